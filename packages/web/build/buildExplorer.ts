@@ -31,7 +31,7 @@ export async function buildExplorer(): Promise<Map<string, string | Uint8Array>>
  * safety code takes 0.1 s to compute, and the start page reads the registry: both have workers of their own.
  */
 const WORKERS: Readonly<Record<string, RegExp | undefined>> = {
-  basic: /\/(?:readRootAtBlock|keccak)\.ts$/,
+  basic: /\/readRootAtBlock\.ts$/,
   evidence: undefined,
   signedBlock: undefined,
   safetyCode: undefined,
