@@ -41,11 +41,6 @@ describeIfNamed(import.meta.filename)("the explorer's pages", function () {
         for (const sheet of document.styleSheets) sheet.disabled = true;
       }),
     "the colors are the dark ones": (page: Page) => page.emulateMedia({ colorScheme: "dark" }),
-    "the drawing is missing": (page: Page) =>
-      page
-        .locator(".drawing-card svg")
-        .first()
-        .evaluate((drawing) => (drawing.style.visibility = "hidden")),
   })) {
     it(`do not match their recorded pictures if ${what}`, async () => {
       await using opened = await world.open(`${explorer.url}#/verify/${world.victim.userID}`, {

@@ -11,8 +11,8 @@ const CELL_TOLERANCE = 24;
 export const MOST_DIFFERENT = 0.1;
 
 /**
- * Recorded pictures of pages, in PNG files of 24 x 24 pixels beside the tests. They show what a layout does not: colors, drawings, and
- * texts that are there. With UPDATE_LAYOUTS=1, they are written.
+ * Recorded pictures of pages, in PNG files of 24 x 24 pixels beside the tests. They show what a layout does not: colors, and whether large
+ * parts are drawn. With UPDATE_LAYOUTS=1, they are written.
  */
 export class RecordedPictures {
   readonly #folder: string;
