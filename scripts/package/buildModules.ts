@@ -10,6 +10,8 @@ export interface BuildOptions {
   entries?: Readonly<Record<string, string>>;
   /** Shared modules: name below `dist` -> the sources that they consist of, and what those import. The first match counts. */
   chunks?: Readonly<Record<string, RegExp>>;
+  /** Functions that also replace those of the packages inside: name -> file in the package's folder, and its export. */
+  inject?: Readonly<Record<string, readonly [file: string, name: string]>>;
   /** One module for each source file, where the sources find files relative to their own paths. */
   unbundle?: boolean;
 }
@@ -29,13 +31,14 @@ export async function buildModules(
   entries: Readonly<Record<string, string>>,
   options: BuildOptions,
 ): Promise<ReadonlyMap<string, string>> {
-  const { platform, target, chunks = {}, unbundle = false } = options;
+  const { platform, target, chunks = {}, inject = {}, unbundle = false } = options;
   const groups = Object.entries(chunks).map(([chunk, test], i, all) => ({
     // Declarations are modules too. They are grouped like code, but never with it.
     name: (id: string) => (id.endsWith(".d.ts") ? `${chunk}.d` : chunk),
     test,
     priority: all.length - i,
   }));
+  const injected = Object.entries(inject).map(([name, [file, as]]) => [name, [join(folder, file), as]] as const);
   const bundles = await build({
     ...{ cwd: folder, root: join(folder, "src"), outDir, platform, target, unbundle },
     entry: { ...entries, ...options.entries },
@@ -52,6 +55,7 @@ export async function buildModules(
         ...input.transform,
         assumptions: { setPublicClassFields: true },
         typescript: { removeClassFieldsWithoutInitializer: true },
+        inject: Object.fromEntries(injected) as Record<string, [string, string]>,
       },
     }),
     // A slow machine is no reason to fail.

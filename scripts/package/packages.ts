@@ -24,6 +24,7 @@ export const PACKAGES: Readonly<Record<string, PackageDescription>> = {
     build: {
       platform: "neutral",
       target: "es2020",
+      inject: { "Object.hasOwn": ["src/engine/language.ts", "hasOwn"] },
       // Loaded on demand. As entries they keep the names of their exports, so that no code for namespaces is needed.
       entries: {
         fetchCodeHash: "src/ethereum/fetchCodeHash.ts",

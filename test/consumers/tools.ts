@@ -1,9 +1,7 @@
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { installLocked } from "../support/packages/installLocked.ts";
-import { ROOT } from "../support/packages/installPackages.ts";
 
-const SOURCE = join(ROOT, "test", "consumers");
 const PLATFORM = `${process.platform}-${process.arch}`;
 
 /** The runtimes, bundlers and compilers of this folder's package.json. They take 700 MB, so only these tests install them. */
@@ -21,7 +19,7 @@ export interface ConsumerTools {
 
 /** Installs the locked tools once; they are installed again when the lock changes. */
 export async function installTools(): Promise<ConsumerTools> {
-  const folder = await installLocked(SOURCE, "consumers");
+  const folder = await installLocked(import.meta.dirname, "consumers");
   const require = createRequire(join(folder, "package.json"));
   const find = (path: string) => {
     try {

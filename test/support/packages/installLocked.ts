@@ -1,16 +1,16 @@
-import { execFile } from "node:child_process";
 import { copyFile, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { promisify } from "node:util";
-import { ROOT } from "./installPackages.ts";
+import { ROOT, run } from "./installPackages.ts";
 
-const run = promisify(execFile);
 const MANIFESTS = ["package.json", "package-lock.json"];
 
 /**
- * Installs the locked packages of a folder once; they are installed again when the lock changes.
+ * Installs the locked packages of a folder once, and again when its lock changes. They are too large for the project's own
+ * installation.
+ * @param source the folder with package.json and package-lock.json
+ * @param name of the folder that gets them, below node_modules, so that nothing else of the project sees them
  * @param command `install` if the registry lacks optional packages of the lock, which `ci` refuses
- * @returns the folder with `node_modules`, below the project's one, so that nothing else of the project sees it
+ * @returns that folder
  */
 export async function installLocked(source: string, name: string, command: "ci" | "install" = "ci"): Promise<string> {
   const folder = join(ROOT, "node_modules", ".cache", name);

@@ -47,7 +47,7 @@ export async function findStatement(
     const others = height === heights[0] ? [] : folders.filter((_, i) => newest[i] !== height);
     await Promise.all(others.map((folder) => known.read(folder, String(height))));
     const accepted: VerifiedStatement[] = [];
-    for (const { statement, signers } of known.at(height)) {
+    for (const { statement, signers } of known.ofBlock(height)) {
       try {
         accepted.push(acceptStatement(statement, signers, policy, now()));
       } catch (error) {
@@ -81,7 +81,7 @@ class KnownStatements {
   }
 
   /** The statements for a block. */
-  at(number: number): KnownStatement[] {
+  ofBlock(number: number): KnownStatement[] {
     return [...this.byText.values()].filter(({ statement }) => statement.block.number === number);
   }
 

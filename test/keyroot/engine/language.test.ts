@@ -1,0 +1,50 @@
+import { expect } from "chai";
+import { globSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { transform } from "esbuild";
+import { installPackages } from "../../support/packages/installPackages.ts";
+
+/** Functions that engines with ES2020 and a plain JSContext may lack. */
+const NEWER = [
+  ...["Object.hasOwn", "Object.groupBy", "Map.groupBy", "Promise.withResolvers", "Promise.any", "Promise.try"],
+  ...["AggregateError", "WeakRef", "FinalizationRegistry", "structuredClone", "queueMicrotask", "Array.fromAsync"],
+  ...["AbortSignal.any", "AbortSignal.timeout", "URL.canParse", "crypto.randomUUID", "TextEncoder", "TextDecoder"],
+  ...["atob", "btoa", "URLSearchParams", "Symbol.dispose", "Symbol.asyncDispose", "Error.isError"],
+];
+const METHODS = ["at", "findLast", "findLastIndex", "toSorted", "toReversed", "toSpliced", "with", "replaceAll"];
+const NEWER_METHODS = [...METHODS, "isWellFormed", "toWellFormed", "throwIfAborted", "union"];
+const WORDS = new RegExp(
+  String.raw`(?<![\w.])(?:${NEWER.join("|").replaceAll(".", String.raw`\.`)})\b|\.(?:${NEWER_METHODS.join("|")})\(|/[^/\n]*\\p\{[^/\n]*/[a-z]*u`,
+  "g",
+);
+
+/** Where a newer function is used nevertheless, and why that is right. */
+const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
+  // engine/utf8.ts has its own decoder where this one is missing.
+  "core.js": ["TextDecoder"],
+  // @ethereumjs/rlp encodes texts with it. The library passes bytes only.
+  "evidence.js": ["TextEncoder"],
+};
+/** Modules that only Node runs. */
+const NODE_ONLY = ["partner.js", "p-map.js", "store/fileStore.js"];
+
+describe("the modules of the package keyroot", () => {
+  it("have no syntax and no functions that are newer than ES2020, except with a fallback", async () => {
+    const dist = join(await installPackages("keyroot"), "node_modules/keyroot/dist");
+    const modules = globSync("**/*.js", { cwd: dist }).filter((name) => !NODE_ONLY.includes(name));
+    expect(modules).to.have.length.above(15);
+    const found: Record<string, string[]> = {};
+    for (const name of modules) {
+      const source = await readFile(join(dist, name), "utf8");
+      // Without comments. Newer syntax would be compiled to ES2020, so the outputs would differ.
+      const [newest, es2020] = await Promise.all(
+        ["esnext", "es2020"].map(async (target) => (await transform(source, { target, minifyWhitespace: true })).code),
+      );
+      expect(newest, `${name} has syntax newer than ES2020`).to.equal(es2020);
+      const words = new Set([...(newest ?? "").matchAll(WORDS)].map(([word]) => word));
+      if (words.size > 0) found[name] = [...words];
+    }
+    expect(found).to.deep.equal(EXCEPTIONS);
+  }).timeout(120_000);
+});
