@@ -247,7 +247,7 @@ describe("the audit log of several databases", () => {
     await databases[Symbol.asyncDispose]();
   });
 
-  it("is listed by time, also where entries of several databases have the same time", async () => {
+  it("lists entries by time, also if entries of several databases have the same time", async () => {
     const { home, regions } = databases;
     const places = [home, regions["us-west-2"], regions["eu-west-1"]];
     for (const [i, place] of places.entries())

@@ -4,7 +4,6 @@ import hre from "hardhat";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { ANY_KEY } from "../../../packages/keyroot/src/identity/expectedKey.ts";
 import { extractHeader, hashHeader, type HeaderJson } from "../../../packages/keyroot/src/ethereum/header.ts";
 import { slotOfUser } from "../../../packages/keyroot/src/registry/slotOfUser.ts";
@@ -22,11 +21,11 @@ import { publish as publishRecords } from "../../../packages/operator/src/publis
 import type { PublishedRoot } from "../../../packages/operator/src/publisher/publishEvents.ts";
 import { type FileHost, startFileHost } from "../../../packages/service/src/stack/fileHost.ts";
 import { startLocalChain } from "../../../packages/service/src/stack/localChain.ts";
-import { PublicKeyRegistry__factory } from "../../../typechain-types/index.ts";
 import { type Anvil, describeOnAnvil, startAnvil } from "../anvil/anvil.ts";
 import { sampleRecords } from "../samples.ts";
 import { type Endpoint, type Lie, startEndpoint } from "./lyingEndpoint.ts";
 import { accountOf, trieOf } from "./tries.ts";
+import { deployOn } from "./freshRegistry.ts";
 import { LOCAL } from "./local.ts";
 
 const GET_MERKLE_TREE_ROOT = id("getMerkleTreeRoot(bytes20)").slice(0, 10);
@@ -83,7 +82,8 @@ export class FiveEndpoints {
     this.#opened.defer(() => chain.close());
     this.call = rpcCaller(chain.url, { maxBytes: 2 ** 20, timeoutMs: 30_000 });
     this.chainId = Number(await this.call("eth_chainId", []));
-    this.contract = await deploy(this.call);
+    const [owner = ""] = (await this.call("eth_accounts", [])) as string[];
+    this.contract = await deployOn(this.call, owner);
     this.codeHash = keccak256(String(await this.call("eth_getCode", [this.contract, "latest"])));
     this.olderContract = await deployOlder(this.call, published.tree.root);
 
@@ -232,18 +232,6 @@ export const lieAboutBlock = (state: InventedState, ...[method, params, truth]: 
 export function rehash(block: unknown, fields: HeaderJson): BlockJson {
   const changed = { ...(block as BlockJson), ...fields };
   return { ...changed, hash: hashHeader(extractHeader(changed)).hash };
-}
-
-/** Deploys the registry. Its owner is the chain's first account. */
-async function deploy(call: RpcCall): Promise<string> {
-  const [owner] = (await call("eth_accounts", [])) as [string];
-  const { data } = await new PublicKeyRegistry__factory().getDeployTransaction(owner);
-  const hash = await call("eth_sendTransaction", [{ from: owner, data, gas: "0x400000" }]);
-  for (;;) {
-    const receipt = (await call("eth_getTransactionReceipt", [hash])) as { contractAddress: string } | null;
-    if (receipt) return receipt.contractAddress;
-    await sleep(10);
-  }
 }
 
 /**

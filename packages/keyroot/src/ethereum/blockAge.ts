@@ -7,8 +7,8 @@ type Position = Pick<BlockHeader, "number" | "timestamp">;
 export const MAX_AHEAD_MS = 120_000;
 
 /**
- * Checks that a block is not older than allowed, and not from the future: a stored answer about such a block would look new
- * until that time.
+ * Checks that a block is not too old and not in the future. A stored answer about a future block would look new until
+ * that time.
  * @param maxAgeMs undefined for any age
  * @param now the time of this machine's clock, in ms since 1970
  * @throws VerificationError STALE_BLOCK, FUTURE_BLOCK, step "anchor"

@@ -21,7 +21,9 @@ export interface ProvenSlot {
   value: string;
 }
 
-/** The maximum number of nodes in a proof: the keys are hashes of 64 nibbles, so a path has at most 64 nodes and a leaf. */
+/**
+ * The maximum number of nodes in a proof. The keys are hashes of 64 nibbles, so a path has at most 64 nodes and a leaf.
+ */
 export const MAX_PROOF_NODES = 65;
 
 /** The root of an empty trie: Keccak-256 of the RLP of an empty string. */

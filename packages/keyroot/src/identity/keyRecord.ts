@@ -23,8 +23,8 @@ const FIELDS = ["userID", "pubKey", "keyID"] as const;
 /** The length of a record as `serializeKeyRecord` writes it. */
 const SERIALIZED_LENGTH = 232;
 /**
- * Such a record, if the text has that length, so that `pubKey` has 140 digits, and no underscore. Matching it takes less than
- * half the time of parsing JSON: \w takes a quarter of the time of [A-Za-z0-9], and counted digits take longer.
+ * Such a record, if the text has that length and no underscore; `pubKey` then has 140 digits. Matching takes less than
+ * half the time of parsing JSON. \w takes a quarter of the time of [A-Za-z0-9], and counted digits take longer.
  */
 const SERIALIZED =
   /^{"userID":"([ybndrfg8ejkmcpqxot1uwisza345h769]{32})","pubKey":"(\w*(?:[+/]\w*)*)","keyID":"([A-Za-z0-9+/]{21}[AQgw]==)"}$/;
@@ -88,7 +88,7 @@ export function toKeyRecord(value: unknown): KeyRecord {
 }
 
 /**
- * Checks the key in a record: it is a point of the curve and not of small order, and `keyID` is its id.
+ * Checks the key in a record. It must be a point of the curve and not of small order, and `keyID` must be its id.
  * @returns the public key's 105 bytes
  * @throws ArgumentError as `checkPublicKey`; KEY_ID_MISMATCH, BASE64_INVALID, ARGUMENT_INVALID
  * @example

@@ -18,8 +18,8 @@ export const CURVE41417 = { p: 2n ** 414n - 17n, d: 3617n } as const;
 const { p, d } = CURVE41417;
 
 /**
- * Checks a public key as every verifier does: length, format, coordinates below the field's prime, the curve equation, and
- * that the point is not of small order (8 times the point is not the identity).
+ * Checks a public key as every verifier does: length, format, coordinates below the field's prime, and the curve
+ * equation. The point must not be of small order: 8 times the point is not the identity.
  * @param bytes 105 bytes
  * @throws ArgumentError PUBLIC_KEY_LENGTH, PUBLIC_KEY_FORMAT, PUBLIC_KEY_NOT_ON_CURVE, PUBLIC_KEY_SMALL_ORDER
  * @example

@@ -46,7 +46,7 @@ export function checkMerkleRoot(root: unknown): string {
 }
 
 /**
- * Checks that a value is not 128 lowercase hex digits: its leaf would be the hash of a node, because the format does not
+ * Checks that a value is not 128 lowercase hex digits. Its leaf would be the hash of a node: the format does not
  * separate leaves from nodes (docs/formats.md, "Merkle-tree file").
  * @throws VerificationError VALUE_LOOKS_LIKE_NODE
  */

@@ -36,8 +36,8 @@ export async function fetchUserCount(
 }
 
 /**
- * Fetches the number of the block in which a root was first set for a user: 0 if it was not, and for `ZERO_ROOT` the block
- * of the contract's deployment.
+ * Fetches the number of the block in which a root was first set for a user, or 0. For `ZERO_ROOT`, it is the block of
+ * the contract's deployment.
  * @param root 64 lowercase hex digits
  * @throws as `fetchOwner`
  */

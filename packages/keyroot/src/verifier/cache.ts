@@ -1,4 +1,5 @@
 import { normalizeUrl } from "../engine/parseUrl.ts";
+import { VerificationError } from "../errors.ts";
 import { isObject } from "../input/json.ts";
 import { verifyKeyRecord, type KeyRecord, parseKeyRecord, serializeKeyRecord } from "../identity/keyRecord.ts";
 import { isEarlier, MAX_AHEAD_MS } from "../ethereum/blockAge.ts";
@@ -101,8 +102,8 @@ export async function forgetKey(cache: Store, query: KeyQuery, policy: EvidenceP
 
 /**
  * Whether a cached key needs no new request: its root is final, and the call would accept its evidence from the
- * endpoints of the call. Of a quorum, as many of them as the call requires must be among those that agreed. One endpoint's
- * unproven answer expires: a later answer of the same endpoint can correct it.
+ * endpoints of the call. Of a quorum, as many of them as the call requires must be among those that agreed. One
+ * endpoint's unproven answer expires, so that a later answer of the same endpoint can correct it.
  * @param current the endpoints of the call, as `sourceOf` names them
  * @param recheckMs the time after which one endpoint's unproven answer expires, in ms
  */
@@ -133,19 +134,25 @@ export function meetsPolicy(
   return true;
 }
 
-/** The relation of a new answer to the cached one. */
-export type Comparison = "agrees" | "contradicts" | "refused";
-
 /**
- * Compares a new answer with the cached one. A new answer is refused if stronger evidence at a finalized block
+ * Whether a new answer contradicts the cached one. The new answer is refused if stronger evidence at a finalized block
  * contradicts it: the contract sets a root once. Evidence of equal strength never refuses an answer. Otherwise
  * one false cached answer would prevent all later honest ones.
+ * @throws VerificationError EQUIVOCATION, step "root"
  */
-export function compare(cached: CachedKey, root: string | undefined, evidence: Evidence): Comparison {
-  if (root === cached.root) return "agrees";
+export function contradicts(
+  { userID }: KeyQuery,
+  cached: CachedKey,
+  root: string | undefined,
+  evidence: Evidence,
+): boolean {
+  if (root === cached.root) return false;
   // The user may have had no root at an earlier block.
-  if (root === undefined && isEarlier(evidence.block, cached.evidence.block)) return "agrees";
-  return cached.final && strengthOf(cached.evidence) > strengthOf(evidence) ? "refused" : "contradicts";
+  if (root === undefined && isEarlier(evidence.block, cached.evidence.block)) return false;
+  if (!cached.final || strengthOf(cached.evidence) <= strengthOf(evidence)) return true;
+  const expected = { root: cached.root, evidence: cached.evidence };
+  const message = `The user ${userID} has the root ${cached.root} according to earlier, stronger evidence at a finalized block, and ${root ?? "none"} according to this answer. The contract sets a root once, so one of the answers is false.`;
+  throw new VerificationError("root", "EQUIVOCATION", message, { expected, actual: { root, evidence } });
 }
 
 /** Verifies everything about a cached key that needs no request. @throws as `verifyKeyRecord` */

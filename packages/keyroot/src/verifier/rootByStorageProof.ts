@@ -25,7 +25,7 @@ export async function readRootByStorageProof(
 }
 
 /**
- * Compares an empty slot with the contract's answer: a contract with another layout has the root in another slot.
+ * Compares an empty slot with the contract's answer. A contract with another layout has the root in another slot.
  * @param root the slot's value: 0x and 64 hex digits
  * @param callForRoot calls `getMerkleTreeRoot` at the same block
  * @throws VerificationError PROOF_INVALID, step "root"; and as the call

@@ -1,6 +1,5 @@
 import { groupBy } from "../engine/groupBy.ts";
 import { KeyrootError, VerificationError } from "../errors.ts";
-import type { Evidence } from "../evidence.ts";
 import type { UserID } from "../identity/userID.ts";
 import { checkInteger, optional } from "../input/options.ts";
 import { type MerkleFile } from "../merkle/file.ts";
@@ -11,7 +10,7 @@ import { checkStore, type Store } from "../store/store.ts";
 import {
   type CachedAnswer,
   type CachedKey,
-  compare,
+  contradicts,
   forgetKey,
   loadCachedKey,
   meetsPolicy,
@@ -84,9 +83,7 @@ export async function verifyContacts(
     root: string | undefined,
     { evidence }: RootReading,
   ): Promise<{ contradicts?: CachedAnswer }> => {
-    const comparison = cached === undefined ? "agrees" : compare(cached, root, evidence);
-    if (!cache || !cached || comparison === "agrees") return {};
-    if (comparison === "refused") throw equivocation(query, cached, { root, evidence });
+    if (!cache || !cached || !contradicts(query, cached, root, evidence)) return {};
     await forgetKey(cache, query, policy);
     return { contradicts: { root: cached.root, evidence: cached.evidence, final: cached.final } };
   };
@@ -166,15 +163,6 @@ function findVerified(query: KeyQuery, cached: CachedKey): VerifiedKey | undefin
     if (error instanceof VerificationError) return undefined;
     throw error;
   }
-}
-
-function equivocation(
-  { userID }: KeyQuery,
-  { root, evidence }: CachedKey,
-  now: { root: string | undefined; evidence: Evidence },
-): VerificationError {
-  const message = `The user ${userID} has the root ${root} according to earlier, stronger evidence at a finalized block, and ${now.root ?? "none"} according to this answer. The contract sets a root once, so one of the answers is false.`;
-  return new VerificationError("root", "EQUIVOCATION", message, { expected: { root, evidence }, actual: now });
 }
 
 async function fetchAndParse(sources: VerifierSources, root: string): Promise<MerkleFile> {

@@ -110,7 +110,7 @@ export function watch(config: VerifierConfig, options: WatchKeysOptions): Watch 
   let status: WatchStatus = { contactsCheckedAt: new Map(), errors: [] };
   let queue: Promise<unknown> = Promise.resolve();
 
-  /** Runs work alone among all tabs (Web Locks API), or in this process where there are no such locks. */
+  /** Runs work in one tab at a time (Web Locks API). Without such locks, it runs once at a time in this process. */
   const lock = async <T>(work: () => Promise<T>): Promise<T> => {
     const locks = platform.navigator?.locks;
     if (locks) return locks.request(name, { signal }, work);

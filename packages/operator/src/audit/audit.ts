@@ -23,7 +23,7 @@ export interface AuditOptions extends AuditedContract {
   state?: AuditState | undefined;
   /** Counts files that an earlier run with this state verified as read, and does not read them again. Default: false. */
   skipKnownFiles?: boolean | undefined;
-  /** Receives the progress of each stage: blocks for events, roots or files for the others. */
+  /** Receives the progress of each stage. The stage of events counts blocks; the other stages count roots or files. */
   onProgress?: ((stage: AuditStage, done: number, total: number) => void) | undefined;
 }
 
@@ -69,9 +69,9 @@ export function verdictOf({
 /**
  * Audits a registry as of one block: its whole history against all its Merkle-tree files, in both directions.
  *
- * It checks that no event is missing, that each root has a valid file, that every user of a file has a root, that no
- * user has a root without being in its file, and that no user has two keys. The results are in `findings`;
- * docs/auditing.md explains each code. It throws only if it cannot audit at all.
+ * It checks that no event is missing, and that each root has a valid file. Every user of a file must have a root, and
+ * every user with a root must be in its file. No user may have two keys. The results are in `findings`; docs/auditing.md
+ * explains each code. It throws only if it cannot audit at all.
  *
  * @example
  * ```ts

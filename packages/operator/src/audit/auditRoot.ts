@@ -11,8 +11,8 @@ export interface UserWithOtherRoot {
 }
 
 /**
- * Compares a root's file with the chain, in both directions: every user of the file has a root, and no user outside of the
- * file has this one.
+ * Compares a root's file with the chain, in both directions. Every user of the file has a root, and no other user has
+ * this root.
  * @param userIDs the users of the file
  * @param userRoots their roots on chain, in the same order; undefined for none
  * @param isKnown whether an event names a root

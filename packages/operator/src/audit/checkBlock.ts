@@ -26,8 +26,8 @@ export interface BlockCheck {
 }
 
 /**
- * Refuses a newest block that is impossible: one from the future, or more blocks after the last known one than a chain can
- * make in that time. Stored as a cursor, it would hide all blocks up to its number.
+ * Refuses an impossible newest block: it is in the future, or a chain cannot make that many blocks since the last known
+ * one. Stored as a cursor, it would hide all blocks up to its number.
  * @throws TransportError RPC_ANSWER_INVALID
  */
 export function checkBlock({ number, timestamp }: BlockHeader, { chainId, last, now = Date.now }: BlockCheck): void {

@@ -30,8 +30,8 @@ export interface History {
 }
 
 /**
- * Reads the registry's events up to a block, from where an earlier run ended. If the chain no longer has the block of that
- * cursor, it reads from the last saved event that the chain still has, and reports every root that is gone.
+ * Reads the registry's events up to a block, from the end of an earlier run. The chain may no longer have that run's
+ * block. Then it reads from the last saved event that is still on the chain, and reports every root that is gone.
  * @param onRead receives the last block read so far
  * @throws TransportError as `fetchRootAddedLogs`
  */

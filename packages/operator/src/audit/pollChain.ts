@@ -48,7 +48,7 @@ export interface PollOptions {
   readOwnFiles: boolean;
   /** Time in ms after which an unavailable file is an alarm. Default 600,000. */
   unavailableAfterMs?: number | undefined;
-  /** The oldest block that the endpoint may call its newest one, in ms. Default: any. */
+  /** The maximum age of the endpoint's newest block, in ms. Default: any age. */
   maxAgeMs?: number | undefined;
   /** Maximum time for reading files, in ms. The next poll reads the rest. Default: no limit. */
   maxFilesMs?: number | undefined;

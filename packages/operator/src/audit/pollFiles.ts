@@ -31,8 +31,8 @@ export interface FileReading {
 }
 
 /**
- * Step 3 of a poll: audits the files of the watched users' roots, then those of new roots and of suspects, and saves what was
- * read. A file that is unavailable stays a suspect; once it was for too long, that is damage.
+ * Step 3 of a poll: audits the files of the watched users' roots, then those of new roots and of suspects. It saves the
+ * results. An unavailable file stays a suspect; after too long a time, that is damage.
  * @throws TransportError FILE_UNWRITABLE for the state
  */
 export async function readFiles(

@@ -108,8 +108,8 @@ export class RootFilesAudit {
   }
 
   /**
-   * Audits names in the folder that belong to no root of the chain. A file that is about to be published is only a notice:
-   * one that is valid under its own name and whose users all have no root yet.
+   * Audits file names that belong to no root of the chain. A file that is about to be published is only a notice: it is
+   * valid under its own name, and its users have no root yet.
    */
   async auditStrayFiles(workers: FileWorkers, names: readonly string[]): Promise<void> {
     const { findings, onProgress } = this.#options;

@@ -76,9 +76,9 @@ const WATCH_OPTIONS: Record<keyof WatchOptions | "readOwnFiles", true> = {
 };
 
 /**
- * Polls until it is stopped, and yields the new events of each step of a poll; each alarm and each block once. If the endpoint
- * fails, it reports that and tries again after longer and longer pauses. No block is skipped. If it keeps failing for
- * `unavailableAfterMs`, that is an alarm, because a watch that sees nothing must not look like one that finds nothing.
+ * Polls until it is stopped, and yields the new events of each step of a poll; each alarm and each block once. If the
+ * endpoint fails, it reports that and tries again, with longer pauses each time. No block is skipped. A failure of
+ * `unavailableAfterMs` is an alarm: a watch without data must not look like a watch without findings.
  * @throws VerificationError as `poll`; TransportError FILE_UNWRITABLE for the state
  * @example
  * ```ts

@@ -8,7 +8,7 @@ export interface Host {
   readonly invocation: readonly string[];
   /** The folder that has `.keyroot`, with the local stack's address, unfinished plans and audit states. */
   readonly root: string;
-  /** Stack traces for errors that are not Keyroot's. */
+  /** Whether to print stack traces of errors that are not Keyroot's. */
   readonly showStackTraces: boolean;
   /** Variables of options that are not given. */
   readonly environment: NodeJS.ProcessEnv;

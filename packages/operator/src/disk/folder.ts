@@ -2,8 +2,7 @@ import { mkdir, open, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 
 /**
- * Creates a folder and its missing parents. `mkdir` of Node 24 with `recursive` never ends below a folder in which the file
- * system allows no others and returns ENOENT, such as /proc.
+ * Creates a folder and its missing parents. In a file system such as /proc, Node 24's recursive `mkdir` never ends.
  * @param mode the permissions of new folders, before the process's umask
  * @returns the first folder that was created, if any
  * @throws the system's error

@@ -28,7 +28,7 @@ export function contentSecurityPolicy(config: ExplorerConfig, scripts: readonly 
   ].join("; ");
 }
 
-/** A URL as a source expression: without its query, which a policy cannot contain. */
+/** A URL as a source expression. It has no query, because a policy cannot contain one. */
 function sourceOf(url: string): string {
   const { origin, pathname } = new URL(url);
   const escaped = pathname.replace(/[;,']/g, (character) => `%${character.charCodeAt(0).toString(16)}`);

@@ -36,8 +36,8 @@ export interface KeyRegistrationOptions {
 }
 
 /**
- * Registers users' public keys. The database is read first, so repeating a registration costs no curve arithmetic; the rest
- * is done in other threads, within a quota per user and in turns between partners.
+ * Registers users' public keys. It reads the database first, so repeating a registration costs no curve arithmetic.
+ * Other threads do the rest. Each user has a quota, and partners take turns.
  */
 export class KeyRegistration implements AsyncDisposable {
   readonly #options: KeyRegistrationOptions;

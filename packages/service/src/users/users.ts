@@ -44,9 +44,9 @@ export class UserStore {
   }
 
   /**
-   * Creates a user, or returns the one that the same partner created with the same region before. One statement does it in the
-   * home database. In another one, the id is claimed first: after a crash between both inserts, the partner's next call
-   * completes the user.
+   * Creates a user, or returns the one that the same partner created with the same region before. In the home database,
+   * one statement does both. In another database, the id is claimed first. After a crash between both inserts, the
+   * partner's next call completes the user.
    * @param created milliseconds since 1970
    * @returns undefined when the id belongs to another partner or another region
    * @throws ServiceError USER_LIMIT_REACHED, USER_ERASED

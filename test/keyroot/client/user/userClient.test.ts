@@ -109,7 +109,7 @@ describe("UserClient", () => {
       expect(other).to.include({ key_id: makeKeyRecord(userID, key).keyID, withdrawn: false });
     });
 
-    it("reaches the partner, who discards or approves the key", async () => {
+    it("is shown to the partner, who discards or approves the key", async () => {
       const { key_id: keyID = "" } = await client().register(otherKeys);
       await failure(client().register(keys));
       const seen = await ofPartner().publicKeyOf(userID);

@@ -42,8 +42,8 @@ interface Known {
 }
 
 /**
- * Compares the newest statement of another auditor with the own ones: the shorter list of roots must be the start of the longer
- * one, and statements for one block must be equal. Adds the other auditor's signatures to equal own statements.
+ * Compares another auditor's newest statement with the own ones. The shorter list of roots must be the start of the
+ * longer one. Statements for one block must be equal. Adds the other auditor's signatures to equal own statements.
  * @param keys the auditors' keys: a statement of anyone else is no evidence
  */
 export async function compareStatements(

@@ -1,8 +1,8 @@
 import { isLoopback } from "keyroot/transport";
 
 /**
- * The chain ids of development chains: 31337 of Hardhat and Anvil, 1337 of Geth's developer mode and Ganache. What is
- * signed for one of them is invalid on every other chain (EIP-155).
+ * The chain ids of development chains: 31337 of Hardhat and Anvil, 1337 of Geth's developer mode and Ganache. A
+ * transaction that is signed for one of them is invalid on every other chain (EIP-155).
  */
 const LOCAL_CHAIN_IDS: readonly number[] = [31337, 1337];
 

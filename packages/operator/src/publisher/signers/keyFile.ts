@@ -86,9 +86,9 @@ export async function readPassphrase(keyFile: string, source: PassphraseSource):
 const MIN_SCRYPT_MEMORY = 2 ** 13 * 8;
 const MIN_SCRYPT_WORK = 2 ** 13 * 8 * 10;
 /**
- * The fewest rounds of PBKDF2-HMAC-SHA-256: those of the sample in the Web3 Secret Storage Definition, version 3, which wallets
- * use to this day. The OWASP Password Storage Cheat Sheet (section "PBKDF2") recommends 600,000 for stored passwords: with
- * fewer, choose a longer passphrase, or encrypt the key again with scrypt.
+ * The minimum number of PBKDF2-HMAC-SHA-256 rounds: that of the sample in the Web3 Secret Storage Definition, version
+ * 3. Wallets still use it. The OWASP Password Storage Cheat Sheet (section "PBKDF2") recommends 600,000 for stored
+ * passwords: with fewer, choose a longer passphrase, or encrypt the key again with scrypt.
  */
 const MIN_PBKDF2_ROUNDS = 262_144;
 

@@ -1,7 +1,7 @@
 import type { BatchTree, NodeRef } from "./batchTree.ts";
 import type { View } from "./treeView.ts";
 
-/** The colors of the drawing, as a canvas takes them. */
+/** The colors of the drawing, in the form that a canvas needs. */
 export interface Colors {
   node: string;
   dense: string;
