@@ -6,27 +6,34 @@ import { auditEntries } from "../../packages/service/src/auditLog/tables.ts";
 import { events } from "../../packages/service/src/webhooks/tables.ts";
 import { sampleKeyPairs } from "../support/samples.ts";
 import { keyFieldsOf } from "../support/service/answerChallenge.ts";
-import { makeKeyRecord } from "keyroot/identity";
+import { type KeyPair, makeKeyRecord } from "keyroot/identity";
 import { type Answer, randomHex, type TestPartner, type TestUser } from "../support/service/caller.ts";
 import { callDashboard, cookieOf, signInPerson, type TestPerson } from "../support/service/dashboardPerson.ts";
 import { dump } from "../support/service/dump.ts";
-import { ADMIN_TOKEN, describeOnEachDatabase } from "../support/service/support.ts";
+import { ADMIN_TOKEN, describeOnEachDatabase, type TestService } from "../support/service/support.ts";
+import { never } from "../support/support.ts";
 
-const [own, other] = sampleKeyPairs;
-if (own === undefined || other === undefined) throw new Error("There are no samples.");
+const [own, other] = sampleKeyPairs as [KeyPair, KeyPair];
 const OWN_ID = keyFieldsOf(own).key_id;
 const ROOT = "ab".repeat(32);
 
 /** Rows that a request may write although its change fails: in earlier transactions. */
 const WRITTEN_BEFORE = ["user_ids", "user_counts", "possession_challenges", "sessions", "server_tokens", "user_tokens"];
 
-describeOnEachDatabase("records of changes", (service) => {
+/** The lines of the services' log. */
+const log: string[] = [];
+
+describeOnEachDatabase("records of changes", testRecords, { log });
+
+function testRecords(service: TestService): void {
   let partner: TestPartner;
   let user: TestUser;
   let person: TestPerson;
   let administrator: TestPerson;
   /** The ids of what earlier steps created. */
   const made: Record<string, string> = {};
+  /** The request, actor and change of each entry that a request made. */
+  const requests: [requestID: string, actor: string, change: object][] = [];
   /** Everything that must not be stored in a record. */
   const secrets = new Set<string>();
 
@@ -291,11 +298,31 @@ describeOnEachDatabase("records of changes", (service) => {
           const [entry] = made.entries;
           expect(entry?.requestID ?? null).to.equal(actor === "service" ? null : answer?.headers.get("x-request-id"));
           expect(entry?.address ?? null).to.equal(actor === "service" ? null : "127.0.0.1");
+          const { bizID, userID, requestID } = entry ?? never();
+          const change = {
+            action,
+            ...(bizID !== null && { partner: bizID }),
+            ...(userID !== null && { user: userID }),
+          };
+          if (requestID !== null) requests.push([requestID, actor, change]);
         }
       } finally {
         await database().execute(sql`drop trigger fail_commit on audit_entries`);
       }
       expect(new Set(STEPS.map(({ action }) => action))).to.deep.equal(new Set(ACTIONS));
+    });
+  });
+
+  describe("the log", () => {
+    it("names actor and change in the line of each request that changed something", () => {
+      const lines = log.map((line) => JSON.parse(line) as { request_id?: string; actor?: object; change?: object });
+      expect(requests).to.have.length.above(25);
+      for (const [requestID, kind, change] of requests) {
+        const [line, ...others] = lines.filter(({ request_id }) => request_id === requestID);
+        expect(others).to.deep.equal([]);
+        expect(line?.actor).to.include({ kind });
+        expect(line?.change).to.include(change);
+      }
     });
   });
 
@@ -388,4 +415,4 @@ describeOnEachDatabase("records of changes", (service) => {
       for (const secret of secrets) expect(rows).not.to.include(secret);
     });
   });
-});
+}

@@ -11,20 +11,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { readConfig } from "../../packages/service/src/config/readConfig.ts";
 import { type RunningService, startService } from "../../packages/service/src/startService.ts";
 import { openDatabases } from "../../packages/service/src/database/database.ts";
-import { generateKeyPair } from "../../packages/keyroot/src/identity/newPublicKey.ts";
-import { keyFieldsOf } from "../support/service/answerChallenge.ts";
-import { sampleKeyPairs } from "../support/samples.ts";
 import { runAt } from "../support/postgres/postgres.ts";
 import { failure, temporaryFolder } from "../support/support.ts";
 import { type BrokenWire, wireTo } from "../support/service/brokenWire.ts";
-import {
-  type Answer,
-  Caller,
-  expectProblem,
-  randomHex,
-  type RequestOptions,
-  type TestPartner,
-} from "../support/service/caller.ts";
+import { Caller, expectProblem, randomHex, type TestPartner } from "../support/service/caller.ts";
 import { ADMIN_TOKEN, freshDatabaseUrl, SIGNING_JWK } from "../support/service/support.ts";
 
 const CREATE = "/v1/authdBizSrv/users/create";
@@ -396,71 +386,6 @@ describe("a running service", () => {
       ])
         expect(all).not.to.include(secret);
       for (const word of ["Bearer", "authorization", user.hex]) expect(all).not.to.include(word);
-    });
-
-    it("names partner, user and token in the line of each change, and the caller in that of each request", async () => {
-      const hex = randomHex();
-      const ofUser = { user_id_hex: hex };
-      const token = partner.jwt;
-      const answers: Record<string, Answer> = {};
-      const post = async (action: string, path: string, body: object, carried: RequestOptions) =>
-        (answers[action] = await service.post(path, body, carried));
-      const operator = { token: ADMIN_TOKEN };
-      const created = await post("partner.created", "/v1/admin/partners/create", { name: "B" }, operator);
-      const server = { biz_id: partner.bizID };
-      const serverToken = await post("serverToken.created", "/v1/admin/serverTokens/create", server, operator);
-      const user = await post("user.created", CREATE, { ...ofUser, region: "us-west-2" }, { token });
-      const path = "/v1/authdBizSrv/users/createRefreshToken";
-      const made = await post("refreshToken.created", path, { ...ofUser, context: "A phone" }, { token });
-      const userJwt = await service.exchange(partner.bizID, made.body["token"] as string);
-      const list = { user_id_hex: hex };
-      const listed = await service.done("/v1/authdBizSrv/users/listRefreshTokens", list, { token });
-      const [{ token_id }] = listed["tokens"] as [{ token_id: string }];
-      const record = await service.post("/v1/authdUser/record/get", {}, { token: userJwt });
-      const [keys = generateKeyPair(), others = generateKeyPair()] = sampleKeyPairs;
-      const { key_id } = keyFieldsOf(keys);
-      answers["key.registered"] = await service.registerKey({ jwt: userJwt }, keys);
-      answers["key.conflict"] = await service.registerKey({ jwt: userJwt }, others);
-      await post("key.approved", "/v1/authdBizSrv/publicKeys/approve", { ...ofUser, key_id }, { token });
-      await post("key.withdrawn", "/v1/authdUser/publicKey/withdraw", { key_id }, { token: userJwt });
-      await service.registerKey({ jwt: userJwt }, keys);
-      await post("key.discarded", "/v1/authdBizSrv/publicKeys/discard", { ...ofUser, key_id }, { token });
-      const revoke = "/v1/authdBizSrv/users/revokeRefreshToken";
-      await post("refreshToken.revoked", revoke, { ...ofUser, token_id }, { token });
-      const serverTokenID = serverToken.body["token_id"] as string;
-      const revokeServer = "/v1/authdBizSrv/serverTokens/revoke";
-      await post("serverToken.revoked", revokeServer, { token_id: serverTokenID }, { token });
-
-      const lines = await linesAtEnd();
-      const lineOf = ({ headers }: Answer) => {
-        const [line, ...others] = lines.filter(({ request_id }) => request_id === headers.get("x-request-id"));
-        expect(others).to.deep.equal([]);
-        return line;
-      };
-      const userID = user.body["user_id"] as string;
-      const asPartner = { kind: "partner", partner: partner.bizID, token: partner.tokenID };
-      const asUser = { kind: "user", partner: partner.bizID, user: userID, token: token_id };
-      const ofPartner = { partner: partner.bizID };
-      const expected: Record<string, [actor: object, change: object]> = {
-        "partner.created": [{ kind: "operator" }, { partner: created.body["biz_id"] }],
-        "serverToken.created": [{ kind: "operator" }, { ...ofPartner, token: serverTokenID }],
-        "user.created": [asPartner, { ...ofPartner, user: userID }],
-        "refreshToken.created": [asPartner, { ...ofPartner, user: userID, token: token_id }],
-        "key.registered": [asUser, { ...ofPartner, user: userID }],
-        "key.conflict": [asUser, { ...ofPartner, user: userID }],
-        "key.approved": [asPartner, { ...ofPartner, user: userID }],
-        "key.withdrawn": [asUser, { ...ofPartner, user: userID }],
-        "key.discarded": [asPartner, { ...ofPartner, user: userID }],
-        "refreshToken.revoked": [asPartner, { ...ofPartner, user: userID, token: token_id }],
-        "serverToken.revoked": [asPartner, { ...ofPartner, token: serverTokenID }],
-      };
-      expect(Object.keys(answers).sort()).to.deep.equal(Object.keys(expected).sort());
-      for (const [action, answer] of Object.entries(answers)) {
-        const [actor, change] = expected[action] ?? [];
-        expect(answer.status < 300, answer.text).to.equal(action !== "key.conflict");
-        expect(lineOf(answer), action).to.deep.include({ actor, change: { action, ...change } });
-      }
-      expect(lineOf(record)).to.deep.include({ actor: asUser }).and.not.to.have.property("change");
     });
 
     it("contains no token that was sent in a path or a query", async () => {

@@ -1,7 +1,6 @@
 import { expect } from "chai";
 import { getEventListeners } from "node:events";
 import type { RequestListener } from "node:http";
-import { mock } from "node:test";
 import { text } from "node:stream/consumers";
 import { checkClientOptions, type ClientOptions } from "../../../packages/keyroot/src/client/options.ts";
 import { operationCaller, type OperationOptions } from "../../../packages/keyroot/src/client/callOperation.ts";
@@ -91,31 +90,6 @@ describe("callOperation", () => {
         );
         expect(await failure(post())).to.include({ name: "ServiceError", status: 503, retryAfter: 0 });
         expect(requests).to.have.lengthOf(1 + retries);
-      }
-    });
-
-    it("waits at most 30 s", async () => {
-      mock.timers.enable({ apis: ["setTimeout"] });
-      try {
-        let requests = 0;
-        const { promise: waiting, resolve: waits } = Promise.withResolvers<unknown>();
-        const fetch = () => {
-          if (++requests > 1) return Promise.resolve(new Response("{}"));
-          setImmediate(waits);
-          return Promise.resolve(new Response("{}", { status: 429, headers: { "Retry-After": "86400" } }));
-        };
-        const answer = operationCaller(checkClientOptions({ serviceUrl: "https://keys.example", bizID: "b", fetch }))(
-          "/v1/authdUser/record/get",
-          {},
-          {},
-        );
-        await waiting;
-        mock.timers.tick(29_999);
-        expect(requests).to.equal(1);
-        mock.timers.tick(1);
-        expect(await answer).to.deep.equal({});
-      } finally {
-        mock.timers.reset();
       }
     });
 

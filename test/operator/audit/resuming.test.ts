@@ -2,7 +2,6 @@ import { expect } from "chai";
 import { hash } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { ArgumentError } from "../../../packages/keyroot/src/errors.ts";
 import { AuditState } from "../../../packages/operator/src/audit/auditState.ts";
 import { serializeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
 import { fetchBlock } from "../../../packages/keyroot/src/ethereum/blocks.ts";
@@ -169,15 +168,6 @@ describe("a resumed audit", function () {
     state.recordFile(firstRoot, hash("sha256", text), new Uint8Array());
     state.save();
     expect(outcomeOf(await world.audit({ state }))).to.deep.equal({ verdict: "damage", codes: ["USER_HIDDEN"] });
-  });
-
-  it("refuses a second audit with the same state", async () => {
-    using state = await world.openState(NAME);
-    expect(await failure(world.openState(NAME)))
-      .to.be.instanceOf(ArgumentError)
-      .and.include({ code: "STATE_LOCKED" });
-    expect(await failure(world.openState(NAME, { fresh: true }))).to.include({ code: "STATE_LOCKED" });
-    expect(outcomeOf(await world.audit({ state }))).to.deep.equal(PASSED);
   });
 });
 
