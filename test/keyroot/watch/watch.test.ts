@@ -362,9 +362,9 @@ describe("watch", () => {
         store.set(name, value);
         time += 1000;
         const watch = await start();
-        expect((await watch.check()).errors.map(String), String(value)).to.deep.equal([]);
-        expect(watch.status.checkedAt, String(value)).to.equal(time);
-        expect(codes(), String(value)).to.deep.equal(["CONTACT_KEY_MISMATCH"]);
+        expect((await watch.check()).errors.map(String), `the value ${value}`).to.deep.equal([]);
+        expect(watch.status.checkedAt, `the value ${value}`).to.equal(time);
+        expect(codes(), `the value ${value}`).to.deep.equal(["CONTACT_KEY_MISMATCH"]);
       }
     }).timeout(60_000);
 

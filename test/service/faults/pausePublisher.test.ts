@@ -41,7 +41,9 @@ async function holdingEndpoint(url: string, forwards: "late" | "at once") {
   return {
     url: server.url,
     reached: reached.promise,
-    release: () => released.resolve(undefined),
+    release: () => {
+      released.resolve(undefined);
+    },
     close: () => server.close(),
   };
 }

@@ -1,3 +1,4 @@
+import { PGlite, type PGliteOptions } from "@electric-sql/pglite";
 import { expect } from "chai";
 import { generateKeyPair } from "../../../packages/keyroot/src/identity/newPublicKey.ts";
 import { REGIONS } from "../../../packages/keyroot/src/identity/region.ts";
@@ -100,6 +101,32 @@ describe("stack", () => {
   });
 
   describe("the partner service", () => {
+    it("stores the users of each region in a separate database", async () => {
+      const created: PGlite[] = [];
+      const create = PGlite.create.bind(PGlite) as typeof PGlite.create;
+      const original = create as (options?: PGliteOptions) => Promise<PGlite>;
+      PGlite.create = (async (options?: PGliteOptions) => {
+        const database = await original(options);
+        created.push(database);
+        return database;
+      }) as typeof create;
+      try {
+        const { serviceUrl = "", adminToken = "" } =
+          (await start({ ports: { chain: 0, files: 0, service: 0 } })).service ?? {};
+        const caller = new Caller(adminToken);
+        caller.url = serviceUrl;
+        const partner = await caller.createPartner();
+        for (const region of REGIONS) await caller.createUser(partner, region);
+        const open = created.filter(({ closed }) => !closed);
+        const stored = open.map(async (database) => (await database.query("select region from users")).rows);
+        expect((await Promise.all(stored)).filter(({ length }) => length > 0)).to.have.deep.members(
+          REGIONS.map((region) => [{ region }]),
+        );
+      } finally {
+        PGlite.create = create;
+      }
+    });
+
     it("stores the files of each region in a separate folder, and the file host serves both", async () => {
       const stack = await start({ ports: { chain: 0, files: 0, service: 0 } });
       const { serviceUrl = "", adminToken = "" } = stack.service ?? {};
