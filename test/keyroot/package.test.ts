@@ -16,11 +16,11 @@ const USERS_FILE = "users.jsonl";
 const REPOSITORY = "https://github.com/keyroot/keyroot";
 /** The most that an app may grow by, in bytes after gzip. */
 const LIMITS = {
-  split: 15_500,
+  split: 16_000,
   watch: 4000,
-  single: 23_500,
-  withMany: 25_500,
-  everything: 28_500,
+  single: 24_500,
+  withMany: 26_500,
+  everything: 29_500,
   lightClient: 35_000,
 };
 
@@ -203,7 +203,7 @@ export { verifyBundle } from "keyroot/bundle";
       return [...section.matchAll(/([\d.]+)\s+kB/g)].map(([, kB]) => Number(kB) * 1000);
     };
 
-    it("takes no more than the README says, at most 15.5 kB, for a basic verification in split code", async () => {
+    it("takes no more than the README says, at most 16 kB, for a basic verification in split code", async () => {
       const { chunks, initial } = await bundle('export { createVerifier } from "keyroot";', {}, app);
       const size = sizeOf(initial.map((name) => chunks.get(name)));
       const [stated = NaN] = await statedSizes();
@@ -222,7 +222,7 @@ export { verifyBundle } from "keyroot/bundle";
       expect(size).to.be.within(stated - 1000, stated);
     });
 
-    it("takes no more than the README says, at most 23.5 kB, in a single file with all proofs", async () => {
+    it("takes no more than the README says, at most 24.5 kB, in a single file with all proofs", async () => {
       const { chunks } = await bundle(EVERYTHING, { splitting: false }, app);
       const [, , stated = NaN] = await statedSizes();
       expect([...chunks.keys()]).to.have.lengthOf(1);
@@ -230,7 +230,7 @@ export { verifyBundle } from "keyroot/bundle";
       expect(sizeOf([...chunks.values()])).to.be.within(stated - 2000, stated);
     });
 
-    it("takes no more than the README says, at most 25.5 kB, in a single file with all proofs and verifyMany", async () => {
+    it("takes no more than the README says, at most 26.5 kB, in a single file with all proofs and verifyMany", async () => {
       const many = EVERYTHING.replace("verifyPublicKey", "verifyPublicKey, verifyMany");
       const { chunks } = await bundle(many, { splitting: false }, app);
       const [, , , stated = NaN] = await statedSizes();
@@ -238,7 +238,7 @@ export { verifyBundle } from "keyroot/bundle";
       expect(sizeOf([...chunks.values()])).to.be.within(stated - 2000, stated);
     });
 
-    it("takes no more than the README says, at most 28.5 kB, in a single file with createVerifier", async () => {
+    it("takes no more than the README says, at most 29.5 kB, in a single file with createVerifier", async () => {
       const all = EVERYTHING.replace("verifyPublicKey", "createVerifier");
       const { chunks } = await bundle(all, { splitting: false }, app);
       const [, , , , stated = NaN] = await statedSizes();
