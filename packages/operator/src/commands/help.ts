@@ -181,7 +181,14 @@ export const DEFINITIONS = {
   status: {
     summary: "Show the owner, user count and code hash of a registry",
     needs: () => REGISTRY,
-    options: { plan, ...beacon, ...auditors, ...chain, json },
+    options: {
+      plan,
+      ...beacon,
+      ...auditors,
+      auditors: { ...auditors.auditors, excludes: ["beacon"] },
+      ...chain,
+      json,
+    },
   },
 
   "transfer-ownership": {
