@@ -103,13 +103,12 @@ describe("stack", () => {
   describe("the partner service", () => {
     it("stores the users of each region in a separate database", async () => {
       const created: PGlite[] = [];
-      const create = PGlite.create.bind(PGlite) as typeof PGlite.create;
-      const original = create as (options?: PGliteOptions) => Promise<PGlite>;
+      const create: (options?: PGliteOptions) => Promise<PGlite> = PGlite.create.bind(PGlite);
       PGlite.create = (async (options?: PGliteOptions) => {
-        const database = await original(options);
+        const database = await create(options);
         created.push(database);
         return database;
-      }) as typeof create;
+      }) as typeof PGlite.create;
       try {
         const { serviceUrl = "", adminToken = "" } =
           (await start({ ports: { chain: 0, files: 0, service: 0 } })).service ?? {};
@@ -123,7 +122,7 @@ describe("stack", () => {
           REGIONS.map((region) => [{ region }]),
         );
       } finally {
-        PGlite.create = create;
+        PGlite.create = create as typeof PGlite.create;
       }
     });
 
