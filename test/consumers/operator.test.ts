@@ -241,7 +241,7 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
       child.kill("SIGINT");
       const { code, stderr } = await ended;
       expect(code).to.equal(130);
-      expect(stderr).to.match(/^Interrupted\. .*\n {2}npx keyroot publish /);
+      expect(stderr).to.match(/^Interrupted\. .*\n {2}npx keyroot publish /m);
       expect((await succeed(args)).json).to.include({ users: 2 });
     });
 
