@@ -1,5 +1,4 @@
 import { getAddress } from "ethers/address";
-import { ArgumentError } from "keyroot/errors";
 import { fetchGenesisHash } from "keyroot/ethereum";
 import { fetchOwner } from "keyroot/registry";
 import { join } from "node:path";
@@ -15,10 +14,6 @@ import { checkAddress, Target } from "./target.ts";
 export default async function runDeploy(args: ArgsOf<"deploy">, host: Host): Promise<Outcome> {
   const { deterministic, timeout } = args;
   const owner = args.owner === undefined ? undefined : checkAddress("--owner", args.owner);
-  if (deterministic && owner === undefined) {
-    const message = "--deterministic needs --owner, because the registry's address depends on the owner.";
-    throw new ArgumentError("ARGUMENT_INVALID", message);
-  }
   const target = await Target.resolve(args, host);
   const { call, chainId, allowHttp } = target;
   const limits = costLimitsOf(args, target) ?? "local";

@@ -159,7 +159,7 @@ export const DEFINITIONS = {
 
   deploy: {
     summary: "Deploy a registry, or report the one that exists",
-    needs: () => ["rpc", "chainId", "maxFee"],
+    needs: ({ deterministic }) => [...(deterministic === true ? ["owner"] : []), "rpc", "chainId", "maxFee"],
     options: {
       owner: text("address", "Account or Safe that may add roots", { defaultText: "the account that deploys" }),
       deterministic: flag("Deploy with CREATE2: the same address on every chain for the same --owner"),
