@@ -110,7 +110,11 @@ describe("keyroot deploy --deterministic", function () {
 
     it("names the remedy if the chain has no CreateX", async () => {
       await using chain = connect(await startAnvil("--chain-id", "4711"));
-      const { code, json } = await keyroot.json([...deterministic(chain.url, OWNER, "4711"), "--max-fee", "20"]);
+      const { code, json } = await keyroot.json([
+        ...deterministic(chain.url, `0x${"ab".repeat(20)}`, "4711"),
+        "--max-fee",
+        "20",
+      ]);
       expect([code, json.error?.["code"]]).to.deep.equal([2, "ARGUMENT_INVALID"]);
       expect(json.error?.["message"]).to.match(
         /chain 4711 has no code at 0xba5Ed.*https:\/\/createx\.rocks.*without --det/,
