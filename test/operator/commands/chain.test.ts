@@ -154,15 +154,26 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
       expect(await readUserCount()).to.equal(1);
     });
 
-    it("repeats the request for the chain id if the endpoint fails", async () => {
-      const endpoint = closing(await startEndpoint(fresh.rpcUrl));
-      let asked = 0;
-      endpoint.lie = (method, params, truth) => {
-        if (method === "eth_chainId" && ++asked <= 2) throw new Error();
-        return truth(method, params);
+    it("repeats the request for the chain id if the endpoint fails, as estimate and transfer-ownership", async () => {
+      const failing = async () => {
+        const endpoint = closing(await startEndpoint(fresh.rpcUrl));
+        let asked = 0;
+        endpoint.lie = (method, params, truth) => {
+          if (method === "eth_chainId" && ++asked <= 2) throw new Error();
+          return truth(method, params);
+        };
+        return endpoint.url;
       };
-      expect((await publish([one], { rpc: endpoint.url })).code).to.equal(0);
-      expect(asked).to.be.greaterThan(2);
+      const records = await write([one]);
+      const others = [
+        ["estimate", ...chain({ records, rpc: await failing() })],
+        ["transfer-ownership", "--call-only", ...chain({ "new-owner": fresh.stranger, rpc: await failing() })],
+      ];
+      const [published, ...ran] = await Promise.all([
+        publish([one], { rpc: await failing() }),
+        ...others.map((words) => keyroot.run(words)),
+      ]);
+      expect([published.code, ...ran.map(({ code }) => code)]).to.deep.equal([0, 0, 0]);
     });
 
     it("adds no root if the file host returns different content, no file, or no answer", async () => {

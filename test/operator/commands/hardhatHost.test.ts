@@ -1,5 +1,13 @@
 import { expect } from "chai";
+import { Transaction } from "ethers";
 import { spawn } from "node:child_process";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { serializeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import { type Lie, startEndpoint } from "../../support/chain/lyingEndpoint.ts";
+import { sampleRecords } from "../../support/samples.ts";
+import { serve } from "../../support/servers/servers.ts";
+import { closedAfterEach, temporaryFolder } from "../../support/support.ts";
 import { freshRegistry } from "../../support/chain/freshRegistry.ts";
 import { environment, npxHardhat as hardhat, outcomeOf } from "../../support/processes/commandLine.ts";
 
@@ -34,5 +42,82 @@ describe("commands in Hardhat", function () {
     const [node, cli, task] = hardhat.words;
     const args = [cli ?? "", "--network", "live", task ?? "", "status", "--an-unknown-option"];
     expect(await outcomeOf(spawn(node, args, { env: environment({}) }))).to.include({ code: 2, stdout: "" });
+  });
+
+  describe("against a hostile endpoint of --network", () => {
+    const closing = closedAfterEach();
+    const folder = temporaryFolder();
+    const records = () => join(folder.path, "users.jsonl");
+
+    /** Runs publish on `--network live` with the endpoint's URL. */
+    const publish = async (url: string) => {
+      await writeFile(records(), sampleRecords(2).map(serializeKeyRecord).join("\n"));
+      const place = [
+        "--contract",
+        fresh.contract,
+        "--chain-id",
+        String(fresh.chainId),
+        "--merkle-url",
+        fresh.merkleUrl,
+      ];
+      const own = ["--records", records(), "--files", fresh.filesDir, "--plan", join(folder.path, "plan")];
+      const env = { KEYROOT_RPC_URL: url, KEYROOT_OWNER_KEY: OWNER_KEY };
+      const args = ["publish", "--network", "live", ...place, ...own, "--max-fee", "20", "--timeout", "5"];
+      const { code, json } = await hardhat.jsonLines(args, { env });
+      return [code, json.error?.["code"]];
+    };
+    /** An endpoint that lies, and the transactions that it was sent. */
+    const lying = async (lie: Lie) => {
+      const sent: { method: string; params: readonly unknown[] }[] = [];
+      const endpoint = closing(await startEndpoint(fresh.rpcUrl));
+      endpoint.lie = (method, params, truth) => {
+        if (method.startsWith("eth_send")) sent.push({ method, params });
+        return lie(method, params, truth);
+      };
+      return { url: endpoint.url, sent };
+    };
+
+    it("send nothing on another chain than --chain-id", async () => {
+      const { url, sent } = await lying((method, params, truth) =>
+        method === "eth_chainId" ? "0x1" : truth(method, params),
+      );
+      expect(await publish(url)).to.deep.equal([1, "CHAIN_ID_MISMATCH"]);
+      expect(sent).to.be.empty;
+    });
+
+    it("sign nothing for another chain that the endpoint names later", async () => {
+      const counts = [];
+      for (const honest of [2, 3]) {
+        let asked = 0;
+        const { url, sent } = await lying((method, params, truth) =>
+          method === "eth_chainId" && ++asked > honest ? "0x1" : truth(method, params),
+        );
+        await publish(url);
+        for (const { method, params } of sent) {
+          expect(method).to.equal("eth_sendRawTransaction");
+          expect(Transaction.from(String(params[0])).chainId).to.equal(BigInt(fresh.chainId));
+        }
+        counts.push(sent.length);
+      }
+      // After the third true answer, the transaction is signed: for the chain of --chain-id.
+      expect(counts).to.deep.equal([0, 1]);
+    });
+
+    it("follow no redirect", async () => {
+      let followed = 0;
+      const other = closing(await serve((_, response) => void (followed++, response.end("{}"))));
+      const { url } = closing(await serve((_, response) => response.writeHead(307, { Location: other.url }).end()));
+      expect(await publish(url)).to.deep.equal([3, "RPC_ERROR"]);
+      expect(followed).to.equal(0);
+    });
+
+    it("refuse an answer of 32 MiB", async () => {
+      const { url } = await lying((method, params, truth) =>
+        method === "eth_chainId" ? `0x${"0".repeat(2 ** 25)}` : truth(method, params),
+      );
+      const env = { KEYROOT_RPC_URL: url, KEYROOT_OWNER_KEY: OWNER_KEY };
+      const { code, json } = await hardhat.json(["status", "--network", "live", "--contract", fresh.contract], { env });
+      expect([code, json.error?.["code"]]).to.deep.equal([3, "RPC_ANSWER_INVALID"]);
+    });
   });
 });

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { type ErrorCode, type FieldError, type KeyInError, KeyrootError } from "keyroot/errors";
+import { ERROR_CODES, type ErrorCode, type FieldError, type KeyInError, KeyrootError } from "keyroot/errors";
 import { REGIONS } from "keyroot/identity";
 import { plural } from "@keyroot/operator/shared";
-import { ServiceError, type ServiceErrorCode } from "../errors.ts";
+import { ServiceError } from "../errors.ts";
 import { isDatabaseUnavailable } from "../database/unavailable.ts";
 import { holdEndsAt, keyState, MAX_BODY_BYTES, strict, USER_ID_FORM } from "./fields.ts";
 
@@ -115,16 +115,13 @@ function toKeyInError({ state, holdEndsAt }: KeyInError) {
  */
 export function toServiceError(error: unknown, bodyLimit = MAX_BODY_BYTES): ServiceError {
   if (error instanceof ServiceError) return error;
-  // Records and JSON texts that the caller sent.
-  if (error instanceof KeyrootError && error.name === "ArgumentError")
-    return new ServiceError(
-      error.code === "PUBLISHER_RUNNING" ? 409 : 400,
-      error.code as ServiceErrorCode,
-      error.message,
-      {
-        cause: error,
-      },
-    );
+  // Records and JSON texts that the caller sent. Other codes are about the operator's configuration, keys and files.
+  const argumentCode = error instanceof KeyrootError && error.name === "ArgumentError" ? error.code : undefined;
+  const known = ERROR_CODES.find((each) => each === argumentCode);
+  if (known !== undefined)
+    return new ServiceError(known === "PUBLISHER_RUNNING" ? 409 : 400, known, (error as KeyrootError).message, {
+      cause: error,
+    });
   const { statusCode, code } = error as { statusCode?: number; code?: string };
   if (code === "FST_ERR_CTP_INVALID_MEDIA_TYPE") return contentTypeError({ cause: error });
   if (code === "FST_ERR_CTP_BODY_TOO_LARGE")
