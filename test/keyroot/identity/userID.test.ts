@@ -81,6 +81,11 @@ describe("user id", () => {
     it("names the value in the error message", () => {
       expect(() => parseUserID("Bob")).to.throw('A user id must be 32 lowercase zBase32 characters, but is "Bob".');
     });
+
+    it("names userIDFromHex for an id in hex", () => {
+      for (const convert of [parseUserID, userIDToBytes, userIDToHex])
+        expect(() => convert(hex)).to.throw(`but is "${hex}": use userIDFromHex.`);
+    });
   });
 
   describe("userIDFromHex", () => {
