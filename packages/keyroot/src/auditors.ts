@@ -35,6 +35,7 @@ export {
   type AuditorOptions,
   checkPlace,
   type Signers,
+  type StatementPlace,
   type VerifiedStatement,
   verifySignatures,
   verifyStatement,

@@ -84,6 +84,7 @@ describe("the arguments of the verifier", () => {
   };
   /** Values of WRONG_VALUES that are right for an option. */
   const RIGHT: Record<string, (value: unknown) => boolean> = {
+    chainId: (value) => typeof value === "bigint",
     lightClient: (value) => typeof value === "boolean",
     allowHttp: (value) => typeof value === "boolean",
     storageProof: (value) => typeof value === "boolean",
@@ -107,6 +108,22 @@ describe("the arguments of the verifier", () => {
       }
     });
   }
+
+  it("accept chainId as a bigint below 2^53, and convert it once", async () => {
+    const { options } = counted();
+    const chainId = BigInt(place.chainId);
+    expect(await functions["verifyPublicKey"]?.({ ...options, chainId })).to.include({ chainId: place.chainId });
+    for (const chainId of [0n, -1n, 2n ** 53n, 2n ** 53n + 1n, 2n ** 2000n]) {
+      for (const [name, call] of Object.entries(functions)) {
+        const error = await keyrootErrorOf(() =>
+          call({ ...(name === "verifyBundle" ? bundleQuery : options), chainId }),
+        );
+        expect(error?.message, name).to.match(/^The option chainId must be a whole number, 1 or more, but is /);
+      }
+    }
+    const bundled = { ...bundleQuery, chainId: BigInt(bundleQuery.chainId) };
+    expect(await functions["verifyBundle"]?.(bundled)).to.include({ chainId: bundleQuery.chainId });
+  });
 
   it("name the limit that is wrong", async () => {
     for (const limit of ["fileBytes", "rpcBytes", "timeoutMs"]) {

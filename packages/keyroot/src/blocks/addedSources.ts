@@ -15,7 +15,7 @@ export interface AddedSource {
 
 /** The contract that a verifier reads. */
 interface SourcePlace {
-  chainId: number;
+  chainId: number | bigint;
   /** 0x and 40 hex digits. */
   contract: string;
   /** Whether plain http to other machines is allowed. */

@@ -13,8 +13,11 @@ export const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** The error for a value that cannot be used. The message shows the value: do not pass secrets. */
 export function invalidArgument(what: string, expected: string, actual: unknown): ArgumentError {
-  const message = `${what} must be ${expected}, but is ${describeValue(actual)}.`;
-  return new ArgumentError("ARGUMENT_INVALID", message, { expected, actual: describeValue(actual) });
+  const shown = describeValue(actual);
+  return new ArgumentError("ARGUMENT_INVALID", `${what} must be ${expected}, but is ${shown}.`, {
+    expected,
+    actual: shown,
+  });
 }
 
 /** An object. @param expected describes the object, for the message */
@@ -35,6 +38,11 @@ export function checkInteger(what: string, value: unknown, min: number, max = Nu
   if (Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= max) return value as number;
   const range = max === Number.MAX_SAFE_INTEGER ? `${min} or more` : `${min} to ${max}`;
   throw invalidArgument(what, `a whole number, ${range}`, value);
+}
+
+/** A chain's id (EIP-155). Libraries for Ethereum have it as a bigint. */
+export function checkChainId(what: string, value: unknown): number {
+  return checkInteger(what, typeof value === "bigint" ? Number(value) : value, 1);
 }
 
 /** `true` or `false`: the text "false" would count as true in a condition. */

@@ -126,10 +126,9 @@ export async function verifyBundle(
   query: BundleQuery,
   trusted: { pinned?: string | undefined } = {},
 ): Promise<VerifiedBundle> {
-  const expected = parseRegistryReference(query);
+  const expected = parseRegistryReference(query, QUERY);
   const { userID, expectedPublicKey } = parseKeyQuery(expected, query.userID, query.expectedPublicKey);
   const usersSlot = parseUsersSlot(query.usersSlot);
-  checkNames("The options", query, QUERY);
   const { pinned } = checkObject("The options", trusted);
   checkNames("The options", trusted, ["pinned"]);
   checkHash("The option pinned", pinned);

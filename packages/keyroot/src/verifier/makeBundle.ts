@@ -7,7 +7,6 @@ import { extractProof } from "../ethereum/storageProof.ts";
 import type { RpcCall } from "../transport/jsonRpc.ts";
 import { type Bundle, verifyBundle, type VerifiedBundle } from "./bundle.ts";
 import {
-  checkOptionNames,
   type Endpoint,
   parseEvidencePolicy,
   parseKeyQuery,
@@ -60,8 +59,7 @@ export interface MadeBundle {
  * const text = JSON.stringify(bundle);
  */
 export async function makeBundle(userID: UserID, options: MakeBundleOptions): Promise<MadeBundle> {
-  checkOptionNames(options, OPTIONS);
-  const query = parseKeyQuery(parseRegistryReference(options), userID, ANY_KEY);
+  const query = parseKeyQuery(parseRegistryReference(options, OPTIONS), userID, ANY_KEY);
   const { chainId, contract } = query;
   const policy = parseEvidencePolicy({ ...options, storageProof: true });
   const { anchor, usersSlot } = policy;

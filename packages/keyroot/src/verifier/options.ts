@@ -1,7 +1,15 @@
 import { ArgumentError } from "../errors.ts";
 import { type ExpectedBytes, type ExpectedKey, parseExpectedKey } from "../identity/expectedKey.ts";
 import { parseUserID, type UserID } from "../identity/userID.ts";
-import { checkNames, checkBoolean, checkInteger, checkObject, checkText, invalidArgument } from "../input/options.ts";
+import {
+  checkNames,
+  checkBoolean,
+  checkChainId,
+  checkInteger,
+  checkObject,
+  checkText,
+  invalidArgument,
+} from "../input/options.ts";
 import { type AddedSource, makeSource } from "../blocks/addedSources.ts";
 import type { BeaconOptions } from "../blocks/beacon/options.ts";
 import { ADDRESS, LOWERCASE_HASH } from "../ethereum/rpcValues.ts";
@@ -13,8 +21,8 @@ import type { Eip1193Provider } from "../transport/jsonRpc.ts";
 export interface VerifyOptions {
   /** A JSON-RPC endpoint of the chain (https, see `allowHttp`), or an EIP-1193 provider; several of them with `quorum`. */
   rpc: Endpoint | readonly Endpoint[];
-  /** The chain of the contract (EIP-155): 1 is Ethereum's mainnet. */
-  chainId: number;
+  /** The chain of the contract (EIP-155): 1 is Ethereum's mainnet. Below 2^53. */
+  chainId: number | bigint;
   /** The address of the contract `PublicKeyRegistry`: 0x and 40 hex digits. */
   contract: string;
   /** The URL of the folder that holds the Merkle-tree files (https, see `allowHttp`). */
@@ -137,20 +145,21 @@ export const VERIFY_OPTIONS: readonly (keyof VerifyOptions)[] = [
 ];
 
 /**
- * Refuses options of other names than a call has.
+ * The contract that options name. Refuses options of other names than a call has.
  * @throws ArgumentError ARGUMENT_INVALID
  */
-export function checkOptionNames(options: object, names: readonly string[]): void {
-  checkNames("The options", checkObject("The options", options, "an object with chainId and contract"), names);
-}
-
-/** @throws ArgumentError ARGUMENT_INVALID */
-export function parseRegistryReference(options: RegistryReference): RegistryReference {
-  const { chainId, contract, codeHash } = checkObject("The options", options, "an object with chainId and contract");
-  checkInteger("The option chainId", chainId, 1);
-  checkText("The option contract", contract, "an address, 0x and 40 hex digits", ADDRESS);
+export function parseRegistryReference(
+  options: Pick<VerifyOptions, "chainId" | "contract" | "codeHash">,
+  names: readonly string[],
+): RegistryReference {
+  const checked = checkObject("The options", options, "an object with chainId and contract");
+  const { chainId, contract, codeHash } = checkNames("The options", checked, names);
   checkHash("The option codeHash", codeHash);
-  return { chainId, contract, codeHash };
+  return {
+    chainId: checkChainId("The option chainId", chainId),
+    contract: checkText("The option contract", contract, "an address, 0x and 40 hex digits", ADDRESS),
+    codeHash,
+  };
 }
 
 /** @throws ArgumentError ARGUMENT_INVALID, USER_ID_INVALID, BASE64_INVALID, PUBLIC_KEY_LENGTH */

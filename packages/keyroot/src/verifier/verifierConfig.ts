@@ -1,6 +1,5 @@
 import { checkBoolean, checkFunction, checkInteger, optional } from "../input/options.ts";
 import {
-  checkOptionNames,
   type EvidencePolicy,
   parseEvidencePolicy,
   parseRegistryReference,
@@ -31,8 +30,7 @@ export function parseVerifierOptions(
   options: Omit<VerifyOptions, "expectedPublicKey">,
   names: readonly string[],
 ): VerifierConfig {
-  checkOptionNames(options, names);
-  const registry = parseRegistryReference(options);
+  const registry = parseRegistryReference(options, names);
   const policy = parseEvidencePolicy(options);
   const now = optional(checkFunction, "The option now", options.now) ?? Date.now;
   const { publicationMs = PUBLICATION_MS, verifiedBefore = false } = options;

@@ -8,6 +8,7 @@ import {
   acceptStatement,
   type AuditorPolicy,
   checkPlace,
+  type StatementPlace,
   type VerifiedStatement,
   verifySignatures,
 } from "./verifyStatement.ts";
@@ -19,7 +20,7 @@ export type StatementLimits = Omit<FetchOptions, "maxBytes">;
 export interface StatementQuery {
   /** URLs. */
   folders: readonly string[];
-  place: { chainId: number; contract: string };
+  place: StatementPlace;
   policy: AuditorPolicy;
 }
 

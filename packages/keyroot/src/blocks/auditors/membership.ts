@@ -11,7 +11,7 @@ import { MERKLE_ROOT } from "../../merkle/hash.ts";
 import { makeMerkleProof, type MerkleProof, parseMerkleProof, verifyMerkleProof } from "../../merkle/proof.ts";
 import { parseRoots, proveInclusion, serializeRootEntry, verifyInclusion } from "./rootTree.ts";
 import { MAX_STATEMENT_BYTES, parseSignedStatement } from "./statement.ts";
-import { type AuditorOptions, verifyStatement } from "./verifyStatement.ts";
+import { type AuditorOptions, type StatementPlace, verifyStatement } from "./verifyStatement.ts";
 
 /**
  * Proves a user's published key with a statement, without the chain and without the whole file: the root is a leaf of the
@@ -78,7 +78,7 @@ export function makeMembership(statement: Uint8Array, roots: Uint8Array, file: M
  */
 export function verifyMembership(
   source: unknown,
-  query: { userID: UserID; chainId: number; contract: string; expectedPublicKey: ExpectedBytes },
+  query: StatementPlace & { userID: UserID; expectedPublicKey: ExpectedBytes },
   auditors: AuditorOptions,
   now: number = Date.now(),
 ): VerifiedMembership {

@@ -1,8 +1,16 @@
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { VerificationError } from "../../errors.ts";
 import { MAX_AHEAD_MS } from "../../ethereum/blockAge.ts";
+import { ADDRESS } from "../../ethereum/rpcValues.ts";
 import { checkAllBuiltins } from "../../input/builtins.ts";
-import { checkInteger, checkNames, checkObject, invalidArgument } from "../../input/options.ts";
+import {
+  checkChainId,
+  checkInteger,
+  checkNames,
+  checkObject,
+  checkText,
+  invalidArgument,
+} from "../../input/options.ts";
 import { type AuditorKey, parseAuditorKey } from "./auditorKey.ts";
 import {
   type Cosignature,
@@ -28,6 +36,14 @@ export interface AuditorPolicy {
   keys: readonly AuditorKey[];
   threshold: number;
   maxAgeMs: number;
+}
+
+/** The contract that a statement must be about. */
+export interface StatementPlace {
+  /** The chain of the contract (EIP-155). Below 2^53. */
+  chainId: number | bigint;
+  /** 0x and 40 hex digits. */
+  contract: string;
 }
 
 /** A statement that enough auditors signed. */
@@ -71,7 +87,7 @@ export function parseAuditorOptions(options: AuditorOptions): AuditorPolicy {
  */
 export function verifyStatement(
   source: Uint8Array,
-  place: { chainId: number; contract: string },
+  place: StatementPlace,
   auditors: AuditorOptions,
   now: number = Date.now(),
 ): VerifiedStatement {
@@ -81,11 +97,16 @@ export function verifyStatement(
   return acceptStatement(signed.statement, verifySignatures(signed, policy.keys), policy, now);
 }
 
-/** Checks that a statement is about this contract. @throws VerificationError CHAIN_ID_MISMATCH, CONTRACT_MISMATCH */
-export function checkPlace(statement: Statement, place: { chainId: number; contract: string }): void {
+/**
+ * Checks that a statement is about this contract.
+ * @throws VerificationError CHAIN_ID_MISMATCH, CONTRACT_MISMATCH, step "anchor"; ArgumentError ARGUMENT_INVALID
+ */
+export function checkPlace(statement: Statement, place: StatementPlace): void {
+  const { chainId, contract } = checkObject("The contract's place", place, "an object with chainId and contract");
+  const address = checkText("The option contract", contract, "an address, 0x and 40 hex digits", ADDRESS);
   const parts = [
-    ["CHAIN_ID_MISMATCH", "chain", statement.chainId, place.chainId],
-    ["CONTRACT_MISMATCH", "contract", statement.contract, place.contract.toLowerCase()],
+    ["CHAIN_ID_MISMATCH", "chain", statement.chainId, checkChainId("The option chainId", chainId)],
+    ["CONTRACT_MISMATCH", "contract", statement.contract, address.toLowerCase()],
   ] as const;
   for (const [code, name, actual, expected] of parts) {
     if (actual === expected) continue;

@@ -20,14 +20,14 @@ export interface BeaconOptions {
 
 /** The endpoints, the checkpoint and the chain. */
 export interface BlockProofOptions extends Omit<BeaconOptions, "store"> {
-  chainId: number;
+  chainId: number | bigint;
   allowHttp?: boolean | undefined;
   signal?: AbortSignal | undefined;
 }
 
 /** The checkpoint that a reader of a proof trusts. */
 export interface TrustedCheckpoint {
-  chainId: number;
+  chainId: number | bigint;
   /** The root of a finalized beacon block: 0x and 64 lowercase hex digits. */
   checkpoint: string;
   /** Default: the known network whose chain id is `chainId`. */

@@ -1,5 +1,12 @@
 import { LOWERCASE_HASH } from "../../ethereum/rpcValues.ts";
-import { checkInteger, checkNames, checkObject, checkText, invalidArgument } from "../../input/options.ts";
+import {
+  checkChainId,
+  checkInteger,
+  checkNames,
+  checkObject,
+  checkText,
+  invalidArgument,
+} from "../../input/options.ts";
 import { checkStore } from "../../store/store.ts";
 import { checkSourceUrl } from "../../transport/url.ts";
 import type { MakeSource } from "../addedSources.ts";
@@ -28,7 +35,7 @@ export const makeBeaconSource: MakeSource = (option, place) => {
 /** Checks the option `beacon`. @throws ArgumentError ARGUMENT_INVALID */
 export function parseBeaconOptions(
   option: unknown,
-  { chainId, allowHttp }: { chainId: number; allowHttp?: boolean | undefined },
+  { chainId, allowHttp }: { chainId: number | bigint; allowHttp?: boolean | undefined },
 ): BeaconConfig {
   const options = checkObject(WHAT, option as BeaconOptions, "an object with urls and checkpoint");
   checkNames(WHAT, options, OPTIONS);
@@ -46,11 +53,11 @@ export function parseBeaconOptions(
 export function parseCheckpoint(
   what: string,
   options: Pick<BeaconOptions, "checkpoint" | "network" | "maxCheckpointAgeMs">,
-  chainId: number,
+  chainId: number | bigint,
 ): Omit<BeaconConfig, "urls" | "store"> {
   const { checkpoint, maxCheckpointAgeMs: callersMaxAgeMs } = options;
   checkText(`${what}.checkpoint`, checkpoint, "a block root, 0x and 64 lowercase hex digits", LOWERCASE_HASH);
-  const network = parseNetwork(options.network, chainId);
+  const network = parseNetwork(options.network, checkChainId("The option chainId", chainId));
   if (callersMaxAgeMs !== undefined) checkInteger(`${what}.maxCheckpointAgeMs`, callersMaxAgeMs, 1);
   const maxCheckpointAgeMs = callersMaxAgeMs ?? network.maxCheckpointAgeMs;
   return { checkpoint, network, callersMaxAgeMs, maxCheckpointAgeMs };

@@ -5,7 +5,7 @@ import type { KeyPair } from "../../identity/newPublicKey.ts";
 import type { PossessionStatement } from "../../identity/possession.ts";
 import { checkPublicKey } from "../../identity/publicKey.ts";
 import { type UserID, parseUserID } from "../../identity/userID.ts";
-import { checkFunction, checkInteger, checkObject, checkText } from "../../input/options.ts";
+import { checkChainId, checkFunction, checkObject, checkText } from "../../input/options.ts";
 import { checkUrl } from "../../transport/url.ts";
 
 /** The service that the app expects. A challenge of another service, chain or contract is not answered. */
@@ -13,7 +13,7 @@ export interface PossessionOptions {
   /** The service's own URL (its `KEYROOT_SERVICE_URL`), if the app reaches it by another one. Default `serviceUrl`. */
   service?: string | undefined;
   /** The chain (EIP-155) where the service publishes keys. Required by `register` unless the service publishes none. */
-  chainId?: number | undefined;
+  chainId?: number | bigint | undefined;
   /** The contract where the service publishes keys: 0x and 40 hex digits. Required with `chainId`. */
   contract?: string | undefined;
   /** The user's id. If given, answers about another user are refused. */
@@ -58,7 +58,7 @@ export function checkPossession(options: ClientOptions & PossessionOptions, { se
       chainId === undefined
         ? undefined
         : {
-            chainId: checkInteger("The option chainId", chainId, 1),
+            chainId: checkChainId("The option chainId", chainId),
             contract: checkText("The option contract", contract, "an address, 0x and 40 hex digits", ADDRESS),
           },
   } satisfies CheckedPossession;

@@ -22,7 +22,7 @@ export function verifyCommand(userID: string, options: Options): string {
   const named: [string, string | number | undefined][] = [
     ["--rpc", typeof rpc === "string" ? rpc : rpc.join(",")],
     ["--contract", contract],
-    ["--chain-id", chainId],
+    ["--chain-id", String(chainId)],
     ["--merkle-url", merkleUrl],
     ["--quorum", quorum],
     ["--pinned", pinned],
