@@ -1,8 +1,12 @@
 import { expect } from "chai";
 import fc from "fast-check";
+import * as beacon from "../../packages/keyroot/src/beacon.ts";
 import * as bundle from "../../packages/keyroot/src/bundle.ts";
 import * as library from "../../packages/keyroot/src/index.ts";
 import * as partner from "../../packages/keyroot/src/partner.ts";
+import * as safetyCode from "../../packages/keyroot/src/safetyCode.ts";
+import * as fileStore from "../../packages/keyroot/src/store/fileStore.ts";
+import * as indexedDb from "../../packages/keyroot/src/store/indexedDbStore.ts";
 import * as user from "../../packages/keyroot/src/user.ts";
 import { junk, keyrootErrorOf } from "../support/data/junk.ts";
 
@@ -10,7 +14,11 @@ type Loose = (...args: unknown[]) => unknown;
 
 const ENTRIES: Record<string, Record<string, unknown>> = {
   keyroot: library,
+  "keyroot/beacon": beacon,
   "keyroot/bundle": bundle,
+  "keyroot/safety-code": safetyCode,
+  "keyroot/store/file": fileStore,
+  "keyroot/store/indexeddb": indexedDb,
   "keyroot/partner": partner,
   "keyroot/user": user,
 };
