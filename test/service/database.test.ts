@@ -107,11 +107,11 @@ describe("the service's databases", () => {
         await runAt(url, `INSERT INTO schema_requirements VALUES (${known + 1})`);
         const refused = await ready();
         expect(refused.status).to.equal(503);
-        expect(await refused.text()).to.include(`knows ${known + 1} migrations, but this one knows ${known}`);
+        expect(await refused.text()).to.include(`with ${known + 1} migrations, but this one has ${known}`);
       } finally {
         await running.close();
       }
-      await expectRefused(config, "SCHEMA_OUTDATED", /requires a version of Keyroot that knows/);
+      await expectRefused(config, "SCHEMA_OUTDATED", /requires a version of Keyroot with/);
     });
 
     it("wait only briefly for a locked table, and try again, so that requests continue", async () => {
@@ -139,7 +139,7 @@ describe("the service's databases", () => {
       const url = await freshDatabaseUrl();
       await migrate(url);
       await runAt(url, "UPDATE drizzle.__drizzle_migrations SET hash = 'other'");
-      await expectRefused(await configOf({ DATABASE_URL: url }), "SCHEMA_OUTDATED", /does not know/);
+      await expectRefused(await configOf({ DATABASE_URL: url }), "SCHEMA_OUTDATED", /migrations that are not in this version/);
     });
 
     it("only add, or insert the version that they require", async () => {

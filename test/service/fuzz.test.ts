@@ -226,7 +226,7 @@ describe("hostile HTTP", () => {
       ["an invalid length", `POST / HTTP/1.1\r\n${close}Content-Length: x\r\n\r\n{}`],
       ["invalid chunks", `POST / HTTP/1.1\r\n${close}Transfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n`],
       ["an expectation", `POST / HTTP/1.1\r\n${close}Expect: miracles\r\nContent-Length: 0\r\n\r\n`],
-      ["an absolute URL", `GET http://elsewhere.test/ HTTP/1.1\r\n${close}\r\n`],
+      ["an absolute URL", `GET http://elsewhere.test/page HTTP/1.1\r\n${close}\r\n`],
       ["a malformed path", `GET /%zz HTTP/1.1\r\n${close}\r\n`],
       [
         "a length beyond the limit",

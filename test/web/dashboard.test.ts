@@ -290,7 +290,7 @@ describeIfNamed(import.meta.filename)("the dashboard in Chromium", function () {
       ["overview", /v1\/dashboard\/overview\/get$/, "Nothing to do."],
       ["company", /v1\/dashboard\/staff\/list$/, "Fay you"],
       ["users", /dashboard\/users\/list$/, "There is no user yet"],
-      [`users/${"y".repeat(32)}`, /authdBizSrv\/users\/get$/, "USER_UNKNOWN"],
+      [`users/${"y".repeat(32)}`, /dashboard\/users\/get$/, "USER_UNKNOWN"],
       ["publishing", /v1\/dashboard\/publishing\//, "No key of your users is published yet"],
     ] as const) {
       it(`shows the reason and a retry button, on the page ${route.replace(/\/.*/, "/…")}`, async () => {

@@ -30,7 +30,7 @@ document.addEventListener("securitypolicyviolation", ({ effectiveDirective, bloc
 });
 globalThis.verify = async (userID, options) => {
   try {
-    const { record, evidence } = await verifyPublicKey(userID, { ...options, expectedPublicKey: ANY_KEY });
+    const { record, evidence } = await verifyPublicKey(userID, { expectedPublicKey: ANY_KEY, ...options });
     return { pubKey: record.pubKey, evidence };
   } catch ({ step, code }) {
     return step ? step + ": " + code : code;

@@ -19,6 +19,7 @@ export type Options = Pick<
   | "block"
   | "usersSlot"
   | "allowHttp"
+  | "verifiedBefore"
 > & {
   rpc: string | string[];
   /** The key to compare, in base64. Without it, any published key is shown. */
