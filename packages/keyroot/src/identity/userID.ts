@@ -37,7 +37,7 @@ export function isUserID(value: unknown): value is UserID {
  */
 export function parseUserID(value: unknown): UserID {
   if (isUserID(value)) return value;
-  const shown = describeValue(value).replace(/^"[0-9a-f]{40}"$/, "$&: use userIDFromHex");
+  const shown = describeValue(value).replace(/"[0-9a-f]{40}"/, "$&: use userIDFromHex");
   const message = `A user id must be 32 lowercase zBase32 characters, but is ${shown}.`;
   throw new ArgumentError("USER_ID_INVALID", message, { expected: USER_ID.source, actual: value });
 }
