@@ -139,7 +139,11 @@ describe("the service's databases", () => {
       const url = await freshDatabaseUrl();
       await migrate(url);
       await runAt(url, "UPDATE drizzle.__drizzle_migrations SET hash = 'other'");
-      await expectRefused(await configOf({ DATABASE_URL: url }), "SCHEMA_OUTDATED", /migrations that are not in this version/);
+      await expectRefused(
+        await configOf({ DATABASE_URL: url }),
+        "SCHEMA_OUTDATED",
+        /migrations that are not in this version/,
+      );
     });
 
     it("only add, or insert the version that they require", async () => {
