@@ -66,12 +66,13 @@ describe("block header", () => {
   describe("hashHeader", () => {
     for (const [hash, header] of MAINNET) {
       it(`computes the hash of the mainnet block ${Number(header["number"])}`, () => {
-        const { number, timestamp, stateRoot } = header;
+        const { number, timestamp, stateRoot, parentHash } = header;
         expect(hashHeader(header)).to.deep.equal({
           hash,
           number: Number(number),
           timestamp: Number(timestamp),
           stateRoot,
+          parentHash,
         });
       });
     }
@@ -176,10 +177,11 @@ describe("block header", () => {
 
 /** Checks that the computed hash of a block is the hash that the chain reports. */
 function expectSameHash(answer: unknown, fields: number): void {
-  const { hash, number, timestamp, stateRoot } = answer as HeaderJson;
+  const { hash, number, timestamp, stateRoot, parentHash } = answer as HeaderJson;
   const header = extractHeader(answer);
   expect(Object.keys(header)).to.have.lengthOf(fields);
-  expect(hashHeader(header)).to.deep.equal({ hash, number: Number(number), timestamp: Number(timestamp), stateRoot });
+  const expected = { hash, number: Number(number), timestamp: Number(timestamp), stateRoot, parentHash };
+  expect(hashHeader(header)).to.deep.equal(expected);
   expect(Number(number)).to.equal(2);
 }
 

@@ -258,7 +258,6 @@ export const DEFINITIONS = {
       blockExplorerUrl: text("url", "URL of the chain's own explorer, such as https://etherscan.io, for links"),
       visitorEndpoints: flag("Let visitors add endpoints: the page may then connect to any https host"),
       ...beacon,
-      beacon: { ...beacon.beacon, description: `${beacon.beacon.description}; the page's default` },
       ...auditors,
       // Visitors can choose one of both.
       auditors: { ...auditors.auditors, excludes: [] },
