@@ -8,7 +8,7 @@
 import { spawnSync } from "node:child_process";
 import { mkdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { EXPLORER_STATES } from "../test/support/browser/explorerStates.ts";
+import { EXPLORER_STATES, openState } from "../test/support/browser/explorerStates.ts";
 import { VIEWS } from "../test/support/browser/pageQuality.ts";
 import { ExplorerWorld } from "../test/support/browser/explorerWorld.ts";
 import { sampleRecords } from "../test/support/samples.ts";
@@ -22,14 +22,12 @@ const world = new ExplorerWorld(sampleRecords(USERS));
 await world.start();
 try {
   const url = await world.serve();
-  for (const [name, { path, act }] of Object.entries(EXPLORER_STATES)) {
+  for (const [name, state] of Object.entries(EXPLORER_STATES)) {
     if (states !== undefined && !states.split(",").includes(name)) continue;
     for (const view of VIEWS) {
-      await using opened = await world.open(url + path(world), view);
-      const { page } = opened;
-      await act?.(page, world);
+      await using opened = await openState(world, url, state, view);
       const file = `${name.replaceAll(/[^a-z]+/g, "-")}-${view.viewport.width}-${view.colorScheme}.png`;
-      await page.screenshot({ path: join(folder, file), fullPage: true });
+      await opened.page.screenshot({ path: join(folder, file), fullPage: true });
       process.stdout.write(`${join(folder, file)}\n`);
     }
   }

@@ -1,17 +1,12 @@
 import { expect } from "chai";
 import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
-import { SimulatedBeacon } from "@keyroot/operator/testing";
-import { serializeStatement } from "keyroot/auditors";
-import { rpcCaller } from "keyroot/transport";
 import { ANY_KEY } from "../../packages/keyroot/src/identity/expectedKey.ts";
 import { verifyBundle } from "../../packages/keyroot/src/verifier/bundle.ts";
 import { verifyMerkleProof } from "../../packages/keyroot/src/merkle/proof.ts";
 import { makeSafetyCode } from "../../packages/keyroot/src/identity/safetyCode.ts";
 import type { KeyHolder } from "../../packages/keyroot/src/identity/safetyCode.ts";
 import { userIDToHex } from "../../packages/keyroot/src/identity/userID.ts";
-import { StatementHost } from "../support/auditors/statementHost.ts";
-import { signedBy, TestAuditor } from "../support/auditors/testAuditor.ts";
 import { sampleUserID } from "../support/samples.ts";
 import { faultyProxy } from "../support/servers/faultyProxy.ts";
 import { eventually } from "../support/browser/eventually.ts";
@@ -245,13 +240,7 @@ describeIfNamed(import.meta.filename)("the explorer in Chromium", function () {
       page.getByLabel("Source of the block").evaluate((select: HTMLSelectElement) => select.selectedOptions[0]?.text);
 
     it("uses the light client by default if it is configured, and then rejects a false endpoint", async () => {
-      const { rpcUrl } = world.stack;
-      const call = rpcCaller(rpcUrl, { maxBytes: 2 ** 20, timeoutMs: 9_000 });
-      const simulated = new SimulatedBeacon({ call });
-      await using opening = new AsyncDisposableStack();
-      const { url } = opening.adopt(await simulated.listen(), (server) => server.close());
-      const { checkpoint } = simulated;
-      const beacon = { urls: [url], checkpoint };
+      const { beacon } = await world.lightClientConfig();
       await using opened = await world.open(`${await world.serve({ beacon })}#/verify/${world.victim.userID}`);
       const { page, complaints } = opened;
       expect(await verdict(page))
@@ -262,9 +251,11 @@ describeIfNamed(import.meta.filename)("the explorer in Chromium", function () {
       const proof = page.getByLabel("Require a storage proof");
       expect([await proof.isChecked(), await proof.isDisabled()]).to.deep.equal([true, true]);
       await page.locator("[data-step=anchor] summary").click();
-      await sees(page.locator("[data-step=anchor]"), checkpoint);
+      await sees(page.locator("[data-step=anchor]"), beacon.checkpoint);
       await page.getByText("Verify without this page").click();
-      expect(await page.innerText(".command")).to.contain(`--beacon ${url} \\\n  --checkpoint ${checkpoint}`);
+      expect(await page.innerText(".command")).to.contain(
+        `--beacon ${beacon.urls[0]} \\\n  --checkpoint ${beacon.checkpoint}`,
+      );
       expect(complaints).to.deep.equal([]);
 
       const falseEndpoint = world.attacks.find(({ name }) => name === "hidden-root")?.rpc ?? "";
@@ -284,24 +275,14 @@ describeIfNamed(import.meta.filename)("the explorer in Chromium", function () {
     });
 
     it("uses the auditors' block by default if they are configured, and names them", async () => {
-      const { chainId, contract, rpcUrl } = world.stack;
-      const { number, hash } = (await rpc(rpcUrl, "eth_getBlockByNumber", ["latest", false])) as Record<string, string>;
-      const signers = ["alice.example", "bob.example", "carol.example"].map((name) => new TestAuditor(name));
-      const text = serializeStatement({
-        ...{ chainId, contract: contract.toLowerCase(), block: { number: Number(number), hash: hash ?? "" } },
-        ...{ userCount: 17, tree: { size: 2, hash: "ab".repeat(32) } },
-      });
-      await using opening = new AsyncDisposableStack();
-      const host = opening.adopt(await StatementHost.start(), (host) => host.close());
-      host.files.set("latest", signedBy(signers.slice(0, 2), text, Math.floor(Date.now() / 1000)));
-      const auditors = { keys: signers.map(({ key }) => key), threshold: 2, urls: [host.url] };
+      const { auditors } = await world.auditorsConfig();
       await using opened = await world.open(`${await world.serve({ auditors })}#/verify/${world.victim.userID}`);
       const { page, complaints } = opened;
       expect(await verdict(page)).to.contain("a block that 2 auditors signed (alice.example, bob.example)");
       expect(await chosen(page)).to.equal("Auditors");
       await page.getByText("Verify without this page").click();
       expect(await page.innerText(".command"))
-        .to.contain(`--statement-urls ${host.url}`)
+        .to.contain(`--statement-urls ${auditors.urls[0]}`)
         .and.contain("--threshold 2");
       expect(complaints).to.deep.equal([]);
     });

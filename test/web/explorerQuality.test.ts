@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { click, sees } from "../support/browser/controls.ts";
-import { done, EXPLORER_STATES } from "../support/browser/explorerStates.ts";
+import { done, EXPLORER_STATES, openState } from "../support/browser/explorerStates.ts";
 import type { ExplorerWorld } from "../support/browser/explorerWorld.ts";
 import { checkInAllViews, expectNothingMoved, gzippedSize, VIEWS } from "../support/browser/pageQuality.ts";
 import { RecordedLayouts } from "../support/browser/pageLayout.ts";
@@ -27,10 +27,9 @@ describeIfNamed(import.meta.filename)("the explorer's pages", function () {
     layouts.save();
   });
 
-  for (const [name, { path, act }] of Object.entries(EXPLORER_STATES)) {
+  for (const [name, state] of Object.entries(EXPLORER_STATES)) {
     it(`explain terms, pass axe and fit both widths, in the state "${name}"`, async () => {
-      await using opened = await world.open(explorer.url + path(world), VIEWS[0]);
-      await act?.(opened.page, world);
+      await using opened = await openState(world, explorer.url, state, VIEWS[0]);
       await checkInAllViews(opened.page, name, { layouts, pictures });
     });
   }

@@ -1,10 +1,14 @@
-import type { Page } from "playwright-core";
+import type { BrowserContextOptions, Page } from "playwright-core";
 import { click, sees } from "./controls.ts";
+import type { ExplorerConfig } from "@keyroot/operator/explorer";
 import type { ExplorerWorld } from "./explorerWorld.ts";
+import type { ObservedPage } from "./observedPage.ts";
 
 /** A page in a state, by its address, and what leads to the state. */
 interface State {
   path: (world: ExplorerWorld) => string;
+  /** Settings that differ from those of the shared explorer. */
+  config?: (world: ExplorerWorld) => Promise<Partial<ExplorerConfig>>;
   act?: (page: Page, world: ExplorerWorld) => Promise<unknown>;
 }
 
@@ -24,6 +28,20 @@ export const EXPLORER_STATES: Readonly<Record<string, State>> = {
     },
   },
   verified: { path: verified, act: done },
+  "verified by the light client": {
+    config: (world) => world.lightClientConfig(),
+    path: verified,
+    act: async (page) => {
+      await done(page);
+      await page.locator("[data-step=anchor] summary").click();
+    },
+  },
+  "verified by auditors": { config: (world) => world.auditorsConfig(), path: verified, act: done },
+  "a light client without an endpoint": {
+    config: ({ stack }) => Promise.resolve({ beacon: { urls: [stack.merkleUrl], checkpoint: `0x${"12".repeat(32)}` } }),
+    path: verified,
+    act: done,
+  },
   "verified, with a step open": {
     path: verified,
     act: async (page) => {
@@ -101,3 +119,16 @@ export const EXPLORER_STATES: Readonly<Record<string, State>> = {
   "a missing batch": { path: () => `#/batch/${"0".repeat(64)}`, act: done },
   "no page": { path: () => "#/nothing" },
 };
+
+/** Opens a page in a state. @param url the explorer's, for states without other settings */
+export async function openState(
+  world: ExplorerWorld,
+  url: string,
+  { path, act, config }: State,
+  view?: BrowserContextOptions,
+): Promise<ObservedPage> {
+  const explorer = config === undefined ? url : await world.serve(await config(world));
+  const opened = await world.open(explorer + path(world), view);
+  await act?.(opened.page, world);
+  return opened;
+}

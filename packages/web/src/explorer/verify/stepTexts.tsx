@@ -136,7 +136,7 @@ function anchorChecked({ source, options, progress }: Context, evidence: Evidenc
       </>
     );
   }
-  return <>The hash was computed again from the header of {at}.</>;
+  return <>The header of {at} was checked.</>;
 }
 
 function rootText({ options, outcome }: Context, evidence: Evidence | undefined) {
