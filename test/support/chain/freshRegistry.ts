@@ -26,7 +26,7 @@ export interface FreshRegistry {
   deploy(owner: string): Promise<string>;
   /** Connects to the registry, through `via` if given. Failed reads are repeated twice, almost without delay. */
   connect(via?: RpcCall): Promise<Registry>;
-  /** Sends a transaction that calls the registry. */
+  /** Sends a transaction that calls the registry, and waits for its block. */
   send(
     from: string,
     name: "addMerkleTreeRoot" | "transferOwnership" | "acceptOwnership",
@@ -86,7 +86,7 @@ export function freshRegistry(startChain: StartChain = startHardhat): FreshRegis
     const connect = (via = fresh.call) => Registry.connect(via, fresh.contract, FAST_RETRY);
     const send: FreshRegistry["send"] = async (from, name, ...args) => {
       const data = registryInterface.encodeFunctionData(name as "addMerkleTreeRoot", args as [string, string]);
-      await call("eth_sendTransaction", [{ from, to: contract, data, gas: "0xf42400" }]);
+      await receiptOf(call, await call("eth_sendTransaction", [{ from, to: contract, data, gas: "0xf42400" }]));
     };
     Object.assign(fresh, { contract, deploy, connect, send });
   });

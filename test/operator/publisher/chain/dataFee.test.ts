@@ -113,15 +113,15 @@ function describeFees(startChain: StartChain, setCode: string): void {
       expect(await failure(publication)).to.include({ code: "RPC_ANSWER_INVALID" });
     });
 
-    it("have the L1 fee of their receipts in the results", async () => {
+    it("have the L1 fee and the operator fee of their receipts in the results", async () => {
       const charging: RpcCall = async (method, params) => {
         const answer = await fresh.call(method, params);
         return method === "eth_getTransactionReceipt" && answer !== null
-          ? { ...(answer as object), l1Fee: "0x1234" }
+          ? { ...(answer as object), l1Fee: "0x1234", operatorFeeScalar: "0x0", operatorFeeConstant: "0x7" }
           : answer;
       };
       const { published } = await (await publishing({}, charging)).publication;
-      expect(published.map(({ dataFee }) => dataFee)).to.deep.equal([0x1234n]);
+      expect(published.map(({ dataFee }) => dataFee)).to.deep.equal([0x1234n + 7n]);
     });
   });
 

@@ -154,6 +154,28 @@ describeOnBoth("Registry", (startChain) => {
     });
   });
 
+  describe("findAddedRoot, while the node returns pending data", () => {
+    const pendingOnce = (method: string, change: (answer: unknown) => unknown): RpcCall => {
+      let answers = 0;
+      return answering(method, async (forward) => (++answers === 1 ? change(await forward()) : forward()));
+    };
+    beforeEach(() => fresh.send(fresh.owner, "addMerkleTreeRoot", `0x${ROOT}`, packed(users(2))));
+
+    it("reads a log without a block and transaction again", async () => {
+      const none = { blockHash: null, blockNumber: null, transactionHash: null, logIndex: null };
+      const via = pendingOnce("eth_getLogs", (logs) => (logs as object[]).map((log) => ({ ...log, ...none })));
+      expect(await (await fresh.connect(via)).findAddedRoot(ROOT)).to.include({ addedCount: 2 });
+    });
+
+    it("treats a receipt without a block as absent", async () => {
+      const pending = { blockHash: null, blockNumber: null };
+      const via = pendingOnce("eth_getTransactionReceipt", (receipt) => ({ ...(receipt as object), ...pending }));
+      const registry = await fresh.connect(via);
+      expect(await registry.findAddedRoot(ROOT)).to.equal(undefined);
+      expect(await registry.findAddedRoot(ROOT)).to.include({ addedCount: 2 });
+    });
+  });
+
   describe("usersPerTransaction", () => {
     it("returns the given maximum if it fits", async () => {
       const registry = await fresh.connect();

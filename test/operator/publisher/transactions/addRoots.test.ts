@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { setTimeout as sleep } from "node:timers/promises";
 import { TransportError } from "../../../../packages/keyroot/src/errors.ts";
+import { userIDToHex } from "../../../../packages/keyroot/src/identity/userID.ts";
 import { endpointSender } from "../../../../packages/operator/src/publisher/signers/endpointSender.ts";
 import type { Batch } from "../../../../packages/operator/src/publisher/plan/plan.ts";
 import type { Journal } from "../../../../packages/operator/src/publisher/journal/journal.ts";
@@ -27,6 +28,9 @@ const batches = (count: number, seed = 1): Batch[] =>
     users: USERS,
     userIDs: Array.from({ length: USERS }, (_, j) => sampleUserID(i * USERS + j, seed)).toSorted(),
   }));
+
+/** The users' ids as the contract takes them. */
+const packed = (userIDs: readonly string[]) => `0x${userIDs.map(userIDToHex).join("")}`;
 
 describeOnBoth("addRoots", (startChain) => {
   const fresh = freshRegistry(startChain);
@@ -125,11 +129,13 @@ describeOnBoth("addRoots", (startChain) => {
 
     it("uses nonces after the owner's other pending transactions", async () => {
       await stopMining();
-      await fresh.send(fresh.owner, "transferOwnership", fresh.stranger);
+      const other = fresh.send(fresh.owner, "transferOwnership", fresh.stranger);
+      while ((await count("pending")) === (await count())) await sleep(5);
       closing(mineEvery(40));
       const some = batches(2);
       await run(some);
       await expectAdded(some);
+      await other;
     });
 
     it("adds an access list on request", async () => {
@@ -270,6 +276,23 @@ describeOnBoth("addRoots", (startChain) => {
       await run(some, { via });
       await expectAdded(some);
       expect(emitted("displaced")).to.be.greaterThan(0);
+    });
+
+    it("sends no transaction again whose nonce another transaction used", async () => {
+      const userIDs = batches(1)[0]?.userIDs ?? never();
+      let sent = 0;
+      const via = at("eth_sendTransaction", async (forward) => {
+        if (++sent === 1) await fresh.send(fresh.owner, "addMerkleTreeRoot", `0x${sha256("other")}`, packed(userIDs));
+        return forward();
+      });
+      // Slow reads: the batch is stuck before the chain shows what used its nonce.
+      const slow: RpcCall = async (method, params) => {
+        if (sent > 0 && method === "eth_getLogs") await sleep(50);
+        if (sent > 0 && method === "eth_call") await sleep(50);
+        return via(method, params);
+      };
+      await run(batches(1), { via: slow, options: { stuckAfterMs: 1 } });
+      expect([sent, emitted("replaced"), emitted("included")]).to.deep.equal([1, 0, 1]);
     });
 
     it("fills the nonce gap that another transaction left", async () => {

@@ -12,6 +12,7 @@ import { describeValue, isObject } from "keyroot/input";
 import type { RpcCall } from "keyroot/transport";
 import { DEFAULT_RETRY, type RetryOptions, withRetry } from "../../shared/retry.ts";
 import type { FeeData } from "./fees.ts";
+import { receiptDataFee } from "./receiptDataFee.ts";
 
 /** The fields of a block that publishing needs. */
 export interface Block {
@@ -32,7 +33,7 @@ export interface Receipt {
   gasUsed: number;
   /** In wei per unit of gas. */
   gasPrice: bigint;
-  /** The fee in wei for the transaction's bytes, in addition to gas, on OP-stack chains; otherwise 0. */
+  /** The L1 fee and the operator fee in wei, in addition to gas, on OP-stack chains; otherwise 0. */
   dataFee: bigint;
   logs: Log[];
 }
@@ -122,7 +123,7 @@ export class Chain {
   /** @returns undefined if the transaction is in no block */
   receipt(transactionHash: string): Promise<Receipt | undefined> {
     return this.request("eth_getTransactionReceipt", [transactionHash], (answer) =>
-      answer === null ? undefined : parseReceipt(answer, transactionHash),
+      isPending(answer) ? undefined : parseReceipt(answer, transactionHash),
     );
   }
 }
@@ -142,18 +143,24 @@ function parseBlock(answer: unknown): Block {
   };
 }
 
+/** True for the receipt of a transaction that is in no block: null, or on some nodes a receipt without a block. */
+function isPending(receipt: unknown): boolean {
+  return receipt === null || (isObject(receipt) && receipt["blockNumber"] === null);
+}
+
 function parseReceipt(answer: unknown, expected: string): Receipt {
   const receipt = toObject(answer);
   const transactionHash = toHash(receipt["transactionHash"]);
   if (transactionHash !== expected.toLowerCase()) throw new Error("not the receipt of this transaction");
-  const { blockNumber, status, gasUsed, effectiveGasPrice, l1Fee, logs } = receipt;
+  const { blockNumber, status, effectiveGasPrice, logs } = receipt;
+  const gasUsed = parseSafeQuantity(receipt["gasUsed"]);
   return {
     transactionHash,
     blockNumber: parseSafeQuantity(blockNumber),
     succeeded: parseSafeQuantity(status) === 1,
-    gasUsed: parseSafeQuantity(gasUsed),
+    gasUsed,
     gasPrice: parseQuantity(effectiveGasPrice),
-    dataFee: l1Fee === undefined || l1Fee === null ? 0n : parseQuantity(l1Fee),
+    dataFee: receiptDataFee(receipt, gasUsed),
     logs: parseLogs(logs),
   };
 }

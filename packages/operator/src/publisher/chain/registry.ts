@@ -48,7 +48,7 @@ export interface AddedRootEvent {
   gasUsed: number;
   /** In wei per unit of gas. */
   gasPrice: bigint;
-  /** The fee in wei for the transaction's bytes, in addition to gas, on OP-stack chains; otherwise 0. */
+  /** The L1 fee and the operator fee in wei, in addition to gas, on OP-stack chains; otherwise 0. */
   dataFee: bigint;
   /** The number of users who got this root. It is lower than the batch's if some already had a root. */
   addedCount: number;

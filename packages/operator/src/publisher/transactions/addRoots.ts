@@ -251,10 +251,12 @@ class RootAdder {
     this.#emit({ event, root, nonce, hash, gas, maxFee: String(maxGasPriceOf(fees)) });
   }
 
-  /** Step 4: sends the pending transaction with the lowest nonce again if it is stuck: all others wait for it. */
+  /**
+   * Step 4: sends the pending transaction with the lowest unused nonce again if it is stuck: all others wait for it. No block
+   * can include a transaction whose nonce is used, so it is never sent again.
+   */
   async #resendStuck(pending: readonly PendingTransaction[]): Promise<void> {
-    const unused = pending.filter(({ attempt }) => attempt.nonce >= this.#usedNonces);
-    const [first, ...later] = unused.length > 0 ? unused : pending;
+    const [first, ...later] = pending.filter(({ attempt }) => attempt.nonce >= this.#usedNonces);
     if (first === undefined) return;
     const { attempt, accepted, sentAt, sentAtBlock } = first;
     const { stuckAfterMs } = this.#options;
