@@ -1,5 +1,5 @@
 /** Uses the declarations of every entry as a strict program would. It is compiled, never run. */
-import { ANY_KEY, createVerifier, verifyPublicKey, type VerifiedKey, type Verifier } from "keyroot";
+import { ANY_KEY, createVerifier, verifyMany, verifyPublicKey, type VerifiedKey, type Verifier } from "keyroot";
 import { type Bundle, parseBundle } from "keyroot/bundle";
 import { type CreateUsersResult, PartnerClient, type ProvisionOutcome, type ShadowUser } from "keyroot/partner";
 import { ServiceError, UserClient, type UserPublicKey } from "keyroot/user";
@@ -14,6 +14,31 @@ const verifier: Verifier = createVerifier({ rpc: "", chainId: 1, contract: "", m
 export const again: Promise<VerifiedKey> = verifier.verify("", { expectedPublicKey: "" });
 // @ts-expect-error -- no key to compare
 export const uncompared = verifier.verify("", { expectedPublicKey: undefined });
+const options = { chainId: 1n, contract: "", merkleUrl: "" };
+const quorum = Number("2");
+const [pinned, beacon] = ["", { urls: [""], checkpoint: "" }];
+createVerifier({ ...options, rpc: ["", ""], quorum: 2 });
+createVerifier({ ...options, rpc: ["", ""], quorum });
+createVerifier({ ...options, rpc: [""].concat(""), quorum: 3, block: "safe" });
+createVerifier({ ...options, rpc: "", lightClient: true, block: "finalized" });
+createVerifier({ ...options, rpc: "", pinned, storageProof: true });
+createVerifier({ ...options, rpc: "", beacon });
+// @ts-expect-error -- several endpoints without a quorum
+createVerifier({ ...options, rpc: ["", ""] });
+// @ts-expect-error -- a quorum above the number of endpoints
+createVerifier({ ...options, rpc: ["", ""], quorum: 3 });
+// @ts-expect-error -- a quorum above the number of endpoints
+export const fewerEndpoints = verifyPublicKey("", { ...options, rpc: [""], quorum: 2, expectedPublicKey: ANY_KEY });
+// @ts-expect-error -- a quorum above the number of endpoints
+export const fewerForMany = verifyMany([], { ...options, rpc: ["", ""], quorum: 3 });
+// @ts-expect-error -- two sources of the block
+createVerifier({ ...options, rpc: "", pinned, beacon });
+// @ts-expect-error -- two sources of the block
+createVerifier({ ...options, rpc: ["", ""], quorum: 2, pinned });
+// @ts-expect-error -- two blocks
+createVerifier({ ...options, rpc: "", pinned, block: "safe" });
+// @ts-expect-error -- there is no such option
+createVerifier({ ...options, rpc: "", quorom: 2 });
 export const parsed: Bundle = parseBundle({}).bundle;
 const partner = new PartnerClient({ serviceUrl: "", bizID: "", serverToken: "" });
 export const created: Promise<ShadowUser & { status: 201 }> = partner.createUser("", "us-west-2", {});

@@ -13,9 +13,9 @@ const stranger = sampleUserID(9);
 
 describeOnChains("the advice of a verification's error", (chain) => {
   const verifierOf = (options: VerifyOptions, more: Partial<VerifierOptions> = {}) => {
-    const ofVerifier = { ...options, now: blockTime, ...more };
-    Reflect.deleteProperty(ofVerifier, "expectedPublicKey");
-    return createVerifier(ofVerifier);
+    const ofVerifier: VerifierOptions & { expectedPublicKey?: unknown } = { ...options, now: blockTime, ...more };
+    delete ofVerifier.expectedPublicKey;
+    return createVerifier(ofVerifier as VerifierOptions);
   };
   const blockTime = () => Number(chain.head.timestamp) * 1000;
   const adviceFor = (verifier: ReturnType<typeof createVerifier>, knownSince?: number) =>

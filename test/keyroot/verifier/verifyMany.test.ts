@@ -9,6 +9,7 @@ import { Registry } from "../../../packages/operator/src/publisher/chain/registr
 import { startStack, type Stack } from "../../../packages/service/src/stack/stack.ts";
 import { rpcCaller } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
 import type { ContactOutcome } from "../../../packages/keyroot/src/verifier/verifyContacts.ts";
+import type { VerifyOptions } from "../../../packages/keyroot/src/verifier/options.ts";
 import { verifyMany, type VerifyManyOptions } from "../../../packages/keyroot/src/verifier/verifyMany.ts";
 import { verifyPublicKey } from "../../../packages/keyroot/src/verifier/verifyPublicKey.ts";
 import { sampleRecords, sampleUserID } from "../../support/samples.ts";
@@ -59,7 +60,8 @@ describe("verifyMany", () => {
     it("has the result of verifyPublicKey for each contact", async () => {
       const outcomes = await verifyMany(contacts(), { ...options, storageProof: true });
       for (const [i, { userID }] of records.entries()) {
-        const verified = await verifyPublicKey(userID, { ...options, storageProof: true, expectedPublicKey: ANY_KEY });
+        const ofOne: VerifyOptions = { ...options, storageProof: true, expectedPublicKey: ANY_KEY };
+        const verified = await verifyPublicKey(userID, ofOne);
         expect(outcomes[i]).to.deep.equal({ userID, verified });
       }
     });

@@ -1,6 +1,7 @@
 import type { UserID } from "../identity/userID.ts";
 import { checkNames, checkObject } from "../input/options.ts";
 import type { Watch, WatchKeysOptions } from "../watch/watch.ts";
+import type { StrictOptions } from "./strictOptions.ts";
 import { type Contact, copyContacts } from "./contacts.ts";
 import { VERIFY_OPTIONS, type VerifyOptions } from "./options.ts";
 import { parseVerifierOptions } from "./verifierConfig.ts";
@@ -45,7 +46,9 @@ const LIST_OPTIONS = ["cache", "recheckMs", "signal"];
  * });
  * const { publicKey } = await verifier.verify(userID, { expectedPublicKey: keyFromServer });
  */
-export function createVerifier(options: VerifierOptions): Verifier {
+export function createVerifier<const Options extends VerifierOptions>(
+  options: Options & StrictOptions<Options, VerifierOptions>,
+): Verifier {
   const config = parseVerifierOptions(options, OPTIONS);
   return {
     async verify(userID, options) {

@@ -1,3 +1,4 @@
+import type { StrictOptions } from "./strictOptions.ts";
 import { type Contact, copyContacts } from "./contacts.ts";
 import { VERIFY_OPTIONS, type VerifyOptions } from "./options.ts";
 import { parseVerifierOptions } from "./verifierConfig.ts";
@@ -33,7 +34,10 @@ const OPTIONS = [...VERIFY_OPTIONS.filter((name) => !CONTACT.includes(name)), "c
  *   console.log(outcome.userID, "verified" in outcome ? outcome.verified.publicKey : outcome.error.code);
  * }
  */
-export async function verifyMany(contacts: readonly Contact[], options: VerifyManyOptions): Promise<ContactOutcome[]> {
+export async function verifyMany<const Options extends VerifyManyOptions>(
+  contacts: readonly Contact[],
+  options: Options & StrictOptions<Options, VerifyManyOptions>,
+): Promise<ContactOutcome[]> {
   const config = parseVerifierOptions(options, OPTIONS);
   const copies = copyContacts(contacts);
   // Loaded only when needed, as in `createVerifier`.

@@ -4,6 +4,7 @@ import type { Evidence } from "../evidence.ts";
 import { decodeBlockNumber } from "../registry/answers.ts";
 import { encodeGetBlockNumber } from "../registry/calldata.ts";
 import { advise, noteSuccess } from "./advice.ts";
+import type { StrictOptions } from "./strictOptions.ts";
 import { parseKeyQuery, VERIFY_OPTIONS, type VerifyOptions } from "./options.ts";
 import { readRoot } from "./readRoot.ts";
 import { parseVerifierOptions, type VerifierConfig } from "./verifierConfig.ts";
@@ -49,7 +50,10 @@ export type KeyOptions = Pick<VerifyOptions, "expectedPublicKey" | "knownSince" 
  *   expectedPublicKey: keyFromServer,
  * });
  */
-export async function verifyPublicKey(userID: UserID, options: VerifyOptions): Promise<VerifiedKey> {
+export async function verifyPublicKey<const Options extends VerifyOptions>(
+  userID: UserID,
+  options: Options & StrictOptions<Options, VerifyOptions>,
+): Promise<VerifiedKey> {
   return verifyKey(parseVerifierOptions(options, VERIFY_OPTIONS), userID, options);
 }
 
