@@ -4,7 +4,7 @@ import { ServiceError } from "keyroot/errors";
 import { generateKeyPair, provePossession, randomUserID } from "keyroot/identity";
 import { PartnerClient } from "keyroot/partner";
 import { UserClient } from "keyroot/user";
-import type { Provisioned } from "./partnersDay.ts";
+import type { Provisioned } from "./samplePartner.ts";
 import { DemoError } from "./demoError.ts";
 
 /** An attack on the registration of keys, and what stopped it. */

@@ -9,7 +9,7 @@ import type { AttackerConfig } from "./attacker.ts";
 import { ATTACKS, type AttackContext } from "./attacks.ts";
 import { BEACON_ATTACKS } from "./beaconAttacks.ts";
 import type { VerifyRequest, VerifyResponse } from "./contactsApp.ts";
-import { fetchKeys, type Provisioned, provisionUsers } from "./partnersDay.ts";
+import { fetchKeys, type Provisioned, provisionUsers } from "./samplePartner.ts";
 import { attackRegistrations, type RegistrationAttack } from "./registrationAttacks.ts";
 import { startProcess } from "./startProcess.ts";
 import { DemoError } from "./demoError.ts";

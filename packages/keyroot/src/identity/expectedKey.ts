@@ -1,5 +1,5 @@
-import { base64ToBytes } from "../bytes/base64.ts";
-import { ArgumentError } from "../errors.ts";
+import { base64ToBytes, bytesToBase64 } from "../bytes/base64.ts";
+import { ArgumentError, VerificationError } from "../errors.ts";
 import { describeValue } from "../input/describeValue.ts";
 import { PUBLIC_KEY_BYTES } from "./publicKey.ts";
 
@@ -31,4 +31,13 @@ export function parseExpectedKey(expected: unknown): ExpectedBytes {
   if (key instanceof Uint8Array && key.length === PUBLIC_KEY_BYTES) return new Uint8Array(key);
   const message = `The option expectedPublicKey must be ${PUBLIC_KEY_BYTES} bytes, their base64, or ANY_KEY, but is ${describeValue(expected)}.`;
   throw new ArgumentError("PUBLIC_KEY_LENGTH", message, { expected: PUBLIC_KEY_BYTES });
+}
+
+/** Compares a published key with the expected one. @throws VerificationError KEY_MISMATCH, step "key" */
+export function compareKey({ userID, pubKey }: { userID: string; pubKey: string }, expected: ExpectedBytes): void {
+  if (typeof expected === "symbol") return;
+  const actual = bytesToBase64(expected);
+  if (actual === pubKey) return;
+  const message = `The given key of the user ${userID} is ${actual}, but the published key is ${pubKey}. Do not use the given key.`;
+  throw new VerificationError("key", "KEY_MISMATCH", message, { expected: pubKey, actual });
 }

@@ -1,11 +1,11 @@
 import { hasOwn } from "../engine/language.ts";
 import { describeValue } from "../input/describeValue.ts";
-import { ArgumentError, VerificationError } from "../errors.ts";
+import { ArgumentError } from "../errors.ts";
 import { checkUntrusted } from "../input/document.ts";
 import { isObject, parseJson } from "../input/json.ts";
 import { checkObject } from "../input/options.ts";
 import { base64ToBytes, bytesToBase64 } from "../bytes/base64.ts";
-import type { ExpectedBytes } from "./expectedKey.ts";
+import { compareKey, type ExpectedBytes } from "./expectedKey.ts";
 import { checkPublicKey, KEY_ID_BYTES, keyIDOf, PUBLIC_KEY_BYTES } from "./publicKey.ts";
 import { parseUserID, type UserID } from "./userID.ts";
 
@@ -130,9 +130,6 @@ function parseBase64(value: unknown, byteLength: number, code: "PUBLIC_KEY_LENGT
  */
 export function verifyKeyRecord(path: string, record: KeyRecord, expectedPublicKey: ExpectedBytes): Uint8Array {
   const publicKey = checkUntrusted("record", path, () => checkKeyRecord(record));
-  if (typeof expectedPublicKey === "symbol") return publicKey;
-  const actual = bytesToBase64(expectedPublicKey);
-  if (actual === record.pubKey) return publicKey;
-  const message = `The given key of the user ${record.userID} is ${actual}, but the published key is ${record.pubKey}. Do not use the given key.`;
-  throw new VerificationError("key", "KEY_MISMATCH", message, { expected: record.pubKey, actual });
+  compareKey(record, expectedPublicKey);
+  return publicKey;
 }
