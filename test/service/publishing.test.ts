@@ -93,6 +93,23 @@ describeOnBoth("publishing from the service", (startChain) => {
     expect(await databases.home.select().from(plans)).to.be.empty;
   });
 
+  it("has metrics of overdue keys, the owner's balance and the gas price", async () => {
+    await register(sampleRecords(3));
+    const publisher = publisherOver(databases);
+    const metrics = async (of: KeyPublisher) =>
+      (await makeMonitoring({ databases, rateLimit: 0, publisher: of }).app.inject("/metrics")).body;
+    const balance = BigInt((await fresh.call("eth_getBalance", [fresh.owner, "latest"])) as string);
+    const before = await metrics(publisher);
+    expect(before).to.include("keyroot_overdue_keys 3\n");
+    expect(before).to.include(`keyroot_owner_balance_ether ${Number(balance) / 1e18}\n`);
+    expect(before).to.match(/^keyroot_gas_price_ether \d\S+$/m);
+    expect(await publisher.countOverdue(Date.now())).to.equal(0);
+    await publisher.publish();
+    expect(await metrics(publisher)).to.include("keyroot_overdue_keys 0\n");
+    const without = new KeyPublisher(databases, { ...chain(), rpcUrl: "http://127.0.0.1:1" }, undefined);
+    expect(await metrics(without)).to.include("keyroot_owner_balance_ether Nan\n");
+  });
+
   it("takes no key and records nothing if the endpoint serves another chain", async () => {
     const [record = never()] = sampleRecords(1);
     await register([record]);
@@ -234,7 +251,7 @@ describeOnBoth("publishing from the service", (startChain) => {
       const poor = new KeyPublisher(databases, { ...chain(), limits }, undefined);
       for (let round = 0; round < 2; round++)
         expect(await failure(poor.publish())).to.include({ code: "COST_LIMIT_REACHED" });
-      const { app } = makeMonitoring({ databases, rateLimit: 0, failures: poor.failures });
+      const { app } = makeMonitoring({ databases, rateLimit: 0, publisher: poor });
       for (const scrape of ["first", "second"]) {
         const { body } = await app.inject("/metrics");
         expect(body, scrape).to.include('keyroot_publishing_failures_total{code="COST_LIMIT_REACHED"} 2\n');

@@ -42,6 +42,10 @@ const RECHECK_MS = 60 * 60 * 1000;
 /** Interval of deletion: audit log entries after the configured days. */
 const DROP_ENTRIES_MS = 10 * 60 * 1000;
 const DAY_MS = 24 * 60 * 60 * 1000;
+/** Assumed interval of publications by the operator's command. */
+const DAY_SECONDS = 24 * 60 * 60;
+/** The time that a publication may take until its blocks are final, on any chain. */
+const BATCH_SECONDS = 60 * 60;
 
 /** A service that accepts requests. */
 export interface RunningService {
@@ -160,10 +164,9 @@ export async function startService(options: StartServiceOptions = readConfig(pro
 
   // Closed after the API, so that /readyz reports that the service is stopping.
   const countPending = (limit: number) => webhookDeliveries.countPending(limit);
-  const countDifferences = publisher && (async () => (await publisher.listDifferences()).length);
   const monitoring = makeMonitoring({
     ...{ databases, logger, rateLimit: config.rateLimit },
-    ...{ countPending, countDifferences, failures: publisher?.failures },
+    ...{ countPending, publisher, overdueAfter: (schedule?.every ?? DAY_SECONDS) + BATCH_SECONDS },
   });
   starting.defer(() => monitoring.app.close());
   if (webhookEndpoints.enabled) starting.defer(deliverInBackground(context, monitoring, logger));

@@ -5,10 +5,14 @@ import { addressOf } from "./addressOf.ts";
 import { makeBaseApp } from "./baseApp.ts";
 import type { App } from "./defineOperation.ts";
 import { checkRequirements, type Databases } from "../database/database.ts";
+import type { KeyPublisher } from "../publishing/keyPublisher.ts";
 import { MinuteLimit } from "./minuteLimit.ts";
 
 /** Counting more rows would take long. */
 const MAX_PENDING = 10_000;
+/** Time in ms for which an answer of the chain is used again. */
+const CHAIN_MS = 60_000;
+const WEI_PER_ETHER = 1e18;
 const BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
 export interface MonitoringOptions {
@@ -18,10 +22,10 @@ export interface MonitoringOptions {
   rateLimit: number;
   /** Returns the number of pending deliveries to webhooks, up to this limit in each database. */
   countPending?: (limit: number) => Promise<number>;
-  /** Returns the number of published roots that differed from the chain or their file at the last check. */
-  countDifferences?: (() => Promise<number>) | undefined;
-  /** The number of failed publications, by error code. */
-  failures?: ReadonlyMap<string, number> | undefined;
+  /** Undefined if the service does not publish. */
+  publisher?: KeyPublisher | undefined;
+  /** Seconds after the end of the hold period from which a key without a root is overdue. Default 3,600. */
+  overdueAfter?: number;
 }
 
 /** The endpoints for load balancers and monitoring, and what connects them to the API. */
@@ -45,8 +49,8 @@ export function makeMonitoring({
   logger,
   rateLimit,
   countPending,
-  countDifferences,
-  failures,
+  publisher,
+  overdueAfter = 3_600,
 }: MonitoringOptions): Monitoring {
   const limit = rateLimit > 0 ? new MinuteLimit(rateLimit) : undefined;
   const app = makeBaseApp({
@@ -76,8 +80,11 @@ export function makeMonitoring({
     registers: [register],
   });
   if (countPending !== undefined) observePending(register, countPending);
-  if (countDifferences !== undefined) observeDifferences(register, countDifferences);
-  if (failures !== undefined) observeFailures(register, failures);
+  if (publisher !== undefined) {
+    observeKeys(register, publisher, overdueAfter);
+    observeFailures(register, publisher);
+    observeOwner(register, publisher);
+  }
   let stopping = false;
 
   // These requests come every few seconds: log only their errors, and nothing below the service's own level.
@@ -126,18 +133,26 @@ function observePending(register: Registry, countPending: (limit: number) => Pro
   });
 }
 
-function observeDifferences(register: Registry, countDifferences: () => Promise<number>): void {
+function observeKeys(register: Registry, publisher: KeyPublisher, overdueAfter: number): void {
   new Gauge({
     name: "keyroot_publishing_differences",
     help: "Roots about which the chain, the files and the databases differed at the last check, up to 100 in each database.",
     registers: [register],
     async collect() {
-      this.set(await countDifferences());
+      this.set((await publisher.listDifferences()).length);
+    },
+  });
+  new Gauge({
+    name: "keyroot_overdue_keys",
+    help: `Keys without a published root whose hold period ended more than ${overdueAfter} seconds ago.`,
+    registers: [register],
+    async collect() {
+      this.set(await publisher.countOverdue(overdueAfter));
     },
   });
 }
 
-function observeFailures(register: Registry, failures: ReadonlyMap<string, number>): void {
+function observeFailures(register: Registry, { failures }: KeyPublisher): void {
   new Counter({
     name: "keyroot_publishing_failures_total",
     help: "Failed publications of this replica by error code. COST_LIMIT_REACHED: nothing more is sent until the limit allows it.",
@@ -146,6 +161,36 @@ function observeFailures(register: Registry, failures: ReadonlyMap<string, numbe
     collect() {
       this.reset();
       for (const [code, count] of failures) this.inc({ code }, count);
+    },
+  });
+}
+
+/** The owner's balance and the gas price. NaN, which raises no alert, while the chain does not respond. */
+function observeOwner(register: Registry, publisher: KeyPublisher): void {
+  let readAt = -Infinity;
+  let reading: ReturnType<KeyPublisher["checkChain"]> | undefined;
+  const read = async () => {
+    if (reading === undefined || performance.now() - readAt > CHAIN_MS) {
+      readAt = performance.now();
+      reading = publisher.checkChain();
+    }
+    return (await reading).state;
+  };
+  const etherOf = (wei: string | undefined) => (wei === undefined ? NaN : Number(wei) / WEI_PER_ETHER);
+  new Gauge({
+    name: "keyroot_owner_balance_ether",
+    help: "Balance of the registry's owner, which pays for publishing, in ether; NaN if the chain does not respond.",
+    registers: [register],
+    async collect() {
+      this.set(etherOf((await read())?.balance));
+    },
+  });
+  new Gauge({
+    name: "keyroot_gas_price_ether",
+    help: "Present price of a unit of gas in ether; NaN if the chain does not respond.",
+    registers: [register],
+    async collect() {
+      this.set(etherOf((await read())?.fee));
     },
   });
 }

@@ -17,7 +17,7 @@ import type { ChainConfig } from "./chainConfig.ts";
 import { type Fenced, isPublishing, withLease } from "./lease.ts";
 import { checkChain, checkStores, type PublishingStatus } from "./publishingStatus.ts";
 import { releaseSuspended } from "./releaseSuspended.ts";
-import { countPublishable, takePublishable } from "./takePublishable.ts";
+import { countOverdue, countPublishable, takePublishable } from "./takePublishable.ts";
 import {
   type Difference,
   distinctRegions,
@@ -162,10 +162,23 @@ export class KeyPublisher {
     return keys;
   }
 
+  /** The number of keys that could have been published for this many seconds, in all regions. */
+  async countOverdue(seconds: number): Promise<number> {
+    let keys = 0;
+    for (const region of REGIONS)
+      keys += await countOverdue(this.#databases, region, seconds, { holdOnConflict: this.#holdOnConflict });
+    return keys;
+  }
+
+  /** The state of the chain, with the owner's balance. */
+  checkChain(): Promise<PublishingStatus["chain"]> {
+    return checkChain(this.#chain);
+  }
+
   /** The state of the chain, the stores and the publisher. */
   async status(): Promise<PublishingStatus> {
     const [chain, stores, publishable, running, differences] = await Promise.all([
-      checkChain(this.#chain),
+      this.checkChain(),
       checkStores(this.#chain),
       this.countPublishable(),
       isPublishing(this.#databases.home),

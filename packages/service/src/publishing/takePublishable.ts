@@ -43,10 +43,33 @@ export async function takePublishable(
 }
 
 /** Counts the keys that `takePublishable` would return. */
-export async function countPublishable(
+export function countPublishable(databases: Databases, region: Region, options: TakeOptions = {}): Promise<number> {
+  return countWaiting(databases, region, options);
+}
+
+/**
+ * Counts the keys that `takePublishable` would return, and whose hold period ended at least `seconds` ago.
+ * @throws as the database
+ */
+export function countOverdue(
+  databases: Databases,
+  region: Region,
+  seconds: number,
+  options: TakeOptions = {},
+): Promise<number> {
+  return countWaiting(
+    databases,
+    region,
+    options,
+    sql`${publicKeys.holdEndsAt} <= ${timeOf(options)} - ${seconds * 1000}`,
+  );
+}
+
+async function countWaiting(
   { regions }: Databases,
   region: Region,
-  options: TakeOptions = {},
+  options: TakeOptions,
+  condition?: SQL,
 ): Promise<number> {
   const [row] = await regions[region]
     .select({ keys: count() })
@@ -59,6 +82,7 @@ export async function countPublishable(
           and(isNull(publicKeys.root), or(isNotNull(publicKeys.submitted), isPublishable(options))),
           isInOpenBatch(publicKeys.root),
         ),
+        condition,
       ),
     );
   return row?.keys ?? 0;
