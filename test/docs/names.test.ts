@@ -41,8 +41,8 @@ const EXCEPT =
 
 /** Options and fields whose meaning depends on the command or operation. Each other one has one meaning. */
 const OPTIONS_BY_COMMAND = [
-  ...["--biz-id", "--block", "--every", "--files", "--fresh", "--json", "--keep-running", "--max-age", "--max-cost"],
-  ...["--name", "--out", "--records", "--rpc", "--state", "--storage-proof", "--timeout", "--user-id"],
+  ...["--biz-id", "--block", "--compare", "--every", "--files", "--fresh", "--json", "--keep-running", "--max-age"],
+  ...["--max-cost", "--name", "--out", "--records", "--rpc", "--state", "--storage-proof", "--timeout", "--user-id"],
 ];
 
 /** The names with more than one meaning. */

@@ -312,6 +312,61 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
       );
     });
 
+    it("shows the base fees of the last year on request", async () => {
+      const records = await write([one]);
+      const { json } = await keyroot.json(["estimate", "--last-year", ...chain({ records })]);
+      const { blocks, lowestWei, medianWei, highestWei } = json["lastYear"] as Record<string, string>;
+      expect(Number(blocks)).to.be.within(1, 53);
+      expect([
+        BigInt(lowestWei ?? 0) <= BigInt(medianWei ?? 0),
+        BigInt(medianWei ?? 0) <= BigInt(highestWei ?? 0),
+      ]).to.deep.equal([true, true]);
+      const { stdout } = await keyroot.run(["estimate", "--last-year", ...chain({ records })]);
+      expect(stdout).to.match(
+        /^ {2}year {4}base fee from [\d.]+ gwei to [\d.]+ gwei, median [\d.]+ gwei, in \d+ blocks? from [\d-]+ to [\d-]+$/m,
+      );
+    });
+
+    it("compares chains at given and fetched prices, without a registry", async () => {
+      const records = await write(sampleRecords(60));
+      const compare = `ethereum=2,base=0.01+0.04,own=${fresh.rpcUrl},gnosis=${fresh.rpcUrl}`;
+      const args = ["estimate", "--records", records, "--compare", compare, "--eth-price", "3000"];
+      const { code, json } = await keyroot.json(args);
+      const chains = json["chains"] as Record<string, unknown>[];
+      const found = new Map(chains.map(({ name, ...chain }) => [name, chain]));
+      // The endpoint is not Gnosis.
+      expect([code, found.get("gnosis")?.["error"]]).to.deep.equal([3, "CHAIN_ID_MISMATCH"]);
+      const { gas, costWei, money, nextFork } = found.get("ethereum") ?? {};
+      expect(costWei).to.equal(String(BigInt(gas as number) * 2n * 10n ** 9n));
+      expect(money).to.equal(Math.round((Number(costWei) / 1e18) * 3000 * 100) / 100);
+      expect(nextFork).to.include({ fork: "Amsterdam" });
+      expect(found.get("base")?.["dataFeeWei"]).to.equal(String(BigInt(280 + 20 * 60) * 40_000_000n));
+      expect(found.get("own")).to.include({ gas, dataFeeWei: "0" });
+      expect(found.get("optimism")).to.deep.equal({ gas });
+      const { stdout } = await keyroot.run(args);
+      expect(stdout.split("\n").map((line) => line.split(/ {2,}/)[1])).to.deep.equal([
+        ...[undefined, "chain", "Ethereum", "Ethereum after Amsterdam, at most", "OP Mainnet", "Base"],
+        ...["Arbitrum One", "Gnosis", "your own", undefined],
+      ]);
+    });
+
+    it("rejects comparisons with unknown names, repeated names and incomplete prices", async () => {
+      const records = await write([one]);
+      for (const compare of [
+        "mars=1",
+        "ethereum=1,ethereum=2",
+        "base=0.01",
+        "ethereum=1+1",
+        "gnosis=-1",
+        "ethereum",
+        "toString=1",
+        "",
+      ]) {
+        const { code, json } = await keyroot.json(["estimate", "--records", records, `--compare=${compare}`]);
+        expect([code, json.error?.["code"]], compare).to.deep.equal([2, "ARGUMENT_INVALID"]);
+      }
+    });
+
     it("rejects an invalid price", async () => {
       const { code, json } = await estimate([one], { "eth-price": "much" });
       expect([code, json.error?.["code"]]).to.deep.equal([2, "ARGUMENT_INVALID"]);

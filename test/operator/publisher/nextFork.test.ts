@@ -4,7 +4,7 @@ import type { RpcCall } from "../../../packages/keyroot/src/transport/jsonRpc.ts
 import { FolderStore } from "../../../packages/operator/src/publisher/files/folderStore.ts";
 import { estimateCost } from "../../../packages/operator/src/publisher/plan/estimate.ts";
 import { makePlan } from "../../../packages/operator/src/publisher/plan/makePlan.ts";
-import { nextForkGas } from "../../../packages/operator/src/publisher/plan/nextFork.ts";
+import { nextForkGas, stateGasOf } from "../../../packages/operator/src/publisher/plan/nextFork.ts";
 import { usersPerTransaction } from "../../../packages/operator/src/publisher/plan/usersPerTransaction.ts";
 import { publish } from "../../../packages/operator/src/publisher/publish.ts";
 import { RecordTable } from "../../../packages/operator/src/publisher/records/recordTable.ts";
@@ -25,6 +25,12 @@ describe("nextForkGas", () => {
     expect(next).to.include({ fork: "Amsterdam" });
     expect((next?.gas ?? 0) / 700).to.be.within(103_500, 103_700);
     expect((next?.gasAtMost ?? 0) / 700).to.be.within(111_500, 112_000);
+  });
+
+  it("has 97,920 state gas for each user and transaction", () => {
+    expect(nextForkGas(1, PRESENT)?.stateGas).to.equal(97_920 * 701);
+    expect(stateGasOf({ ...PRESENT, gas: 103_596 * 700 })).to.equal(97_920 * 701);
+    expect(stateGasOf(PRESENT)).to.equal(0);
   });
 
   it("is unknown on other chains, and after the fork", () => {
@@ -68,8 +74,8 @@ function describeFork(transactionGas: number): void {
     it("estimates what nextForkGas computed from the present rules", async () => {
       const registry = await fresh.connect();
       const plan = await makePlan(RecordTable.of(sampleRecords(100)), registry, { usersPerFile: 100 });
-      const { gas, accessList, users, transactions } = await estimateCost(plan, registry);
-      expect(accessList).to.equal(false);
+      const { gas, stateGas, accessList, users, transactions } = await estimateCost(plan, registry);
+      expect([accessList, stateGas]).to.deep.equal([false, 97_920 * 101]);
       const present = { gas: 21_000 + 22_660 * 100 + 60_000, users, transactions };
       expect(gas / (nextForkGas(1, present)?.gas ?? 0)).to.be.within(0.97, 1.03);
     });

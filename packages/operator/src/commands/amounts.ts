@@ -6,8 +6,8 @@ export function describeGwei(wei: bigint): string {
 }
 
 /** An amount as text. @param wei 10^-18 of the native currency, which is ETH on most chains */
-export function describeEther(wei: bigint): string {
-  return `${rounded(formatEther(wei))} ETH`;
+export function describeEther(wei: bigint, coin = "ETH"): string {
+  return `${rounded(formatEther(wei))} ${coin}`;
 }
 
 const FORMAT = new Intl.NumberFormat("en", { maximumSignificantDigits: 4, useGrouping: false });

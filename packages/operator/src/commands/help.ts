@@ -148,10 +148,16 @@ export const DEFINITIONS = {
 
   estimate: {
     summary: "Estimate the cost of publishing users' keys now",
-    needs: () => ["records", ...REGISTRY],
+    needs: ({ compare }) => ["records", ...(compare === undefined ? REGISTRY : [])],
     options: {
       ...recordFiles,
       ethPrice: text("price", "Price of one ETH in any currency, to show the cost in it"),
+      lastYear: flag("Also show the base fees of the last year, read from 53 blocks"),
+      compare: text(
+        "prices",
+        "Compare chains without a registry: NAME=GWEI or NAME=URL for ethereum, gnosis and own, NAME=GWEI+GWEI_PER_BYTE or NAME=URL for optimism, base and arbitrum; separated by commas",
+        { excludes: ["rpc", "contract", "chainId", "lastYear"] },
+      ),
       ...chain,
       json,
     },

@@ -44,6 +44,9 @@ export type BlockTag = number | "latest" | "safe" | "finalized";
 /** The priority fee if the endpoint cannot suggest one: 1 gwei, in wei. */
 const DEFAULT_PRIORITY_FEE = 10n ** 9n;
 
+/** The highest price of a unit of gas that is believed: 1 ETH, in wei. */
+const MAX_PRICE = 10n ** 18n;
+
 /** A chain behind a JSON-RPC endpoint. Every answer is checked; requests that fail for a moment are repeated. */
 export class Chain {
   /** Sends one call. It is not repeated, and its answer is not checked. */
@@ -109,10 +112,10 @@ export class Chain {
   /** The gas prices at a block. */
   async fetchFeeData({ baseFeePerGas }: Block): Promise<FeeData> {
     if (baseFeePerGas === undefined) {
-      return { baseFeePerGas, priorityFee: await this.request("eth_gasPrice", [], parseQuantity) };
+      return { baseFeePerGas, priorityFee: await this.request("eth_gasPrice", [], parsePrice) };
     }
     try {
-      return { baseFeePerGas, priorityFee: await this.request("eth_maxPriorityFeePerGas", [], parseQuantity) };
+      return { baseFeePerGas, priorityFee: await this.request("eth_maxPriorityFeePerGas", [], parsePrice) };
     } catch (error) {
       // Some endpoints do not have this method.
       if (!(error instanceof TransportError && error.code === "RPC_ERROR")) throw error;
@@ -139,8 +142,15 @@ function parseBlock(answer: unknown): Block {
     number: parseSafeQuantity(number),
     hash: toHash(hash),
     gasLimit: parseSafeQuantity(gasLimit),
-    baseFeePerGas: baseFeePerGas === undefined || baseFeePerGas === null ? undefined : parseQuantity(baseFeePerGas),
+    baseFeePerGas: baseFeePerGas === undefined || baseFeePerGas === null ? undefined : parsePrice(baseFeePerGas),
   };
+}
+
+/** Parses a price in wei per unit of gas. @throws TransportError RPC_ANSWER_INVALID; RangeError above 1 ETH */
+export function parsePrice(value: unknown): bigint {
+  const price = parseQuantity(value);
+  if (price <= MAX_PRICE) return price;
+  throw new RangeError("more than 1 ETH per unit of gas");
 }
 
 /** True for the receipt of a transaction that is in no block: null, or on some nodes a receipt without a block. */

@@ -2,6 +2,7 @@ import { checkAllBuiltins } from "keyroot/input";
 import { worstDataFeeOf } from "../chain/dataFee.ts";
 import { gasPriceOf, maxGasPriceOf, feesOf } from "../chain/fees.ts";
 import type { GasEstimate, Registry } from "../chain/registry.ts";
+import { stateGasOf } from "./nextFork.ts";
 import { countUsers, type Plan } from "./plan.ts";
 
 /** The cost of a plan at one block. Gas is in units, prices in wei per unit, costs in wei. */
@@ -18,6 +19,8 @@ export interface CostEstimate {
   accessList: boolean;
   gas: number;
   gasPerUser: number;
+  /** The part of the gas that pays for new state on chains with the fork Amsterdam (EIP-8037); otherwise 0. */
+  stateGas: number;
   /** The part of the gas that pays for bytes: Arbitrum. */
   dataGas: number;
   /** Undefined on chains without a base fee. */
@@ -68,17 +71,20 @@ export async function estimateCost({ batches }: Plan, registry: Registry): Promi
   const users = countUsers(batches);
   const sampledUsers = countUsers(sample);
   const gas = Math.round((sampled.gas / sampledUsers) * users);
+  const dataGas = Math.round((sampled.dataGas / sampledUsers) * users);
   const dataFee = (sampled.dataFee * BigInt(users)) / BigInt(sampledUsers);
+  const transactions = batches.length;
   return {
     block: block.number,
     users,
-    transactions: batches.length,
+    transactions,
     first,
     estimated: sample.length,
     accessList,
     gas,
     gasPerUser: Math.round((gas / users) * 10) / 10,
-    dataGas: Math.round((sampled.dataGas / sampledUsers) * users),
+    stateGas: stateGasOf({ gas: gas - dataGas, users, transactions }),
+    dataGas,
     ...feeData,
     dataFee,
     cost: BigInt(gas) * gasPriceOf(feeData) + dataFee,

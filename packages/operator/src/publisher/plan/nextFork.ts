@@ -1,4 +1,4 @@
-/** The cost of publishing after the next fork of a chain. */
+/** Gas by the rules of the fork Amsterdam: the part for state, and the cost before the fork takes place. */
 
 /**
  * Chains whose next fork is Amsterdam, by chain id: Ethereum and Hoodi. It has no date there.
@@ -7,37 +7,58 @@
 const BEFORE_AMSTERDAM: readonly number[] = [1, 560_048];
 
 /**
- * The gas that a new storage slot costs more: 64 bytes of state at 1,530 gas and 2,900 gas for the write, instead of 20,000.
+ * State gas of a new storage slot: 64 bytes at 1,530 gas. The limit of a transaction's gas (EIP-7825) does not count it.
  * Source: EIP-8037, https://eips.ethereum.org/EIPS/eip-8037
  */
-const MORE_PER_SLOT = 64 * 1_530 + 2_900 - 20_000;
+const STATE_GAS_PER_SLOT = 64 * 1_530;
+
+/** The gas that a new storage slot costs more: the state gas and 2,900 gas for the write, instead of 20,000 (EIP-8037). */
+const MORE_PER_SLOT = STATE_GAS_PER_SLOT + 2_900 - 20_000;
 
 /** The most that EIP-8038 adds for the access to a new slot, by its draft: https://eips.ethereum.org/EIPS/eip-8038 */
 const MORE_PER_ACCESS = 8_200;
 
-/** Gas per user that no batch exceeds before the fork, unless it has a single user. */
+/** Gas per slot that no batch exceeds before the fork. */
 const MOST_BEFORE = 60_000;
+
+/** The present gas of a plan. Each user and each transaction stores one new slot. */
+interface PlanGas {
+  gas: number;
+  users: number;
+  transactions: number;
+}
 
 /** The gas of a plan after a fork. */
 export interface NextForkGas {
   fork: "Amsterdam";
   /** With the prices that are fixed. */
   gas: number;
+  /** The part of `gas` that pays for new state. The rest is regular gas. */
+  stateGas: number;
   /** With prices that may still rise. */
   gasAtMost: number;
 }
 
+/** The part of a plan's gas that pays for new state; 0 on a chain without the fork. */
+export function stateGasOf(plan: PlanGas): number {
+  return hasFork(plan) ? slotsOf(plan) * STATE_GAS_PER_SLOT : 0;
+}
+
 /**
  * The gas of a plan after the chain's next fork.
- * @param estimate the plan's present gas. Each user and each transaction stores one new slot
  * @returns undefined if the chain has announced no fork that changes the gas, or has it already
  */
-export function nextForkGas(
-  chainId: number,
-  { gas, users, transactions }: { gas: number; users: number; transactions: number },
-): NextForkGas | undefined {
-  const slots = users + transactions;
-  if (!BEFORE_AMSTERDAM.includes(chainId) || gas / slots > MOST_BEFORE) return undefined;
-  const later = gas + slots * MORE_PER_SLOT;
-  return { fork: "Amsterdam", gas: later, gasAtMost: later + slots * MORE_PER_ACCESS };
+export function nextForkGas(chainId: number, plan: PlanGas): NextForkGas | undefined {
+  if (!BEFORE_AMSTERDAM.includes(chainId) || hasFork(plan)) return undefined;
+  const slots = slotsOf(plan);
+  const gas = plan.gas + slots * MORE_PER_SLOT;
+  return { fork: "Amsterdam", gas, stateGas: slots * STATE_GAS_PER_SLOT, gasAtMost: gas + slots * MORE_PER_ACCESS };
+}
+
+function hasFork(plan: PlanGas): boolean {
+  return plan.gas / slotsOf(plan) > MOST_BEFORE;
+}
+
+function slotsOf({ users, transactions }: PlanGas): number {
+  return users + transactions;
 }
