@@ -13,8 +13,7 @@ const root = join(import.meta.dirname, "../..");
 /** Benchmarks of programs that are not npm packages. Without them, CI cannot run these. */
 const NEEDED: Record<string, string> = { service: "/usr/lib/postgresql/*/bin/pgbench" };
 
-describe("the benchmarks, with small data", function () {
-  this.timeout(240_000);
+describe("the benchmarks, with small data", () => {
   const results = new Map<string, Result | Error>();
   const isPossible = (name: string) => globSync(NEEDED[name] ?? root).length > 0;
 

@@ -20,13 +20,11 @@ import { newcomer } from "./newcomer.ts";
 
 const TYPES: Readonly<Record<string, string>> = { ".html": "text/html", ".js": "text/javascript" };
 
-describeIfNamed(import.meta.filename)("the examples, in a newcomer's folder", function () {
-  this.timeout(120_000);
+describeIfNamed(import.meta.filename)("the examples, in a newcomer's folder", () => {
   const closing = closedAfterEach();
   let records: KeyRecord[];
 
-  before("installs the packages, starts a local system, and publishes keys", async function () {
-    this.timeout(300_000);
+  before("installs the packages, starts a local system, and publishes keys", async () => {
     await newcomer.start();
     const commands = "npx keyroot sample-users --count 2 > users.jsonl; npx keyroot publish --records users.jsonl";
     await newcomer.runOrFail(commands);

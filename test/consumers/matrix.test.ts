@@ -26,15 +26,13 @@ const COMPILER_OPTIONS = {
 
 describeIfNamed(import.meta.filename)(
   "a consumer of the packed library verifies a key and rejects a swapped one",
-  function () {
-    this.timeout(120_000);
+  () => {
     let tools: ConsumerTools;
     let key: PublishedKey;
     let app: string;
     let input: string;
 
-    before("installs the consumers and the library, and publishes a key", async function () {
-      this.timeout(300_000);
+    before("installs the consumers and the library, and publishes a key", async () => {
       [tools, key, app] = await Promise.all([installTools(), publishKey(), installPackages("keyroot")]);
       input = JSON.stringify(inputOf(key));
     });

@@ -32,6 +32,7 @@ import { describeIfNamed } from "../support/named.ts";
 import { installPackages, packPackage, ROOT, run } from "../support/packages/installPackages.ts";
 import { serve } from "../support/servers/servers.ts";
 import { closedAfterEach, never } from "../support/support.ts";
+import { ENDLESS_MS } from "../support/endless.ts";
 
 /** Maximum size of an install on disk in MB, without optional packages: the operator alone, and with the service. */
 const MAX_MB = { operator: 55, service: 112 };
@@ -62,8 +63,7 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
   let chain: string[];
   let target: string[];
 
-  before("installs the tarballs, and starts a stack", async function () {
-    this.timeout(300_000);
+  before("installs the tarballs, and starts a stack", async () => {
     plainApp = await installPackages("keyroot", "contracts", "operator");
     app = await installPackages("keyroot", "contracts", "operator", "service");
     keyroot = programIn(app);
@@ -132,8 +132,7 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
       });
     });
 
-    it("works with the README's command for tarballs", async function () {
-      this.timeout(120_000);
+    it("works with the README's command for tarballs", async () => {
       const readme = await readFile(join(ROOT, "packages/operator/README.md"), "utf8");
       const [command = ""] = /^npm install build\/.*$/m.exec(readme) ?? [];
       const folder = dirname(await packPackage("operator"));
@@ -247,7 +246,7 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
 
     it("accepts another owner, and the first one again", async () => {
       const { owner } = (await succeed(["status", ...chain])).json;
-      const accounts = (await rpcCaller(stack.rpcUrl, { maxBytes: 2 ** 20, timeoutMs: 30_000 })(
+      const accounts = (await rpcCaller(stack.rpcUrl, { maxBytes: 2 ** 20, timeoutMs: ENDLESS_MS })(
         "eth_accounts",
         [],
       )) as string[];
@@ -264,7 +263,7 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
       await fail(key, 2, "PASSPHRASE_MISSING");
       const owner = String((await succeed(key, { env })).json["address"]);
       await fail(key, 2, "ARGUMENT_INVALID", { env });
-      const call = rpcCaller(stack.rpcUrl, { maxBytes: 2 ** 20, timeoutMs: 30_000 });
+      const call = rpcCaller(stack.rpcUrl, { maxBytes: 2 ** 20, timeoutMs: ENDLESS_MS });
       const [from] = (await call("eth_accounts", [])) as string[];
       await call("eth_sendTransaction", [{ from, to: owner, value: "0xde0b6b3a7640000" }]);
       const deploy = ["deploy", "--rpc", stack.rpcUrl, "--chain-id", String(stack.chainId)];
@@ -296,7 +295,7 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
 
   describe("sources of the block", () => {
     it("are followed by a light client", async () => {
-      const call = rpcCaller(stack.rpcUrl, { maxBytes: 2 ** 20, timeoutMs: 30_000 });
+      const call = rpcCaller(stack.rpcUrl, { maxBytes: 2 ** 20, timeoutMs: ENDLESS_MS });
       const beacon = new SimulatedBeacon({ call });
       await call("evm_mine", []);
       const { url } = closing(await beacon.listen());

@@ -10,11 +10,8 @@ const TOURS = [
   "Partner back end: provision a user",
 ];
 
-describeIfNamed(import.meta.filename)("the quick starts, in an empty folder with the packed packages", function () {
-  this.timeout(120_000);
-
-  before("installs the packages, and starts a local system", async function () {
-    this.timeout(300_000);
+describeIfNamed(import.meta.filename)("the quick starts, in an empty folder with the packed packages", () => {
+  before("installs the packages, and starts a local system", async () => {
     await newcomer.start();
     await follow((newcomer.sections.get("Start a local system") ?? []).slice(3));
   });

@@ -15,8 +15,7 @@ const MOCHA = ["mocha", "test/contracts/PublicKeyRegistry.test.ts"];
 
 // The whole command, which also runs the tests in Solidity. `npm run test:all` also checks that Mocha's tests alone cover all.
 for (const words of testAll ? [[], MOCHA] : [[]])
-  describe(["hardhat test", ...words, "--coverage"].join(" "), function () {
-    this.timeout(600_000);
+  describe(["hardhat test", ...words, "--coverage"].join(" "), () => {
     let project: string;
 
     before("runs the contract's tests in a copy of the project", async () => {
@@ -30,7 +29,7 @@ for (const words of testAll ? [[], MOCHA] : [[]])
       }
       await symlink(join(root, "node_modules"), join(project, "node_modules"));
       await writeFile(join(project, "package.json"), '{ "type": "module" }');
-      const config = join(root, "hardhat.config.ts");
+      const config = join(root, "hardhat.contract.config.ts");
       await writeFile(join(project, "hardhat.config.ts"), `export { default } from ${JSON.stringify(config)};`);
       const args = ["test", ...words, "--coverage"];
       await run(join(root, "node_modules/.bin/hardhat"), args, { cwd: project, env: withoutHardhatOptions() });

@@ -23,8 +23,7 @@ const deterministic = (rpc: string, owner = OWNER, chainId = "31337") => [
 ];
 const deploy = (rpc: string, owner?: string) => keyroot.json(deterministic(rpc, owner));
 
-describe("keyroot deploy --deterministic", function () {
-  this.timeout(120_000);
+describe("keyroot deploy --deterministic", () => {
   let ignitionsAddress: string;
   let createX: string;
 

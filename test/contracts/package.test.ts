@@ -35,8 +35,7 @@ const DEPLOYMENT = {
   transactionHash: ROOT,
 };
 
-describe("@keyroot/contracts", function () {
-  this.timeout(120_000);
+describe("@keyroot/contracts", () => {
   let project: string;
   let chain: Awaited<ReturnType<typeof startHardhat>>;
 

@@ -43,8 +43,7 @@ describe("the contract's pins", () => {
     expect(keccak256(bytecode)).to.equal(pins.creationCode.keccak256);
   });
 
-  it("equal Hardhat's artifact in any other folder", async function () {
-    this.timeout(120_000);
+  it("equal Hardhat's artifact in any other folder", async () => {
     const folder = await mkdtemp(join(tmpdir(), "keyroot-elsewhere-"));
     try {
       await cp(join(root, "contracts"), join(folder, "contracts"), { recursive: true });

@@ -36,6 +36,7 @@ import {
   untilGroupIsGone,
 } from "../support/processes/commandLine.ts";
 import { LOCAL } from "../support/chain/local.ts";
+import { ENDLESS_MS } from "../support/endless.ts";
 
 const REJECTIONS = [
   ...ATTACKS.map(({ name, expectedCode, codeWithProof = expectedCode }) => ({ attack: name, code: codeWithProof })),
@@ -43,9 +44,7 @@ const REJECTIONS = [
 ];
 const forever = new AbortController().signal;
 
-describe("the demo", function () {
-  this.timeout(60_000);
-
+describe("the demo", () => {
   describe("runDemo", () => {
     let stack: Stack;
     before(async () => {
@@ -119,7 +118,10 @@ describe("the demo", function () {
     before(async () => {
       stack = await startStack(hre, { ports: stackPorts(0) });
       const { rpcUrl, merkleUrl, filesDir, contract } = stack;
-      const registry = await Registry.connect(rpcCaller(rpcUrl, { maxBytes: 2 ** 20, timeoutMs: 30_000 }), contract);
+      const registry = await Registry.connect(
+        rpcCaller(rpcUrl, { maxBytes: 2 ** 20, timeoutMs: ENDLESS_MS }),
+        contract,
+      );
       const { published } = await publish([victim, ...others], {
         ...LOCAL,
         registry,

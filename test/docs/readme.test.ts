@@ -23,8 +23,7 @@ describe("the README", () => {
   let env: NodeJS.ProcessEnv;
   let start: ChildProcess;
 
-  before("npm start runs in another terminal", async function () {
-    this.timeout(60_000);
+  before("npm start runs in another terminal", async () => {
     folder = await mkdtemp(join(tmpdir(), "keyroot-readme-"));
     // A stack that a developer has running is left alone.
     env = { ...process.env, KEYROOT_STACK_FILE: join(folder, "stack.json") };
@@ -66,8 +65,7 @@ describe("the README", () => {
     expect(commands.toSorted()).to.deep.equal(runHere.toSorted());
   });
 
-  it("publishes users with its commands", async function () {
-    this.timeout(60_000);
+  it("publishes users with its commands", async () => {
     // The files of the commands go into a folder of the test; npx finds Hardhat from the project's.
     const inFolder = (command: string) =>
       command
@@ -91,8 +89,7 @@ describe("the README", () => {
     expect(watched).to.match(/^block \d+ .* 100 of 100 watched keys published, 0 alarms\n$/);
   });
 
-  it("verifies a published key with its program", async function () {
-    this.timeout(60_000);
+  it("verifies a published key with its program", async () => {
     const stack = JSON.parse(await readFile(join(folder, "stack.json"), "utf8")) as StackFile;
     const program = (programs[0] ?? "")
       .replace("http://127.0.0.1:8545", stack.rpcUrl)
@@ -104,8 +101,7 @@ describe("the README", () => {
     expect(stdout).to.equal("verified a key of 105 bytes\n");
   });
 
-  it("serves partners with its commands", async function () {
-    this.timeout(60_000);
+  it("serves partners with its commands", async () => {
     const outputs: string[] = [];
     for (const command of blocks[2] ?? [])
       outputs.push((await run("bash", ["-c", command], { cwd: root, env })).stdout);
@@ -113,8 +109,7 @@ describe("the README", () => {
     expect(outputs[1]).to.equal("Published 0 keys.\n");
   });
 
-  it("deploys and publishes on another chain with its commands", async function () {
-    this.timeout(60_000);
+  it("deploys and publishes on another chain with its commands", async () => {
     const stack = JSON.parse(await readFile(join(folder, "stack.json"), "utf8")) as StackFile;
     await writeFile(join(folder, "owner.passphrase"), "correct horse battery staple", { mode: 0o600 });
     const [variables = [], commands = []] = [true, false].map((isExport) =>

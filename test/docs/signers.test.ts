@@ -10,8 +10,7 @@ import { sampleRecords } from "../support/samples.ts";
 
 type SignDigest = (digest: Uint8Array) => Promise<{ r: bigint; s: bigint }>;
 
-describe("the signer of docs/signers.md", function () {
-  this.timeout(60_000);
+describe("the signer of docs/signers.md", () => {
   const fresh = freshRegistry();
   let folder: string;
   let kmsSigner: (address: string, signDigest: SignDigest) => Signer;

@@ -16,8 +16,7 @@ describe("docs/webhooks.md", () => {
   const service = serviceOnPostgres({ webhooks: { allowPrivate: true } });
   const folder = temporaryFolder();
 
-  it("has a program that receives and verifies an event", async function () {
-    this.timeout(60_000);
+  it("has a program that receives and verifies an event", async () => {
     const partner = await service.createPartner();
     const [, example = ""] = /```js\n([^]*?)```/.exec(page) ?? [];
     const program = example

@@ -55,9 +55,7 @@ ${ALWAYS_REVERTS}`,
   userInfoIsTheRootAndItsBlockNumber: ["blockNumber = _blockNumbers[merkleTreeRoot]", "blockNumber = _blockNumbers[0]"],
 };
 
-describe("the proof", function () {
-  this.timeout(120_000);
-
+describe("the proof", () => {
   it("uses the current twin of the contract (to update it: npm run generate:contracts)", async () => {
     expect(await readFile(TWIN, "utf8")).to.equal(await readTwin());
   });

@@ -74,8 +74,7 @@ async function runPrepared(preparation: Preparation): Promise<Output> {
 describe("public functions, in a process with changed built-ins", () => {
   let usual: Output;
 
-  before(async function () {
-    this.timeout(300_000);
+  before(async () => {
     usual = await runPrepared("none");
   });
 
@@ -101,7 +100,7 @@ describe("public functions, in a process with changed built-ins", () => {
           results[name] = usual.results[name] ?? "";
         }
       expect(results).to.deep.equal(usual.results);
-    }).timeout(120_000);
+    });
   }
 
   it("do not use the methods that merkle-tree-gen replaces", () => {

@@ -19,6 +19,7 @@ import { LOCAL } from "../support/chain/local.ts";
 import { sampleRecords, sampleUserID } from "../support/samples.ts";
 import { type Endpoint, startEndpoint } from "../support/chain/lyingEndpoint.ts";
 import { temporaryFolder } from "../support/support.ts";
+import { ENDLESS_MS } from "../support/endless.ts";
 
 const run = promisify(execFile);
 const { root } = hre.config.paths;
@@ -44,7 +45,7 @@ describe("the pages about verifying", () => {
   before(async () => {
     stack = await startStack(hre, { ports: { chain: 0, files: 0 } });
     opened.defer(() => stack.close());
-    const call = rpcCaller(stack.rpcUrl, { maxBytes: 2 ** 20, timeoutMs: 30_000 });
+    const call = rpcCaller(stack.rpcUrl, { maxBytes: 2 ** 20, timeoutMs: ENDLESS_MS });
     const registry = await Registry.connect(call, stack.contract);
     await publish([mine, other], { ...LOCAL, registry, store: new FolderStore(stack.filesDir) });
     endpoints = await Promise.all([1, 2, 3].map(() => startEndpoint(stack.rpcUrl)));

@@ -47,6 +47,6 @@ describe("every function that an entry exports", () => {
         );
         await fc.assert(property, { numRuns: 200 });
       }
-    }).timeout(20_000);
+    });
   }
 });

@@ -89,8 +89,7 @@ describe("the package keyroot", () => {
   let manifest: Manifest;
   let files: string[];
 
-  before("is packed and installed in an empty folder, next to a stack with one user", async function () {
-    this.timeout(120_000);
+  before("is packed and installed in an empty folder, next to a stack with one user", async () => {
     key = await publishKey();
     app = await installPackages("keyroot");
     installed = join(app, "node_modules", "keyroot");

@@ -41,5 +41,5 @@ describe("operator and service, in a process with merkle-tree-gen", () => {
     expect(count).to.equal(13);
     expect(Object.keys(codes)).to.have.length(9);
     expect(new Set(Object.values(codes)), JSON.stringify(codes)).to.deep.equal(new Set(["BUILTIN_REPLACED"]));
-  }).timeout(60_000);
+  });
 });

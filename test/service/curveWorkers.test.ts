@@ -63,4 +63,12 @@ describe("the threads for curve arithmetic", () => {
     expect(refused).not.to.be.empty;
     for (const error of refused) expect(error).to.include({ code: "RATE_LIMITED", status: 429, retryAfter: 1 });
   });
+
+  it("refuse jobs that are not done when they close, and later ones, as unavailable", async () => {
+    const closing = new CurveWorkers();
+    const jobs = Array.from({ length: 20 }, (_, i) => failure(closing.run(String(i % 3), { publicKey })));
+    await closing[Symbol.asyncDispose]();
+    for (const error of [...(await Promise.all(jobs)), await failure(closing.run("a", { publicKey }))])
+      expect(error).to.include({ code: "UNAVAILABLE", status: 503, retryAfter: 1 });
+  });
 });

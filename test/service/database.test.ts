@@ -19,6 +19,7 @@ import { PartnerStore } from "../../packages/service/src/partners/partners.ts";
 import { runAt } from "../support/postgres/postgres.ts";
 import { failure, temporaryFolder } from "../support/support.ts";
 import { freshDatabaseUrl, SIGNING_JWK } from "../support/service/support.ts";
+import { ENDLESS_MS } from "../support/endless.ts";
 
 const project = join(import.meta.dirname, "../..");
 const DATABASE = "packages/service/src/database";
@@ -190,7 +191,7 @@ describe("the service's databases", () => {
         const output = execFileSync(process.execPath, [tool, ...options], {
           cwd: project,
           encoding: "utf8",
-          timeout: 60_000,
+          timeout: ENDLESS_MS,
         });
         expect(output).to.include("No schema changes");
         const files = (await readdir(copy, { recursive: true })).sort();

@@ -30,8 +30,7 @@ function findProgram(name: "prometheus" | "promtool"): string {
   return path;
 }
 
-describe("the files for Prometheus and Grafana", function () {
-  this.timeout(120_000);
+describe("the files for Prometheus and Grafana", () => {
   const folder = temporaryFolder();
   const closing = closedAfterEach();
   const fresh = freshRegistry();

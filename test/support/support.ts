@@ -1,5 +1,5 @@
 import { mkdtemp, rm } from "node:fs/promises";
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -34,6 +34,17 @@ export async function sendRaw(url: string, request: string): Promise<string> {
   const socket = connect(Number(port), hostname);
   socket.write(request);
   return text(socket);
+}
+
+/** Waits until a connection has ended, in order or by a reset. */
+export function closeOf(socket: Socket): Promise<void> {
+  return new Promise((resolve) => {
+    socket
+      .on("error", () => undefined)
+      .once("close", () => {
+        resolve();
+      });
+  });
 }
 
 /** Calls a method over JSON-RPC and returns its result. */

@@ -6,8 +6,7 @@ import { eventually } from "../support/browser/eventually.ts";
 import { expectNowhere } from "../support/browser/expectNowhere.ts";
 import { describeIfNamed } from "../support/named.ts";
 
-describeIfNamed(import.meta.filename)("the dashboard in Chromium", function () {
-  this.timeout(30_000);
+describeIfNamed(import.meta.filename)("the dashboard in Chromium", () => {
   const world = sharedDashboard();
 
   describe("signing in", () => {

@@ -4,8 +4,7 @@ import { sharedDashboard } from "../support/browser/dashboardWorld.ts";
 import { runCommand } from "../support/browser/runCommand.ts";
 import { describeIfNamed } from "../support/named.ts";
 
-describeIfNamed(import.meta.filename)("the operator's pages in Chromium", function () {
-  this.timeout(30_000);
+describeIfNamed(import.meta.filename)("the operator's pages in Chromium", () => {
   const world = sharedDashboard();
 
   it("create a partner, and show its first administrator's link only once", async () => {

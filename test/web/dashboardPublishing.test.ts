@@ -5,8 +5,7 @@ import { runCommand } from "../support/browser/runCommand.ts";
 import { sharedDashboard } from "../support/browser/dashboardWorld.ts";
 import { describeIfNamed } from "../support/named.ts";
 
-describeIfNamed(import.meta.filename)("the dashboard's publishing page in Chromium", function () {
-  this.timeout(30_000);
+describeIfNamed(import.meta.filename)("the dashboard's publishing page in Chromium", () => {
   const world = sharedDashboard();
 
   it("shows the commands before the first published key, and loads no chart", async () => {

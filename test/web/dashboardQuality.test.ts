@@ -248,8 +248,7 @@ async function addDeliveries({ service, bizID }: DashboardWorld): Promise<void> 
   await set(delivered, { state: "delivered", attempts: 1, status: 204 });
 }
 
-describeIfNamed(import.meta.filename)("the dashboard's pages", function () {
-  this.timeout(240_000);
+describeIfNamed(import.meta.filename)("the dashboard's pages", () => {
   // Worlds of their own: the pages look the same in every run, also if only one test runs.
   const [partnersWorld, operatorsWorld] = [new DashboardWorld(), new DashboardWorld()];
   const layouts = new RecordedLayouts("dashboard");

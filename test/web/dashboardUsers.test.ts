@@ -13,8 +13,7 @@ import { describeIfNamed } from "../support/named.ts";
 const userLink = (page: Page, userID: string) => page.locator(`a[href="#/users/${userID}"]`);
 const followUser = (page: Page, userID: string) => userLink(page, userID).click();
 
-describeIfNamed(import.meta.filename)("the dashboard's users in Chromium", function () {
-  this.timeout(30_000);
+describeIfNamed(import.meta.filename)("the dashboard's users in Chromium", () => {
   const world = sharedDashboard();
 
   it("shows commands that create the first user", async () => {

@@ -9,8 +9,7 @@ import { describeIfNamed } from "../support/named.ts";
 import { deliver } from "../support/service/deliver.ts";
 import { startReceiver, type WebhookReceiver } from "../support/service/webhookReceiver.ts";
 
-describeIfNamed(import.meta.filename)("the dashboard's webhooks and audit log in Chromium", function () {
-  this.timeout(30_000);
+describeIfNamed(import.meta.filename)("the dashboard's webhooks and audit log in Chromium", () => {
   const world = sharedDashboard();
   let receiver: WebhookReceiver;
 

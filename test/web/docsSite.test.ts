@@ -14,8 +14,7 @@ const HOME = "index.html";
 const ERRORS = "documents/errors.html";
 const API = "functions/keyroot.createVerifier.html";
 
-describeIfNamed(import.meta.filename)("the site of the documentation, opened from a folder", function () {
-  this.timeout(60_000);
+describeIfNamed(import.meta.filename)("the site of the documentation, opened from a folder", () => {
   let folder: string;
   /** The pages of the site, and its pictures: texts by their paths. */
   let texts: Map<string, string>;
@@ -23,8 +22,7 @@ describeIfNamed(import.meta.filename)("the site of the documentation, opened fro
   let files: Set<string>;
   let browser: Browser;
 
-  before("builds it", async function () {
-    this.timeout(180_000);
+  before("builds it", async () => {
     folder = await mkdtemp(join(tmpdir(), "keyroot-docs-"));
     await run(process.execPath, [join(ROOT, "scripts/docs/buildDocs.ts"), "--out", folder]);
     files = new Set((await readdir(folder, { recursive: true })).map((path) => path.replaceAll("\\", "/")));

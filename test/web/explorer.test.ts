@@ -14,6 +14,7 @@ import { click, sees } from "../support/browser/controls.ts";
 import { sharedExplorer } from "../support/browser/sharedExplorer.ts";
 import { describeIfNamed } from "../support/named.ts";
 import { rpc } from "../support/support.ts";
+import { ENDLESS_MS } from "../support/endless.ts";
 
 /** The node that each attack of the demo makes red. */
 const FAILING: Readonly<Record<string, string[]>> = {
@@ -29,8 +30,7 @@ const FAILING: Readonly<Record<string, string[]>> = {
   "other-chain": ["endpoint"],
 };
 
-describeIfNamed(import.meta.filename)("the explorer in Chromium", function () {
-  this.timeout(30_000);
+describeIfNamed(import.meta.filename)("the explorer in Chromium", () => {
   const explorer = sharedExplorer();
   const { world } = explorer;
 

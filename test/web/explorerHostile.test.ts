@@ -12,8 +12,7 @@ import { serve } from "../support/servers/servers.ts";
 /** Would set a global variable, if any text became markup. */
 const MARKUP = `<img src=x onerror="pwned=1"><script>pwned=1</script><svg onload="pwned=1">`;
 
-describeIfNamed(import.meta.filename)("the explorer with hostile servers and links", function () {
-  this.timeout(60_000);
+describeIfNamed(import.meta.filename)("the explorer with hostile servers and links", () => {
   const explorer = sharedExplorer();
   const { world } = explorer;
   const opened = new AsyncDisposableStack();

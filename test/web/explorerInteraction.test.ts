@@ -5,8 +5,7 @@ import { done } from "../support/browser/explorerStates.ts";
 import { sharedExplorer } from "../support/browser/sharedExplorer.ts";
 import { describeIfNamed } from "../support/named.ts";
 
-describeIfNamed(import.meta.filename)("the explorer's controls", function () {
-  this.timeout(30_000);
+describeIfNamed(import.meta.filename)("the explorer's controls", () => {
   const explorer = sharedExplorer();
   const { world } = explorer;
 

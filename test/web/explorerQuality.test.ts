@@ -16,8 +16,7 @@ const SCRIPT_LIMIT = 70_000;
 /** The same with signatures of auditors and of Ethereum's sync committee, for explorers that are configured with them. */
 const SIGNED_LIMIT = 105_000;
 
-describeIfNamed(import.meta.filename)("the explorer's pages", function () {
-  this.timeout(60_000);
+describeIfNamed(import.meta.filename)("the explorer's pages", () => {
   const explorer = sharedExplorer();
   const { world } = explorer;
   const layouts = new RecordedLayouts("explorer");

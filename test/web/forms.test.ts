@@ -29,16 +29,14 @@ type Case = [open: (page: Page) => Promise<unknown>, value: string, message: Reg
 /** Why a field has no invalid value. */
 const LIST = "people choose from a list";
 
-describeIfNamed(import.meta.filename)("a form field with an invalid value", function () {
-  this.timeout(60_000);
+describeIfNamed(import.meta.filename)("a form field with an invalid value", () => {
   const explorer = sharedExplorer();
   const world = sharedDashboard();
   let explorerPage: ObservedPage;
   let staffPage: ObservedPage;
   let operatorPage: ObservedPage;
 
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     explorerPage = await explorer.world.open(await explorer.world.serve({ visitorEndpoints: true }));
     staffPage = await world.signIn("Fay");
     operatorPage = await world.signIn("Fritz", { bizID: null });

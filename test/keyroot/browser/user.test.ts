@@ -45,8 +45,7 @@ describeIfNamed(import.meta.filename)("keyroot/user in Chromium, under a strict 
   let userID: UserID;
   let refreshToken: string;
 
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     const open = <T extends { close(): Promise<void> }>(it: T): T => opened.adopt(it, () => it.close());
     proxy = open(await faultyProxy(service.url));
     partner = await newPartner(service);

@@ -19,6 +19,7 @@ import { installPackages } from "../../support/packages/installPackages.ts";
 import { freePort } from "../../support/support.ts";
 import { type Bundle, bundle } from "../../support/browser/bundle.ts";
 import { type OpenPage, openPage } from "../../support/browser/openPage.ts";
+import { ENDLESS_MS } from "../../support/endless.ts";
 
 /** The app uses the packed library. `verify` returns a key, or "step: CODE", or CODE. */
 const APP = `
@@ -51,12 +52,11 @@ describeIfNamed(import.meta.filename)("the verifier in Chromium, under a strict 
   /** An origin that the policy allows, where no server listens. */
   let unused: string;
 
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     const open = <T extends { close(): Promise<void> }>(it: T): T => opened.adopt(it, () => it.close());
 
     stack = open(await startStack(hre, { ports: { chain: 0, files: 0 } }));
-    const call = rpcCaller(stack.rpcUrl, { maxBytes: 2 ** 20, timeoutMs: 30_000 });
+    const call = rpcCaller(stack.rpcUrl, { maxBytes: 2 ** 20, timeoutMs: ENDLESS_MS });
     const registry = await Registry.connect(call, stack.contract);
     await publish([mine, other], { ...LOCAL, registry, store: new FolderStore(stack.filesDir) });
 

@@ -38,8 +38,7 @@ globalThis.until = async (condition) => {
 /** A day in ms: no second round is due during a test. */
 const DAY = 86_400_000;
 
-describeIfNamed(import.meta.filename)("a watch in Chromium, under a strict content security policy", function () {
-  this.timeout(120_000);
+describeIfNamed(import.meta.filename)("a watch in Chromium, under a strict content security policy", () => {
   const [own, contact, other] = sampleRecords(3) as [KeyRecord, KeyRecord, KeyRecord];
   const opened = new AsyncDisposableStack();
   let chain: WatchedChain;

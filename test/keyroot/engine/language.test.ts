@@ -46,5 +46,5 @@ describe("the modules of the package keyroot", () => {
       if (words.size > 0) found[name] = [...words];
     }
     expect(found).to.deep.equal(EXCEPTIONS);
-  }).timeout(120_000);
+  });
 });

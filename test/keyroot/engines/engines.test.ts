@@ -63,8 +63,7 @@ describe("the package keyroot, in the engines of phones, with React Native's fet
     generateKeyPair: "ENVIRONMENT_UNSUPPORTED",
   };
 
-  before("records the answers of a real stack, and compiles the packed library", async function () {
-    this.timeout(600_000);
+  before("records the answers of a real stack, and compiles the packed library", async () => {
     const key = await publishKey();
     opened.defer(() => key.stack.close());
     const cases = await casesOf(key, opened);
@@ -98,7 +97,7 @@ describe("the package keyroot, in the engines of phones, with React Native's fet
       });
       const { stdout } = await run(program, args);
       expect(JSON.parse(stdout)).to.deep.equal(expected);
-    }).timeout(120_000);
+    });
   }
 });
 

@@ -87,8 +87,7 @@ describe("MerkleTree", () => {
       expect(refusalOf(() => new MerkleTree([]))).to.equal("TREE_EMPTY");
     });
 
-    it("can be a million values", function () {
-      this.timeout(60_000);
+    it("can be a million values", () => {
       const tree = new MerkleTree(Array.from({ length: MAX_VALUES }, (_, i) => `value ${i}`));
       expect([MAX_VALUES, tree.leafCount, tree.height]).to.deep.equal([1_000_000, 1_000_000, 21]);
       expect(tree.root).to.equal("2dc4c3bd67f85878bb08bf7b57437490b2dced3f3dc95a16ac0b685610a923b0");

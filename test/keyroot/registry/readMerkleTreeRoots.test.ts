@@ -7,6 +7,7 @@ import { type RpcCall, rpcCaller } from "../../../packages/keyroot/src/transport
 import { describeOnAnvil, startAnvil } from "../../support/anvil/anvil.ts";
 import { freshRegistry } from "../../support/chain/freshRegistry.ts";
 import { receiptOf } from "../../support/chain/local.ts";
+import { ENDLESS_MS } from "../../support/endless.ts";
 
 // Starts with the byte with which no code may start (EIP-3541).
 const ROOT = `ef${"01".repeat(31)}`;
@@ -138,7 +139,7 @@ describe("readMerkleTreeRoots", () => {
 describeOnAnvil("readMerkleTreeRoots", () => {
   it("returns the same roots as on Hardhat's chain", async () => {
     await using anvil = await startClosable();
-    const call = rpcCaller(anvil.url, { maxBytes: 2 ** 20, timeoutMs: 30_000 });
+    const call = rpcCaller(anvil.url, { maxBytes: 2 ** 20, timeoutMs: ENDLESS_MS });
     const [owner] = (await call("eth_accounts", [])) as string[];
     const { bytecode } = await hre.artifacts.readArtifact("PublicKeyRegistry");
     const send = async (transaction: object): Promise<{ contractAddress: string }> => {

@@ -9,6 +9,7 @@ import { fetchBytes, type FetchOptions } from "../../../packages/keyroot/src/tra
 import { phoneFetch } from "../../support/servers/phoneFetch.ts";
 import { serve, serveRaw } from "../../support/servers/servers.ts";
 import { closedAfterEach, failure } from "../../support/support.ts";
+import { ENDLESS_MS } from "../../support/endless.ts";
 
 const SECRET = "/v3/d41d8cd98f00b204?key=e9800998ecf8427e";
 const REDIRECTS = [301, 302, 303, 307, 308];
@@ -30,7 +31,7 @@ describe("fetchBytes", () => {
   };
 
   const request = (url: string, options: Partial<FetchOptions> = {}, init: RequestInit = {}) =>
-    fetchBytes(url, init, { maxBytes: 1000, timeoutMs: 10_000, ...options });
+    fetchBytes(url, init, { maxBytes: 1000, timeoutMs: ENDLESS_MS, ...options });
 
   describe("answers", () => {
     it("returns status and bytes, for any status", async () => {

@@ -6,8 +6,9 @@ import { makeMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
 import { sampleRecords, textOf } from "../../support/samples.ts";
 import { serve } from "../../support/servers/servers.ts";
 import { closedAfterEach, failure } from "../../support/support.ts";
+import { ENDLESS_MS } from "../../support/endless.ts";
 
-const OPTIONS = { maxBytes: 2 ** 20, timeoutMs: 10_000 };
+const OPTIONS = { maxBytes: 2 ** 20, timeoutMs: ENDLESS_MS };
 const COMPRESSIONS = { gzip: gzipSync, deflate: deflateSync, br: brotliCompressSync };
 
 describe("fetchMerkleFile", () => {

@@ -8,9 +8,10 @@ import { type Eip1193Provider, rpcCaller } from "../../../packages/keyroot/src/t
 import { checkUrl } from "../../../packages/keyroot/src/transport/url.ts";
 import { serve } from "../../support/servers/servers.ts";
 import { closedAfterEach, failure } from "../../support/support.ts";
+import { ENDLESS_MS } from "../../support/endless.ts";
 
 const SECRET = "d41d8cd98f00b204";
-const OPTIONS = { maxBytes: 2 ** 20, timeoutMs: 10_000 };
+const OPTIONS = { maxBytes: 2 ** 20, timeoutMs: ENDLESS_MS };
 /** A line feed, a terminal's escape sequence in 7 and in 8 bits, and text from right to left. */
 const HOSTILE = "all is well\n\u001b[2J\u009b31m\u202e";
 
@@ -119,7 +120,7 @@ describe("rpcCaller", () => {
       };
       const bytesOf = (method: string) => (method === "small" ? 1000 : 2000);
       const url = closing(await serve(padded)).url;
-      const limited = rpcCaller(url, { maxBytes: 10, timeoutMs: 10_000, bytesOf, batchSize: 2 });
+      const limited = rpcCaller(url, { maxBytes: 10, timeoutMs: ENDLESS_MS, bytesOf, batchSize: 2 });
       expect(await failure(limited("small", []))).to.include({ code: "ANSWER_TOO_LARGE", expected: 1000 });
       expect(await limited("large", [])).to.equal("0x1");
       expect(await Promise.all([limited("small", []), limited("small", [])])).to.deep.equal(["0x1", "0x1"]);

@@ -14,6 +14,7 @@ import { verifyMany, type VerifyManyOptions } from "../../../packages/keyroot/sr
 import { verifyPublicKey } from "../../../packages/keyroot/src/verifier/verifyPublicKey.ts";
 import { sampleRecords, sampleUserID } from "../../support/samples.ts";
 import { LOCAL } from "../../support/chain/local.ts";
+import { ENDLESS_MS } from "../../support/endless.ts";
 
 const [records, stranger] = [sampleRecords(12), sampleUserID(99)];
 const [mine, other] = records as [KeyRecord, KeyRecord];
@@ -30,7 +31,7 @@ describe("verifyMany", () => {
 
   before(async () => {
     stack = await startStack(hre, { ports: { chain: 0, files: 0 } });
-    const call = rpcCaller(stack.rpcUrl, { maxBytes: 2 ** 20, timeoutMs: 30_000 });
+    const call = rpcCaller(stack.rpcUrl, { maxBytes: 2 ** 20, timeoutMs: ENDLESS_MS });
     const registry = await Registry.connect(call, stack.contract);
     const store = new FolderStore(stack.filesDir);
     published = (await publish(records, { ...LOCAL, registry, store, usersPerFile: 5 })).published;

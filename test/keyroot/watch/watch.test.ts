@@ -272,7 +272,7 @@ describe("watch", () => {
       const { users } = stored();
       expect(Object.keys(users)).to.have.lengthOf(5000);
       expect(users).to.include.keys(own.userID, contact.userID);
-    }).timeout(60_000);
+    });
 
     it("keeps a bounded list of reported changes, however often an endpoint changes its answer", async () => {
       const watch = await start();
@@ -366,7 +366,7 @@ describe("watch", () => {
         expect(watch.status.checkedAt, `the value ${value}`).to.equal(time);
         expect(codes(), `the value ${value}`).to.deep.equal(["CONTACT_KEY_MISMATCH"]);
       }
-    }).timeout(60_000);
+    });
 
     it("takes over a state of version 0.2, which has no hash", async () => {
       serverKeys = [{ userID: contact.userID, expectedPublicKey: never.pubKey }];

@@ -16,8 +16,7 @@ import { failure } from "../../support/support.ts";
 const records = sampleRecords(6);
 const FAR = 2 ** 52;
 
-describe("a false answer about blocks", function () {
-  this.timeout(60_000);
+describe("a false answer about blocks", () => {
   const world = auditedWorld();
   const honest: Lie = (method, params, truth) => truth(method, params);
 

@@ -14,6 +14,7 @@ import { sampleRecords } from "../../support/samples.ts";
 import { serve } from "../../support/servers/servers.ts";
 import { closedAfterEach, failure, never } from "../../support/support.ts";
 import { auditedWorld, LIMITS, outcomeOf } from "../../support/chain/auditedWorld.ts";
+import { ENDLESS_MS } from "../../support/endless.ts";
 
 const records = sampleRecords(6).sort((a, b) => (a.userID < b.userID ? -1 : 1));
 const [one = never()] = records;
@@ -25,8 +26,7 @@ const third = records.slice(4);
 const PASSED = { verdict: "passed", codes: [] };
 const NAME = "state.sqlite";
 
-describe("a resumed audit", function () {
-  this.timeout(60_000);
+describe("a resumed audit", () => {
   const world = auditedWorld();
   const closing = closedAfterEach();
   let firstRoot: string;
@@ -181,7 +181,7 @@ describeOnAnvil("a resumed audit of a reorganized chain", () => {
 
   beforeEach(async () => {
     anvil = closing(await startAnvil());
-    call = rpcCaller(anvil.url, { maxBytes: 2 ** 20, timeoutMs: 30_000 });
+    call = rpcCaller(anvil.url, { maxBytes: 2 ** 20, timeoutMs: ENDLESS_MS });
     [owner = never()] = (await call("eth_accounts", [])) as string[];
     const { data } = await new PublicKeyRegistry__factory().getDeployTransaction(owner);
     contract = (await send({ data })).contractAddress.toLowerCase();

@@ -113,8 +113,7 @@ const watch: Kind = {
 };
 
 for (const [name, kind] of Object.entries({ AuditState: audit, WatchState: watch })) {
-  describe(name, function () {
-    this.timeout(60_000);
+  describe(name, () => {
     const folder = temporaryFolder();
     const path = () => join(folder.path, "state.sqlite");
     const refused = async (about = target) => {

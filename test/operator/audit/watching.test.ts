@@ -32,8 +32,7 @@ async function poll(options: PollOptions) {
   return { ...users, ...logs, ...files, findings: [...users.findings, ...logs.findings, ...files.findings] };
 }
 
-describe("a watch", function () {
-  this.timeout(60_000);
+describe("a watch", () => {
   const world = auditedWorld();
   const closing = closedAfterEach();
   let state: WatchState;

@@ -18,8 +18,7 @@ describeIfNamed(import.meta.filename)("the API's pages in Chromium", () => {
   let complaints: string[];
   let requests: string[];
 
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     browser = await launchChromium();
   });
   after(() => browser.close());
@@ -57,8 +56,7 @@ describeIfNamed(import.meta.filename)("the API's pages in Chromium", () => {
         expect(await page.textContent("h1, h2.title")).to.include(title);
       });
 
-      it("logs no error while each operation is opened and one is tried out, and loads nothing from elsewhere", async function () {
-        this.timeout(120_000);
+      it("logs no error while each operation is opened and one is tried out, and loads nothing from elsewhere", async () => {
         // One at a time: the page renders all open ones again whenever one is opened.
         for (const [i, operation] of (await page.$$(".opblock")).entries()) {
           const summary = await operation.$(".opblock-summary-control");

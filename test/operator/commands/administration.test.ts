@@ -5,8 +5,7 @@ import { ADMIN_TOKEN, serviceOnPostgres } from "../../support/service/support.ts
 import { program as keyroot } from "../../support/processes/commandLine.ts";
 import { temporaryFolder } from "../../support/support.ts";
 
-describe("the commands of administration", function () {
-  this.timeout(120_000);
+describe("the commands of administration", () => {
   const service = serviceOnPostgres();
   const folder = temporaryFolder();
 

@@ -10,8 +10,7 @@ import { temporaryFolder } from "../../support/support.ts";
 /** A host name that never resolves (RFC 6761, section 6.4). */
 const REMOTE = "http://keyroot.invalid";
 
-describe("plain http to another machine", function () {
-  this.timeout(120_000);
+describe("plain http to another machine", () => {
   const folder = temporaryFolder();
   const [record] = sampleRecords(1);
   const { userID = "", pubKey = "" } = record ?? {};

@@ -13,8 +13,7 @@ import { CommandLine, environment, hardhat, outcomeOf, program } from "../../sup
 const NAMES = Object.keys({ ...DEFINITIONS, ...SERVICE_DEFINITIONS });
 
 for (const keyroot of [program, hardhat]) {
-  describe(`the command line of ${keyroot.program}`, function () {
-    this.timeout(60_000);
+  describe(`the command line of ${keyroot.program}`, () => {
     describeCommandLine(keyroot);
   });
 }

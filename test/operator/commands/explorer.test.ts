@@ -20,8 +20,7 @@ describeOnHosts("explorer", (keyroot) => {
   const folder = temporaryFolder();
   const keyFolder = temporaryFolder();
 
-  before(async function () {
-    this.timeout(60_000);
+  before(async () => {
     await buildSite();
   });
 

@@ -14,8 +14,7 @@ import { environment, npxHardhat as hardhat, outcomeOf } from "../../support/pro
 /** The key of the local chain's first account. */
 const OWNER_KEY = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80";
 
-describe("commands in Hardhat", function () {
-  this.timeout(60_000);
+describe("commands in Hardhat", () => {
   const fresh = freshRegistry();
 
   it("connect to the network of --network, with its configuration variables", async () => {

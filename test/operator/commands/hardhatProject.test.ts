@@ -44,8 +44,7 @@ describe("an app", () => {
 `;
 
 for (const template of testAll ? ["minimal", "mocha-ethers"] : ["mocha-ethers"]) {
-  describe(`the Hardhat plugin in a project from the template ${template}`, function () {
-    this.timeout(120_000);
+  describe(`the Hardhat plugin in a project from the template ${template}`, () => {
     let folder: string;
     let env: NodeJS.ProcessEnv;
 

@@ -17,6 +17,7 @@ import { describeWithProgram } from "../../support/processes/commandLine.ts";
 import { sampleRecords } from "../../support/samples.ts";
 import { serve } from "../../support/servers/servers.ts";
 import { closedAfterEach, temporaryFolder } from "../../support/support.ts";
+import { ENDLESS_MS } from "../../support/endless.ts";
 
 const [mine, stranger] = sampleRecords(2) as [KeyRecord, KeyRecord];
 
@@ -30,7 +31,7 @@ describeWithProgram("a light client", (keyroot) => {
 
   before(async () => {
     stack = await startStack(hre, { ports: { chain: 0, files: 0 } });
-    call = rpcCaller(stack.rpcUrl, { maxBytes: 2 ** 20, timeoutMs: 30_000 });
+    call = rpcCaller(stack.rpcUrl, { maxBytes: 2 ** 20, timeoutMs: ENDLESS_MS });
     beacon = new SimulatedBeacon({ call });
     server = await beacon.listen();
     trusted = ["--beacon", server.url, "--checkpoint", beacon.checkpoint];

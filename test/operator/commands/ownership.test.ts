@@ -5,8 +5,7 @@ import { freshRegistry } from "../../support/chain/freshRegistry.ts";
 import { program as keyroot } from "../../support/processes/commandLine.ts";
 import { temporaryFolder } from "../../support/support.ts";
 
-describe("handing over a registry", function () {
-  this.timeout(120_000);
+describe("handing over a registry", () => {
   const fresh = freshRegistry();
   const folder = temporaryFolder();
 

@@ -7,8 +7,7 @@ import { sampleRecords } from "../../support/samples.ts";
 import { program as keyroot } from "../../support/processes/commandLine.ts";
 import { temporaryFolder } from "../../support/support.ts";
 
-describe("publish, on a fresh registry", function () {
-  this.timeout(120_000);
+describe("publish, on a fresh registry", () => {
   const fresh = freshRegistry();
   const folder = temporaryFolder();
   let records: string;

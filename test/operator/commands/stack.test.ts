@@ -21,8 +21,7 @@ import {
   untilGroupIsGone,
 } from "../../support/processes/commandLine.ts";
 
-describe("npx hardhat keyroot stack", function () {
-  this.timeout(60_000);
+describe("npx hardhat keyroot stack", () => {
   const folder = temporaryFolder();
   let child: Running;
   /** Where this stack writes its stack file and its Merkle-tree files. */

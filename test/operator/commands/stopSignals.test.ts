@@ -11,8 +11,7 @@ const LATER_MS = 2_200;
 
 type Child = ChildProcessByStdio<null, Readable, Readable>;
 
-describe("signals that stop a command", function () {
-  this.timeout(60_000);
+describe("signals that stop a command", () => {
   let child: Child;
   const start = (program: string, ...args: string[]) => {
     child = spawn(process.execPath, ["--input-type=module", "--eval", program, ...args], {

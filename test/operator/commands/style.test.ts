@@ -8,8 +8,7 @@ import { environment, program } from "../../support/processes/commandLine.ts";
 const SCRIPT = "script";
 const RED = "\u001b[31m";
 
-describe("colors", function () {
-  this.timeout(60_000);
+describe("colors", () => {
   // Without a stack, this prints an error.
   const args = ["status"];
   const onPipe = async (env: NodeJS.ProcessEnv) => (await program.run(args, { env })).stderr;

@@ -16,9 +16,7 @@ import { outcomeOf, program } from "../../support/processes/commandLine.ts";
 
 const commands = Object.entries<Definition>({ ...DEFINITIONS, ...SERVICE_DEFINITIONS });
 
-describe("the table of commands", function () {
-  this.timeout(60_000);
-
+describe("the table of commands", () => {
   for (const [name, { summary, argument, options }] of commands) {
     it(`defines ${name} for both hosts alike`, async () => {
       const task = hre.tasks.getTask(["keyroot", name]);

@@ -15,6 +15,7 @@ import { sampleRecords } from "../../support/samples.ts";
 import { type Endpoint, type Lie, startEndpoint } from "../../support/chain/lyingEndpoint.ts";
 import { describeWithProgram } from "../../support/processes/commandLine.ts";
 import { LOCAL } from "../../support/chain/local.ts";
+import { ENDLESS_MS } from "../../support/endless.ts";
 
 const [mine, other, late, stranger] = sampleRecords(4) as [KeyRecord, KeyRecord, KeyRecord, KeyRecord];
 const { userID } = mine;
@@ -34,7 +35,7 @@ describeWithProgram("verify, with evidence options", (keyroot) => {
 
   before(async () => {
     stack = await startStack(hre, { ports: { chain: 0, files: 0 } });
-    call = rpcCaller(stack.rpcUrl, { maxBytes: 2 ** 20, timeoutMs: 30_000 });
+    call = rpcCaller(stack.rpcUrl, { maxBytes: 2 ** 20, timeoutMs: ENDLESS_MS });
     const registry = await Registry.connect(call, stack.contract);
     const store = new FolderStore(stack.filesDir);
     const { published } = await publish([mine, other], { ...LOCAL, registry, store });

@@ -10,8 +10,7 @@ import type { LockOrder } from "../../support/processes/lockProcess.ts";
 /** Time between the order and the lock of two processes, in ms. */
 const AHEAD = 4;
 
-describe("lockFolder", function () {
-  this.timeout(30_000);
+describe("lockFolder", () => {
   const folder = temporaryFolder();
   const start = () =>
     startChild<LockOrder, boolean>(new URL("../../support/processes/lockProcess.ts", import.meta.url));

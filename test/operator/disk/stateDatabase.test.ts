@@ -21,8 +21,7 @@ const SOURCE = JSON.stringify(import.meta.resolve("../../../packages/operator/sr
 const unlocked: Disposable = { [Symbol.dispose]: () => undefined };
 const nothing = () => undefined;
 
-describe("StateDatabase", function () {
-  this.timeout(30_000);
+describe("StateDatabase", () => {
   const folder = temporaryFolder();
   const path = () => join(folder.path, "a", "state.sqlite");
   const open = (format = FORMAT) => StateDatabase.open(path(), format, unlocked);

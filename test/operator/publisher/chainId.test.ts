@@ -13,8 +13,7 @@ import { serve } from "../../support/servers/servers.ts";
 import { freshDatabases } from "../../support/service/support.ts";
 import { closedAfterEach, failure, temporaryFolder } from "../../support/support.ts";
 
-describe("the chain that transactions are signed for", function () {
-  this.timeout(60_000);
+describe("the chain that transactions are signed for", () => {
   const fresh = freshRegistry();
   const folder = temporaryFolder();
   const closing = closedAfterEach();

@@ -17,8 +17,7 @@ import { failure, never, temporaryFolder } from "../../support/support.ts";
 
 const GWEI = 10n ** 9n;
 
-describe("the limits of cost", function () {
-  this.timeout(60_000);
+describe("the limits of cost", () => {
   const fresh = freshRegistry();
   const folder = temporaryFolder();
   const files = () => join(folder.path, "files");

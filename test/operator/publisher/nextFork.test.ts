@@ -15,6 +15,7 @@ import { sampleRecords } from "../../support/samples.ts";
 import { temporaryFolder } from "../../support/support.ts";
 import { testAll } from "../../support/testSize.ts";
 import { Registry } from "../../../packages/operator/src/publisher/chain/registry.ts";
+import { ENDLESS_MS } from "../../support/endless.ts";
 
 const GWEI = 10n ** 9n;
 const PRESENT = { gas: 22_660 * 700, users: 700, transactions: 1 };
@@ -41,8 +42,7 @@ describe("nextForkGas", () => {
 
 /** Plans and publishes on chains that limit a transaction as Osaka does, and only by the block. */
 function describeFork(transactionGas: number): void {
-  describe(`publishing under Amsterdam's rules, with at most ${transactionGas} gas per transaction`, function () {
-    this.timeout(120_000);
+  describe(`publishing under Amsterdam's rules, with at most ${transactionGas} gas per transaction`, () => {
     const fresh = freshRegistry(() => startAmsterdam(transactionGas));
     const folder = temporaryFolder();
     /** The largest number of users by the measured gas of a user. */
@@ -65,7 +65,7 @@ function describeFork(transactionGas: number): void {
         registry: await fresh.connect(),
         store: new FolderStore(join(folder.path, "files")),
         limits: { maxFeePerGas: 3n * GWEI },
-        sending: { pollMs: 5, timeoutMs: 5000 },
+        sending: { pollMs: 5, timeoutMs: ENDLESS_MS },
       });
       expect(published).to.have.lengthOf(Math.ceil(300 / (most * 0.97)));
       expect(published.reduce((sum, { users }) => sum + users, 0)).to.equal(300);

@@ -16,8 +16,7 @@ import { plainFile } from "../../support/data/plainFile.ts";
 import { sampleRecords } from "../../support/samples.ts";
 import { failure, never, temporaryFolder } from "../../support/support.ts";
 
-describe("a resumed plan", function () {
-  this.timeout(60_000);
+describe("a resumed plan", () => {
   const fresh = freshRegistry();
   const folder = temporaryFolder();
   const [mine = never(), other = never(), attacker = never()] = sampleRecords(3);

@@ -8,13 +8,14 @@ import { fetchMerkleFile } from "../../../packages/keyroot/src/transport/fetchMe
 import { nodeFetch } from "../../../packages/operator/src/shared/nodeFetch.ts";
 import { serve, serveRaw } from "../../support/servers/servers.ts";
 import { closedAfterEach, failure } from "../../support/support.ts";
+import { ENDLESS_MS } from "../../support/endless.ts";
 
 describe("nodeFetch, with the limits of fetchBytes", () => {
   const closing = closedAfterEach();
   const at = async (handler: RequestListener) => closing(await serve(handler)).url;
   const init = { method: "POST", headers: { "Content-Type": "application/json" }, body: '["€"]' };
   const request = (url: string, options: Partial<FetchOptions> = {}) =>
-    fetchBytes(url, init, { maxBytes: 1000, timeoutMs: 10_000, fetch: nodeFetch, ...options });
+    fetchBytes(url, init, { maxBytes: 1000, timeoutMs: ENDLESS_MS, fetch: nodeFetch, ...options });
 
   it("sends method, headers and body, and returns status and bytes, over one connection", async () => {
     const sockets = new Set<unknown>();
@@ -86,7 +87,11 @@ describe("nodeFetch, with the limits of fetchBytes", () => {
 
       it("rejects a Merkle-tree file that its host has cut off", async () => {
         const url = await answering(compress(`{"merkle":"${randomBytes(250).toString("hex")}"}`).subarray(0, 200));
-        const fetching = fetchMerkleFile(url, "0".repeat(64), { maxBytes: 1000, timeoutMs: 10_000, fetch: nodeFetch });
+        const fetching = fetchMerkleFile(url, "0".repeat(64), {
+          maxBytes: 1000,
+          timeoutMs: ENDLESS_MS,
+          fetch: nodeFetch,
+        });
         expect(await failure(fetching)).to.include({ code: "FILE_HOST_ERROR" });
       });
     });

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { connect, createServer } from "node:net";
 import { ArgumentError, TransportError } from "../../../packages/keyroot/src/errors.ts";
 import { listen } from "../../../packages/operator/src/shared/ports.ts";
-import { closedAfterEach, failure, freePort, hold, portOf } from "../../support/support.ts";
+import { closedAfterEach, closeOf, failure, freePort, hold, portOf } from "../../support/support.ts";
 
 const host = "127.0.0.1";
 
@@ -56,7 +56,7 @@ describe("ports", () => {
       const listening = await listen(createServer(), { host, port: 0 });
       const client = connect(listening.port, host).resume();
       await once(client, "connect");
-      await Promise.all([once(client, "close"), listening.close()]);
+      await Promise.all([closeOf(client), listening.close()]);
       expect((await listenAt(listening.port)).port).to.equal(listening.port);
     });
   });

@@ -22,6 +22,7 @@ import { type EventReceiver, startEventReceiver } from "./load/eventReceiver.ts"
 import { UserWorkload } from "./load/userWorkload.ts";
 import { describeFaults, FAULTS_TIMEOUT_MS, reported } from "../../support/faults.ts";
 import { isLarge } from "../../support/testSize.ts";
+import { ENDLESS_MS } from "../../support/endless.ts";
 
 describeFaults("kill -9 while events are delivered", function () {
   this.timeout(FAULTS_TIMEOUT_MS);
@@ -44,8 +45,6 @@ const REGIONS = ["us-west-2", "eu-west-1"] as const;
 /** Creating a user, a refresh token, and registering a key. */
 const EVENTS_PER_USER = 3;
 const FAILURE_RATE = 0.03;
-/** How long deliveries may take after the last kill. One that a killed service was sending is sent again after 90 s. */
-const TIMEOUT_MS = 240_000;
 
 interface KillEventsOptions {
   /** The least number of events. */
@@ -141,7 +140,7 @@ async function environmentOver(postgres: Postgres) {
 
 /** Waits until no event waits for its delivery. @throws Error if a delivery failed, or it takes too long */
 async function untilDelivered(urls: readonly string[], sendAtOnce: boolean): Promise<void> {
-  const end = Date.now() + TIMEOUT_MS;
+  const end = Date.now() + ENDLESS_MS;
   for (const url of urls) {
     for (;;) {
       // Those that the endpoint refused would wait for minutes. Those that a killed service was sending have no attempt yet.

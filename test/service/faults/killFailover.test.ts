@@ -34,6 +34,7 @@ import { type Call, UserWorkload } from "./load/userWorkload.ts";
 import { isCached } from "./failover/programs.ts";
 import { describeFaults, FAULTS_TIMEOUT_MS } from "../../support/faults.ts";
 import { isLarge } from "../../support/testSize.ts";
+import { ENDLESS_MS } from "../../support/endless.ts";
 
 const SMALL: readonly Fault[] = ["leader killed"];
 const LARGE: readonly Fault[] = [...FAULTS, ...FAULTS, ...FAULTS];
@@ -101,7 +102,7 @@ async function killFailover(faults: readonly Fault[], log: (line: string) => voi
   const ledger = new Ledger(join(cluster.folder, "ledger.jsonl"));
   const chain = await (hasAnvil ? startAnvil("--block-time", "1") : startHardhat());
   cleanup.defer(() => chain.close());
-  const call = rpcCaller(chain.url, { maxBytes: 2 ** 24, timeoutMs: 30_000 });
+  const call = rpcCaller(chain.url, { maxBytes: 2 ** 24, timeoutMs: ENDLESS_MS });
   const [owner = ""] = (await call("eth_accounts", [])) as string[];
   const contract = await deployOn(call, owner);
   const files = join(cluster.folder, "files");
@@ -266,7 +267,7 @@ async function watchLeaders(cluster: Cluster, ledger: Ledger, signal: AbortSigna
 }
 
 async function untilAnswered(origin: string): Promise<void> {
-  for (let i = 0; i < 100; i++) {
+  for (const end = Date.now() + ENDLESS_MS; Date.now() < end;) {
     if ((await fetch(`${origin}/openapi.json`).catch(() => undefined))?.status === 200) return;
     await sleep(100);
   }

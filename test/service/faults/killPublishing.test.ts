@@ -33,6 +33,7 @@ import { sharedPostgres } from "../../support/postgres/sharedPostgres.ts";
 import { describeOnBoth, freshRegistry } from "../../support/chain/freshRegistry.ts";
 import { sampleRecords } from "../../support/samples.ts";
 import { never } from "../../support/support.ts";
+import { ENDLESS_MS } from "../../support/endless.ts";
 
 describeOnBoth("two services that publish", (startChain) => {
   it("lose no key and publish no key twice if they are killed at random times by kill -9", async () => {
@@ -111,8 +112,6 @@ const PAUSE_MS = 20;
 const BLOCK_MS = { min: 100, max: 4000 };
 /** How long both services run before a kill: a random time in this range. */
 const WORK_MS = { min: 50, max: 1500 };
-/** How long the services may take to publish the remaining keys. */
-const TIMEOUT_MS = 240_000;
 
 interface Outcome extends Pick<UserWorkload, "acknowledged" | "interrupted" | "findings"> {
   kills: number;
@@ -185,7 +184,7 @@ async function killPublishers(kills: number, rpcUrl: string, createDatabase: () 
 }
 
 async function deploy(rpcUrl: string, filesDir: string): Promise<Deployment> {
-  const call = rpcCaller(rpcUrl, { maxBytes: 2 ** 24, timeoutMs: 30_000 });
+  const call = rpcCaller(rpcUrl, { maxBytes: 2 ** 24, timeoutMs: ENDLESS_MS });
   const [owner = ""] = (await call("eth_accounts", [])) as string[];
   await mkdir(filesDir);
   return { call, contract: await deployOn(call, owner), owner, filesDir };
@@ -240,13 +239,13 @@ async function expireLeaseOf(home: Database, name: string): Promise<boolean> {
 }
 
 async function untilAllPublished(databases: Databases, findings: string[]): Promise<void> {
-  const deadline = performance.now() + TIMEOUT_MS;
+  const deadline = performance.now() + ENDLESS_MS;
   for (;;) {
     let unpublished = 0;
     for (const region of REGIONS) unpublished += await countPublishable(databases, region);
     if (unpublished === 0) return;
     if (performance.now() > deadline) {
-      findings.push(`${unpublished} keys are still unpublished after ${TIMEOUT_MS / 1000} s`);
+      findings.push(`${unpublished} keys are still unpublished after ${ENDLESS_MS / 1000} s`);
       return;
     }
     await sleep(100);

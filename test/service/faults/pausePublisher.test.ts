@@ -15,6 +15,7 @@ import { Caller } from "../../support/service/caller.ts";
 import { dump } from "../../support/service/dump.ts";
 import { serviceEnvironment, startServiceProcess } from "../../support/service/serviceProcess.ts";
 import { verifyPublished } from "./load/verifyPublished.ts";
+import { ENDLESS_MS } from "../../support/endless.ts";
 
 /** An endpoint in front of a chain. It holds the first transaction that it receives. */
 async function holdingEndpoint(url: string, forwards: "late" | "at once") {
@@ -58,7 +59,7 @@ describeOnBoth("a publisher that is paused while it sends a transaction (SIGSTOP
       cleanup.defer(() => chain.close());
       const endpoint = await holdingEndpoint(chain.url, forwards);
       cleanup.defer(() => endpoint.close());
-      const call = rpcCaller(chain.url, { maxBytes: 2 ** 24, timeoutMs: 30_000 });
+      const call = rpcCaller(chain.url, { maxBytes: 2 ** 24, timeoutMs: ENDLESS_MS });
       const [owner = ""] = (await call("eth_accounts", [])) as string[];
       const deployment = { call, contract: await deployOn(call, owner), owner, filesDir: join(folder, "files") };
       await mkdir(deployment.filesDir);
@@ -106,5 +107,5 @@ describeOnBoth("a publisher that is paused while it sends a transaction (SIGSTOP
       for (const table of ["attempts", "plans", "batches", "public_keys"])
         expect(now[table], table).to.deep.equal(stored[table]);
       expect((await verifyPublished(deployment, records)).findings).to.deep.equal([]);
-    }).timeout(240_000);
+    });
 });

@@ -23,6 +23,7 @@ import { createPartner, post, serviceEnvironment, startServiceProcess } from "..
 import { FAULTS_TIMEOUT_MS, reported } from "../../support/faults.ts";
 import { isLarge } from "../../support/testSize.ts";
 import { sharedPostgres } from "../../support/postgres/sharedPostgres.ts";
+import { ENDLESS_MS } from "../../support/endless.ts";
 
 const KEYS = isLarge ? 1000 : 60;
 
@@ -66,7 +67,7 @@ async function raceWithdrawals(keys: number, rpcUrl: string, createDatabase: () 
   cleanup.defer(() => rm(folder, { recursive: true, force: true }));
   const files = join(folder, "files");
   await mkdir(files);
-  const call = rpcCaller(rpcUrl, { maxBytes: 2 ** 24, timeoutMs: 30_000 });
+  const call = rpcCaller(rpcUrl, { maxBytes: 2 ** 24, timeoutMs: ENDLESS_MS });
   const [owner = ""] = (await call("eth_accounts", [])) as string[];
   const contract = await deployOn(call, owner);
   const environment = {

@@ -23,6 +23,7 @@ import { verifyPublished } from "./load/verifyPublished.ts";
 import { AppUser } from "./restore/app.ts";
 import { BackedUpPostgres } from "./restore/backup.ts";
 import { describeFaults, FAULTS_TIMEOUT_MS, reported } from "../../support/faults.ts";
+import { ENDLESS_MS } from "../../support/endless.ts";
 
 describeFaults("a database that was restored to a point in time", () => {
   it("is reconciled with the chain: no published key is lost or different, and the audit passes", async () => {
@@ -71,7 +72,7 @@ async function restoreDrill(startChain: StartChain = startHardhat): Promise<Dril
   const findings: string[] = [];
   const chain = await startChain();
   cleanup.defer(() => chain.close());
-  const call = rpcCaller(chain.url, { maxBytes: 2 ** 24, timeoutMs: 30_000 });
+  const call = rpcCaller(chain.url, { maxBytes: 2 ** 24, timeoutMs: ENDLESS_MS });
   const [owner = ""] = (await call("eth_accounts", [])) as string[];
   const contract = await deployOn(call, owner);
   const folder = await mkdtemp(join(tmpdir(), "keyroot-restore-"));
@@ -158,7 +159,7 @@ async function restoreDrill(startChain: StartChain = startHardhat): Promise<Dril
     call,
     contract,
     chainId: LOCAL.chainId,
-    files: { dir: filesDir, maxBytes: 2 ** 24, timeoutMs: 30_000 },
+    files: { dir: filesDir, maxBytes: 2 ** 24, timeoutMs: ENDLESS_MS },
     workers: 0,
   });
   if (verdictOf(report) !== "passed") findings.push(...report.findings.list.map(({ message }) => message));

@@ -5,7 +5,7 @@ import { mkdir, symlink, truncate, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { startFileHost, type FileHost } from "../../../packages/service/src/stack/fileHost.ts";
-import { closedAfterEach, failure, sendRaw, temporaryFolder } from "../../support/support.ts";
+import { closedAfterEach, closeOf, failure, sendRaw, temporaryFolder } from "../../support/support.ts";
 
 const ROOT = "0123456789abcdef".repeat(4);
 const OTHER_ROOT = "fedcba9876543210".repeat(4);
@@ -277,7 +277,7 @@ describe("file host", () => {
       const client = connect(Number(port), hostname);
       client.write(`HEAD /${ROOT}.json HTTP/1.1\r\nHost: localhost\r\n\r\n`);
       await once(client, "data");
-      await Promise.all([once(client, "close"), host.close()]);
+      await Promise.all([closeOf(client), host.close()]);
     });
 
     it("ends a download at once", async () => {

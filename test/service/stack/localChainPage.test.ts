@@ -15,8 +15,7 @@ const page = await readFile(join(ROOT, "docs", "local-chain.md"), "utf8");
 /** The value of a row of the page's first table, without backticks. */
 const valueOf = (row: string) => new RegExp(`^\\| ${row} +\\| .*?\`([^\`]+)\``, "m").exec(page)?.[1];
 
-describe("docs/local-chain.md", function () {
-  this.timeout(60_000);
+describe("docs/local-chain.md", () => {
   let stack: Stack;
   before(async () => {
     stack = await startStack(hre, { ports: { chain: 0, files: 0 } });

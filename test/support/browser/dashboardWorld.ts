@@ -160,8 +160,7 @@ after("the dashboard's shared world stops", () => world.stop());
 
 /** Starts the world that all tests share which name their own partners and people. */
 export function sharedDashboard(): DashboardWorld {
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     await world.start();
   });
   return world;

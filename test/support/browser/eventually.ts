@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { ENDLESS_MS } from "../endless.ts";
 
-const LIMIT_MS = 20_000;
 const PAUSE_MS = 50;
 
 /**
  * Repeats an assertion about a page until it holds. Pages draw, load and move the focus some time after a click.
- * @throws its last error if it does not hold within 20 seconds
+ * @throws its last error if it never holds
  */
 export async function eventually(assertion: () => Promise<void> | void): Promise<void> {
-  const end = Date.now() + LIMIT_MS;
+  const end = Date.now() + ENDLESS_MS;
   for (;;) {
     try {
       await assertion();

@@ -20,6 +20,7 @@ import { LOCAL } from "../chain/local.ts";
 import { samplePublicKeys, sampleRecords } from "../samples.ts";
 import { launchChromium } from "./chromium.ts";
 import { type ObservedPage, observedPage } from "./observedPage.ts";
+import { ENDLESS_MS } from "../endless.ts";
 
 /** A stack with published users, an attacker, and Chromium, for the tests of the explorer. */
 export class ExplorerWorld {
@@ -101,7 +102,7 @@ export class ExplorerWorld {
   }
 
   #call() {
-    return rpcCaller(this.stack.rpcUrl, { maxBytes: 2 ** 20, timeoutMs: 30_000 });
+    return rpcCaller(this.stack.rpcUrl, { maxBytes: 2 ** 20, timeoutMs: ENDLESS_MS });
   }
 
   /** The victim's bundle, and the hash of its block. */

@@ -7,8 +7,7 @@ after(() => world.stop());
 /** The stack, attacker and Chromium that all tests of the explorer share, and the URL of the stack's explorer. */
 export function sharedExplorer(): { readonly world: ExplorerWorld; readonly url: string } {
   let url = "";
-  before(async function () {
-    this.timeout(120_000);
+  before(async () => {
     url = await (starting ??= world.start().then(() => world.serve()));
   });
   return {

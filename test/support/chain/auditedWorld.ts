@@ -13,8 +13,9 @@ import { plainFile } from "../data/plainFile.ts";
 import { type FreshRegistry, freshRegistry } from "./freshRegistry.ts";
 import { temporaryFolder } from "../support.ts";
 import { type Endpoint, type Lie, startEndpoint } from "./lyingEndpoint.ts";
+import { ENDLESS_MS } from "../endless.ts";
 
-export const LIMITS = { maxBytes: DEFAULT_LIMITS.fileBytes, timeoutMs: 5_000 };
+export const LIMITS = { maxBytes: DEFAULT_LIMITS.fileBytes, timeoutMs: ENDLESS_MS };
 
 /** A real chain with a registry and files, an endpoint in front of it that can return false answers, and an auditor. */
 export interface AuditedWorld {
@@ -100,7 +101,7 @@ export function auditedWorld(): AuditedWorld {
     },
     audit: async (changes = {}) =>
       audit({
-        call: rpcCaller(endpoint.url, { maxBytes: DEFAULT_LIMITS.rpcBytes, timeoutMs: 5_000 }),
+        call: rpcCaller(endpoint.url, { maxBytes: DEFAULT_LIMITS.rpcBytes, timeoutMs: ENDLESS_MS }),
         contract: fresh.contract.toLowerCase(),
         chainId: fresh.chainId,
         at: "latest",

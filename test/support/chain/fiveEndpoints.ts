@@ -27,6 +27,7 @@ import { type Endpoint, type Lie, startEndpoint } from "./lyingEndpoint.ts";
 import { accountOf, trieOf } from "./tries.ts";
 import { deployOn } from "./freshRegistry.ts";
 import { LOCAL } from "./local.ts";
+import { ENDLESS_MS } from "../endless.ts";
 
 const GET_MERKLE_TREE_ROOT = id("getMerkleTreeRoot(bytes20)").slice(0, 10);
 export const GET_BLOCK_NUMBER = id("getBlockNumber(bytes32)").slice(0, 10);
@@ -80,7 +81,7 @@ export class FiveEndpoints {
   async start(startChain: () => Promise<Omit<Anvil, "stop">>): Promise<void> {
     const chain = await startChain();
     this.#opened.defer(() => chain.close());
-    this.call = rpcCaller(chain.url, { maxBytes: 2 ** 20, timeoutMs: 30_000 });
+    this.call = rpcCaller(chain.url, { maxBytes: 2 ** 20, timeoutMs: ENDLESS_MS });
     this.chainId = Number(await this.call("eth_chainId", []));
     const [owner = ""] = (await this.call("eth_accounts", [])) as string[];
     this.contract = await deployOn(this.call, owner);

@@ -9,6 +9,7 @@ import { type RpcCall, rpcCaller } from "keyroot/transport";
 import { PublicKeyRegistry__factory } from "../../../typechain-types/factories/PublicKeyRegistry__factory.ts";
 import { type Anvil, describeOnAnvil, startAnvil } from "../anvil/anvil.ts";
 import { receiptOf } from "./local.ts";
+import { ENDLESS_MS } from "../endless.ts";
 
 /** A chain with a file host, and a new registry without users. */
 export interface FreshRegistry {
@@ -50,12 +51,10 @@ export const startHardhat: StartChain = async () => {
 
 /** Runs the same tests on Hardhat's chain and on Anvil. */
 export function describeOnBoth(what: string, body: (startChain: StartChain) => void): void {
-  describe(`${what}, on Hardhat's chain`, function () {
-    this.timeout(60_000);
+  describe(`${what}, on Hardhat's chain`, () => {
     body(startHardhat);
   });
   describeOnAnvil(what, function (this: Mocha.Suite) {
-    this.timeout(60_000);
     body(startAnvil);
   });
 }
@@ -72,7 +71,7 @@ export function freshRegistry(startChain: StartChain = startHardhat): FreshRegis
     running.defer(() => rm(filesDir, { recursive: true, force: true }));
     const host = await startFileHost({ dir: filesDir, port: 0 });
     running.defer(() => host.close());
-    const call = rpcCaller(chain.url, { maxBytes: 2 ** 20, timeoutMs: 30_000 });
+    const call = rpcCaller(chain.url, { maxBytes: 2 ** 20, timeoutMs: ENDLESS_MS });
     const chainId = Number(await call("eth_chainId", []));
     const [owner = "", stranger = ""] = ((await call("eth_accounts", [])) as string[]).map((one) => getAddress(one));
     Object.assign(fresh, { rpcUrl: chain.url, merkleUrl: host.url, filesDir, chainId, call, owner, stranger });

@@ -8,6 +8,7 @@ import { FolderStore } from "../../../packages/operator/src/publisher/files/fold
 import { publish } from "../../../packages/operator/src/publisher/publish.ts";
 import { startStack, type Stack } from "../../../packages/service/src/stack/stack.ts";
 import { LOCAL } from "../chain/local.ts";
+import { ENDLESS_MS } from "../endless.ts";
 
 /** A stack on which one user's key is published. */
 export interface PublishedKey {
@@ -21,7 +22,7 @@ export interface PublishedKey {
 export async function publishKey(): Promise<PublishedKey> {
   const stack = await startStack(hre, { ports: { chain: 0, files: 0, beacon: 0 } });
   const record = makeKeyRecord(randomUserID(), generateKeyPair().publicKey);
-  const call = rpcCaller(stack.rpcUrl, { maxBytes: 2 ** 20, timeoutMs: 30_000 });
+  const call = rpcCaller(stack.rpcUrl, { maxBytes: 2 ** 20, timeoutMs: ENDLESS_MS });
   const registry = await Registry.connect(call, stack.contract);
   await publish([record], { ...LOCAL, registry, store: new FolderStore(stack.filesDir) });
   const swapped = makeKeyRecord(randomUserID(), generateKeyPair().publicKey).pubKey;

@@ -12,10 +12,9 @@ import { fileURLToPath } from "node:url";
 import { freePort } from "../servers/ports.ts";
 import { chownToServerUser, findBinaries, serverUser } from "./binaries.ts";
 import { childrenOf, runningOf } from "./processes.ts";
+import { ENDLESS_MS } from "../endless.ts";
 
 const REAPER = fileURLToPath(new URL("reaper.ts", import.meta.url));
-/** How long a server may take until it accepts connections, recovery included. */
-const START_TIMEOUT_MS = 30_000;
 
 /** A server in which databases can be created. */
 export interface DatabaseServer {
@@ -181,7 +180,7 @@ async function untilReady(server: ChildProcess, pidFile: string, log: string): P
   };
   while (!isReady()) {
     const failed = server.pid === undefined || server.exitCode !== null || server.signalCode !== null;
-    if (failed || Date.now() - started > START_TIMEOUT_MS) {
+    if (failed || Date.now() - started > ENDLESS_MS) {
       throw new Error(`PostgreSQL did not start. The end of its log:\n${readFileSync(log, "utf8").slice(-2000)}`);
     }
     await setTimeout(10);

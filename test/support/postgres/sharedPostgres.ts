@@ -31,8 +31,7 @@ function serverAt(url: string): DatabaseServer {
 }
 
 // Outside every describe: runs after the last test.
-after("PostgreSQL stops", async function () {
+after("PostgreSQL stops", async () => {
   // It removes up to a hundred databases with 300 files each.
-  this.timeout(180_000);
   await (await shared)?.stop();
 });

@@ -118,8 +118,7 @@ export function describeWithProgram(what: string, body: (keyroot: CommandLine) =
 }
 
 function describeOnHost(what: string, keyroot: CommandLine, body: (keyroot: CommandLine) => void): void {
-  describe(`${what}, with ${keyroot.program}`, function () {
-    this.timeout(60_000);
+  describe(`${what}, with ${keyroot.program}`, () => {
     body(keyroot);
   });
 }

@@ -2,11 +2,9 @@ import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import type { ProgramRun, Ran } from "./runMany.ts";
+import { ENDLESS_MS } from "../endless.ts";
 
 const RUN_MANY = fileURLToPath(new URL("runMany.ts", import.meta.url));
-
-/** Less than the time limit of a test, so that a command that does not end fails only its own test. */
-const LIMIT_MS = 50_000;
 
 /** A process that runs a program many times, one run after another (`runMany.ts`). It ends with this process. */
 export class SharedProcess {
@@ -28,7 +26,7 @@ export class SharedProcess {
       ended.abort(new Error(`The process ended: ${code ?? signal}.`));
     };
     child.once("exit", onExit);
-    const signal = AbortSignal.any([ended.signal, AbortSignal.timeout(LIMIT_MS)]);
+    const signal = AbortSignal.any([ended.signal, AbortSignal.timeout(ENDLESS_MS)]);
     try {
       child.send(run);
       const [ran] = (await once(child, "message", { signal })) as [Ran];

@@ -8,6 +8,7 @@ import { verifyPublicKey } from "../../../packages/keyroot/src/verifier/verifyPu
 import { FolderStore } from "../../../packages/operator/src/publisher/files/folderStore.ts";
 import { publish } from "../../../packages/operator/src/publisher/publish.ts";
 import type { PublishOptions } from "../../../packages/operator/src/publisher/publishOptions.ts";
+import { ENDLESS_MS } from "../endless.ts";
 
 /** For tests that publish: each test has a new registry and an empty folder of files. */
 export function publishing(startChain: Parameters<typeof freshRegistry>[0]) {
@@ -22,7 +23,7 @@ export function publishing(startChain: Parameters<typeof freshRegistry>[0]) {
       registry: await fresh.connect(via),
       store: new FolderStore(fresh.filesDir),
       ...options,
-      sending: { pollMs: 5, stuckAfterMs: 100, timeoutMs: 2_000, ...options.sending },
+      sending: { pollMs: 5, stuckAfterMs: 100, timeoutMs: ENDLESS_MS, ...options.sending },
     });
   return {
     fresh,

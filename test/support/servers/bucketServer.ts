@@ -71,10 +71,9 @@ async function forward(service: string, request: IncomingMessage, response: Serv
   const { method, headers, url = "/" } = request;
   const inner = httpRequest(new URL(url, service), { method, headers });
   const answered = new Promise<IncomingMessage>((resolve, reject) => {
-    inner.once("response", resolve).once("error", reject);
+    inner.once("response", resolve).on("error", reject);
   });
-  await pipeline(request, inner);
-  const answer = await answered;
+  const [answer] = await Promise.all([answered, pipeline(request, inner)]);
   response.writeHead(answer.statusCode ?? 500, answer.headers);
   await pipeline(answer, response);
   return true;

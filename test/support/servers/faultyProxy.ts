@@ -79,6 +79,6 @@ function send(upstream: string, method: string | undefined, { path, headers, bod
         resolve({ status: answer.statusCode ?? 0, headers: answer.headers, body });
       }, reject);
     });
-    request.once("error", reject).end(body);
+    request.on("error", reject).end(body);
   });
 }

@@ -52,6 +52,7 @@ export interface TestServiceOptions {
 export class TestService extends Caller {
   /** How far its clock is ahead, in ms. */
   ahead = 0;
+  #stopped: number | undefined;
   #running: { app: App; monitoring: App; context: ServiceContext } | undefined;
 
   constructor() {
@@ -70,6 +71,22 @@ export class TestService extends Caller {
   /** Publishes keys without a chain. */
   get publications(): PublicationStore {
     return new PublicationStore(this.databases);
+  }
+
+  /** Its time, in ms since 1970. */
+  now(): number {
+    return (this.#stopped ?? Date.now()) + this.ahead;
+  }
+
+  /** Stops its clock until the end of the test, so that only `ahead` changes its time. */
+  stopClock(): void {
+    this.#stopped = Date.now();
+  }
+
+  /** Lets its clock run again, with the time of this machine. */
+  resetClock(): void {
+    this.ahead = 0;
+    this.#stopped = undefined;
   }
 
   /** Starts the service. `close` does not close these databases. */
@@ -102,7 +119,7 @@ export class TestService extends Caller {
       blockExplorerUrl,
       possession,
       ...{ holdPeriodMs, holdOnConflict },
-      now: () => Date.now() + this.ahead,
+      now: () => this.now(),
     });
     const { app: monitoring, observe } = makeMonitoring({ databases, rateLimit: 0 });
     const logger = log && makeLogger("info", { write: (line: string) => void log.push(line) });
@@ -178,7 +195,7 @@ function serviceOver(open: () => Promise<Databases>, options: TestServiceOptions
     await service.start(await open(), options);
   });
   afterEach(() => {
-    service.ahead = 0;
+    service.resetClock();
   });
   after(async () => {
     await service.close();

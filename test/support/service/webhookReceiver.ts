@@ -1,6 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { listen } from "../../../packages/operator/src/shared/ports.ts";
+import { ENDLESS_MS } from "../endless.ts";
 
 /** A delivery as it arrived. */
 export interface Received {
@@ -41,7 +42,7 @@ export async function startReceiver(): Promise<WebhookReceiver> {
     },
     ids: () => received.map(({ headers }) => String(headers["webhook-id"])),
     async until(count) {
-      for (const end = Date.now() + 20_000; received.length < count;) {
+      for (const end = Date.now() + ENDLESS_MS; received.length < count;) {
         await sleep(5);
         if (Date.now() > end) throw new Error(`${received.length} instead of ${count} deliveries arrived.`);
       }

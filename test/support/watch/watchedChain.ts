@@ -7,6 +7,7 @@ import type { KeyRecord } from "keyroot/identity";
 import { type RpcCall, rpcCaller } from "keyroot/transport";
 import { deployOn } from "../chain/freshRegistry.ts";
 import { LOCAL } from "../chain/local.ts";
+import { ENDLESS_MS } from "../endless.ts";
 
 /** A registry and its files on a real chain, on which a watch runs. */
 export interface WatchedChain {
@@ -30,7 +31,7 @@ export const ANVIL_OPTIONS = ["--slots-in-an-epoch", "4"];
 export async function startWatchedChain(chain: { url: string; close(): Promise<void> }): Promise<WatchedChain> {
   await using starting = new AsyncDisposableStack();
   starting.defer(() => chain.close());
-  const call = rpcCaller(chain.url, { maxBytes: 2 ** 20, timeoutMs: 30_000 });
+  const call = rpcCaller(chain.url, { maxBytes: 2 ** 20, timeoutMs: ENDLESS_MS });
   const [owner = ""] = (await call("eth_accounts", [])) as string[];
   const contract = await deployOn(call, owner);
   const dir = await mkdtemp(join(tmpdir(), "keyroot-watch-"));

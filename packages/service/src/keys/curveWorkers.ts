@@ -23,13 +23,15 @@ interface WaitingJob extends PromiseWithResolvers<CurveAnswer> {
 export class CurveWorkers implements AsyncDisposable {
   readonly #waiting = new FairQueue<WaitingJob>(MAX_WAITING);
   readonly #workers = new Map<Worker, WaitingJob | undefined>();
+  #isClosed = false;
 
   /**
    * Checks a key, and makes a challenge for it if the job has a statement.
    * @param owner the partner whose turn the job takes
-   * @throws ArgumentError as `checkNewPublicKey`; ServiceError RATE_LIMITED
+   * @throws ArgumentError as `checkNewPublicKey`; ServiceError RATE_LIMITED, UNAVAILABLE
    */
   async run(owner: string, job: CurveJob): Promise<MadeChallenge> {
+    if (this.#isClosed) throw closed();
     const waiting = { job, ...Promise.withResolvers<CurveAnswer>() };
     if (!this.#waiting.add(owner, waiting)) {
       const message = "Too many keys of this partner are being registered at once: wait 1 s.";
@@ -41,8 +43,15 @@ export class CurveWorkers implements AsyncDisposable {
     throw new ArgumentError<string>(answer.refused.code, answer.refused.message);
   }
 
+  /** Ends the threads. The jobs that are not done fail with UNAVAILABLE. */
   async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all([...this.#workers.keys()].map((worker) => worker.terminate()));
+    this.#isClosed = true;
+    const threads = [...this.#workers.keys()];
+    const jobs = [...this.#workers.values()];
+    this.#workers.clear();
+    while (!this.#waiting.isEmpty) jobs.push(this.#waiting.next());
+    for (const job of jobs) job?.reject(closed());
+    await Promise.all(threads.map((worker) => worker.terminate()));
   }
 
   /** Gives the next job to an idle thread, or to a new one. */
@@ -65,20 +74,24 @@ export class CurveWorkers implements AsyncDisposable {
     // A process may end while its threads are idle. While a job runs, its request keeps the process alive.
     worker.unref();
     worker.on("message", (answer: CurveAnswer) => {
+      if (!this.#workers.has(worker)) return;
       this.#workers.get(worker)?.resolve(answer);
       this.#workers.set(worker, undefined);
       this.#start();
     });
     const end = (error: unknown) => {
       this.#workers.get(worker)?.reject(error);
-      this.#workers.delete(worker);
-      this.#start();
+      if (this.#workers.delete(worker)) this.#start();
     };
     worker.on("error", end);
     worker.on("exit", () => {
-      if (this.#workers.has(worker)) end(new Error("A thread for curve arithmetic ended."));
+      end(new Error("A thread for curve arithmetic ended."));
     });
     this.#workers.set(worker, undefined);
     return worker;
   }
+}
+
+function closed(): ServiceError {
+  return new ServiceError(503, "UNAVAILABLE", "The service is stopping: repeat the request.", { retryAfter: 1 });
 }

@@ -24,8 +24,7 @@ interface Vector {
 
 // Downloads 83 MB of Debian's packages, once.
 if (testAll || PACKAGES.areCached)
-  describe("golang.org/x/mod/sumdb/note, an implementation that is not ours", function () {
-    this.timeout(120_000);
+  describe("golang.org/x/mod/sumdb/note, an implementation that is not ours", () => {
     let folder: string;
     let verdicts: Record<string, string>;
 

@@ -161,7 +161,7 @@ describe("a statement", () => {
         changed.writeUInt8(changed.readUInt8(i) ^ 1, i);
         expect(codeOf(changed), `byte ${i}`).to.not.equal(undefined);
       }
-    }).timeout(60_000);
+    });
   });
 });
 

@@ -11,6 +11,7 @@ import {
 } from "../../../support/beacon/beaconServer.ts";
 import { mainnet, MAINNET_SAMPLES, splitUpdates } from "../../../support/beacon/mainnet.ts";
 import { closedAfterEach, failure, never } from "../../../support/support.ts";
+import { ENDLESS_MS } from "../../../support/endless.ts";
 
 const [sample = never()] = MAINNET_SAMPLES;
 const items = splitUpdates(sample.updatesBytes);
@@ -24,8 +25,7 @@ async function finalityBytes(): Promise<Uint8Array> {
   return FORKS[fork].layouts.finality_update.encode(FORKS[fork].layouts.update.decode(finality));
 }
 
-describe("follow", function () {
-  this.timeout(60_000);
+describe("follow", () => {
   const closing = closedAfterEach();
   const [newest = never()] = sample.updates.slice(-1);
   const newestSlot = Number(Buffer.from(newest.finalized_header.beacon.slot).readBigUInt64LE());
@@ -54,7 +54,7 @@ describe("follow", function () {
     ...{ network: mainnet, checkpoint: sample.checkpoint, state: undefined, now: () => nowMs },
     ...{ maxCheckpointAgeMs: 30 * 86_400_000, urls: servers.map(({ url }) => url), ...options },
   });
-  const http = { timeoutMs: 20_000, allowHttp: true };
+  const http = { timeoutMs: ENDLESS_MS, allowHttp: true };
   const codeOf = async (answers: BeaconAnswers, options?: Partial<Following>) =>
     ((await failure(follow(following([await serve(answers)], options), http))) as { code: string }).code;
 

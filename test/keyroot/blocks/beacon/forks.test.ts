@@ -39,9 +39,7 @@ const start = (network: BeaconNetwork) => {
   };
 };
 
-describe("the forks of the consensus layer", function () {
-  this.timeout(60_000);
-
+describe("the forks of the consensus layer", () => {
   for (const name of NAMES) {
     it(`of which ${name} is one: an update keeps its content in SSZ, and is accepted`, () => {
       const network = networkWith({ [name]: 0 });

@@ -9,9 +9,7 @@ const EXPECTED = {
 };
 const CURRENT_SLOT = slotAt(mainnet, Date.UTC(2026, 0, 1));
 
-describe("the light client on mainnet's data", function () {
-  this.timeout(60_000);
-
+describe("the light client on mainnet's data", () => {
   for (const { period, fork, checkpoint, bootstrap, bootstrapBytes, updates, updatesBytes } of MAINNET_SAMPLES) {
     describe(`from period ${period}, ${fork}`, () => {
       const { layouts } = FORKS[fork];

@@ -49,7 +49,7 @@ function mutate(bytes: Uint8Array, random: () => number): Uint8Array {
 }
 
 describe("the light client on mainnet's answers with changed bytes", function () {
-  this.timeout(isLarge ? 3_600_000 : 120_000);
+  if (isLarge) this.timeout(0);
 
   for (const { period, fork, checkpoint, bootstrap, bootstrapBytes, updates, updatesBytes } of MAINNET_SAMPLES) {
     const { layouts } = FORKS[fork];

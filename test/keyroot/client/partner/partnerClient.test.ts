@@ -419,7 +419,7 @@ describe("PartnerClient", () => {
             .and.not.to.match(/eyJ[\w-]+\.|Bearer/);
         }
       }
-    }).timeout(20_000);
+    });
   });
 
   describe("in a browser", () => {

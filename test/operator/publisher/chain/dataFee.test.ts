@@ -141,12 +141,10 @@ function describeFees(startChain: StartChain, setCode: string): void {
   });
 }
 
-describe("data fees, on Hardhat's chain", function () {
-  this.timeout(60_000);
+describe("data fees, on Hardhat's chain", () => {
   describeFees(startHardhat, "hardhat_setCode");
 });
 
 describeOnAnvil("data fees in Optimism mode", function (this: Mocha.Suite) {
-  this.timeout(60_000);
   describeFees(() => startAnvil("--optimism"), "anvil_setCode");
 });

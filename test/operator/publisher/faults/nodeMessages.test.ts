@@ -4,6 +4,7 @@ import { type RpcCall, rpcCaller } from "../../../../packages/keyroot/src/transp
 import { describeOnAnvil, startAnvil } from "../../../support/anvil/anvil.ts";
 import { closedAfterEach, failure } from "../../../support/support.ts";
 import { stopMining } from "../../../support/anvil/anvilControl.ts";
+import { ENDLESS_MS } from "../../../support/endless.ts";
 
 /** The key of the first account of Hardhat's and Anvil's chains. */
 const KEY = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80";
@@ -23,7 +24,7 @@ describeOnAnvil("the messages of a node", () => {
 
   it("rejects transactions with the messages that faults imitate: known, underpriced, nonce too low", async () => {
     const { url } = closing(await startAnvil());
-    const call = rpcCaller(url, { maxBytes: 2 ** 24, timeoutMs: 10_000 });
+    const call = rpcCaller(url, { maxBytes: 2 ** 24, timeoutMs: ENDLESS_MS });
     const messageOf = async (raw: string) => ((await failure(call("eth_sendRawTransaction", [raw]))) as Error).message;
     await stopMining(call);
     const raw = await sign(call);

@@ -27,6 +27,7 @@ import { SimulatedCrash } from "../../../support/publisher/crash.ts";
 import { verifyDeployment } from "../../../support/publisher/deployment.ts";
 import { startFaultyEndpoint } from "../../../support/publisher/faultyEndpoint.ts";
 import { LOCAL } from "../../../support/chain/local.ts";
+import { ENDLESS_MS } from "../../../support/endless.ts";
 
 /** The most runs until a publisher must succeed. */
 const MAX_RUNS = 30;
@@ -37,7 +38,6 @@ describeOnBoth("a publisher with faults", (startChain) => {
 });
 
 describeOnAnvil("a publisher with reorganizations", function (this: Mocha.Suite) {
-  this.timeout(60_000);
   const fresh = freshRegistry(startAnvil);
   const { publishOnce, publishUntilDone, expectPublished, records } = publisherOf(fresh);
 
@@ -87,7 +87,6 @@ describeOnAnvil("a publisher with reorganizations", function (this: Mocha.Suite)
 });
 
 describeOnAnvil("a publisher whose chain is restarted from its saved state", function (this: Mocha.Suite) {
-  this.timeout(60_000);
   const folder = temporaryFolder();
   const closing = closedAfterEach();
 
@@ -100,7 +99,7 @@ describeOnAnvil("a publisher whose chain is restarted from its saved state", fun
       return chain;
     };
     const endpoint = closing(await startFaultyEndpoint((await start()).url));
-    const call = rpcCaller(endpoint.url, { maxBytes: 2 ** 20, timeoutMs: 5_000 });
+    const call = rpcCaller(endpoint.url, { maxBytes: 2 ** 20, timeoutMs: ENDLESS_MS });
     const [owner = ""] = (await call("eth_accounts", [])) as string[];
     const contract = await deployOn(call, owner);
     const filesDir = join(folder.path, "files");
@@ -121,7 +120,7 @@ describeOnAnvil("a publisher whose chain is restarted from its saved state", fun
           store: new FolderStore(filesDir),
           journal,
           usersPerFile: 3,
-          sending: { pollMs: 5, stuckAfterMs: 50, timeoutMs: 3_000, inFlight: 2 },
+          sending: { pollMs: 5, stuckAfterMs: 50, timeoutMs: 30_000, inFlight: 2 },
         });
         break;
       } catch (error) {
@@ -159,7 +158,7 @@ function publisherOf(fresh: ReturnType<typeof freshRegistry>) {
           journal: crash.journal(journal),
           usersPerFile: 3,
           fetchFile: fetchFromHost(fresh.merkleUrl),
-          sending: { pollMs: 5, stuckAfterMs: 50, timeoutMs: 3_000, inFlight: 2, ...sending },
+          sending: { pollMs: 5, stuckAfterMs: 50, timeoutMs: 30_000, inFlight: 2, ...sending },
           ...options,
         }))(),
     );
@@ -190,8 +189,7 @@ function itSurvives(fresh: ReturnType<typeof freshRegistry>): void {
   const { records, publishOnce, publishUntilDone, expectPublished } = publisherOf(fresh);
   const closing = closedAfterEach();
 
-  it("publishes when it is run again after a crash at any step", async function () {
-    this.timeout(120_000);
+  it("publishes when it is run again after a crash at any step", async () => {
     let crashes = 0;
     // Every third step, to save time. soakPublisher.test.ts kills processes at any moment.
     for (let atStep = 1; ; atStep += 3) {

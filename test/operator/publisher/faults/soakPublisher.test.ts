@@ -26,6 +26,7 @@ import { startFaultyEndpoint } from "../../../support/publisher/faultyEndpoint.t
 import { sampleRecords, sha256 } from "../../../support/samples.ts";
 import { describeFaults, reported, SEED } from "../../../support/faults.ts";
 import { isLarge } from "../../../support/testSize.ts";
+import { ENDLESS_MS } from "../../../support/endless.ts";
 
 const ROUNDS = isLarge ? 200 : 4;
 const PUBLISHER = fileURLToPath(new URL("../../../support/publisher/publishOnce.ts", import.meta.url));
@@ -45,7 +46,7 @@ describeFaults("publishers that are killed at random moments", () => {
     const { killed, faults } = await reported(publishAndKill());
     expect(killed).to.be.greaterThan(0);
     expect(faults).to.be.greaterThan(0);
-  }).timeout(isLarge ? 0 : 240_000);
+  }).timeout(isLarge ? 0 : 1_200_000);
 });
 
 /** Publishes in every round, and verifies each. @throws Error for the first round that fails */
@@ -65,7 +66,7 @@ async function publishAndKill() {
     const endpoint = await startFaultyEndpoint(chain.url, { slowMs: 50 });
     running.defer(() => endpoint.close());
 
-    const call = rpcCaller(chain.url, { maxBytes: 2 ** 20, timeoutMs: 30_000 });
+    const call = rpcCaller(chain.url, { maxBytes: 2 ** 20, timeoutMs: ENDLESS_MS });
     const [owner = ""] = (await call("eth_accounts", [])) as string[];
     const contract = await deployOn(call, owner);
     // So that reorganizations do not reach the deployment.

@@ -16,8 +16,7 @@ import { LOCAL } from "../../../support/chain/local.ts";
 import { sampleRecords } from "../../../support/samples.ts";
 import { failure, never } from "../../../support/support.ts";
 
-describe("the check of subgroups", function () {
-  this.timeout(60_000);
+describe("the check of subgroups", () => {
   const fresh = freshRegistry();
   const records = sampleRecords(250);
   const [first = never(), second = never()] = records;

@@ -24,6 +24,7 @@ import { failure } from "../../../support/support.ts";
 import { describeOnBoth, freshRegistry } from "../../../support/chain/freshRegistry.ts";
 import { SafeOwner } from "../../../support/chain/safeOwner.ts";
 import { LOCAL } from "../../../support/chain/local.ts";
+import { ENDLESS_MS } from "../../../support/endless.ts";
 
 /** The gas limit of a transaction (EIP-7825). */
 const MAX_GAS = 2n ** 24n;
@@ -209,7 +210,7 @@ describeOnBoth("a registry whose owner is a Safe", (startChain) => {
   let contract: string;
   let batchedCall: RpcCall;
   before(async () => {
-    batchedCall = rpcCaller(fresh.rpcUrl, { maxBytes: 2 ** 20, timeoutMs: 30_000, batchSize: 1_000 });
+    batchedCall = rpcCaller(fresh.rpcUrl, { maxBytes: 2 ** 20, timeoutMs: ENDLESS_MS, batchSize: 1_000 });
     safe = await SafeOwner.create(fresh.rpcUrl);
   });
   after(() => {

@@ -26,6 +26,7 @@ import { sampleUserID } from "../../../support/samples.ts";
 import { serve } from "../../../support/servers/servers.ts";
 import { closedAfterEach, failure, temporaryFolder } from "../../../support/support.ts";
 import { freshRegistry } from "../../../support/chain/freshRegistry.ts";
+import { ENDLESS_MS } from "../../../support/endless.ts";
 
 /** The key of the first account of Hardhat's and Anvil's chains. */
 const KEY = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80";
@@ -36,7 +37,7 @@ const KEY_FILE = encryptKeystoreJsonSync(wallet, PASSPHRASE, { scrypt: { N: 2 **
 const CONTRACT = "0x5FbDB2315678afecb367f032d93F642f64180aa3";
 const CHAIN_ID = 31337;
 const ROOT = "0123456789abcdef".repeat(4);
-const OPTIONS = { maxBytes: 2 ** 20, timeoutMs: 10_000 };
+const OPTIONS = { maxBytes: 2 ** 20, timeoutMs: ENDLESS_MS };
 
 const requestOf = (changes: Partial<TransactionRequest> = {}): TransactionRequest => ({
   from: wallet.address,

@@ -10,8 +10,7 @@ import { freshRegistry } from "../../../support/chain/freshRegistry.ts";
 import { sampleRecords } from "../../../support/samples.ts";
 import { failure } from "../../../support/support.ts";
 
-describe("the well-known test accounts", function () {
-  this.timeout(60_000);
+describe("the well-known test accounts", () => {
   const fresh = freshRegistry();
 
   it("contain the first 20 accounts of the mnemonic of Hardhat and Anvil", () => {

@@ -18,6 +18,7 @@ import { sampleUserID, sha256 } from "../../../support/samples.ts";
 import { closedAfterEach, failure, never } from "../../../support/support.ts";
 import { type RpcCall, rpcCaller } from "../../../../packages/keyroot/src/transport/jsonRpc.ts";
 import { describeOnBoth, freshRegistry, rawSender } from "../../../support/chain/freshRegistry.ts";
+import { ENDLESS_MS } from "../../../support/endless.ts";
 
 const USERS = 3;
 /** Batches without files. */
@@ -56,7 +57,7 @@ describeOnBoth("addRoots", (startChain) => {
       registry,
       send: send ?? (await endpointSender(registry, fresh.chainId)),
       journal,
-      options: { ...DEFAULT_SEND_OPTIONS, pollMs: 5, stuckAfterMs: 60, timeoutMs: 3_000, ...options },
+      options: { ...DEFAULT_SEND_OPTIONS, pollMs: 5, stuckAfterMs: 60, timeoutMs: ENDLESS_MS, ...options },
       emit: (event) => events.push(event),
     });
   };

@@ -13,7 +13,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 
 /** How long the service may take to publish the remaining keys. A killed publisher's lease lasts 30 s. */
-const PUBLISH_TIMEOUT_MS = 120_000;
+const PUBLISH_TIMEOUT_MS = 540_000;
 /** How soon the service must answer after there is a new leader. */
 const RECOVERY_MS = 5_000;
 /** Keccak-256 of `MerkleTreeRootAdded(bytes32,uint256)`, and selector of `getMerkleTreeRoot(bytes20)`. */

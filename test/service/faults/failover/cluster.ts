@@ -19,11 +19,10 @@ import {
   UNAVAILABLE_HTTP,
 } from "./configuration.ts";
 import { findPrograms, type Programs } from "./programs.ts";
+import { ENDLESS_MS } from "../../../support/endless.ts";
 
 const NODES = 3;
 const HOST = "127.0.0.1";
-/** How long the cluster may take to have a leader and a synchronous standby. */
-const READY_TIMEOUT_MS = 240_000;
 
 /** A member of the cluster, as Patroni lists it. */
 interface Member {
@@ -150,7 +149,7 @@ export class Cluster implements AsyncDisposable {
 
   /** Waits for a leader, a synchronous standby, and all nodes in the leader's timeline. */
   async untilReady(): Promise<{ leader: NodeSettings; standbys: NodeSettings[] }> {
-    const deadline = Date.now() + READY_TIMEOUT_MS;
+    const deadline = Date.now() + ENDLESS_MS;
     while (Date.now() < deadline) {
       await sleep(200);
       const members = await this.members();
@@ -169,7 +168,7 @@ export class Cluster implements AsyncDisposable {
       return { leader: node, standbys };
     }
     const state = JSON.stringify(await this.members());
-    throw new Error(`The cluster is not ready after ${READY_TIMEOUT_MS / 1000} s: ${state}\n${this.#logs()}`);
+    throw new Error(`The cluster is not ready after ${ENDLESS_MS / 1000} s: ${state}\n${this.#logs()}`);
   }
 
   /** Kills a node's Patroni and PostgreSQL by SIGKILL. */

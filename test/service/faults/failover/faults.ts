@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Cluster } from "./cluster.ts";
 import type { NodeSettings } from "./configuration.ts";
+import { ENDLESS_MS } from "../../../support/endless.ts";
 
 /** The faults of killFailover.test.ts. Pauses are SIGSTOP, all others SIGKILL. */
 export const FAULTS = [
@@ -15,8 +16,6 @@ const RESUME_AFTER_MS = 5_000;
 const BRIEF_MS = { min: 3_500, max: 7_500 };
 const STANDBY_PAUSE_MS = 6_000;
 const DOWN_MS = 1_000;
-/** How long there may be no leader. */
-const LEADER_TIMEOUT_MS = 120_000;
 
 /**
  * Injects one fault and repairs it.
@@ -69,9 +68,9 @@ async function pauseFor(cluster: Cluster, node: NodeSettings, ms: number): Promi
 }
 
 async function untilOtherLeader(cluster: Cluster, old: NodeSettings): Promise<void> {
-  const deadline = Date.now() + LEADER_TIMEOUT_MS;
+  const deadline = Date.now() + ENDLESS_MS;
   while ((await cluster.findLeader(old)) === undefined) {
-    if (Date.now() > deadline) throw new Error(`No leader for ${LEADER_TIMEOUT_MS / 1000} s.`);
+    if (Date.now() > deadline) throw new Error(`No leader for ${ENDLESS_MS / 1000} s.`);
     await sleep(100);
   }
 }

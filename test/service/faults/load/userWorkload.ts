@@ -5,13 +5,12 @@ import pMap from "p-map";
 import { generateKeyPair, type KeyRecord, type Region, type UserID, userIDFromHex } from "keyroot/identity";
 import { answerChallenge, keyFieldsOf } from "../../../support/service/answerChallenge.ts";
 import { type Partner, post, type ServiceResponse } from "../../../support/service/serviceProcess.ts";
+import { ENDLESS_MS } from "../../../support/endless.ts";
 
 /** How many users are read back at a time. */
 const READERS = 8;
 /** How long to wait before an unanswered request is sent again. */
 const RETRY_MS = 20;
-/** How long to repeat a request. A killed process is up again long before, on a machine with other load too. */
-const TIMEOUT_MS = 180_000;
 
 /** The data that the service acknowledged for one user. */
 interface Acknowledged {
@@ -179,7 +178,7 @@ export class UserWorkload {
 
   /** Repeats a request until it gets a response that is not temporary. All requests sent here are idempotent. */
   async #send(path: string, body: object, headers?: Parameters<typeof post>[2]): Promise<ServiceResponse> {
-    for (const started = Date.now(); Date.now() - started < TIMEOUT_MS;) {
+    for (const started = Date.now(); Date.now() - started < ENDLESS_MS;) {
       const sent = Date.now();
       const response = await post(this.#origin() + path, body, headers).catch(() => undefined);
       this.#observe({ path, body, accessToken: headers?.accessToken, sent, ended: Date.now(), response });
@@ -190,6 +189,6 @@ export class UserWorkload {
       this.interrupted++;
       await setTimeout(RETRY_MS);
     }
-    throw new Error(`${path}: no response within ${TIMEOUT_MS / 1000} s.`);
+    throw new Error(`${path}: no response within ${ENDLESS_MS / 1000} s.`);
   }
 }

@@ -5,11 +5,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
 import { chownToServerUser } from "../../../support/postgres/binaries.ts";
 import { type Postgres, startPostgres } from "../../../support/postgres/postgres.ts";
+import { ENDLESS_MS } from "../../../support/endless.ts";
 
 /** Files of the data folder that a base backup leaves out (PostgreSQL's documentation, "Continuous Archiving"). */
 const LEFT_OUT = new Set(["pg_wal", "postmaster.pid", "postmaster.opts"]);
-/** How long the archive may take to receive a segment of WAL. */
-const ARCHIVE_TIMEOUT_MS = 120_000;
 
 /** PostgreSQL's `archive_command`. The restore drill and docs/backup.md have the same; a test compares them. */
 export function archiveCommand(folder: string): string {
@@ -71,7 +70,7 @@ export class BackedUpPostgres implements AsyncDisposable {
     await this.#withClient(async (client) => {
       const { rows } = await client.query<{ segment: string }>("SELECT pg_walfile_name(pg_switch_wal()) AS segment");
       const isArchived = "SELECT FROM pg_stat_archiver WHERE last_archived_wal >= $1";
-      const deadline = Date.now() + ARCHIVE_TIMEOUT_MS;
+      const deadline = Date.now() + ENDLESS_MS;
       while ((await client.query(isArchived, [rows[0]?.segment])).rowCount === 0) {
         if (Date.now() > deadline) throw new Error("The WAL did not reach the archive.");
         await sleep(50);

@@ -1,0 +1,73 @@
+import { readdirSync, statSync } from "node:fs";
+import { join, relative } from "node:path";
+import { CONTRACT_PROOF } from "./contractProof.ts";
+import { ROOT } from "./root.ts";
+import type { Stage } from "./stage.ts";
+
+/** The stages. Every test file belongs to exactly one. */
+export const STAGES: readonly Stage[] = [
+  CONTRACT_PROOF,
+  {
+    name: "contracts",
+    paths: ["test/contracts", "test/docs/auditGuide.test.ts"],
+    except: CONTRACT_PROOF.paths,
+    thorough: ["test/contracts/package.test.ts"],
+  },
+  {
+    name: "commands",
+    paths: ["test/operator/commands"],
+    thorough: ["test/operator/commands/hardhatProject.test.ts"],
+  },
+  { name: "browser", paths: ["test/keyroot/browser", "test/operator/browser", "test/web"], allOnly: true },
+  { name: "service", paths: ["test/service"], except: ["test/service/faults", "test/service/stack"] },
+  { name: "checks", script: "check:sources", allOnly: true },
+  { name: "service with faults", paths: ["test/service/faults"], allOnly: true },
+  { name: "consumers", paths: ["test/consumers", "test/keyroot/engines"], allOnly: true },
+  { name: "library", paths: ["test/keyroot"], except: ["test/keyroot/browser", "test/keyroot/engines"] },
+  {
+    name: "demo and docs",
+    paths: ["test/demo", "test/docs", "test/scripts"],
+    except: ["test/docs/auditGuide.test.ts"],
+  },
+  { name: "publisher", paths: ["test/operator/publisher"] },
+  { name: "benchmarks", paths: ["test/bench"], allOnly: true },
+  {
+    name: "operator and stack",
+    paths: ["test/operator", "test/layers.test.ts", "test/service/stack"],
+    except: ["test/operator/browser", "test/operator/commands", "test/operator/publisher"],
+  },
+];
+
+const isTest = (path: string) => /\.(?:test\.ts|t\.sol)$/.test(path);
+
+/**
+ * Returns the test files that each stage runs.
+ * @param all true: also those that only `npm run test:all` runs
+ * @throws Error for a file in no stage or in two stages
+ */
+export function assignFiles(all: boolean): Map<Stage, string[]> {
+  const every = STAGES.flatMap((stage) => filesOf(stage, stage.except ?? []));
+  const forgotten = testFilesIn("test").filter((file) => !every.includes(file));
+  const twice = every.filter((file, i) => every.indexOf(file) !== i);
+  if (forgotten.length + twice.length > 0) {
+    const files = [...forgotten, ...twice].join(", ");
+    throw new Error(
+      `These test files are in no stage or in two: ${files}. Assign each to one in scripts/test/stages.ts.`,
+    );
+  }
+  const leftOut = ({ except = [], thorough = [] }: Stage) => (all ? except : [...except, ...thorough]);
+  return new Map(STAGES.map((stage) => [stage, filesOf(stage, leftOut(stage))]));
+}
+
+function testFilesIn(path: string): string[] {
+  const absolute = join(ROOT, path);
+  if (!statSync(absolute, { throwIfNoEntry: false })?.isDirectory()) return isTest(path) ? [path] : [];
+  const found = readdirSync(absolute, { recursive: true, encoding: "utf8" });
+  return found.filter(isTest).map((name) => relative(ROOT, join(absolute, name)));
+}
+
+/** @param without files and folders to leave out */
+function filesOf({ paths = [] }: Stage, without: readonly string[]): string[] {
+  const files = paths.flatMap(testFilesIn);
+  return files.filter((file) => !without.some((path) => file === path || file.startsWith(`${path}/`)));
+}

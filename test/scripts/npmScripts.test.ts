@@ -1,0 +1,49 @@
+import { expect } from "chai";
+import { execFile } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { ROOT } from "../../scripts/test/root.ts";
+import { testAll } from "../support/testSize.ts";
+
+const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { scripts: Record<string, string> };
+const NAMES = Object.keys(scripts).filter((name) => !name.startsWith("pre") && name !== "bootstrap");
+
+/** Arguments with which a script ends within seconds and changes nothing, and what it prints. */
+const SMALLEST: Readonly<Record<string, readonly [args: readonly string[], output: RegExp]>> = {
+  start: [["--help"], /Usage: hardhat/],
+  demo: [["--help"], /Usage: hardhat/],
+  changeset: [["--help"], /changeset/],
+  migrations: [["--help"], /drizzle-kit generate/],
+};
+
+describe("npm scripts", () => {
+  describe("install the locked packages first, so that each works in a fresh clone", () => {
+    for (const name of NAMES)
+      it(name, () => {
+        // A separate shell: the one that ran the machine's Node would not look for the installed Node again.
+        expect(scripts[`pre${name}`]).to.match(/^npm run --silent bootstrap(?:$| && )/);
+      });
+  });
+
+  describe("name programs that exist", () => {
+    for (const name of NAMES)
+      it(name, () => {
+        for (const command of (scripts[name] ?? "").split(" && ")) {
+          const [program = "", ...args] = command.replace(/^exec /, "").split(" ");
+          const path = program === "node" ? (args[0] ?? "") : `node_modules/.bin/${program}`;
+          if (program !== "npm") expect(existsSync(join(ROOT, path)), path).to.equal(true);
+          else expect(scripts).to.have.property(args.at(-1) ?? "");
+        }
+      });
+  });
+
+  (testAll ? describe : describe.skip)("run with their smallest input", () => {
+    for (const [name, [args, output]] of Object.entries(SMALLEST))
+      it(`${name} -- ${args.join(" ")}`, async () => {
+        const words = ["run", "--silent", name, "--", ...args];
+        const { stdout } = await promisify(execFile)("npm", words, { cwd: ROOT });
+        expect(stdout).to.match(output);
+      });
+  });
+});
