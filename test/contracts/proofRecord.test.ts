@@ -3,10 +3,14 @@ import { build } from "esbuild";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { CONTRACT_PROOF, hashInputs, inputFiles, INPUTS } from "../../scripts/test/contractProof.ts";
+import { CONTRACT_PROOF, hashInputs, inputFiles, INPUTS, PACKAGES } from "../../scripts/test/contractProof.ts";
+import { lockedPackages } from "../../scripts/test/lockedPackages.ts";
 import { OUTSIDE_TESTS } from "../../scripts/test/runStage.ts";
 import { assignFiles } from "../../scripts/test/stages.ts";
 import { ROOT } from "../../scripts/test/root.ts";
+import { never } from "../support/support.ts";
+
+const lock = readFileSync(join(ROOT, "package-lock.json"), "utf8");
 
 describe("the recorded proof of the contract", () => {
   it("depends on every file that its tests, its scripts and its configuration import", async () => {
@@ -19,10 +23,14 @@ describe("the recorded proof of the contract", () => {
       ...{ outdir: "none", logLevel: "silent" },
     });
     expect(inputFiles()).to.include.members([...Object.keys(metafile.inputs), ...files]);
-    // Everything else comes from packages, which the lock file pins, or from contracts/.
+    // Everything else comes from locked packages, or from contracts/.
     const imported = Object.values(metafile.inputs).flatMap(({ imports }) => imports);
-    const packages = imported.filter(({ external, path }) => external === true && path.startsWith("@keyroot/"));
-    expect(new Set(packages.map(({ path }) => path))).to.deep.equal(new Set(["@keyroot/contracts"]));
+    const external = imported.filter(({ external, path }) => external === true && !path.startsWith("node:"));
+    const names = new Set(external.map(({ path }) => /^(?:@[^/]+\/)?[^/]+/.exec(path)?.[0]));
+    names.delete("@keyroot/contracts");
+    expect(names).to.include("hardhat");
+    const locked = lockedPackages(lock, PACKAGES).map((line) => line.split(" ")[0]);
+    expect(locked).to.include.members([...names].map((name) => `node_modules/${name}`));
   });
 
   describe("is not current any more", () => {
@@ -35,6 +43,7 @@ describe("the recorded proof of the contract", () => {
         mkdirSync(dirname(join(copy, file)), { recursive: true });
         cpSync(join(ROOT, file), join(copy, file));
       }
+      cpSync(join(ROOT, "package-lock.json"), join(copy, "package-lock.json"));
       hash = hashInputs(copy);
     });
 
@@ -59,6 +68,19 @@ describe("the recorded proof of the contract", () => {
         }
         expect(hashInputs(copy)).to.equal(hash);
       });
+
+    it("after a change of a package that it uses, and of no other", () => {
+      const withOther = (name: string) => {
+        const packages = JSON.parse(lock) as { packages: Record<string, { integrity: string }> };
+        const entry = packages.packages[`node_modules/${name}`] ?? never();
+        entry.integrity = entry.integrity.replace("sha512-", "sha512-A");
+        writeFileSync(join(copy, "package-lock.json"), JSON.stringify(packages));
+        return hashInputs(copy);
+      };
+      for (const name of [...PACKAGES, "@nomicfoundation/edr", "@openzeppelin/contracts"])
+        expect(withOther(name), name).not.to.equal(hash);
+      expect(withOther("echarts")).to.equal(hash);
+    });
 
     it("after a file is added to the sources", () => {
       writeFileSync(join(copy, "contracts/Added.sol"), "");

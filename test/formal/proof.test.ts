@@ -55,7 +55,10 @@ ${ALWAYS_REVERTS}`,
   userInfoIsTheRootAndItsBlockNumber: ["blockNumber = _blockNumbers[merkleTreeRoot]", "blockNumber = _blockNumbers[0]"],
 };
 
-describe("the proof", () => {
+describe("the proof", function () {
+  // Ends only endless waits: the solver takes minutes.
+  this.timeout(7_200_000);
+
   it("uses the current twin of the contract (to update it: npm run generate:contracts)", async () => {
     expect(await readFile(TWIN, "utf8")).to.equal(await readTwin());
   });
