@@ -35,8 +35,8 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     ],
     ...["commands", "json-output", "local-chain"],
   ].map(inDocs),
-  Auditors: ["auditing", "watch-command", "audit-guide"].map(inDocs),
-  [OTHERS]: ["specification", "formats", "proof-formats", "errors", "glossary"].map(inDocs),
+  Auditors: ["auditing", "statements", "watch-command", "audit-guide"].map(inDocs),
+  [OTHERS]: ["specification", "formats", "proof-formats", "statement-formats", "errors", "glossary"].map(inDocs),
   Packages: [
     "packages/keyroot/README.md",
     "packages/operator/README.md",

@@ -327,7 +327,9 @@ const EMPTY_CODE = keccak256("0x");
 
 function readBundle(bundle) {
   const shape = (fits) => fits || reject("file", "BUNDLE_SHAPE");
-  shape(bundle instanceof Map && hasExactly(bundle, BUNDLE));
+  const hasStatement = bundle instanceof Map && bundle.has("statement");
+  shape(bundle instanceof Map && hasExactly(bundle, hasStatement ? [...BUNDLE, "statement"] : BUNDLE));
+  shape(!hasStatement || typeof bundle.get("statement") === "string");
   shape(bundle.get("format") === "keyroot-bundle-v1");
   const parts = { ...Object.fromEntries(bundle), proof: readProof(bundle.get("proof")) };
   for (const count of [parts.chainId, parts.usersSlot]) shape(typeof count === "bigint" && count < 2n ** 53n);

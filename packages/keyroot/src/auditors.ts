@@ -19,14 +19,27 @@ export {
   serializeRoots,
   verifyInclusion,
 } from "./blocks/auditors/rootTree.ts";
-export { fetchRoots, fetchStatement } from "./blocks/auditors/findStatement.ts";
-export type { AuditorsOption } from "./blocks/auditors/source.ts";
+export {
+  type AuditorList,
+  MAX_AUDITOR_LIST_BYTES,
+  parseSignedAuditorList,
+  serializeAuditorList,
+  type SignedAuditorList,
+  type VerifiedAuditorList,
+  verifyAuditorList,
+} from "./blocks/auditors/auditorList.ts";
+export { fetchAuditorList, fetchRoots, fetchStatement } from "./blocks/auditors/fetchStatement.ts";
 export {
   type Cosignature,
   cosignedMessage,
+  onePerKey,
+  serializeSignedNote,
+  type SignedNote,
+} from "./blocks/auditors/signedNote.ts";
+export type { AuditorsOption } from "./blocks/auditors/source.ts";
+export {
   MAX_STATEMENT_BYTES,
   parseSignedStatement,
-  serializeSignedStatement,
   serializeStatement,
   type SignedStatement,
   type Statement,
@@ -34,6 +47,7 @@ export {
 export {
   type AuditorOptions,
   checkPlace,
+  parseAuditorOptions,
   type Signers,
   type StatementPlace,
   type VerifiedStatement,

@@ -1,7 +1,13 @@
 import { expect } from "chai";
 import { keccak256 } from "ethers";
 import hre from "hardhat";
-import { ArgumentError, TransportError, VerificationError } from "../../../packages/keyroot/src/errors.ts";
+import { serializeAuditorList, serializeStatement, type Statement } from "keyroot/auditors";
+import {
+  ArgumentError,
+  type KeyrootError,
+  TransportError,
+  VerificationError,
+} from "../../../packages/keyroot/src/errors.ts";
 import type { KeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
 import { userIDToHex } from "../../../packages/keyroot/src/identity/userID.ts";
 import { makeMerkleFile, type MerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
@@ -10,6 +16,7 @@ import type { Eip1193Provider } from "../../../packages/keyroot/src/transport/js
 import { verifyBundle } from "../../../packages/keyroot/src/verifier/bundle.ts";
 import { makeBundle, type MakeBundleOptions } from "../../../packages/keyroot/src/verifier/makeBundle.ts";
 import { type LocalChain, startLocalChain } from "../../../packages/service/src/stack/localChain.ts";
+import { signedBy, TestAuditor } from "../../support/auditors/testAuditor.ts";
 import { rpc as callRpc, failure } from "../../support/support.ts";
 import { sampleRecords, sampleUserID, textOf } from "../../support/samples.ts";
 
@@ -157,6 +164,97 @@ describe("makeBundle", () => {
     for (const wrong of [{ contract: "0x12" }, { chainId: 0 }, { merkleUrl: "files" }, { pinned: "latest" }]) {
       expect(await failure(make({ rpc, ...wrong }))).to.be.an.instanceof(ArgumentError);
     }
+  });
+
+  describe("with auditors", () => {
+    const auditors = ["a.example", "b.example", "c.example"].map((name) => new TestAuditor(name));
+    const [a, b, c] = auditors as [TestAuditor, TestAuditor, TestAuditor];
+    const trusted = { keys: auditors.map(({ key }) => key), threshold: 2 };
+    const signing = { ...trusted, urls: ["https://a.example", "https://b.example"] };
+    const query = () => ({ userID, chainId: chain.chainId, contract, expectedPublicKey: mine.pubKey });
+    const time = () => Math.floor(Date.now() / 1000);
+    /** A statement about the newest block. */
+    const publish = async (by: readonly TestAuditor[], changes: Partial<Statement> = {}) => {
+      const block = await chain.connection.ethers.provider.getBlock("latest");
+      const text = serializeStatement({
+        ...{ chainId: chain.chainId, contract: contract.toLowerCase() },
+        block: { number: block?.number ?? 0, hash: block?.hash ?? "" },
+        ...{ userCount: 703, tree: { size: 2, hash: "ab".repeat(32) } },
+        ...changes,
+      });
+      served.set("latest.txt", signedBy(by, text, time()));
+      return text;
+    };
+
+    it("makes a bundle that carries their statement, and verifies offline with their keys", async () => {
+      await publish([a, b]);
+      const { bundle, verified } = await make({ auditors: signing });
+      const bytes = new TextEncoder().encode(JSON.stringify(bundle));
+      const again = await verifyBundle(bytes, query(), { auditors: trusted });
+      expect(again).to.deep.equal(verified);
+      expect(again.evidence).to.deep.include({ anchor: "auditors", storageProof: true, auditors: [a.key, b.key] });
+      expect(again.evidence.block?.hash).to.equal(await newest());
+    });
+
+    it("makes no bundle if too few auditors signed", async () => {
+      await publish([a]);
+      expect(await failure(make({ auditors: signing }))).to.include({ code: "AUDITORS_NOT_REACHED" });
+    });
+
+    it("verifies for a reader with other auditors only if enough of them signed", async () => {
+      await publish([a, b]);
+      const { bundle } = await make({ auditors: signing });
+      const codeOf = async (changes: object, other: object = bundle) =>
+        ((await failure(verifyBundle(other, query(), { auditors: { ...trusted, ...changes } }))) as KeyrootError).code;
+      expect(await codeOf({ threshold: 3 })).to.equal("AUDITORS_NOT_REACHED");
+      expect(await codeOf({ keys: [a.key, c.key] })).to.equal("AUDITORS_NOT_REACHED");
+      expect(await codeOf({ threshold: 0 })).to.equal("ARGUMENT_INVALID");
+      const { statement, ...bare } = bundle;
+      expect(await codeOf({}, bare)).to.equal("UNANCHORED");
+      const [text = ""] = String(statement).split("\n\n");
+      expect(await codeOf({}, { ...bundle, statement: `${text}\n\n` })).to.equal("AUDITORS_NOT_REACHED");
+      expect(await codeOf({}, { ...bundle, statement: "" })).to.equal("STATEMENT_INVALID");
+      expect(await codeOf({}, { ...bundle, chainId: 1 })).to.equal("CHAIN_ID_MISMATCH");
+      const old = signedBy([a, b], `${text}\n`, time() - 86_500);
+      expect(await codeOf({}, { ...bundle, statement: old })).to.equal("STATEMENT_TOO_OLD");
+      await verifyBundle({ ...bundle, statement: old }, query(), { auditors: { ...trusted, maxAgeMs: 2 ** 40 } });
+    });
+
+    it("refuses a statement about another block, or about this block with another number", async () => {
+      await publish([a, b]);
+      const { bundle } = await make({ auditors: signing });
+      const hash = await newest();
+      for (const block of [
+        { number: 1, hash: `0x${"12".repeat(32)}` },
+        { number: 9999, hash },
+      ]) {
+        const statement = signedBy([a, b], await publish([a, b], { block }), time());
+        const other = verifyBundle({ ...bundle, statement }, query(), { auditors: trusted });
+        expect(await failure(other)).to.include({ code: "HEADER_MISMATCH", step: "anchor" });
+      }
+    });
+
+    it("does not count a key that a list in the reader's store has revoked", async () => {
+      await publish([a, b]);
+      const { bundle } = await make({ auditors: signing });
+      const list = serializeAuditorList({
+        ...{ chainId: chain.chainId, contract: contract.toLowerCase(), sequence: 1, threshold: 2 },
+        auditors: [b, c].map(({ key }) => ({ key, url: "https://b.example" })),
+      });
+      const name = `keyroot-auditors:${chain.chainId}:${contract.toLowerCase()}:1`;
+      const store = new Map([[name, signedBy([a, c], list, time())]]);
+      const other = verifyBundle(bundle, query(), { auditors: { ...trusted, store } });
+      expect(await failure(other)).to.include({ code: "AUDITORS_NOT_REACHED" });
+    });
+
+    it("accepts either a pinned block or auditors", async () => {
+      await publish([a, b]);
+      const { bundle } = await make({ auditors: signing });
+      const pinned = await newest();
+      await verifyBundle(bundle, query(), { pinned });
+      const both = verifyBundle(bundle, query(), { pinned, auditors: trusted });
+      expect(await failure(both)).to.include({ code: "ARGUMENT_INVALID" });
+    });
   });
 });
 

@@ -239,6 +239,15 @@ describeWithProgram("a light client", (keyroot) => {
       const user = ["--user-id", mine.userID, "--public-key", mine.pubKey, "--once"];
       const watched = await keyroot.jsonLines(["watch", ...place(), ...auditors, ...user]);
       expect(watched.json).to.include({ event: "polled", blockNumber: number, publishedUsers: 1 });
+
+      const bundled = await run("bundle", mine.userID, ...place(), ...auditors, "--files", folder.path);
+      const { path } = (bundled.json as unknown as { bundle: { path: string } }).bundle;
+      const offline = ["verify", "--bundle", path, "--contract", stack.contract, ...auditors.slice(0, 6)];
+      const { json: ofBundle, code } = await run(...offline);
+      expect(ofBundle).to.have.nested.property("evidence.anchor", "auditors");
+      expect(code).to.equal(0);
+      expect(await run(...offline.slice(0, -2))).to.include({ code: 2, error: "ARGUMENT_INVALID" });
+
       const incomplete = await run("verify", mine.userID, ...place(), ...auditors.slice(0, 4));
       expect(incomplete).to.include({ code: 2, error: "ARGUMENT_INVALID" });
     });

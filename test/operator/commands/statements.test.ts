@@ -19,7 +19,7 @@ import { auditedWorld } from "../../support/chain/auditedWorld.ts";
 import { describeWithProgram } from "../../support/processes/commandLine.ts";
 import { sampleRecords } from "../../support/samples.ts";
 import { serve } from "../../support/servers/servers.ts";
-import { closedAfterEach, never } from "../../support/support.ts";
+import { closedAfterEach, failure, never } from "../../support/support.ts";
 
 const records = sampleRecords(5);
 const [first = never(), second = never(), third = never()] = records;
@@ -271,6 +271,76 @@ describeWithProgram("audit --sign and --compare", (keyroot) => {
       );
       for (const url of [host.url, "http://127.0.0.1:9"])
         expect((await keyroot.json(await comparing(url), {})).code).to.equal(3);
+    });
+  });
+
+  describe("sign-auditor-list", () => {
+    const successor = new TestAuditor("successor.example");
+    const signingList = async (name: string, changes: Record<string, string> = {}) => {
+      const [present, next] = [join(folder, "present.txt"), join(folder, "next.txt")];
+      await writeFile(present, [...keys.values()].join("\n"));
+      const kept = keys.get("bob.example") ?? never();
+      await writeFile(next, [kept, successor.key].map((key) => `${key} https://a.example/statements\n`).join(""));
+      const options = {
+        ...{ "new-auditors": next, "new-threshold": "2", sequence: "1", auditors: present, threshold: "2" },
+        ...{ statements: statements(name), sign: keyFile(name), contract: world.fresh.contract },
+        ...{ "chain-id": String(world.fresh.chainId), ...changes },
+      };
+      return ["sign-auditor-list", ...Object.entries(options).flatMap(([option, value]) => [`--${option}`, value])];
+    };
+
+    it("makes a list that verifiers follow once enough auditors have signed the same bytes", async () => {
+      const alone = await keyroot.json(await signingList("alice.example"), { env: PASSPHRASE });
+      expect(alone.json).to.include({ complete: false, required: 2 });
+      const merge = await publish("alice.example");
+      const { code, json } = await keyroot.json(await signingList("bob.example", { merge }), { env: PASSPHRASE });
+      expect([code, json["complete"]]).to.deep.equal([0, true]);
+      expect(json["signers"]).to.have.members([...keys.values()]);
+
+      // The successor's statement counts, and the one of alice no longer.
+      await sign("alice.example");
+      await sign("bob.example");
+      const latest = (name: string) => readFile(join(statements(name), "latest.txt"), "utf8");
+      const [text = "", alices = ""] = (await latest("alice.example")).split(/(?<=\n)\n/);
+      const [, bobs = ""] = (await latest("bob.example")).split(/(?<=\n)\n/);
+      const now = Math.floor(Date.now() / 1000);
+      const served = new Map([["/auditors-1.txt", await readFile(String(json["path"]), "utf8")]]);
+      const host = closing(
+        await serve((request, response) => {
+          const file = served.get(request.url ?? "");
+          response.writeHead(file === undefined ? 404 : 200).end(file);
+        }),
+      );
+      const verifier = createVerifier({
+        ...{ rpc: world.url, chainId: world.fresh.chainId, contract: world.fresh.contract },
+        merkleUrl: world.fresh.merkleUrl,
+        auditors: { keys: [...keys.values()], threshold: 2, urls: [host.url] },
+        now: () => Date.now() + 50_000_000,
+      });
+      served.set("/latest.txt", `${text}\n${alices}${bobs}`);
+      expect(await failure(verifier.verify(first.userID, { expectedPublicKey: ANY_KEY }))).to.include({
+        code: "AUDITORS_NOT_REACHED",
+      });
+      served.set("/latest.txt", `${text}\n${bobs}${successor.line(text, now)}`);
+      const { evidence } = await verifier.verify(first.userID, { expectedPublicKey: ANY_KEY });
+      expect(evidence.auditors).to.have.members([keys.get("bob.example"), successor.key]);
+    });
+
+    it("signs no second list with the same number, and no list of which it is not a present auditor", async () => {
+      expect((await keyroot.json(await signingList("alice.example"), { env: PASSPHRASE })).code).to.equal(0);
+      const other = await signingList("alice.example", { "new-threshold": "1" });
+      expect(await errorOf(other)).to.deep.equal([1, "STATEMENT_CONFLICT"]);
+      const alone = join(folder, "alone.txt");
+      await writeFile(alone, keys.get("bob.example") ?? never());
+      const stranger = await signingList("alice.example", { auditors: alone, threshold: "1", sequence: "2" });
+      expect(await errorOf(stranger)).to.deep.equal([2, "ARGUMENT_INVALID"]);
+    });
+
+    it("refuses a threshold above the number of new auditors, and a file without URLs", async () => {
+      const high = await signingList("alice.example", { "new-threshold": "3" });
+      expect(await errorOf(high)).to.deep.equal([2, "ARGUMENT_INVALID"]);
+      const bare = await signingList("alice.example", { "new-auditors": join(folder, "present.txt") });
+      expect(await errorOf(bare)).to.deep.equal([2, "ARGUMENT_INVALID"]);
     });
   });
 });

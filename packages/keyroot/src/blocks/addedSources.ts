@@ -10,7 +10,7 @@ export interface AddedSource {
   name: AddedSourceName;
   find: BlockSource;
   /** Whether the source would accept this evidence now. The evidence has the source's name as its anchor. */
-  accepts: (evidence: Evidence) => boolean;
+  accepts: (evidence: Evidence) => boolean | Promise<boolean>;
 }
 
 /** The contract that a verifier reads. */

@@ -25,6 +25,10 @@ interface FoundBlock {
   hash: string;
   /** The header with this hash, if the source has it. Otherwise the verifier fetches the header and checks its hash. */
   header?: BlockHeader;
+  /** The number that the header must have, if the source has it without the header. */
+  number?: number;
+  /** The file that shows the block to others, for bundles: a statement of auditors. */
+  statement?: string;
   /** The name of the source. */
   anchor: Anchor;
   /** The indexes of the endpoints on which the hash rests. Empty if it rests on none of them. */

@@ -106,6 +106,16 @@ export function checkHeaderHash(subject: string, { hash: actual }: BlockHeader, 
   throw new VerificationError("anchor", "HEADER_MISMATCH", message, { expected, actual });
 }
 
+/**
+ * Checks that a header has the number that its source stated with the hash. undefined accepts any number.
+ * @throws VerificationError HEADER_MISMATCH, step "anchor"
+ */
+export function checkHeaderNumber({ number: actual, hash }: BlockHeader, expected: number | undefined): void {
+  if (expected === undefined || actual === expected) return;
+  const message = `The block ${hash} has the number ${actual} instead of ${expected}.`;
+  throw new VerificationError("anchor", "HEADER_MISMATCH", message, { expected, actual });
+}
+
 function encodeField(name: string, size: number | "quantity" | "data", value: unknown): Uint8Array {
   if (typeof value !== "string" || value.length > 2 + 2 * MAX_FIELD_BYTES || !/^0x[0-9a-f]*$/i.test(value))
     throw invalid(`a valid ${name}`, value);

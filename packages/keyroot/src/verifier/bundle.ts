@@ -1,5 +1,7 @@
 import { describeValue } from "../input/describeValue.ts";
-import { VerificationError } from "../errors.ts";
+import { makeSource } from "../blocks/addedSources.ts";
+import type { BlockSource } from "../blocks/blockSource.ts";
+import { ArgumentError, VerificationError } from "../errors.ts";
 import type { KeyRecord } from "../identity/keyRecord.ts";
 import type { UserID } from "../identity/userID.ts";
 import { checkNames, checkObject } from "../input/options.ts";
@@ -10,7 +12,13 @@ import {
   parseMerkleProof,
   type ProvenKey,
 } from "../merkle/proof.ts";
-import { type BlockHeader, checkHeaderHash, hashHeader, type HeaderJson } from "../ethereum/header.ts";
+import {
+  type BlockHeader,
+  checkHeaderHash,
+  checkHeaderNumber,
+  hashHeader,
+  type HeaderJson,
+} from "../ethereum/header.ts";
 import { LOWERCASE_ADDRESS, LOWERCASE_HASH, toQuantity } from "../ethereum/rpcValues.ts";
 import { MAX_PROOF_NODES, verifyStorageProof, type StorageProof } from "../ethereum/storageProof.ts";
 import { parseDocument } from "../input/document.ts";
@@ -44,6 +52,8 @@ export interface Bundle extends StorageProof {
   proof: MerkleProof;
   /** The header of a block at which the contract has that root for the user. */
   header: HeaderJson;
+  /** A statement of auditors about the block: its file (docs/statement-formats.md, "Statement"). */
+  statement?: string | undefined;
 }
 
 /** The user whose key to verify, and the trusted contract: a forger would name another contract. */
@@ -52,12 +62,23 @@ export type BundleQuery = { userID: UserID } & Pick<
   "chainId" | "contract" | "codeHash" | "usersSlot" | "expectedPublicKey"
 >;
 
+/** What a reader of bundles trusts: one of both, from a source that the bundle's sender does not control. */
+export interface TrustedBlock {
+  /** The hash of the bundle's block: 0x and 64 lowercase hex digits. */
+  pinned?: string | undefined;
+  /**
+   * The auditors that must have signed the bundle's statement: `{ keys, threshold, maxAgeMs, sequence, store }`. Import
+   * `keyroot/auditors`, which describes the fields.
+   */
+  auditors?: object | undefined;
+}
+
 /** A public key that is published as of a block. */
 export interface VerifiedBundle extends ProvenKey {
   contract: string;
   chainId: number;
   codeHash: string;
-  /** The caller names the block's hash; the contract's answer is proven under it. */
+  /** What shows the block. The contract's answer is proven under it. */
   evidence: Evidence;
 }
 
@@ -86,7 +107,8 @@ const NODE = /^0x(?:[0-9a-f]{2}){1,1024}$/;
  */
 export function parseBundle(source: unknown): { bundle: Bundle; record: KeyRecord } {
   const document = parseDocument("The bundle", source, LIMITS);
-  const parts = shape.object("The bundle", document, KEYS);
+  const { statement } = shape.fields("The bundle", document, ["statement"]);
+  const parts = shape.object("The bundle", document, statement === undefined ? KEYS : [...KEYS, "statement"]);
   shape.oneOf("format", parts.format, [FORMAT]);
   const { proof, record } = parseMerkleProof(parts.proof);
   const bundle: Bundle = {
@@ -99,6 +121,7 @@ export function parseBundle(source: unknown): { bundle: Bundle; record: KeyRecor
     header: parseHeader(parts.header),
     accountProof: parseNodes("accountProof", parts.accountProof),
     storageProof: parseNodes("storageProof", parts.storageProof),
+    ...(statement !== undefined && { statement: shape.text("statement", statement) }),
   };
   return { bundle, record };
 }
@@ -106,41 +129,45 @@ export function parseBundle(source: unknown): { bundle: Bundle; record: KeyRecor
 /**
  * Verifies a bundle from any source, without any request: under the hash of a block that the caller trusts, the
  * contract that the caller trusts has a root for this user, and the record under that root is this user's, with this
- * key.
+ * key. The caller trusts the hash itself, or auditors that signed it.
  *
  * The block determines how old the answer is. It stays true afterwards, because a root is set once.
  * @param source the bytes as received, or the value that they parse to
- * @param trusted `pinned`, 0x and 64 lowercase hex digits, from a source that the bundle's sender does not control
- * @throws VerificationError as `parseBundle`; UNANCHORED, HEADER_INVALID, HEADER_MISMATCH, step "anchor";
+ * @throws VerificationError as `parseBundle`; UNANCHORED, HEADER_INVALID, HEADER_MISMATCH, step "anchor", and with `auditors` as
+ * `verifyStatement` of `keyroot/auditors`;
  * CHAIN_ID_MISMATCH, CONTRACT_MISMATCH, PROOF_INVALID, NO_CONTRACT, CODE_HASH_MISMATCH, NOT_PUBLISHED, step "root"; as
  * `verifyMerkleProof`
- * @throws ArgumentError as `verifyPublicKey`; nothing was verified
+ * @throws ArgumentError SOURCE_NOT_IMPORTED, and as `verifyPublicKey`; nothing was verified
  * @example
  * const bytes = new Uint8Array(await (await fetch("https://files.example/alice.bundle.json")).arrayBuffer());
  * const query = { userID, chainId: 1, contract: "0x5FbDB2315678afecb367f032d93F642f64180aa3" };
  * const { publicKey, evidence } = await verifyBundle(bytes, query, { pinned });
  */
-// eslint-disable-next-line @typescript-eslint/require-await -- it returns a promise, and rejects instead of throwing
 export async function verifyBundle(
   source: unknown,
   query: BundleQuery,
-  trusted: { pinned?: string | undefined } = {},
+  trusted: TrustedBlock = {},
 ): Promise<VerifiedBundle> {
   const expected = parseRegistryReference(query, QUERY);
   const { userID, expectedPublicKey } = parseKeyQuery(expected, query.userID, query.expectedPublicKey);
   const usersSlot = parseUsersSlot(query.usersSlot);
-  const { pinned } = checkObject("The options", trusted);
-  checkNames("The options", trusted, ["pinned"]);
+  const { pinned, auditors } = checkObject("The options", trusted);
+  checkNames("The options", trusted, ["pinned", "auditors"]);
   checkHash("The option pinned", pinned);
+  if (pinned !== undefined && auditors !== undefined)
+    throw new ArgumentError("ARGUMENT_INVALID", "Give only one of the options pinned, auditors.");
   const { bundle, record } = parseBundle(source);
   const { chainId, contract, codeHash } = bundle;
 
   verifyRecordUser(record, userID);
-  const block = verifyHeader(bundle, pinned);
+  const found = auditors === undefined ? undefined : await findSignedBlock(auditors, bundle);
+  const block = verifyHeader(bundle, found?.hash ?? pinned);
+  checkHeaderNumber(block, found?.number);
   verifyRegistry(bundle, expected, usersSlot);
   const slot = verifyStorageProof(block.stateRoot, contract, slotOfUser(userID, usersSlot), bundle);
   const { hash, number, timestamp } = block;
-  const evidence: Evidence = { anchor: "pinned", storageProof: true, block: { hash, number, timestamp } };
+  const anchor = found?.anchor ?? "pinned";
+  const evidence: Evidence = { anchor, storageProof: true, block: { hash, number, timestamp }, ...found?.evidence };
   const answers = { chainId: toQuantity(chainId), codeHash: slot?.codeHash, root: slot?.value ?? "0x" };
   const root = verifyRoot({ userID, chainId, contract, codeHash }, answers, evidence);
   return {
@@ -150,6 +177,17 @@ export async function verifyBundle(
     codeHash,
     evidence,
   };
+}
+
+/** The block of the bundle's statement. @throws VerificationError UNANCHORED, and as the source; ArgumentError SOURCE_NOT_IMPORTED */
+function findSignedBlock(auditors: object, { statement, ...place }: Bundle): ReturnType<BlockSource> {
+  if (statement === undefined) {
+    const message =
+      "Unanchored: the bundle has no statement of auditors. Get a bundle with one, or pass the block's hash as pinned.";
+    throw new VerificationError("anchor", "UNANCHORED", message);
+  }
+  const source = makeSource("auditors", { ...auditors, statement }, place);
+  return source.find({ calls: [], tag: "finalized", http: { timeoutMs: 0 }, now: Date.now });
 }
 
 /** Returns the bundle's block if it is the one that the caller trusts. */

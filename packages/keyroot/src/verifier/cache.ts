@@ -107,13 +107,13 @@ export async function forgetKey(cache: Store, query: KeyQuery, policy: EvidenceP
  * @param current the endpoints of the call, as `sourceOf` names them
  * @param recheckMs the time after which one endpoint's unproven answer expires, in ms
  */
-export function meetsPolicy(
+export async function meetsPolicy(
   { evidence, final, sources, storedAt }: CachedKey,
   { anchor, storageProof, maxAgeMs = Infinity }: EvidencePolicy,
   current: readonly string[],
   recheckMs: number,
   now: number,
-): boolean {
+): Promise<boolean> {
   if (!final || (storageProof && !evidence.storageProof)) return false;
   const age = now - timeOf(evidence);
   if (!(age <= maxAgeMs && age >= -MAX_AHEAD_MS)) return false;

@@ -17,7 +17,7 @@ import { readRootAtBlock } from "./readRootAtBlock.ts";
 import { parseSources, type VerifierSources, withSources } from "./sources.ts";
 import { verifyRoot } from "./verdict.ts";
 
-/** The contract, the file host, and the block: `pinned`, or else the endpoint's latest. */
+/** The contract, the file host, and the block: `pinned`, that of a statement of `auditors`, or else the endpoint's latest. */
 export type MakeBundleOptions = { rpc: Endpoint } & Pick<
   VerifyOptions,
   | "chainId"
@@ -26,6 +26,7 @@ export type MakeBundleOptions = { rpc: Endpoint } & Pick<
   | "usersSlot"
   | "merkleUrl"
   | "pinned"
+  | "auditors"
   | "limits"
   | "allowHttp"
   | "signal"
@@ -34,7 +35,7 @@ export type MakeBundleOptions = { rpc: Endpoint } & Pick<
 
 const OPTIONS: (keyof MakeBundleOptions)[] = [
   ...(["rpc", "chainId", "contract", "codeHash", "usersSlot", "merkleUrl"] as const),
-  ...(["pinned", "limits", "allowHttp", "signal", "fetch"] as const),
+  ...(["pinned", "auditors", "limits", "allowHttp", "signal", "fetch"] as const),
 ];
 
 /** A bundle, and what it proves to anyone who trusts its block. */
@@ -45,8 +46,8 @@ export interface MadeBundle {
 
 /**
  * Makes a user's bundle: requests a storage proof of the contract's answer at one block, takes the user's record from
- * the root's whole file, and verifies the bundle as its reader will. Without `pinned`, the block
- * is one endpoint's unproven answer.
+ * the root's whole file, and verifies the bundle as its reader will. Without `pinned` and
+ * `auditors`, the block is one endpoint's unproven answer. With `auditors`, the bundle carries their statement.
  * @param userID 32 lowercase characters of zBase32
  * @throws VerificationError, TransportError, ArgumentError as `verifyPublicKey`
  * @example
@@ -79,9 +80,11 @@ export async function makeBundle(userID: UserID, options: MakeBundleOptions): Pr
       proof: makeMerkleProof(file, userID),
       header: toLowerCase(extractHeader(header)),
       ...toLowerCase(extractProof(answers.get("eth_getProof"))),
+      ...(reading.statement !== undefined && { statement: reading.statement }),
     };
-    const pinned = reading.evidence.block?.hash;
-    return { bundle, verified: await verifyBundle(bundle, { ...query, usersSlot }, { pinned }) };
+    const { auditors } = options;
+    const trusted = auditors === undefined ? { pinned: reading.evidence.block?.hash } : { auditors };
+    return { bundle, verified: await verifyBundle(bundle, { ...query, usersSlot }, trusted) };
   };
   return withSources(parseSources(options), make, {
     signal: options.signal,

@@ -5,6 +5,7 @@ import { findPinnedBlock } from "../blocks/pinned.ts";
 import { findQuorumBlock, Quorum, type Votes } from "../blocks/quorum.ts";
 import { checkBlockAge } from "../ethereum/blockAge.ts";
 import { fetchBlockByHash } from "../ethereum/blocks.ts";
+import { checkHeaderNumber } from "../ethereum/header.ts";
 import type { Evidence } from "../evidence.ts";
 import { encodeGetMerkleTreeRoot } from "../registry/calldata.ts";
 import type { RpcCall } from "../transport/jsonRpc.ts";
@@ -22,6 +23,8 @@ export interface RootReading {
   agreed: readonly (readonly number[])[];
   /** Calls the contract at the same block, with this calldata: 0x and hex. No storage proof supports the answer. */
   callContract: (data: string) => Promise<unknown>;
+  /** The statement's file, if auditors signed the block. */
+  statement?: string | undefined;
 }
 
 /**
@@ -42,6 +45,7 @@ export async function readRootAtBlock(
   const endpoints = typeof anchor === "object" && "quorum" in anchor ? new Quorum(calls, anchor.quorum) : only(calls);
   const found = await sourceOf(anchor, endpoints)({ calls, tag, http, now });
   const block = found.header ?? (await endpoints.first((call) => fetchBlockByHash(call, found.hash)))[0].answer;
+  checkHeaderNumber(block, found.number);
   checkBlockAge(block, policy.maxAgeMs, now());
 
   const { hash, number, timestamp } = block;
@@ -78,7 +82,7 @@ export async function readRootAtBlock(
   };
   if (found.anchor === "quorum") evidence.agreeing = agreed[agreed.length - 1]?.length;
   await found.checkRoot?.(query, answers.root, evidence);
-  return { answers, evidence, agreed, callContract: agreeOnCall };
+  return { answers, evidence, agreed, callContract: agreeOnCall, statement: found.statement };
 }
 
 /** The source of the block hash that a policy names. */

@@ -96,7 +96,8 @@ export async function verifyContacts(
     try {
       const query = parseKeyQuery(registry, userID, expectedPublicKey);
       const cached = cache && (await loadCachedKey(cache, query, policy));
-      const verified = cached && meetsPolicy(cached, policy, names, recheckMs, now()) && findVerified(query, cached);
+      const isEnough = cached && (await meetsPolicy(cached, policy, names, recheckMs, now()));
+      const verified = isEnough && findVerified(query, cached);
       if (verified) return { userID, verified };
       const reading = await readRoot(query, policy, sources, now);
       try {

@@ -6,7 +6,7 @@ import { LOWERCASE_HASH } from "keyroot/ethereum";
 import { describeValue } from "keyroot/input";
 import { DEFAULT_LIMITS } from "keyroot/transport";
 import { type Evidence, makeSource } from "keyroot/verifier";
-import { readAuditorKeys } from "./inputFiles.ts";
+import { readLines } from "./inputFiles.ts";
 import type { Target } from "./target.ts";
 
 interface SourceArguments {
@@ -79,7 +79,7 @@ export async function auditorsOptionOf(args: SourceArguments): Promise<AuditorsO
     throw new ArgumentError("ARGUMENT_INVALID", message);
   }
   await import("keyroot/auditors");
-  return { keys: await readAuditorKeys(auditors), threshold, urls: statementUrls.split(",") };
+  return { keys: await readLines(auditors), threshold, urls: statementUrls.split(",") };
 }
 
 /**

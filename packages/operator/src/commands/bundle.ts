@@ -3,7 +3,7 @@ import { ArgumentError } from "keyroot/errors";
 import { makeBlockProof } from "keyroot/beacon";
 import { makeBundle } from "keyroot/bundle";
 import { writeFileAtomic } from "../disk/writeFileAtomic.ts";
-import { beaconOptionOf } from "./blockSource.ts";
+import { auditorsOptionOf, beaconOptionOf } from "./blockSource.ts";
 import type { ArgsOf } from "./help.ts";
 import type { Host, Outcome } from "./host.ts";
 import { shellCommand } from "./output.ts";
@@ -22,7 +22,9 @@ export default async function bundle(args: ArgsOf<"bundle">, host: Host): Promis
   const block = beacon && (await makeBlockProof({ ...beacon, chainId: target.chainId, allowHttp: target.allowHttp }));
   const pinned = block?.blockHash ?? args.pinned;
   const { rpc, contract, merkleUrl, chainId, allowHttp } = target;
-  const { bundle, verified } = await makeBundle(userID, { rpc, contract, merkleUrl, chainId, pinned, allowHttp });
+  const auditors = await auditorsOptionOf(args);
+  const options = { rpc, contract, merkleUrl, chainId, pinned, auditors, allowHttp };
+  const { bundle, verified } = await makeBundle(userID, options);
   const { record, root, evidence } = verified;
   const write = async (name: string, content: object) => {
     const path = join(dir, root, name);
@@ -37,8 +39,12 @@ export default async function bundle(args: ArgsOf<"bundle">, host: Host): Promis
   };
   const { hash = "", number } = evidence.block ?? {};
   const proof = files.blockProof;
-  const source =
-    proof === undefined ? ["--pinned", hash] : ["--block-proof", proof.path, "--checkpoint", beacon?.checkpoint ?? ""];
+  const [source, what] =
+    proof !== undefined
+      ? [["--block-proof", proof.path, "--checkpoint", beacon?.checkpoint ?? ""], "this checkpoint"]
+      : args.auditors !== undefined
+        ? [["--auditors", args.auditors, "--threshold", String(args.threshold)], "these auditors"]
+        : [["--pinned", hash], "this hash"];
   const trusted = [...source, "--contract", contract, "--chain-id", String(chainId)];
   return {
     json: { record, root, contract, chainId, block: evidence.block, ...files },
@@ -46,7 +52,7 @@ export default async function bundle(args: ArgsOf<"bundle">, host: Host): Promis
       `${files.proof.path}  proof, ${files.proof.bytes} bytes`,
       `${files.bundle.path}  bundle, ${files.bundle.bytes} bytes`,
       ...(proof === undefined ? [] : [`${proof.path}  proof of the block, ${proof.bytes} bytes`]),
-      `The bundle is for block ${number}, ${hash}. Anyone who trusts this ${proof === undefined ? "hash" : "checkpoint"} can verify it without a network:`,
+      `The bundle is for block ${number}, ${hash}. Anyone who trusts ${what} can verify it without a network:`,
       `  ${host.program} ${shellCommand(["verify", "--bundle", files.bundle.path, ...trusted])}`,
     ].join("\n"),
   };

@@ -39,9 +39,11 @@ const auditors = {
   auditors: text("file", "Auditors: file with their public keys, one per line", {
     excludes: [...beaconExcludes, "beacon"],
   }),
-  threshold: integer("n", "Number of auditors that must have signed the same statement", { min: 1 }),
+  threshold: integer("n", "Number of auditors that must have signed", { min: 1 }),
   statementUrls: text("urls", "Folders with the auditors' statements, separated by commas"),
 };
+const signingKey = text("file", "Auditor's key file, which signs");
+const statementFolder = text("dir", "Folder of the auditor's statements, which a web server publishes");
 const codeHash = text("hash", "Keccak-256 hash that the contract's code must have");
 const records = text(
   "file",
@@ -219,8 +221,8 @@ export const DEFINITIONS = {
     argument: { name: "userID", description: `${user}; optional with --bundle`, kind: "optional" },
     needs: ({ bundle }) => (bundle === undefined ? ["userID", ...FILES_OF_REGISTRY, "chainId"] : []),
     options: {
-      bundle: text("file", "File with the user's bundle, verified against --pinned without a network", {
-        excludes: ["rpc", "merkleUrl", "quorum", "lightClient", "block", "maxAge"],
+      bundle: text("file", "File with the user's bundle, verified against --pinned or --auditors without a network", {
+        excludes: ["statementUrls", "rpc", "merkleUrl", "quorum", "lightClient", "block", "maxAge"],
       }),
       blockProof: text("file", "File with the proof of the bundle's block, verified against --checkpoint", {
         excludes: ["pinned", "beacon"],
@@ -292,6 +294,8 @@ export const DEFINITIONS = {
         ...beacon.beacon,
         excludes: ["pinned"],
       },
+      ...auditors,
+      auditors: { ...auditors.auditors, excludes: ["pinned", "beacon"] },
       ...chain,
       merkleUrl,
       json,
@@ -311,10 +315,8 @@ export const DEFINITIONS = {
       codeHash,
       state: text("file", "File for finished work, which the next audit skips", { defaultText: "a file in .keyroot" }),
       fresh: flag("Start over and ignore the state of earlier runs"),
-      sign: text("file", "Auditor's key file, which signs a statement if the audit passes; see --statements", {
-        excludes: ["pinned", "block", "compare"],
-      }),
-      statements: text("dir", "Folder of the auditor's statements, which a web server publishes"),
+      sign: { ...signingKey, excludes: ["pinned", "block", "compare"] },
+      statements: statementFolder,
       interval: integer("blocks", "Distance of the blocks for which auditors sign statements", {
         min: 1,
         default: 300,
@@ -341,6 +343,37 @@ export const DEFINITIONS = {
     options: {
       out: text("file", "File for the key, encrypted with the passphrase in KEYROOT_PASSPHRASE_FILE"),
       name: text("name", "The auditor's name: a URL without its scheme, such as auditor.example"),
+      json,
+    },
+  },
+
+  "sign-auditor-list": {
+    summary: "Sign a list of auditors that replaces the present one, and merge other auditors' signatures",
+    needs: () => [
+      "newAuditors",
+      "newThreshold",
+      "sequence",
+      "auditors",
+      "threshold",
+      "statements",
+      "contract",
+      "chainId",
+    ],
+    options: {
+      newAuditors: text("file", "File with the new auditors: a public key and the URL of the statements per line"),
+      newThreshold: integer("n", "Number of new auditors that must sign a statement", { min: 1 }),
+      sequence: integer("n", "Number of the list; the first that replaces the original auditors has 1", { min: 1 }),
+      auditors: text("file", auditors.auditors.description),
+      threshold: auditors.threshold,
+      statements: statementFolder,
+      sign: signingKey,
+      merge: text(
+        "urls",
+        "Other auditors' folders of statements, separated by commas, with signatures of the same list",
+      ),
+      contract,
+      chainId: chainOptions.chainId,
+      allowHttp: chainOptions.allowHttp,
       json,
     },
   },

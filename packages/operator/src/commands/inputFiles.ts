@@ -35,8 +35,8 @@ export async function loadRecords(
   return read;
 }
 
-/** The auditors' public keys in a file, one per line. @throws ArgumentError FILE_UNREADABLE */
-export async function readAuditorKeys(path: string): Promise<string[]> {
+/** The lines of a file, without empty ones. @throws ArgumentError FILE_UNREADABLE */
+export async function readLines(path: string): Promise<string[]> {
   try {
     return (await readFile(path, "utf8")).split("\n").filter((line) => line !== "");
   } catch (cause) {

@@ -15,7 +15,7 @@ import type { ArgsOf } from "./help.ts";
 import type { Host, Outcome } from "./host.ts";
 import { passphraseOf } from "./newKeyFile.ts";
 import type { TrustedBlock } from "./blockSource.ts";
-import { readAuditorKeys } from "./inputFiles.ts";
+import { readLines } from "./inputFiles.ts";
 import { style } from "./output.ts";
 import type { Target } from "./target.ts";
 
@@ -138,7 +138,7 @@ export async function compareWithOthers({ compare = "", statements, auditors, al
   if (statements === undefined || auditors === undefined)
     throw invalid("--compare needs the own statements and the auditors' keys: --statements DIR --auditors FILE.");
   const urls = compare.split(",").map((url) => checkSourceUrl("compare", url, allowHttp));
-  const keys = (await readAuditorKeys(auditors)).map(parseAuditorKey);
+  const keys = (await readLines(auditors)).map(parseAuditorKey);
   const folder = new StatementFolder(statements);
   const known = await folder.latest();
   if (known === undefined) throw invalid(`${statements} contains no statement yet. Make one with --sign.`);

@@ -1,3 +1,4 @@
+import type { AuditorOptions } from "keyroot/auditors";
 import { ArgumentError } from "keyroot/errors";
 import { type ProvenBlock, verifyBlockProof } from "keyroot/beacon";
 import type { Evidence } from "keyroot/verifier";
@@ -7,7 +8,7 @@ import { readStackFile } from "../shared/stackFile.ts";
 import type { ArgsOf } from "./help.ts";
 import type { Host, Outcome } from "./host.ts";
 import { lightClientOptionsOf } from "./blockSource.ts";
-import { readInput } from "./inputFiles.ts";
+import { readInput, readLines } from "./inputFiles.ts";
 import { style } from "./output.ts";
 import { checkAddress } from "./target.ts";
 
@@ -22,9 +23,10 @@ export async function verifyBundleFile(args: Args, host: Host): Promise<Outcome>
   const chainId = trusted.chainId ?? bundle.chainId;
   const proven = await provenBlockOf(args, chainId);
   const pinned = proven?.blockHash ?? args.pinned;
+  const auditors = await auditorsOf(args);
   const expectedPublicKey = args.expectedPublicKey ?? ANY_KEY;
   const query = { userID, chainId, contract: trusted.contract, codeHash, usersSlot, expectedPublicKey };
-  const verified = await verifyBundle(bundle, query, { pinned });
+  const verified = await verifyBundle(bundle, query, { pinned, auditors });
   const { record, root, contract, uniqueness } = verified;
   const evidence: Evidence =
     proven === undefined ? verified.evidence : { ...verified.evidence, anchor: "beacon", beacon: proven.evidence };
@@ -48,6 +50,18 @@ async function provenBlockOf(args: Args, chainId: number): Promise<ProvenBlock |
   if (args.blockProof === undefined) return undefined;
   const { checkpoint, network, maxCheckpointAgeMs } = lightClientOptionsOf(args);
   return verifyBlockProof(await readInput(args.blockProof), { chainId, checkpoint, network, maxCheckpointAgeMs });
+}
+
+/** The auditors that must have signed the bundle's statement. @throws ArgumentError ARGUMENT_INVALID, FILE_UNREADABLE */
+async function auditorsOf({ auditors, threshold }: Args): Promise<AuditorOptions | undefined> {
+  if (auditors === undefined && threshold === undefined) return undefined;
+  if (auditors === undefined || threshold === undefined)
+    throw new ArgumentError(
+      "ARGUMENT_INVALID",
+      "Set the auditors' keys and their number: --auditors FILE --threshold N.",
+    );
+  await import("keyroot/auditors");
+  return { keys: await readLines(auditors), threshold };
 }
 
 /** The contract that a bundle must name. A forger could deploy another contract with any roots. */

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { createVerifier, type VerifierOptions, verifyMany } from "keyroot";
-import { serializeStatement, type Statement } from "keyroot/auditors";
+import { serializeAuditorList, serializeStatement, type Statement } from "keyroot/auditors";
 import { ANY_KEY } from "../../../../packages/keyroot/src/identity/expectedKey.ts";
 import { KeyrootError } from "../../../../packages/keyroot/src/errors.ts";
 import { signedBy, TestAuditor } from "../../../support/auditors/testAuditor.ts";
@@ -18,7 +18,7 @@ import {
   userID,
 } from "../../../support/chain/fiveEndpoints.ts";
 import { sampleUserID } from "../../../support/samples.ts";
-import { failure } from "../../../support/support.ts";
+import { failure, never } from "../../../support/support.ts";
 
 const auditors = ["alice.example", "bob.example", "carol.example"].map((name) => new TestAuditor(name));
 const [alice, bob, carol] = auditors as [TestAuditor, TestAuditor, TestAuditor];
@@ -118,7 +118,8 @@ describeOnChains("a verifier with auditors", (chain) => {
         options(),
       );
       expect(outcomes.map((outcome) => "verified" in outcome)).to.deep.equal([true, true]);
-      expect(hosts.map(({ requests }) => requests)).to.deep.equal([1, 1, 1]);
+      // The next list of auditors, and the statement.
+      expect(hosts.map(({ requests }) => requests)).to.deep.equal([2, 2, 2]);
     });
   });
 
@@ -193,6 +194,61 @@ describeOnChains("a verifier with auditors", (chain) => {
       const error = await failure(createVerifier(options()).verify(sampleUserID(9), { expectedPublicKey: ANY_KEY }));
       expect(error).to.include({ code: "NOT_PUBLISHED" });
       expect(error).to.have.nested.property("evidence.anchor", "auditors");
+    });
+  });
+
+  describe("with a list that replaced alice by dave", () => {
+    const dave = new TestAuditor("dave.example");
+    const listFor = (urls: readonly string[]) =>
+      serializeAuditorList({
+        ...{ chainId: chain.chainId, contract: chain.contract.toLowerCase(), sequence: 1, threshold: 2 },
+        auditors: [bob, carol, dave].map(({ key }, i) => ({ key, url: urls[i] ?? never() })),
+      });
+    /** Each of alice and bob publishes the list with the own signature. */
+    const replace = () => {
+      const list = listFor(hosts.map(({ url }) => url));
+      for (const [i, auditor] of [alice, bob].entries())
+        hosts[i]?.files.set("auditors-1", signedBy([auditor], list, time()));
+    };
+
+    it("counts the new key, and no longer the revoked one", async () => {
+      replace();
+      publish(textFor(chain.head), [alice, bob]);
+      expect(await codeOf()).to.equal("AUDITORS_NOT_REACHED");
+      publish(textFor(chain.head), [dave, bob]);
+      expect(await codeOf()).to.equal("truth");
+    });
+
+    it("reads statements from the folders that the list names", async () => {
+      replace();
+      hosts[2]?.files.set("latest", signedBy([bob, dave], textFor(chain.head), time()));
+      expect(await codeOf({ urls: hosts.slice(0, 2).map(({ url }) => url) })).to.equal("truth");
+    });
+
+    it("does not go back to the revoked key when the hosts hide the list", async () => {
+      replace();
+      const store = new Map<string, string>();
+      publish(textFor(chain.head), [dave, bob]);
+      expect(await codeOf({ store })).to.equal("truth");
+      for (const host of hosts) host.files.clear();
+      publish(textFor(chain.head), [alice, bob]);
+      expect(await codeOf({ store })).to.equal("AUDITORS_NOT_REACHED");
+    });
+
+    it("does not return a cached key that rests on the revoked key", async () => {
+      const [store, cache] = [new Map<string, string>(), new Map<string, string>()];
+      const verify = async () => {
+        const { verifyMany } = createVerifier(options({ store }));
+        const [outcome] = await verifyMany([{ userID, expectedPublicKey: ANY_KEY }], { cache });
+        return outcome && "verified" in outcome ? outcome.verified.evidence.auditors : outcome?.error.code;
+      };
+      publish(textFor(chain.head), [alice, bob]);
+      expect(await verify()).to.deep.equal([alice.key, bob.key]);
+      replace();
+      publish(textFor(chain.head), [carol, bob]);
+      // The cached key counts until the app has read the list.
+      expect(await codeOf({ store })).to.equal("truth");
+      expect(await verify()).to.deep.equal([carol.key, bob.key]);
     });
   });
 

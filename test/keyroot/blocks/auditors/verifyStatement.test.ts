@@ -2,7 +2,7 @@ import { expect } from "chai";
 import {
   type AuditorOptions,
   parseSignedStatement,
-  serializeSignedStatement,
+  serializeSignedNote,
   serializeStatement,
   type Statement,
   verifyStatement,
@@ -53,7 +53,7 @@ describe("a statement", () => {
     });
 
     it("is written again without a change", () => {
-      expect(serializeSignedStatement(parseSignedStatement(Buffer.from(signed)))).to.equal(signed);
+      expect(serializeSignedNote(parseSignedStatement(Buffer.from(signed)))).to.equal(signed);
     });
 
     it("is accepted until its signatures are a day old, or as old as the options allow", () => {

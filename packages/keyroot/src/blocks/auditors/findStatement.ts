@@ -1,9 +1,7 @@
-import { parseUrl } from "../../engine/parseUrl.ts";
 import { KeyrootError, TransportError, VerificationError } from "../../errors.ts";
-import { addPath } from "../../transport/url.ts";
-import { fetchBytes, type FetchOptions } from "../../transport/fetchBytes.ts";
-import { MAX_ROOTS_BYTES } from "./rootTree.ts";
-import { MAX_STATEMENT_BYTES, parseSignedStatement, type Statement } from "./statement.ts";
+import { fetchStatement, limitsOfRound, type StatementLimits } from "./fetchStatement.ts";
+import { onePerKey, serializeSignedNote } from "./signedNote.ts";
+import { parseSignedStatement, type SignedStatement } from "./statement.ts";
 import {
   acceptStatement,
   type AuditorPolicy,
@@ -13,9 +11,6 @@ import {
   verifySignatures,
 } from "./verifyStatement.ts";
 
-/** The limits of requests for statements. */
-export type StatementLimits = Omit<FetchOptions, "maxBytes">;
-
 /** The folders with statements, the contract that they must be about, and the auditors whose signatures count. */
 export interface StatementQuery {
   /** URLs. */
@@ -23,9 +18,6 @@ export interface StatementQuery {
   place: StatementPlace;
   policy: AuditorPolicy;
 }
-
-/** The share of the verification's time that one round of requests may take. A silent host must leave time for the rest. */
-const ROUND_SHARE = 0.2;
 
 /**
  * Finds the newest statement that enough auditors signed. It starts with the newest of every folder. If too few signed one of
@@ -37,20 +29,20 @@ export async function findStatement(
   query: StatementQuery,
   http: StatementLimits,
   now: () => number,
-): Promise<VerifiedStatement> {
+): Promise<FoundStatement> {
   const { folders, policy } = query;
-  const timeoutMs = Math.max(1, Math.floor(http.timeoutMs * ROUND_SHARE));
-  const known = new KnownStatements(query, { ...http, timeoutMs });
+  const known = new KnownStatements(query, limitsOfRound(http));
   const newest = await Promise.all(folders.map((folder) => known.read(folder, "latest")));
   const heights = [...new Set(newest.filter((number) => number !== undefined))].sort((a, b) => b - a);
   let refusal: KeyrootError | undefined;
   for (const height of heights) {
     const others = height === heights[0] ? [] : folders.filter((_, i) => newest[i] !== height);
     await Promise.all(others.map((folder) => known.read(folder, String(height))));
-    const accepted: VerifiedStatement[] = [];
-    for (const { statement, signers } of known.ofBlock(height)) {
+    const accepted: FoundStatement[] = [];
+    for (const { statement, signers, ...note } of known.ofBlock(height)) {
       try {
-        accepted.push(acceptStatement(statement, signers, policy, now()));
+        const file = serializeSignedNote(note);
+        accepted.push({ ...acceptStatement(statement, signers, policy, now()), file });
       } catch (error) {
         if (!(error instanceof KeyrootError)) throw error;
         refusal ??= error;
@@ -63,9 +55,14 @@ export async function findStatement(
   throw notReached(refusal, known.errors, policy);
 }
 
+/** A statement of one or several folders that enough auditors signed. */
+export interface FoundStatement extends VerifiedStatement {
+  /** The statement's file with the newest signature of each auditor. */
+  file: string;
+}
+
 /** A statement, and the times of all known signatures of it by the texts of keys. */
-interface KnownStatement {
-  statement: Statement;
+interface KnownStatement extends SignedStatement {
   signers: Map<string, number[]>;
 }
 
@@ -94,7 +91,7 @@ class KnownStatements {
       checkPlace(signed.statement, place);
       const signers = verifySignatures(signed, policy.keys);
       if (signers.size === 0) return undefined;
-      this.add(signed.text, signed.statement, signers);
+      this.add(signed, signers);
       return signed.statement.block.number;
     } catch (error) {
       if (!(error instanceof KeyrootError) || error.code === "ABORTED") throw error;
@@ -103,33 +100,12 @@ class KnownStatements {
     }
   }
 
-  private add(text: string, statement: Statement, signers: ReadonlyMap<string, readonly number[]>): void {
-    const known = this.byText.get(text) ?? { statement, signers: new Map<string, number[]>() };
+  private add(signed: SignedStatement, signers: ReadonlyMap<string, readonly number[]>): void {
+    const known = this.byText.get(signed.text) ?? { ...signed, cosignatures: [], signers: new Map<string, number[]>() };
     for (const [key, times] of signers) known.signers.set(key, [...(known.signers.get(key) ?? []), ...times]);
-    this.byText.set(text, known);
+    known.cosignatures = onePerKey([...known.cosignatures, ...signed.cosignatures], this.query.policy.keys);
+    this.byText.set(signed.text, known);
   }
-}
-
-/**
- * Fetches a file from a folder of statements.
- * @param name its name without `.txt`: `latest`, or the number of a block
- * @throws TransportError FILE_HOST_ERROR, and as `fetchBytes`
- */
-export function fetchStatement(folder: string, name: string, limits: StatementLimits): Promise<Uint8Array> {
-  return fetchText(folder, name, { ...limits, maxBytes: MAX_STATEMENT_BYTES });
-}
-
-/** Fetches the list of all roots from a folder of statements. @throws as `fetchStatement` */
-export function fetchRoots(folder: string, limits: StatementLimits): Promise<Uint8Array> {
-  return fetchText(folder, "roots", { ...limits, maxBytes: MAX_ROOTS_BYTES });
-}
-
-async function fetchText(folder: string, name: string, options: FetchOptions): Promise<Uint8Array> {
-  const url = addPath(folder, `${name}.txt`);
-  const { status, bytes } = await fetchBytes(url, { method: "GET" }, options);
-  if (status === 200) return bytes;
-  const message = `${parseUrl(url).host} answered the request for ${name}.txt with the HTTP status ${status}.`;
-  throw new TransportError("FILE_HOST_ERROR", message, { actual: status });
 }
 
 function conflict(accepted: readonly VerifiedStatement[]): VerificationError {

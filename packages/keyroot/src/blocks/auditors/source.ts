@@ -1,58 +1,89 @@
+import { encodeUtf8 } from "../../engine/utf8.ts";
 import { VerificationError } from "../../errors.ts";
-import { fetchBlockByHash } from "../../ethereum/blocks.ts";
-import type { BlockHeader } from "../../ethereum/header.ts";
-import { checkObject, invalidArgument } from "../../input/options.ts";
+import { checkInteger, checkObject, invalidArgument } from "../../input/options.ts";
 import { encodeGetMerkleTreeRoot } from "../../registry/calldata.ts";
+import { checkStore, type Store } from "../../store/store.ts";
 import type { RpcCall } from "../../transport/jsonRpc.ts";
 import { checkSourceUrl } from "../../transport/url.ts";
 import type { MakeSource } from "../addedSources.ts";
 import type { BlockSource } from "../blockSource.ts";
-import { findStatement } from "./findStatement.ts";
-import { type AuditorOptions, parseAuditorOptions, type VerifiedStatement } from "./verifyStatement.ts";
+import type { StatementLimits } from "./fetchStatement.ts";
+import { type Auditors, findAuditors, type ListPlace } from "./findAuditors.ts";
+import { findStatement, type FoundStatement } from "./findStatement.ts";
+import { parseSignedStatement } from "./statement.ts";
+import { type AuditorOptions, parseAuditorOptions, verifySigned } from "./verifyStatement.ts";
 
 /** The value of the option `auditors`. */
 export interface AuditorsOption extends AuditorOptions {
   /** The URLs of folders with statements. They need no trust: several make statements more available. */
   urls: readonly string[];
+  /** The number of the list of auditors that names `keys`. Default 0: the registry's original auditors. */
+  sequence?: number | undefined;
+  /** Keeps the lists of auditors that replaced `keys`, so that a revoked key does not count again. Default: memory. */
+  store?: Store | undefined;
 }
 
 const MAX_URLS = 16;
 /** The slot of a user without a root. */
 const ZERO_WORD = `0x${"0".repeat(64)}`;
 
-/** Makes the source of the option `auditors`: a block that enough auditors signed. */
+/**
+ * Makes the source of the option `auditors`: a block that enough auditors signed. With the field `statement`, which a bundle carries, it
+ * sends no request.
+ */
 export const makeAuditorsSource: MakeSource = (option, place) => {
-  const { urls, ...options } = checkObject("The option auditors", option as AuditorsOption);
+  const {
+    urls,
+    sequence = 0,
+    store = new Map<string, string>(),
+    statement,
+    ...options
+  } = checkObject("The option auditors", option as AuditorsOption & { statement?: string });
   const policy = parseAuditorOptions(options);
-  if (!Array.isArray(urls) || urls.length === 0 || urls.length > MAX_URLS)
-    throw invalidArgument("The option auditors.urls", `an array of 1 to ${MAX_URLS} URLs`, urls);
-  const folders = [...(urls as unknown[])].map((url) => checkSourceUrl("auditors.urls", url, place.allowHttp));
-  const keys = new Set(policy.keys.map(({ text }) => text));
+  const folders = statement === undefined ? checkFolders(urls, place.allowHttp) : [];
+  checkInteger("The option auditors.sequence", sequence, 0);
+  const lists: ListPlace = { place, store: checkStore("The option auditors.store", store) };
+  let auditors: Auditors = { policy, folders, sequence };
   // A contact list reads one statement for all its users. Its requests have the same limits.
-  const searches = new WeakMap<object, Promise<VerifiedStatement>>();
+  const searches = new WeakMap<object, Promise<FoundStatement>>();
+  const update = async (search: Parameters<typeof findAuditors>[2]) => {
+    const found = await findAuditors(auditors, lists, search);
+    // Another search may have ended earlier, with newer lists.
+    if (found.sequence > auditors.sequence) auditors = found;
+    return auditors;
+  };
+  const findSigned = async (http: StatementLimits, now: () => number): Promise<FoundStatement> => {
+    if (statement !== undefined) {
+      const { policy } = await update(undefined);
+      const signed = parseSignedStatement(encodeUtf8(statement));
+      return { ...verifySigned(signed, place, policy, now()), file: statement };
+    }
+    const { policy, folders } = await update({ http, now: now() });
+    return findStatement({ folders, place, policy }, http, now);
+  };
   const find: BlockSource = async ({ calls: [call], http, now }) => {
-    if (call === undefined) throw new RangeError("There is no endpoint to call.");
-    const search = searches.get(http) ?? findStatement({ folders, place, policy }, http, now);
+    const search = searches.get(http) ?? findSigned(http, now);
     searches.set(http, search);
-    const { block, auditors } = await search;
-    const { hash } = block;
-    const header = checkNumber(await fetchBlockByHash(call, hash), block.number);
-    const checkRoot = checkRootIsKnown(call, block.number);
-    return { hash, header, anchor: "auditors", endpoints: [], evidence: { auditors }, checkRoot };
+    const { block, auditors: signers, file } = await search;
+    const checkRoot = call && checkRootIsKnown(call, block.number);
+    const found = { ...block, anchor: "auditors", endpoints: [], evidence: { auditors: signers } } as const;
+    return { ...found, statement: file, ...(checkRoot && { checkRoot }) };
   };
   return {
     name: "auditors",
     find,
-    accepts: ({ auditors = [] }) => new Set(auditors.filter((key) => keys.has(key))).size >= policy.threshold,
+    accepts: async ({ auditors: signers = [] }) => {
+      const { keys, threshold } = (await update(undefined)).policy;
+      return keys.filter(({ text }) => signers.includes(text)).length >= threshold;
+    },
   };
 };
 
-/** @throws VerificationError HEADER_MISMATCH, step "anchor" */
-function checkNumber(header: BlockHeader, expected: number): BlockHeader {
-  const { number: actual, hash } = header;
-  if (actual === expected) return header;
-  const message = `The block ${hash} has the number ${actual}, but the auditors signed it as block ${expected}.`;
-  throw new VerificationError("anchor", "HEADER_MISMATCH", message, { expected, actual });
+/** @throws ArgumentError ARGUMENT_INVALID */
+function checkFolders(urls: unknown, allowHttp: boolean | undefined): string[] {
+  if (!Array.isArray(urls) || urls.length === 0 || urls.length > MAX_URLS)
+    throw invalidArgument("The option auditors.urls", `an array of 1 to ${MAX_URLS} URLs`, urls);
+  return [...(urls as unknown[])].map((url) => checkSourceUrl("auditors.urls", url, allowHttp));
 }
 
 /** Checks that a user without a root at the statement's block has none since then. Otherwise there is no verdict yet. */

@@ -12,14 +12,8 @@ import {
   invalidArgument,
 } from "../../input/options.ts";
 import { type AuditorKey, parseAuditorKey } from "./auditorKey.ts";
-import {
-  type Cosignature,
-  cosignedMessage,
-  invalidStatement,
-  parseSignedStatement,
-  type SignedStatement,
-  type Statement,
-} from "./statement.ts";
+import { type Cosignature, cosignedMessage, type SignedNote } from "./signedNote.ts";
+import { parseSignedStatement, type SignedStatement, type Statement } from "./statement.ts";
 
 /** The auditors whose statements count. */
 export interface AuditorOptions {
@@ -91,26 +85,34 @@ export function verifyStatement(
   auditors: AuditorOptions,
   now: number = Date.now(),
 ): VerifiedStatement {
-  const policy = parseAuditorOptions(auditors);
-  const signed = parseSignedStatement(source);
+  return verifySigned(parseSignedStatement(source), place, parseAuditorOptions(auditors), now);
+}
+
+/** As `verifyStatement`, for a parsed statement. */
+export function verifySigned(
+  signed: SignedStatement,
+  place: StatementPlace,
+  policy: AuditorPolicy,
+  now: number,
+): VerifiedStatement {
   checkPlace(signed.statement, place);
   return acceptStatement(signed.statement, verifySignatures(signed, policy.keys), policy, now);
 }
 
 /**
- * Checks that a statement is about this contract.
+ * Checks that a statement or list is about this contract.
  * @throws VerificationError CHAIN_ID_MISMATCH, CONTRACT_MISMATCH, step "anchor"; ArgumentError ARGUMENT_INVALID
  */
-export function checkPlace(statement: Statement, place: StatementPlace): void {
+export function checkPlace(signed: Pick<Statement, "chainId" | "contract">, place: StatementPlace): void {
   const { chainId, contract } = checkObject("The contract's place", place, "an object with chainId and contract");
   const address = checkText("The option contract", contract, "an address, 0x and 40 hex digits", ADDRESS);
   const parts = [
-    ["CHAIN_ID_MISMATCH", "chain", statement.chainId, checkChainId("The option chainId", chainId)],
-    ["CONTRACT_MISMATCH", "contract", statement.contract, address.toLowerCase()],
+    ["CHAIN_ID_MISMATCH", "chain", signed.chainId, checkChainId("The option chainId", chainId)],
+    ["CONTRACT_MISMATCH", "contract", signed.contract, address.toLowerCase()],
   ] as const;
   for (const [code, name, actual, expected] of parts) {
     if (actual === expected) continue;
-    const message = `The statement's ${name} is ${actual} instead of ${expected}.`;
+    const message = `The auditors signed about the ${name} ${actual} instead of ${expected}.`;
     throw new VerificationError("anchor", code, message, { expected, actual });
   }
 }
@@ -119,17 +121,16 @@ export function checkPlace(statement: Statement, place: StatementPlace): void {
  * Verifies the signatures of known keys, and ignores those of others (C2SP signed-note, "Signatures").
  * @throws VerificationError STATEMENT_INVALID for a false signature with the name and id of a known key
  */
-export function verifySignatures(
-  { text, cosignatures }: Pick<SignedStatement, "text" | "cosignatures">,
-  keys: readonly AuditorKey[],
-): Signers {
+export function verifySignatures({ text, cosignatures }: SignedNote, keys: readonly AuditorKey[]): Signers {
   checkAllBuiltins();
   const signers = new Map<string, number[]>();
   for (const cosignature of cosignatures) {
     const [key] = keys.filter(({ name, id }) => name === cosignature.name && id === cosignature.keyID);
     if (key === undefined) continue;
     if (!verifyCosignature(text, cosignature, key))
-      throw invalidStatement(`The signature of the auditor ${key.name} is false.`, key.text);
+      throw new VerificationError("anchor", "STATEMENT_INVALID", `The signature of the auditor ${key.name} is false.`, {
+        actual: key.text,
+      });
     signers.set(key.text, [...(signers.get(key.text) ?? []), cosignature.time]);
   }
   return signers;
@@ -144,6 +145,12 @@ function verifyCosignature(text: string, { time, signature }: Cosignature, { pub
   }
 }
 
+/** The auditors that signed between a time and now, as keys. @param since in ms since 1970 */
+export function signersSince(since: number, signers: Signers, now: number): string[] {
+  const counts = (time: number) => time * 1000 >= since && time * 1000 <= now + MAX_AHEAD_MS;
+  return [...signers].flatMap(([auditor, times]) => (times.some(counts) ? [auditor] : []));
+}
+
 /**
  * Checks that enough of a statement's signatures are fresh and not in the future.
  * @throws VerificationError STATEMENT_TOO_OLD, AUDITORS_NOT_REACHED, step "anchor"
@@ -154,11 +161,8 @@ export function acceptStatement(
   { threshold, keys, maxAgeMs }: AuditorPolicy,
   now: number,
 ): VerifiedStatement {
-  const isPresent = (time: number) => time * 1000 <= now + MAX_AHEAD_MS;
-  const isFresh = (time: number) => isPresent(time) && now - time * 1000 <= maxAgeMs;
-  const signedBy = (counts: (time: number) => boolean) =>
-    [...signers].flatMap(([auditor, times]) => (times.some(counts) ? [auditor] : []));
-  const [present, fresh] = [signedBy(isPresent), signedBy(isFresh)];
+  const present = signersSince(-Infinity, signers, now);
+  const fresh = signersSince(now - maxAgeMs, signers, now);
   if (fresh.length >= threshold) return { ...statement, auditors: fresh };
   const { number } = statement.block;
   if (present.length >= threshold) {

@@ -4,11 +4,12 @@ import {
   fetchRoots,
   fetchStatement,
   hashRoots,
+  onePerKey,
   parseRoots,
   parseSignedStatement,
   type RootEntry,
   serializeRootEntry,
-  serializeSignedStatement,
+  serializeSignedNote,
   type SignedStatement,
   verifySignatures,
 } from "keyroot/auditors";
@@ -106,16 +107,15 @@ async function mergeOlder(
   }
 }
 
-/** Without signatures of unknown keys, which anyone can add. */
+/** One signature of each known key. Anyone can add signatures of unknown keys. */
 function withKnown(signed: SignedStatement, keys: readonly AuditorKey[]): SignedStatement {
-  const known = new Set(keys.map(({ name, id }) => `${name} ${id}`));
-  return { ...signed, cosignatures: signed.cosignatures.filter(({ name, keyID }) => known.has(`${name} ${keyID}`)) };
+  return { ...signed, cosignatures: onePerKey(signed.cosignatures, keys) };
 }
 
 function describeConflict(own: SignedStatement, other: SignedStatement, auditors: readonly string[]): Finding {
   const names = auditors.map((key) => key.replace(/\+.*/, "")).join(", ");
   const message = `The statement of ${names} for block ${other.statement.block.number} contradicts the own one for block ${own.statement.block.number}: one of the auditors is wrong.`;
-  const evidence = [own, other].map(serializeSignedStatement);
+  const evidence = [own, other].map(serializeSignedNote);
   return finding("STATEMENT_CONFLICT", message, { evidence });
 }
 

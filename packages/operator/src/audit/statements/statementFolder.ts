@@ -3,15 +3,18 @@ import { join } from "node:path";
 import {
   cosignedMessage,
   hashRoots,
+  MAX_AUDITOR_LIST_BYTES,
   MAX_ROOTS_BYTES,
   MAX_STATEMENT_BYTES,
   parseRoots,
+  parseSignedAuditorList,
   parseSignedStatement,
   type RootEntry,
   serializeRootEntry,
   serializeRoots,
-  serializeSignedStatement,
+  serializeSignedNote,
   serializeStatement,
+  type SignedAuditorList,
   type SignedStatement,
   type Statement,
 } from "keyroot/auditors";
@@ -28,7 +31,7 @@ export interface StatementSource {
   codeHash: string;
 }
 
-/** An auditor's folder of statements, which a web server publishes: `latest.txt`, `<block>.txt`, `<block>.json`, `roots.txt`. */
+/** An auditor's folder of statements, which a web server publishes: `latest.txt`, `<block>.txt`, `<block>.json`, `roots.txt`, `auditors-<n>.txt`. */
 export class StatementFolder {
   readonly #dir: string;
 
@@ -74,7 +77,7 @@ export class StatementFolder {
     const { key } = signer;
     const others = same?.cosignatures.filter(({ keyID, name }) => keyID !== key.id || name !== key.name) ?? [];
     const own = { name: key.name, keyID: key.id, time, signature: signer.sign(cosignedMessage(text, time)) };
-    const file = serializeSignedStatement({ text, cosignatures: [own, ...others] });
+    const file = serializeSignedNote({ text, cosignatures: [own, ...others] });
     const note = { auditor: key.text, block: statement.block, ...source, signedAt: time };
     await makeFolder(this.#dir);
     await this.#write("roots.txt", serializeRoots(roots));
@@ -82,6 +85,20 @@ export class StatementFolder {
     await this.#write(`${number}.txt`, file);
     await this.#write("latest.txt", file);
     return statement;
+  }
+
+  /** The list of auditors with this number. */
+  async readList(sequence: number): Promise<SignedAuditorList | undefined> {
+    const bytes = await this.#readBytes(`auditors-${sequence}.txt`, MAX_AUDITOR_LIST_BYTES);
+    return bytes && parseSignedAuditorList(bytes);
+  }
+
+  /** Writes a list of auditors. @returns its path */
+  async writeList(signed: SignedAuditorList): Promise<string> {
+    const name = `auditors-${signed.list.sequence}.txt`;
+    await makeFolder(this.#dir);
+    await this.#write(name, serializeSignedNote(signed));
+    return join(this.#dir, name);
   }
 
   /** Adds signatures to a statement that the folder has. */
@@ -93,7 +110,7 @@ export class StatementFolder {
     const names = new Set(known.cosignatures.map(keyOf));
     const added = cosignatures.filter((one) => !names.has(keyOf(one)));
     if (added.length === 0) return 0;
-    const file = serializeSignedStatement({ text, cosignatures: [...known.cosignatures, ...added] });
+    const file = serializeSignedNote({ text, cosignatures: [...known.cosignatures, ...added] });
     await this.#write(`${number}.txt`, file);
     if ((await this.read("latest"))?.text === text) await this.#write("latest.txt", file);
     return added.length;

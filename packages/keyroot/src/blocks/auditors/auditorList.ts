@@ -1,0 +1,112 @@
+import { KeyrootError, VerificationError } from "../../errors.ts";
+import { describeValue } from "../../input/describeValue.ts";
+import { checkSourceUrl } from "../../transport/url.ts";
+import { invalidNote, parseSignedNote, type SignedNote } from "./signedNote.ts";
+import {
+  type AuditorPolicy,
+  checkPlace,
+  parseAuditorOptions,
+  signersSince,
+  type StatementPlace,
+  verifySignatures,
+} from "./verifyStatement.ts";
+
+/** The auditors that replace those of the list before. */
+export interface AuditorList {
+  chainId: number;
+  /** 0x and 40 lowercase hex digits. */
+  contract: string;
+  /** The number of the list. The first one that replaces a registry's original auditors has 1. */
+  sequence: number;
+  /** The number of auditors that must sign a statement, and the next list. */
+  threshold: number;
+  /** The public keys as text, and the URLs of the folders with statements. */
+  auditors: readonly { key: string; url: string }[];
+}
+
+/** A list with signatures. They are not verified. */
+export interface SignedAuditorList extends SignedNote {
+  list: AuditorList;
+}
+
+/** A list that enough of the replaced auditors signed. */
+export interface VerifiedAuditorList extends AuditorList {
+  policy: AuditorPolicy;
+}
+
+/** The largest file of a list in bytes: 64 auditors and signatures. */
+export const MAX_AUDITOR_LIST_BYTES = 2 ** 16;
+const SUBJECT = "The list of auditors";
+const ORIGIN = "github.com/keyroot/keyroot/auditors-v1";
+const HEAD = /^github\.com\/keyroot\/keyroot\/auditors-v1\/(\d+)\/(0x[0-9a-f]{40})\nsequence (\d+)\nthreshold (\d+)\n/;
+const AUDITOR = /^auditor (\S+) ([!-~]{1,500})$/;
+
+/** The text of a list, which the replaced auditors sign (docs/statement-formats.md, "List of auditors"). */
+export function serializeAuditorList({ chainId, contract, sequence, threshold, auditors }: AuditorList): string {
+  const lines = auditors.map(({ key, url }) => `auditor ${key} ${url}\n`);
+  return `${ORIGIN}/${chainId}/${contract}\nsequence ${sequence}\nthreshold ${threshold}\n${lines.join("")}`;
+}
+
+/**
+ * Parses a list's file from an untrusted source.
+ * @param source the bytes as received
+ * @throws VerificationError STATEMENT_INVALID, FILE_TOO_LARGE, FILE_NOT_UTF8, step "anchor" or "file"
+ */
+export function parseSignedAuditorList(source: Uint8Array): SignedAuditorList {
+  const note = parseSignedNote(SUBJECT, source, MAX_AUDITOR_LIST_BYTES);
+  return { ...note, list: parseText(note.text) };
+}
+
+/**
+ * Verifies that enough of the replaced auditors signed a list. Their signatures may have any age.
+ * @param signed the list, and the signatures of one or several files
+ * @param replaced the auditors of the list before, or the original ones
+ * @param now the current time in ms since 1970
+ * @throws VerificationError STATEMENT_INVALID, CHAIN_ID_MISMATCH, CONTRACT_MISMATCH, AUDITORS_NOT_REACHED, step "anchor"
+ */
+export function verifyAuditorList(
+  signed: SignedAuditorList,
+  place: StatementPlace,
+  { keys, threshold, maxAgeMs }: AuditorPolicy,
+  now: number,
+): VerifiedAuditorList {
+  const { list } = signed;
+  checkPlace(list, place);
+  const signers = signersSince(-Infinity, verifySignatures(signed, keys), now);
+  if (signers.length >= threshold) return { ...list, policy: policyOf(list, maxAgeMs) };
+  const message = `${signers.length} of ${keys.length} auditors signed the list ${list.sequence} of their successors, but ${threshold} are required.`;
+  throw new VerificationError("anchor", "AUDITORS_NOT_REACHED", message, { expected: threshold, actual: signers });
+}
+
+function parseText(text: string): AuditorList {
+  const [head = "", chainId, contract = "", sequence, threshold] = HEAD.exec(text) ?? [];
+  const auditors = text.slice(head.length, -1).split("\n").map(parseAuditor);
+  const list = {
+    chainId: Number(chainId),
+    contract,
+    sequence: Number(sequence),
+    threshold: Number(threshold),
+    auditors,
+  };
+  // There is one text for each list: auditors sign equal bytes.
+  if (head === "" || !(list.sequence >= 1) || serializeAuditorList(list) !== text)
+    throw invalidNote(SUBJECT, "Its text does not have the form of docs/statement-formats.md.", describeValue(text));
+  try {
+    policyOf(list, 1);
+    for (const { url } of auditors) checkSourceUrl("url", url, false);
+    return list;
+  } catch (error) {
+    if (!(error instanceof KeyrootError)) throw error;
+    throw invalidNote(SUBJECT, error.message);
+  }
+}
+
+/** @throws ArgumentError ARGUMENT_INVALID, AUDITOR_KEY_INVALID */
+function policyOf({ auditors, threshold }: AuditorList, maxAgeMs: number): AuditorPolicy {
+  return parseAuditorOptions({ keys: auditors.map(({ key }) => key), threshold, maxAgeMs });
+}
+
+function parseAuditor(line: string): AuditorList["auditors"][number] {
+  const [, key = "", url = ""] = AUDITOR.exec(line) ?? [];
+  return { key, url };
+}

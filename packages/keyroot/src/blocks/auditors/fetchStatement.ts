@@ -1,0 +1,45 @@
+import { parseUrl } from "../../engine/parseUrl.ts";
+import { TransportError } from "../../errors.ts";
+import { fetchBytes, type FetchOptions } from "../../transport/fetchBytes.ts";
+import { addPath } from "../../transport/url.ts";
+import { MAX_AUDITOR_LIST_BYTES } from "./auditorList.ts";
+import { MAX_ROOTS_BYTES } from "./rootTree.ts";
+import { MAX_STATEMENT_BYTES } from "./statement.ts";
+
+/** The limits of requests for statements. */
+export type StatementLimits = Omit<FetchOptions, "maxBytes">;
+
+/** The share of the verification's time that one round of requests may take. A silent host must leave time for the rest. */
+const ROUND_SHARE = 0.2;
+
+/** The limits of one round of requests to all folders. */
+export function limitsOfRound(http: StatementLimits): StatementLimits {
+  return { ...http, timeoutMs: Math.max(1, Math.floor(http.timeoutMs * ROUND_SHARE)) };
+}
+
+/**
+ * Fetches a statement from a folder of statements.
+ * @param name its name without `.txt`: `latest`, or the number of a block
+ * @throws TransportError FILE_HOST_ERROR, and as `fetchBytes`
+ */
+export function fetchStatement(folder: string, name: string, limits: StatementLimits): Promise<Uint8Array> {
+  return fetchText(folder, name, { ...limits, maxBytes: MAX_STATEMENT_BYTES });
+}
+
+/** Fetches the list of all roots from a folder of statements. @throws as `fetchStatement` */
+export function fetchRoots(folder: string, limits: StatementLimits): Promise<Uint8Array> {
+  return fetchText(folder, "roots", { ...limits, maxBytes: MAX_ROOTS_BYTES });
+}
+
+/** Fetches a list of auditors from a folder of statements. @param sequence its number @throws as `fetchStatement` */
+export function fetchAuditorList(folder: string, sequence: number, limits: StatementLimits): Promise<Uint8Array> {
+  return fetchText(folder, `auditors-${sequence}`, { ...limits, maxBytes: MAX_AUDITOR_LIST_BYTES });
+}
+
+async function fetchText(folder: string, name: string, options: FetchOptions): Promise<Uint8Array> {
+  const url = addPath(folder, `${name}.txt`);
+  const { status, bytes } = await fetchBytes(url, { method: "GET" }, options);
+  if (status === 200) return bytes;
+  const message = `${parseUrl(url).host} answered the request for ${name}.txt with the HTTP status ${status}.`;
+  throw new TransportError("FILE_HOST_ERROR", message, { actual: status });
+}

@@ -1,0 +1,113 @@
+import { encodeUtf8 } from "../../engine/utf8.ts";
+import { KeyrootError, VerificationError } from "../../errors.ts";
+import type { Store } from "../../store/store.ts";
+import { parseSignedAuditorList, type SignedAuditorList, verifyAuditorList } from "./auditorList.ts";
+import { fetchAuditorList, limitsOfRound, type StatementLimits } from "./fetchStatement.ts";
+import { onePerKey, serializeSignedNote } from "./signedNote.ts";
+import { type AuditorPolicy, type StatementPlace, verifySignatures } from "./verifyStatement.ts";
+
+/** The auditors whose statements count, and the folders with their statements. */
+export interface Auditors {
+  policy: AuditorPolicy;
+  /** URLs. */
+  folders: readonly string[];
+  /** The number of the list that names these auditors. 0: the original ones. */
+  sequence: number;
+}
+
+/** The registry of the auditors, and the store of the lists that replaced them. */
+export interface ListPlace {
+  place: StatementPlace;
+  store: Store;
+}
+
+/** A search for newer lists in the folders. */
+interface ListSearch {
+  http: StatementLimits;
+  /** The current time in ms since 1970. */
+  now: number;
+}
+
+/**
+ * Replaces auditors by those of the next lists: first of the stored ones, then of those in the folders. Each list must be signed by
+ * the auditors that it replaces. So a damaged store, or a host, can only hide lists.
+ * @param search undefined reads the store only
+ * @throws VerificationError STATEMENT_CONFLICT for two different lists with one number
+ */
+export async function findAuditors(
+  auditors: Auditors,
+  { place, store }: ListPlace,
+  search: ListSearch | undefined,
+): Promise<Auditors> {
+  const name = `keyroot-auditors:${place.chainId}:${place.contract.toLowerCase()}:${auditors.sequence + 1}`;
+  // Its signatures were not in the future when it was stored.
+  const stored = acceptList(auditors, place, Infinity, parseStored(await store.get(name)));
+  const next = stored ?? (search && (await fetchNext(auditors, place, search)));
+  if (next === undefined) return auditors;
+  if (stored === undefined) await store.set(name, next.file);
+  return findAuditors(next, { place, store }, search);
+}
+
+/** Auditors that replace others, and the file of their list. */
+interface Successors extends Auditors {
+  file: string;
+}
+
+async function fetchNext(
+  auditors: Auditors,
+  place: StatementPlace,
+  { http, now }: ListSearch,
+): Promise<Successors | undefined> {
+  const { policy, folders, sequence } = auditors;
+  const limits = limitsOfRound(http);
+  const byText = new Map<string, SignedAuditorList>();
+  const read = async (folder: string) => {
+    const signed = parseSignedAuditorList(await fetchAuditorList(folder, sequence + 1, limits));
+    // Refuses a file with a false signature before its other signatures count.
+    verifySignatures(signed, policy.keys);
+    const known = byText.get(signed.text)?.cosignatures ?? [];
+    byText.set(signed.text, { ...signed, cosignatures: onePerKey([...known, ...signed.cosignatures], policy.keys) });
+  };
+  await Promise.all(folders.map((folder) => read(folder).catch(ignore)));
+  const [accepted, other] = [...byText.values()].flatMap((signed) => acceptList(auditors, place, now, signed) ?? []);
+  if (accepted === undefined || other === undefined) return accepted;
+  const message = `Enough auditors signed two different lists ${sequence + 1} of their successors, so some of them are wrong. Inform the operator.`;
+  throw new VerificationError("anchor", "STATEMENT_CONFLICT", message, { expected: accepted.file, actual: other.file });
+}
+
+/** @returns undefined for a list of another number or contract, or with too few signatures */
+function acceptList(
+  { policy, folders, sequence }: Auditors,
+  place: StatementPlace,
+  now: number,
+  signed: SignedAuditorList | undefined,
+): Successors | undefined {
+  if (signed?.list.sequence !== sequence + 1) return undefined;
+  try {
+    const { auditors, policy: next } = verifyAuditorList(signed, place, policy, now);
+    return {
+      policy: next,
+      folders: [...new Set([...folders, ...auditors.map(({ url }) => url)])],
+      sequence: sequence + 1,
+      file: serializeSignedNote(signed),
+    };
+  } catch (error) {
+    ignore(error);
+    return undefined;
+  }
+}
+
+function parseStored(text: unknown): SignedAuditorList | undefined {
+  if (typeof text !== "string") return undefined;
+  try {
+    return parseSignedAuditorList(encodeUtf8(text));
+  } catch (error) {
+    ignore(error);
+    return undefined;
+  }
+}
+
+/** Ignores a list that is missing, malformed or refused. */
+function ignore(error: unknown): void {
+  if (!(error instanceof KeyrootError) || error.code === "ABORTED") throw error;
+}

@@ -1,0 +1,94 @@
+import { concatBytes } from "@noble/hashes/utils.js";
+import { base64ToBytes, bytesToBase64 } from "../../bytes/base64.ts";
+import { bytesToHex, hexToBytes } from "../../bytes/platform.ts";
+import { encodeUtf8 } from "../../engine/utf8.ts";
+import { KeyrootError, VerificationError } from "../../errors.ts";
+import { decodeDocument } from "../../input/document.ts";
+import { describeValue } from "../../input/describeValue.ts";
+import type { AuditorKey } from "./auditorKey.ts";
+
+/** One auditor's signature of a text. It is not verified. */
+export interface Cosignature {
+  name: string;
+  /** 8 lowercase hex digits. */
+  keyID: string;
+  /** When the auditor signed, in s since 1970. */
+  time: number;
+  /** 64 bytes. */
+  signature: Uint8Array;
+}
+
+/** A text with signatures. They are not verified. */
+export interface SignedNote {
+  /** The signed text. Its last character is a line end. */
+  text: string;
+  cosignatures: Cosignature[];
+}
+
+const MAX_LINES = 64;
+const LINE = /^— ([^ ]+) ([A-Za-z0-9+/]+={0,2})$/;
+/** A key id (4 bytes), a time (8) and a signature (64): C2SP tlog-cosignature, "Format". */
+const COSIGNATURE_BYTES = 76;
+
+/** The bytes of a signature (C2SP tlog-cosignature, "Ed25519 signed message"). @param time in s since 1970 */
+export function cosignedMessage(text: string, time: number): Uint8Array {
+  return encodeUtf8(`cosignature/v1\ntime ${time}\n${text}`);
+}
+
+/** Writes a signed file: the text, an empty line, and one line for each signature (C2SP signed-note). */
+export function serializeSignedNote({ text, cosignatures }: SignedNote): string {
+  const lines = cosignatures.map(({ name, keyID, time, signature }) => {
+    const stamp = hexToBytes(time.toString(16).padStart(16, "0"));
+    return `— ${name} ${bytesToBase64(concatBytes(hexToBytes(keyID), stamp, signature))}\n`;
+  });
+  return `${text}\n${lines.join("")}`;
+}
+
+/**
+ * Parses a signed file from an untrusted source. Signatures of other kinds are left out.
+ * @param subject the name of the file, for error messages
+ * @param source the bytes as received
+ * @throws VerificationError STATEMENT_INVALID, FILE_TOO_LARGE, FILE_NOT_UTF8, step "anchor" or "file"
+ */
+export function parseSignedNote(subject: string, source: Uint8Array, maxBytes: number): SignedNote {
+  const whole = decodeDocument(subject, source, maxBytes);
+  const end = whole.indexOf("\n\n");
+  const lines = whole.slice(end + 2).split("\n");
+  if (end === -1 || lines.pop() !== "")
+    throw invalidNote(subject, "It must be a text, an empty line, and signature lines.");
+  if (lines.length > MAX_LINES) throw invalidNote(subject, `It has more than ${MAX_LINES} signature lines.`);
+  return { text: whole.slice(0, end + 1), cosignatures: lines.flatMap((line) => parseLine(subject, line)) };
+}
+
+/** The newest signature of each known key. Others could make a merged file too large. */
+export function onePerKey(cosignatures: readonly Cosignature[], keys: readonly AuditorKey[]): Cosignature[] {
+  return keys.flatMap(({ name, id }) =>
+    cosignatures
+      .filter((one) => one.name === name && one.keyID === id)
+      .sort((a, b) => b.time - a.time)
+      .slice(0, 1),
+  );
+}
+
+/** The error for a signed file that is malformed, or has a false signature. */
+export function invalidNote(subject: string, reason: string, actual?: unknown): VerificationError {
+  return new VerificationError("anchor", "STATEMENT_INVALID", `${subject} is invalid. ${reason}`, { actual });
+}
+
+/** Parses a signature line. @returns an empty array for a signature of another kind */
+function parseLine(subject: string, line: string): Cosignature[] {
+  const [, name = "", encoded = ""] = LINE.exec(line) ?? [];
+  if (name === "") throw invalidNote(subject, "A signature line is malformed.", describeValue(line));
+  let bytes: Uint8Array;
+  try {
+    bytes = base64ToBytes(encoded);
+  } catch (error) {
+    if (!(error instanceof KeyrootError)) throw error;
+    throw invalidNote(subject, "A signature is not canonical base64.", describeValue(line));
+  }
+  if (bytes.length !== COSIGNATURE_BYTES) return [];
+  const time = parseInt(bytesToHex(bytes.subarray(4, 12)), 16);
+  if (!Number.isSafeInteger(time))
+    throw invalidNote(subject, "The time of a signature is too large.", describeValue(line));
+  return [{ name, keyID: bytesToHex(bytes.subarray(0, 4)), time, signature: bytes.slice(12) }];
+}

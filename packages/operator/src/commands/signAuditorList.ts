@@ -1,0 +1,109 @@
+import {
+  type AuditorList,
+  type Cosignature,
+  cosignedMessage,
+  fetchAuditorList,
+  onePerKey,
+  parseAuditorOptions,
+  parseSignedAuditorList,
+  serializeAuditorList,
+  type SignedAuditorList,
+  verifySignatures,
+} from "keyroot/auditors";
+import { KeyrootError } from "keyroot/errors";
+import { checkSourceUrl, DEFAULT_LIMITS } from "keyroot/transport";
+import { openAuditorKeyFile } from "../audit/statements/auditorKeyFile.ts";
+import { StatementFolder } from "../audit/statements/statementFolder.ts";
+import { ArgumentError, VerificationError } from "../errors.ts";
+import { readStackFile } from "../shared/stackFile.ts";
+import type { ArgsOf } from "./help.ts";
+import type { Host, Outcome } from "./host.ts";
+import { readLines } from "./inputFiles.ts";
+import { passphraseOf } from "./newKeyFile.ts";
+import { style } from "./output.ts";
+import { checkAddress } from "./target.ts";
+
+type Args = ArgsOf<"sign-auditor-list">;
+/** The auditors that sign. */
+type Policy = ReturnType<typeof parseAuditorOptions>;
+
+/** `keyroot sign-auditor-list`: signs the list of the auditors' successors, and merges the signatures of other auditors. */
+export default async function signAuditorList(args: Args, host: Host): Promise<Outcome> {
+  const { auditors, threshold, statements, sequence } = args;
+  if (auditors === undefined || threshold === undefined || statements === undefined || sequence === undefined)
+    throw invalid(
+      "Set the present auditors and the folder: --auditors FILE --threshold N --sequence N --statements DIR.",
+    );
+  const policy = parseAuditorOptions({ keys: await readLines(auditors), threshold });
+  const wanted = await listOf(args, host);
+  const folder = new StatementFolder(statements);
+  const lists = [await folder.readList(sequence), ...(await fetchOthers(args))];
+  const cosignatures = [
+    ...(await ownSignature(args, wanted.text, policy, host)),
+    ...lists.flatMap((list) => (list === undefined ? [] : sameList(list, wanted, policy).cosignatures)),
+  ];
+  const signed = { ...wanted, cosignatures: onePerKey(cosignatures, policy.keys) };
+  const path = await folder.writeList(signed);
+  const signers = [...verifySignatures(signed, policy.keys).keys()];
+  const isComplete = signers.length >= threshold;
+  const count = `${signers.length} of ${threshold} required auditors`;
+  return {
+    json: { ...signed.list, path, signers, required: threshold, complete: isComplete },
+    text: isComplete
+      ? `${style("success", "Complete")}: ${count} signed. Apps that read this folder follow ${path}.`
+      : `${style("notice", "Incomplete")}: ${count} signed ${path}. The others sign the same list; --merge adds their signatures.`,
+  };
+}
+
+/** The new list, without signatures. @throws ArgumentError ARGUMENT_INVALID, FILE_UNREADABLE */
+async function listOf(args: Args, host: Host): Promise<SignedAuditorList> {
+  const { newAuditors, newThreshold: threshold, sequence } = args;
+  const stack = args.contract === undefined ? await readStackFile(host.root) : undefined;
+  const [contract, chainId] = [args.contract ?? stack?.contract, args.chainId ?? stack?.chainId];
+  if (newAuditors === undefined || threshold === undefined || sequence === undefined || !contract || !chainId)
+    throw invalid("Set the list and its registry: --new-auditors FILE --new-threshold N --contract 0x… --chain-id N.");
+  const auditors = (await readLines(newAuditors)).map((line) => {
+    const [key = "", url = ""] = line.split(" ");
+    return { key, url };
+  });
+  const place = { chainId, contract: checkAddress("--contract", contract).toLowerCase() };
+  const list: AuditorList = { ...place, sequence, threshold, auditors };
+  try {
+    return parseSignedAuditorList(Buffer.from(`${serializeAuditorList(list)}\n`));
+  } catch (error) {
+    if (!(error instanceof KeyrootError)) throw error;
+    throw invalid(`${newAuditors} must have a key and an https URL per line. ${error.message}`);
+  }
+}
+
+async function fetchOthers({ merge, sequence = 0, allowHttp }: Args): Promise<SignedAuditorList[]> {
+  const urls = merge?.split(",").map((url) => checkSourceUrl("merge", url, allowHttp)) ?? [];
+  const limits = { timeoutMs: DEFAULT_LIMITS.timeoutMs, allowHttp };
+  return Promise.all(urls.map(async (url) => parseSignedAuditorList(await fetchAuditorList(url, sequence, limits))));
+}
+
+/** @throws ArgumentError ARGUMENT_INVALID, and as `openAuditorKeyFile` */
+async function ownSignature({ sign }: Args, text: string, { keys }: Policy, host: Host): Promise<Cosignature[]> {
+  if (sign === undefined) return [];
+  const signer = await openAuditorKeyFile(sign, await passphraseOf(sign, host.environment));
+  const { name, id, text: key } = signer.key;
+  if (!keys.some(({ text }) => text === key))
+    throw invalid(`The key of ${sign} is not in --auditors, so it does not count.`);
+  const time = Math.floor(Date.now() / 1000);
+  return [{ name, keyID: id, time, signature: signer.sign(cosignedMessage(text, time)) }];
+}
+
+/**
+ * Checks that another file has the same list, and no false signature: an auditor never signs two lists with one number.
+ * @throws VerificationError STATEMENT_CONFLICT, STATEMENT_INVALID
+ */
+function sameList(other: SignedAuditorList, wanted: SignedAuditorList, { keys }: Policy): SignedAuditorList {
+  verifySignatures(other, keys);
+  if (other.text === wanted.text) return other;
+  const message = `There is another list ${wanted.list.sequence} of auditors. Nothing was signed. Agree with the other auditors on one list.`;
+  throw new VerificationError("anchor", "STATEMENT_CONFLICT", message, { expected: wanted.text, actual: other.text });
+}
+
+function invalid(message: string): ArgumentError {
+  return new ArgumentError("ARGUMENT_INVALID", message);
+}

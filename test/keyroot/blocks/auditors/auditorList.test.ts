@@ -1,0 +1,221 @@
+import { expect } from "chai";
+import {
+  type AuditorList,
+  parseAuditorOptions,
+  parseSignedAuditorList,
+  serializeAuditorList,
+  serializeSignedNote,
+  verifyAuditorList,
+} from "keyroot/auditors";
+import {
+  type Auditors,
+  findAuditors,
+  type ListPlace,
+} from "../../../../packages/keyroot/src/blocks/auditors/findAuditors.ts";
+import { KeyrootError } from "../../../../packages/keyroot/src/errors.ts";
+import { StatementHost } from "../../../support/auditors/statementHost.ts";
+import { keyText, signedBy, TestAuditor } from "../../../support/auditors/testAuditor.ts";
+import { failure } from "../../../support/support.ts";
+
+const TIME = 1_800_000_000;
+const NOW = TIME * 1000;
+const PLACE = { chainId: 1, contract: `0x${"ab".repeat(20)}` };
+const [alice, bob, carol, dave, erin] = ["alice", "bob", "carol", "dave", "erin"].map(
+  (name) => new TestAuditor(`${name}.example`),
+) as [TestAuditor, TestAuditor, TestAuditor, TestAuditor, TestAuditor];
+const POLICY = parseAuditorOptions({ keys: [alice, bob, carol].map(({ key }) => key), threshold: 2 });
+
+const listOf = (auditors: readonly TestAuditor[], changes: Partial<AuditorList> = {}): string =>
+  serializeAuditorList({
+    ...{ ...PLACE, sequence: 1, threshold: 2 },
+    auditors: auditors.map(({ key, name }) => ({ key, url: `https://${name}/statements` })),
+    ...changes,
+  });
+/** The list that replaces alice by dave. */
+const TEXT = listOf([bob, carol, dave]);
+
+/** The code of the refusal of a list; undefined if it is accepted. */
+function codeOf(file: string | Uint8Array, now = NOW, place = PLACE): string | undefined {
+  try {
+    verifyAuditorList(parseSignedAuditorList(typeof file === "string" ? Buffer.from(file) : file), place, POLICY, now);
+    return undefined;
+  } catch (error) {
+    if (error instanceof KeyrootError) return error.code;
+    throw error;
+  }
+}
+
+describe("a list of auditors", () => {
+  it("is accepted with the signatures of two of three replaced auditors, whatever their age", () => {
+    const signed = parseSignedAuditorList(Buffer.from(signedBy([alice, bob], TEXT, TIME)));
+    const { sequence, threshold, policy } = verifyAuditorList(signed, PLACE, POLICY, NOW * 2);
+    expect({ sequence, threshold }).to.deep.equal({ sequence: 1, threshold: 2 });
+    expect(policy.keys.map(({ text }) => text)).to.deep.equal([bob.key, carol.key, dave.key]);
+  });
+
+  it("is written again without a change", () => {
+    const file = signedBy([alice, bob], TEXT, TIME);
+    expect(serializeSignedNote(parseSignedAuditorList(Buffer.from(file)))).to.equal(file);
+  });
+
+  describe("is refused", () => {
+    it("with one signature fewer than required, also if new auditors signed it", () => {
+      expect(codeOf(signedBy([alice], TEXT, TIME))).to.equal("AUDITORS_NOT_REACHED");
+      expect(codeOf(signedBy([alice, alice], TEXT, TIME))).to.equal("AUDITORS_NOT_REACHED");
+      expect(codeOf(signedBy([alice, dave, erin], TEXT, TIME))).to.equal("AUDITORS_NOT_REACHED");
+    });
+
+    it("with signatures of the future, except for the difference of clocks", () => {
+      expect(codeOf(signedBy([alice, bob], TEXT, TIME), NOW - 120_000)).to.equal(undefined);
+      expect(codeOf(signedBy([alice, bob], TEXT, TIME), NOW - 120_001)).to.equal("AUDITORS_NOT_REACHED");
+    });
+
+    it("with a signature of another text", () => {
+      const other = bob.line(listOf([alice, dave, erin]), TIME);
+      expect(codeOf(signedBy([alice, carol], TEXT, TIME) + other)).to.equal("STATEMENT_INVALID");
+    });
+
+    it("for another chain or contract", () => {
+      const signed = signedBy([alice, bob], TEXT, TIME);
+      expect(codeOf(signed, NOW, { ...PLACE, chainId: 10 })).to.equal("CHAIN_ID_MISMATCH");
+      expect(codeOf(signed, NOW, { ...PLACE, contract: `0x${"12".repeat(20)}` })).to.equal("CONTRACT_MISMATCH");
+    });
+
+    it("of 1 MB, before it is parsed", () => {
+      expect(codeOf(`${TEXT}\n${alice.line(TEXT, TIME).repeat(7000)}`)).to.equal("FILE_TOO_LARGE");
+    });
+
+    const url = "https://a.example";
+    const texts: Record<string, string> = {
+      "no auditors": listOf([]),
+      "a threshold of 0": listOf([bob, carol], { threshold: 0 }),
+      "a threshold above the number of keys": listOf([bob, carol], { threshold: 3 }),
+      "a threshold that is no number": listOf([bob, carol], { threshold: NaN }),
+      "a number of 0": listOf([bob, carol], { sequence: 0 }),
+      "a number that is not safe": TEXT.replace("sequence 1", "sequence 9007199254740993"),
+      "a zero in front of a number": TEXT.replace("threshold 2", "threshold 02"),
+      "one key twice": listOf([bob, bob]),
+      "one key under two names": listOf([bob, carol], {
+        auditors: [bob.key, keyText("mallory.example", bob.publicKey)].map((key) => ({ key, url })),
+      }),
+      "a key in another encoding": TEXT.replace(bob.key, `${bob.key}=`),
+      "a URL that is not https": TEXT.replace("https://bob.example", "http://bob.example"),
+      "a URL with a password": TEXT.replace("https://bob.example", "https://a:b@bob.example"),
+      "no URL": TEXT.replace(" https://bob.example/statements", ""),
+      "line ends of Windows": TEXT.replaceAll("\n", "\r\n"),
+      "another origin": TEXT.replace("auditors-v1", "statement-v1"),
+      "an address in upper case": TEXT.replaceAll("ab", "AB"),
+      "a line more": `${TEXT}note x\n`,
+    };
+    for (const [what, text] of Object.entries(texts))
+      it(`with ${what}`, () => {
+        expect(text).to.not.equal(TEXT);
+        expect(codeOf(signedBy([alice, bob], text, TIME))).to.equal("STATEMENT_INVALID");
+      });
+
+    it("with any byte changed", () => {
+      const bytes = Buffer.from(signedBy([alice, bob], TEXT, TIME));
+      // The text, and the first bytes of the signatures.
+      for (let i = 0; i < TEXT.length + 60; i++) {
+        const changed = Buffer.from(bytes);
+        changed.writeUInt8(changed.readUInt8(i) ^ 1, i);
+        expect(codeOf(changed), `byte ${i}`).to.not.equal(undefined);
+      }
+    });
+  });
+});
+
+describe("the auditors of a registry", () => {
+  const hosts: StatementHost[] = [];
+  let lists: ListPlace & { store: Map<string, string> };
+  before(async () => {
+    hosts.push(await StatementHost.start(), await StatementHost.start());
+  });
+  after(() => Promise.all(hosts.map((host) => host.close())));
+  beforeEach(() => {
+    lists = { place: PLACE, store: new Map() };
+    for (const host of hosts) {
+      host.files.clear();
+      host.requests = 0;
+    }
+  });
+
+  const start = (): Auditors => ({ policy: POLICY, folders: hosts.map(({ url }) => url), sequence: 0 });
+  const search = { http: { timeoutMs: 30_000 }, now: NOW };
+  const find = () => findAuditors(start(), lists, search);
+  /** Serves a list, whose folders are those of the hosts, with one signature on each host. */
+  const serve = (auditors: readonly TestAuditor[], by: readonly TestAuditor[], sequence = 1) => {
+    const [{ url } = { url: "" }] = hosts;
+    const text = listOf(auditors, { sequence, auditors: auditors.map(({ key }) => ({ key, url })) });
+    for (const [i, auditor] of by.entries())
+      hosts[i]?.files.set(`auditors-${sequence}`, signedBy([auditor], text, TIME));
+  };
+  const namesOf = ({ policy }: Auditors) => policy.keys.map(({ name }) => name.split(".")[0]);
+
+  it("are the original ones while there is no list", async () => {
+    expect(await find()).to.deep.equal(start());
+  });
+
+  it("are those of the newest list, each signed by the auditors that it replaces", async () => {
+    serve([bob, carol, dave], [alice, bob]);
+    serve([dave, erin], [carol, dave], 2);
+    const found = await find();
+    expect(found.sequence).to.equal(2);
+    expect(namesOf(found)).to.deep.equal(["dave", "erin"]);
+  });
+
+  it("do not follow a list that a revoked key completes", async () => {
+    serve([bob, carol, dave], [alice, bob]);
+    serve([dave, erin], [alice, bob], 2);
+    expect(await find()).to.include({ sequence: 1 });
+  });
+
+  it("are kept in the store, and read from it without a request", async () => {
+    serve([bob, carol, dave], [alice, bob]);
+    await find();
+    const requests = hosts.map((host) => host.requests);
+    expect(namesOf(await findAuditors(start(), lists, undefined))).to.deep.equal(["bob", "carol", "dave"]);
+    expect(hosts.map((host) => host.requests)).to.deep.equal(requests);
+  });
+
+  it("never change back, whatever the hosts return", async () => {
+    serve([bob, carol, dave], [alice, bob]);
+    await find();
+    for (const host of hosts) host.files.clear();
+    expect(await find()).to.include({ sequence: 1 });
+    serve([alice, bob, erin], [alice, carol]);
+    expect(namesOf(await find())).to.deep.equal(["bob", "carol", "dave"]);
+  });
+
+  it("are read again from the hosts if the store is damaged or forged", async () => {
+    serve([bob, carol, dave], [alice, bob]);
+    await find();
+    const [[name, text] = ["", ""]] = lists.store;
+    const forged = signedBy([dave, erin], listOf([dave, erin]), TIME);
+    for (const damaged of ["", "{}", text.slice(0, -20), text.replace("threshold 2", "threshold 1"), forged]) {
+      lists.store.set(name, damaged);
+      expect(namesOf(await find())).to.deep.equal(["bob", "carol", "dave"]);
+      expect(lists.store.get(name)).to.equal(text);
+    }
+  });
+
+  it("do not change for a list of another contract, under another number, of 1 MB, or with a false signature", async () => {
+    const other = listOf([dave, erin], { contract: `0x${"12".repeat(20)}` });
+    const later = listOf([dave, erin], { sequence: 2 });
+    const files = [
+      ...[other, later].map((text) => signedBy([alice, bob], text, TIME)),
+      ...["x".repeat(2 ** 20), signedBy([alice, bob], TEXT, TIME) + carol.line(other, TIME)],
+    ];
+    for (const file of files) {
+      hosts[0]?.files.set("auditors-1", file);
+      expect(await find()).to.include({ sequence: 0 });
+    }
+  });
+
+  it("are unknown while enough auditors signed two different lists", async () => {
+    const two = [listOf([bob, carol, dave]), listOf([alice, bob, erin])];
+    for (const [i, text] of two.entries()) hosts[i]?.files.set("auditors-1", signedBy([alice, bob], text, TIME));
+    expect(await failure(find())).to.include({ code: "STATEMENT_CONFLICT", step: "anchor" });
+    expect(lists.store.size).to.equal(0);
+  });
+});
