@@ -161,11 +161,11 @@ export type ErrorCode = (typeof ERROR_CODES)[number];
 export type Advice = "warn" | "wait" | "developer" | "retry";
 
 /**
- * The advice for each error that is not a VerificationError: by code, or else by class, or else `developer`. A VerificationError
- * advises to warn. Only a verifier makes this milder (verifier/advice.ts).
+ * The advice for errors other than VerificationError: by code, else by class, else `developer`. The advice of a
+ * VerificationError is `warn`. Only a verifier changes this (verifier/advice.ts).
  */
 const ADVICE: Readonly<Record<string, Advice>> = {
-  // A key comes from a server, and so does an answer.
+  // Keys and answers come from a server.
   PUBLIC_KEY_LENGTH: "warn",
   PUBLIC_KEY_FORMAT: "warn",
   PUBLIC_KEY_NOT_ON_CURVE: "warn",

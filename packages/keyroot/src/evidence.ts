@@ -10,7 +10,7 @@
  */
 export type Anchor = "endpoint" | "quorum" | "pinned" | "light-client" | "auditors" | "beacon";
 
-/** What the anchor `beacon` rests on. */
+/** The evidence of the anchor `beacon`. */
 export interface BeaconEvidence {
   /** The root of the trusted beacon block: 0x and 64 lowercase hex digits. */
   checkpoint: string;
@@ -37,6 +37,6 @@ export interface Evidence {
   agreeing?: number | undefined;
   /** The keys of the auditors that signed the statement, with the anchor `auditors`. At least the required number. */
   auditors?: readonly string[] | undefined;
-  /** With the anchor `beacon`. */
+  /** Set for the anchor `beacon`. */
   beacon?: BeaconEvidence | undefined;
 }

@@ -1,2 +1,2 @@
-/** `keyroot/safety-code`: with a safety code, two users check in person that both have the right keys. */
+/** `keyroot/safety-code`: two users compare a safety code in person, to check that both have the right keys. */
 export { type KeyHolder, makeSafetyCode, type SafetyCode, verifySafetyPayload } from "./identity/safetyCode.ts";

@@ -15,7 +15,7 @@ if (major < OLDEST.major || (major === OLDEST.major && minor < OLDEST.minor)) {
   await program?.runProgram();
 }
 
-/** Loads the program. Undefined: this version of Node is newer than the tested ones, and cannot load it. */
+/** Loads the program. Returns undefined if this version of Node is newer than the tested ones, and cannot load it. */
 async function load() {
   try {
     return await import("./program.ts");
@@ -26,7 +26,7 @@ async function load() {
   }
 }
 
-/** Prints an error as every command does. The code for that may need a later version. */
+/** Prints an error like every command. The shared code for that may need a later version of Node. */
 function refuse(reason: string): void {
   const message = `${reason} This is Node ${process.versions.node}. Install Node ${NEWEST_TESTED} (https://nodejs.org), or put 'npx -p node@${NEWEST_TESTED}' before the command.`;
   process.exitCode = 2;

@@ -28,7 +28,7 @@ export async function runProgram(): Promise<void> {
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     const isUnknown = error.code === "commander.unknownCommand" && service === undefined;
-    // Help and version end this way, too.
+    // Help and version also end this way.
     if (error.exitCode !== 0) await reject(isUnknown ? `${error.message}\n${SERVICE_HINT}` : error.message);
   }
 }
@@ -46,7 +46,7 @@ function hostOf(showStackTraces: boolean): Host {
   };
 }
 
-/** A command of the table as one of commander's. */
+/** Converts a command of the table to a commander command. */
 function toCommand(program: Command, name: string, command: KeyrootCommand): Command {
   const parser = new Command(name)
     .summary(command.summary)
@@ -71,7 +71,7 @@ function toCommand(program: Command, name: string, command: KeyrootCommand): Com
   });
 }
 
-/** Rejects a repeated option, of which commander would silently use the last. */
+/** Rejects a repeated option. Commander would silently use the last one. */
 function onlyOnce(parser: Command, option: string): void {
   let isGiven = false;
   parser.on(`option:${option.slice(2)}`, () => {

@@ -24,22 +24,22 @@ import { WebhookKeys } from "./webhooks/webhookKeys.ts";
 import { VARIABLES } from "./config/variables.ts";
 import { WebhookWorker } from "./webhooks/worker.ts";
 
-/** Interval of deletion: sealed copies of tokens after 24 hours, and expired challenges. */
+/** The interval at which sealed copies of tokens (after 24 hours) and expired challenges are deleted, in ms. */
 const DROP_MS = 60 * 60 * 1000;
 
-/** Interval of deletion: expired dashboard sessions. */
+/** The interval at which expired dashboard sessions are deleted, in ms. */
 const DROP_SESSIONS_MS = 10 * 60 * 1000;
 
-/** Interval of deletion: request counts of past minutes. */
+/** The interval at which request counts of past minutes are deleted, in ms. */
 const DROP_COUNTS_MS = 60 * 1000;
 
-/** Interval of deletion: events after the configured days, and ended webhook secrets. */
+/** The interval at which old events and ended webhook secrets are deleted, in ms. */
 const DROP_EVENTS_MS = 60 * 60 * 1000;
 
-/** Interval of the check whether published roots are due for comparison. */
+/** The interval of the check for published roots that are due for comparison, in ms. */
 const RECHECK_MS = 60 * 60 * 1000;
 
-/** Interval of deletion: audit log entries after the configured days. */
+/** The interval at which old audit log entries are deleted, in ms. */
 const DROP_ENTRIES_MS = 10 * 60 * 1000;
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** Assumed interval of publications by the operator's command. */
@@ -60,11 +60,11 @@ export interface RunningService {
   close(): Promise<void>;
 }
 
-/** Options of `startService`: the configuration, and a signer that no configuration can name. */
+/** The options of `startService`: the configuration, and a signer. */
 export interface StartServiceOptions extends ServiceConfig {
   /**
-   * Signs the publishing transactions of the registry's owner. Default the signer that the environment variables of
-   * `openSigner` name, and otherwise the chain's endpoint.
+   * Signs the publishing transactions of the registry's owner. Default: the signer of the environment variables
+   * (`openSigner`), otherwise the chain's endpoint.
    */
   signer?: Signer | undefined;
   /** For a local stack: whether each region has a separate database in memory. Default false. */
@@ -72,7 +72,7 @@ export interface StartServiceOptions extends ServiceConfig {
 }
 
 /**
- * Starts the partner service: opens its databases, checks their tables (a PGlite gets them created), and listens.
+ * Starts the partner service: opens its databases, checks their tables (creates them in PGlite), and listens.
  * @param options the configuration. Default `readConfig(process.env)`
  * @throws ArgumentError CONFIGURATION_INVALID, SCHEMA_OUTDATED, DATABASE_LOCKED; TransportError PORT_UNAVAILABLE
  * @example
@@ -266,7 +266,7 @@ async function recheckPublished(publisher: KeyPublisher, logger: FastifyBaseLogg
   }
 }
 
-/** A database in memory needs no key that outlasts the process. */
+/** A database in memory needs only keys that end with the process. */
 async function webhookKeysOf({ webhookKeys, databaseUrl, databaseFolder }: ResolvedConfig) {
   if (webhookKeys !== undefined) return WebhookKeys.read(webhookKeys);
   return databaseUrl === undefined && databaseFolder === null ? new WebhookKeys([randomBytes(32)]) : undefined;

@@ -6,6 +6,6 @@ export async function buildDashboard(): Promise<Map<string, string | Uint8Array>
   const licenses = new Set<string>();
   const { code, ...chart } = await buildScript("dashboard", "publishing/drawChart.ts", licenses);
   const page = await buildPage("dashboard", { CHART: JSON.stringify(chart) }, licenses);
-  // The page comes last, when everything that it loads is there.
+  // The page is last, so that everything it loads exists.
   return new Map([[chart.url, code], ...page]);
 }

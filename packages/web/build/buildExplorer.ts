@@ -21,14 +21,15 @@ export async function buildExplorer(): Promise<Map<string, string | Uint8Array>>
     { WORKERS: JSON.stringify(workers), ERROR_TABLE: JSON.stringify(readErrorTable()) },
     licenses,
   );
-  // The page comes last, when everything that it loads is there.
+  // The page is last, so that everything it loads exists.
   return new Map([...files, ...page]);
 }
 
 /**
- * The workers, and the modules that each leaves out. With one endpoint, a verification needs only the first. Stronger evidence needs
- * Ethereum's proofs, in a worker that replaces the first one. Signed blocks also need signatures, which are larger than everything else. A
- * safety code takes 0.1 s to compute, and the start page reads the registry: both have workers of their own.
+ * The workers, and the modules that each leaves out. With one endpoint, a verification needs only the first. Stronger
+ * evidence needs Ethereum's proofs, in a worker that replaces the first one. Signed blocks also need signatures, which are
+ * larger than everything else. A safety code takes 0.1 s to compute, and the start page reads the registry: both have
+ * separate workers.
  */
 const WORKERS: Readonly<Record<string, RegExp | undefined>> = {
   basic: /\/readRootAtBlock\.ts$/,

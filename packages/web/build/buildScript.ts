@@ -37,7 +37,7 @@ export async function buildScript(
   });
   const [chunk, ...others] = output;
   if (chunk?.type !== "chunk" || others.length > 0) throw new Error(`The script ${path} is not one file.`);
-  // A page cannot load a module that was left out, except on demand.
+  // A page cannot load an omitted module, except on demand.
   if (chunk.imports.length > 0) throw new Error(`The script ${path} imports ${chunk.imports.join(", ")}.`);
   const { code } = chunk;
   const hash = createHash("sha256").update(code).digest("hex").slice(0, 8);

@@ -19,7 +19,7 @@ interface BlockRequest {
 /** A block by its state of confirmation, as in JSON-RPC. */
 export type BlockTag = "latest" | "safe" | "finalized";
 
-/** The block at which to read the contract, and what its hash rests on. */
+/** The block at which to read the contract, and the source of its hash. */
 interface FoundBlock {
   /** 0x and 64 lowercase hex digits. */
   hash: string;

@@ -69,7 +69,7 @@ export const portableBase64: Coder = {
     let [at, bits, count] = [0, 0, 0];
     for (let i = 0; at < bytes.length; i++) {
       bits = (bits << 6) | ALPHABET.indexOf(text.charAt(i));
-      // The element takes the lowest 8 of the bits.
+      // The array element keeps the lowest 8 bits.
       if ((count += 6) >= 8) bytes[at++] = bits >> (count -= 8);
     }
     return portableBase64.encode(bytes) === text ? bytes : undefined;
@@ -81,7 +81,7 @@ export const base64: Coder = nodeBuffer
   ? {
       encode: (bytes) => nodeBuffer.from(bytes).toString("base64"),
       decode: (text) => {
-        // Skips invalid characters, so that it may not return them.
+        // Node skips invalid characters, so the decoded bytes may encode to another text.
         const bytes = nodeBuffer.from(text, "base64");
         return bytes.toString("base64") === text ? new Uint8Array(bytes) : undefined;
       },

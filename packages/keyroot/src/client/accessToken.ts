@@ -81,7 +81,7 @@ function parseClaims(payload = ""): Record<string, unknown> {
     const claims: unknown = JSON.parse(decodeUtf8(bytes));
     return isObject(claims) ? claims : {};
   } catch {
-    // `lifetimeOf` throws, without the parser's message, which may quote the token.
+    // `lifetimeOf` throws an error without the parser's message, which may quote the token.
     return {};
   }
 }

@@ -109,7 +109,7 @@ export const KEY_FIELDS = {
   transaction: optional(transactionHash),
 };
 
-/** The fields of the key of a user who may have none. */
+/** The fields of a user's key, if there is one. */
 export const KEY_OR_NONE_FIELDS = {
   ...KEY_FIELDS,
   public_key: optional(KEY_FIELDS.public_key),

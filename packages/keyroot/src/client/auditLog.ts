@@ -5,7 +5,7 @@ import type { AuditEntry } from "./operations.ts";
 import { toUserID } from "./options.ts";
 import { page, type PageOptions } from "./pages.ts";
 
-/** Which entries of the audit log to list. Default: all. */
+/** A filter for entries of the audit log. Default: all entries. */
 export interface ListAuditLogOptions extends PageOptions {
   /** The kind of change, such as `refreshToken.revoked`. */
   action?: string | undefined;
@@ -17,7 +17,7 @@ export interface ListAuditLogOptions extends PageOptions {
   userID?: string | undefined;
   /** The earliest time, in ms since 1970. */
   since?: number | undefined;
-  /** The first time that is too late, in ms since 1970. */
+  /** The end of the period in ms since 1970, exclusive. */
   until?: number | undefined;
 }
 
@@ -26,7 +26,7 @@ export const AUDIT_FILTER: readonly (keyof ListAuditLogOptions)[] = [
   ...(["action", "actorKind", "actorID", "userID", "since", "until"] as const),
 ];
 
-/** The filter as fields of the request. @throws ArgumentError ARGUMENT_INVALID, USER_ID_INVALID */
+/** Converts the filter to fields of the request. @throws ArgumentError ARGUMENT_INVALID, USER_ID_INVALID */
 export function auditFilterOf(options: ListAuditLogOptions) {
   const { action, actorKind, actorID, userID, since, until, after } = options;
   const text = (name: string, value: unknown) => optional<unknown>(checkText, `The option ${name}`, value);

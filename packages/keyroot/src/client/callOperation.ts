@@ -16,10 +16,10 @@ const MAX_DEPTH = 16;
 /** A page has up to 1,000 objects with up to 16 members each. `scanJson` allows 1,024 members in a document. */
 const DOCUMENTS = 16;
 
-/** The parts of a request beside its body. */
+/** The parts of a request other than its body. */
 export interface OperationOptions extends CallOptions {
   accessToken?: string;
-  /** Identifies the request, so that it has one effect however often it arrives. */
+  /** Identifies the request, so that repeated requests have one effect. */
   idempotencyKey?: string;
 }
 

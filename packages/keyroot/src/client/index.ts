@@ -1,4 +1,4 @@
-/** The parts that all clients share. `@keyroot/service` makes its client for operators of them. */
+/** The parts that all clients share, also the operator's client in `@keyroot/service`. */
 export {
   checkSubject,
   count,

@@ -16,7 +16,7 @@ import {
 import { parseUrl } from "../engine/parseUrl.ts";
 import { checkUrl } from "../transport/url.ts";
 
-/** Which service to call, and the limits of a call. */
+/** The service to call, and the limits of a call. */
 export interface ConnectionOptions {
   /** The service's base URL: https, or http on this machine. */
   serviceUrl: string;
@@ -28,7 +28,7 @@ export interface ConnectionOptions {
   fetch?: typeof globalThis.fetch | undefined;
 }
 
-/** Which service to call for which partner, and the limits of a call. */
+/** The service to call, the partner, and the limits of a call. */
 export interface ClientOptions extends ConnectionOptions {
   /** The partner's business identifier (docs/specification.md, "Business identifier"). */
   bizID: string;
@@ -101,7 +101,7 @@ export function toUserID(text: string): UserID {
   return isHex ? userIDFromHex(text.toLowerCase()) : parseUserID(text);
 }
 
-/** The body about a user's key. @throws ArgumentError USER_ID_INVALID, ARGUMENT_INVALID */
+/** The body of a request about a user's key. @throws ArgumentError USER_ID_INVALID, ARGUMENT_INVALID */
 export function keyOf(userID: string, keyID: string) {
   const id = toUserID(userID);
   return { id, body: { user_id_hex: userIDToHex(id), key_id: checkText("The argument keyID", keyID) } };

@@ -7,7 +7,7 @@ import { type CallOptions, checkCallOptions } from "./options.ts";
 
 /** Options of all lists. */
 export interface PageOptions extends CallOptions {
-  /** How many items to request at once, 1 to 1,000. Default 100. */
+  /** The number of items per request, 1 to 1,000. Default 100. */
   pageSize?: number | undefined;
   /** The id after which the list begins. Default: the first item. */
   after?: string | undefined;
@@ -21,7 +21,7 @@ export interface ListPage<Item> {
 }
 
 /**
- * The check of a list's page.
+ * The requests and checks of a list with pages.
  * @param field the field of the answer that has the items
  * @param next the check of the position after the page
  */

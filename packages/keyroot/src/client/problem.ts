@@ -65,10 +65,10 @@ export const SERVICE_CODES = [
   "UNAVAILABLE",
 ] as const satisfies readonly ErrorCode[];
 
-/** Longer text from the service is cut; further field errors are dropped. */
+/** The maximum length of text from the service. Longer text is cut. Further field errors are dropped. */
 const MAX_CHARACTERS = 500;
 const MAX_FIELDS = 50;
-/** Longer waits than this many seconds (31 years) count as this. */
+/** The maximum wait in seconds (31 years). Longer waits are reduced to it. */
 const MAX_RETRY_AFTER_S = 999_999_999;
 
 /** Refresh tokens and JWTs, which a service or a proxy might send back in a message. */
@@ -144,7 +144,7 @@ function toFieldErrors(errors: unknown): FieldError[] | undefined {
   });
 }
 
-/** Text from outside for a message: cut, without terminal control characters, and without tokens. */
+/** Prepares text from outside for a message: shortens it, and removes terminal control characters and tokens. */
 function quote(text: string): string {
   const cut = text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}…` : text;
   return printable(cut.replace(TOKENS, "<token>"));

@@ -11,13 +11,13 @@ const TRANSIENT_CODES: readonly string[] = ["UNREACHABLE", "TIMEOUT"];
 /** The maximum wait that a service can request with Retry-After, in ms. */
 const MAX_RETRY_AFTER_MS = 30_000;
 /**
- * Without Retry-After, the wait before a retry is random, up to this many ms before the first, twice as many before
- * each next.
+ * Without Retry-After, the wait before a retry is random: up to this many ms before the first retry, and twice as many
+ * before each further one.
  */
 const FIRST_BACKOFF_MS = 300;
 const MAX_BACKOFF_MS = 10_000;
 
-/** How often to send a request again, and what ends that early. */
+/** The number of retries, and the signal that ends them early. */
 export interface SendRetryOptions {
   /** The maximum number of retries after the first attempt. */
   retries: number;
@@ -45,11 +45,11 @@ function isTransientFailure(error: unknown): boolean {
   return error instanceof TransportError && TRANSIENT_CODES.includes(error.code);
 }
 
-/** How long to wait before the next retry, in ms. */
+/** The wait before the next retry, in ms. */
 function delayBefore(retriesBefore: number, error: unknown): number {
   const retryAfter = error instanceof ServiceError ? error.retryAfter : undefined;
   if (retryAfter !== undefined) return Math.min(retryAfter * 1000, MAX_RETRY_AFTER_MS);
-  // Random from zero on ("full jitter"), so that clients that failed together do not return together.
+  // Random from zero up ("full jitter"), so that clients that failed together retry at different times.
   return Math.min(Math.random() * FIRST_BACKOFF_MS * 2 ** retriesBefore, MAX_BACKOFF_MS);
 }
 

@@ -21,7 +21,7 @@ export function parseUrl(url: string): UrlParts {
     try {
       return new URL(url);
     } catch {
-      // Not a URL: the error is below, without the URL.
+      // The text is not a URL. The error below does not contain it.
     }
   } else {
     const [, protocol = "", host, hostname = "", port = "", path = "/"] = PLAIN_URL.exec(url) ?? [];

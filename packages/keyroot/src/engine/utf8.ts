@@ -1,4 +1,7 @@
-/** Surrogates without their other half, which UTF-8 cannot encode. With the flag u, a pair is one character and no match. */
+/**
+ * Surrogates without a partner, which UTF-8 cannot encode. With the flag u, a pair counts as one character and does not
+ * match.
+ */
 const LONE_SURROGATES = /[\ud800-\udfff]/gu;
 
 /** Whether a text has no lone surrogate, so that UTF-8 can encode it. */

@@ -3,6 +3,6 @@ import { decode, encode } from "@ethereumjs/rlp";
 
 restoreArrayFrom();
 
-// Not exported as they are: bundlers would then skip this file, which has an effect.
+// Assigned, not re-exported: bundlers would otherwise skip this file, which has a side effect.
 export const decodeRlp = decode;
 export const encodeRlp = encode;

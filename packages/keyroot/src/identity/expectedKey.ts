@@ -21,7 +21,7 @@ export type ExpectedKey = Uint8Array | string | AnyKey;
 export type ExpectedBytes = Uint8Array | AnyKey;
 
 /**
- * Checks an expected key. `undefined` is refused: a renamed field of a server's answer would end the comparison.
+ * Checks an expected key. Refuses `undefined`: otherwise a renamed field in a server's answer would disable the comparison.
  * @returns a copy, because the caller may change the bytes before they are compared
  * @throws ArgumentError PUBLIC_KEY_LENGTH, BASE64_INVALID
  */

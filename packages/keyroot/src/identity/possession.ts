@@ -45,7 +45,7 @@ export const NONCE_BYTES = 32;
 /** The size of a response: HMAC-SHA-256. */
 export const RESPONSE_BYTES = 32;
 
-/** Begins every transcript, and is the context of the MAC's key: no other protocol uses the same MAC. */
+/** The beginning of every transcript, and the context of the MAC's key. No other protocol uses the same MAC. */
 const LABEL = "keyroot-possession-v1";
 const ZERO_ADDRESS = "0".repeat(40);
 const MAX_SERVICE_BYTES = 2 ** 16 - 1;

@@ -28,7 +28,10 @@ export interface SafetyCode {
 }
 
 const DOMAIN = encodeUtf8("keyroot-safety-code-v1");
-/** As in Signal's applications. Each attempt to find another key with the same digits costs as many hashes. */
+/**
+ * The number of iterations in Signal's applications. Each attempt to find another key with the same digits costs as many
+ * hashes.
+ */
 const ITERATIONS = 5200;
 /** The digits of a user: six groups of five, each from 5 bytes. */
 const GROUPS = 6;
@@ -75,7 +78,7 @@ export function makeSafetyCode(mine: KeyHolder, contact: KeyHolder): SafetyCode 
  */
 export function verifySafetyPayload(payload: string, mine: KeyHolder, contact: KeyHolder): void {
   const [my, their] = parsePair(mine, contact);
-  // The one who shows a payload comes first in it.
+  // The user who shows a payload comes first in it.
   const { ids, fingerprints } = parsePayload(payload);
   const [shower, other] = ids;
   if (shower === my.userID && other === their.userID) {
@@ -92,7 +95,7 @@ export function verifySafetyPayload(payload: string, mine: KeyHolder, contact: K
       actual: ids,
     });
   }
-  // Both are compared in any case, each in constant time.
+  // Both are always compared, each in constant time.
   const theirsIsEqual = equalBytes(fingerprints[0], fingerprintOf(iterateHash(their)));
   const mineIsEqual = equalBytes(fingerprints[1], fingerprintOf(iterateHash(my)));
   if (theirsIsEqual && mineIsEqual) return;

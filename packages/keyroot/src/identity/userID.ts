@@ -83,7 +83,7 @@ export function packUserIDs(userIDs: readonly UserID[]): Uint8Array {
       const digit = digits[userID.charCodeAt(i)] ?? NO_DIGIT;
       seen |= digit;
       bits = (bits << 5) | digit;
-      // The element takes the lowest 8 of the bits.
+      // The array element keeps the lowest 8 bits.
       if ((count += 5) >= 8) bytes[at++] = bits >> (count -= 8);
     }
     if (seen >= NO_DIGIT) parseUserID(userID);

@@ -5,8 +5,8 @@ const EXPECTED = '[[-2,-1],[2],[2,2,1,1],[1],"2-1",[1,2],true,false,true,false,1
 
 /**
  * Checks the methods of Array on which this library relies. Some libraries replace methods of Array, and a method that
- * leaves out elements could make a wrong result look right. It uses a small list, so it finds only a replacement that
- * has other results for every list.
+ * leaves out elements could make a wrong result look right. The check uses a small list, so it finds only replacements that
+ * change the result for every list.
  * @throws ArgumentError BUILTIN_REPLACED
  */
 export function checkBuiltins(): void {

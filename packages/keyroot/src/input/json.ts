@@ -79,7 +79,7 @@ function scanJson(text: string, maxDepth: number, documents: number, allowed?: U
   let [nameStart, nameEnd] = [0, 0];
   /** For each open object, a hash of its names so far in their order, and their number. */
   const [namesAt, membersAt] = [new Int32Array(maxDepth + 1), new Int32Array(maxDepth + 1)];
-  /** The orders of names of all objects, of which `ordered` is the sum of the lengths. */
+  /** The orders of names of all objects. `ordered` is the sum of their lengths. */
   const orders = new Set<number>();
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);

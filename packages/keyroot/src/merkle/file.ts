@@ -30,8 +30,8 @@ export interface MerkleFile {
 export function makeMerkleFile(records: readonly KeyRecord[]): MerkleFile {
   checkBuiltins();
   if (!Array.isArray(records)) throw invalidArgument("The argument records", "an array of key records", records);
-  // Texts with the ids in front, all equally long: their order is the order of the ids.
-  // A copy without holes, which `map` would skip.
+  // Texts of equal length that begin with the id, so their order is the order of the ids. The copy has no holes, which
+  // `map` would skip.
   const values = [...(records as readonly KeyRecord[])].map((record) => serializeKeyRecord(record)).sort();
   // Parses the texts again, so that the file contains only what every verifier accepts.
   return fileOf(values);

@@ -127,7 +127,7 @@ function verifyMerkle(merkle: Record<string, unknown>, tree: MerkleTree): void {
   throw mismatch("The size of merkle", count, keys.length);
 }
 
-/** Throws if `merkle` contains a key that no file has. */
+/** Throws if `merkle` contains an unknown key. */
 function checkKeys(merkle: Record<string, unknown>): void {
   for (const key of Object.keys(merkle)) {
     if (MERKLE_ROOT.test(key) || HEADER_KEY.test(key)) continue;

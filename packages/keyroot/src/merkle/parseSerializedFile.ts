@@ -4,7 +4,7 @@ import { fileOf, type MerkleFile, piecesOf } from "./file.ts";
 const VALUES = '"values":[';
 /** The end of a record in JSON. No other part of the record contains it. */
 const RECORD_END = '}"';
-/** Fewer characters than a record has in JSON. Many shorter texts would take much more memory than the file. */
+/** A lower bound for the characters of a record in JSON. Many shorter texts would take much more memory than the file. */
 const MIN_RECORD = 200;
 
 /**
@@ -38,7 +38,7 @@ function readValues(text: string): string[] {
   do {
     start = end + 1;
     end = text.indexOf(RECORD_END, start) + RECORD_END.length;
-    // Not all values at once: other JSON than strings could take much more memory than its text.
+    // Parses values one by one: JSON other than strings could take much more memory than its text.
     if (text[start] === '"') values.push(JSON.parse(text.slice(start, end)) as string);
   } while (text[end] === "," && end - start > MIN_RECORD);
   return values;

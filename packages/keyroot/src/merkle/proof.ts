@@ -43,7 +43,7 @@ export interface ProvenKey {
   /** The key in the record: 105 bytes. */
   publicKey: Uint8Array;
   root: string;
-  /** The root may cover a second record of this user. Only the whole file shows that it does not. */
+  /** The root may cover a second record of this user. Only the whole file shows whether it does. */
   uniqueness: "unchecked";
 }
 

@@ -84,7 +84,7 @@ function checkValues(values: unknown): void {
     if (typeof values[i] !== "string") throw invalidArgument(`values[${i}]`, "a string", values[i]);
 }
 
-/** The hash at an index of `joinedHashes`. An empty text behind its end. */
+/** The hash at an index of `joinedHashes`. Empty beyond its end. */
 export function hashAt(joinedHashes: string, index: number): string {
   return joinedHashes.slice(index * HASH_CHARACTERS, (index + 1) * HASH_CHARACTERS);
 }

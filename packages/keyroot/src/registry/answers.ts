@@ -42,7 +42,10 @@ function decodeWord(answer: unknown): string {
   return answer.slice(2).toLowerCase();
 }
 
-/** Rejects an empty answer: the address has no contract, or another one. @throws VerificationError NO_CONTRACT, step "root" */
+/**
+ * Rejects an empty answer: the address has no contract, or a contract without this function. @throws VerificationError
+ * NO_CONTRACT, step "root"
+ */
 function checkContractExists(answer: unknown): void {
   if (answer !== "0x") return;
   const message = "The contract's address has no code, or the code of another contract: the answer is 0x.";

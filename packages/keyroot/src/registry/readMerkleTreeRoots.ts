@@ -71,7 +71,7 @@ export async function readMerkleTreeRoots(
   return roots;
 }
 
-/** A range of users, without the user at `end`. */
+/** A range of users. `end` is exclusive. */
 interface UserRange {
   start: number;
   end: number;

@@ -5,8 +5,8 @@ import { TransportError } from "../errors.ts";
 import type { Store } from "./store.ts";
 
 /**
- * A store in a folder: one file for each name, which only this user can read. A file is replaced at once, so a process that
- * is killed leaves the old text or the new one.
+ * A store in a folder: one file for each name, which only this user can read. Files are replaced atomically: after a crash,
+ * a file has the old text or the new one.
  * @param folder is created if it is missing
  * @returns a store
  * @throws TransportError STORE_UNAVAILABLE, from the functions of the store

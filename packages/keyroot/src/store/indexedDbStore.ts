@@ -22,7 +22,8 @@ export function indexedDbStore(name = "keyroot"): Store {
       request.onupgradeneeded = () => request.result.createObjectStore(TEXTS);
       request.onsuccess = () => {
         const database = request.result;
-        // The browser may close it, or another tab may want to delete it. The next access opens it again.
+        // The browser may close the connection, or another tab may need to delete the database. The next access opens it
+        // again.
         database.onclose = database.onversionchange = () => {
           database.close();
           opened = undefined;

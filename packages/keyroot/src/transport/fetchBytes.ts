@@ -163,7 +163,7 @@ function isSameUrl(a: string, b: string): boolean {
 
 /**
  * The reason of a failed fetch: Node's error code, such as ECONNREFUSED, which is in the cause of an error "fetch failed".
- * Nothing else, because some runtimes put the whole URL into the message.
+ * The message is not used, because some runtimes put the whole URL into it.
  */
 function reasonOf(error: unknown): string {
   const inner = error instanceof Error && error.cause instanceof Error ? error.cause : error;

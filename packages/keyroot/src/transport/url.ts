@@ -66,7 +66,7 @@ const REACHES_IPV4 = /^\[(?:(?:::(?:ffff:(?:0:)?)?|64:ff9b::)(\w+):(\w+)|2002:(\
 
 /**
  * Names the node that a URL reaches, so that two URLs of one node have the same name. All names of this machine are one
- * host, on which ports distinguish nodes. On any other host they do not: one operator runs them all.
+ * host, on which ports distinguish nodes. On any other host, one operator runs all ports.
  */
 export function nodeOf(url: string): string {
   const { hostname, port, protocol } = parseUrl(url);

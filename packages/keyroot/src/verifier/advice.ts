@@ -5,16 +5,16 @@ import type { VerifierConfig } from "./verifierConfig.ts";
 /** The maximum age in ms of the block that proves the absence of a root. */
 const MAX_ABSENCE_AGE_MS = 3_600_000;
 
-/** The registries of which this process has verified a key: the options that name them are right. */
+/** The registries for which this process has verified a key. The options that name them are correct. */
 const verified = new Set<string>();
 
-/** Notes that a key was verified: from then on, no error of this registry is a wrong configuration. */
+/** Notes that a key was verified. From then on, no error for this registry counts as a wrong configuration. */
 export function noteSuccess(config: VerifierConfig): void {
   verified.add(nameOf(config));
 }
 
 /**
- * Gives an error of a verification a milder advice than to warn, where an attacker cannot choose it.
+ * Replaces the advice `warn` of a verification's error by a milder one, where an attacker cannot choose it.
  * @param knownSince the time at which the app first had this user, in ms since 1970
  */
 export function advise(error: KeyrootError, config: VerifierConfig, knownSince: number | undefined): void {

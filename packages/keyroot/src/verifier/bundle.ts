@@ -56,7 +56,7 @@ export interface Bundle extends StorageProof {
   statement?: string | undefined;
 }
 
-/** The user whose key to verify, and the trusted contract: a forger would name another contract. */
+/** The user whose key to verify, and the trusted contract. A forger would name another contract. */
 export type BundleQuery = { userID: UserID } & Pick<
   VerifyOptions,
   "chainId" | "contract" | "codeHash" | "usersSlot" | "expectedPublicKey"
@@ -131,7 +131,7 @@ export function parseBundle(source: unknown): { bundle: Bundle; record: KeyRecor
  * contract that the caller trusts has a root for this user, and the record under that root is this user's, with this
  * key. The caller trusts the hash itself, or auditors that signed it.
  *
- * The block determines how old the answer is. It stays true afterwards, because a root is set once.
+ * The block determines how old the answer is. The answer remains true, because a root is set once.
  * @param source the bytes as received, or the value that they parse to
  * @throws VerificationError as `parseBundle`; UNANCHORED, HEADER_INVALID, HEADER_MISMATCH, step "anchor", and with `auditors` as
  * `verifyStatement` of `keyroot/auditors`;

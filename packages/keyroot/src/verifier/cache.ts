@@ -31,7 +31,7 @@ export interface CachedKey extends CachedAnswer {
 
 const FORMAT = "keyroot-cache-v3";
 
-/** Names of providers, which have no URL. They are valid in this process only. */
+/** The names of providers, which have no URL. Valid only in this process. */
 const providers = new WeakMap<object, string>();
 
 /** Names an endpoint without revealing its URL, which may contain a secret. Equal names mean the same endpoint. */
@@ -95,15 +95,15 @@ export async function storeKey(
   await cache.set(entryName(query, policy), JSON.stringify(entry));
 }
 
-/** Deletes what the cache has for this user. */
+/** Deletes the user's entry in the cache. */
 export async function forgetKey(cache: Store, query: KeyQuery, policy: EvidencePolicy): Promise<void> {
   await cache.set(entryName(query, policy), "");
 }
 
 /**
- * Whether a cached key needs no new request: its root is final, and the call would accept its evidence from the
- * endpoints of the call. Of a quorum, as many of them as the call requires must be among those that agreed. One
- * endpoint's unproven answer expires, so that a later answer of the same endpoint can correct it.
+ * Whether a cached key needs no new request: its root is final, and the call would accept its evidence from the endpoints
+ * of the call. For a quorum, enough of them must be among the endpoints that agreed. One endpoint's unproven answer
+ * expires, so that a later answer of the same endpoint can correct it.
  * @param current the endpoints of the call, as `sourceOf` names them
  * @param recheckMs the time after which one endpoint's unproven answer expires, in ms
  */
@@ -119,7 +119,7 @@ export async function meetsPolicy(
   if (!(age <= maxAgeMs && age >= -MAX_AHEAD_MS)) return false;
   const storedFor = now - storedAt;
   if (strengthOf(evidence) === 0 && !(storedFor >= 0 && storedFor < recheckMs)) return false;
-  // Not a pinned block: each caller has its own.
+  // A pinned block never qualifies, because each caller has its own.
   if (typeof anchor === "object" && "pinned" in anchor) return false;
   if (typeof anchor === "object" && "added" in anchor)
     return evidence.anchor === anchor.added.name && anchor.added.accepts(evidence);
@@ -173,7 +173,7 @@ function timeOf({ block }: Evidence): number {
  * storage proof under a block that one endpoint alone cannot choose.
  */
 function strengthOf({ anchor, storageProof, agreeing = 1, auditors = [] }: Evidence): number {
-  // A quorum of 1 is one endpoint, and one auditor is no more.
+  // A quorum of 1, or one auditor, counts as one endpoint.
   if (anchor === "endpoint" || (anchor === "quorum" && agreeing < 2)) return 0;
   if (anchor === "auditors" && auditors.length < 2) return 0;
   if (storageProof) return 2;
@@ -185,7 +185,7 @@ function isStronger(a: CachedAnswer, b: CachedAnswer): boolean {
   return strengthA === strengthB ? a.final && !b.final : strengthA > strengthB;
 }
 
-/** Another chain, contract, code or slot is another entry. */
+/** Each chain, contract, code and slot has a separate entry. */
 function entryName({ chainId, contract, codeHash, userID }: KeyQuery, { usersSlot }: EvidencePolicy): string {
   return ["keyroot", chainId, contract.toLowerCase(), codeHash ?? "any-code", usersSlot, userID].join(":");
 }

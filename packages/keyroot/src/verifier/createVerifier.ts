@@ -8,7 +8,7 @@ import { parseVerifierOptions } from "./verifierConfig.ts";
 import type { ContactListOptions, ContactOutcome } from "./verifyContacts.ts";
 import { type KeyOptions, type VerifiedKey, verifyKey } from "./verifyPublicKey.ts";
 
-/** The contract, the file host, the required evidence and the limits: the same for all calls. */
+/** The options that are the same for all calls: contract, file host, required evidence and limits. */
 export type VerifierOptions = Omit<VerifyOptions, keyof KeyOptions>;
 
 /** Verifies keys with the options that it was created with. */
@@ -54,7 +54,7 @@ export function createVerifier<const Options extends VerifierOptions>(
     async verify(userID, options) {
       return verifyKey(config, userID, checkCall(options, KEY_OPTIONS));
     },
-    // Loaded only when needed, as the watch below: an app that verifies single keys stays small.
+    // Loaded only when needed, like the watch below, so that apps that verify single keys stay small.
     async verifyMany(contacts, options = {}) {
       const copies = copyContacts(contacts);
       const { verifyContacts } = await import("./verifyContacts.ts");

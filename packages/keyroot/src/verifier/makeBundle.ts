@@ -38,7 +38,7 @@ const OPTIONS: (keyof MakeBundleOptions)[] = [
   ...(["pinned", "auditors", "limits", "allowHttp", "signal", "fetch"] as const),
 ];
 
-/** A bundle, and what it proves to anyone who trusts its block. */
+/** A bundle, and the facts that it proves to a reader who trusts its block. */
 export interface MadeBundle {
   bundle: Bundle;
   verified: VerifiedBundle;

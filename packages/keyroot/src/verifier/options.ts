@@ -30,7 +30,7 @@ export interface VerifyOptions {
   quorum?: number | undefined;
   /** Requires the contract's answer at this block: 0x and 64 lowercase hex digits. */
   pinned?: string | undefined;
-  /** Declares that `rpc` is a light client, which checks by itself which block belongs to the chain. */
+  /** Declares that `rpc` is a light client, which verifies that blocks belong to the chain. */
   lightClient?: boolean | undefined;
   /**
    * Requires that auditors signed a statement about the block: `{ keys, threshold, urls, maxAgeMs }`. Import
@@ -46,7 +46,7 @@ export interface VerifyOptions {
   storageProof?: boolean | undefined;
   /** The block to read at, unless `pinned` names one. Default `latest`. */
   block?: "latest" | "safe" | "finalized" | undefined;
-  /** The maximum age of the block in ms. An endpoint that has stopped, or is held back, has older blocks. */
+  /** The maximum age of the block in ms. This detects an endpoint that has stopped, or is held back. */
   maxAgeMs?: number | undefined;
   /** The slot of the contract's mapping from users to roots, for storage proofs. Default 2; `PubKeyTrust` has 1. */
   usersSlot?: number | undefined;
@@ -57,10 +57,10 @@ export interface VerifyOptions {
   knownSince?: number | undefined;
   /** The maximum time from a user's registration to the publication of the key in ms. Default 2 days. */
   publicationMs?: number | undefined;
-  /** Declares that the app has verified a key with these options earlier. Errors are then no wrong configuration. */
+  /** Declares that the app has verified a key with these options earlier. Errors then do not count as a wrong configuration. */
   verifiedBefore?: boolean | undefined;
   limits?: Partial<Limits> | undefined;
-  /** Allows http to other machines than this one. Default false: anyone on the way could change the answers. */
+  /** Allows http to other machines than this one. Default false: others on the network could change the answers. */
   allowHttp?: boolean | undefined;
   /** Aborts the verification, which then throws TransportError ABORTED. */
   signal?: AbortSignal | undefined;
@@ -96,7 +96,7 @@ export interface KeyQuery extends RootQuery {
 
 /** The evidence that a verdict requires. */
 export interface EvidencePolicy {
-  /** The source of the block hash: `quorum` is how many endpoints must agree, `pinned` is the pinned hash. */
+  /** The source of the block hash: `quorum` is the number of endpoints that must agree, `pinned` is the pinned hash. */
   anchor: "endpoint" | "light-client" | { quorum: number } | { pinned: string } | { added: AddedSource };
   storageProof: boolean;
   /** The block to read at, unless one is pinned. */
@@ -137,7 +137,7 @@ export const VERIFY_OPTIONS: readonly (keyof VerifyOptions)[] = [
 ];
 
 /**
- * The contract that options name. Refuses options of other names than a call has.
+ * The contract that the options name. Refuses options that the call does not have.
  * @throws ArgumentError ARGUMENT_INVALID
  */
 export function parseRegistryReference(
@@ -148,7 +148,7 @@ export function parseRegistryReference(
   const { chainId, contract, codeHash } = checkNames("The options", checked, names);
   checkHash("The option codeHash", codeHash);
   return {
-    // As `checkChainId`, without its share of the code that every app loads.
+    // As `checkChainId`, but smaller, because every app loads this code.
     chainId: checkInteger("The option chainId", typeof chainId === "bigint" ? Number(chainId) : chainId, 1),
     contract: checkText("The option contract", contract, "an address, 0x and 40 hex digits", ADDRESS),
     codeHash,

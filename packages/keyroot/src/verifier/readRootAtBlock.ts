@@ -96,7 +96,7 @@ function sourceOf(anchor: EvidencePolicy["anchor"], endpoints: Endpoints): Block
 /** The endpoints that answer about the block: a quorum, or one endpoint. */
 type Endpoints = Pick<Quorum, "agree" | "first">;
 
-/** One endpoint, whose errors are not collected. */
+/** One endpoint. Its errors are not collected. */
 function only([call]: readonly RpcCall[]): Endpoints {
   if (call === undefined) throw new RangeError("There is no endpoint to call.");
   const first = async <T>(request: (call: RpcCall) => Promise<T>): Promise<Votes<T>> => [

@@ -23,7 +23,7 @@ export async function readRootByCall(
   call: RpcCall,
   block: BlockParameter,
 ): Promise<RootAnswers> {
-  // Loaded on demand, before the calls, which then share a request: most apps do not need Keccak-256.
+  // Loaded on demand, because most apps do not need Keccak-256. Loaded before the calls, so that they share a request.
   const hashing = expected === undefined ? undefined : await import("../ethereum/fetchCodeHash.ts");
   const [chainId, root, codeHash] = await Promise.all([
     call("eth_chainId", []),

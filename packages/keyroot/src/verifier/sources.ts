@@ -25,8 +25,8 @@ export interface SourceConfig extends Pick<VerifyOptions, "quorum"> {
 }
 
 /**
- * The share of `limits.timeoutMs` after which requests end. The rest is for the verdict about their answers. The error
- * then names the host that did not answer.
+ * The share of `limits.timeoutMs` after which requests end. The rest is for checking the answers. The error then names the
+ * host that did not answer.
  */
 const REQUEST_SHARE = 0.95;
 /** The rounds of requests to a quorum beside those for its block: the latest blocks, the answers, the root's block. */

@@ -34,7 +34,7 @@ export function verifyRoot(query: RootQuery, answers: RootAnswers, evidence: Evi
 }
 
 /**
- * As `verifyRoot`, for callers to whom a user without a root is no error.
+ * As `verifyRoot`, for callers that accept a user without a root.
  * @returns undefined if the user has no root
  */
 export function verifyAnswers(

@@ -8,7 +8,7 @@ import {
 } from "./options.ts";
 import { parseSources, type SourceConfig } from "./sources.ts";
 
-/** Two days: the service's default hold period is one, and a batch may take another one. */
+/** Two days: one for the service's default hold period, and one for a batch. */
 const PUBLICATION_MS = 172_800_000;
 
 /** The options of a verifier, checked: everything that its calls have in common. */

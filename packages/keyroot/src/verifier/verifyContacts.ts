@@ -156,7 +156,7 @@ export async function verifyContacts(
   return withSources(sources, verifyAll, { signal, batchSize: BATCH_SIZE, wrap: shareEqualCalls });
 }
 
-/** The cached key; undefined if it is not the expected one: then the chain is asked again before the verdict. */
+/** The cached key, if it is the expected one. Otherwise the chain is read again before a verdict. */
 function findVerified(query: KeyQuery, cached: CachedKey): VerifiedKey | undefined {
   try {
     return verifyCachedKey(query, cached);

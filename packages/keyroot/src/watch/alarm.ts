@@ -45,7 +45,7 @@ export interface Condition {
     published: Published;
     /** The answer that contradicts `published`: another root, or none. */
     now?: { root?: string; evidence: Evidence };
-    /** Since when the file is unavailable, and why. */
+    /** The start of the outage, and its cause. */
     outage?: object;
   };
 }

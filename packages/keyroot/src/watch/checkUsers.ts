@@ -26,9 +26,9 @@ interface CheckOptions {
 }
 
 /**
- * Reads the users' roots at a finalized block, and the files that are due, and applies the answers to their states. What
- * is unavailable changes nothing, except that it counts as an outage of a file whose root could be read.
- * @returns how many users the chain answered about
+ * Reads the users' roots at a finalized block, and the files that are due, and applies the answers to their states.
+ * Unavailable data changes nothing. A file that is unavailable although its root could be read counts as an outage.
+ * @returns the number of users for whom the chain answered
  */
 export async function checkUsers(
   config: VerifierConfig,
@@ -41,7 +41,7 @@ export async function checkUsers(
     } catch (error) {
       if (!(error instanceof KeyrootError)) throw error;
       errors.push(error);
-      // An aborted request is no outage of the file.
+      // An aborted request is not an outage.
       if (error.code !== "ABORTED") failed?.(error.code);
     }
   };
@@ -55,7 +55,7 @@ export async function checkUsers(
     };
     await Promise.all(users.map((user) => attempt(() => readAnswer(user))));
     const due = answered.filter(([, user]) => user.root !== undefined && isDue(user, time, recheckMs));
-    // One after the other: a background task needs no more, and each file takes memory.
+    // One file at a time: a background task has time, and each file takes memory.
     for (const [root = "", readers] of groupBy(due, ([, { root }]) => root)) {
       const readFile = async () => {
         const file = parseMerkleFile(await sources.fetchFile(root), root);

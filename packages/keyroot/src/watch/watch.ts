@@ -25,7 +25,7 @@ import { type BundleMaker, makeAlarm } from "./makeAlarm.ts";
 import { conditionsOf, newConditions, noteReported } from "./conditions.ts";
 import { isDue, type WatchedUserState } from "./watchedUser.ts";
 
-/** Whose keys to watch, and what to do about an alarm. */
+/** The keys to watch, and the reaction to an alarm. */
 export interface WatchKeysOptions {
   /** The app's own user: 32 lowercase characters of zBase32. */
   userID: UserID;
@@ -41,7 +41,10 @@ export interface WatchKeysOptions {
   onAlarm: (alarm: Alarm) => unknown;
   /** The maximum pause between two rounds in ms. Default 45,000. It doubles while requests fail, up to 5 minutes. */
   intervalMs?: number | undefined;
-  /** The time between two reads of a contact's root or of a file, in ms. Default 1 hour. Each round reads the own root. */
+  /**
+   * The time between two reads of a contact's root or of a file, in ms. Default 1 hour. Each round reads the user's own
+   * root.
+   */
   recheckMs?: number | undefined;
   /** The maximum time for which a file may be unavailable, in ms of the app's running time. Default 24 hours. */
   fileLimitMs?: number | undefined;
@@ -51,7 +54,7 @@ export interface WatchKeysOptions {
 
 /** The result of the last round. */
 export interface WatchStatus {
-  /** The time of the chain's last answer about the own user, in ms since 1970; undefined before the first one. */
+  /** The time of the chain's last answer about the app's user, in ms since 1970; undefined before the first one. */
   checkedAt?: number | undefined;
   /** The times of the chain's last answers about the contacts, in ms since 1970. A contact without an answer is missing. */
   contactsCheckedAt: ReadonlyMap<UserID, number>;
@@ -157,7 +160,7 @@ export function watch(config: VerifierConfig, options: WatchKeysOptions): Watch 
       const message = `A watch has at most ${MAX_USERS - 1} contacts: ${leftOut} are not watched.`;
       errors.push(new ArgumentError("ARGUMENT_INVALID", message, { expected: MAX_USERS - 1 }));
     }
-    // The own root is read in each round.
+    // The user's own root is read in each round.
     const chosen = [
       own,
       ...chooseContacts(
@@ -191,7 +194,7 @@ export function watch(config: VerifierConfig, options: WatchKeysOptions): Watch 
         try {
           nextAt = await lock(() => round(false));
         } catch (error) {
-          // An error of the store, or of the app's own function: the next round tries again.
+          // An error of the store, or of the app's function. The next round tries again.
           status = { ...status, errors: [error] };
         }
       }
@@ -242,8 +245,8 @@ function parseHolder({ registry }: VerifierConfig, contact: Contact): [UserID, s
 }
 
 /**
- * The states of the listed users. The state keeps users who are not listed any more as long as there is room, so that a
- * contact who is listed again keeps its place in the queue.
+ * The states of the listed users. While there is room, the state keeps users who are no longer listed. A contact who is
+ * listed again then keeps its place in the queue.
  */
 function listUsers({ users, round }: WatchState, userID: UserID, ids: readonly UserID[]) {
   const known = ids.filter((id) => hasOwn(users, id));
@@ -261,8 +264,8 @@ function listUsers({ users, round }: WatchState, userID: UserID, ids: readonly U
 }
 
 /**
- * Chooses the contacts whose turn it is: those that were read, or listed first, in the earliest round. So a contact waits for
- * those before it in the queue only, however many the list gains.
+ * Chooses the next contacts in the queue: those that were read, or first listed, in the earliest round. New contacts never
+ * delay earlier ones.
  */
 function chooseContacts(round: number, due: readonly UserToCheck[]): readonly UserToCheck[] {
   const turnOf = ([, { turn = 0 }]: UserToCheck) => turn;
@@ -271,7 +274,7 @@ function chooseContacts(round: number, due: readonly UserToCheck[]): readonly Us
   return chosen;
 }
 
-/** @param ids the own user, and the contacts */
+/** @param ids the app's user, and the contacts */
 function statusOf(
   { users }: WatchState,
   [own = "", ...ids]: readonly UserID[],
@@ -285,7 +288,7 @@ function statusOf(
   return { checkedAt: users[own]?.readAt, contactsCheckedAt, errors };
 }
 
-/** A state as text, with a hash against damage. */
+/** A state as text, with a hash that detects damage. */
 function serializeState(state: WatchState): string {
   const text = JSON.stringify(state);
   return sha256Hex(text) + text;

@@ -2,7 +2,7 @@ import { isEarlier } from "../ethereum/blockAge.ts";
 import type { Evidence } from "../evidence.ts";
 import type { Published } from "./alarm.ts";
 
-/** A time in which the file of a user's root could not be read, although the chain could. */
+/** A period in which the file of a user's root could not be read, although the chain could. */
 interface Outage {
   /** The first and the last attempt, in ms since 1970. */
   since: number;
@@ -27,21 +27,21 @@ export interface WatchedUserState extends Partial<Published> {
   outage?: Outage;
   /** The root and evidence recorded before the chain returned a different answer. */
   earlier?: Published;
-  /** The evidence of an answer that there is no root any more. */
+  /** The evidence of a later answer without a root. */
   gone?: Evidence;
   /** The ids of the conditions whose alarms were reported. */
   reported?: string[];
 }
 
-/** A longer time between two attempts is one in which the app did not run. */
+/** A longer pause between two attempts means that the app did not run. */
 const MAX_GAP_MS = 900_000;
 
-/** Takes an answer of the chain at a finalized block. The root is undefined if the user has none. */
+/** Records the chain's answer at a finalized block. The root is undefined if the user has none. */
 export function applyAnswer(user: WatchedUserState, root: string | undefined, evidence: Evidence, now: number): void {
   user.readAt = now;
   const before = publishedOf(user);
   if (root === undefined) {
-    // At an earlier block, which a node that is behind returns, the user may have had no root.
+    // A node that is behind answers at an earlier block, at which the user may have had no root.
     if (before !== undefined && !isEarlier(evidence.block, before.evidence.block)) user.gone = evidence;
     return;
   }
@@ -62,14 +62,14 @@ export function isDue({ publicKey, fileReadAt = NaN }: WatchedUserState, now: nu
   return publicKey === undefined || !(age >= 0 && age < recheckMs);
 }
 
-/** Takes the user's key from the file of the root: base64, or empty if the file has no valid record of the user. */
+/** Records the user's key from the file of the root: base64, or empty if the file has no valid record of the user. */
 export function applyFile(user: WatchedUserState, publicKey: string, now: number): void {
   user.publicKey = publicKey;
   user.fileReadAt = now;
   delete user.outage;
 }
 
-/** Takes an attempt to read the file of the root that failed. */
+/** Records a failed attempt to read the file of the root. */
 export function applyOutage(user: WatchedUserState, code: string, now: number): void {
   const { since = now, last = now, observedMs = 0, attempts = 0 } = user.outage ?? {};
   const gap = Math.min(Math.abs(now - last), MAX_GAP_MS);

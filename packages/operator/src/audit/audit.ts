@@ -21,7 +21,7 @@ export interface AuditOptions extends AuditedContract {
   workers?: number | undefined;
   /** The saved work of earlier runs and this one. The caller closes it. Default: nothing is saved. */
   state?: AuditState | undefined;
-  /** Counts files that an earlier run with this state verified as read, and does not read them again. Default: false. */
+  /** Skips files that an earlier run with this state verified, and counts them as read. Default: false. */
   skipKnownFiles?: boolean | undefined;
   /** Receives the progress of each stage. The stage of events counts blocks; the other stages count roots or files. */
   onProgress?: ((stage: AuditStage, done: number, total: number) => void) | undefined;
@@ -43,12 +43,12 @@ export interface AuditReport extends ContractCounts {
   roots: readonly RootEntry[];
   /** The number of different roots in the events. */
   rootCount: number;
-  /** Number of roots whose files this run has read. It passes only if it has read all of them: see `rootCount`. */
+  /** Number of roots whose files this run has read. An audit passes only if all were read (`rootCount`). */
   filesRead: number;
   /** The number of users in the files that were audited. A user in two files counts twice. */
   usersInFiles: number;
   findings: Findings;
-  /** Files that their host or folder did not return. Nothing is known about them, so the audit has not passed. */
+  /** Files that their host or folder did not return. An audit with such a file has not passed. */
   unavailableFiles: UnavailableFile[];
   /** True if the audit searched for stray files. The search needs a folder. */
   straysSearched: boolean;
@@ -116,8 +116,8 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
 
   const roots = rootsOf(events);
   const strays = "dir" in files ? await findStrayFiles(files.dir, new Set(roots.map(({ root }) => root))) : [];
-  // The light client proves the block only, and the endpoint is not trusted: together with the proven number of users, proofs of
-  // all users' roots leave it nothing to hide or to add.
+  // The light client proves only the block, and the endpoint is not trusted. The proven number of users and the proofs of
+  // all users' roots show that the endpoint hides and adds nothing.
   const isLightClient = evidence.anchor === "beacon";
   const provenUnder = isLightClient ? await fetchBlockByHash(call, hash) : undefined;
   const fileAudit = new RootFilesAudit({

@@ -129,7 +129,7 @@ export class AuditState implements SavedHistory, Disposable {
     this.#pending.set(root, { sha256, users });
   }
 
-  /** Records all events up to a block, in the place of those that were recorded before. */
+  /** Replaces the recorded events by all events up to a block. */
   recordHistory(cursor: BlockCursor, events: readonly DatedRootLog[]): void {
     [this.cursor, this.events] = [cursor, events];
     this.#hasNewEvents = true;
@@ -188,7 +188,7 @@ export class AuditState implements SavedHistory, Disposable {
     });
   }
 
-  /** Checks every file and its users; keeps none of them in memory. @returns how many there are */
+  /** Checks every file and its users, without keeping them in memory. @returns the number of files */
   #checkFiles(): number {
     let count = 0;
     for (const row of this.#database.rows("SELECT * FROM files")) {

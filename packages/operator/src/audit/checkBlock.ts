@@ -13,7 +13,7 @@ export interface BlockCursor {
 
 /** Maximum time in seconds by which a block may be ahead of this machine's clock. */
 const MAX_AHEAD_S = 120;
-/** More blocks in a second than any chain makes: the fastest make one in 10 ms. */
+/** The maximum number of blocks per second. The fastest chains make a block in 10 ms. */
 const MAX_BLOCKS_PER_S = 100;
 
 export interface BlockCheck {

@@ -53,7 +53,7 @@ export async function findStrayFiles(dir: string, roots: ReadonlySet<string>): P
 async function readFromFolder(dir: string, root: string, maxBytes: number): Promise<Uint8Array> {
   const path = join(dir, `${root}.json`);
   try {
-    // Opening a pipe otherwise waits for a writer, and a device may have no end.
+    // Opening a pipe would wait for a writer, and a device may have no end.
     await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const found = await file.stat();
     if (!found.isFile()) throw new TransportError("FILE_UNREADABLE", `${path} is not a regular file.`);

@@ -2,7 +2,7 @@ import type { UserID } from "keyroot/identity";
 
 /** The codes of findings, by severity. A code never changes its meaning. docs/auditing.md explains each. */
 export const FINDING_CODES = {
-  /** The operator, the file host, the endpoint or the chain broke a promise. */
+  /** False, changed or missing data. */
   damage: [
     // the chain's history
     "LOG_WITHHELD",
@@ -33,7 +33,7 @@ export const FINDING_CODES = {
     "ENDPOINT_UNAVAILABLE",
     "WATCH_ENDED",
   ],
-  /** Worth knowing, but not wrong. */
+  /** Information without a fault. */
   notice: ["USER_SUPERSEDED", "FILE_PENDING", "CHAIN_REORGANIZED"],
 } as const;
 
@@ -68,7 +68,7 @@ export function finding(
 
 /** The findings of an audit: the first ones, and how many there are in all. */
 export class Findings {
-  /** Maximum number of stored findings: an operator who breaks everything must not fill an auditor's memory. */
+  /** Maximum number of stored findings, so that an operator cannot fill an auditor's memory. */
   static readonly MAX_KEPT = 10_000;
 
   readonly list: Finding[] = [];

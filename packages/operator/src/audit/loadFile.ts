@@ -8,7 +8,7 @@ import { finding } from "./finding.ts";
 export interface FileRequest {
   /** 64 hex digits in lower case. */
   root: string;
-  /** SHA-256 in hex of the bytes that an earlier audit found valid: if they are the same, they are not audited again. */
+  /** SHA-256 in hex of the bytes that an earlier audit found valid. Equal bytes are not audited again. */
   knownSha256?: string | undefined;
 }
 
@@ -16,9 +16,9 @@ export interface FileRequest {
 export type FileResult =
   /** The file was audited. `users` is undefined if it is missing or not the file of its root. */
   | (FileAudit & { kind: "audited"; sha256: string | undefined })
-  /** Its bytes are the known ones. */
+  /** The file's bytes are the known ones. */
   | { kind: "unchanged" }
-  /** The host or folder did not return it: nothing is known about it. */
+  /** The host or folder did not return the file. */
   | { kind: "unavailable"; code: string; message: string };
 
 /** Reads a root's file and audits it, unless its bytes are known. */

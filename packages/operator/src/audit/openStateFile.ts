@@ -17,7 +17,7 @@ export interface AuditTarget {
 
 /** Options of the functions that open a saved state. */
 export interface OpenStateOptions {
-  /** Starts a new state in the place of the file, whatever it holds. Default: false. */
+  /** Replaces the file by a new state. Default: false. */
   fresh?: boolean | undefined;
 }
 

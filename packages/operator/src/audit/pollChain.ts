@@ -44,7 +44,7 @@ export interface PollOptions {
   /** The first block whose roots are audited if the state has no cursor. Default: the next block. */
   fromBlock?: number | undefined;
   state: WatchState;
-  /** Repeated reading of the users' own files, also if they were valid before. */
+  /** Reads the users' own files again, even if they were valid before. */
   readOwnFiles: boolean;
   /** Time in ms after which an unavailable file is an alarm. Default 600,000. */
   unavailableAfterMs?: number | undefined;

@@ -8,7 +8,7 @@ import type { LogReading, PollOptions, UserReading, UserWithRoot } from "./pollC
 
 /** Time in ms after which an unavailable file or endpoint is an alarm, by default. */
 export const UNAVAILABLE_AFTER_MS = 600_000;
-/** Number of unavailable files in a row after which a poll requests no others. */
+/** Maximum number of consecutive unavailable files. After that, a poll requests no others. */
 const MAX_FAILURES = 3;
 
 /** A file that its host or folder did not return. */
@@ -23,9 +23,9 @@ interface UnavailableFile {
 
 /** The results of a poll's files. */
 export interface FileReading {
-  /** Watched users whose root's file has their key: it is published. */
+  /** Watched users whose key is in the file of their root. */
   published: UserWithRoot[];
-  /** Files that were requested and not returned, or not requested because others before them were not returned. */
+  /** Files that were not returned, and files that were not requested because of earlier failures. */
   unavailable: UnavailableFile[];
   findings: Finding[];
 }

@@ -22,7 +22,7 @@ export interface AuditedContract {
   codeHash?: string | undefined;
   /** The block: its hash, which the caller has from another source (by default `pinned`), or a tag. Default: `latest`. */
   at?: { blockHash: string; anchor?: Evidence["anchor"] } | "latest" | "safe" | "finalized" | undefined;
-  /** Requirement of a storage proof under that block for the number of users, and for the code hash if given. Default: false. */
+  /** Requires a storage proof under that block for the number of users, and for the code hash if given. Default: false. */
   storageProof?: boolean | undefined;
 }
 

@@ -63,7 +63,7 @@ export class UserIndex {
     const sorted = (this.#sorted ??= this.#sort());
     for (let start = 0; start < sorted.length;) {
       const end = endOfPrefix(sorted, start);
-      // Nearly always, no other id has the same first bytes.
+      // Usually, no other id has the same first bytes.
       for (let i = start; end - start > 1 && i < end;) {
         const numbers = this.#withSameID(sorted, i, this.#idOf(numberIn(sorted, i)));
         if (numbers.length > 1) yield numbers.map((number) => this.#userAt(number));
@@ -87,7 +87,7 @@ export class UserIndex {
   /**
    * Sorts all users by id. Each sort key is the first 4 bytes of the id followed by the user's number: sorting numbers is
    * about ten times as fast as comparing ids. Only ids with the same first bytes are compared in full. An attacker who
-   * chooses the ids can make that all of them: it then takes as long as sorting ids.
+   * chooses all ids can force full comparisons, which take as long as sorting ids.
    */
   #sort(): BigUint64Array {
     const keys = new BigUint64Array(this.#count);

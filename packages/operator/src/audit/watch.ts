@@ -11,7 +11,7 @@ import { readFiles, UNAVAILABLE_AFTER_MS } from "./pollFiles.ts";
 const OWN_FILES_INTERVAL_MS = 600_000;
 /** Maximum pause in ms. It doubles while requests fail. */
 const MAX_PAUSE_MS = 300_000;
-/** Maximum time in which one poll reads files, in ms: a slow file host must not keep the watch from the chain. */
+/** Maximum time in ms that a poll spends reading files, so that a slow file host does not delay the watch of the chain. */
 const MAX_FILES_MS = 60_000;
 
 /** The events of one poll. The last one is `polled`. */
@@ -20,7 +20,7 @@ export type PollEvent =
   | { event: "assigned"; userID: UserID; root: string }
   /** A root was added to the registry. */
   | { event: "rootAdded"; root: string; addedCount: number; blockNumber: number }
-  /** A watched user has got a root, and its file has their key. */
+  /** A watched user has a new root, and its file has the user's key. */
   | { event: "published"; userID: UserID; root: string }
   /** The host or folder did not return a file. Each poll requests it again. `since` is in ISO 8601. */
   | { event: "fileUnavailable"; root: string; code: string; message: string; since: string }
@@ -41,7 +41,7 @@ interface PollSummary {
   /** Number of watched users, and of those whose root's file has their key. */
   watchedUsers: number;
   publishedUsers: number;
-  /** Findings at this block. A lasting alarm is counted in each poll and reported in the first. */
+  /** The number of findings at this block. A lasting alarm is counted in each poll and reported in the first. */
   alarms: number;
   notices: number;
   /** Files that are unavailable. */
@@ -53,7 +53,7 @@ export type WatchEvent =
   | PollEvent
   /** The endpoint failed. The next poll begins in `retryInMs`, at the same block. */
   | { event: "unavailable"; code: string; message: string; retryInMs: number }
-  /** It works again. */
+  /** The endpoint works again. */
   | { event: "recovered" };
 
 /** Options of `watch`. */

@@ -22,7 +22,7 @@ export interface WatchCursor extends BlockCursor {
   userCount?: number | undefined;
 }
 
-/** Everything that a watch remembers from one poll to the next. */
+/** The data that a watch keeps between polls. */
 interface WatchStateContent {
   /** Blocks up to which every root was audited, the newest last. */
   cursors: readonly WatchCursor[];

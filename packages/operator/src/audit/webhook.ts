@@ -7,7 +7,7 @@ import type { WebhookSecret } from "../shared/signWebhook.ts";
 
 const MAX_ANSWER_BYTES = 2 ** 16;
 const TIMEOUT_MS = 10_000;
-/** A message that was not received is sent again after about 1 s and 2 s. */
+/** An undelivered message is sent again after about 1 s and 2 s. */
 const RETRY = { retries: 2, initialDelayMs: 500 };
 
 /**

@@ -37,7 +37,7 @@ export default async function runAudit(args: ArgsOf<"audit">, host: Host): Promi
   if ("dir" in files) await checkFolder("--files", files.dir);
   const place = await placeOf(target);
   const { chainId, contract } = place;
-  // What is signed never rests on what an audit of one endpoint has saved.
+  // Signed results never rest on data that an audit of one endpoint saved.
   const name = `${signing === undefined ? "audit" : "signed-audit"}-${chainId}-${place.genesisHash.slice(2, 10)}-${contract}.sqlite`;
   const path = args.state ?? join(host.root, ".keyroot", name);
   using state = await AuditState.open(path, place, { fresh: args.fresh });

@@ -96,7 +96,7 @@ function listOf({ findings, events }: AuditReport, severity: Severity, title: st
   return ["", `${title}: ${plural(count, "finding")} about ${atLeast}${plural(users, "user")}`, ...lines, ...more];
 }
 
-/** The number of users whom findings name, or who got a root that findings name. */
+/** The number of users that findings name, or that have a root that findings name. */
 function usersOf(findings: readonly Finding[], events: readonly DatedRootLog[]): number {
   const roots = new Set(findings.flatMap(({ root, userID }) => (userID === undefined ? [root] : [])));
   const users = new Set(findings.flatMap(({ root, userID }) => (roots.has(root) ? [] : [userID])));

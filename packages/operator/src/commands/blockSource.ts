@@ -97,7 +97,7 @@ export async function blockSourceOf(
   const source = beacon === undefined ? makeSource("auditors", auditors, place) : makeSource("beacon", beacon, place);
   return async () => {
     const http = { timeoutMs: DEFAULT_LIMITS.timeoutMs, allowHttp: target.allowHttp };
-    // New objects: a source keeps one block for each request.
+    // New objects, because a source keeps one block for each request.
     const { hash, anchor } = await source.find({ calls: [target.call], tag: "finalized", http, now: Date.now });
     return { blockHash: hash, anchor };
   };

@@ -6,9 +6,9 @@ export { MAX_INT32, MAX_TIMER_SECONDS } from "../shared/limits.ts";
 
 interface OptionBase {
   readonly description: string;
-  /** Environment variable with the value of an option that is not given. */
+  /** Environment variable that is used if the option is not given. */
   readonly variable?: string;
-  /** The default in words, if the command itself decides it. */
+  /** The default in words, if the command computes it. */
   readonly defaultText?: string;
   /** Names of options that cannot be given together with this one. Each excludes the variable of the other, too. */
   readonly excludes?: readonly string[];
@@ -58,8 +58,8 @@ export interface Definition {
   /** By their names in code: `usersPerFile` is `--users-per-file` on the command line. */
   readonly options: Readonly<Record<string, Option>>;
   /**
-   * The options that the command needs if it gets these arguments, by their names in code. The local stack provides those of
-   * its chain. All missing ones are reported at once.
+   * The options that the command needs with these arguments, by their names in code. The local stack provides those of its
+   * chain. All missing ones are reported at once.
    */
   readonly needs?: (given: Readonly<Record<string, unknown>>) => readonly string[];
 }

@@ -33,7 +33,7 @@ export default async function explorer(args: ArgsOf<"explorer">, host: Host): Pr
   const links = { ...(blockExplorerUrl !== undefined && { blockExplorerUrl }) };
   const place = { chainId, contract, merkleUrl, codeHash, usersSlot, allowHttp };
   const sources = { beacon: await beaconOptionOf(args), auditors: await auditorsOptionOf(args) };
-  // Checks them now. Otherwise, each visitor would see the error.
+  // Checked now, because otherwise each visitor would see the error.
   for (const [name, source] of Object.entries(sources)) {
     if (source !== undefined) createVerifier({ ...place, rpc: rpc[0] ?? "", [name]: source });
   }

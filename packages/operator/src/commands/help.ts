@@ -272,7 +272,7 @@ export const DEFINITIONS = {
       usersSlot,
       codeHash,
       ...chain,
-      // Without the variable: every visitor reads the endpoint, and the variable's URL may contain a secret.
+      // Without the variable, because every visitor reads the endpoint, and the variable's URL may contain a secret.
       rpc: text(
         "url",
         `${chain.rpc.description}; several, separated by commas, for visitors to choose from; all of them see it, so KEYROOT_RPC_URL is not used`,

@@ -5,7 +5,7 @@ import type { Host } from "./host.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** The Chain id that a development chain on this machine has if none is given, to decide whether `--max-fee` is needed. */
+/** The chain id of a development chain on this machine if none is given. It decides whether `--max-fee` is needed. */
 const ANY_LOCAL_CHAIN_ID = 31337;
 const WHY_MAX_FEE =
   " --max-fee is the most gwei per unit of gas that you want to pay: without it, the endpoint could choose the price. 'estimate' shows the current one.";
@@ -41,7 +41,7 @@ export async function describeMissing(
   return `No local stack is running here. Start one with 'npx hardhat keyroot stack', or set ${list}.${why}`;
 }
 
-/** What the local stack or Hardhat's network provides. A local chain needs no `--max-fee`. */
+/** The values that the local stack or Hardhat's network provides. A local chain needs no `--max-fee`. */
 function valuesOf(stack: StackFile | undefined, given: Values, { hasNetwork }: Host): Values {
   const rpc = given["rpc"] ?? stack?.rpcUrl;
   const chainId = given["chainId"] ?? stack?.chainId ?? ANY_LOCAL_CHAIN_ID;
@@ -58,7 +58,7 @@ function valuesOf(stack: StackFile | undefined, given: Values, { hasNetwork }: H
   };
 }
 
-/** The chain that was meant, without the parts of its URL that may be secret. */
+/** The requested chain, without the parts of its URL that may be secret. */
 function chainOf({ rpc }: Values): string {
   const [url = ""] = typeof rpc === "string" ? rpc.split(",") : [];
   return URL.canParse(url) ? ` for the chain of ${new URL(url).host}` : " for this chain";

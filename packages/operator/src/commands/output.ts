@@ -1,10 +1,10 @@
 import { styleText } from "node:util";
 import { EXIT } from "./exitCodes.ts";
 
-/** Set once standard output accepts nothing more. */
+/** True once standard output accepts nothing more. */
 let lost = false;
 
-/** Time in ms after which the reader of a pipe that accepts nothing counts as stopped. */
+/** Time in ms after which the reader of a pipe counts as stopped, if the pipe accepts nothing. */
 const READER_TIMEOUT_MS = 5_000;
 
 /** Writes a line to standard output, unless that accepts nothing more. */
@@ -60,8 +60,8 @@ const FORMATS = {
 } as const;
 
 /**
- * Colors text for a terminal. Other streams get it plain, and so do terminals where NO_COLOR is set; FORCE_COLOR colors
- * it everywhere.
+ * Colors text for a terminal. Other streams, and terminals with NO_COLOR, get plain text. FORCE_COLOR colors text
+ * everywhere.
  */
 export function style(kind: keyof typeof FORMATS, text: string, stream: NodeJS.WriteStream = process.stdout): string {
   const format = FORMATS[kind];

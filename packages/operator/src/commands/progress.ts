@@ -23,9 +23,9 @@ interface ProgressOptions {
 }
 
 /**
- * A progress bar on standard error for work of more than a second. If standard error is not a terminal, lines on request. While the work
- * runs, Ctrl-C ends the process with `process.exit`: the terminal is restored and no file is left half written. If printed
- * lines still wait for their reader, a later second Ctrl-C ends the process without them.
+ * A progress bar on standard error for work of more than a second. If standard error is not a terminal, it prints lines on
+ * request. While the work runs, Ctrl-C ends the process with `process.exit`: the terminal is restored and no file is left
+ * half written. If printed lines still wait for their reader, a later second Ctrl-C ends the process without them.
  */
 export class Progress {
   readonly #start = performance.now();
@@ -51,7 +51,7 @@ export class Progress {
   constructor({ onInterrupt, printLine, lineEveryMs = LINE_EVERY_MS }: ProgressOptions = {}) {
     this.#onInterrupt = onInterrupt ?? (() => undefined);
     this.#printLine = process.stderr.isTTY || printLine === undefined ? () => undefined : printLine;
-    // Also prints while nothing changes, so that a waiting process does not look like a stopped one.
+    // Prints even if nothing changes, so that a waiting process does not look stopped.
     this.#timer = setInterval(() => {
       if (this.#line !== "") this.#printLine(this.#line);
     }, lineEveryMs).unref();

@@ -21,7 +21,7 @@ import type { Target } from "./target.ts";
 
 type Args = ArgsOf<"audit">;
 
-/** What an audit needs to sign its result. */
+/** The data that an audit needs to sign its result. */
 export interface Signing {
   /** Sends each call to the source that the auditor chose. */
   call: RpcCall;
@@ -32,7 +32,7 @@ export interface Signing {
 }
 
 /**
- * Prepares `--sign`: refuses what rests on one endpoint's unproven answer, opens the key, and finds the block.
+ * Prepares `--sign`: refuses one endpoint's unproven answer, opens the key, and finds the block.
  * @param findBlock finds the block of `--beacon`
  * @throws ArgumentError ARGUMENT_INVALID, and as `openAuditorKeyFile`; TransportError, VerificationError QUORUM_NOT_REACHED
  */
@@ -133,7 +133,7 @@ async function sign(
   };
 }
 
-/** `keyroot audit --compare`: other auditors' statements against the own ones. */
+/** `keyroot audit --compare`: compares other auditors' statements with this auditor's own. */
 export async function compareWithOthers({ compare = "", statements, auditors, allowHttp }: Args): Promise<Outcome> {
   if (statements === undefined || auditors === undefined)
     throw invalid("--compare needs the own statements and the auditors' keys: --statements DIR --auditors FILE.");
@@ -144,7 +144,7 @@ export async function compareWithOthers({ compare = "", statements, auditors, al
   if (known === undefined) throw invalid(`${statements} contains no statement yet. Make one with --sign.`);
   const limits = { timeoutMs: DEFAULT_LIMITS.timeoutMs, allowHttp };
   const compared: Comparison[] = [];
-  // One after the other: each may add signatures to the same files.
+  // Sequential, because each comparison may add signatures to the same files.
   for (const url of urls) compared.push(await compareStatements(url, folder, known, keys, limits));
   const has = (result: Comparison["result"]) => compared.some((one) => one.result === result);
   process.exitCode = has("conflict") ? EXIT.false : has("unavailable") ? EXIT.unavailable : EXIT.success;

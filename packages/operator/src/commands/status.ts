@@ -18,7 +18,7 @@ export default async function status(args: ArgsOf<"status">, host: Host): Promis
   const findBlock = await blockSourceOf(args, target);
   if (findBlock !== undefined) return provenStatus(target, await findBlock());
   const { call, contract } = target;
-  // A person waits for the answer.
+  // No retries, because a person waits for the answer.
   const chainId = await target.checkChainId({ retries: 0, initialDelayMs: 0 });
   const codeHash = await fetchCodeHash(call, contract, "latest");
   if (codeHash === EMPTY_CODE_HASH) {
@@ -34,7 +34,7 @@ export default async function status(args: ArgsOf<"status">, host: Host): Promis
   return { json: { ...found, plan: unfinished ?? null }, text: `${describe(found)}\n${plan}` };
 }
 
-/** The status at a block that does not rest on the endpoint, with storage proofs of what a slot has. */
+/** The status at a block that does not rest on the endpoint, with storage proofs of the slots. */
 async function provenStatus({ call, contract, chainId }: Target, at: TrustedBlock): Promise<Outcome> {
   const counts = await readCounts(call, { contract, chainId, at, storageProof: true }, undefined);
   const { userCount, deploymentBlock, codeHash = EMPTY_CODE_HASH, evidence } = counts;

@@ -5,7 +5,7 @@ const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 /** A signal that asks a process to end. */
 export type StopSignal = (typeof SIGNALS)[number];
 
-/** A second signal sooner than this is the same request: npm repeats the terminal's SIGINT to the script that it runs. */
+/** A second signal within this time counts as the same one: npm repeats the terminal's SIGINT to the script that it runs. */
 const REPEATED_WITHIN_MS = 2_000;
 
 /**

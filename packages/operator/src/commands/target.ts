@@ -126,7 +126,7 @@ export function filesOf(
   target: Target,
 ): FileSource {
   const limits = { maxBytes: args.fileBytes, timeoutMs: DEFAULT_LIMITS.timeoutMs };
-  // Both can be set by variables. What clients read is audited then.
+  // Both can be set by variables. Then the files that clients read are audited.
   return args.files === undefined || args.merkleUrl !== undefined
     ? { merkleUrl: target.merkleUrl, allowHttp: target.allowHttp, ...limits }
     : { dir: resolve(args.files), ...limits };

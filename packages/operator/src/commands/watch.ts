@@ -55,7 +55,7 @@ export default async function watchKeys(args: Args, host: Host): Promise<undefin
   void untilStopped().then(() => {
     stopping.abort();
   });
-  // One after the other, beside the polls: a webhook that does not answer must not keep the watch from the chain.
+  // Sequential, and independent of the polls: a webhook that does not answer must not stop the watch.
   let sending = Promise.resolve();
   const report = (event: WatchEvent) => {
     if (args.json) print(JSON.stringify({ time: new Date().toISOString(), ...event }));
@@ -124,7 +124,7 @@ async function usersOf({ userID, publicKey, records }: Args): Promise<WatchedUse
   return [{ userID: parseUserID(userID), pubKey: publicKey }];
 }
 
-/** The URL usually contains a secret; the variable keeps it out of the process list. */
+/** The variable keeps the URL out of the process list, because it usually contains a secret. */
 async function webhookOf(args: Args): Promise<Webhook | undefined> {
   const { alarmUrl: webhook, alarmHost } = args;
   const secret = await webhookSecretOf(args);

@@ -4,9 +4,9 @@ import { plural } from "../shared/plural.ts";
 import { style } from "./output.ts";
 
 /**
- * Returns what makes lines of text from events. New roots, and roots and keys of watched users, are counted in the line of the
- * poll, because there may be many: only `verbose` gives each a line. A user's root has one in any case if nothing follows from
- * the root's file, because it is unavailable.
+ * Returns a function that makes lines of text from events. New roots, and roots and keys of watched users, are counted in
+ * the line of the poll, because there may be many: only `verbose` gives each a line. If a root's file is unavailable, its
+ * users' roots get a line in any case.
  */
 export function eventDescriber(verbose: boolean): (event: WatchEvent) => string[] {
   const assigned = new Map<string, string[]>();

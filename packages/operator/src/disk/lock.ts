@@ -49,7 +49,10 @@ export async function lockFile(path: string): Promise<Disposable | undefined> {
   };
 }
 
-/** Creates the file for its owner alone; SQLite would let others read it. Never opens an existing one: see `lockFile`. */
+/**
+ * Creates the file for its owner alone; SQLite would make it readable for others. Never opens an existing one: see
+ * `lockFile`.
+ */
 async function createEmpty(path: string): Promise<void> {
   try {
     await (await open(path, "wx", 0o600)).close();

@@ -26,8 +26,8 @@ export interface StateFormat {
 }
 
 /**
- * Before anything is read: no other process may read or write the file, nothing in its schema may call functions, and
- * sizes of cells are checked as pages are loaded.
+ * Settings before anything is read: no other process may read or write the file, nothing in its schema may call functions,
+ * and sizes of cells are checked as pages are loaded.
  */
 const OPEN = "PRAGMA locking_mode = EXCLUSIVE; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON";
 /**
@@ -42,9 +42,9 @@ const BUSY_MS = 1_000;
 const INVALID: readonly (number | undefined)[] = [SQLITE.ERROR, SQLITE.CORRUPT, SQLITE.FORMAT, SQLITE.NOTADB];
 
 /**
- * State that survives a crash: an SQLite database in one file, with the log of the last transactions beside
- * it (`-wal`) while it is open, or after the process was killed. A transaction is on the disk when it returns, or leaves
- * no trace. The caller holds a lock (`lockFile`), so that one process at a time opens, replaces or imports the file.
+ * State that survives a crash: an SQLite database in one file, with the log of the last transactions beside it (`-wal`)
+ * while it is open, or after the process was killed. A transaction is either on the disk when it returns, or has no effect.
+ * The caller holds a lock (`lockFile`), so that one process at a time opens, replaces or imports the file.
  */
 export class StateDatabase implements Disposable {
   readonly #connection: Connection;
@@ -68,8 +68,8 @@ export class StateDatabase implements Disposable {
   }
 
   /**
-   * Creates a database in the place of a file, whatever that holds: completely or not at all. It can be read by its owner
-   * alone (mode 0600), as can the folders that this creates (0700).
+   * Replaces a file by a new database, completely or not at all. Only the owner can read the database (mode 0600) and the
+   * folders that this creates (0700).
    * @param fill inserts its first rows
    * @throws TransportError FILE_UNWRITABLE; and what `fill` throws
    */

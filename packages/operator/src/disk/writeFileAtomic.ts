@@ -71,7 +71,7 @@ export async function removeDrafts(dir: string, isOurs: (name: string) => boolea
       const draft = await lstat(path);
       if (draft.isFile() && draft.mtimeMs < before) await unlink(path);
     } catch {
-      // Another process has removed it, or it belongs to another user. It does no harm.
+      // Another process has removed the draft, or it belongs to another user. It does no harm.
     }
   }
 }
@@ -81,7 +81,7 @@ function discardDraft(path: string): void {
   try {
     rmSync(path, { force: true });
   } catch {
-    // Its folder does not exist any more.
+    // The folder no longer exists.
   }
 }
 

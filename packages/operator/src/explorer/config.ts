@@ -23,7 +23,7 @@ export interface ExplorerConfig {
   allowHttp?: boolean | undefined;
   /** The URL of the chain's own explorer, such as https://etherscan.io, for links. Default none. */
   blockExplorerUrl?: string | undefined;
-  /** Permission for visitors to add endpoints. The policy then allows requests to any host with https. */
+  /** Allows visitors to add endpoints. The policy then allows requests to any host with https. */
   visitorEndpoints?: boolean | undefined;
   /** Ids of users to try. */
   samples?: readonly string[] | undefined;
@@ -42,6 +42,6 @@ export interface ExplorerAttack {
   /** The attacker's endpoint and file host. They forward every answer that the attack does not change. */
   rpc: string;
   merkleUrl: string;
-  /** The key that the attacker's server hands out, in base64. */
+  /** The key that the attacker's server returns, in base64. */
   expectedPublicKey?: string | undefined;
 }

@@ -28,7 +28,7 @@ function escapeAttribute(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
 }
 
-/** JSON in which no text can end the element. */
+/** JSON that cannot end the script element. */
 function escapeScript(value: object): string {
   return JSON.stringify(value).replaceAll("<", "\\u003c");
 }

@@ -11,7 +11,7 @@ export { commandTask, type HardhatHost } from "./task.ts";
 
 const service = await loadServiceCommands();
 correctRefusals(process.argv.slice(2), service === undefined ? SERVICE_HINT : undefined);
-/** Every command as a task of Hardhat, which gives its commands the runtime environment. */
+/** Every command as a Hardhat task. Hardhat passes its runtime environment to the commands. */
 const commands = { ...commandsWith(service), ...service?.HARDHAT_COMMANDS } as Record<string, Command<HardhatHost>>;
 
 /**

@@ -9,7 +9,7 @@ import { type RawArguments, rawName } from "../commands/parseArguments.ts";
 import { type Command, messageOf, runCommand } from "../commands/runCommand.ts";
 import { commandStarted } from "./refusals.ts";
 
-/** Hardhat as a host: commands that only exist there also get its runtime environment. */
+/** Hardhat as a host. Commands that exist only there also get its runtime environment. */
 export interface HardhatHost extends Host {
   readonly hre: HardhatRuntimeEnvironment;
 }
@@ -41,11 +41,11 @@ export function commandTask(name: string, command: Command<HardhatHost>): NewTas
   return builder.setAction(() => Promise.resolve({ default: action })).build();
 }
 
-/** Text of which our own parser makes the value, so that both hosts accept the same. */
+/** Text. Keyroot's own parser reads the value, so that both hosts accept the same values. */
 const OPTIONAL = { type: ArgumentType.STRING_WITHOUT_DEFAULT, defaultValue: undefined } as const;
 
 function hardhatHost(hre: HardhatRuntimeEnvironment): HardhatHost {
-  // Declared as always set, it is undefined without --network.
+  // Typed as always set, but undefined without --network.
   const network = hre.globalOptions.network as string | undefined;
   return {
     hre,

@@ -12,11 +12,11 @@ import type { Chain } from "./chain/chain.ts";
 import { sendCall, type SendCallOptions } from "./ownership.ts";
 import { refuseTestAccount } from "./signers/testAccounts.ts";
 
-/** The options of `deploy`, beside those of a call that is sent. */
+/** The options of `deploy` in addition to those of a sent call. */
 export interface DeployOptions extends Omit<SendCallOptions, "nonce"> {
   /** The account or Safe that may add roots: 0x and 40 hex digits. Default: the account that deploys. */
   owner: string | undefined;
-  /** Deploy through CreateX, at an address that depends only on the bytecode, the owner and the salt. */
+  /** Deploys through CreateX, at an address that depends only on the bytecode, the owner and the salt. */
   deterministic: boolean;
   /** File with the address and nonce of a deployment, so that a repeated call does not deploy a second registry. */
   record: string;
@@ -25,7 +25,7 @@ export interface DeployOptions extends Omit<SendCallOptions, "nonce"> {
 /** A registry that `deploy` made or found. Addresses have a checksum (EIP-55). */
 export interface DeployedRegistry {
   contract: string;
-  /** The owner that the constructor gets. It may have handed the registry over since. */
+  /** The owner in the constructor's arguments. The registry may have another owner now. */
   initialOwner: string;
   /** Keccak-256 of the code: 0x and 64 lowercase hex digits. */
   codeHash: string;
@@ -50,8 +50,8 @@ export function creationCodeOf(owner: string): string {
 }
 
 /**
- * Deploys a registry with the bytecode of `@keyroot/contracts`. If an earlier call has deployed it, nothing is sent. May be
- * stopped at any time and called again.
+ * Deploys a registry with the bytecode of `@keyroot/contracts`. If an earlier call has deployed it, nothing is sent. It can
+ * be stopped at any time and called again.
  * @throws ArgumentError ARGUMENT_INVALID, TEST_KEY_REFUSED; VerificationError CODE_HASH_MISMATCH; and as `sendCall`
  */
 export async function deploy(chain: Chain, options: DeployOptions): Promise<DeployedRegistry> {
@@ -105,7 +105,7 @@ async function checkDeployed(chain: Chain, contract: string, owner: string): Pro
   throw new VerificationError("root", "NO_CONTRACT", message, { actual: "0x" });
 }
 
-/** False without code. @throws VerificationError CODE_HASH_MISMATCH if it is other code */
+/** False if the address has no code. @throws VerificationError CODE_HASH_MISMATCH if it is other code */
 async function isRegistry(chain: Chain, contract: string): Promise<boolean> {
   const [expected, actual] = [publicKeyRegistryCodeHash, await codeHashAt(chain, contract)];
   if (actual === EMPTY_CODE_HASH) return false;

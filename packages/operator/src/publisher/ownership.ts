@@ -18,7 +18,7 @@ const OWNABLE = new Interface([
   "function acceptOwnership()",
   "function pendingOwner() view returns (address)",
 ]);
-/** The fee limit without limits, as a multiple of the current price. Only local chains have none. */
+/** The fee limit on local chains, as a multiple of the current price. */
 const LOCAL_FEE_FACTOR = 10n;
 const POLL_MS = 250;
 
@@ -41,7 +41,7 @@ export interface SendCallOptions {
   /** The chain to sign for (EIP-155). */
   chainId: number;
   limits: CostLimits | "local";
-  /** Signs for the call's sender. Undefined: the endpoint does. */
+  /** Signs for the call's sender. Undefined if the endpoint signs. */
   signer: Signer | undefined;
   /** Maximum wait for the transaction's block, in ms. */
   timeoutMs: number;

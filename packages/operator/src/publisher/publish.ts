@@ -53,7 +53,7 @@ const MAX_ROUNDS = 20;
  * these records. Then publishes the records of all users without a root: plans, stores and checks every file, records the
  * plan, adds the roots, waits for finality, and verifies every key as clients do.
  *
- * It may be stopped and run again at any time: files are stored atomically, and the chain shows which roots were added.
+ * You can stop it and run it again at any time: files are stored atomically, and the chain shows which roots were added.
  * @param records one per user. A `RecordTable` is emptied when its plan is recorded
  * @throws ArgumentError NO_RECORDS, ARGUMENT_INVALID, DUPLICATE_USER, NOT_OWNER, PLAN_MISMATCH, FILE_CONFLICT,
  * PUBLIC_KEY_NOT_PRIME_ORDER, and as `checkKeyRecord`
@@ -127,7 +127,7 @@ class Publisher {
     this.#fetchFile = options.fetchFile ?? ((root) => options.store.get(root));
   }
 
-  /** Finishes the plan that an earlier run recorded. @param records to rebuild files that the store has lost */
+  /** Finishes the plan that an earlier run recorded. @param records used to rebuild files that the store has lost */
   async resumePlan(records: RecordTable): Promise<void> {
     const { registry, store } = this.#options;
     const plan = await this.#journal.readPlan();
@@ -212,7 +212,7 @@ class Publisher {
   /** The batches to add again, after roots were missing at a final block. */
   async #findLost(pendingBatches: readonly Batch[]): Promise<Batch[]> {
     const lost = await findUnpublishedBatches(this.#options.registry, pendingBatches);
-    // Their roots may be in other blocks now.
+    // The roots may be in other blocks now.
     for (const { root } of pendingBatches) this.#added.delete(root);
     this.#emit({ event: "lost", batches: lost.length, users: countUsers(lost) });
     return lost;

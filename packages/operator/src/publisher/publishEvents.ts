@@ -43,11 +43,14 @@ export type PublishEvent =
       added: number;
       plannedAt: number | undefined;
     }
-  /** A resumed plan also publishes users who have no record: how many, and the first 20 of them. */
+  /** A resumed plan also publishes users who have no record: their number, and the first 20 of them. */
   | { event: "withoutRecord"; users: number; userIDs: UserID[] }
   /** The store had lost the file of a resumed plan; it was rebuilt from the records. */
   | { event: "rebuilt"; root: string; users: number }
-  /** `execute` is done: how many users got their batch's root, and who got another one. The chain may still change. */
+  /**
+   * `execute` has ended: the number of users who got their batch's root, and of those who got another one. The chain may
+   * still change.
+   */
   | ({ event: "executed" } & Execution)
   /** Roots are not on the chain any more, or not for all users. They will be added again. */
   | { event: "lost"; batches: number; users: number }

@@ -43,14 +43,14 @@ export interface PublishOptions {
   /** Access lists in transactions (EIP-2930). Default: true if one makes the first transaction cheaper. */
   accessList?: boolean | undefined;
   /**
-   * Check of all keys before anything is sent, as at registration, in one thread per core: also that each is in the
-   * subgroup of prime order, which takes 2 ms. Default false.
+   * Checks all keys as registration does before anything is sent, in one thread per core. This includes the test for the
+   * subgroup of prime order, which takes 2 ms per key. Default false.
    */
   checkSubgroup?: boolean | undefined;
   /** Options for sending transactions and waiting for them. Defaults: see `SendOptions`. */
   sending?: Partial<Omit<SendOptions, "maxFeePerGas" | "maxPriorityFeePerGas">> | undefined;
   onEvent?: ((event: PublishEvent) => void) | undefined;
-  /** Receives how many of the plan's users (first stage: of the records) a stage has done. */
+  /** Receives the number of the plan's users (in the first stage, of the records) that a stage has finished. */
   onProgress?: ((stage: PublishStage, done: number, users: number) => void) | undefined;
 }
 

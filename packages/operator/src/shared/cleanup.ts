@@ -1,6 +1,6 @@
 /**
- * Resources that are closed in the reverse order of their opening: what `AsyncDisposableStack` is in newer versions of Node.
- * Node 22 does not have it.
+ * Resources that are closed in the reverse order of their opening, like `AsyncDisposableStack`, which Node 22 does not
+ * have.
  */
 export class Cleanup implements AsyncDisposable {
   #closers: (() => unknown)[] = [];
@@ -19,7 +19,7 @@ export class Cleanup implements AsyncDisposable {
     this.#closers.push(close);
   }
 
-  /** Hands all resources over to the returned object: disposing of this one then closes nothing. */
+  /** Moves all resources to the returned object. Disposing of this one then closes nothing. */
   move(): Cleanup {
     const moved = new Cleanup();
     moved.#closers = this.#closers;

@@ -10,15 +10,15 @@ type TextRequest = Pick<RequestInit, "method"> & {
   signal?: AbortSignal;
 };
 
-/** The encodings that `fetch` accepts too, so that a file host returns the same compressed files as to clients. */
+/** The encodings that `fetch` also accepts, so that a file host returns the same compressed files as to clients. */
 const HEADERS = { Accept: "*/*", "Accept-Encoding": "gzip, br", "User-Agent": "keyroot" };
 
 const { Z_SYNC_FLUSH: FLUSH, BROTLI_OPERATION_FLUSH: BROTLI_FLUSH } = constants;
 
 /**
- * Sends a request for `fetchBytes` of the library by `node:http`, in a third of the processor time of `fetch`: publishing
- * sends thousands of requests. It does not follow redirects. The response has only what `fetchBytes` and `fetchMerkleFile`
- * read. As with `fetch`, a compressed body that is cut off ends early, without an error.
+ * Sends a request for `fetchBytes` of the library by `node:http`, which takes a third of the processor time of `fetch`.
+ * Publishing sends thousands of requests. It does not follow redirects. The response has only what `fetchBytes` and
+ * `fetchMerkleFile` read. As with `fetch`, a compressed body that is cut off ends early, without an error.
  */
 export const nodeFetch: typeof fetch = (url, init) =>
   new Promise((resolve, reject) => {
@@ -46,8 +46,8 @@ export const nodeFetch: typeof fetch = (url, init) =>
   });
 
 /**
- * The body without its encoding (RFC 9110, section 8.4); undefined if that is not known. `read` throws its error. A body that
- * is no longer read fails when it is aborted.
+ * The body without its encoding (RFC 9110, section 8.4); undefined if the encoding is not known. `read` throws its error. A
+ * body that is no longer read fails when it is aborted.
  */
 function decode(message: IncomingMessage, encoding: string): Readable | undefined {
   const ignore = () => undefined;

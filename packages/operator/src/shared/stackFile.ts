@@ -42,8 +42,7 @@ export const stackFilePath = (root: string): string =>
   resolve(root, process.env["KEYROOT_STACK_FILE"] ?? join(".keyroot", "stack.json"));
 
 /**
- * Writes the stack file atomically: no reader sees a part of it. If two stacks start at the same instant, the later writer
- * wins.
+ * Writes the stack file atomically. If two stacks start at the same instant, the later writer wins.
  *
  * @returns false if another running stack has written its file; that file stays unchanged.
  */
@@ -52,15 +51,15 @@ export async function writeStackFile(root: string, stack: StackFile): Promise<bo
   const path = stackFilePath(root);
   const draft = `${path}.${stack.pid}`;
   await makeFolder(dirname(path));
-  // It contains a token, so only this account may read it.
+  // The file contains a token, so only this account may read it.
   await writeFile(draft, `${JSON.stringify(stack, null, 2)}\n`, { mode: 0o600 });
   await rename(draft, path);
   return true;
 }
 
 /**
- * Reads which stack is running. A file counts only while its process lives and its chain's port accepts connections
- * (process ids are reused). A malformed file does not count, so the next stack replaces it.
+ * Returns the running stack. A file counts only while its process lives and its chain's port accepts connections (process
+ * ids are reused). A malformed file does not count, so the next stack replaces it.
  */
 export async function readStackFile(root: string): Promise<StackFile | undefined> {
   let text: string;

@@ -22,15 +22,15 @@ interface Answer {
 const LAG = 64;
 /** The execution block of headers that no verification reads. */
 const NO_BLOCK = `0x${"00".repeat(32)}`;
-/** The slots of the last update of a period, counted from its end. */
+/** The number of slots from the last update of a period to its end. */
 const BEFORE_END = 8;
 
 /** The root of the first block of every simulated beacon chain, for the option `checkpoint`. */
 export const TEST_CHECKPOINT = "0x054848ffc5ddd0fe6778ff79eb267a4a387e69bda0675fcc4b626ae7e44c309a";
 
 /**
- * A beacon chain for tests: its sync committees have public test keys, and they sign whatever the local chain's newest block is, in
- * the format of the real protocol. Verifiers accept it for the chain 31337 only.
+ * A beacon chain for tests: its sync committees have public test keys, and they sign the local chain's newest block, in the
+ * format of the real protocol. Verifiers accept it for the chain 31337 only.
  */
 export class SimulatedBeacon {
   /** `TEST_CHECKPOINT`. */

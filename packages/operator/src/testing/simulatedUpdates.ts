@@ -16,13 +16,13 @@ import {
   type Update,
 } from "keyroot/beacon/protocol";
 
-/** 512 test keys: their secret keys are `first` and the numbers after it, so that their sum signs once for all. */
+/** 512 test keys. Their secret keys are `first` and the following numbers, so that the sum of the keys signs for all. */
 export interface TestCommittee {
   first: bigint;
   committee: Committee;
 }
 
-/** The parts of a simulated update. Tests replace them by false ones. */
+/** The parts of a simulated update. Tests replace them by false values. */
 export interface UpdateParts {
   finalizedSlot: number;
   attestedSlot: number;
@@ -59,7 +59,7 @@ export function committeeOf(period: number): TestCommittee {
   return testCommittee(SECRET_OF_PERIOD_0 + BigInt(period * COMMITTEE_SIZE));
 }
 
-/** A tree that has these leaves, by their generalized indices, and zeros otherwise. */
+/** A tree with these leaves, by their generalized indices, and zeros elsewhere. */
 function sparseTree(leaves: ReadonlyMap<number, Uint8Array>) {
   const inner = new Set<number>();
   for (const index of leaves.keys()) for (let i = index >> 1; i > 0; i >>= 1) inner.add(i);

@@ -42,7 +42,7 @@ import {
   serverTokenPage,
 } from "./answers.ts";
 
-/** Which service to call, as its operator. */
+/** The service to call, and its admin token. */
 export interface AdminClientOptions extends ConnectionOptions {
   /** The service's admin token (`KEYROOT_ADMIN_TOKEN`). */
   adminToken: string;
@@ -110,7 +110,7 @@ const ROLES: readonly unknown[] = ["administrator", "reader"];
  */
 export class AdminClient {
   readonly #operations: OperationClient;
-  /** The operations without retries, in at most so many ms. */
+  /** The operations without retries, in at most `timeoutMs`. */
   readonly #once: (timeoutMs: number) => OperationClient;
 
   /** @throws ArgumentError BROWSER_REFUSED, ARGUMENT_INVALID */
@@ -188,7 +188,7 @@ export class AdminClient {
     return iteratePages(this.#operations, "/v1/admin/serverTokens/list", { fields, read: serverTokenPage }, options);
   }
 
-  /** Iterates over the audit log, the newest entries first: who changed what. */
+  /** Iterates over the audit log, the newest entries first. */
   listAuditLog(options: ListWholeAuditLogOptions = {}): AsyncGenerator<AuditEntry, void, undefined> {
     const fields = () => ({
       ...auditFilterOf(options),
@@ -222,8 +222,8 @@ export class AdminClient {
   }
 
   /**
-   * Invites a person to the dashboard of a partner. The link works once, within 15 minutes. A person with this name is
-   * invited again: the earlier link, all passkeys and all sessions of the person end.
+   * Invites a person to the dashboard of a partner. The link works once, within 15 minutes. For a known name, the
+   * invitation replaces the person's earlier link, and removes all passkeys and sessions.
    * @param name the name of the person, at most 200 characters
    */
   async invite(bizID: string, name: string, options: InviteOptions = {}): Promise<StaffInvitation> {
@@ -233,7 +233,7 @@ export class AdminClient {
 
   /**
    * Removes a person from the dashboard of a partner, with all passkeys and sessions. The service refuses with
-   * PERSON_UNKNOWN if there is no such person, so also when the answer to an earlier call was lost.
+   * PERSON_UNKNOWN if there is no such person. This is also the case if the answer to an earlier call was lost.
    * @param name the name of the person, at most 200 characters
    */
   async removeStaff(bizID: string, name: string, options: CallOptions = {}): Promise<void> {
@@ -242,8 +242,8 @@ export class AdminClient {
   }
 
   /**
-   * Invites a person to the operator's console, which manages all partners. The link works once, within 15 minutes. A person
-   * with this name is invited again, as by `invite`.
+   * Invites a person to the operator's console, which manages all partners. The link works once, within 15 minutes. For a
+   * known name, it has the same effects as `invite`.
    * @param name the name of the person, at most 200 characters
    */
   async inviteOperator(name: string, options: InviteOptions = {}): Promise<StaffInvitation> {
@@ -268,7 +268,7 @@ export class AdminClient {
   }
 
   /**
-   * Publishes all registered keys that are not published. The request is sent once: if its answer is lost, the service
+   * Publishes all registered keys that are not published yet. The request is sent once: if its answer is lost, the service
    * finishes publishing, and the batches are not reported again.
    */
   async publishRegistered(options: PublishRegisteredOptions = {}): Promise<PublishedBatch[]> {

@@ -2,12 +2,12 @@ import ipaddr from "ipaddr.js";
 import { isIP } from "node:net";
 import type { FastifyRequest } from "fastify";
 
-/** A network of one customer has at least this many bits in common (RFC 6177): its addresses are counted together. */
+/** A customer's network has at least this many common bits (RFC 6177). Its addresses are counted together. */
 const IPV6_BITS = 64;
 
 /**
  * The address under which a request is counted: an IPv4 address, or the /64 network of an IPv6 address, because one machine
- * can use every address of it. If a trusted proxy forwards anything else than an IP address, the proxy's own address counts.
+ * can use all its addresses. If a trusted proxy forwards anything but an IP address, the proxy's own address counts.
  */
 export function addressOf({ ip, socket }: Pick<FastifyRequest, "ip" | "socket">): string {
   return normalize(ip) ?? normalize(socket.remoteAddress ?? "") ?? "unknown";

@@ -28,7 +28,7 @@ export interface AppOptions {
 export async function makeApp(context: ServiceContext, options: AppOptions = {}): Promise<App> {
   const { observe, ...baseOptions } = options;
   const { rateLimits, authenticator, refreshTokens, now } = context;
-  // Only where the token is checked: elsewhere, whoever has one could send it along with guesses of other secrets.
+  // Only on routes that check the token. Elsewhere, the holder of a token could send it with guesses of other secrets.
   const isKnown = (request: FastifyRequest) =>
     request.routeOptions.config.accessToken === true && authenticator.isKnown(request, now());
   const app = makeBaseApp({

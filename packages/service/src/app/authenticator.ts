@@ -40,7 +40,7 @@ export class Authenticator {
       this.#accessTokens.setAccepted(token, true);
       return principal;
     } catch (error) {
-      // After a database error, the state of the token is unknown.
+      // After a database error, the token's state is unknown.
       if (error instanceof ServiceError) this.#accessTokens.setAccepted(token, false);
       throw error;
     }

@@ -14,7 +14,7 @@ export interface BaseAppOptions {
   logger?: FastifyBaseLogger | undefined;
   /** IP addresses and networks of proxies whose `X-Forwarded-For` is trusted. */
   trustedProxies?: string[];
-  /** Counts a request before anything else is done for it. @throws ServiceError RATE_LIMITED */
+  /** Counts a request before any other work for it. @throws ServiceError RATE_LIMITED */
   countAddress: (request: FastifyRequest, reply: FastifyReply) => void;
   /** Counts a request that was rejected before its caller was known. */
   countRefused?: (request: FastifyRequest, reply: FastifyReply) => void;
@@ -69,7 +69,7 @@ export function makeBaseApp(options: BaseAppOptions): App {
     return503OnClosing: false,
     genReqId: () => randomUUID(),
     trustProxy: trustedProxies.length > 0 ? trustedProxies : false,
-    // Malformed URLs, which fastify rejects before it runs any hook, and before it reads what a trusted proxy forwards.
+    // Malformed URLs. Fastify rejects them before it runs a hook, and before it reads forwarded addresses.
     frameworkErrors: (error, request, reply) => {
       try {
         admit(request, reply);
@@ -136,7 +136,7 @@ function closeConnectionsAtEnd(app: App): void {
 /** The apps whose connections are not used again. */
 const ENDING = new WeakSet<App>();
 
-/** From now on, each response closes its connection, so that clients send their next request elsewhere. */
+/** From now on, each response closes its connection. Clients then send their next request elsewhere. */
 export function refuseReuse(app: App): void {
   ENDING.add(app);
 }

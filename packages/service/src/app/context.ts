@@ -43,7 +43,7 @@ export interface ContextOptions {
   explorerUrl?: string | undefined;
   /** The URL of the chain's own explorer, to which the dashboard links transactions. Default none. */
   blockExplorerUrl?: string | undefined;
-  /** Where the service publishes keys; undefined if it publishes none. */
+  /** The registry in which the service publishes keys. Undefined if it publishes none. */
   registry?: RegistryID | undefined;
   /** Whether registration requires proof of possession. Default `required`. */
   possession?: PossessionPolicy | undefined;
@@ -54,13 +54,13 @@ export interface ContextOptions {
   stage: string;
   bucketPrefix: string;
   rateLimits: RateLimitOptions;
-  /** Undefined disables admin operations. */
+  /** The admin token. Undefined disables admin operations. */
   adminToken: string | undefined;
   /** The keys under which webhook secrets are stored; undefined disables webhooks. */
   webhookKeys?: WebhookKeys | undefined;
   /** How events are sent. Default: to public https endpoints only. */
   webhooks?: WebhookSenderOptions | undefined;
-  /** How long events are kept, in days. Default 30. */
+  /** The number of days for which events are kept. Default 30. */
   eventDays?: number | undefined;
   /** Publishes all unpublished keys; undefined without a configured chain. */
   publish?: ((author: Author) => Promise<PublishedBatch[]>) | undefined;
@@ -74,7 +74,7 @@ export interface ContextOptions {
 export interface ServiceContext extends Required<Pick<ContextOptions, "databases" | "signingKeys" | "stage" | "now">> {
   publish: ContextOptions["publish"];
   publishing: ContextOptions["publishing"];
-  /** The result of `publishing` at most half a minute ago, for partners. */
+  /** The result of `publishing`, at most half a minute old, for partners. */
   recentPublishing: ContextOptions["publishing"];
   /** Calls `publish` in the background; undefined without it. */
   publishRuns: PublishRuns | undefined;

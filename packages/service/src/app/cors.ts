@@ -35,7 +35,7 @@ export function allowBrowsers(request: FastifyRequest, reply: FastifyReply): voi
   if (request.routeOptions.config.browsers === true) reply.headers(RESPONSE_HEADERS);
 }
 
-/** Keeps the response from pages. */
+/** Hides the response from pages. */
 export function hideFromBrowsers(reply: FastifyReply): void {
   for (const name of Object.keys(RESPONSE_HEADERS)) reply.removeHeader(name);
 }

@@ -32,7 +32,7 @@ interface Principals {
 /** A person with a session of the dashboard. */
 interface StaffPrincipal {
   kind: "person";
-  /** The person's partner; null for the operator's people. */
+  /** The person's partner. Null for the operator's staff. */
   bizID: string | null;
   session: Session;
 }
@@ -46,7 +46,7 @@ export interface Call<Callers extends Caller = Caller> {
   principal: Principals[Callers];
   /** The author of the changes that the request makes. */
   author: Author;
-  /** The request if it has an Idempotency-Key. Undefined from sessions, so that the service keeps no copy of a secret for them. */
+  /** The request, if it has an Idempotency-Key. Undefined for sessions: the service keeps no copy of a secret for them. */
   repeatable: RepeatableRequest | undefined;
   request: FastifyRequest;
   reply: FastifyReply;
@@ -63,7 +63,7 @@ export interface Operation<
   callers: readonly Callers[];
   /** The role that people need. Default `reader`. */
   role?: "reader" | "administrator";
-  /** Whether people must be verified with a passkey right before. Default false. */
+  /** Whether people must have confirmed the request with a passkey. Default false. */
   verified?: boolean;
   /**
    * Whether users, and people who need the role of an administrator, may call the operation while their partner is suspended. Readers
@@ -74,7 +74,7 @@ export interface Operation<
   description?: string;
   body: Body;
   answer: Answer;
-  /** The status of success. Default 200. */
+  /** The status of a successful response. Default 200. */
   status?: 200 | 201;
   /** Whether the specification defines this operation. Default false: it is an extension. */
   specified?: boolean;
@@ -82,7 +82,7 @@ export interface Operation<
   idempotent?: boolean;
   /** The maximum size of the body in bytes. Default `MAX_BODY_BYTES`. */
   bodyLimit?: number;
-  /** Error statuses beside those that every operation has. */
+  /** Error statuses in addition to those of every operation. */
   errors?: readonly (404 | 409)[];
   // A method, so that operations with different bodies have one supertype.
   handle(body: z.output<Body>, call: Call<Callers>): Promise<z.output<Answer>>;

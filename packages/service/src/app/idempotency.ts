@@ -20,7 +20,7 @@ export const idempotencyHeader = z.object({
 /** A request with an Idempotency-Key. */
 export interface RepeatableRequest {
   key: string;
-  /** SHA-256 of the operation's path and the whole request. A repeated request has the same. */
+  /** SHA-256 of the operation's path and the whole request. Equal for a repeated request. */
   digest: string;
 }
 
@@ -43,7 +43,10 @@ export function requestColumns(owner: string, request: RepeatableRequest | undef
   return { requestHash: hashSecret(owner, request.key), requestDigest: request.digest };
 }
 
-/** Compares a request with the earlier one that had its Idempotency-Key. @throws ServiceError IDEMPOTENCY_KEY_REUSED */
+/**
+ * Compares a request with the earlier request that had the same Idempotency-Key. @throws ServiceError
+ * IDEMPOTENCY_KEY_REUSED
+ */
 export function checkSameRequest(earlier: RequestColumns | undefined, request: RequestColumns): void {
   if (earlier?.requestDigest !== request.requestDigest) throw keyReused("it belongs to a different request");
 }

@@ -37,8 +37,8 @@ export function makeLogger(level: string, destination?: DestinationStream): Logg
 }
 
 /**
- * The path of a URL that no operation has. A caller may have put a token in it, so only short words remain: at most 24
- * letters, or 8 characters of any kind.
+ * The path of a URL that no operation has. It may contain a token, so only short words remain: at most 24 letters, or 8
+ * characters of any kind.
  */
 function redactPath(url: string): string {
   const [path = ""] = url.split("?", 1);
@@ -48,7 +48,7 @@ function redactPath(url: string): string {
 
 const URLS = /\b(?!file:)([a-z][a-z0-9+.-]{1,20}):\/\/(?:[^\s"'<>/?#]*@)?([^\s"'<>/?#@]+)([/?#][^\s"'<>]*)?/gi;
 
-/** URLs of endpoints, databases and stores may contain a secret anywhere but in their host: only that remains. */
+/** Reduces URLs of endpoints, databases and stores to their hosts. Any other part may contain a secret. */
 function withoutPaths<Value>(value: Value): Value {
   if (typeof value === "string") return value.replace(URLS, hostOnly) as Value;
   if (typeof value !== "object" || value === null) return value;
@@ -60,7 +60,7 @@ function hostOnly(_url: string, scheme: string, host: string, rest = "/"): strin
   return `${scheme}://${host}${rest === "/" ? "" : "/<redacted>"}`;
 }
 
-/** The error of a failed query contains the values of its parameters: keep its statement and its cause only. */
+/** Removes the values of the parameters from the error of a failed query. Its statement and its cause remain. */
 function withoutParameters(error: Error): Error {
   const { cause } = error;
   if (error instanceof DrizzleQueryError) return new Error(`A query failed: ${error.query}`, { cause: error.cause });

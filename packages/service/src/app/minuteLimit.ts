@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import { type RequestCount, WINDOW_SECONDS } from "./requestCounts.ts";
 
-/** Maximum counted names, about 200 bytes each. Above it, names without recent requests are dropped. */
+/** Maximum number of counted names, about 200 bytes each. Above it, names without recent requests are dropped. */
 const MAX_NAMES = 100_000;
 /** A replica reports the requests of a name to the others in steps of this share of the limit. */
 const STEPS = 10;
@@ -23,11 +23,11 @@ export type ShareCount = (name: string, requests: number) => Promise<RequestCoun
 interface Counter {
   /** Requests that this replica counted. */
   requests: number;
-  /** The part of them that it has shared. */
+  /** The number of these requests that it has shared. */
   shared: number;
   /** Requests that other replicas have shared. */
   elsewhere: number;
-  /** Whether a count is being shared. Two at once could arrive in the other order. */
+  /** Whether a count is being shared. Two concurrent counts could arrive in the wrong order. */
   sharing: boolean;
   /** End of the counted minute, in ms of `performance.now()`. */
   ends: number;
@@ -35,8 +35,8 @@ interface Counter {
 
 /**
  * Limits requests per minute, for each name under which they are counted: such as an address. Counting costs no query: a
- * replica counts in memory, and shares its count when a tenth of the limit has been added to it. So over all replicas, the
- * limit is exact to a tenth for each replica, and a name with few requests adds no row to the database.
+ * replica counts in memory, and shares its count when a tenth of the limit has been added to it. So each replica can exceed
+ * the limit by a tenth, and a name with few requests adds no row to the database.
  */
 export class MinuteLimit {
   readonly limit: number;
@@ -67,7 +67,7 @@ export class MinuteLimit {
     return this.#quota(counter, now, exceeded);
   }
 
-  /** Whether no further request of the name is accepted: the state without counting a request. */
+  /** Whether no further request of the name is accepted. Does not count a request. */
   exceeded(name: string): Quota | undefined {
     const now = performance.now();
     const counter = this.#current(name, now);
@@ -105,7 +105,7 @@ export class MinuteLimit {
   }
 }
 
-/** The state of a limit, after the last of so many requests was counted. */
+/** The state of a limit after the last of these requests was counted. */
 export function quotaOf(limit: number, { requests, endsInMs }: RequestCount): Quota {
   const resetSeconds = Math.min(WINDOW_SECONDS, Math.max(1, Math.ceil(endsInMs / 1000)));
   return { limit, remaining: Math.max(0, limit - requests), resetSeconds, exceeded: requests > limit };

@@ -28,7 +28,7 @@ export interface MonitoringOptions {
   overdueAfter?: number;
 }
 
-/** The endpoints for load balancers and monitoring, and what connects them to the API. */
+/** The endpoints for load balancers and monitoring, and their connections to the API. */
 export interface Monitoring {
   /** Serves /healthz, /readyz and /metrics. It does not listen yet. */
   app: App;
@@ -41,8 +41,9 @@ export interface Monitoring {
 }
 
 /**
- * Creates the endpoints /healthz (the process responds), /readyz (it accepts requests and reaches its databases) and /metrics
- * (for Prometheus: durations by route and status, without ids). They listen on a port of their own, which need not be public.
+ * Creates the endpoints /healthz (the process responds), /readyz (it accepts requests and reaches its databases) and
+ * /metrics (for Prometheus: durations by route and status, without ids). They listen on a separate port, which need not be
+ * public.
  */
 export function makeMonitoring({
   databases,

@@ -25,9 +25,9 @@ export const problemSchema = strict({
   hold_ends_at: holdEndsAt.optional(),
 }).meta({ id: "Problem", description: "An error (RFC 9457)." });
 
-/** Unknown field names up to this length are repeated in errors. Longer ones may be tokens, so they are not. */
+/** The maximum length of unknown field names in errors. Longer ones may be tokens. */
 const MAX_SHOWN_NAME = 32;
-/** An error names so many invalid fields. A list can have more. */
+/** The maximum number of invalid fields in an error. */
 const MAX_SHOWN_FIELDS = 20;
 
 /** Error codes for invalid values in these fields. All other fields have FIELD_INVALID. */
@@ -76,7 +76,7 @@ function detailOf(issue: z.core.$ZodIssue): string {
   return issue.code === "invalid_type" ? `must be of type ${issue.expected}` : "has an invalid format";
 }
 
-/** A limit with what it counts, such as `500 items`; a number alone. */
+/** A limit with its unit, such as `500 items`. */
 function amountOf(limit: number | bigint, { origin }: { origin: string }): string {
   const noun = NOUNS[origin];
   return noun === undefined ? String(limit) : plural(Number(limit), noun);

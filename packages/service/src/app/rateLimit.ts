@@ -9,7 +9,7 @@ import { addressOf } from "./addressOf.ts";
 
 /** Maximum addresses per minute whose counts a replica stores in the database. */
 const MAX_SHARED_ADDRESSES = 1000;
-/** Callers over their limit that a replica remembers. */
+/** The number of callers over their limit that a replica remembers. */
 const MAX_EXCEEDED = 10_000;
 
 /** Maximum requests per minute; 0 for no limit. */
@@ -22,7 +22,7 @@ export interface RateLimitOptions {
   refused: number;
 }
 
-/** Whose requests are counted together. */
+/** The callers whose requests are counted together. */
 type Caller = Principal | "operator" | { kind: "person"; personID: string };
 
 type Policy = keyof RateLimitOptions;
@@ -35,8 +35,8 @@ const WHAT: Record<Policy, string> = {
 };
 
 /**
- * Limits requests by address, before anything else is done for them, and then by caller. Callers are counted in the home
- * database for all replicas together. A replica rejects a caller that is over the limit without a query until the minute ends.
+ * Limits requests by address, before any other work for them, and then by caller. Callers are counted in the home database
+ * for all replicas together. A replica rejects a caller that is over the limit without a query until the minute ends.
  */
 export class RateLimits {
   readonly #counts: RequestCounts;
@@ -83,7 +83,7 @@ export class RateLimits {
   }
 
   /**
-   * Counts a connection that sent no HTTP request, as a request and as a rejected one.
+   * Counts a connection that sent no HTTP request, both as a request and as a rejected request.
    * @returns whether the address is over a limit
    */
   countMalformed(address: string): boolean {
@@ -161,7 +161,7 @@ function enforce(policy: Policy, quota: Quota, reply: FastifyReply): void {
   throw new ServiceError(429, "RATE_LIMITED", message, { retryAfter });
 }
 
-/** The error for a list that no minute has room for. */
+/** The error for a list that is longer than the limit of a minute. */
 function listTooLong(items: number, limit: number): ServiceError {
   const message = `Each item of a list counts as a request. The list has ${items} items, but the limit is ${limit} requests in a minute: send shorter lists.`;
   return new ServiceError(400, "FIELD_INVALID", message);

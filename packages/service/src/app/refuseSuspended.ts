@@ -4,7 +4,7 @@ import type { ServiceContext } from "./context.ts";
 import type { AnyPrincipal } from "./defineOperation.ts";
 
 /**
- * Checks what a person needs right before the operation: fresh verification, and a partner that is not suspended.
+ * Checks a person's request: the required fresh verification, and a partner that is not suspended.
  * @throws ServiceError VERIFICATION_REQUIRED, PARTNER_SUSPENDED
  */
 export async function checkStaffRequest(

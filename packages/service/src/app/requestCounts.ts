@@ -33,7 +33,7 @@ export class RequestCounts {
 
   /**
    * Adds requests.
-   * @returns the count with them, and without those that are added later
+   * @returns the count with these requests, and without later ones
    */
   add(name: string, requests: number): Promise<RequestCount> {
     return this.#add({ name, requests });
@@ -59,7 +59,7 @@ export class RequestCounts {
   /** Deletes the counts of past minutes, a minute after their end. */
   async dropExpired(): Promise<void> {
     const { key, expire } = rateLimits;
-    // Without waiting for rows that a request is counting: it may wait for others of them, which would be a deadlock.
+    // Skips rows that a request is counting. That request may wait for other rows, which would be a deadlock.
     const past = this.#home
       .select({ key })
       .from(rateLimits)
@@ -73,7 +73,7 @@ export class RequestCounts {
 function prepareIncrements(home: Database): (increments: readonly CountIncrement[]) => Promise<RequestCount[]> {
   const { key, points, expire } = rateLimits;
   const ended = sql`${expire} <= clock_timestamp()`;
-  // In this form, PostgreSQL does not plan the statement again at each execution, for the arrays' length.
+  // With this form, PostgreSQL does not plan the statement again when the length of the arrays changes.
   const added = sql`unnest((select ${sql.placeholder("names")}::text[]), (select ${sql.placeholder("requests")}::int[]))`;
   const statement = home
     .insert(rateLimits)

@@ -31,7 +31,7 @@ export function actorOf(principal: Principal): Actor {
   return kind === "partner" ? { kind, partner, token } : { kind, partner, user: principal.userID, token };
 }
 
-/** The part of a request's author that is known before its caller is. */
+/** The part of a request's author that is known before the caller is identified. */
 export function requestOf(request: FastifyRequest): Omit<Author, "actor"> {
   return {
     requestID: request.id,
@@ -70,7 +70,7 @@ export class RequestLog extends LogController {
   }
 
   override incomingRequest(): void {
-    // Everything is in the line of the completed request.
+    // The line of the completed request contains everything.
   }
 
   override requestCompleted(error: Error | null | undefined, request: FastifyRequest, reply: FastifyReply): void {

@@ -9,7 +9,10 @@ export function hashSecret(...parts: string[]): string {
   return createHash("sha256").update(parts.join("\n")).digest("hex");
 }
 
-/** A key of AES-256-GCM for one stored text (HKDF-SHA-256, RFC 5869). @param salt the id of what the text belongs to */
+/**
+ * A key of AES-256-GCM for one stored text (HKDF-SHA-256, RFC 5869). @param salt the id of the object to which the text
+ * belongs
+ */
 export function deriveKey(secret: string | Uint8Array, salt: string, purpose: string): Uint8Array {
   return new Uint8Array(hkdfSync("sha256", secret, salt, purpose, 32));
 }

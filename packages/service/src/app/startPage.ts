@@ -1,6 +1,6 @@
 import type { App } from "./defineOperation.ts";
 
-/** Serves a page at / with links to the parts of the service that people look for there. */
+/** Serves a page at / with links to the parts of the service. */
 export function startPage(app: App, explorerUrl: string | undefined): void {
   const links = [
     link("/docs", "API documentation"),

@@ -85,7 +85,10 @@ async function list({ auditLog }: ServiceContext, filter: AuditFilter, { limit, 
   return { entries, next: next === null ? null : encodeCursor(next) };
 }
 
-/** An entry without the names and addresses of the operator's people. @param own the ids of the partner's people */
+/**
+ * An entry without the names and addresses of the operator's staff. @param own the ids of the partner's staff @param own
+ * the ids of the partner's people
+ */
 function forPartner(entry: AuditEntry, own: ReadonlySet<string>): AuditEntry {
   const { actorKind, actorID } = entry;
   const isOperator = actorKind === "operator" || (actorKind === "person" && !own.has(actorID ?? ""));

@@ -5,7 +5,7 @@ import type { Action, ActorKind, ChangeData } from "./recordChange.ts";
 import { type Database, type Databases, distinctDatabases, type Place, PLACES, rowsOf } from "../database/database.ts";
 import { auditEntries } from "./tables.ts";
 
-/** An entry of the audit log: who changed what, and in which request. */
+/** An entry of the audit log: the change, its author and its request. */
 export interface AuditEntry {
   /** A UUID. */
   id: string;
@@ -33,11 +33,11 @@ export interface AuditFilter {
   actorID?: string | undefined;
   /** The earliest time, in milliseconds since 1970. */
   since?: number | undefined;
-  /** The first time that is too late, in milliseconds since 1970. */
+  /** The end of the period in milliseconds since 1970, exclusive. */
   until?: number | undefined;
 }
 
-/** Entries are listed in this order: the newest first; at the same time by place; in one place the last inserted first. */
+/** The order of listed entries: the newest first, then by place, then the last inserted first. */
 export const auditCursorSchema = z.strictObject({
   at: z.int().nonnegative(),
   place: z.enum(PLACES),
@@ -90,7 +90,7 @@ export class AuditLog {
     for (const database of this.#databases.values())
       for (let i = 0; i < MAX_STATEMENTS && signal?.aborted !== true; i++) {
         const deleted = await database.transaction(async (transaction) => {
-          // Without this, a trigger rejects the deletion.
+          // Allows the deletion, which a trigger otherwise rejects.
           await transaction.execute(sql`select set_config('keyroot.audit_retention', 'on', true)`);
           return transaction.execute(sql`delete from audit_entries where position in (
             select position from audit_entries where at < ${before}::bigint
@@ -137,7 +137,7 @@ async function readPage(
     .limit(limit);
   const found = rows.map(({ position, ...entry }) => ({ at: entry.at, place, position, entry }));
   if (matching === undefined || rows.length === limit) return { found };
-  // Read afterwards: entries that were added meanwhile make the end earlier in the list, so none is skipped.
+  // Read afterwards, because entries that were added meanwhile move the end forward. So no entry is skipped.
   const [end] = await read()
     .offset(MAX_READ - 1)
     .limit(1);

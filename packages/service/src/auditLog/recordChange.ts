@@ -79,7 +79,7 @@ export const ACTIONS = [
 ] as const;
 export type Action = (typeof ACTIONS)[number];
 
-/** Further values of a change, in the API's field names. None is a secret. */
+/** Further values of a change, under the API's field names. None is a secret. */
 export interface ChangeData {
   person_id?: string;
   token_id?: string;
@@ -114,7 +114,7 @@ export interface Change {
   data?: ChangeData;
 }
 
-/** A row of the common table expression `change`, from which `RECORDING` inserts. */
+/** A row of the common table expression `change`, which is the source of the inserts of `RECORDING`. */
 type ChangeRow = Record<string, unknown>;
 
 /** The names and types of `ChangeRow`. */
@@ -135,9 +135,9 @@ export const RECORDING = {
 
 /**
  * Records a change in the transaction that makes it, so that both are stored or neither: in the audit log, in the outbox of
- * events and, for keys that are not published, in the history of the user's keys. Every change passes here or, for many users
- * at once, through `RECORDING`.
- * @param transaction of the database of the change: of the user's region if it is about a user, and of home otherwise
+ * events and, for keys that are not published, in the history of the user's keys. Every change passes here or, for many
+ * users at once, through `RECORDING`.
+ * @param transaction of the changed database: the user's region for a change of a user, otherwise home
  */
 export function recordChange(transaction: Database, author: Author, change: Change): Promise<void> {
   return recordChanges(transaction, author, [change]);

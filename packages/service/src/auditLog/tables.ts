@@ -4,8 +4,8 @@ import { timestampMs } from "../database/columns.ts";
 
 /**
  * The columns that both records of changes have. A change is stored in the database of what it changed, in its transaction.
- * `position` is the order of insertion, which is not the order of commits. `biz_id` is the partner that the change is about,
- * `user_id` the user.
+ * `position` is the order of insertion, which is not the order of commits. `biz_id` is the partner of the change, `user_id`
+ * its user.
  */
 export const changeColumns = () => ({
   id: uuid("id").notNull().defaultRandom(),

@@ -4,7 +4,8 @@ import { readStackFile } from "@keyroot/operator/shared";
 import type { Host } from "@keyroot/operator/commands";
 
 /**
- * A client for the service that `--service-url` names, with its admin token from the environment, or for the local stack's.
+ * A client for the service of `--service-url`, with the admin token from the environment. Without the option, for the local
+ * stack's service.
  * @throws ArgumentError ARGUMENT_INVALID
  */
 export async function adminClientOf(serviceUrl: string | undefined, host: Host): Promise<AdminClient> {

@@ -3,10 +3,7 @@ import { adminClientOf } from "./adminClient.ts";
 import type { ArgsOf } from "./help.ts";
 import type { Host, Outcome } from "@keyroot/operator/commands";
 
-/**
- * `keyroot invite`: a link with which a person of a partner, or of the operator, signs in to the dashboard once and adds a
- * passkey.
- */
+/** `keyroot invite`: a link to the dashboard for a person of a partner or of the operator. It works once. */
 export default async function invite(args: ArgsOf<"invite">, host: Host): Promise<Outcome> {
   const { bizID, operator, name, role, serviceUrl } = args;
   if (operator === (bizID !== undefined))

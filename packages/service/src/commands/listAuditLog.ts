@@ -9,7 +9,7 @@ import { outputIsLost, print, printError } from "@keyroot/operator/commands";
 /** A date, or a date and a time with its time zone (RFC 3339). */
 const TIME = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d{1,3})?(?:Z|[+-]\d\d:\d\d))?$/;
 
-/** `keyroot list-audit-log`: who changed what, as text or as JSON lines. */
+/** `keyroot list-audit-log`: the audit log's entries, as text or as JSON lines. */
 export default async function listAuditLog(args: ArgsOf<"list-audit-log">, host: Host): Promise<undefined> {
   const { since, until, serviceUrl, json, ...filter } = args;
   const times = { since: toTime("--since", since), until: toTime("--until", until) };

@@ -23,7 +23,7 @@ export default async function reconcile(): Promise<Outcome> {
   const publisher = new KeyPublisher(databases, { ...chain, limits: limitsOf(chain) }, undefined);
   const result = await publisher.reconcile();
   const { roots, recorded, replaced, added, lost, unknownUsers, missingFiles, differences } = result;
-  // Their users could not be compared.
+  // The users of these roots could not be compared.
   if (missingFiles.length + differences.length > 0) process.exitCode = EXIT.unavailable;
   const lines = [
     `Compared ${plural(roots, "root")}: ${plural(recorded, "key")} recorded as published, ${replaced} replaced, ${added} added, ${lost} submitted again.`,

@@ -94,11 +94,11 @@ export interface ChainOptions extends Pick<ChainConfig, "rpcUrl" | "secondRpcUrl
   allowHttp?: boolean | undefined;
   /** Maximum gwei per unit of gas, as a decimal number. Required unless the chain is a development chain on this machine. */
   maxFee?: string | undefined;
-  /** Maximum cost of a plan in ETH, for all its rounds together, as a decimal number. Default: see `CostLimits`. Requires `maxFee`. */
+  /** Maximum cost of a plan in ETH, over all its rounds, as a decimal number. Default: see `CostLimits`. Requires `maxFee`. */
   maxCost?: string | undefined;
   /** Maximum cost of all plans and regions within 24 hours in ETH, as a decimal number. Default no limit. Requires `maxFee`. */
   maxCostPerDay?: string | undefined;
-  /** Blocks after which a root counts as published, its own included. Default 1. */
+  /** Number of blocks after which a root counts as published, including its own. Default 1. */
   confirmations?: number | undefined;
   /** Store of Merkle-tree files, for all regions or per region: a folder, or `s3://<bucket>/<prefix>`. */
   files: string | ChainConfig["files"];
@@ -154,7 +154,7 @@ const schema = z.strictObject({
   databaseFolder: text().nullable().default(".keyroot/database"),
   connections: wholeNumber(1, 1000).default(10),
   signingKeys: text().optional(),
-  // The characters of a bearer token (RFC 6750, section 2.1): another token could never be sent.
+  // The characters of a bearer token (RFC 6750, section 2.1). Other tokens cannot be sent.
   adminToken: text()
     .regex(/^[\w.~+/-]{32,}=*$/, "must have at least 32 characters, all of them letters, digits or - . _ ~ + /")
     .refine(looksRandom, "is too easy to guess: make one with 'openssl rand -hex 32'")

@@ -1,12 +1,12 @@
-/** Random tokens have at least 110 bits by this estimate, even those of 32 hex digits. */
+/** Random tokens have at least 110 bits by this estimate, including tokens of 32 hex digits. */
 const MIN_BITS = 80;
-/** A text of this many characters that occurs again is a repetition. */
+/** The minimum length of a repeated text, in characters. */
 const REPEATED = 3;
 
 /**
- * Whether a token could be random. It estimates the bits that an attacker with knowledge of common patterns must guess: each
- * character counts the logarithm of the number of different characters, unless it continues a repetition ("abcabc") or a
- * sequence ("aaaa", "4567"). It cannot notice a phrase of words.
+ * Whether a token could be random. Estimates the bits that an attacker who tries common patterns must guess. Each character
+ * counts the logarithm of the number of different characters, unless it continues a repetition ("abcabc") or a sequence
+ * ("aaaa", "4567"). Phrases of words are not detected.
  */
 export function looksRandom(token: string): boolean {
   const alphabet = new Set(token).size;

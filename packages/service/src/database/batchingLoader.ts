@@ -6,8 +6,9 @@ const MAX_BATCH = 100;
 const MAX_RUNNING = 2;
 
 /**
- * Turns a function over many items into a function over one item. A busy service then sends one statement for many requests. All calls within one turn of the event loop share a statement. While `MAX_RUNNING` statements run, later calls
- * wait, and share the next one. Results are not cached: every item is answered by a statement that began after its call.
+ * Converts a function for many items to a function for one item. A busy service then sends one statement for many requests.
+ * All calls within one turn of the event loop share a statement. While `MAX_RUNNING` statements run, later calls wait, and
+ * share the next one. Results are not cached: every item is answered by a statement that began after its call.
  * @param load MUST return one result per item, in the order of the items
  */
 export function batchingLoader<Item, Result>(

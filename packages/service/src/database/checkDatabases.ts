@@ -2,7 +2,7 @@ import { sql } from "drizzle-orm";
 import { REGIONS } from "keyroot/identity";
 import type { Database, Databases } from "./database.ts";
 
-/** Whether a database answers. */
+/** The result of a check whether a database answers. */
 export interface DatabaseCheck {
   /** Such as "home" or "us-west-2". One database may have several names. */
   name: string;

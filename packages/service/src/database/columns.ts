@@ -25,7 +25,10 @@ export function columnOf<Row>(
   return sql`${sql.param(rows.map(value))}::${sql.raw(type)}[]`;
 }
 
-/** Whether a column of text has one of these values: one parameter, however many there are. PostgreSQL accepts at most 65,535. */
+/**
+ * Whether a text column has one of these values. The values are one parameter, because PostgreSQL accepts at most 65,535
+ * parameters.
+ */
 export function isAnyOf(column: PgColumn, values: readonly string[]): SQL {
   return sql`${column} = any(${sql.param(values)}::text[])`;
 }

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { ServiceError } from "keyroot/errors";
 
-/** A cursor in requests: base64url without padding. */
+/** The form of a cursor in requests: base64url without padding. */
 export const CURSOR_FORM = /^[A-Za-z0-9_-]{1,1000}$/;
 
 /** Converts a position in a list to the text that callers send back as `after`. It is not secret, and not signed. */
@@ -10,7 +10,7 @@ export function encodeCursor(position: object): string {
 }
 
 /**
- * Converts the text of a cursor back. Callers can send any text, so whoever uses the position treats it like other input.
+ * Converts the text of a cursor back. Callers can send any text, so the position is untrusted input.
  * @throws ServiceError FIELD_INVALID
  */
 export function decodeCursor<Schema extends z.ZodType>(schema: Schema, text: string): z.output<Schema> {

@@ -89,7 +89,7 @@ export async function openDatabases(options: DatabaseOptions): Promise<Databases
   };
 }
 
-/** The database's time in milliseconds since 1970. */
+/** Reads the database's time, in milliseconds since 1970. */
 export async function readClock(database: Database): Promise<number> {
   const [row] = rowsOf(await database.execute(sql`select ${DATABASE_NOW} as now`));
   return Number(row?.["now"]);
@@ -128,7 +128,7 @@ export async function checkMigrations({ home, regions }: Databases): Promise<voi
 }
 
 /**
- * Checks that no later migration has removed what this version uses.
+ * Checks that no later migration has removed a table or column that this version uses.
  * @param database with the migrations of this version
  * @returns why this version cannot run over the database; undefined if it can
  */
@@ -175,7 +175,8 @@ async function openPostgres(
     statement_timeout: STATEMENT_TIMEOUT_MS,
     query_timeout: STATEMENT_TIMEOUT_MS + 1_000,
     keepAlive: true,
-    // A proxy that has just started may connect to any server. A standby answers with old data, such as revoked tokens.
+    // A proxy that has just started may connect to any server. A standby has old data, for example revoked tokens as
+    // active.
     verify: (client, done) => {
       client.query<{ standby: boolean }>("select pg_is_in_recovery() as standby").then(
         ({ rows: [row] }) => {

@@ -26,7 +26,7 @@ export async function createDatabase(
   return client;
 }
 
-/** In the folder where tools keep their caches: beside the packages, so who can change the image can change the code, too. */
+/** In the cache folder beside the packages: whoever can change the image can change the code, too. */
 async function imagePath(): Promise<string> {
   const program = import.meta.resolve("@electric-sql/pglite");
   const { version } = JSON.parse(await readFile(new URL("../package.json", program), "utf8")) as { version: string };
@@ -42,7 +42,10 @@ async function readImage(path: string): Promise<Blob | undefined> {
   }
 }
 
-/** Saves the image under another name first, so that no process reads a part of it. Without a writable folder, there is none. */
+/**
+ * Saves the image under another name first, so that no process reads a part of it. Without a writable folder, no image is
+ * saved.
+ */
 async function save(client: PGlite, path: string): Promise<void> {
   const draft = `${path}.${process.pid}`;
   try {

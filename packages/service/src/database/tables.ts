@@ -1,8 +1,8 @@
 import { integer, pgTable, text, timestamp } from "drizzle-orm/pg-core";
 
 /**
- * Every database: the number of migrations that a version of the service must include to run over these tables. The highest counts.
- * Only migrations that remove or change something insert a row: until then, older versions run over newer tables.
+ * Every database: the minimum number of migrations in a version of the service that runs over these tables. The highest row
+ * counts. Only migrations that remove or change something insert a row: until then, older versions run over newer tables.
  */
 export const schemaRequirements = pgTable("schema_requirements", {
   migrations: integer("migrations").primaryKey(),

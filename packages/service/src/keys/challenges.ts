@@ -8,7 +8,7 @@ export interface StoredChallenge {
   userID: UserID;
   /** Base64. */
   nonce: string;
-  /** The key that the challenge is for, in base64. */
+  /** The key of the challenge, in base64. */
   pubKey: string;
   /** SHA-256 of the only valid response, 64 hex digits. */
   responseHash: string;
@@ -16,7 +16,7 @@ export interface StoredChallenge {
   expires: number;
 }
 
-/** Open challenges of a user; a new one replaces the oldest. */
+/** Maximum number of open challenges per user. A new one replaces the oldest. */
 const MAX_PER_USER = 3;
 
 /** Stores challenges in the user's region, so that every replica can check the response. */

@@ -6,7 +6,7 @@ import { listKeyEvents, recordKeyChange } from "./keyEvents.ts";
 import { conflictingKeys, publicKeys } from "./tables.ts";
 import type { User } from "../users/user.ts";
 
-/** A conflicting key: offered for a user who has another key, or withdrawn. */
+/** A conflicting key: it was withdrawn, or offered for a user who has another key. */
 export interface ConflictingKey {
   pubKey: string;
   keyID: string;
@@ -24,7 +24,7 @@ export type DecisionOutcome = "done" | "unknown" | "submitted";
 /** Maximum undecided keys per user. More would change nothing: the user's key is undecided already. */
 const MAX_UNDECIDED = 10;
 
-/** A key that no publisher has taken. A publisher takes a key with the same condition, so one of both succeeds. */
+/** A key that no publisher has taken. A publisher takes a key under the same condition, so only one of both succeeds. */
 const isPending = and(isNull(publicKeys.submitted), isNull(publicKeys.root));
 
 /** Stores conflicting keys of unpublished keys, withdrawals, and partners' decisions. */
@@ -73,7 +73,7 @@ export class ConflictingKeys {
     return this.#remove(user, keyID, now, "key.discarded", author);
   }
 
-  /** Records that the partner decides for the user's pending key. */
+  /** Records that the partner approved the user's pending key. */
   async approve({ region, userID, bizID }: User, keyID: string, now: number, author: Author): Promise<DecisionOutcome> {
     return this.#databases.regions[region].transaction(async (transaction) => {
       const ofUser = eq(publicKeys.userID, userID);
@@ -157,7 +157,7 @@ export async function startOf(
   return { undecidedSince: other === undefined ? null : now, afterWithdrawal };
 }
 
-/** Whether the newest event of a user is that a key, or this one, was removed. */
+/** Whether the user's newest event is the removal of a key, or of this key. */
 async function wasRemoved(transaction: Database, userID: UserID, keyID?: string): Promise<boolean> {
   const [last] = await listKeyEvents(transaction, userID, 1);
   const isRemoval = last?.type === "withdrawn" || last?.type === "discarded";
@@ -176,8 +176,7 @@ async function addConflicting(transaction: Database, key: ConflictingKey & { use
 }
 
 /**
- * Records a withdrawn key. If the partner had decided about it, the decision no longer applies: the user may not be the one who
- * withdrew it.
+ * Records a withdrawn key. An earlier decision of the partner no longer applies: the withdrawal may come from an attacker.
  */
 async function addWithdrawn(transaction: Database, key: ConflictingKey & { userID: UserID }): Promise<void> {
   if (await addConflicting(transaction, key)) return;
@@ -188,7 +187,7 @@ async function addWithdrawn(transaction: Database, key: ConflictingKey & { userI
     .where(and(eq(conflictingKeys.userID, userID), eq(conflictingKeys.keyID, keyID)));
 }
 
-/** Marks all keys of a user as decided, and deletes those of earlier decisions. @returns whether any was undecided */
+/** Marks all keys of a user as decided, and deletes keys that were decided earlier. @returns whether any was undecided */
 async function decide(transaction: Database, userID: UserID, now: number): Promise<boolean> {
   const ofUser = eq(conflictingKeys.userID, userID);
   await transaction.delete(conflictingKeys).where(and(ofUser, sql`${conflictingKeys.decided} is not null`));

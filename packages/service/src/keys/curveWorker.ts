@@ -14,10 +14,10 @@ export interface MadeChallenge {
   response: Uint8Array;
 }
 
-/** The result, or why the key is refused. Other errors end the thread. */
+/** The result, or the reason why the key is refused. Other errors end the thread. */
 export type CurveAnswer = { made: MadeChallenge } | { refused: { code: string; message: string } };
 
-// Requests without curve arithmetic come first. Linux alone has a priority for each thread (`man 2 setpriority`, NOTES).
+// Requests without curve arithmetic have priority. Only Linux has a priority for each thread (`man 2 setpriority`, NOTES).
 if (platform === "linux") setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 
 const port = parentPort;

@@ -8,8 +8,9 @@ import { keyEvents } from "./tables.ts";
 export interface KeyEvent {
   userID: UserID;
   /**
-   * `registered`: the user has this key now. `conflict`: this key was offered and refused, because the user has another one. `withdrawn` and
-   * `discarded`: the user, or the partner, removed this key. `approved`: the partner decided for this key.
+   * `registered`: the user has this key now. `conflict`: this key was offered and refused, because the user has another
+   * one. `withdrawn` and `discarded`: the user, or the partner, removed this key. `approved`: the partner approved this
+   * key.
    */
   type: "registered" | "conflict" | "withdrawn" | "discarded" | "approved";
   keyID: string;
@@ -19,7 +20,7 @@ export interface KeyEvent {
   afterWithdrawal: boolean;
 }
 
-/** Older events of a user are deleted. */
+/** The maximum number of events per user. Older events are deleted. */
 const MAX_PER_USER = 100;
 
 /** The event that a change of a key adds to the history. */

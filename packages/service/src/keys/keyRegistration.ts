@@ -51,7 +51,7 @@ export class KeyRegistration implements AsyncDisposable {
   }
 
   /**
-   * Rejects a user without attempts left, before a query is sent. Each challenge is an attempt.
+   * Rejects a user who has no attempts left, before a query is sent. Each challenge is an attempt.
    * @throws ServiceError RATE_LIMITED
    */
   requireAttempt(userID: UserID): void {
@@ -61,7 +61,7 @@ export class KeyRegistration implements AsyncDisposable {
   /**
    * Makes a challenge for the registration of this key.
    * @param service URL of this service in apps
-   * @returns the registered key if it is this one: it needs no challenge
+   * @returns the registered key if it is this one, because it needs no challenge
    * @throws ServiceError PUBLIC_KEY_REGISTERED, RATE_LIMITED; ArgumentError as `checkNewPublicKey`, KEY_ID_MISMATCH
    */
   async challenge(user: User, record: KeyRecord, service: string, author: Author): Promise<Challenge | RegisteredKey> {
@@ -93,7 +93,7 @@ export class KeyRegistration implements AsyncDisposable {
       await this.#workers.run(user.bizID, { publicKey });
     }
     await this.#store(user, record, answer, author);
-    // Reads the key even after a refused response: a concurrent request with it may have registered the key.
+    // Reads the key even after a refused response, because a concurrent request may have registered it.
     const stored = await this.#find(user, record, author);
     if (stored === undefined) throw possessionRefused();
     return stored;
@@ -109,7 +109,7 @@ export class KeyRegistration implements AsyncDisposable {
     const registered = await publicKeys.get(user.region, user.userID);
     if (registered === undefined || registered.pubKey === record.pubKey) return registered;
     await conflictingKeys.offer(user, record, now(), author);
-    // The offer may have changed when the registered key is published.
+    // The registered key may have been published meanwhile.
     const { state, holdEndsAt } = (await publicKeys.get(user.region, user.userID)) ?? registered;
     const message =
       state === "pending"
@@ -125,7 +125,7 @@ export class KeyRegistration implements AsyncDisposable {
     return databases.regions[user.region].transaction(async (transaction) => {
       if (answer !== undefined && !(await this.#possession.isProven(transaction, record, answer))) return;
       const possession = answer === undefined ? "unproven" : "proven";
-      // The publisher compares with the same clock.
+      // The publisher uses the same clock.
       const registered = await readClock(transaction);
       const holdEndsAt = registered + holdPeriodMs;
       await publicKeys.add(transaction, user, record, { registered, holdEndsAt, possession }, author);

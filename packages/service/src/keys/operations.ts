@@ -313,7 +313,7 @@ function toEvent({ type, keyID, at, afterWithdrawal }: KeyEvent) {
   return { type, key_id: keyID, at, after_withdrawal: afterWithdrawal };
 }
 
-/** Returns only the state of a key that is registered: it needs no challenge. */
+/** For a registered key, returns only its state: it needs no challenge. */
 function toChallenge({ userID }: User, made: Challenge | RegisteredKey) {
   if ("state" in made) return { user_id: userID, state: made.state };
   const { nonce, ephemeralKey, expires, service, registry } = made;

@@ -66,7 +66,7 @@ export class PossessionCheck {
 
   /**
    * Uses the challenge up, and checks the response to it.
-   * @param transaction of the user's region. Commit it in either case: a challenge can be answered once
+   * @param transaction of the user's region. Commit it in both cases: a challenge can be answered once
    */
   async isProven(transaction: Database, { userID, pubKey }: KeyRecord, answer: ChallengeResponse): Promise<boolean> {
     const { challenges, now } = this.#options;

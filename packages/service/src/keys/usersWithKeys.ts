@@ -41,7 +41,7 @@ interface ID {
   region: Region;
 }
 
-/** The numbers of ids that a filtered list reads one after the other: few if many users match, at most 81,000. */
+/** The number of ids that each query of a filtered list reads: few if many users match, at most 81,000 in total. */
 const IDS_PER_QUERY = [1_000, ...Array<number>(8).fill(10_000)];
 
 /** The roots of batches that are not confirmed. */
@@ -67,13 +67,13 @@ export class UsersWithKeys {
   async list(bizID: string, { state, region, after, limit }: UserFilter, now: number) {
     const found: UserWithKey[] = [];
     let last = after;
-    // One more than fits on the page shows whether another page follows.
+    // One item more than the page shows whether another page follows.
     const most = limit + 1;
     for (const size of state === undefined && region === undefined ? [most] : IDS_PER_QUERY) {
       const ids = await this.#readIDs(bizID, state, last, size, now);
       const here = ids.filter((id) => (region ?? id.region) === id.region);
       const candidates = await this.#withState(here, state);
-      // More at a time if most candidates are erased users.
+      // Reads more at a time if most candidates are erased users.
       for (let start = 0, count = most; start < candidates.length && found.length < most; start += count, count *= 2) {
         const users = await this.#describe(candidates.slice(start, start + count), now);
         found.push(...users.filter((user) => (state ?? user.state) === user.state));
@@ -88,7 +88,7 @@ export class UsersWithKeys {
     return { users: found, next: last ?? null };
   }
 
-  /** Leaves out users whose key cannot have this state, with one query per region: only few of many users may have it. */
+  /** Leaves out users whose key cannot have this state, with one query per region. Possibly few users have it. */
   async #withState(ids: readonly ID[], state: ListedState | undefined): Promise<readonly ID[]> {
     if (state !== "unregistered" && state !== "published") return ids;
     const withKey = await this.#inRegions(ids, (database, userIDs) =>
@@ -103,7 +103,7 @@ export class UsersWithKeys {
     return ids.filter(({ userID }) => known.has(userID) === (state === "published"));
   }
 
-  /** Reads the next ids of a partner, from the index that has the fewest others. */
+  /** Reads the next ids of a partner, from the index with the fewest other ids. */
   #readIDs(bizID: string, state: ListedState | undefined, after: UserID | undefined, limit: number, now: number) {
     if (state === undefined || state === "unregistered" || state === "published")
       return this.#readAllIDs(bizID, after, limit);
@@ -153,7 +153,7 @@ export class UsersWithKeys {
     return users.sort(byUserID);
   }
 
-  /** Reads something of users in each one's region. */
+  /** Reads data of users, each in the user's region. */
   async #inRegions<Found>(
     ids: readonly ID[],
     read: (database: Database, userIDs: UserID[]) => PromiseLike<Found[]>,

@@ -25,7 +25,7 @@ const partner = strict({
   server_tokens: count("active refresh tokens of its servers"),
 });
 
-/** Newest deliveries of an endpoint that decide whether the endpoint fails. */
+/** The number of newest deliveries that decide whether an endpoint fails. */
 const NEWEST_DELIVERIES = 25;
 
 export const partnerOperations = [
@@ -206,7 +206,7 @@ async function failingWebhooks({ webhookEndpoints, webhookDeliveries }: ServiceC
   return endpoints.flatMap(({ endpointID }, i) => (failing[i] === true ? [endpointID] : []));
 }
 
-/** The state of publishing without values that concern only the operator. */
+/** The state of publishing, without values for the operator only. */
 function toChain({ chain: { chain_id, contract, state }, stores }: PublishingStatus) {
   const stores_answer = stores.every(({ error }) => error === undefined);
   return { chain_id, contract, block: state?.block ?? null, stores_answer };

@@ -49,7 +49,7 @@ export async function adoptPublished(
   const adopted: Adopted = { recorded: [], replaced: [], added: [], unchanged: [] };
   for (const { userID, pubKey, keyID } of records) {
     const known = keyOf.get(userID);
-    // Of an erased user, only the key that was submitted before remains.
+    // For an erased user, only the key that was submitted before remains.
     const bizID = partnerOf.get(userID) ?? (known?.pubKey === pubKey ? known.bizID : undefined);
     if (bizID === undefined) continue;
     if (known === undefined) {

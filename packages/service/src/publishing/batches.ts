@@ -45,7 +45,7 @@ export interface PendingKey {
   registered: number;
   /** The earliest time of publication, in milliseconds since 1970; null while the partner must decide. */
   holdEndsAt: number | null;
-  /** Whether a publisher took it. */
+  /** Whether a publisher took the key. */
   submitted: boolean;
 }
 
@@ -182,7 +182,7 @@ export class BatchStore {
     return sql`(${publicKeys.submitted} is null and ${publicKeys.undecidedSince} is not null)`;
   }
 
-  /** The rows of all regions. Regions may share a database. */
+  /** All regions' rows. Regions may share a database. */
   async #collect<Row>(select: (database: Database) => PromiseLike<Row[]>): Promise<Row[]> {
     return (await Promise.all([...this.#databases].map(select))).flat();
   }
@@ -190,7 +190,7 @@ export class BatchStore {
 
 /** Counts again how many users each partner has in these batches. @param transaction that changed the roots of keys */
 export async function countShares(transaction: Database, roots: readonly string[]): Promise<void> {
-  // First, so that concurrent counts of a batch, and changes of it, wait for each other.
+  // First, so that concurrent counts and changes of a batch wait for each other.
   await transaction
     .select({ root: batches.root })
     .from(batches)

@@ -11,11 +11,11 @@ export interface ChainConfig {
   allowHttp?: boolean | undefined;
   /** The registry's address: 0x and 40 hex digits. */
   contract: string;
-  /** The chain's id (EIP-155). Transactions are signed for it; the endpoint must report the same. */
+  /** The chain's id (EIP-155), for which transactions are signed. The endpoint must report the same id. */
   chainId: number;
   /** Cost limits of a plan in each region, and of a day; "local" on development chains. */
   limits: CostLimits | "local";
-  /** Blocks after which a root counts as published, its own included. */
+  /** Number of blocks after which a root counts as published, including its own. */
   confirmations: number;
   /** Store of each region's Merkle-tree files: a folder, or `s3://<bucket>/<prefix>`. */
   files: Record<Region, string>;

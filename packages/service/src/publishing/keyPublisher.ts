@@ -45,7 +45,10 @@ export interface KeyPublisherOptions {
   holdOnConflict?: boolean;
   /** Returns milliseconds since 1970. Default `Date.now`. */
   now?: () => number;
-  /** Receives a root that a round could not confirm, and the error. */
+  /**
+   * The number of blocks in which a reorganization may still remove a published root. `KeyPublisher` checks these roots
+   * again.
+   */
   onDifference?: (difference: Difference, error: unknown) => void;
 }
 
@@ -96,8 +99,9 @@ export class KeyPublisher {
   }
 
   /**
-   * Publishes all keys whose hold period is over, region by region. Taken keys can no longer be withdrawn. An unfinished plan is finished first, under its own roots. The process may end at any time: the plan is in the
-   * database, and the next call reads from the chain how far it got.
+   * Publishes all keys whose hold period is over, region by region. Taken keys can no longer be withdrawn. An unfinished
+   * plan is finished first, under its own roots. The process may end at any time: the plan is in the database, and the next
+   * call reads its progress from the chain.
    * @param author the actor in the audit log. Default the service
    * @throws ArgumentError PUBLISHER_RUNNING when another replica publishes; and as `publish`
    */
@@ -106,7 +110,7 @@ export class KeyPublisher {
       return await this.#publish(author);
     } catch (error) {
       const code = error instanceof KeyrootError ? error.code : "UNEXPECTED";
-      // Expected with several replicas: one of them publishes.
+      // Expected with several replicas, because only one of them publishes.
       if (code !== "PUBLISHER_RUNNING") this.failures.set(code, (this.failures.get(code) ?? 0) + 1);
       throw error;
     }
@@ -188,7 +192,7 @@ export class KeyPublisher {
   }
 
   /**
-   * Compares the published roots with chain and files that were not compared for a day.
+   * Compares published roots with the chain and the files, if their last comparison is more than a day old.
    * @throws ArgumentError PUBLISHER_RUNNING when a replica publishes; and as `recheck`
    */
   recheck(): Promise<Recheck> {
@@ -231,8 +235,9 @@ export class KeyPublisher {
   }
 
   /**
-   * Records published roots: those of this round, and those of users whom another publisher published. A key is recorded only after the
-   * root's file was verified, and the root was read at a final block. The next round tries all others again.
+   * Records published roots: those of this round, and those of users whom another publisher published. A key is recorded
+   * only after the root's file was verified, and the root was read at a final block. The next round tries all other roots
+   * again.
    */
   async #confirm(
     region: Region,

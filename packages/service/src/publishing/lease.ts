@@ -37,7 +37,7 @@ export async function withLease<T>(
     .returning();
   if (lease === undefined) throw publisherRunning("Another publisher is running.");
 
-  // The fence alone is not enough: a restored database repeats the numbers of fences.
+  // The fence alone is not enough, because a restored database repeats fence numbers.
   const isOurs = and(
     eq(publisherLeases.name, NAME),
     eq(publisherLeases.fence, lease.fence),

@@ -9,7 +9,7 @@ import { countShares } from "./batches.ts";
 import { batches } from "./tables.ts";
 import { isOfSuspended } from "./takePublishable.ts";
 
-/** A root on the chain, and the users whose root it is. */
+/** A root on the chain, and the users who have it. */
 interface PublishedRoot {
   root: string;
   userIDs: readonly UserID[];
@@ -74,7 +74,7 @@ export class PublicationStore {
           target: batches.root,
           set: {
             ...{ ...block, confirmed: sql`coalesce(${batches.confirmed}, ${now})` },
-            // Unknown to some callers.
+            // Some callers do not have these values.
             gasUsed: sql`coalesce(excluded.gas_used, ${batches.gasUsed})`,
             cost: sql`coalesce(excluded.cost, ${batches.cost})`,
             addedCount: sql`coalesce(excluded.added_count, ${batches.addedCount})`,
@@ -147,7 +147,7 @@ export class PublicationStore {
     return found.map(({ root }) => root);
   }
 
-  /** Records that the chain does not have this root for these users: their keys are submitted again. */
+  /** Records that the chain does not have this root for these users. Their keys are submitted again. */
   async markLost(region: Region, root: string, userIDs: readonly UserID[], now: number): Promise<void> {
     const difference = { checked: now, difference: "NOT_PUBLISHED" };
     const ofBatch = eq(publicKeys.root, root);
@@ -183,7 +183,7 @@ export class PublicationStore {
       .limit(limit);
   }
 
-  /** Forgets the differences of batches without users: their keys are published under other roots. */
+  /** Deletes the differences of batches without users. Their keys are published under other roots. */
   async dropEmptyBatches(region: Region, before: number): Promise<void> {
     const isEmpty = sql`not exists (select from public_keys where public_keys.root = batches.root)`;
     await this.#databases.regions[region]

@@ -29,7 +29,7 @@ export class PublishRuns {
     return this.#last;
   }
 
-  /** Starts a run, unless one of this process is running. It also ends after a failure, which it keeps. */
+  /** Starts a run, unless one of this process is running. A failed run also ends, and keeps its error. */
   start(author: Author, onFailure: (error: unknown) => void): PublishRun {
     if (this.#running !== undefined && this.#last !== undefined) return this.#last;
     const started = this.#now();

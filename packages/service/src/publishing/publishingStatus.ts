@@ -23,13 +23,13 @@ export interface PublishingStatus {
   publishable: number;
   /** Whether a replica publishes now. */
   running: boolean;
-  /** Roots about which chain, files and databases differed at the last check. */
+  /** Roots for which chain, files and databases differed at the last check. */
   differences: Difference[];
 }
 
-/** A check that takes longer has failed. */
+/** The time limit of a check in ms. A longer check has failed. */
 const CHECK_MS = 5_000;
-/** No file has this name. */
+/** A root that no file has as its name. */
 const NO_ROOT = "0".repeat(64);
 
 /** Reads the chain: whether its endpoint answers for the configured chain, and what its owner can pay. */

@@ -5,7 +5,7 @@ import type { Database, Databases } from "../database/database.ts";
 import type { PublicationStore } from "./publications.ts";
 import type { RootCheck } from "./rootCheck.ts";
 
-/** A root about which chain, file and database differed at the last check. */
+/** A root for which chain, file and database differed at the last check. */
 export interface Difference {
   region: Region;
   root: string;
@@ -13,11 +13,11 @@ export interface Difference {
   code: string;
 }
 
-/** Results of a check, by number. */
+/** The results of a check, as numbers. */
 export interface Recheck {
-  /** Compared roots. */
+  /** The number of compared roots. */
   roots: number;
-  /** Keys that the database had as published, and that are not on the chain. They are submitted again. */
+  /** Keys that are published in the database, but not on the chain. They are submitted again. */
   lost: number;
   /** Roots that could not be confirmed. */
   differences: Difference[];
@@ -31,7 +31,7 @@ export interface RecheckOptions {
   now: () => number;
 }
 
-/** Roots that are read from the database at once. */
+/** The number of roots that are read from the database at once. */
 const PAGE = 100;
 
 /**

@@ -10,13 +10,13 @@ import type { CheckedRoot } from "./rootCheck.ts";
 export interface Reconciliation {
   /** The number of roots on the chain. */
   roots: number;
-  /** Keys that the database had, but not as published. */
+  /** Keys that were not recorded as published. */
   recorded: number;
   /** Keys that the published key replaced. The replaced key is now a conflicting key. */
   replaced: number;
   /** Keys of users who had none. */
   added: number;
-  /** Keys that the database had as published, and that are not on the chain. They are submitted again. */
+  /** Keys that are published in the database, but not on the chain. They are submitted again. */
   lost: number;
   /** Users with a published key who are missing from the databases. */
   unknownUsers: UserID[];
@@ -60,7 +60,7 @@ async function adoptRoot(
   { databases, publications, now }: RecheckOptions,
   result: Reconciliation,
 ): Promise<void> {
-  // The contract keeps a user's first root: users of this file may have another one.
+  // The contract keeps a user's first root, so users of this file may have another one.
   if (added === undefined || blockHash === undefined) return;
   const ids = records.map(({ userID }) => userID);
   const owned = await databases.home.select().from(userIDs).where(isAnyOf(userIDs.userID, ids));

@@ -10,8 +10,8 @@ import { isInOpenBatch } from "./tables.ts";
 import { isOfSuspended } from "./takePublishable.ts";
 
 /**
- * Takes the keys of suspended partners out of batches for which no transaction was sent, so that users and partners can withdraw and
- * discard them. These batches are made again without them.
+ * Takes the keys of suspended partners out of batches for which no transaction was sent, so that users can withdraw them
+ * and partners can discard them. The batches are made again without these keys.
  * @param database of the region
  */
 export async function releaseSuspended(
@@ -41,7 +41,7 @@ export async function releaseSuspended(
   });
 }
 
-/** The plan without the batches of these users that were not sent. */
+/** The plan without the unsent batches of these users. */
 function withoutUsers(plan: Plan, users: readonly { userID: UserID }[], sent: ReadonlySet<string>): Plan {
   const excluded = new Set(users.map(({ userID }) => userID));
   const isKept = ({ root, userIDs }: Plan["batches"][number]) =>

@@ -10,9 +10,9 @@ import type { AddedRootEvent, MerkleFileStore, Registry } from "@keyroot/operato
 import { findStored } from "@keyroot/operator/publisher";
 import { TransportError } from "../errors.ts";
 
-/** A block's timestamp may be this far ahead of the clock. */
+/** The maximum time by which a block's timestamp may be ahead of the clock. */
 const MAX_AHEAD_MS = 2 * 60 * 1000;
-/** Wait for the second endpoint to have a block. */
+/** The interval between requests while the second endpoint does not have a block. */
 const POLL_MS = 500;
 const POLLS = 120;
 /** Chains for development, whose clocks tests set. */
@@ -35,7 +35,7 @@ export interface RootCheckOptions {
   registries: readonly [Registry, ...Registry[]];
   stores: Record<Region, MerkleFileStore>;
   chainId: number;
-  /** Blocks after which a root counts as published, its own included. */
+  /** Number of blocks after which a root counts as published, including its own. */
   confirmations: number;
   /** Returns milliseconds since 1970. */
   now: () => number;
@@ -88,11 +88,11 @@ export class RootCheck {
   }
 
   /**
-   * Checks who of these users has a root at a final block, and verifies the root's file.
+   * Checks which of these users have a root at a final block, and verifies the root's file.
    * @param users undefined for all users in the file
    * @param final as `finalBlock`
-   * @throws VerificationError QUORUM_NOT_REACHED, FILE_NOT_FOUND, USER_NOT_IN_FILE, and as `parseMerkleFile`; TransportError NOT_FINAL,
-   * and as the endpoints and the stores
+   * @throws VerificationError QUORUM_NOT_REACHED, FILE_NOT_FOUND, USER_NOT_IN_FILE, and as `parseMerkleFile`;
+   * TransportError NOT_FINAL, and as the endpoints and the stores
    */
   async check(root: string, users: readonly UserID[] | undefined, final: number): Promise<CheckedRoot> {
     const known = users === undefined ? await this.#readFile(root) : undefined;

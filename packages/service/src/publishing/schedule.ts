@@ -33,7 +33,7 @@ export async function publishBySchedule(
     try {
       if ((await countPublishable()) >= atLeast) await publish();
     } catch (error) {
-      // Expected with several replicas: one of them publishes.
+      // Expected with several replicas, because only one of them publishes.
       if (!(error instanceof KeyrootError && error.code === "PUBLISHER_RUNNING")) onError(error);
     }
   }

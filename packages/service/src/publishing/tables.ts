@@ -44,7 +44,7 @@ export const batches = pgTable(
   ],
 );
 
-/** Each region: how many of a partner's users have their key in a batch. */
+/** Each region: the number of a partner's users in a batch. */
 export const batchShares = pgTable(
   "batch_shares",
   {
@@ -62,9 +62,9 @@ export const batchShares = pgTable(
 );
 
 /**
- * Each region: what was published for a partner on a day (UTC), which begins at `day`: its users, the cost in wei, and those of
- * the users whose cost is unknown. Triggers of `batches` and `batch_shares` maintain these sums, in the transaction of the
- * change.
+ * Each region: a partner's publications on one day (UTC), which begins at `day`: the number of users, the cost in wei, and
+ * the number of users whose cost is unknown. Triggers of `batches` and `batch_shares` maintain these sums, in the
+ * transaction of the change.
  */
 export const publishedDays = pgTable(
   "published_days",
@@ -103,8 +103,8 @@ export const attempts = pgTable("attempts", {
 });
 
 /**
- * Whether a root is that of a batch that is not on the chain. Indexes find these batches and what has their roots, so the time
- * depends on their number only.
+ * Whether a root belongs to a batch that is not on the chain. Indexes find these batches and their keys, so the time
+ * depends only on their number.
  */
 export function isInOpenBatch(root: PgColumn): SQL {
   return sql`${root} = any(array(select root from batches where block_number is null))`;

@@ -5,7 +5,7 @@ import type { Databases } from "../database/database.ts";
 import { publicKeys } from "../keys/tables.ts";
 import { isInOpenBatch } from "./tables.ts";
 
-/** Which keys a batch takes. */
+/** Conditions for the keys of a batch. */
 export interface TakeOptions {
   /** Whether a key with a conflicting key waits for the partner's decision. Default false. */
   holdOnConflict?: boolean | undefined;
@@ -31,7 +31,7 @@ export async function takePublishable(
   options: TakeOptions = {},
 ): Promise<KeyRecord[]> {
   const database = regions[region];
-  // A withdrawal deletes the row under the same condition: PostgreSQL lets one of both see it fulfilled.
+  // A withdrawal deletes the row under the same condition, so PostgreSQL lets only one of both succeed.
   await database
     .update(publicKeys)
     .set({ submitted: timeOf(options) })

@@ -2,14 +2,14 @@ import type { HardhatRuntimeEnvironment } from "hardhat/types/hre";
 
 let lastBuild: Promise<unknown> = Promise.resolve();
 
-/** Compiles what changed. One build at a time: two at once take Hardhat's cache file away from each other. */
+/** Compiles changed contracts, in one build at a time: concurrent builds would replace each other's cache file. */
 export function buildContracts(hre: HardhatRuntimeEnvironment): Promise<void> {
   const build = lastBuild.then(() => buildQuietly(hre));
   lastBuild = build.catch(() => undefined);
   return build;
 }
 
-/** Even Hardhat's quiet build logs an empty line: it goes to stderr, since stdout is where commands print JSON. */
+/** Hardhat's quiet build also logs an empty line. It goes to standard error, because commands print JSON to standard output. */
 async function buildQuietly(hre: HardhatRuntimeEnvironment): Promise<void> {
   const { log, error } = console;
   Object.assign(console, { log: error });

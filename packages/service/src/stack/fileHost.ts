@@ -51,7 +51,7 @@ export function startFileHost(options: FileHostOptions): Promise<FileHost> {
   checkOptions("The options of startFileHost", options, { dir: true, otherDirs: true, host: true, port: true });
   const { dir, otherDirs = [], host = "127.0.0.1", port } = options;
   const server = createServer((request, response) => {
-    // After the head is sent, only a broken connection can signal that the body is incomplete.
+    // After the head is sent, only a broken connection shows that the body is incomplete.
     respond([dir, ...otherDirs], request, response).catch(() => response.destroy());
   });
   return listen(server, { host, port });
@@ -81,7 +81,7 @@ async function respond(dirs: readonly string[], request: IncomingMessage, respon
 
 /** The file that a path names. */
 interface Resource {
-  /** The folder of the file, relative to the served one. */
+  /** The folder of the file, relative to the served folder. */
   folder: string;
   name: string;
   /** The tag of its content, if the path determines it. */
@@ -125,7 +125,7 @@ async function serve(
 /** Opens a resource in a folder. @returns undefined if it has none */
 async function openIn(dir: string, { folder, name }: Resource): Promise<FileHandle | undefined> {
   try {
-    // Does not follow links and does not wait for the other end of a named pipe.
+    // Does not follow links, and does not wait for the other end of a named pipe.
     if (folder !== "" && !(await lstat(join(dir, folder))).isDirectory()) return undefined;
     return await open(join(dir, folder, name), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {

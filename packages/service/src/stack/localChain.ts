@@ -61,7 +61,7 @@ export async function startLocalChain(hre: HardhatRuntimeEnvironment, options: L
 async function createChain(
   hre: HardhatRuntimeEnvironment,
 ): Promise<{ server: JsonRpcServer; connection: NetworkConnection }> {
-  // The hook is called for every connection of the process, so mark the one that is made within this call.
+  // The hook is called for every connection of the process. This marks the connection that this call makes.
   const ours = new AsyncLocalStorage<true>();
   let captured: NetworkConnection<string> | undefined;
   const hooks: Pick<NetworkHooks, "newConnection"> = {

@@ -5,7 +5,10 @@ import { TEST_CHECKPOINT } from "@keyroot/operator/testing";
 import { startStack } from "./stack.ts";
 import type { HardhatHost } from "@keyroot/operator/hardhat";
 
-/** `keyroot stack`: chain, registry, file host, simulated beacon endpoint and, if PGlite is installed, partner service on this machine, until Ctrl-C. */
+/**
+ * `keyroot stack`: starts a chain, a registry, a file host and a simulated beacon endpoint on this machine, until Ctrl-C.
+ * If PGlite is installed, also a partner service.
+ */
 export default async function runStack(
   { port, json }: { port: number; json: boolean },
   { hre }: HardhatHost,

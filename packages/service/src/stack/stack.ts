@@ -34,8 +34,8 @@ export interface StackOptions {
 }
 
 /**
- * Starts a stack on this machine: a chain in memory, a host of files from a new temporary folder, and the registry, owned by
- * the chain's first account. It listens on 127.0.0.1 only and prints nothing. If a step fails, the earlier ones are undone.
+ * Starts a stack on this machine: a chain in memory, a host of files from a new temporary folder, and the registry, owned
+ * by the chain's first account. It listens on 127.0.0.1 only and prints nothing. If a step fails, earlier steps are undone.
  * If the process exits without `close`, files and stack file are removed nevertheless.
  *
  * @throws ArgumentError `ARGUMENT_INVALID`: a port is out of range.
@@ -110,7 +110,7 @@ async function startBeacon(rpcUrl: string, port: number): Promise<Listening> {
   return new SimulatedBeacon({ call: rpcCaller(rpcUrl, { maxBytes, timeoutMs }) }).listen(port);
 }
 
-/** Returns the function, and also calls it if the process exits before the returned one was called. */
+/** Returns a function that calls `remove`. If the process exits first, calls `remove` then. */
 function removeAtExit(remove: () => void): () => void {
   process.once("exit", remove);
   return () => {

@@ -31,7 +31,7 @@ export interface Invitation {
   expires: number;
 }
 
-/** Stores invitations to the dashboard, in the home database. A null `bizID` is the operator. */
+/** Stores invitations to the dashboard, in the home database. A null `bizID` stands for the operator. */
 export class InvitationStore {
   readonly #home: Database;
 
@@ -64,7 +64,7 @@ export class InvitationStore {
   }
 
   /**
-   * Invites a person again: the earlier invitation, all passkeys and all sessions of the person end.
+   * Invites a person again, and ends the person's earlier invitation, passkeys and sessions.
    * @returns undefined when the partner has no such person
    * @throws ServiceError LAST_ADMINISTRATOR when no other administrator could sign in
    */
@@ -78,7 +78,7 @@ export class InvitationStore {
   }
 
   /**
-   * Invites the person with this name, as the operator: a new person, or one who lost the passkeys. Unlike a partner's
+   * Invites the person with this name, for the operator: a new person, or one who lost the passkeys. Unlike a partner's
    * administrator, the operator may invite the last administrator again.
    * @throws ServiceError STAFF_LIMIT_REACHED
    */
@@ -92,7 +92,7 @@ export class InvitationStore {
     return invitation ?? this.add(bizID, name, role, now, author);
   }
 
-  /** The id of the person whom a link invites. @returns undefined for an unknown, used or replaced link */
+  /** The id of the person who is invited by a link. @returns undefined for an unknown, used or replaced link */
   async findPerson(token: string): Promise<string | undefined> {
     const tokenHash = hashSecret(token);
     const [found] = await this.#home.select().from(invitations).where(eq(invitations.tokenHash, tokenHash));
@@ -100,13 +100,16 @@ export class InvitationStore {
   }
 }
 
-/** Uses an invitation up. @returns false when it is unknown, used, replaced or expired. Callers get the same answer for each reason */
+/**
+ * Uses an invitation up. @returns false when it is unknown, used, replaced or expired. The answer is the same for each
+ * reason
+ */
 export async function useInvitation(transaction: Transaction, token: string, now: number): Promise<boolean> {
   const isValid = and(eq(invitations.tokenHash, hashSecret(token)), gt(invitations.expires, now));
   return (await transaction.delete(invitations).where(isValid).returning()).length > 0;
 }
 
-/** Whoever holds the old passkeys is locked out before the new link is shown. */
+/** Disables the old passkeys before the new link is shown. */
 async function inviteAgain(transaction: Transaction, person: Person, now: number, author: Author): Promise<Invitation> {
   await endAccess(transaction, person.personID);
   return invite(transaction, person, now, author);

@@ -7,10 +7,10 @@ import { CHALLENGE_MS, type Purpose, type Session } from "./sessions.ts";
 import type { Passkey } from "./passkeys.ts";
 import type { Person } from "./staff.ts";
 
-/** Ed25519, ES256 and RS256 (IANA, COSE Algorithms): what authenticators have. */
+/** The algorithms of authenticators: Ed25519, ES256 and RS256 (IANA, COSE Algorithms). */
 const ALGORITHMS = [-8, -7, -257];
 
-/** The fields of a browser's answer that count. */
+/** The fields of a browser's answer that the check uses. */
 export type AnswerTo<Options extends "register" | "authenticate"> = Pick<
   Options extends "register" ? RegistrationResponseJSON : AuthenticationResponseJSON,
   "id" | "rawId" | "type" | "response"
@@ -78,7 +78,7 @@ export class Passkeys {
   }
 
   /**
-   * Verifies the signature of a passkey: of anybody's to sign in, or of the session's person.
+   * Verifies a passkey's signature: any person's to sign in, otherwise that of the session's person.
    * @throws ServiceError PASSKEY_REFUSED
    */
   async verifyAuthentication(
@@ -121,7 +121,7 @@ function load() {
   return import("@simplewebauthn/server");
 }
 
-/** The library throws an `Error` for each way in which an answer is invalid. Database errors pass. */
+/** The library throws an `Error` for each invalid answer. Database errors are passed on. */
 async function refusing<T>(verify: () => Promise<T>): Promise<T> {
   try {
     return await verify();

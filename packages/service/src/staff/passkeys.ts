@@ -21,7 +21,7 @@ export interface Passkey {
   transports: string[];
 }
 
-/** A passkey in the list of a person's own. */
+/** A passkey in a person's list of passkeys. */
 export interface PasskeyInfo {
   credentialID: string;
   /** The device, or another name that the person chose; null if there is none. */
@@ -58,7 +58,7 @@ export class PasskeyStore {
       const earlier = await transaction.select().from(passkeys).where(eq(passkeys.personID, personID));
       if (earlier.length >= MAX_PASSKEYS)
         throw new ServiceError(409, "PASSKEY_LIMIT_REACHED", `You have ${MAX_PASSKEYS} passkeys: remove one first.`);
-      // Only the first passkey needs no verification. A request from before it must not add a second one.
+      // Only the first passkey needs no verification. An older request must not add a second one.
       if (known === 0 && earlier.length > 0)
         throw new ServiceError(403, "PASSKEY_REFUSED", "Another passkey was added in the meantime: try again.");
       const row = { ...passkey, personID, transports: passkey.transports.join(","), created: now };
@@ -120,7 +120,7 @@ export class PasskeyStore {
    */
   remove({ personID, bizID }: Person, credentialID: string, now: number, author: Author): Promise<boolean> {
     return this.#home.transaction(async (transaction) => {
-      // The lock makes concurrent requests count one after the other.
+      // The lock makes concurrent requests count in sequence.
       await lockStaff(transaction, personID);
       const own = await transaction.select().from(passkeys).where(eq(passkeys.personID, personID));
       if (!own.some((passkey) => passkey.credentialID === credentialID)) return false;

@@ -8,18 +8,18 @@ import { useInvitation } from "./invitations.ts";
 import { actorOfPerson, lockStaff, type Person, type Transaction } from "./staff.ts";
 import { passkeyChallenges, passkeys, sessions, staff } from "./tables.ts";
 
-/** A session ends after this time, */
+/** The maximum duration of a session. */
 export const MAX_SESSION_MS = 7 * 24 * 60 * 60 * 1000;
-/** or after this time without a request. */
+/** A session also ends after this time without a request. */
 const MAX_IDLE_MS = 12 * 60 * 60 * 1000;
 /** The time of the last request is stored to this precision. */
 const IDLE_STEP_MS = 60 * 1000;
-/** A change that requires fresh verification must follow it within this time. */
+/** The maximum time between a verification and the change that requires it. */
 const FRESH_MS = 60 * 1000;
-/** A challenge must be answered within this time. */
+/** The maximum time to answer a challenge. */
 export const CHALLENGE_MS = 5 * 60 * 1000;
 
-/** A session of the dashboard, and whose it is. */
+/** A session of the dashboard, and its person. */
 export interface Session {
   sessionHash: string;
   person: Person;
@@ -34,7 +34,7 @@ export interface StartedSession {
   person: Person;
 }
 
-/** The request that starts a session. Its author is known when the session is. */
+/** The request that starts a session. Its author is not known before the session. */
 type Request = Omit<Author, "actor">;
 
 /** Purposes of passkey challenges. */
@@ -50,7 +50,7 @@ export class SessionStore {
 
   /**
    * Uses an invitation up and starts a session.
-   * @returns undefined when it is unknown, used, replaced or expired: callers get the same answer for each reason
+   * @returns undefined when it is unknown, used, replaced or expired: the answer is the same for each reason
    */
   async startWithInvitation(
     { personID, token }: { personID: string; token: string },
@@ -129,7 +129,7 @@ export class SessionStore {
     });
   }
 
-  /** Remembers that the session's person was verified, for one change. */
+  /** Stores that the session's person was verified, for one change. */
   async setVerified(sessionHash: string, now: number): Promise<void> {
     await this.#home.update(sessions).set({ verified: now }).where(eq(sessions.sessionHash, sessionHash));
   }
@@ -144,7 +144,7 @@ export class SessionStore {
     return used.length > 0;
   }
 
-  /** Remembers a challenge until it is answered. */
+  /** Stores a challenge until it is answered. */
   async addChallenge(challenge: string, purpose: Purpose, sessionHash: string | null, now: number): Promise<void> {
     const expires = now + CHALLENGE_MS;
     await this.#home

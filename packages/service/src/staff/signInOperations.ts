@@ -67,7 +67,7 @@ export const signInOperations = [
       }
       identify(request, started);
       setSessionCookie(reply, started.cookie);
-      // An invitation ends all earlier passkeys.
+      // The invitation has ended all earlier passkeys.
       return describeMe(context, started.person, 0);
     },
   }),
@@ -88,7 +88,7 @@ export const signInOperations = [
     body: empty,
     answer: passkeyOptions,
     async handle(_body, { context, request, reply }) {
-      // Each call stores a challenge, whoever sends it.
+      // Each call stores a challenge, even without a session, so it is counted.
       context.rateLimits.countRefused(request, reply);
       return { ...(await new Passkeys(context).authenticationOptions(undefined, request)) };
     },
@@ -162,7 +162,8 @@ export const signInOperations = [
     body: empty,
     answer: passkeyOptions,
     async handle(_body, { context, principal: { session }, request }) {
-      // The first passkey follows an invitation. Whoever finds an open page must not add another one.
+      // The first passkey follows an invitation. A second one requires verification, so that nobody else can add one on an
+      // open page.
       if (session.passkeys > 0) {
         await requireVerification(context, session);
         await refuseSuspended(context, session.person.bizID);

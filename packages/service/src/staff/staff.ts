@@ -33,7 +33,7 @@ export interface StaffInfo extends Person {
 
 export type Transaction = Parameters<Parameters<Database["transaction"]>[0]>[0];
 
-/** Stores partners' and the operator's people, in the home database. A null `bizID` is the operator. */
+/** Stores the staff of partners and of the operator, in the home database. A null `bizID` stands for the operator. */
 export class StaffStore {
   readonly #home: Database;
 
@@ -110,7 +110,8 @@ export class StaffStore {
   }
 
   /**
-   * Removes the person with this name, as the operator. Unlike a partner's administrator, the operator may remove the last one.
+   * Removes the person with this name, for the operator. Unlike a partner's administrator, the operator may remove the last
+   * one.
    * @returns undefined when the partner has no such person
    */
   removeByName(bizID: string, name: string, now: number, author: Author): Promise<Person | undefined> {
@@ -135,10 +136,10 @@ export function isOf(bizID: string | null): SQL {
   return bizID === null ? isNull(staff.bizID) : eq(staff.bizID, bizID);
 }
 
-/** Any number that no other advisory lock of this database has. */
+/** A number that no other advisory lock of this database uses. */
 const OPERATOR_LOCK = 7_240_115;
 
-/** Changes of one partner's staff, or of the operator's, happen one after the other. */
+/** Serializes changes of one partner's staff, or of the operator's staff. */
 export async function lockPartner(transaction: Transaction, bizID: string | null): Promise<void> {
   if (bizID === null) {
     await transaction.execute(sql`select pg_advisory_xact_lock(${OPERATOR_LOCK})`);
@@ -167,7 +168,7 @@ export async function lockPerson(
 }
 
 /**
- * Locks a person: what ends their access, and what adds a passkey or a session, happen one after the other.
+ * Locks a person. This serializes requests that end the person's access, or add a passkey or a session.
  * @returns undefined when the person was removed
  */
 export async function lockStaff(transaction: Transaction, personID: string): Promise<Person | undefined> {
@@ -180,7 +181,10 @@ export async function lockStaff(transaction: Transaction, personID: string): Pro
   return person;
 }
 
-/** A partner without an administrator who can sign in would need the operator. @throws ServiceError LAST_ADMINISTRATOR */
+/**
+ * Checks that another administrator can sign in. Otherwise the partner would need the operator. @throws ServiceError
+ * LAST_ADMINISTRATOR
+ */
 export async function requireAnotherAdministrator(
   transaction: Transaction,
   { bizID, personID, role }: Person,

@@ -8,8 +8,8 @@ export const ROLES = ["administrator", "reader"] as const;
 export type Role = (typeof ROLES)[number];
 
 /**
- * Home database: people who may sign in to the dashboard of their partner or, without a `biz_id`, to the operator's console.
- * `removed` is null while they may.
+ * Home database: people who may sign in to the dashboard of their partner or, without a `biz_id`, to the operator's
+ * console. `removed` is null until a person is removed.
  */
 export const staff = pgTable(
   "staff",
@@ -22,7 +22,7 @@ export const staff = pgTable(
     lastSignIn: timestampMs("last_sign_in"),
     removed: timestampMs("removed"),
   },
-  // PostgreSQL does not compare nulls: `StaffStore` keeps the names of the operator's people apart.
+  // PostgreSQL does not compare nulls. `StaffStore` keeps the names of the operator's staff unique.
   (table) => [uniqueIndex("staff_of_partner").on(table.bizID, table.name).where(isNull(table.removed))],
 );
 
@@ -55,8 +55,8 @@ export const passkeys = pgTable(
 );
 
 /**
- * Home database: sessions of the dashboard. `session_hash` is the SHA-256 of the cookie's value. `verified` is when the
- * person was verified for one more change that requires it.
+ * Home database: sessions of the dashboard. `session_hash` is the SHA-256 of the cookie's value. `verified` is the time of
+ * a verification that was not used for a change yet.
  */
 export const sessions = pgTable(
   "sessions",

@@ -22,14 +22,14 @@ export type Principal =
   | { kind: "partner"; bizID: string; tokenID: string }
   | { kind: "user"; bizID: string; tokenID: string; userID: UserID; region: Region };
 
-/** The principal of a kind. */
+/** The principal with this kind. */
 export type PrincipalOf<Kind extends Principal["kind"]> = Extract<Principal, { kind: Kind }>;
 
 interface VerifiedToken {
   principal: Principal;
   /** Milliseconds since 1970. */
   expires: number;
-  /** Whether it was accepted when it was used last: not revoked, and of the kind that the operation requires. */
+  /** Whether its last use was accepted: it was not revoked, and of the required kind. */
   isAccepted: boolean;
 }
 
@@ -37,7 +37,7 @@ interface VerifiedToken {
 export class AccessTokens {
   readonly #keys: SigningKeys;
   readonly #issuer: string;
-  /** Signs claims in this thread. An Ed25519 signature takes less time than jose's transfer to another thread and back. */
+  /** Signs claims in this thread. An Ed25519 signature takes less time than a transfer to another thread. */
   readonly #sign: (claims: Record<string, unknown>) => string;
   /** Verifying a signature costs more than the rest of a request, so each token is verified once. */
   readonly #verified = new LRUCache<string, VerifiedToken>({ max: MAX_REMEMBERED });
@@ -67,7 +67,7 @@ export class AccessTokens {
   }
 
   /**
-   * Verifies an access token. Revocation is not checked here: see `RefreshTokenStore.refusalOf`.
+   * Verifies an access token. Does not check revocation (`RefreshTokenStore.refusalOf`).
    * @param kind the only kind of principal that is accepted
    * @param now milliseconds since 1970
    * @throws ServiceError ACCESS_TOKEN_EXPIRED, ACCESS_TOKEN_KIND, ACCESS_TOKEN_INVALID
@@ -82,7 +82,7 @@ export class AccessTokens {
     throw new ServiceError(403, "ACCESS_TOKEN_KIND", message);
   }
 
-  /** Whether this access token was accepted when it was used last, and has not expired. It may be revoked since. */
+  /** Whether this access token was accepted at its last use, and has not expired. It may have been revoked since. */
   isAccepted(token: string, now: number): boolean {
     const known = this.#verified.get(token);
     return known?.isAccepted === true && known.expires > now;
@@ -119,7 +119,7 @@ export class AccessTokens {
   }
 }
 
-/** The claims are checked like any other input, although the service signed them. */
+/** The claims are checked like other input, although the service signed them. */
 function toPrincipal({ aud, sub, ...claims }: Record<string, unknown>): Principal {
   const { biz_id: bizID, rti: tokenID, region } = claims;
   if (typeof bizID !== "string" || typeof tokenID !== "string") throw invalid();

@@ -22,7 +22,7 @@ export const exchangeToken = defineOperation({
       throw new ServiceError(401, "REFRESH_TOKEN_REFUSED", message);
     }
     const { principal, refusal } = found;
-    // A partner's token belongs on its servers: a page that has one cannot use it.
+    // A partner's token belongs on its servers, so pages cannot use it.
     if (principal.kind === "partner") hideFromBrowsers(reply);
     request.actor = actorOf(principal);
     // The users of a suspended partner can still withdraw a pending key that is not theirs.

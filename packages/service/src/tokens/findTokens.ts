@@ -6,15 +6,15 @@ import { serverTokens, userTokens } from "./tables.ts";
 import { isSuspended } from "./tokenState.ts";
 
 /**
- * The values of an array that is a parameter, each with its place. PostgreSQL cannot see the array's length in this form.
- * Otherwise it plans the statement again at each execution, for the length, which takes longer than the execution.
+ * The values of an array that is a parameter, each with its place. This form hides the array's length from PostgreSQL.
+ * Otherwise it would plan the statement again for each length, which takes longer than the execution.
  */
 const wanted = sql`unnest((select ${sql.placeholder("values")}::text[])) with ordinality as wanted(value, place)`;
 const place = sql<number>`wanted.place::int`;
 
 /**
- * Prepares the search for tokens of servers that are not revoked, by one of their columns. `limit` keeps the search for one value
- * apart, so that PostgreSQL uses the column's unique index, also with a plan that it made when the table was empty.
+ * Prepares the search for tokens of servers that are not revoked, by one of their columns. With `limit`, PostgreSQL uses
+ * the column's unique index for one value, even in a plan that it made for an empty table.
  */
 export function prepareServerTokens(
   home: Database,

@@ -3,7 +3,7 @@ import type { Database } from "../database/database.ts";
 import type { serverTokens, userTokens } from "./tables.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
-/** Time that uses are collected before one statement stores them. */
+/** The time for which uses are collected before one statement stores them, in ms. */
 const DELAY_MS = 1_000;
 const TOKENS_PER_STATEMENT = 1000;
 
@@ -36,7 +36,7 @@ export class LastUse {
     this.#timer ??= setTimeout(() => void this.store(), DELAY_MS).unref();
   }
 
-  /** Stores what is noted. If the database is unreachable, the next use of each token is noted again. */
+  /** Stores the noted uses. If the database is unreachable, the next use of each token is noted again. */
   store(): Promise<void> {
     this.#storing = this.#storing.then(() => this.#storeNoted());
     return this.#storing;
@@ -58,8 +58,8 @@ export class LastUse {
     const table = this.#table;
     const { tokenID, lastUsed } = table;
     const isOlder = sql`(${lastUsed} is null or ${lastUsed} < ${hour})`;
-    // Another replica may store the same tokens in another order: skipping locked rows prevents deadlocks. Finding the
-    // locked rows by their place takes half the time of finding them by their ids again.
+    // Skips locked rows, because another replica may lock the same tokens in another order, which could be a deadlock.
+    // Finding the locked rows by their place takes half the time of finding them by their ids again.
     const places = sql`select ctid from ${table} where ${tokenID} = any(${sql.param(ids)}::uuid[]) and ${isOlder} for no key update skip locked`;
     await this.#database
       .update(table)

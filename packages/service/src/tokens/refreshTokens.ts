@@ -74,7 +74,8 @@ export class RefreshTokenStore {
   /**
    * The principal of a refresh token, and why the token is refused, if it is.
    * @param now milliseconds since 1970
-   * @returns undefined when the token is malformed, unknown, revoked or another partner's: callers get the same answer for each reason
+   * @returns undefined when the token is malformed, unknown, revoked or another partner's: the answer is the same for each
+   * reason
    */
   async principalOf(
     token: string,
@@ -98,8 +99,8 @@ export class RefreshTokenStore {
   }
 
   /**
-   * Why a principal's tokens are refused; undefined if they are accepted. Revocation, suspension and deactivation take effect
-   * on access tokens at once.
+   * The reason why a principal's tokens are refused. Undefined if they are accepted. Revocation, suspension and
+   * deactivation take effect on access tokens at once.
    * @param now milliseconds since 1970
    */
   async refusalOf(principal: Principal, now: number): Promise<Refusal | undefined> {
@@ -107,7 +108,7 @@ export class RefreshTokenStore {
     return refusalOf(await active(principal.tokenID), uses, now);
   }
 
-  /** Stores which tokens were used in the last second. */
+  /** Stores the uses of tokens in the last second. */
   async storeUses(): Promise<void> {
     for (const uses of this.#uses) await uses.store();
   }
@@ -118,7 +119,7 @@ export class RefreshTokenStore {
     return createToken({ kind: "partner" }, bizID, options, {
       insert: (row) =>
         home.transaction(async (transaction) => {
-          // The lock makes concurrent requests count one after the other.
+          // The lock makes concurrent requests count in sequence.
           const owner = transaction.select({ bizID: partners.bizID }).from(partners).where(eq(partners.bizID, bizID));
           await owner.for("no key update");
           const isActive = and(eq(serverTokens.bizID, bizID), isNull(serverTokens.revoked));
@@ -149,7 +150,7 @@ export class RefreshTokenStore {
     return createToken({ kind: "user", region }, userID, options, {
       insert: (row) =>
         database.transaction(async (transaction) => {
-          // The lock makes concurrent requests count one after the other.
+          // The lock makes concurrent requests count in sequence.
           const isActiveUser = and(eq(users.userID, userID), isNull(users.deactivated));
           const owner = transaction.select({ userID: users.userID }).from(users).where(isActiveUser);
           if ((await owner.for("no key update")).length === 0) throw userDeactivated();
@@ -168,7 +169,7 @@ export class RefreshTokenStore {
   }
 
   /**
-   * Lists one page of a partner's own tokens in the order of creation.
+   * Lists one page of a partner's server tokens in the order of creation.
    * @returns undefined when `after` is not one of them
    */
   async listOfPartner(bizID: string, { after, limit }: PageOptions): Promise<Page<ServerTokenInfo> | undefined> {

@@ -36,7 +36,7 @@ export async function readSigningKeys(path: string): Promise<SigningKeys> {
   return (await readKeyFile(path)).keys;
 }
 
-/** Like `readSigningKeys`, and also returns the private keys as the file contains them. */
+/** As `readSigningKeys`. Also returns the private keys in the form of the file. */
 export async function readKeyFile(path: string): Promise<{ keys: SigningKeys; jwks: JWK[] }> {
   const text = await readText(path);
   try {
@@ -74,7 +74,7 @@ export async function toSigningKeys(jwks: readonly JWK[]): Promise<SigningKeys> 
     const publicJwk = { kty, crv, x };
     const kid = await calculateJwkThumbprint(publicJwk);
     if (verifying.has(kid)) throw new Error("it contains a key twice");
-    // importJWK checks that both halves belong together. Otherwise no published key would verify the signatures.
+    // `importJWK` checks that both halves belong together. Otherwise the published key would verify no signature.
     await importJWK({ ...publicJwk, d }, ALGORITHM);
     signing ??= { kid, pem: toPem({ ...publicJwk, d }) };
     verifying.set(kid, await importJWK(publicJwk, ALGORITHM));

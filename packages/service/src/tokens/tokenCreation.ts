@@ -17,7 +17,7 @@ import type { Author } from "../auditLog/recordChange.ts";
 /** Maximum active tokens per user, and per partner for its servers. */
 export const MAX_ACTIVE = 100;
 
-/** A new refresh token, at the only time when its value is available. */
+/** A new refresh token with its value, which is available only now. */
 export interface CreatedToken {
   tokenID: string;
   token: string;
@@ -67,7 +67,7 @@ export async function createToken<Row extends TokenRow>(
   };
 }
 
-/** A new token, and the row that stores it. @param owner what the Idempotency-Key belongs to */
+/** A new token, and the row that stores it. @param owner the object to which the Idempotency-Key belongs */
 export async function makeToken(
   kind: Parameters<typeof makeRefreshToken>[0],
   owner: string,
@@ -97,7 +97,7 @@ export async function openEarlier(
   return openToken(sealedToken, tokenID, key);
 }
 
-/** The error for an owner with the most active tokens that are allowed. */
+/** The error for an owner with the maximum number of active tokens. */
 export function tooManyTokens(): ServiceError {
   const message = `There are ${MAX_ACTIVE} active refresh tokens, the most that are allowed: revoke one first.`;
   return new ServiceError(409, "TOKEN_LIMIT_REACHED", message);

@@ -17,7 +17,7 @@ export interface TokenState {
 
 /** Whether the partner of a row is suspended, in the database of the query. */
 export function isSuspended(table: "server_tokens" | "users"): SQL<boolean> {
-  // Names in SQL: drizzle leaves out the tables of columns in a query of one table, but here it is a subquery's.
+  // Names in SQL, because drizzle leaves out the tables of columns in a query of one table, and this is a subquery.
   return sql<boolean>`exists (select 1 from suspensions where suspensions.biz_id = ${sql.identifier(table)}.biz_id)`;
 }
 

@@ -39,8 +39,8 @@ export interface CreatedUser {
 type UserRow = User & { erased: number | null };
 
 /**
- * Creates lists of users with one statement per table, instead of one per user. Each user of a list gets the result that it
- * would get in a separate request, after those before it in the list.
+ * Creates lists of users with one statement per table, instead of one per user. Each user gets the result of a separate
+ * request after those of the earlier users in the list.
  */
 export class BulkCreation {
   readonly #databases: Databases;
@@ -54,8 +54,8 @@ export class BulkCreation {
   }
 
   /**
-   * Creates users and their refresh tokens: all of a region in one transaction, or none. After a failure, repeating the call
-   * completes the list. With an Idempotency-Key, the same user and context get the same token, in whichever list they are.
+   * Creates users and their refresh tokens: all of a region in one transaction, or none. After a failure, repeating the
+   * call completes the list. With an Idempotency-Key, the same user and context get the same token in every list.
    * @returns the result or the error for each user, in the order of the list
    */
   async create(
@@ -70,7 +70,7 @@ export class BulkCreation {
       return claim?.bizID === bizID && claim.region === region ? undefined : userIDTaken();
     });
     const results = new Map<WantedUser, CreatedUser | ServiceError>();
-    // A failure in one region is reported when the other one is complete.
+    // A failure in one region is reported after the other region is complete.
     const settled = await Promise.allSettled(
       REGIONS.map(async (region) => {
         const here = wanted.filter((user, i) => user.region === region && refusals[i] === undefined);
@@ -111,11 +111,11 @@ export class BulkCreation {
     wanted: readonly WantedUser[],
     options: CreateTokenOptions,
   ): Promise<(CreatedUser | ServiceError)[]> {
-    // Before the transaction: encryption takes longer than the statements.
+    // Before the transaction, because encryption takes longer than the statements.
     const tokens = await Promise.all(
       wanted.map(async ({ userID, context }) => {
         if (context === undefined) return undefined;
-        // In other lists, the same user and context are the same request.
+        // The same user and context are the same request in every list.
         const repeatable = options.repeatable && {
           ...options.repeatable,
           digest: hashSecret("user of a list", region),
@@ -177,7 +177,7 @@ function creationOfToken({ created: at, tokenID: token, userID: user }: UserToke
 }
 
 /**
- * Stores the tokens of a plan, and notes in it which ones are not stored.
+ * Stores the tokens of a plan, and marks in it the tokens that are not stored.
  * @param locked users who may have tokens
  * @returns the stored ones
  */
@@ -216,7 +216,7 @@ async function createTokens(
       continue;
     }
     active.set(user.userID, tokens + 1);
-    // The same user and context may follow in the list.
+    // The same user and context may occur again in the list.
     if (requestHash !== null) known.set(requestHash, made.row);
     rows.push({ ...made.row, userID: user.userID, context });
   }
@@ -237,7 +237,7 @@ function insertUsers(transaction: Database, rows: readonly NewUser[]): Promise<U
     .returning();
 }
 
-/** Users who existed, locked: concurrent requests count their tokens, and compare Idempotency-Keys, one after the other. */
+/** Locks and returns existing users, so that concurrent requests for them run in sequence. */
 function lockUsers(transaction: Database, ids: readonly UserID[]): Promise<UserRow[]> {
   return transaction
     .select()

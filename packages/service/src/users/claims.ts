@@ -13,7 +13,7 @@ export interface Claim {
 
 /** Prepares the insert of claims of partners without a limit. It returns the claims that it inserted. */
 export function prepareClaims(home: Database): (claims: readonly Claim[]) => Promise<Claim[]> {
-  // In this form, PostgreSQL does not plan the statement again at each execution, for the arrays' length.
+  // With this form, PostgreSQL does not plan the statement again when the length of the arrays changes.
   const arrayOf = (name: keyof Claim) => sql`(select ${sql.placeholder(name)}::text[])`;
   const columns = sql`${arrayOf("userID")}, ${arrayOf("bizID")}, ${arrayOf("region")}`;
   const rows = sql`${claimsFrom(columns)} where ${isOfUnlimitedPartner("claim")}`;
@@ -39,7 +39,7 @@ export async function addClaims(home: Database, claims: readonly Claim[]): Promi
   await insertClaims(home, claimsFrom(sql.join(columns, sql`, `)));
 }
 
-/** The claims of those of these ids that have one. */
+/** The claims of these ids. Ids without a claim are left out. */
 export function findClaims(home: Database, ids: readonly UserID[]): Promise<Claim[]> {
   return home
     .select()
@@ -47,7 +47,7 @@ export function findClaims(home: Database, ids: readonly UserID[]): Promise<Clai
     .where(sql`${userIDs.userID} = any(${columnOf("text", ids, (id) => id)})`);
 }
 
-/** The insert of those of these claims whose ids are free. It returns them. @param rows a query of the columns of a claim */
+/** The insert of claims whose ids are free. It returns the inserted claims. @param rows a query of the columns of a claim */
 export function insertClaims(home: Database, rows: SQL) {
   return home.insert(userIDs).select(rows).onConflictDoNothing().returning();
 }
@@ -64,7 +64,7 @@ function claimsFrom(columns: SQL): SQL {
   return sql`select * from unnest(${columns}) as claim(user_id, biz_id, region)`;
 }
 
-/** All replicas insert and lock in this order, so concurrent statements about the same users cannot deadlock. */
+/** All replicas insert and lock in this order, so that concurrent statements for the same users cannot deadlock. */
 export function byUserID(a: { userID: string }, b: { userID: string }): number {
   return a.userID < b.userID ? -1 : 1;
 }

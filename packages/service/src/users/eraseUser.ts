@@ -46,7 +46,7 @@ export function eraseUser(
 }
 
 /**
- * Locks a user who is active until the transaction ends: it is deactivated or erased before or after, not meanwhile.
+ * Locks an active user until the transaction ends, so that the user is not deactivated or erased meanwhile.
  * @throws ServiceError USER_DEACTIVATED
  */
 export async function lockActiveUser(transaction: Database, userID: UserID): Promise<void> {

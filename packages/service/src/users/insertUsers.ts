@@ -7,9 +7,9 @@ import { users } from "./tables.ts";
 import { creationOf, type NewUser } from "./user.ts";
 
 /**
- * Prepares the insert of users, one statement for many. It records the creation of each that is new.
- * @param claiming whether to claim the ids in the same statement, for a region whose database is the home database. Then users
- * whose ids have a claim, and users of partners with a limit, are not inserted
+ * Prepares the insert of users, one statement for many. It records the creation of each new user.
+ * @param claiming whether to claim the ids in the same statement, for a region whose database is the home database. Then
+ * users whose ids have a claim, and users of partners with a limit, are not inserted
  * @returns a function that returns the inserted user, or undefined if it was not inserted
  */
 export function prepareInsert(database: Database, { claiming }: { claiming: boolean }) {

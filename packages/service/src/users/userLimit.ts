@@ -7,10 +7,11 @@ import { partners } from "../partners/tables.ts";
 import { userCounts } from "./tables.ts";
 
 /**
- * Claims user ids for a partner with a limit, in the order of the list as far as the limit allows. A lock on the partner makes
- * concurrent claims count one after the other.
- * @param claims of different ids, which had no claim
- * @returns the claims of these ids, which may be another partner's; and the error USER_LIMIT_REACHED for ids without a claim
+ * Claims user ids for a partner with a user limit. Ids that exceed the limit are not claimed, the last of the list first. A
+ * lock on the partner makes concurrent claims count in sequence.
+ * @param claims of different ids without a claim
+ * @returns the claims of these ids, which may be another partner's; and the error USER_LIMIT_REACHED for ids without a
+ * claim
  */
 export function claimWithinLimit(
   home: Database,

@@ -28,7 +28,7 @@ export class UserStore {
     const insertClaims = prepareClaims(home);
     this.#claim = batchingLoader(async (claims: readonly Claim[]) => {
       const byID = new Map((await insertClaims(claims)).map((row) => [row.userID, row]));
-      // One batch may contain the same id for two partners: the returned row shows which claim was inserted.
+      // A batch may contain the same id for two partners. The returned row shows which claim was inserted.
       return claims.map(({ userID, bizID, region }) => {
         const row = byID.get(userID);
         return row?.bizID === bizID && row.region === region;
@@ -44,9 +44,9 @@ export class UserStore {
   }
 
   /**
-   * Creates a user, or returns the one that the same partner created with the same region before. In the home database,
-   * one statement does both. In another database, the id is claimed first. After a crash between both inserts, the
-   * partner's next call completes the user.
+   * Creates a user, or returns the user that the same partner created in the same region before. In the home database, one
+   * statement does both. In another database, the id is claimed first. After a crash between both inserts, the partner's
+   * next call completes the user.
    * @param created milliseconds since 1970
    * @returns undefined when the id belongs to another partner or another region
    * @throws ServiceError USER_LIMIT_REACHED, USER_ERASED
@@ -95,7 +95,7 @@ export class UserStore {
     return user?.erased === null ? user : undefined;
   }
 
-  /** Refuses all tokens of a user from now on. @returns since when, in milliseconds since 1970 */
+  /** Refuses all tokens of a user from now on. @returns the time of the deactivation, in milliseconds since 1970 */
   async deactivate({ region, userID, bizID }: Claim, now: number, author: Author): Promise<number> {
     await this.#databases.regions[region].transaction(async (transaction) => {
       const isActive = and(eq(users.userID, userID), isNull(users.deactivated));
@@ -144,7 +144,7 @@ export class UserStore {
   }
 }
 
-/** The error for an id of another partner or region: which one it is remains secret. */
+/** The error for an id of another partner or region. It does not show which one. */
 export function userIDTaken(): ServiceError {
   return new ServiceError(409, "USER_ID_TAKEN", "This user id is already in use: choose another one.");
 }

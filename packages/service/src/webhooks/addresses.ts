@@ -18,8 +18,8 @@ export class AddressRefusedError extends Error {
 }
 
 /**
- * Whether an IP address is a public one: none of loopback, private, link-local, shared (carrier-grade NAT), multicast,
- * reserved, or an IPv6 address that contains an IPv4 address (mapped, NAT64, 6to4, Teredo), which may be any of these.
+ * Whether an IP address is public. Not public: loopback, private, link-local, shared (carrier-grade NAT), multicast and
+ * reserved addresses, and IPv6 addresses that contain an IPv4 address (mapped, NAT64, 6to4, Teredo).
  */
 export function isPublicAddress(address: string): boolean {
   if (isIP(address) === 0) return false;
@@ -29,8 +29,8 @@ export function isPublicAddress(address: string): boolean {
 }
 
 /**
- * Resolves a public host name by DNS. It does not use the threads of the process, unlike the system's resolver, so a name
- * whose servers do not respond delays no other work.
+ * Resolves a public host name by DNS. Unlike the system's resolver, it does not use the threads of the process. A name
+ * whose servers do not respond therefore delays no other work.
  * @param servers the addresses of name servers. Default: those of the system
  */
 export async function resolvePublicHost(hostname: string, servers?: readonly string[]): Promise<string[]> {
@@ -49,8 +49,8 @@ export async function resolveAnyHost(hostname: string): Promise<string[]> {
 }
 
 /**
- * A `lookup` for connections: resolves the host name, and returns its addresses only if all of them are allowed. The connection
- * then uses one of these addresses, so a name whose address changes in between is of no use to an attacker.
+ * A `lookup` for connections: resolves the host name, and returns its addresses only if all of them are allowed. The
+ * connection then uses one of these addresses, so a later change of the name has no effect.
  */
 export function checkedLookup(resolve: ResolveHost, isAllowed: (address: string) => boolean): LookupFunction {
   return (hostname, { all }, callback) => {

@@ -19,7 +19,10 @@ export interface StoredEvent {
 
 const MAX_XID = 2n ** 64n - 1n;
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** The clocks of replicas differ, and a transaction may commit some time after it took the time of its event. */
+/**
+ * The maximum difference between the times of events and of their visibility: clocks of replicas differ, and transactions
+ * may commit late.
+ */
 const TOLERANCE_MS = 60 * 60 * 1000;
 
 /** The last event that was read in one database. */
@@ -31,7 +34,8 @@ const anchorSchema = z.strictObject({
 type Anchor = z.output<typeof anchorSchema>;
 
 /**
- * How far a partner has read. `seen` is when it had last read everything, or else when it began to read, in ms since 1970.
+ * A partner's position in the events. `seen` is the last time at which it had read everything, otherwise the start of
+ * reading, in ms since 1970.
  */
 export const eventCursorSchema = z.strictObject({
   seen: z.int().nonnegative(),
@@ -46,7 +50,7 @@ export class EventStore {
   readonly #databases: ReadonlyMap<Place, Database>;
   readonly #keptMs: number;
 
-  /** @param eventDays how long events are kept, in days */
+  /** @param eventDays the number of days for which events are kept */
   constructor(databases: Databases, eventDays: number) {
     this.#databases = distinctDatabases(databases);
     this.#keptMs = eventDays * DAY_MS;
@@ -57,7 +61,7 @@ export class EventStore {
    * insertion. An event becomes visible when all earlier transactions of its database have ended, so that no event of a
    * transaction that commits late is skipped.
    * @param cursor undefined for all stored events
-   * @param limit the most events
+   * @param limit the maximum number of events
    * @param now milliseconds since 1970
    * @returns the events, and the cursor after them
    * @throws ServiceError CURSOR_UNKNOWN
@@ -80,8 +84,8 @@ export class EventStore {
   }
 
   /**
-   * Checks that no unread event before the next page was deleted, and that the database is not an earlier state of the one that
-   * was read. Events are deleted in the order of `position`.
+   * Checks that no unread event before the next page was deleted, and that the database was not restored to an earlier
+   * state. Events are deleted in the order of `position`.
    */
   async #checkCursor(
     database: Database,
@@ -125,7 +129,7 @@ function readPage(database: Database, bizID: string, anchor: Anchor | undefined,
     .limit(limit);
 }
 
-/** Takes the first events of all pages by their time, without changing the order of any page. */
+/** Merges pages by the times of events, without changing the order of a page. */
 function merge(pages: readonly { place: Place; rows: readonly Row[] }[], before: EventCursor["read"], limit: number) {
   const read = { ...before };
   const heads = pages.map(({ place, rows }) => ({ place, rows, next: 0 }));
@@ -146,7 +150,7 @@ function merge(pages: readonly { place: Place; rows: readonly Row[] }[], before:
   return { taken, read };
 }
 
-/** An event as partners receive it, from this list and by webhooks with the time in milliseconds. */
+/** An event in the form of the API: in lists, and in webhooks with the time in milliseconds. */
 export function toMessage({ type, id, userID, data, at }: Omit<StoredEvent, "type"> & { type: string }) {
   return {
     type,

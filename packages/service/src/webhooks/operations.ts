@@ -10,7 +10,7 @@ import { eventCursorSchema, toMessage } from "./events.ts";
 import type { DeliveryInfo } from "./webhookDeliveries.ts";
 import { MAX_ENDPOINTS, type WebhookEndpoint } from "./webhookEndpoints.ts";
 
-/** A caller waits for a test, so it is shorter than other deliveries, and than the timeout of `PartnerClient`. */
+/** A caller waits for a test, so its timeout is shorter than that of other deliveries and of `PartnerClient`. */
 const TEST_TIMEOUT_MS = 8_000;
 
 const endpointID = z.uuid().meta({ description: "The id of a webhook endpoint." });

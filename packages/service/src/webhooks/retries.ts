@@ -14,14 +14,14 @@ const DELAYS_MS = [
 ];
 /** Maximum time between the first and the last attempt. */
 const LAST_MS = 80 * HOUR;
-/** A delay becomes longer by up to this share, so that failed deliveries do not return all at once. */
+/** The maximum part by which a delay is extended, so that failed deliveries do not return together. */
 const JITTER = 0.1;
-/** The longest wait that an endpoint may request by Retry-After. */
+/** The maximum wait that an endpoint may request by Retry-After. */
 const MAX_RETRY_AFTER_MS = 24 * HOUR;
 
 /** Input for the time of the next attempt. Times are in ms since 1970. */
 export interface FailedAttempt {
-  /** Failed attempts, this one included. */
+  /** The number of failed attempts, including this one. */
   attempts: number;
   firstAttempt: number;
   now: number;
@@ -30,7 +30,7 @@ export interface FailedAttempt {
 }
 
 /**
- * When the next attempt of a delivery is due.
+ * The time of a delivery's next attempt.
  * @param random from 0 to 1
  * @returns undefined if the delivery has failed
  */

@@ -19,7 +19,7 @@ const TIMEOUT_MS = 15_000;
 /** Maximum bytes read from a response body. The body is discarded. */
 const MAX_BODY_BYTES = 2 ** 16;
 const MAX_HEADER_BYTES = 2 ** 14;
-/** Time that an idle connection is kept for the next delivery. */
+/** The time for which an idle connection is kept for the next delivery, in ms. */
 const IDLE_MS = 2_000;
 
 export interface WebhookSenderOptions {
@@ -33,7 +33,7 @@ export interface WebhookSenderOptions {
   ca?: string | undefined;
 }
 
-/** The response to a delivery, or why there was none. */
+/** The response to a delivery, or the reason why there was none. */
 export interface WebhookResponse {
   /** The HTTP status; null without a response. */
   status: number | null;
@@ -70,7 +70,7 @@ export class WebhookSender implements Disposable {
    * Sends an event once.
    * @param secrets each adds a signature
    * @param now milliseconds since 1970
-   * @param timeoutMs how long it may take
+   * @param timeoutMs the time limit
    * @returns also if it was not received; never throws
    */
   async send(
@@ -123,7 +123,7 @@ export class WebhookSender implements Disposable {
         : requestHttp(url, { ...options, agent: this.#http });
       let received: IncomingMessage | undefined;
       request.on("error", reject);
-      // Whatever the endpoint does, an attempt ends.
+      // The attempt ends, whatever the endpoint does.
       signal.addEventListener("abort", () => {
         if (received === undefined) reject(signal.reason as Error);
         else resolve(received);
@@ -140,7 +140,7 @@ export class WebhookSender implements Disposable {
           bytes += chunk.length;
           if (bytes > MAX_BODY_BYTES) response.destroy();
         });
-        // The status is the response: a body that is cut off or too large changes nothing.
+        // The status is the response. A body that is cut off or too large changes nothing.
         response.on("error", () => undefined);
         response.on("close", () => {
           resolve(response);

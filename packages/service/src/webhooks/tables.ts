@@ -9,9 +9,9 @@ import { partners } from "../partners/tables.ts";
 const xid8 = customType<{ data: string }>({ dataType: () => "xid8" });
 
 /**
- * Every database: the outbox, what partners are informed of. `id` lets receivers recognize duplicates. `xid` is the
- * transaction of the change: those below the snapshot's `xmin` have ended, so a reader in the order of `xid` skips none.
- * `dispatched` is null until the deliveries to the partner's endpoints are stored.
+ * Every database: the outbox of events for partners. `id` lets receivers recognize duplicates. `xid` is the transaction of
+ * the change: those below the snapshot's `xmin` have ended, so a reader in the order of `xid` skips none. `dispatched` is
+ * null until the deliveries to the partner's endpoints are stored.
  */
 export const events = pgTable(
   "events",
@@ -30,7 +30,7 @@ export const events = pgTable(
   ],
 );
 
-/** Home database: where partners receive events. `types` null means all types, `paused` null that deliveries are sent. */
+/** Home database: partners' webhook endpoints. `types` is null for all types, `paused` null while deliveries are sent. */
 export const webhookEndpoints = pgTable(
   "webhook_endpoints",
   {
@@ -67,9 +67,10 @@ export const webhookSecrets = pgTable(
 );
 
 /**
- * Every database: the deliveries of its events, which name the event by its `position`, too. While a delivery is pending, `due`
- * is when it is sent next. A replica that sends it moves `due` to when another one may take over, and increases `claim`, so
- * that a result that arrives later than that changes nothing. `error` is why the last attempt failed.
+ * Every database: the deliveries of its events, which name the event by its `position`, too. While a delivery is pending,
+ * `due` is when it is sent next. A replica that sends it sets `due` to the time at which another replica may take over, and
+ * increases `claim`. A result that arrives after that time then changes nothing. `error` is the reason for the last
+ * failure.
  */
 export const webhookDeliveries = pgTable(
   "webhook_deliveries",

@@ -5,11 +5,11 @@ import { events } from "./tables.ts";
 import type { WebhookEndpoint, WebhookEndpointStore } from "./webhookEndpoints.ts";
 import { webhookDeliveries } from "./tables.ts";
 
-/** Events of one round of `dispatch`. */
+/** The number of events in one round of `dispatch`. */
 const DISPATCHED_AT_ONCE = 500;
-/** Rows of one statement that deletes. */
+/** Maximum rows per DELETE statement. */
 const DELETED_AT_ONCE = 1000;
-/** An endpoint also receives events of this time before it was created, because the clocks of replicas differ. */
+/** An endpoint also receives events from this time before its creation, because the clocks of replicas differ. */
 const CLOCK_TOLERANCE_MS = 60_000;
 
 export type DeliveryState = "pending" | "delivered" | "failed";
@@ -56,7 +56,7 @@ export interface DeliveryInfo {
   type: EventType;
   state: DeliveryState;
   attempts: number;
-  /** All in milliseconds since 1970. */
+  /** All times are in milliseconds since 1970. */
   created: number;
   lastAttempt: number | null;
   /** Null unless it is pending. */
@@ -88,12 +88,12 @@ export class WebhookDeliveryStore {
       .orderBy(events.position)
       .limit(DISPATCHED_AT_ONCE);
     if (waiting.length === 0) return false;
-    // Read after the events: an endpoint that was created before a change was committed is among them.
+    // Read after the events, so that they include endpoints that were created before a change was committed.
     const endpoints = await this.#endpoints.listOf([...new Set(waiting.map(({ bizID }) => bizID))]);
     const ofPartner = Map.groupBy(endpoints, ({ bizID }) => bizID);
     await database.transaction(async (transaction) => {
       const positions = waiting.map(({ position }) => position);
-      // A replica that dispatches the same events at the same time takes those that are not locked.
+      // A replica that dispatches at the same time takes the events that are not locked.
       const taken = await transaction
         .select({ position: events.position, id: events.id, bizID: events.bizID, type: events.type, at: events.at })
         .from(events)
@@ -112,7 +112,10 @@ export class WebhookDeliveryStore {
     return waiting.length === DISPATCHED_AT_ONCE;
   }
 
-  /** The endpoints with a delivery that is due. The index is skipped from endpoint to endpoint, however many are due. */
+  /**
+   * The endpoints with a delivery that is due. The query skips in the index from endpoint to endpoint, independent of the
+   * number of due deliveries.
+   */
   async endpointsDue(database: Database, now: number): Promise<string[]> {
     const result = await database.execute(sql`
       with recursive found as (
@@ -130,7 +133,7 @@ export class WebhookDeliveryStore {
 
   /**
    * Takes deliveries of an endpoint that are due. Until `now + visibilityMs`, no other process takes them.
-   * @param limit the most deliveries
+   * @param limit the maximum number of deliveries
    */
   async claim(
     database: Database,
@@ -266,7 +269,7 @@ export class WebhookDeliveryStore {
     return counts.reduce((sum, { pending }) => sum + pending, 0);
   }
 
-  /** Deletes some deliveries of endpoints that do not exist any more. */
+  /** Deletes some deliveries of endpoints that no longer exist. */
   async dropOf(database: Database, endpointIDs: readonly string[]): Promise<void> {
     for (const endpointID of endpointIDs)
       await database.execute(sql`delete from webhook_deliveries where endpoint_id = ${endpointID} and position in (
@@ -283,7 +286,7 @@ export class WebhookDeliveryStore {
           sql`delete from events where at < ${before} and position in (${oldest}) returning 1`,
         );
         deleted = rowsOf(result);
-        // Fewer than the limit if one of the oldest rows is newer: clocks of replicas differ.
+        // Fewer than the limit if one of the oldest rows is newer, because clocks of replicas differ.
       } while (deleted.length > 0);
     }
   }
@@ -292,7 +295,7 @@ export class WebhookDeliveryStore {
     const restarted = await this.#inEach((database) =>
       database
         .update(webhookDeliveries)
-        // A process that is sending it now does not change it any more.
+        // A process that is sending the delivery does not change it any more.
         .set({
           state: "pending",
           due: now,

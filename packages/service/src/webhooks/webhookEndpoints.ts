@@ -22,7 +22,7 @@ import { webhookEndpoints, webhookSecrets } from "./tables.ts";
 export const MAX_ENDPOINTS = 10;
 /** Maximum secrets that sign the deliveries to an endpoint. */
 const MAX_SECRETS = 5;
-/** Time that a replaced secret still signs. */
+/** The time for which a replaced secret still signs, in ms. */
 const OVERLAP_MS = 24 * 60 * 60 * 1000;
 
 /** An endpoint that receives events for a partner. */
@@ -39,7 +39,7 @@ export interface WebhookEndpoint {
   paused: number | null;
 }
 
-/** A secret at one of the two times when its value is available: after it is made, and in a repetition of that request. */
+/** A secret with its value, which is available only now and in a repetition of the request. */
 export interface NewSecret {
   secret: string;
   /** End of the earlier secrets in ms since 1970; null without one. */
@@ -77,7 +77,7 @@ export class WebhookEndpointStore {
   }
 
   /**
-   * Checks that every stored secret can be opened, and seals those under the first key that are sealed under another one.
+   * Checks that every stored secret can be decrypted. Encrypts secrets of other keys under the first key.
    * @throws ArgumentError CONFIGURATION_INVALID
    */
   async checkKeys(): Promise<void> {
@@ -107,7 +107,7 @@ export class WebhookEndpointStore {
     const endpoint = { endpointID: randomUUID(), bizID, url, types, created: now, paused: null };
     const made = await this.#make(endpoint.endpointID);
     const added = await this.#home.transaction(async (transaction) => {
-      // The lock makes concurrent requests count one after the other.
+      // The lock makes concurrent requests count in sequence.
       await transaction
         .select({ bizID: partners.bizID })
         .from(partners)
@@ -218,7 +218,7 @@ export class WebhookEndpointStore {
   }
 
   /**
-   * Replaces an endpoint's secret. The earlier ones sign for 24 hours more.
+   * Replaces an endpoint's secret. The earlier secrets also sign for another 24 hours.
    * @returns undefined when the partner has no such endpoint
    * @throws ServiceError WEBHOOKS_DISABLED, WEBHOOK_LIMIT_REACHED, IDEMPOTENCY_KEY_REUSED
    */
@@ -266,7 +266,7 @@ export class WebhookEndpointStore {
     return Promise.all(newest.map(async (row) => new WebhookSecret(await this.#requireKeys().open(row, endpointID))));
   }
 
-  /** Deletes the replaced secrets that do not sign any more. */
+  /** Deletes replaced secrets that no longer sign. */
   async dropEnded(now: number): Promise<void> {
     await this.#home.delete(webhookSecrets).where(lt(webhookSecrets.until, now));
   }
@@ -285,7 +285,7 @@ export class WebhookEndpointStore {
     return found;
   }
 
-  /** The value of a secret for a repeated request. @throws ServiceError IDEMPOTENCY_KEY_REUSED */
+  /** The value of a secret, for a repeated request. @throws ServiceError IDEMPOTENCY_KEY_REUSED */
   async #open(row: typeof webhookSecrets.$inferSelect, now: number): Promise<string> {
     if (row.created < now - REPEATABLE_MS) throw keyReused("its secret is older than 24 hours");
     return this.#requireKeys().open(row, row.endpointID);

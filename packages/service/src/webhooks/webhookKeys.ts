@@ -16,15 +16,15 @@ export interface SealedSecret {
 }
 
 /**
- * The keys under which the secrets of webhook endpoints are stored. The first one seals, all open. A secret is bound to its
- * endpoint: sealed text that is moved to another endpoint does not open.
+ * The keys under which the secrets of webhook endpoints are stored. The first key encrypts, all keys decrypt. A secret is
+ * bound to its endpoint: it cannot be decrypted for another endpoint.
  */
 export class WebhookKeys {
   readonly #keys = new Map<string, Uint8Array>();
   /** The id of the key that seals: 16 hex digits that reveal nothing about the key. */
   readonly sealingID: string;
 
-  /** @param keys 1 to 8 keys of 32 random bytes @throws Error if they are not that; the message contains no key */
+  /** @param keys 1 to 8 keys of 32 random bytes @throws Error for other keys; the message contains no key */
   constructor(keys: readonly Uint8Array[]) {
     if (keys.length > MAX_KEYS) throw new Error(`it has more than ${MAX_KEYS} keys`);
     for (const key of keys) {
@@ -81,7 +81,7 @@ function keyOf(line: string): Uint8Array {
   try {
     return base64ToBytes(line);
   } catch {
-    // Without the error, which may quote the key.
+    // Without the original error, which may quote the key.
     throw new Error("a line of it is not base64");
   }
 }

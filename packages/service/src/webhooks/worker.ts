@@ -11,9 +11,12 @@ import type { WebhookResponse, WebhookSender } from "./sendWebhook.ts";
 const POLL_MS = 1_000;
 /** Maximum concurrent deliveries per replica and endpoint. */
 const CONCURRENCY = 8;
-/** Deliveries that a replica takes at a time. */
+/** The number of deliveries that a replica takes at a time. */
 const CLAIMED_AT_ONCE = 32;
-/** Time until another replica may send a taken delivery: all deliveries taken with it have timed out by then. */
+/**
+ * The time after which another replica may send a taken delivery, in ms. All deliveries that were taken with it have timed
+ * out by then.
+ */
 const VISIBILITY_MS = 90_000;
 /** Maximum endpoints to which a replica sends concurrently. */
 const MAX_LANES = 250;
@@ -32,9 +35,9 @@ export interface WebhookWorkerOptions {
 }
 
 /**
- * Creates the deliveries of events and sends them. Each replica runs one. An endpoint has its own lane, so one that responds
- * slowly delays only its own deliveries. A delivery is sent at least once: if the process ends before it has stored the
- * result, another one sends it again, under the same id.
+ * Creates the deliveries of events and sends them. Each replica runs one. Each endpoint has a separate lane, so a slow
+ * endpoint delays only its own deliveries. A delivery is sent at least once: if the process ends before it has stored the
+ * result, another process sends it again, under the same id.
  */
 export class WebhookWorker {
   readonly #options: WebhookWorkerOptions;
@@ -45,12 +48,12 @@ export class WebhookWorker {
     this.#options = options;
   }
 
-  /** Runs until `stop`: each database for itself, so that one that is unreachable delays no other. */
+  /** Runs until `stop`. Databases are independent, so that an unreachable one does not delay others. */
   async run(): Promise<void> {
     await Promise.all(this.#options.deliveries.databases.map((database) => this.#runOver(database)));
   }
 
-  /** Ends `run`. Requests in progress are finished; what was not sent is returned to the queue. */
+  /** Ends `run`. Requests in progress are finished. Unsent deliveries are returned to the queue. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.idle();
@@ -61,7 +64,7 @@ export class WebhookWorker {
     while (this.#lanes.size > 0) await Promise.all(this.#lanes.values());
   }
 
-  /** Dispatches events, and starts to send what is due. @returns whether there may be more events */
+  /** Dispatches events, and starts to send due deliveries. @returns whether there may be more events */
   async poll(): Promise<boolean> {
     let more = false;
     for (const database of this.#options.deliveries.databases) if (await this.#pollOver(database)) more = true;
@@ -109,7 +112,7 @@ export class WebhookWorker {
     }
   }
 
-  /** Sends what is due to one endpoint, until nothing is due. */
+  /** Sends due deliveries to one endpoint until there are none. */
   async #deliverTo(database: Database, endpoint: WebhookEndpoint): Promise<void> {
     const { deliveries, endpoints, now } = this.#options;
     const { endpointID, bizID } = endpoint;
@@ -121,7 +124,7 @@ export class WebhookWorker {
       if (claimed.length === 0) return;
       const { url } = target;
       const secrets = await endpoints.secretsOf(endpointID, now());
-      // Deleted in the meantime: nothing is sent without a signature.
+      // The endpoint was deleted in the meantime. Nothing is sent without a signature.
       if (secrets.length === 0) return;
       const results: FinishedDelivery[] = [];
       const unsent: ClaimedDelivery[] = [];
@@ -145,7 +148,7 @@ export class WebhookWorker {
       if (gone.signal.aborted) await endpoints.setPaused(endpoint, true, now());
       // Other endpoints may wait for a lane. The next round finds the remaining deliveries.
       if (this.#lanes.size >= MAX_LANES) return;
-      // Its URL may have changed, or it was paused or deleted.
+      // The endpoint may have a new URL, or may be paused or deleted.
       target = await endpoints.get(bizID, endpointID);
     }
   }

@@ -6,7 +6,7 @@ import { startWorker } from "./worker/callWorker.ts";
 narrowPolicy();
 // Loads while the page is rendered. The first call reports a failure.
 startWorker("basic").catch(() => undefined);
-// A separate task, because this one also ends the page load with a layout.
+// A separate task, because the current one also includes the first layout.
 setTimeout(() => {
   const app = document.getElementById("app");
   if (app === null) return;

@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 /** The parts of the route in the address's fragment: `#/verify/abc` is ["verify", "abc"]. */
 export type Route = readonly string[];
 
-/** The route in the address. If it cannot be decoded, one that no page has. */
+/** The route in the address. If it cannot be decoded, a route that no page has. */
 function currentRoute(): Route {
   try {
     return decodeURIComponent(location.hash)

@@ -1,4 +1,4 @@
-/** Saves a file, as a download. */
+/** Saves a file as a download. */
 export function saveFile(name: string, content: Blob): void {
   const url = URL.createObjectURL(content);
   const link = document.createElement("a");

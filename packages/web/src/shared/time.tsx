@@ -35,7 +35,7 @@ function Moment({ ms, text }: { ms: number; text: string }) {
 function dayOf(ms: number): string {
   const [day, today] = [startOfDay(ms), startOfDay(Date.now())];
   if (day === today) return "today";
-  // Noon of the day before: days with a change of the clock have 23 or 25 hours.
+  // Noon of the day before, because days with a change of the clock have 23 or 25 hours.
   return day === startOfDay(today - 12 * HOUR_MS) ? "yesterday" : formatOf(DATE).format(ms);
 }
 

@@ -71,7 +71,7 @@ function checkPoint(publicKey: Uint8Array): void {
     const point = ed25519.Point.fromBytes(publicKey);
     isValid = !point.isSmallOrder() && point.isTorsionFree();
   } catch {
-    // Not a point.
+    // The bytes are not a point.
   }
   if (!isValid) throw invalidKey("its 32 bytes must be a canonical point of prime order", publicKey);
 }

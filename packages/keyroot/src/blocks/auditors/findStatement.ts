@@ -114,7 +114,7 @@ function conflict(accepted: readonly VerifiedStatement[]): VerificationError {
   return new VerificationError("anchor", "STATEMENT_CONFLICT", message, { expected, actual });
 }
 
-/** The error for the newest statement, with the reasons for which others are missing. */
+/** The error for the newest statement, with the reasons why others are missing. */
 function notReached(
   refusal: KeyrootError | undefined,
   errors: readonly KeyrootError[],

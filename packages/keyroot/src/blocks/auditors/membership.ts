@@ -14,8 +14,9 @@ import { MAX_STATEMENT_BYTES, parseSignedStatement } from "./statement.ts";
 import { type AuditorOptions, type StatementPlace, verifyStatement } from "./verifyStatement.ts";
 
 /**
- * Proves a user's published key with a statement, without the chain and without the whole file: the root is a leaf of the
- * statement's tree, all records of its file are of users who have this root, and the user's record is in the root's tree.
+ * Proof of a user's published key under a statement. It needs neither the chain nor the whole file. It proves that the root
+ * is a leaf of the statement's tree, that all users in the root's file have this root, and that the user's record is in the
+ * root's tree.
  */
 export interface Membership {
   format: typeof FORMAT;
@@ -23,7 +24,7 @@ export interface Membership {
   statement: string;
   /** The position of the root in the statement's tree. */
   index: number;
-  /** The number of records in the root's file, and of users who have this root. */
+  /** The number of records in the root's file. It equals the number of users who have this root. */
   recordCount: number;
   /** The inclusion proof of the root's leaf, from the leaf up: 64 lowercase hex digits each. */
   path: readonly string[];
@@ -92,7 +93,7 @@ export function verifyMembership(
   const path = shape.list("path", parts.path, MAX_PATH, (where, hash) => shape.text(where, hash, MERKLE_ROOT));
   const { root } = parseMerkleProof(parts.proof).proof;
   const verified = verifyStatement(statement, query, auditors, now);
-  // As many users as records: no record of the file is superseded.
+  // The number of users equals the number of records, so no record of the file is superseded.
   const leaf = serializeRootEntry({ root, recordCount, userCount: recordCount });
   if (!verifyInclusion(leaf, index, path, verified.tree))
     throw notAMember(`The root ${root} is not in the statement's tree.`);

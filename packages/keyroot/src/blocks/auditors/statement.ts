@@ -34,7 +34,7 @@ export interface SignedStatement extends SignedNote {
 export const MAX_STATEMENT_BYTES = 2 ** 14;
 const SUBJECT = "The statement";
 const ORIGIN = "github.com/keyroot/keyroot/statement-v1";
-/** A whole number below 2^53 without leading zeros, if it is written again without a change. */
+/** A whole number of at most 16 digits, without leading zeros. */
 const NUMBER = "(0|[1-9][0-9]{0,15})";
 const TEXT = new RegExp(
   [
@@ -85,7 +85,7 @@ function parseText(text: string): Statement {
     tree: { size: Number(size), hash: hash && bytesToHex(base64ToHash(hash)) },
   };
   const numbers = [statement.chainId, statement.block.number, statement.userCount, statement.tree.size];
-  // There is one text for each statement: auditors sign equal bytes.
+  // Each statement has one text, so that auditors sign equal bytes.
   if (numbers.every(Number.isSafeInteger) && serializeStatement(statement) === text) return statement;
   throw invalidNote(SUBJECT, "Its text does not have the form of docs/statement-formats.md.", describeValue(text));
 }

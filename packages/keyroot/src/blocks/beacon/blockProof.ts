@@ -11,13 +11,13 @@ import type { BeaconNetwork } from "./networks.ts";
 import type { BeaconConfig } from "./source.ts";
 
 const FORMAT = "keyroot-block-proof-v1";
-/** More than 200 committee periods, 8 months. */
+/** Enough for more than 200 committee periods, 8 months. */
 const LIMITS = { maxBytes: 2 ** 23, maxDepth: 3 };
 const shape = /* @__PURE__ */ new ShapeChecker(
   (message, details) => new VerificationError("file", "BUNDLE_SHAPE", message, details),
 );
 
-/** Everything that proves a finalized block from a checkpoint on, without a network. Containers are SSZ in base64. */
+/** The containers that prove a finalized block from a checkpoint, without a network. Each is SSZ in base64. */
 export interface BlockProof {
   format: typeof FORMAT;
   /** The chain of the block (EIP-155). */
@@ -26,11 +26,11 @@ export interface BlockProof {
   bootstrap: string;
   /** One update for each committee period from the checkpoint's to the block's. */
   updates: string[];
-  /** The update whose finalized header has the block. Undefined if the last one of `updates` has it. */
+  /** The update whose finalized header contains the block. Undefined if the last one of `updates` contains it. */
   finalityUpdate?: string | undefined;
 }
 
-/** A block that a proof shows. */
+/** A proven block. */
 export interface ProvenBlock {
   /** 0x and 64 lowercase hex digits. */
   blockHash: string;
@@ -50,7 +50,7 @@ export async function makeBlockProof(
     const text = bytesToBase64(layout.encode(value as never));
     if (kind === "bootstrap") proof.bootstrap = text;
     else if (kind === "update") proof.updates.push(text);
-    // Another endpoint may have a newer one, of the same committees.
+    // Another endpoint may have a newer update, signed by the same committees.
     else proof.finalityUpdate = text;
   };
   return { proof, ...provenBy(await follow(following, http), checkpoint, callersMaxAgeMs) };

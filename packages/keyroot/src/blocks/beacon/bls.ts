@@ -30,7 +30,7 @@ export function isSignedByAllBut(
     for (const member of absent) key = key.subtract(PublicKey.fromBytes(member));
     return !key.is0() && bls.verify(bls.Signature.fromBytes(signature), bls.hash(message, CIPHERSUITE), key);
   } catch {
-    // A key or signature that is no point of its group.
+    // The key or signature is not a point of its group.
     return false;
   }
 }
@@ -53,7 +53,7 @@ function compress(point: WeierstrassPoint<bigint>): Uint8Array {
   const { x, y } = point.toAffine();
   const { Fp } = bls12_381.fields;
   const bytes = Fp.toBytes(x);
-  // The flags: compressed, and the larger of both roots.
+  // Flags: compressed, and whether y is the larger root.
   bytes[0] = (bytes[0] ?? 0) | 0x80 | (2n * y > Fp.ORDER ? 0x20 : 0);
   return bytes;
 }

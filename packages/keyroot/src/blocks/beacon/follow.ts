@@ -35,12 +35,12 @@ export type HttpOptions = Omit<FetchOptions, "maxBytes">;
 const ITEM_BYTES = 2 ** 16;
 /** The maximum number of updates in an answer (`MAX_REQUEST_LIGHT_CLIENT_UPDATES`). */
 const MAX_UPDATES = 128;
-/** Each update has its length, 8 bytes, and a fork digest, 4 bytes, which is not authenticated. */
+/** Each update is preceded by its length (8 bytes) and a fork digest (4 bytes), which is not authenticated. */
 const LENGTH_BYTES = 8;
 const DIGEST_BYTES = 4;
 /** The deepest JSON: the list, an item, its data, a header, its execution header. */
 const MAX_DEPTH = 8;
-/** The age of a finalized header from which another endpoint is asked. Blocks become final after about 15 minutes. */
+/** The age of a finalized header above which another endpoint is asked. Blocks become final after about 15 minutes. */
 const LATE_MS = 3_600_000;
 
 /**
@@ -107,7 +107,7 @@ async function followEndpoint(following: Following, endpoint: BeaconEndpoint): P
   return (following.state = newest ?? state);
 }
 
-/** Whether a state is too old to be trusted: before, its committee's members may have sold their keys after they left. */
+/** Whether a state is too old to be trusted: its committee's members may have sold their keys since they left. */
 export function isTooOld(
   { network, maxCheckpointAgeMs, now }: Omit<Following, "state" | "urls">,
   { slot }: LightClientState,
@@ -178,7 +178,7 @@ class BeaconEndpoint {
       const answer = parseBoundedJson(decodeUtf8(bytes), MAX_DEPTH, items);
       if (Array.isArray(answer) || isObject(answer)) return answer;
     } catch {
-      // Not UTF-8, not JSON, or too many values.
+      // The answer is not UTF-8, not JSON, or has too many values.
     }
     throw malformed("neither SSZ nor JSON");
   }

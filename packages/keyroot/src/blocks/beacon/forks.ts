@@ -165,7 +165,7 @@ const gloasHeader = container({
 const altairFork = makeFork(ALTAIR_INDICES, container({ beacon: BEACON_HEADER }));
 const electraFork = makeFork(ELECTRA_INDICES, headerWith(deneb.payload), deneb);
 
-/** In order of time. */
+/** The forks in order of time. */
 export const FORKS = {
   altair: altairFork,
   bellatrix: altairFork,
@@ -176,7 +176,7 @@ export const FORKS = {
   gloas: makeFork(GLOAS_INDICES, gloasHeader, { blockHash: GLOAS_BLOCK_HASH }),
 } as const satisfies Record<string, Fork>;
 
-/** A fork that has light clients. */
+/** The name of a fork that has light clients. */
 export type ForkName = keyof typeof FORKS;
 
 /** The root of a beacon header: the root of its block. */

@@ -170,7 +170,7 @@ function verifySignature(
   return participation;
 }
 
-/** What the committee signs: the header, for one network and the fork before the signature's slot. */
+/** The root that the committee signs: of a header, for one network and the fork before the signature's slot. */
 export function signingRootOf(network: BeaconNetwork, header: LightClientHeader, signatureSlot: number): Uint8Array {
   const version = hexToBytes(forkAt(network, signatureSlot - 1).version.slice(2));
   const genesis = hexToBytes(network.genesisValidatorsRoot.slice(2));

@@ -7,14 +7,14 @@ import { parseState, serializeState } from "./state.ts";
 
 /** A light client's settings, checked. */
 export interface BeaconConfig extends Omit<Following, "state" | "now"> {
-  /** The value that the caller set; undefined for the network's default. */
+  /** The maximum age that the caller set. Undefined for the network's default. */
   callersMaxAgeMs: number | undefined;
   store: Store;
 }
 
 type Found = ReturnType<BlockSource>;
 
-/** One block for each verification: all its users share it, and the requests for it. */
+/** The block of each verification. All its users, and their requests, share it. */
 const found = new WeakMap<readonly RpcCall[], Found>();
 /** The last search with each store. */
 const running = new WeakMap<Store, Found>();

@@ -7,8 +7,9 @@ import { describeValue } from "../../input/describeValue.ts";
 import { isObject } from "../../input/json.ts";
 
 /**
- * The part of SSZ (consensus-specs, `ssz/simple-serialize.md`) that light-client answers need. Numbers are kept as bytes, so that a
- * value has one form, from SSZ and from JSON. All functions throw TransportError BEACON_ANSWER_INVALID for a malformed value.
+ * The part of SSZ (consensus-specs, `ssz/simple-serialize.md`) that light-client answers need. Numbers remain bytes, so
+ * that a value has the same form from SSZ and from JSON. All functions throw TransportError BEACON_ANSWER_INVALID for a
+ * malformed value.
  */
 export interface SszType<T> {
   /** The size of each value in bytes; undefined if values differ in size. */
@@ -93,7 +94,7 @@ export function byteVector(size: number): SszType<Uint8Array> {
   };
 }
 
-/** A number of `size` bytes, as bytes. */
+/** A little-endian number, kept as `size` bytes. */
 export function uint(size: number): SszType<Uint8Array> {
   return { ...byteVector(size), fromJson: (value) => parseDecimal(value, size) };
 }

@@ -5,7 +5,7 @@ import type { LightClientState } from "./lightClient.ts";
 
 const FORMAT = "keyroot-beacon-v1";
 
-/** A state as text, with a hash against damage. It belongs to one network and one checkpoint. */
+/** A state as text, with a hash that detects damage. It belongs to one network and one checkpoint. */
 export function serializeState(state: LightClientState, network: string, checkpoint: string): string {
   const { current, next, ...header } = state;
   const committees = [current, ...(next === undefined ? [] : [next])];

@@ -1,10 +1,10 @@
 import { withResolvers } from "../../engine/language.ts";
-/** How long a group that is not full waits for its next item, in ms. */
+/** The time for which a group that is not full waits for its next item, in ms. */
 const LINGER_MS = 20;
 
 /**
- * Groups the items of a list, up to `size` at a time. A list that yields its items slowly gives smaller groups: none waits for
- * items that come later.
+ * Groups the items of a list, up to `size` at a time. A slow list gives smaller groups, so that no item waits for later
+ * ones.
  */
 export async function* inGroups<Item>(
   list: Iterable<Item> | AsyncIterable<Item>,

@@ -54,7 +54,7 @@ import {
 } from "./provision.ts";
 import { PartnerWebhooks } from "./webhooks.ts";
 
-/** Which service to call, as which partner. */
+/** The service to call, and the partner that calls it. */
 export interface PartnerClientOptions extends ClientOptions {
   /** A server's refresh token (docs/specification.md, "Server refresh token"). It never expires: keep it on servers. */
   serverToken: string;
@@ -234,7 +234,7 @@ export class PartnerClient {
     return token;
   }
 
-  /** Returns a user's public key with its state, other keys that were offered, and what happened to them. */
+  /** Returns a user's public key with its state, the conflicting keys, and the events of the user's keys. */
   async publicKeyOf(userID: string, options: CallOptions = {}): Promise<KeyOfUser> {
     const id = toUserID(userID);
     const body = { user_id_hex: userIDToHex(id) };
@@ -257,8 +257,8 @@ export class PartnerClient {
   }
 
   /**
-   * Decides for a user's pending public key although another one was offered. A service with `KEYROOT_HOLD_ON_CONFLICT`
-   * publishes such a key only afterwards. Repeating the call has no effect.
+   * Approves a user's pending public key after another key was offered. A service with `KEYROOT_HOLD_ON_CONFLICT` publishes
+   * the key only after this call. Repeating the call has no effect.
    * @param keyID the id of the key, from `publicKeyOf`
    */
   async approvePublicKey(userID: string, keyID: string, options: CallOptions = {}): Promise<void> {
@@ -310,8 +310,8 @@ export class PartnerClient {
   }
 
   /**
-   * Iterates over the partner's part of the audit log, the newest entries first: who changed what of the partner and its users.
-   * Requests a page when the caller needs its first entry.
+   * Iterates over the partner's part of the audit log, the newest entries first. They state who changed which data of the
+   * partner and its users. Requests a page when the caller needs its first entry.
    */
   listAuditLog(options: ListAuditLogOptions = {}): AsyncGenerator<AuditEntry, void, undefined> {
     const list = { fields: () => auditFilterOf(options), names: AUDIT_FILTER, read: readAuditPage, mayBeEmpty: true };
@@ -320,14 +320,14 @@ export class PartnerClient {
 
   /**
    * Creates users with one refresh token each. Yields outcomes as they become available, not in the order of the list.
-   * Reads the list only as far as it works on it, so the list can have any length. Work stops when the caller stops
-   * iterating. Sends the users in lists, like `createUsers`.
+   * Reads the list as it proceeds, so the list can have any length. Work stops when the caller stops iterating. Sends the
+   * users in lists, like `createUsers`.
    *
-   * A user that the service refuses is an outcome with `error`. A failure that every later user would have, too, ends
-   * the run. To continue a run that ended early, run the whole list again with the same `runId`, within 24 hours of the
-   * first run. Each user then gets the same token as before.
-   * @throws ArgumentError ARGUMENT_INVALID, SECRET_TOO_SHORT; TransportError; ServiceError with the status 401, 429,
-   * 502, 503 or 504; and what the list throws
+   * A user that the service refuses is an outcome with `error`. A failure that would affect every later user ends the run.
+   * To continue a run that ended early, run the whole list again with the same `runId`, within 24 hours of the first run.
+   * Each user then gets the same token as before.
+   * @throws ArgumentError ARGUMENT_INVALID, SECRET_TOO_SHORT; TransportError; ServiceError with the status 401, 429, 502,
+   * 503 or 504; and what the list throws
    * @example
    * for await (const outcome of partner.provision(users, { runId, context: "first device" })) {
    *   if ("token" in outcome) await sendToApp(outcome.user, outcome.token);

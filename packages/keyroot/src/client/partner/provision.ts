@@ -28,9 +28,9 @@ export interface ProvisionOptions extends CallOptions {
    * list, and keep it as secret as the tokens. A run with the same id returns the same tokens instead of new ones.
    */
   runId: string;
-  /** The device or purpose of the refresh tokens of users without a `context` of their own. */
+  /** The device or purpose of the refresh tokens of users without a `context`. */
   context?: string | undefined;
-  /** How many users to work on at once, 1 to 1,000: half of them with each request. Default 1,000. */
+  /** The number of users to process at once, 1 to 1,000. Each request contains half of them. Default 1,000. */
   concurrency?: number | undefined;
   /** Called after each user with the number of users done, and how many of them failed. */
   onProgress?: ((done: number, failed: number) => void) | undefined;
@@ -40,7 +40,7 @@ export interface ProvisionOptions extends CallOptions {
 export type ProvisionOutcome<User extends UserToProvision = UserToProvision> =
   { user: User; shadowUser: ShadowUser; token: string } | { user: User; error: KeyrootError };
 
-/** The operation of the service that a run calls: `PartnerClient` has it. */
+/** The service's operation that a run calls. `PartnerClient` has it. */
 interface ProvisioningOperations {
   createUsers(
     users: readonly UserToCreate[],
@@ -54,13 +54,13 @@ export const MAX_LIST = 500;
 /** A UUID has 36 characters, 128 bits in hex have 32. */
 const MIN_RUN_ID_LENGTH = 32;
 
-/** HTTP statuses that do not depend on the user: every later request would get them, too. They end the run. */
+/** HTTP statuses that do not depend on the user, so every later request would get them. They end the run. */
 const RUN_ENDING_STATUSES = new Set([401, 429, 502, 503, 504]);
 
-/** The partner may do nothing, or create no more users; or the service is older and does not create lists of users. */
+/** The partner is suspended or may create no more users, or the service is older and cannot create lists of users. */
 const RUN_ENDING_CODES = new Set<string>(["PARTNER_SUSPENDED", "USER_LIMIT_REACHED", "OPERATION_UNKNOWN"]);
 
-/** Whether every later user would be rejected, too. */
+/** Whether every later user would be rejected. */
 function endsRun(error: KeyrootError): boolean {
   if (!(error instanceof ServiceError)) return !(error instanceof ArgumentError);
   const { status, code } = error;

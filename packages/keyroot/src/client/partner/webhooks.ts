@@ -39,7 +39,7 @@ export interface NewEndpointOptions extends NewSecretOptions {
 
 /** Options of `PartnerWebhooks.update`. */
 export interface UpdateEndpointOptions extends CallOptions {
-  /** Where events are sent from now on. Default: unchanged. */
+  /** The URL to which events are sent from now on. Default: unchanged. */
   url?: string | undefined;
   /** The types of events to receive; an empty list for all types. Default: unchanged. */
   types?: readonly string[] | undefined;
@@ -92,12 +92,12 @@ export class PartnerWebhooks {
     return this.#change("/v1/authdBizSrv/webhooks/update", endpointID, fields, { signal });
   }
 
-  /** Lets an endpoint's deliveries wait. Repeating the call has no effect. */
+  /** Pauses an endpoint's deliveries. Repeating the call has no effect. */
   async pause(endpointID: string, options: CallOptions = {}): Promise<WebhookEndpoint> {
     return this.#change("/v1/authdBizSrv/webhooks/pause", endpointID, {}, options);
   }
 
-  /** Sends an endpoint's deliveries again. Repeating the call has no effect. */
+  /** Resumes an endpoint's deliveries. Repeating the call has no effect. */
   async resume(endpointID: string, options: CallOptions = {}): Promise<WebhookEndpoint> {
     return this.#change("/v1/authdBizSrv/webhooks/resume", endpointID, {}, options);
   }
@@ -109,7 +109,10 @@ export class PartnerWebhooks {
     checkSubject("endpoint", id, endpoint_id);
   }
 
-  /** Replaces an endpoint's secret. The earlier ones sign for 24 hours more, so that receivers can change over. */
+  /**
+   * Replaces an endpoint's secret. Deliveries are also signed with the earlier secrets for 24 hours, so that receivers can
+   * switch.
+   */
   async rotateSecret(endpointID: string, options: NewSecretOptions = {}): Promise<RotatedSecret> {
     const { signal, idempotencyKey } = checkCallOptions(options, "idempotencyKey");
     const key = checkIdempotencyKey(idempotencyKey);
@@ -145,7 +148,7 @@ export class PartnerWebhooks {
   }
 
   /**
-   * Delivers all events again whose delivery to an endpoint failed.
+   * Repeats all failed deliveries to an endpoint.
    * @param since only deliveries created then or later, in ms since 1970
    * @returns the number of deliveries
    */

@@ -71,7 +71,7 @@ function readBytes(where: string, value: string | undefined, length?: number): U
   throw new TransportError("SERVICE_ANSWER_INVALID", `${where} must be ${length ?? 105} bytes in base64.`);
 }
 
-/** A mismatch is a wrong option, or a service that passes on another one's challenge. */
+/** A mismatch means a wrong option, or a service that passes on another service's challenge. */
 function compare(field: string, own: string | number | null, stated: string | number | null | undefined): void {
   if (own === stated) return;
   const message = `The challenge is for the ${field} ${String(stated)}, but the app's options say ${String(own)}: correct the option ${field} if the app is wrong. If it is right, do not use this service.`;

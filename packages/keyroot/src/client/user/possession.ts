@@ -65,7 +65,7 @@ export function checkPossession(options: ClientOptions & PossessionOptions, { se
 }
 
 /**
- * Checks the form of what `register` takes: a public key with its private key, or with a function.
+ * Checks the argument of `register`: a public key with its private key, or with a function.
  * @returns the public key, 105 bytes
  * @throws ArgumentError as `checkPublicKey`; ARGUMENT_INVALID, without the private key
  */

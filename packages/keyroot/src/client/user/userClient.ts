@@ -31,7 +31,7 @@ import {
   type PossessionOptions,
 } from "./possession.ts";
 
-/** Which service to call, as which user. */
+/** The service to call, and the user that calls it. */
 export interface UserClientOptions extends ClientOptions, PossessionOptions {
   /** The user's refresh token (docs/specification.md, "User refresh token"), which the partner created. */
   refreshToken: string;

@@ -26,7 +26,7 @@ const FORMAT = "keyroot-auditor-key-v1";
 const MAX_BYTES = 2 ** 12;
 /** The DER of an Ed25519 private key before its 32 bytes (RFC 8410, section 7). */
 const PKCS8_PREFIX = Buffer.from("302e020100300506032b657004220420", "hex");
-/** The parameters that key files of wallets have: 128 MiB and about half a second. */
+/** The scrypt parameters of wallets' key files: 128 MiB and about half a second. */
 const SCRYPT = { N: 2 ** 17, r: 8, p: 1, maxmem: 2 ** 28 };
 const CIPHER = "aes-256-gcm";
 const HEX = /^(?:[0-9a-f]{2})+$/;

@@ -29,23 +29,24 @@ export interface Comparison {
   findings: readonly Finding[];
   /** Why the folder is unavailable. */
   message?: string | undefined;
-  /** The number of signatures that were added to own statements. */
+  /** The number of signatures that were added to the auditor's own statements. */
   merged: number;
 }
 
 /** The requests' limits. */
 export type CompareLimits = Parameters<typeof fetchStatement>[2];
 
-/** An own statement, and all roots of its tree. */
+/** One of the auditor's own statements, and all roots of its tree. */
 interface Known {
   signed: SignedStatement;
   roots: readonly RootEntry[];
 }
 
 /**
- * Compares another auditor's newest statement with the own ones. The shorter list of roots must be the start of the
- * longer one. Statements for one block must be equal. Adds the other auditor's signatures to equal own statements.
- * @param keys the auditors' keys: a statement of anyone else is no evidence
+ * Compares another auditor's newest statement with this auditor's statements. The shorter list of roots must be the start
+ * of the longer one. Statements for one block must be equal. Adds the other auditor's signatures to equal statements of
+ * this auditor.
+ * @param keys the auditors' keys: other statements are no evidence
  */
 export async function compareStatements(
   url: string,
@@ -88,7 +89,7 @@ async function extendsKnown(
   return hashRoots(theirs.slice(0, own.length)) === known.signed.statement.tree.hash;
 }
 
-/** Merges the other auditor's signature of the own newest statement, if the other one's newest is for another block. */
+/** Merges the other auditor's signature of this auditor's newest statement, if the other one's newest is for another block. */
 async function mergeOlder(
   url: string,
   own: StatementFolder,

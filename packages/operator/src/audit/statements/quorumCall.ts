@@ -20,7 +20,7 @@ export function quorumCall(calls: readonly RpcCall[], quorum: number): RpcCall {
     const votes = await new Quorum(calls, quorum).agree(
       async (call) => {
         const answer = await call(method, params);
-        // Refuses an answer of another form before it counts.
+        // Refuses an answer with another form before it counts.
         return { answer, key: JSON.stringify(answer === null ? null : parts(answer)).toLowerCase() };
       },
       ({ key }) => key,

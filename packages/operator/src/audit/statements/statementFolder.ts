@@ -54,7 +54,7 @@ export class StatementFolder {
   }
 
   /**
-   * Signs what an audit found, and writes it. An auditor never signs two statements that contradict each other.
+   * Signs the result of an audit, and writes it. An auditor never signs two statements that contradict each other.
    * @param found the statement without its tree
    * @param roots all roots in the order of the chain
    * @param time in s since 1970

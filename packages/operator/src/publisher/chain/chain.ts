@@ -103,7 +103,7 @@ export class Chain {
     return this.request("eth_getBlockByNumber", [toBlockParameter(tag), false], parseBlock);
   }
 
-  /** The number of an account's transactions in blocks. With "pending", those that wait for a block count, too. */
+  /** The number of an account's transactions in blocks. With "pending", transactions that wait for a block count, too. */
   transactionCount(address: string, tag: number | "latest" | "pending"): Promise<number> {
     const block = typeof tag === "number" ? toQuantity(tag) : tag;
     return this.request("eth_getTransactionCount", [address, block], parseSafeQuantity);

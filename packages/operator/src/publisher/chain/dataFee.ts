@@ -20,7 +20,7 @@ export interface DataFee {
   gas: number;
 }
 
-/** Price changes until a transaction is in a block: data fees count for limits with this multiple of the present one. */
+/** Limits count data fees with this factor, because prices change until a transaction is in a block. */
 const DATA_FEE_FACTOR = 2n;
 
 /** Source: https://docs.optimism.io/op-stack/transactions/fees and the predeploys of https://specs.optimism.io. */
@@ -54,7 +54,7 @@ export class DataFees {
     }
     if (rollup === undefined) return { wei: 0n, gas: 0 };
     const maxFeePerGas = maxGasPriceOf(fees);
-    // Any nonce and chain id of a usual size have the same number of bytes.
+    // Nonces and chain ids of usual sizes have the same number of bytes.
     const usual = { type: 2, chainId: 8453, nonce: 65_535, value: 0 };
     const { unsignedSerialized } = Transaction.from({
       ...{ ...usual, to, data, accessList, gasLimit: gas },

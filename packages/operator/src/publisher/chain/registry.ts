@@ -62,9 +62,9 @@ export interface GasEstimate {
 }
 
 /**
- * The gas that a transaction gets on top of its estimate; what it does not use is refunded. The state may change before
- * the transaction is in a block: a registry's first call costs 17,100 gas more than later ones, and a reorganization can
- * make a call the first again.
+ * The gas that a transaction gets on top of its estimate; unused gas is refunded. The state may change before the
+ * transaction is in a block: a registry's first call costs 17,100 gas more than later ones, and a reorganization can make a
+ * call the first again.
  */
 export const GAS_MARGIN = 25_000;
 const MAX_UINT256 = 2n ** 256n - 1n;
@@ -139,7 +139,7 @@ export class Registry {
     try {
       return { plain, withAccessList: await this.estimateGas(this.addRootCall(batch, true)) };
     } catch (error) {
-      // The list may cost more than a transaction can have.
+      // The call with the list may need more gas than a transaction can have.
       if (error instanceof TransportError && error.code === "RPC_ERROR") return { plain, withAccessList: Infinity };
       throw error;
     }

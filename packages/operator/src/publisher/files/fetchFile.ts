@@ -4,7 +4,7 @@ import { nodeFetch } from "../../shared/nodeFetch.ts";
 import { type RetryOptions, withRetry } from "../../shared/retry.ts";
 
 /**
- * Fetches a root's file from where clients fetch it.
+ * Fetches a root's file from the place where clients fetch it.
  * @param root 64 lowercase hex digits
  * @param maxBytes the most bytes to read; a larger file is an error ANSWER_TOO_LARGE
  */

@@ -14,8 +14,8 @@ export interface StoredFile {
 export interface MerkleFileStore {
   /**
    * Stores a file under its root's name, atomically, and reads it back. Repeating the call has no effect. Implementations
-   * MUST NOT overwrite other bytes under that name.
-   * @throws ArgumentError FILE_CONFLICT if other bytes are stored under this name; TransportError FILE_UNWRITABLE
+   * MUST NOT overwrite different content under that name.
+   * @throws ArgumentError FILE_CONFLICT if different content is stored under this name; TransportError FILE_UNWRITABLE
    */
   put(file: MerkleFile): Promise<StoredFile>;
   /**

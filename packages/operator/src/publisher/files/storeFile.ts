@@ -38,7 +38,7 @@ export async function fetchServedBytes(
     const served = await fetchFile(root, bytes);
     if (sha256Hex(served) === sha256) return served;
   } catch (error) {
-    // A larger file has other bytes.
+    // A larger file has different content.
     if (!(error instanceof TransportError && error.code === "ANSWER_TOO_LARGE")) throw error;
   }
   const message =

@@ -10,7 +10,7 @@ import { type Attempt, countKeptAttempts, type Journal, parseAttempt, serializeA
 
 const FILE = "journal.sqlite";
 
-/** One row per line of `serializePlan`, one per attempt. A line of a million users, the most of one file, has 35 MB. */
+/** One row per line of `serializePlan`, and one per attempt. The longest line has a million users and 35 MB. */
 const TABLES = [
   `CREATE TABLE plan (
   line INTEGER PRIMARY KEY,
@@ -53,7 +53,7 @@ export class FolderJournal implements Journal, Disposable {
       throw new ArgumentError("PUBLISHER_RUNNING", message, { actual: dir });
     }
     try {
-      // A folder that others can enter may have files that they can write, such as those of a copy.
+      // Other accounts that can enter the folder may be able to write its files, for example those of a copy.
       for (const name of [FILE, `${FILE}-wal`]) await checkPrivateFile(join(dir, name));
       await refuseOldPlan(dir);
       const path = join(dir, FILE);

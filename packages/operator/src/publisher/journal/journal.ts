@@ -6,7 +6,7 @@ import { VerificationError } from "../../errors.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { Fees } from "../chain/fees.ts";
 
-/** A transaction that was about to be sent: its nonce belongs to this root until the nonce is used. */
+/** A transaction that was about to be sent. Its nonce belongs to this root until the nonce is used. */
 export interface Attempt {
   nonce: number;
   /** 64 hex digits in lower case. */
@@ -15,7 +15,7 @@ export interface Attempt {
   gas: number;
   /** In wei. */
   fees: Fees;
-  /** The data fee in wei at worst, on rollups that charge for bytes in addition to gas. */
+  /** The maximum data fee in wei, on rollups that charge for bytes in addition to gas. */
   dataFee?: bigint | undefined;
   /** When it was signed, in ms since 1970. Undefined in journals of version 0.2. */
   time?: number | undefined;
@@ -47,7 +47,7 @@ export function countKeptAttempts(attempts: readonly Attempt[], now = Date.now()
 export interface Journal {
   /** The unfinished plan; undefined if there is none. */
   readPlan(): Promise<Plan | undefined>;
-  /** Stores a new plan in the place of the one before. */
+  /** Replaces the stored plan by a new one. */
   writePlan(plan: Plan): Promise<void>;
   /** Stores a transaction: before it is sent, and again with its hash. */
   recordAttempt(attempt: Attempt): Promise<void>;
@@ -63,7 +63,7 @@ export interface Journal {
 /** The attempts of a journal. */
 export type AttemptJournal = Pick<Journal, "attempts" | "recordAttempt">;
 
-/** The attempts for one registry: a journal may have been used for another one before. @param registry as `registryKeyOf` */
+/** The attempts for one registry. A journal may contain attempts for other registries. @param registry as `registryKeyOf` */
 export function attemptsFor(journal: Journal, registry: string): AttemptJournal {
   return {
     attempts: () => journal.attempts().filter((attempt) => (attempt.registry ?? registry) === registry),

@@ -4,13 +4,13 @@ import { makeMerkleFile, MAX_VALUES, type MerkleFile } from "keyroot/merkle";
 import type { RecordTable } from "../records/recordTable.ts";
 
 /**
- * The default for the most users of one file. A transaction is limited to 2^24 gas on Ethereum (EIP-7825), which is enough
- * for about 740 users. A file of 700 users has 0.56 MB.
+ * The default maximum number of users in a file. A transaction is limited to 2^24 gas on Ethereum (EIP-7825), which is
+ * enough for about 740 users. A file of 700 users has 0.56 MB.
  */
 export const DEFAULT_USERS_PER_FILE = 700;
 
 /**
- * Checks how many users one file may have.
+ * Checks the maximum number of users in a file.
  * @param usersPerFile 1 to 1,000,000
  * @throws ArgumentError ARGUMENT_INVALID
  */

@@ -2,17 +2,17 @@ import type { Registry, UserRoot } from "../chain/registry.ts";
 import type { Batch } from "./plan.ts";
 import type { RecordTable } from "../records/recordTable.ts";
 
-/** Number of users' roots to read between two progress reports. */
+/** The number of users whose roots are read between two progress reports. */
 const USERS_PER_READ = 2_800;
 
 export interface UnpublishedOptions {
   /** Receives users who have a root already. The contract keeps it, whatever their record says. */
   onAlreadyPublished?: ((users: UserRoot[]) => void) | undefined;
-  /** Receives how many of the users' roots were read. */
+  /** Receives the number of users whose roots were read. */
   onProgress?: ((stage: "reading roots", done: number, users: number) => void) | undefined;
 }
 
-/** Reads the roots of all users, and returns the records of those without one. */
+/** Reads the roots of all users, and returns the records of users without a root. */
 export async function findUnpublished(
   records: RecordTable,
   registry: Registry,
@@ -34,7 +34,7 @@ export async function findUnpublished(
   return records.filter((position) => hasRoot[position] === 0);
 }
 
-/** The batches with a user without a root, at the newest block. */
+/** The batches that contain a user without a root, at the newest block. */
 export async function findUnpublishedBatches(registry: Registry, batches: readonly Batch[]): Promise<Batch[]> {
   const unpublished: Batch[] = [];
   for (const batch of batches) {

@@ -10,7 +10,7 @@ import { usersPerTransaction } from "./usersPerTransaction.ts";
 export interface MakePlanOptions extends Pick<UnpublishedOptions, "onAlreadyPublished"> {
   /** Maximum number of users in one file and transaction, 1 to 1,000,000. The plan has fewer if the chain takes fewer. */
   usersPerFile: number;
-  /** Receives how many of the users a stage has done. */
+  /** Receives the number of users that a stage has finished. */
   onProgress?: ((stage: "reading roots" | "making files", done: number, users: number) => void) | undefined;
 }
 

@@ -15,7 +15,7 @@ const STATE_GAS_PER_SLOT = 64 * 1_530;
 /** The gas that a new storage slot costs more: the state gas and 2,900 gas for the write, instead of 20,000 (EIP-8037). */
 const MORE_PER_SLOT = STATE_GAS_PER_SLOT + 2_900 - 20_000;
 
-/** The most that EIP-8038 adds for the access to a new slot, by its draft: https://eips.ethereum.org/EIPS/eip-8038 */
+/** The maximum gas that EIP-8038 adds for the access to a new slot, by its draft: https://eips.ethereum.org/EIPS/eip-8038 */
 const MORE_PER_ACCESS = 8_200;
 
 /** Gas per slot that no batch exceeds before the fork. */
@@ -31,7 +31,7 @@ interface PlanGas {
 /** The gas of a plan after a fork. */
 export interface NextForkGas {
   fork: "Amsterdam";
-  /** With the prices that are fixed. */
+  /** The gas with the prices that are fixed. */
   gas: number;
   /** The part of `gas` that pays for new state. The rest is regular gas. */
   stateGas: number;

@@ -25,7 +25,7 @@ export interface Batch extends RootBatch {
   fileBytes: number;
   /** The number of users. */
   users: number;
-  /** The ids of the file's users, in the file's order. Each access may build the list again: read it once. */
+  /** The ids of the file's users, in the file's order. Each access may build the list again, so read it once. */
   readonly userIDs: readonly UserID[];
 }
 
@@ -56,7 +56,7 @@ export function batchOf({ tree, records }: MerkleFile, fileBytes: number): Batch
   );
 }
 
-/** In characters. */
+/** The length of a user id in characters. */
 const USER_ID_LENGTH = 32;
 
 /**

@@ -35,7 +35,7 @@ export function* serializePlan({ batches, usersPerTransaction, ...target }: Plan
 
 /**
  * Parses a serialized plan. Checks its form, that it is complete, and that user ids are unique and sorted. Does not check
- * that the roots belong to files with these users: that takes the files.
+ * that the roots belong to files with these users, because this requires the files.
  * @param source the plan's bytes, or its lines without their line feeds
  * @throws VerificationError PLAN_INVALID, and as `parseJson`, step "file"
  */

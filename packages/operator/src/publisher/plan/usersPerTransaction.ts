@@ -8,11 +8,14 @@ import type { Registry } from "../chain/registry.ts";
  * transaction gets on top of its estimate (`GAS_MARGIN`).
  */
 const EXTRA_USERS = 2;
-/** A number of users that fits in a transaction on most chains: it shows the gas of a user. */
+/** A number of users that fits in a transaction on most chains. Its estimate shows the gas per user. */
 const SAMPLE_USERS = 20;
-/** The gas limit of a transaction on Ethereum since the fork Osaka (EIP-7825): a guess, which the node confirms. */
+/**
+ * The gas limit of a transaction on Ethereum since the fork Osaka (EIP-7825). The search begins with it, and the node
+ * decides.
+ */
 const TRANSACTION_GAS = 2 ** 24;
-/** The result is at most this part below the highest number that fits. */
+/** The maximum difference between the result and the highest number that fits, as a part of that number. */
 const TOLERANCE = 1 / 50;
 
 /**

@@ -142,7 +142,7 @@ async function* readLines(source: string | ByteStream, onRead: OnRead): AsyncGen
   }
 }
 
-/** Yields lines, many at a time: to yield them one by one would take as long as to read them. @param size 0 for a pipe */
+/** Yields lines in groups, because single lines would take as long as reading them. @param size 0 for a pipe */
 async function* splitLines(stream: ByteStream, size: number, onRead: OnRead): AsyncGenerator<string[]> {
   stream.setEncoding("utf8");
   let first = true;

@@ -9,7 +9,7 @@ import {
 } from "keyroot/identity";
 import { checkAllBuiltins } from "keyroot/input";
 
-/** A further record of a user who has one. */
+/** A second record of a user. */
 export interface Duplicate {
   userID: UserID;
   line: number;
@@ -67,7 +67,10 @@ export class RecordTable implements Iterable<KeyRecord> {
     });
   }
 
-  /** Adds a record that `checkKeyRecord` has accepted: its key and key id are published as they are. @param line its line in the input. Default: its position, from 1 */
+  /**
+   * Adds a record that `checkKeyRecord` has accepted: its key and key id are published without a change. @param line its
+   * line in the input. Default: its position, from 1
+   */
   add({ userID, pubKey, keyID }: KeyRecord, line = this.#rows + 1): void {
     const row = this.#rows++;
     if (row % ROWS_PER_CHUNK === 0) this.#chunks.push(Buffer.alloc(ROWS_PER_CHUNK * ROW_BYTES));

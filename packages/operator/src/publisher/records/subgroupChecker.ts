@@ -6,7 +6,7 @@ import type { KeyRecord, UserID } from "keyroot/identity";
 import { plural } from "../../shared/plural.ts";
 import { WorkerPool } from "../../shared/workerPool.ts";
 
-/** Keys of one request: a thread is busy with them for about 0.2 s. */
+/** The number of keys in one request, about 0.2 s of work for a thread. */
 const KEYS_PER_REQUEST = 100;
 /** Maximum number of users in an error message. */
 const NAMED = 20;

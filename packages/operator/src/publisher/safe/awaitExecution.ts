@@ -10,7 +10,7 @@ export interface AwaitExecutionOptions {
   pollMs?: number | undefined;
   /** Ends the wait with ABORTED. */
   signal?: AbortSignal | undefined;
-  /** Receives after each poll how many of the users have a root. */
+  /** Receives the number of users with a root after each poll. */
   onProgress?: ((done: number, users: number) => void) | undefined;
   /** Receives the error of a poll that failed and will be repeated. */
   onPollError?: ((error: TransportError) => void) | undefined;

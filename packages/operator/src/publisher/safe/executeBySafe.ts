@@ -27,11 +27,11 @@ export interface SafeExecutionOptions extends AwaitExecutionOptions {
 }
 
 /**
- * Lets the Safe that owns the registry add roots: writes files for its Transaction Builder, and waits until its owners have
- * executed them. It may be stopped and run again at any time: the files then contain the batches that are still missing.
- * @returns how many users got their batch's root, and who got another one
- * @throws ArgumentError ARGUMENT_INVALID, FILE_PERMISSIONS if others can write to the folder; TransportError FILE_UNWRITABLE, and
- * as `awaitExecution`
+ * Writes files for the Transaction Builder of the Safe that owns the registry, and waits until its owners have executed
+ * them. You can stop it and run it again at any time: the files then contain the missing batches.
+ * @returns the number of users who got their batch's root, and the users who got another one
+ * @throws ArgumentError ARGUMENT_INVALID, FILE_PERMISSIONS if others can write to the folder; TransportError
+ * FILE_UNWRITABLE, and as `awaitExecution`
  * @example
  * ```ts
  * await publish(records, {
@@ -56,7 +56,7 @@ export async function executeBySafe(
 ): Promise<Execution> {
   const { dir, now, onFiles, ...waiting } = checkOptions("The options of executeBySafe", options, OPTIONS);
   if (batches.length > 0) {
-    // The owners sign the content of these files: no one else may replace them.
+    // The owners sign the content of these files, so no one else may replace them.
     await checkPrivateFolder(dir);
     const options = { safe: owner, usersPerTransaction: USERS_PER_SAFE_TRANSACTION, createdAt: now() };
     const files = toSafeBatchFiles({ chainId, contract, batches }, options);
@@ -75,7 +75,7 @@ export async function executeBySafe(
 /** A file that this step writes. */
 const FILE_NAME = /^safe-\d+-of-\d+\.json$/;
 
-/** Removes the files of an earlier run, so that the owners sign only what is missing now. @throws TransportError FILE_UNWRITABLE */
+/** Removes the files of an earlier run, so that the owners sign only missing batches. @throws TransportError FILE_UNWRITABLE */
 async function removeEarlierFiles(dir: string): Promise<void> {
   try {
     const names = await readdir(dir).catch((error: unknown) => {

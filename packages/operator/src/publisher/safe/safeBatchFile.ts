@@ -6,12 +6,12 @@ import { plural } from "../../shared/plural.ts";
 import { keccak256 } from "../chain/keccak256.ts";
 import type { RootBatch } from "../chain/registry.ts";
 
-/** The calls that a Safe, as the registry's owner, has to make. */
+/** The calls that a Safe must make as the registry's owner. */
 export interface SafeCalls {
   chainId: number;
   /** The registry's address: 0x and 40 hex digits. */
   contract: string;
-  /** One call each. */
+  /** The batches, one call each. */
   batches: readonly RootBatch[];
 }
 

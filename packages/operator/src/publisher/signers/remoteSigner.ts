@@ -69,10 +69,10 @@ function parseSigned(answer: unknown): Transaction {
   if (typeof raw === "string" && /^0x(?:[0-9a-f]{2})+$/i.test(raw)) {
     try {
       const transaction = Transaction.from(raw);
-      // Only the canonical encoding, so that the hash is the one that the chain will have.
+      // Only the canonical encoding is accepted, so that the hash is the one on the chain.
       if (transaction.isSigned() && transaction.serialized === raw.toLowerCase()) return transaction;
     } catch {
-      // thrown below
+      // The error is thrown below.
     }
   }
   throw new TransportError("RPC_ANSWER_INVALID", "The signer's answer is not a signed transaction.");

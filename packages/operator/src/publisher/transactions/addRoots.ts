@@ -30,13 +30,13 @@ export interface AddRootsContext {
 }
 
 /**
- * Adds the roots of batches, one transaction each, several of them pending at once. Returns when every nonce is
- * used and every batch has its receipt. Whether all users have their root then is for the caller to read from the chain.
+ * Adds the roots of batches, one transaction each, several of them pending at once. Returns when every nonce is used and
+ * every batch has its receipt. The caller then reads from the chain whether all users have their root.
  *
- * A batch keeps its nonce until a transaction uses it. So a transaction that is sent again, because it is stuck, because the
- * node dropped it, or because the answer was lost, is never included twice.
- * @throws VerificationError TRANSACTION_REVERTED; TransportError NO_RECEIPT, FEE_TOO_HIGH, COST_LIMIT_REACHED; RPC_ERROR with the node's message if
- * it rejects a transaction permanently; and as signer, journal and chain
+ * A batch keeps its nonce until a transaction uses it. So a transaction that is sent again, because it is stuck, because
+ * the node dropped it, or because the answer was lost, is never included twice.
+ * @throws VerificationError TRANSACTION_REVERTED; TransportError NO_RECEIPT, FEE_TOO_HIGH, COST_LIMIT_REACHED; RPC_ERROR
+ * with the node's message if it rejects a transaction permanently; and as signer, journal and chain
  */
 export async function addRoots(batches: readonly RootBatch[], context: AddRootsContext): Promise<void> {
   await new RootAdder(context).run(batches);
@@ -101,7 +101,7 @@ class RootAdder {
       const hashes = known?.batch === batch ? known.hashes : [];
       if (attempt.hash !== undefined) hashes.push(attempt.hash);
       const transaction = { ...newTransaction(batch, attempt), hashes };
-      // The chain is asked first which transaction used the nonce.
+      // First, the chain shows which transaction used the nonce.
       if (attempt.nonce < this.#usedNonces) transaction.sentAt = performance.now();
       this.#transactions.set(attempt.nonce, transaction);
     }
@@ -231,7 +231,7 @@ class RootAdder {
     event: "sent" | "replaced",
   ): Promise<void> {
     const { nonce, root, gas, fees } = attempt;
-    // A journal may contain higher fees: of an earlier run with other limits, or planted.
+    // A journal may contain higher fees, from an earlier run with other limits or from an attacker.
     const { maxFeePerGas = MAX_UINT256, maxPriorityFeePerGas = maxFeePerGas } = this.#options;
     if (!isWithinLimits(fees, maxFeePerGas, maxPriorityFeePerGas)) throw this.#feeError(fees);
     const exceeded = this.#budget?.exceededBy(attempt);
@@ -281,7 +281,7 @@ class RootAdder {
   async #fillGap(first: PendingTransaction, later: readonly PendingTransaction[]): Promise<boolean> {
     if (!(await isNextNonceFree(this.#registry, this.#usedNonces))) return false;
     const last = later.at(-1) ?? first;
-    // A root gets one further nonce at most while the outcome of another one is unknown.
+    // A root gets at most one further nonce while the outcome of another one is unknown.
     const { root } = last.batch;
     if (this.#gapRoots.has(root) || this.#otherNoncesOf(last).length > 0) return false;
     this.#gapRoots.add(root);

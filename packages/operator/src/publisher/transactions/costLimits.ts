@@ -9,20 +9,20 @@ export interface CostLimits {
   /** Maximum wei per unit of gas that a transaction may offer, base fee and priority fee together. */
   maxFeePerGas: bigint;
   /**
-   * Maximum wei per unit of gas for a block's producer. Default: a quarter of `maxFeePerGas`. The base fee is the chain's,
-   * so a false base fee costs nothing, but the priority fee is paid as it was signed.
+   * Maximum wei per unit of gas for a block's producer. Default: a quarter of `maxFeePerGas`. The chain sets the base fee,
+   * so a false base fee costs nothing. The priority fee is paid as signed.
    */
   maxPriorityFeePerGas?: bigint | undefined;
   /**
-   * Maximum wei of a plan over all its runs, at worst: every signed transaction counts with its whole gas limit at its
-   * highest fee, since only these are certain without trust in the endpoint. What was signed for the same root in an earlier
-   * plan counts as well. Default: at `maxFeePerGas`, 150,000 gas per file, and per user twice the gas that the node estimates, at
+   * Maximum wei of a plan over all its runs, in the worst case: every signed transaction counts with its whole gas limit at
+   * its highest fee. Only these values need no trust in the endpoint. Transactions of an earlier plan for the same root
+   * also count. Default: at `maxFeePerGas`, 150,000 gas per file, and per user twice the gas that the node estimates, at
    * least 50,000 and at most 250,000. Ethereum needs 22,660 per user, and about 111,700 after the fork Amsterdam.
    */
   maxCost?: bigint | undefined;
   /**
-   * Maximum wei of all plans within 24 hours, at worst, counted as for `maxCost` from the journal's transactions. Default: no
-   * limit over several plans.
+   * Maximum wei of all plans within 24 hours, in the worst case, counted as for `maxCost` from the journal's transactions.
+   * Default: no limit over several plans.
    */
   maxCostPerDay?: bigint | undefined;
 }
@@ -34,7 +34,7 @@ const LIMITS: Record<keyof CostLimits, true> = {
 const MAX_FEE_PER_PRIORITY_FEE = 4n;
 const GAS_PER_FILE = 150_000n;
 const MIN_GAS_PER_USER = 50_000;
-/** The most that the default allows, whatever an endpoint estimates. */
+/** The maximum that the default allows, whatever an endpoint estimates. */
 const MAX_GAS_PER_USER = 250_000;
 
 /** The priority fee's limit. @returns in wei per unit of gas */
@@ -57,12 +57,12 @@ export function checkLimits(limits: CostLimits | "local" | undefined, chainId: n
 /** A transaction, as far as its cost depends on it. */
 type Priced = Pick<Attempt, "nonce" | "gas" | "fees" | "dataFee">;
 
-/** What a transaction costs at worst, in wei: its whole gas limit at its highest fee, and the data fee. */
+/** The maximum cost of a transaction in wei: its whole gas limit at its highest fee, and the data fee. */
 export function worstCostOf({ gas, fees, dataFee = 0n }: Priced): bigint {
   return BigInt(gas) * maxGasPriceOf(fees) + dataFee;
 }
 
-/** Sums what the transactions of a plan and of a day cost at worst, those of earlier runs included. */
+/** Sums the maximum costs of a plan's and a day's transactions, including those of earlier runs. */
 export class CostBudget {
   readonly #limits: CostLimits;
   /** The registry of new transactions, as `registryKeyOf`. */
@@ -106,8 +106,8 @@ export class CostBudget {
   }
 
   /**
-   * Counts the journal's attempts: for the plan those for its roots, for the day all. The plan's default allowance is an amount of
-   * gas at the present highest fee, so its attempts with a higher one count with the present one.
+   * Counts the journal's attempts: those for the plan's roots for the plan, and all of them for the day. The plan's default
+   * allowance is an amount of gas at the present highest fee, so attempts with a higher fee count with the present one.
    */
   recordEarlier(attempts: readonly Attempt[], roots: ReadonlySet<string>): void {
     const { maxCost, maxFeePerGas } = this.#limits;
@@ -133,7 +133,7 @@ export class CostBudget {
 
 /** A sum in wei. Only the most expensive transaction of each nonce counts: a nonce is used once. */
 class Spending {
-  /** By nonce, the last recorded at the end. */
+  /** The costs by nonce, the last recorded at the end. */
   readonly #costs = new Map<string, { cost: bigint; time: number }>();
   #sum = 0n;
 

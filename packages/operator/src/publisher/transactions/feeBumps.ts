@@ -30,7 +30,7 @@ export function replacementFees(
     if (bumped && budget?.exceededBy({ ...attempt, fees: bumped }) === undefined)
       return { fees: bumped, isLimited: false };
   }
-  // A journal of a run with higher limits may have higher fees. The nonce must be used anyway.
+  // A journal of a run with higher limits may have higher fees. The nonce must be used in any case.
   const allowed = isWithinLimits(fees, maxFee, maxPriorityFee) ? fees : (feesOf(feeData, maxFee) ?? fees);
   return { fees: allowed, isLimited: offersTooLittle };
 }
@@ -43,7 +43,7 @@ export function isWithinLimits(fees: Fees, maxFee: bigint, maxPriorityFee: bigin
 /**
  * The fees of a transaction that replaces a pending one: each part an eighth higher, and at least the fees of a new
  * transaction. Nodes reject a replacement that raises either part by less than a tenth (`txpool.pricebump` of Geth).
- * @returns undefined if a limit is too low for it
+ * @returns undefined if a limit is too low for these fees
  */
 export function bumpFees(
   fees: Fees,

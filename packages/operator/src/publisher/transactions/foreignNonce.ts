@@ -37,7 +37,7 @@ export async function findNonceUser(
   const isOwn =
     found.to?.toLowerCase() === contract.toLowerCase() && found.data === registry.addRootCall(batch, false).data;
   if (!isOwn) return { by: "foreign" };
-  // Sent by an earlier run that ended before it recorded the hash. Its receipt follows.
+  // An earlier run sent it and ended before it recorded the hash. Its receipt follows.
   if (!transaction.hashes.includes(found.hash)) transaction.hashes.push(found.hash);
   return undefined;
 }

@@ -10,7 +10,7 @@ export interface PendingTransaction {
   hashes: string[];
   /** A node's confirmation that it has the transaction. */
   accepted: boolean;
-  /** Time of the last sending in this run. Undefined: send it now, since no node may have it. */
+  /** Time of the last sending in this run. Undefined if it must be sent now, because possibly no node has it. */
   sentAt: number | undefined;
   /** Number of the newest block when the transaction was last sent. */
   sentAtBlock: number;

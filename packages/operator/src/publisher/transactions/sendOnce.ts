@@ -6,7 +6,7 @@ import type { SendTransaction, TransactionRequest } from "../signers/signer.ts";
 /** Messages of nodes that have the transaction already, or an equivalent one under the same nonce. */
 const ALREADY_KNOWN =
   /already known|known transaction|already imported|already exists|replacement transaction underpriced/i;
-/** Messages about a nonce, a fee or a full pool. The chain shows what became of the transaction. */
+/** Messages about a nonce, a fee or a full pool. The chain shows the result of the transaction. */
 const NONCE_OR_FEE = /nonce|underpriced|base fee|fee cap|pool is full/i;
 
 /** A node's answer to a transaction: its confirmation, and the hash that it returned. */

@@ -27,7 +27,7 @@ export function Numbers({ items }: { items: readonly NumberItem[] }) {
   );
 }
 
-/** What a person should do now, each with a link to its page. */
+/** A list of tasks, each with a link to its page. */
 export function ToDo({ items }: { items: readonly { text: string; page: string }[] }) {
   if (items.length === 0) {
     return (

@@ -9,7 +9,7 @@ import { Numbers, ToDo } from "./numbers.tsx";
 
 type Overview = AnswerOf<"/v1/dashboard/overview/get">;
 
-/** The partner's start page: what needs attention, and numbers that lead to their lists. */
+/** The partner's start page: tasks, and numbers that link to their lists. */
 export function OverviewPage({ me }: { me: Me }) {
   const { data, error, reload } = useLoaded("/v1/dashboard/overview/get", {});
   return (

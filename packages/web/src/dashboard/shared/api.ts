@@ -4,7 +4,7 @@ import { startAuthentication, startRegistration } from "@simplewebauthn/browser"
 /** The signed-in person. */
 export type Me = AnswerOf<"/v1/dashboard/session/get">;
 export type Role = Me["person"]["role"];
-/** The company of a partner's people. */
+/** The company of a partner's staff. */
 export type Partner = NonNullable<Me["partner"]>;
 export type StaffMember = AnswerOf<"/v1/dashboard/staff/list">["people"][number];
 /** The link of an invitation, shown once. */
@@ -39,12 +39,12 @@ export type PublishRun = AnswerOf<"/v1/dashboard/publishing/start">;
 /** The state of the service, for the operator. */
 export type SystemStatus = AnswerOf<"/v1/dashboard/status/get">;
 
-/** Whether the person may change things. Readers see them only. */
+/** Whether the person may make changes. Readers may only look. */
 export function isAdministrator({ person }: Me): boolean {
   return person.role === "administrator";
 }
 
-/** A call that failed: refused by the service, or not answered. */
+/** A failed call: the service refused it or did not answer. */
 export class CallError extends Error {
   override readonly name = "CallError";
   readonly code: string;
@@ -125,7 +125,7 @@ async function answerWithPasskey<Path extends "/v1/dashboard/session/signIn" | "
   });
 }
 
-/** The browser does not say whether the person canceled or has no passkey here. */
+/** Browsers do not report whether the person canceled or has no passkey here. */
 async function withBrowser<T>(use: () => Promise<T>): Promise<T> {
   try {
     return await use();

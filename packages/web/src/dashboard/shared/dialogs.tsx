@@ -13,7 +13,7 @@ interface DialogProps {
   children: ComponentChildren;
 }
 
-/** A modal dialog. It is open as long as it is rendered. */
+/** A modal dialog. It is open while it is rendered. */
 function Dialog({ title, onCancel, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();

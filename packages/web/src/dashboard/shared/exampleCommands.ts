@@ -5,7 +5,7 @@ function operation(path: string): string {
 
 const JSON_TYPE = "-H 'Content-Type: application/json'";
 
-/** Exchanges a server token. It comes from the environment, so that the shell's history does not contain it. */
+/** Exchanges a server token. The token comes from the environment, so that the shell's history does not contain it. */
 export function exchangeCommand(bizID: string): string {
   return `curl ${operation("public/auth/jwt")} ${JSON_TYPE} -d "{\\"biz_id\\":\\"${bizID}\\",\\"token\\":\\"$TOKEN\\"}"`;
 }

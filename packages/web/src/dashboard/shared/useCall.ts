@@ -85,9 +85,9 @@ export interface Pages<Item> {
   reload: () => void;
 }
 
-/** Rows of a page. */
+/** The number of rows in a page. */
 const PAGE_SIZE = 25;
-/** Calls after which a page with at least one item is shown. A call of a filtered list may find nothing, although matches follow. */
+/** Maximum number of calls for one page. A call of a filtered list may find nothing, although matches follow. */
 const MAX_CALLS = 10;
 
 /** The field of a list's answer that has the items. */
@@ -150,7 +150,7 @@ export function usePages<Path extends OperationPath, Field extends ItemsField<Pa
 }
 
 /**
- * Fetches a page, with as many calls as it takes. Only the last page of a list is empty.
+ * Fetches a page, with several calls if necessary. Only the last page of a list is empty.
  * @param body as JSON, without the place of the page
  * @param isWanted returns false once the page is no longer needed
  */

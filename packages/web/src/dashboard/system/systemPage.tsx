@@ -8,7 +8,7 @@ import { Failure } from "../shared/cards.tsx";
 import { Confirm } from "../shared/dialogs.tsx";
 import { useAction, useLoaded } from "../shared/useCall.ts";
 
-/** The state of the databases, the chain and the stores of files, and publishing now. */
+/** The state of the databases, the chain and the file stores, and a button to publish now. */
 export function SystemPage({ me }: { me: Me }) {
   const { data, error, reload } = useLoaded("/v1/dashboard/status/get", {});
   return (
@@ -104,7 +104,7 @@ function PublisherCard({ publishing, canPublish, reload, blockExplorer }: Publis
     return () => {
       clearTimeout(timer);
     };
-    // Each response is a new object.
+    // A dependency, because each response is a new object.
   }, [publishing]);
   return (
     <section class="card" aria-labelledby="publisher-title">

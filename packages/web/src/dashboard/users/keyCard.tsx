@@ -18,7 +18,7 @@ interface KeyCardProps {
   reload: () => void;
 }
 
-/** A user's public key with its state, its conflicting keys and the partner's decision. */
+/** A user's public key with its state, the conflicting keys, and the partner's decision. */
 export function KeyCard(props: KeyCardProps) {
   const { user, userIDHex, registered, explorerUrl, blockExplorerUrl, canDecide, reload } = props;
   const { state, key_id = "", possession, root, transaction, conflicting_keys } = registered;

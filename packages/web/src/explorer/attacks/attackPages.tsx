@@ -36,14 +36,14 @@ export function AttacksPage() {
   );
 }
 
-/** One attack, and where it fails. */
+/** One attack, and the step at which it fails. */
 export function AttackPage({ name }: { name: string }) {
   const [attempt, setAttempt] = useState(0);
   const attack = config.attacks?.find((candidate) => candidate.name === name);
   const options = {
     // The attacker is the only endpoint.
     ...optionsFor({ ...defaultChoice(), anchor: "endpoint" }),
-    // The explorer's own registry: an error about the chain or contract is no misconfiguration.
+    // The registry belongs to the explorer, so an error about chain or contract is not a wrong configuration.
     verifiedBefore: true,
     ...(attack && { rpc: attack.rpc, merkleUrl: attack.merkleUrl, expectedPublicKey: attack.expectedPublicKey }),
   };

@@ -73,7 +73,7 @@ export function TreeCanvas({ tree, selected, select, onDrawn }: TreeCanvasProps)
     const step = (now: number) => {
       const time = Math.min(1, (now - start) / ANIMATION_MS);
       const eased = 1 - (1 - time) ** 3;
-      // Equal steps of the zoom look equally fast if the span changes by equal factors.
+      // The zoom looks even if each step changes the span by the same factor.
       const span = from.span * (target.span / from.span) ** eased;
       const traveled = from.span === target.span ? eased : (from.span - span) / (from.span - target.span);
       setView(time === 1 ? target : { span, start: from.start + (target.start - from.start) * traveled });
@@ -97,7 +97,7 @@ export function TreeCanvas({ tree, selected, select, onDrawn }: TreeCanvasProps)
   };
   useEffect(() => {
     const element = canvas.current;
-    // Not a property of the element, where browsers let the page scroll.
+    // Not a property of the element, because browsers would then let the page scroll.
     const zoom = (event: WheelEvent) => {
       const factor = Math.exp(event.deltaY * 0.0015);
       const isWhole = view.span >= tree.leafCount;

@@ -5,13 +5,13 @@ import { go } from "../../shared/router.ts";
 
 /** The files that the visitor dropped. */
 interface Dropped {
-  /** The last file that is no Merkle-tree file. */
+  /** The last file that is not a Merkle-tree file. */
   bundle: File | undefined;
   /** The contents of Merkle-tree files by the roots that they name. */
   batches: ReadonlyMap<string, Uint8Array>;
 }
 
-/** Takes files that are dropped on any page. A Merkle-tree file opens as a batch, every other one as a bundle. */
+/** Takes files that are dropped on any page. A Merkle-tree file opens as a batch, any other file as a bundle. */
 export function useDroppedFile(): Dropped {
   const [dropped, setDropped] = useState<Dropped>({ bundle: undefined, batches: new Map() });
   useEffect(() => {

@@ -2,7 +2,7 @@ import { config, endpoints } from "../shared/config.ts";
 import type { Options } from "../worker/messages.ts";
 import { type EvidenceChoice, sourceNamed, SOURCES } from "./sources.ts";
 
-/** The strongest source that needs nothing from the visitor. */
+/** The strongest source that needs no input from the visitor. */
 export function defaultChoice(): EvidenceChoice {
   const all = endpoints();
   const quorum = Math.floor(all.length / 2) + 1;

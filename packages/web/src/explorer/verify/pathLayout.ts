@@ -141,7 +141,7 @@ export function layOut(props: DrawingProps, narrow: boolean): Layout {
   // The value that the other one is compared with.
   const isKey = given !== undefined && given.text.length === record?.pubKey.length;
   const own = isKey ? record.pubKey : record?.keyID;
-  // As long as the file is not verified, its key is not the published one.
+  // Until the file is verified, its key is not the published one.
   const whose = states.key === "good" ? "published key" : "key in the file";
   const caption = isKey ? whose : states.key === "good" ? "published key’s id" : "key id in the file";
   add({
@@ -173,7 +173,7 @@ function captionOf(level: number, top: number): string {
   return level === 0 ? "leaf" : `level ${level}`;
 }
 
-/** In a forged file, the node where it contradicts itself is wrong, and the root unless it is the contract's. */
+/** In a forged file, the node that contradicts the file is wrong. So is the root, unless it is the contract's. */
 function treeState(level: number, { path, contractRoot, states }: DrawingProps): NodeState {
   const { failedLevel, nodes = [] } = path ?? {};
   if (failedLevel === undefined) return states.tree;

@@ -17,7 +17,7 @@ export interface EvidenceChoice {
   storageProof: boolean;
 }
 
-/** A source of the block's hash, with everything that this page says and does about it. */
+/** A source of the block's hash, with its texts and options. */
 interface BlockSource {
   name: SourceName;
   label: string;
@@ -32,9 +32,9 @@ interface BlockSource {
   /** true: the source requires a storage proof. */
   needsProof?: boolean;
   optionsOf: (choice: EvidenceChoice, endpoints: readonly string[]) => Partial<Options>;
-  /** What a root rests on that was read with this source, after "This rests on". Ends with a period. */
+  /** The evidence of a root that was read with this source: the words after "This rests on", with a period. */
   restsOn: (evidence: Omit<Evidence, "anchor">, options: Options) => string;
-  /** What the block itself relies on. Ends with a period. */
+  /** The sources that the block itself relies on, with a period. */
   relies: (options: Options, evidence?: Partial<Evidence>) => string;
 }
 

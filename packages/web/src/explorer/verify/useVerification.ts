@@ -65,7 +65,7 @@ export function useVerification(
     return () => {
       controller.abort();
     };
-    // `key` stands for the options.
+    // `key` represents the options.
   }, [userID, key, attempt]);
   return state?.userID === userID ? state : undefined;
 }
@@ -76,7 +76,7 @@ export function stepStates(verification: Verification | undefined): Record<Verif
   const { outcome, defect } = verification ?? {};
   const isOnline = verification?.source === "network";
   const failed = outcome && "failure" in outcome ? stepOfFailure(outcome.failure, current, isOnline) : undefined;
-  // A bundle that cannot be read is rejected before all other steps.
+  // A bundle that cannot be read is rejected before all steps.
   const isUnreadable = !isOnline && outcome && !("verified" in outcome) && !outcome.path;
   const states = STEPS.map((step, i) => {
     if (outcome && "verified" in outcome) return [step, "passed"];
@@ -96,9 +96,9 @@ function currentStep(verification: Verification | undefined): VerificationStep {
   return progress.some(({ kind }) => kind === "file") ? "file" : "anchor";
 }
 
-/** The step at which a verification failed. Network errors name none. */
+/** The step at which a verification failed. Network errors do not name a step. */
 function stepOfFailure({ step, code = "" }: Failure, current: VerificationStep, isOnline: boolean): VerificationStep {
-  // The verifier reads the chain id together with the root, but the id belongs to the endpoint.
+  // The verifier reads the chain id together with the root. But the id belongs to the endpoint.
   if (code === "CHAIN_ID_MISMATCH" && isOnline) return "anchor";
   if (step !== undefined) return step;
   return code.startsWith("RPC_") && current !== "anchor" ? "root" : current === "tree" ? "file" : current;

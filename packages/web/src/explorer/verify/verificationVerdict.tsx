@@ -90,7 +90,7 @@ function FailureVerdict({ failure, options, retry }: FailureVerdictProps) {
   );
 }
 
-/** What is known about a user without a root, and what to do. */
+/** The facts about a user without a root, and what the visitor can do. */
 function Absent({ evidence, options }: { evidence: Evidence | undefined; options: Options }) {
   return (
     <>

@@ -109,7 +109,7 @@ function More({ title, children }: { title: string; children: ComponentChildren 
   );
 }
 
-/** What the verification rests on, and the form for another choice. The terms of the page stand here. */
+/** The evidence of the verification, and the form for another choice. Terms are explained here. */
 function EvidenceCard({ verification, children }: { verification: Verification; children: ComponentChildren }) {
   return (
     <section class="card evidence-card" aria-labelledby="evidence-title">

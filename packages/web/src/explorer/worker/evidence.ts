@@ -1,4 +1,4 @@
-/** The worker for stronger evidence and for bundles. It can do everything that the basic one can. */
+/** The worker for stronger evidence and for bundles. It has all functions of the basic worker. */
 import { makeBundle, verifyBundle } from "./bundles.ts";
 import { openBatch } from "./openBatch.ts";
 import { serveCalls } from "./serveCalls.ts";

@@ -53,7 +53,7 @@ export interface PathNode {
 
 /** A path in a tree, with the record of its leaf. */
 export interface TreePath {
-  /** From the leaf to the root, as computed in this browser. Only the root, if the user has no leaf. */
+  /** From the leaf to the root, as this browser computed them. Only the root if the user has no leaf. */
   nodes: readonly PathNode[];
   /** The position of the record in the file. */
   index: number | undefined;

@@ -30,7 +30,7 @@ export function observeFetch(report: (progress: Progress) => void): ObservedFetc
       report({ kind: "file", host: url.host });
       root = rootInName;
       const response = await fetch(input, init);
-      // A copy would not keep the status of a failed response.
+      // A copy would lose the status of a failed response.
       if (!response.ok || response.body === null) return response;
       const received: Uint8Array[] = (chunks = []);
       let bytes = 0;

@@ -8,7 +8,7 @@ import { type Handler, toFailure } from "./serveCalls.ts";
 export const openBatch: Handler<"openBatch"> = async ({ root, source }, report, signal) => {
   const { fileBytes, timeoutMs } = DEFAULT_LIMITS;
   try {
-    // The root is from a link, and becomes a part of an address.
+    // The root comes from a link, and becomes part of an address.
     checkMerkleRoot(root);
     const limits = { maxBytes: fileBytes, timeoutMs, signal };
     const bytes = "bytes" in source ? source.bytes : await fetchMerkleFile(source.merkleUrl, root, limits);

@@ -40,7 +40,7 @@ const readRegistry: Handler<"readRegistry"> = async ({ rpc, contract, codeHash, 
   }
 };
 
-/** The newest events, which only the first endpoint reports: nothing shows that none is missing. */
+/** The newest events, which only the first endpoint reports. Some may be missing. */
 async function readRecent(call: ReturnType<typeof rpcCaller>, contract: string, newest: number) {
   let found: RootAdded[] = [];
   let toBlock = newest;

@@ -50,7 +50,7 @@ const UNREADABLE = /^JSON_|^FILE_(?:TOO_LARGE|NOT_UTF8)$|^ANSWER_TOO_LARGE$/;
 
 /**
  * The path in a rejected file, as far as the file can be read, and the lowest node that contradicts the file. For the
- * drawing only: the verdict is the verifier's.
+ * drawing only. The verifier makes the verdict.
  */
 export function pathInRejectedFile(bytes: Uint8Array, userID: string, failure: Failure): TreePath | undefined {
   if (UNREADABLE.test(failure.code ?? "")) return undefined;
