@@ -1,6 +1,6 @@
 /**
- * Measures Ethereum's light client: real periods of mainnet and simulated ones, and one finality update beside one BLS
- * verification alone, the least work of any light client.
+ * Measures Ethereum's light client with real periods of mainnet and simulated ones. It compares one finality update with
+ * one BLS verification, the least work of any light client.
  */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -24,7 +24,7 @@ import { median, progress, report, round, type Row, SMALL } from "./runner/repor
 const DATA = fileURLToPath(new URL("../test/keyroot/blocks/beacon/data/", import.meta.url));
 const SIMULATED_PERIODS = SMALL ? [1] : [1, 14, 46];
 const RUNS = SMALL ? 1 : 15;
-/** A slot after all data. */
+/** A slot later than all recorded data. */
 const LATER = 2 ** 40;
 
 const { layouts } = FORKS.deneb;
@@ -36,7 +36,7 @@ const timeOf = (work: () => void): number => {
 };
 const medianOf = (work: () => void) => median(Array.from({ length: RUNS }, () => timeOf(work)));
 
-/** Follows a chain from its bootstrap over all updates, from bytes. */
+/** Verifies a chain's bootstrap and all its updates, from bytes. */
 function followAll(network: BeaconNetwork, bootstrap: Uint8Array, updates: readonly Uint8Array[], types = layouts) {
   const start: Bootstrap = types.bootstrap.decode(bootstrap);
   let state: LightClientState = startAt(network, `0x${Buffer.from(rootOf(start.header)).toString("hex")}`, start);

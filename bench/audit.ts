@@ -1,7 +1,7 @@
 /**
- * Measures what it costs to audit many users: their files in a folder, and their roots on a chain (Anvil's). In the same run,
- * what the files are compared with, on as many threads: `openssl dgst -sha256` over the same files and `JSON.parse` of each;
- * `JSON.parse` with OpenSSL's hash of every leaf and node of the trees; and this with the hashes and checks of all keys.
+ * Measures an audit of many users: the files are in a folder, the roots on Anvil's chain. For comparison, the same run
+ * measures less work on as many threads: `openssl dgst -sha256` over the same files; `JSON.parse` of each file;
+ * `JSON.parse` with OpenSSL's hash of every leaf and node; and this with the hashes and checks of all keys.
  */
 import { execFile } from "node:child_process";
 import { once } from "node:events";
@@ -29,7 +29,7 @@ const USERS_PER_FILE = 700;
 const KEYS = 100;
 const LIMITS = { maxBytes: 2 ** 24, timeoutMs: 30_000 };
 const WORKERS = availableParallelism();
-/** The numbers of users of the comparison, and of the whole audit: Anvil needs ten times as long as the audit for them. */
+/** The numbers of users, for the comparison and for the whole audit. Anvil needs ten times as long as the audit. */
 const FILE_SIZES = SMALL ? [1400] : [100_000, 1_000_000];
 const CHAIN_SIZES = SMALL ? [700] : [100_000];
 const ROUNDS = SMALL ? 1 : 3;
@@ -96,7 +96,7 @@ interface Compared {
   memory: readonly number[];
 }
 
-/** The files alone, without a chain. */
+/** Measures the files alone, without a chain. */
 async function compareFiles(users: number): Promise<Compared> {
   progress(`files of ${users} users`);
   const dir = mkdtempSync(join(tmpdir(), "keyroot-bench-"));
@@ -121,14 +121,14 @@ async function compareFiles(users: number): Promise<Compared> {
   }
 }
 
-/** The whole audit, with all events and every user's root. */
+/** Measures the whole audit, with all events and every user's root. */
 async function measureAudit(users: number): Promise<Row> {
   progress(`chain with ${users} users`);
   const dir = mkdtempSync(join(tmpdir(), "keyroot-bench-"));
   const anvil = await startAnvil("--gas-limit", "30000000", "--prune-history");
   try {
     const call = rpcCaller(anvil.url, LIMITS);
-    // Imported here, so that Hardhat is not part of the memory of the processes below.
+    // Imported here, so that the processes below do not hold Hardhat in memory.
     const { deployOn } = await import("../test/support/chain/freshRegistry.ts");
     const [owner] = (await call("eth_accounts", [])) as [string];
     const contract = (await deployOn(call, owner)).toLowerCase();
@@ -162,7 +162,7 @@ async function loadAll(dir: string): Promise<{ seconds: number; memory: number[]
   return { seconds: (performance.now() - start) / 1000, memory };
 }
 
-/** Seconds to do the least work with all files, by as many threads as an audit has. */
+/** Returns the seconds to do the least work with all files, on as many threads as an audit uses. */
 async function workLeast(dir: string, work: LeastWork["work"]): Promise<number> {
   const script = new URL("audit/leastWork.ts", import.meta.url);
   const paths = readdirSync(dir).map((name) => join(dir, name));
@@ -179,12 +179,12 @@ function hashFiles(paths: readonly string[]): Promise<unknown> {
   return run("openssl", ["dgst", "-sha256", ...paths], { maxBuffer: 2 ** 30 });
 }
 
-/** One part of the paths for each thread. */
+/** Divides the paths among the threads. */
 function shares(paths: readonly string[]): string[][] {
   return Array.from({ length: WORKERS }, (_, worker) => paths.filter((_, i) => i % WORKERS === worker));
 }
 
-/** The whole audit: seconds, and the most memory. */
+/** Runs the whole audit, and returns its seconds and peak memory. */
 async function auditAll(dir: string, rpc: string, contract: string): Promise<Row> {
   const call = rpcCaller(rpc, LIMITS);
   const chainId = Number(await call("eth_chainId", []));
@@ -230,7 +230,7 @@ async function publishAll(call: RpcCall, contract: string, dir: string, users: n
   await receiptOf(call, last);
 }
 
-/** Runs a role in its own process, without blocking this one, which must read what Anvil prints. */
+/** Runs a role in a separate process. This process must not block, because it reads Anvil's output. */
 async function inOwnProcess<T>(...args: string[]): Promise<T> {
   const { stdout } = await run(process.execPath, [fileURLToPath(import.meta.url), ...args]);
   return JSON.parse(stdout) as T;

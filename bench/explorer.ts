@@ -10,14 +10,14 @@ import { ExplorerWorld } from "../test/support/browser/explorerWorld.ts";
 import { sampleRecords } from "../test/support/samples.ts";
 import { report, round, SMALL } from "./runner/report.ts";
 
-/** The limits in ms, for a machine with nothing else to do. */
+/** The limits in ms, on an idle machine. */
 const LIMITS = { pathDrawn: 100, batchDrawn: 500, longestTask: 50 };
 const USERS = SMALL ? 13 : 700;
 const BATCH_USERS = SMALL ? 20 : 10_000;
 const RUNS = SMALL ? 1 : 15;
 
 interface Run {
-  /** From the file's last byte to the frame that shows it, in ms. */
+  /** The time from the file's last byte to the frame that shows it, in ms. */
   drawn: number;
   /** The longest task of the page's main thread, from the navigation on, in ms. */
   longestTask: number;
@@ -30,7 +30,7 @@ interface TraceEvent {
   ph: string;
   pid: number;
   tid: number;
-  /** In µs: on the clock, and of the CPU. */
+  /** The duration in µs: elapsed time and CPU time. */
   dur?: number;
   tdur?: number;
   args: { name?: string; data?: { isOutermostMainFrame?: boolean } };

@@ -20,7 +20,7 @@ import hre from "hardhat";
 import type { PublicKeyRegistry } from "../typechain-types/index.ts";
 import { report, SMALL } from "./runner/report.ts";
 
-/** From a single user to about the most that fit in one transaction. */
+/** Batch sizes from one user to about the most that fit in one transaction. */
 const BATCH_SIZES = SMALL ? [1, 2] : [1, 5, 25, 100, 300, 700, 740];
 /** The most gas that one transaction may use (EIP-7825). */
 const TRANSACTION_GAS_CAP = 2 ** 24;

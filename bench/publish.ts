@@ -20,7 +20,7 @@ import { progress, report, round, SMALL } from "./runner/report.ts";
 
 const sizes = process.argv.slice(2).map(Number).filter(Boolean);
 const SIZES = sizes.length > 0 ? sizes : SMALL ? [700] : [10_000, 100_000, 1_000_000];
-/** How many users are published without an access list, to measure their gas. */
+/** The number of users that are published without an access list, to measure their gas. */
 const PLAIN_USERS = SMALL ? 700 : 1400;
 /** Users share keys: a new key takes a millisecond, and no check compares two of them. */
 const KEYS = SMALL ? 10 : 1000;
@@ -108,7 +108,7 @@ async function writeRecords(count: number): Promise<void> {
   await once(file.end(), "close");
 }
 
-/** Runs the command for so many new users, and measures its process. */
+/** Publishes this many new users with the command, and measures its process. */
 async function publish(users: number, accessList: "auto" | "never") {
   const plan = join(dir, `plan-${users}-${accessList}`);
   await writeRecords(users);
@@ -120,7 +120,7 @@ async function publish(users: number, accessList: "auto" | "never") {
   let last = sample();
   const watch = setInterval(() => {
     const now = sample();
-    // A process that has ended has no memory any more.
+    // A process that has ended uses no memory.
     if (now.residentMB > 0) last = now;
   }, SAMPLE_MS);
   const begins: ({ stage: string } & Sample)[] = [{ stage: "starting, reading records", ...sample() }];

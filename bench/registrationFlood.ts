@@ -22,13 +22,13 @@ import { report, round, SMALL } from "./runner/report.ts";
 const QUICK = SMALL;
 const ROUNDS = QUICK ? 1 : 3;
 const SECONDS = QUICK ? 1 : 30;
-/** Requests per second of the other partner's users: far below what the service can do. */
+/** Requests per second from the other partner's users, far below the service's capacity. */
 const RATE = SMALL ? 20 : 100;
 const FLOODERS = 3;
 /** Requests per second of each user who floods: the default rate limit. */
 const FLOOD_RATE = SMALL ? 10 : 100;
 const CONNECTIONS = 16;
-/** Users and events of a page. */
+/** The number of users or events in a page. */
 const PAGE = 100;
 
 const json = { "content-type": "application/json" };
@@ -50,7 +50,7 @@ const floods: Record<string, (seconds: number) => Plan> = {
   listing: (seconds) => partnersFlood("users/list", {}, seconds),
   events: (seconds) => partnersFlood("events/list", {}, seconds),
 };
-// Full pages for those who list.
+// Enough users for full pages.
 await createUsers(PAGE);
 
 const rounds: Record<string, Measured[]> = {};
@@ -61,7 +61,7 @@ const measureVictim = async (name: string) => {
     throw new Error(`There were errors: ${JSON.stringify(measured.errors)}.`);
   (rounds[name] ??= []).push(measured);
 };
-// The first curve arithmetic starts threads.
+// The first curve arithmetic starts the threads.
 await floodLoad.send(floodPlan("/v1/authdUser/publicKey/challenge", 1));
 for (let round = 0; round < ROUNDS; round++) {
   await measureVictim("alone");
@@ -110,7 +110,7 @@ async function createUsers(count: number): Promise<void> {
   await post(`${service.origin}/v1/authdBizSrv/users/createMany`, { users }, { accessToken });
 }
 
-/** A user with access tokens: the own and the partner's. @param ofPartner the partner; default a new one */
+/** A user with access tokens: the user's and the partner's. @param ofPartner the partner; default a new one */
 async function createUser(ofPartner?: Awaited<ReturnType<typeof createPartner>>) {
   const { origin } = service;
   const partner = ofPartner ?? (await createPartner(origin, environment.KEYROOT_ADMIN_TOKEN));
@@ -137,7 +137,7 @@ function victimPlan(rate: number, seconds: number): Plan {
   return { origin: service.origin, requests, connections: CONNECTIONS, seconds, rate };
 }
 
-/** Keys that are refused only after curve arithmetic, and keys that are not refused. */
+/** Keys that are refused only after curve arithmetic, and keys that are accepted. */
 function floodPlan(path: string, seconds: number): Plan {
   const [, ofOrderTwo] = pointsOfSmallOrder() as [Point, Point];
   const wrongSubgroup = Array.from({ length: 8 }, (_, i) => ({

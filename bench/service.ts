@@ -1,8 +1,7 @@
 /**
- * Measures the partner service under load. Over the same PostgreSQL in the same run, it compares token exchanges with the
- * refresh grant of oidc-provider. It compares the creation of users with the same rows in pgbench. Also both at a fixed
- * rate below the
- * peak, and what it costs to record changes.
+ * Measures the partner service under load. In the same run, over the same PostgreSQL, it compares token exchanges with the
+ * refresh grant of oidc-provider, and the creation of users with the same rows in pgbench. It also measures both at a fixed
+ * rate below the peak, and the cost of recording changes.
  */
 import { readFileSync } from "node:fs";
 import { cpus } from "node:os";
@@ -48,7 +47,8 @@ for (const contender of [...Object.values(contenders), keyroot.creation]) await 
 const exchange = summary(
   await inRounds(CLIENTS, (clients) => mapValues(contenders, (contender) => () => measure(contender, clients))),
 );
-// Before users are created: PostgreSQL's checkpoints and autovacuum of millions of rows would use up to one of two cores.
+// Runs before users are created: PostgreSQL's checkpoints and autovacuum of millions of rows would otherwise use up to one
+// of two cores.
 await vacuumAndCheckpoint();
 const openLoopOfExchange = await openLoop(keyroot.exchange, exchange[CLAIM]?.keyroot);
 const creation = summary(
@@ -88,7 +88,7 @@ async function startOidcProvider(): Promise<{ jwt: Contender; opaque: Contender 
   return mapValues(forms, (bodies) => ({ origin, cpu, requests: { path: "/token", headers, bodies, status: 200 } }));
 }
 
-/** Inserts in pgbench what the creation of a user inserts: with the same columns, indexes, triggers and results. */
+/** Inserts the rows of a user's creation with pgbench: with the same columns, indexes, triggers and results. */
 async function sameRows(clients: number, { oneCommit = false, withoutRecords = false } = {}) {
   const partner = "'biz_00000000000000000000000'";
   const claim = `INSERT INTO user_ids (user_id, biz_id, region) VALUES (md5(:id::text), ${partner}, '${REGION}')
@@ -111,7 +111,7 @@ ${oneCommit ? `BEGIN;\n${inserts}\nCOMMIT;` : inserts}
   return { perSecond: await pgbench({ url: databaseUrl, script, clients, seconds: SECONDS }) };
 }
 
-/** Waits until what earlier rounds left to PostgreSQL is done. */
+/** Waits until PostgreSQL has finished the work of earlier rounds. */
 async function vacuumAndCheckpoint(): Promise<void> {
   for (const statement of ["VACUUM (ANALYZE)", "CHECKPOINT"]) await runAt(databaseUrl, statement);
 }
@@ -175,7 +175,7 @@ function throwOnErrors({ errors }: Measured): void {
 type Figures = Record<string, number>;
 type Rounds<Name extends string> = Record<number, Record<Name, Figures[]>>;
 
-/** Measures everything in alternating rounds, for each number of clients, so that other load of the machine affects all alike. */
+/** Measures everything in alternating rounds for each number of clients, so that other load affects all alike. */
 async function inRounds<Name extends string>(
   clients: number[],
   measuresOf: (clients: number) => Record<Name, () => Promise<Figures>>,

@@ -25,7 +25,7 @@ import { median, progress, report, round, SMALL } from "./runner/report.ts";
 
 const NUMBERS = SMALL ? [PENDING + 1000] : process.argv.slice(2).map(Number);
 const SIZES = [PENDING, ...(NUMBERS.length > 0 ? NUMBERS : [1_000_000, 10_000_000])];
-/** Many short rounds: what disturbs one of them does not change the median. */
+/** Many short rounds: a disturbance of one round does not change the median. */
 const [ROUNDS, SECONDS] = SMALL ? [1, 0.1] : [NUMBERS.length > 0 ? 3 : 9, 1];
 const GOAL = 1.3;
 const CLIENTS = 8;
@@ -47,7 +47,7 @@ const SETTINGS = {
 };
 const JSON_TYPE = { "content-type": "application/json" };
 
-/** Repeats an operation for some seconds. @returns how often per second */
+/** Repeats an operation for some seconds. @returns the number of repetitions per second */
 type Operation = (round: number) => Promise<number>;
 
 await using cleanup = new AsyncDisposableStack();
@@ -60,7 +60,7 @@ const sizes: Record<number, Relation[]> = {};
 const urls: string[] = [];
 const operations: Record<number, Record<string, Operation>> = {};
 for (const users of SIZES) operations[users] = await prepare(users);
-// When all are filled: filling one takes the memory of the others.
+// After all databases are filled: filling one displaces the others from memory.
 for (const url of urls) await readIntoMemory(url);
 
 const rounds: Record<string, Record<number, number>[]> = {};
@@ -112,7 +112,7 @@ report({
   ],
 });
 
-/** A database with so many users, a service over it, and what to measure. */
+/** Prepares a database with this many users, a service over it, and the operations to measure. */
 async function prepare(users: number): Promise<Record<string, Operation>> {
   progress(`filling a database with ${users} users`);
   const environment = await serviceEnvironment(postgres, CONNECTIONS);

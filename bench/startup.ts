@@ -1,8 +1,7 @@
 /**
- * Measures how long it takes from nothing to the first verified key: from a clone of this repository, and from `npm install` of
- * the packed library; how long `npm start` takes when everything is installed; and how long the installed program
- * `keyroot --help` takes, in comparison with an empty script. Clones what is committed, and installs with npm, from its cache
- * where it can.
+ * Measures the time from nothing to the first verified key: from a clone of this repository, and from `npm install` of the
+ * packed library. It also measures `npm start` when everything is installed, and compares the installed program `keyroot
+ * --help` with an empty script. The clone has committed files only, and npm uses its cache where it can.
  */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -27,7 +26,7 @@ try {
   firstKey.push({ from: "npm install keyroot", seconds: round(installed) });
 
   const starts: { verified: number; ready: number }[] = [];
-  // Not with small data: the tests of the demo run npm start.
+  // Not with small data, because the tests of the demo run `npm start`.
   if (!SMALL) {
     progress("git clone, npm start");
     const folder = join(dir, "clone");
@@ -95,7 +94,7 @@ function measureHelp(app: string) {
   const cli = join(app, "node_modules", "@keyroot", "operator", "dist", "cli.js");
   writeFileSync(join(app, "empty.mjs"), "");
   const times: Record<"help" | "empty", number[]> = { help: [], empty: [] };
-  // Alternating, so that other work on the machine slows both down alike.
+  // Alternating, so that other work slows both down alike.
   for (let i = 0; i < HELP_RUNS; i++) {
     times.empty.push(timeOf(join(app, "empty.mjs")));
     times.help.push(timeOf(cli, "--help"));
@@ -110,7 +109,7 @@ function measureHelp(app: string) {
   };
 }
 
-/** Milliseconds from the start of a process to its end. */
+/** The duration of a process in milliseconds. */
 function timeOf(...args: string[]): number {
   const start = performance.now();
   execFileSync(process.execPath, args);

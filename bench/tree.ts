@@ -26,7 +26,7 @@ const CONTENDERS: Record<Contender, string> = {
   openssl: "OpenSSL, hashing alone",
 };
 const PEERS = ["merkleTreeGen", "merkletreejs", "openZeppelin"] as const;
-/** The trees of merkle-tree-gen take some 2 kB per user. */
+/** The trees of merkle-tree-gen take about 2 kB per user. */
 const HEAP = "--max-old-space-size=12000";
 
 type Times = Record<Contender, Made[]>;

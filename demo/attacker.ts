@@ -42,7 +42,7 @@ input.once("close", () => {
 });
 
 async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  // Web pages may use these servers, as they may use the honest ones.
+  // Web pages may use these servers, like the honest ones.
   response.setHeader("Access-Control-Allow-Origin", "*");
   if (request.method === "OPTIONS") {
     response.writeHead(204, { "Access-Control-Allow-Headers": "Content-Type" }).end();

@@ -3,14 +3,14 @@ import { makeKeyRecord, serializeKeyRecord, type UserID } from "keyroot/identity
 import { makeMerkleFile, type MerkleFile, serializeMerkleFile } from "keyroot/merkle";
 import { encodeGetMerkleTreeRoot } from "keyroot/registry";
 
-/** The victim of an attack, and what the attacker has. */
+/** The victim of an attack, and the attacker's data. */
 export interface AttackContext {
   victim: UserID;
   /** The attacker's own public key, 105 bytes. */
   attackersKey: Uint8Array;
   /** The root of a batch that does not contain the victim. */
   otherRoot: string;
-  /** The hash of a block of the chain in which no key is published. */
+  /** The hash of an earlier block, in which no key is published. */
   olderBlock: string;
 }
 
@@ -19,9 +19,9 @@ export interface Attack {
   name: string;
   /** Description of the attack in one line. */
   description: string;
-  /** The code with which a verifier that trusts the endpoint must reject it. */
+  /** The error code of a verifier that trusts the endpoint. */
   expectedCode: ErrorCode;
-  /** The code of a verifier that requires a storage proof. Default: the same. */
+  /** The error code of a verifier that requires a storage proof. Default: the same code. */
   codeWithProof?: ErrorCode;
   /** The key that the server gives to the contact's app. */
   serverKey?: (context: AttackContext) => Uint8Array;

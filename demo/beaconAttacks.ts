@@ -8,7 +8,7 @@ interface BeaconAttack {
   name: string;
   /** Description of the attack in one line. */
   description: string;
-  /** The code with which the verifier must reject it. */
+  /** The error code of the verifier. */
   expectedCode: ErrorCode;
   /** Changes the newest finality update. @param parts makes the genuine one */
   update?: (parts: UpdateParts, context: AttackContext) => Update;
@@ -98,5 +98,5 @@ export function forgeUpdate(
   return layout.encode(change(parts, context));
 }
 
-/** A slot of the newest fork. */
+/** A slot in the newest fork. */
 const NEWEST = Number.MAX_SAFE_INTEGER;

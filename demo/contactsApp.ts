@@ -19,9 +19,9 @@ export interface VerifyRequest extends Pick<VerifyOptions, "chainId" | "contract
 /** The verifier's result: the root, or the code and message of its error. */
 export type VerifyResponse = { root: string } | { code: string; message: string };
 
-/** The root of a beacon block that the app trusts and ships with: that of every simulated beacon chain. */
+/** The root of a beacon block that the app trusts and contains. All simulated beacon chains have this checkpoint. */
 const CHECKPOINT = "0x054848ffc5ddd0fe6778ff79eb267a4a387e69bda0675fcc4b626ae7e44c309a";
-/** The light client's state, by beacon endpoint: each attack meets an app that has none. */
+/** The light client's state by beacon endpoint. Each attack begins with an empty store. */
 const stores = new Map<string, Map<string, string>>();
 
 for await (const line of createInterface({ input: process.stdin })) {

@@ -12,7 +12,7 @@ const RELAYS = 2;
 
 export interface Links {
   explorerUrl: string;
-  /** Works once, within 15 minutes. */
+  /** The sign-in link of the dashboard. It works once, within 15 minutes. */
   dashboardUrl: string;
 }
 

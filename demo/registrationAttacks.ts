@@ -10,16 +10,16 @@ import { DemoError } from "./demoError.ts";
 /** An attack on the registration of keys, and what stopped it. */
 export interface RegistrationAttack {
   attack: string;
-  /** In one line. */
+  /** A description in one line. */
   description: string;
   /** The code of the service's error, or the reaction of the user's app. */
   outcome: string;
 }
 
 /**
- * An attacker has stolen a new user's token. It first registers another user's public key, which the service refuses. Then it
- * registers its own key before the user's app does, which notices it and withdraws it. The user ends with its own key, and is
- * added to `provisioned`.
+ * An attacker has stolen a new user's token. It first registers another user's public key, which the service refuses. Then
+ * it registers its own key before the user's app does. The app sees this key and withdraws it. The user ends with its own
+ * key, and is added to `provisioned`.
  * @throws DemoError DEMO_FAILED if an attack has another outcome
  */
 export async function attackRegistrations(
@@ -72,7 +72,7 @@ export async function attackRegistrations(
   ];
 }
 
-/** The code with which the service refuses. */
+/** The code of the service's refusal. */
 async function refusalOf(operation: Promise<unknown>, expected: string): Promise<string> {
   try {
     await operation;

@@ -19,8 +19,8 @@ export interface Provisioned {
 }
 
 /**
- * A partner's day: the operator creates the partner. Its server creates a shadow user and a refresh token for each of its
- * users. Each user's app makes a key pair and registers the public key.
+ * The operator creates the partner. Its server creates a shadow user and a refresh token for each of its users. Each user's
+ * app makes a key pair and registers the public key.
  */
 export async function provisionUsers(
   service: StackService,
@@ -32,7 +32,7 @@ export async function provisionUsers(
   const { biz_id: bizID } = await admin.createPartner("Sample partner");
   const { token: serverToken } = await admin.createServerToken(bizID);
   const partner = new PartnerClient({ serviceUrl, bizID, serverToken });
-  // Derived under a secret, because readers of the chain must not be able to guess the partner's own identifiers.
+  // Derived with a secret, so that readers of the chain cannot guess the partner's own identifiers.
   const secret = crypto.getRandomValues(new Uint8Array(32));
   const wanted = Object.entries(USERS).flatMap(([region, count]) =>
     Array.from({ length: count }, (_, i) => ({

@@ -1,9 +1,9 @@
 // Prepares a fresh clone: installs the locked packages if they are missing or older than the lock file. It runs on the
-// machine's Node (20 or later) and uses only Node itself. npm compares each package with the lock file, also Node's binary.
-// It runs only the install scripts that package.json lists in `allowScripts`.
+// machine's Node (20 or later) and uses only Node itself. npm compares each package, and Node's binary, with the lock file.
+// It runs only the install scripts in `allowScripts` of package.json.
 //
-// npm must run under a Node that Hardhat supports. Otherwise it silently leaves out the binary of the simulated chain. So an
-// older Node installs the locked binary of Node first, in a temporary folder, and lets that one run npm.
+// npm must run under a Node that Hardhat supports. Otherwise it silently leaves out the binary of the simulated chain. So
+// an older Node installs the locked binary of Node first, in a temporary folder, and lets that one run npm.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,7 +15,7 @@ const readJson = (path) => JSON.parse(readFileSync(join(root, path), "utf8"));
 const { engines, optionalDependencies, allowScripts } = readJson("package.json");
 const oldestNode = engines.node.replace(">=", "");
 
-/** The package with nothing but Node's binary for this machine, or undefined: the lock file has none for macOS, for example. */
+/** The package that contains only Node's binary for this machine. Undefined if the lock file has none, for example on macOS. */
 const binary = `node-${process.platform === "win32" ? "win" : process.platform}-${process.arch}`;
 const projectNode = optionalDependencies[binary];
 
@@ -65,7 +65,7 @@ function installedNodeVersion() {
   return existsSync(node) ? spawnSync(node, ["--version"], { encoding: "utf8" }).stdout?.trim() : undefined;
 }
 
-/** Installs the locked binary of Node in a folder: npm rejects one with another SHA-512 than the lock file's. */
+/** Installs the locked binary of Node in a folder. npm rejects a binary whose SHA-512 differs from the lock file's. */
 function installNode(folder) {
   const name = `node_modules/${binary}`;
   const dependencies = { [binary]: projectNode };
@@ -78,7 +78,7 @@ function installNode(folder) {
 
 /** Installs the locked packages without their scripts, then runs the scripts that package.json allows. */
 function installPackages(options) {
-  // `npm run --silent` silences nested npm commands, too. Errors must be visible.
+  // `npm run --silent` also silences nested npm commands. Errors must be visible.
   if (!npm(["ci", "--ignore-scripts", "--loglevel=error"], options)) return false;
   const allowed = Object.keys(allowScripts).filter((name) => existsSync(join(root, "node_modules", name)));
   return allowed.length === 0 || npm(["rebuild", "--ignore-scripts=false", "--loglevel=error", ...allowed], options);

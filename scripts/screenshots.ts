@@ -14,7 +14,7 @@ import { ExplorerWorld } from "../test/support/browser/explorerWorld.ts";
 import { sampleRecords } from "../test/support/samples.ts";
 
 const [, , folder = "screenshots", states] = process.argv;
-/** As many as a full batch has. */
+/** The number of users in a full batch. */
 const USERS = 700;
 
 await mkdir(folder, { recursive: true });
@@ -36,7 +36,7 @@ try {
 }
 
 if (states === undefined) {
-  // The states of the dashboard follow each other, so the test that visits them takes the pictures.
+  // The dashboard's states follow each other, so its test takes the pictures.
   const env = { ...process.env, SCREENSHOTS: resolve(folder) };
   const args = ["hardhat", "test", "test/web/dashboardQuality.test.ts"];
   process.exitCode = spawnSync("npx", args, { env, stdio: "inherit" }).status ?? 1;

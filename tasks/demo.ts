@@ -14,7 +14,7 @@ import { printer, stackLines } from "../demo/printer.ts";
 import { type DemoResult, runDemo } from "../demo/runDemo.ts";
 import type { DemoArgs } from "./demoCommand.ts";
 
-/** The explorer's port, after the stack's first one. */
+/** The explorer's port, relative to the stack's first port. */
 const EXPLORER_PORT = 3;
 
 type Print = (text: string) => void;
@@ -31,7 +31,7 @@ export default async function demo(
   const say: Print = json ? () => undefined : print;
 
   say("Keyroot: every user's key is published once, and every client verifies the keys that a server sends.");
-  // In a separate process, while the demo runs.
+  // Runs in a separate process during the demo.
   const built = keepRunning ? buildSite() : undefined;
   built?.catch(() => undefined);
   const explorerPort = keepRunning ? await freePort(port === 0 ? 0 : port + EXPLORER_PORT) : 0;
@@ -57,7 +57,7 @@ export default async function demo(
     if (json) print(JSON.stringify(readiness(stack, result, links)));
     await stopped;
   } catch (error) {
-    // Ctrl-C during the demo makes the current step fail, which is no error.
+    // Ctrl-C during the demo makes the current step fail. That is not an error.
     if (!stopping.signal.aborted) throw error;
     process.exitCode = exitCodeOfSignal(stopping.signal.reason as StopSignal);
   } finally {

@@ -1,4 +1,4 @@
-/** A thread that does the least work of any audit for its share of the files: each step alone, and nothing twice. */
+/** A thread that does the least work of any audit for its share of the files. Each step runs alone and once. */
 import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { workerData } from "node:worker_threads";

@@ -12,9 +12,9 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { checkPublicKey } from "keyroot/identity";
 
-/** The users of a file. */
+/** The number of users in a file. */
 const USERS = 700;
-/** Where a line has the user id. */
+/** The position of the user id in a line. */
 const ID = { start: '{"userID":"'.length, length: 32 };
 
 interface Node {
@@ -58,7 +58,7 @@ function storeAndReadBack(values: string[]): void {
   }
 }
 
-/** The hashes of a tree, and its nodes as a file has them. */
+/** The hashes of a tree, and its nodes in the form of a file. */
 function treeOf(values: readonly string[]): { root: string; levels: number; nodes: Record<string, Node> } {
   const nodes: Record<string, Node> = {};
   let hashes = values.map((value) => hash("sha256", value));

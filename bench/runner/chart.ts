@@ -6,7 +6,7 @@ import type { Figures, Row } from "./report.ts";
 
 echarts.use([Bars, Lines, AriaComponent, GridComponent, LegendComponent, TitleComponent, SVGRenderer]);
 
-/** How to draw a table of figures: its columns, and what they are called in the chart. */
+/** How to draw a table of figures as a chart: its columns and their names. */
 export interface Chart {
   /** The name of the SVG file in docs/images, without its ending. */
   file: string;
@@ -25,11 +25,11 @@ export interface Chart {
   inReadme?: boolean;
 }
 
-/** How many names the first line of the legend has room for, at least. */
+/** The minimum number of names in the first line of the legend. */
 const FIRST_LINE = 4;
 const SIZE = { width: 760, height: 420 };
 const FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif";
-/** The colors on a light and on a dark page. People with any color vision can distinguish those of the series (Okabe-Ito). */
+/** Colors for light and dark pages. People with any color vision can distinguish the series (Okabe-Ito). */
 const COLORS = {
   text: ["#1f2328", "#e6edf3"],
   grid: ["#d1d9e0", "#3d444d"],
@@ -119,7 +119,7 @@ function finish(svg: string, title: string, file: string): string {
   const style = `<style>@media (prefers-color-scheme: dark){${rules.join("")}}</style>`;
   const opening = /^<svg[^>]*>/.exec(svg)?.[0] ?? "";
   const named = opening.replace(">", ` role="img" aria-labelledby="${file}">`);
-  // ECharts numbers its classes on through the process, so that the same chart differed between two runs.
+  // ECharts numbers its classes through the whole process. Without this, the same chart would differ between runs.
   const body = svg.slice(opening.length).replaceAll(/zr\d+-/g, "");
   return `${named}<title id="${file}">${title}</title>${style}${body}\n`;
 }

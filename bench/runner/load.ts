@@ -1,20 +1,20 @@
 import { cpus, loadavg } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** How busy the machine was with other work, while the runner itself waited. */
+/** How busy other work kept the machine while the runner waited. */
 export interface Load {
-  /** The load average of the last minute, before the run. A benchmark right before this one raises it, too. */
+  /** The load average of the last minute before the run. A previous benchmark raises it. */
   average: number;
-  /** The share of all cores that other work used for a second, before the run and after it: 0 to 1. */
+  /** The share of all cores that other work used for one second before the run, and one second after it: 0 to 1. */
   before: number;
   after: number;
-  /** Whether one of these shares was above the limit. The figures are then not those of a quiet machine. */
+  /** Whether one of these shares was above the limit. If so, the figures are not from a quiet machine. */
   busy: boolean;
 }
 
-/** The largest share of all cores that other work may use. */
+/** The maximum share of all cores that other work may use. */
 export const BUSY_LIMIT = 0.1;
-/** How long the shares are measured. */
+/** The duration of one measurement of the share, in ms. */
 export const SAMPLE_MS = 1000;
 
 /** The machine's processor, cores and Node. */
@@ -22,7 +22,7 @@ export function machine(): string {
   return `${cpus()[0]?.model ?? "unknown"}, ${cpus().length} cores, Node ${process.version}`;
 }
 
-/** Runs the work, and measures the load before and after it for so long; 0: not. */
+/** Runs the work, and measures the load for `sampleMs` before and after it. With 0, measures no load. */
 export async function withLoad<T>(work: () => Promise<T>, sampleMs: number): Promise<{ result: T; load: Load }> {
   const [average = NaN] = loadavg();
   const before = await usedShare(sampleMs);

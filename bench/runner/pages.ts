@@ -89,7 +89,7 @@ function ratioTable(ratios: readonly Ratio[]): string {
   return table(rows);
 }
 
-/** Each line's growth: time grows as n^1.02. */
+/** The growth of each line, such as: time grows as n^1.02. */
 function growthOf({ growth, series, x, y }: Chart, { rows }: Figures): string[] {
   if (growth === undefined) return [];
   const lines = seriesOf(rows, series).flatMap((name) => {

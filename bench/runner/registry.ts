@@ -3,7 +3,7 @@ import type { Chart } from "./chart.ts";
 /** A benchmark: a script below bench that ends with `report`. */
 export interface Benchmark {
   name: string;
-  /** Its script in bench, if that has another name. */
+  /** The name of its script in bench, if it differs from `name`. */
   script?: string;
   /** The measured quantity, in one line. */
   about: string;

@@ -18,7 +18,7 @@ export type Row = Record<string, string | number | boolean | null>;
 export interface Ratio {
   what: string;
   value: number;
-  /** The goal. */
+  /** The maximum that meets the goal. */
   atMost?: number;
   atLeast?: number;
 }
@@ -31,7 +31,7 @@ export function report(measured: Measured): void {
   process.stdout.write(`${JSON.stringify(measured)}\n`);
 }
 
-/** Prints on the terminal what runs. */
+/** Prints progress on the terminal. */
 export function progress(text: string): void {
   process.stderr.write(`  ${text}\n`);
 }

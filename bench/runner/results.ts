@@ -5,7 +5,7 @@ import type { Measured } from "./report.ts";
 /** The result of one benchmark. */
 export interface Result extends Measured {
   benchmark: string;
-  /** Repeats the measurement. */
+  /** The command that repeats the measurement. */
   command: string;
   /** The day of the run: YYYY-MM-DD. */
   date: string;

@@ -2,9 +2,9 @@
 import { Client } from "pg";
 import { REGIONS } from "keyroot/identity";
 
-/** Users whose keys are pending, among those that are filled in. */
+/** The number of users with pending keys among those that are filled in. */
 export const PENDING = 10_000;
-/** Users of a batch, in round numbers. */
+/** The number of users in a batch, rounded. */
 const USERS_PER_BATCH = 700;
 
 /** Settings of the connections that insert: no foreign keys, no triggers, no waiting for the disk, and memory for indexes. */
@@ -23,11 +23,11 @@ export interface Relation {
 }
 
 /**
- * Adds users with two tokens and a key each. Each user also gets an audit entry, an event and a key event. All keys
- * are published, but those of `PENDING` users.
+ * Adds users with two tokens and a key each. Each user also gets an audit entry, an event and a key event. All keys are
+ * published except those of `PENDING` users.
  *
- * Foreign keys and triggers are switched off for the two connections that fill, so their sums, `user_counts` and `published_days`,
- * are filled, too. Hashes of tokens have the right form only.
+ * Foreign keys and triggers are switched off for the two connections that fill, so their sums, `user_counts` and
+ * `published_days`, are filled, too. Token hashes have the right form, but belong to no token.
  */
 export async function fillDatabase(url: string, bizID: string, users: number): Promise<void> {
   const rows = rowsOf(bizID, users);
@@ -44,7 +44,7 @@ export async function fillDatabase(url: string, bizID: string, users: number): P
     `INSERT INTO ${table} ${rows[table]}`,
     `REINDEX TABLE ${table}`,
   ]);
-  // No open transaction needs the old rows any more.
+  // No open transaction needs the old rows.
   await inHalves((table) => [`VACUUM (ANALYZE) ${table}`]);
   await runAll(url, ["CHECKPOINT"]);
 }
@@ -63,7 +63,7 @@ export async function readIntoMemory(url: string): Promise<void> {
   ]);
 }
 
-/** The tables and indexes of at least 8 pages, the largest tables first, each followed by its indexes. */
+/** The tables and indexes of at least 8 pages. The largest tables come first, each followed by its indexes. */
 export async function sizesOf(url: string): Promise<Relation[]> {
   const client = new Client({ connectionString: url });
   await client.connect();
@@ -92,7 +92,7 @@ async function runAll(url: string, all: readonly string[]): Promise<void> {
 /** For each table, what follows `INSERT INTO` and its name. */
 function rowsOf(bizID: string, users: number) {
   const created = 1_780_000_000_000;
-  // As in a database that grew: pending keys are the newest, and ids are in no order.
+  // As in a database that grew: the newest keys are pending, and ids have no order.
   const isPending = `i > ${users - PENDING}`;
   const batch = `((i - 1) / ${USERS_PER_BATCH})`;
   /** 8 hex digits, different for each `i` and evenly distributed: multiplicative hashing. */

@@ -8,7 +8,7 @@ import {
 } from "../../test/support/service/serviceProcess.ts";
 import { RANDOM_USER_ID, type Requests } from "./load.ts";
 
-/** Where the users of the load are. */
+/** The region of the load's users. */
 export const REGION = "us-west-2";
 const CREATED_AT_A_TIME = 32;
 

@@ -4,16 +4,16 @@ import { createHistogram, monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout } from "node:timers/promises";
 import { Pool } from "undici";
 
-/** In a body: replaced by 40 random hex digits in each request. */
+/** A placeholder in a body. Each request replaces it by 40 random hex digits. */
 export const RANDOM_USER_ID = "$RANDOM_USER_ID";
 
 /** Requests of one kind, by POST. */
 export interface Requests {
   path: string;
   headers: Record<string, string>;
-  /** Each request has a random one of these bodies. */
+  /** The bodies. Each request has a random one. */
   bodies: string[];
-  /** The status of success. */
+  /** The status of a successful response. */
   status: number;
 }
 
@@ -24,7 +24,7 @@ export interface Plan {
   /** The number of concurrent requests, each over its own connection. */
   connections: number;
   seconds: number;
-  /** The most requests, without a rate. Default unlimited. */
+  /** The maximum number of requests, without a rate. Default unlimited. */
   most?: number;
   /** Requests per second, independent of responses. If unset, each connection sends its next request after a response. */
   rate?: number;
@@ -42,7 +42,7 @@ export interface Measured {
   loadCores: number;
   /** The longest pause of this process in ms, caused by its work or by other processes. */
   loadStall: number;
-  /** With a rate: seconds of the run whose slowest response took more than `SLOW_MS`, and that time. */
+  /** With a rate: the seconds of the run whose slowest response took more than `SLOW_MS`, with that time. */
   slowSeconds?: Record<number, number>;
 }
 
@@ -138,7 +138,7 @@ async function openLoop({ seconds }: Plan, rate: number, send: Send): Promise<vo
   const total = Math.ceil(rate * seconds);
   let sent = 0;
   let ended = 0;
-  // Without a list of promises, which would grow until the end.
+  // Without a list of promises, because it would grow until the end.
   const allEnded = Promise.withResolvers<undefined>();
   const end = () => {
     if (++ended === total) allEnded.resolve(undefined);

@@ -25,7 +25,7 @@ const NAMES: Record<string, string> = {
   pgbenchOneCommit: "pgbench, one commit",
   pgbenchWithoutRecords: "pgbench, without audit entry and event",
 };
-/** The least times as fast as oidc-provider, by number of clients, and as fast as pgbench. */
+/** Minimum speed relative to oidc-provider, by number of clients, and relative to pgbench. */
 const EXCHANGE_GOALS: Rates = { 10: 2.2, 32: 3, 64: 3 };
 const CREATION_GOAL = 0.8;
 const P99_GOAL_MS = 50;

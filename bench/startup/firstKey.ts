@@ -41,7 +41,7 @@ export async function npmStart(folder: string, stackFile: string): Promise<{ ver
   return { verified, ready };
 }
 
-/** Seconds to clone this repository. The clone has committed files only. */
+/** Clones this repository's committed files, and returns the seconds. */
 export function clone(folder: string): number {
   const start = performance.now();
   execFileSync("git", ["clone", "--quiet", "--no-local", ROOT, folder]);
@@ -67,7 +67,7 @@ export async function installAndVerify(tarball: string, app: string): Promise<nu
   writeFileSync(join(app, "verify.js"), program);
   const run = promisify(execFile);
   const start = performance.now();
-  // The stack is in this process, which must go on meanwhile.
+  // The stack runs in this process, which must not block.
   await run("npm", ["install", "--prefer-offline", "--no-audit", "--no-fund", tarball], { cwd: app });
   await run(process.execPath, ["verify.js"], { cwd: app });
   return (performance.now() - start) / 1000;

@@ -12,7 +12,7 @@ import { SMALL } from "../runner/report.ts";
 export interface Made {
   root: string;
   treeMs: number;
-  /** To make the tree and the text of the file; absent for contenders that do not write this format. */
+  /** The time to make the tree and the text of the file, in ms. Absent for contenders that do not write this format. */
   fileMs?: number;
 }
 
@@ -24,9 +24,9 @@ interface Maker {
   file?: () => void;
 }
 
-/** Short work is repeated so long, after as much work that compiles it. */
+/** Short work is repeated for this long, after an equal warm-up. */
 const REPEAT_MS = SMALL ? 5 : 500;
-/** Longer strings do not exist in V8. */
+/** The maximum length of a string in V8. */
 const LONGEST_STRING = 2 ** 29 - 24;
 /** A user's share of a file, in bytes. */
 const BYTES_PER_USER = 803;
@@ -81,10 +81,10 @@ function merkleTreeGen(values: readonly string[]): Maker {
   return { tree: () => make().root, ...(values.length * BYTES_PER_USER < LONGEST_STRING && { file }) };
 }
 
-/** With the format's hashes. `duplicateOdd` pairs the last node of a level with itself, as the format does. */
+/** Uses the format's hashes. `duplicateOdd` pairs the last node of a level with itself, as the format does. */
 async function merkletreejs(values: readonly string[]): Promise<Maker> {
   const { MerkleTree } = await import("merkletreejs");
-  // It hashes the raw hashes of two children. The format hashes their hex.
+  // This library hashes the raw hashes of two children. The format hashes their hex.
   const hashChildren = (pair: Buffer) => hash("sha256", pair.toString("hex"), "buffer");
   return {
     tree: () => {
@@ -95,15 +95,15 @@ async function merkletreejs(values: readonly string[]): Promise<Maker> {
 }
 
 /**
- * With the format's hash of nodes. It does not duplicate last nodes, so it gets a longer list of values. For s = 1, 2, 4,
- * …, the last s values are repeated if the number of groups of s is odd.
+ * Uses the format's hash of nodes. This library does not duplicate last nodes, so it gets a longer list of values. For s =
+ * 1, 2, 4, …, the last s values are repeated if the number of groups of s is odd.
  */
 async function openZeppelin(values: readonly string[]): Promise<Maker> {
   const { SimpleMerkleTree } = await import("@openzeppelin/merkle-tree");
   const expanded = [...values];
   for (let size = 1; size < expanded.length; size *= 2)
     if ((expanded.length / size) % 2 === 1) expanded.push(...expanded.slice(-size));
-  // It stores leaves in reverse, so the left child comes second.
+  // This library stores leaves in reverse, so the left child comes second.
   const nodeHash = (b: unknown, a: unknown) => `0x${hash("sha256", String(a).slice(2) + String(b).slice(2))}`;
   return {
     tree: () => {
@@ -122,7 +122,7 @@ async function openssl(values: readonly string[]): Promise<Maker> {
     for (const pair of pairs) hash("sha256", pair);
     return root;
   };
-  // V8 joins the halves of a string when it is first read: not part of hashing.
+  // V8 joins the halves of a string when the string is first read. This is not part of hashing.
   tree();
   return { tree };
 }
@@ -137,13 +137,13 @@ function pairsOf(tree: { root: string; height: number; hashes: (level: number) =
   return { root: tree.root, pairs };
 }
 
-/** The time of the work in ms: of the first run if that is long, else the median of many. */
+/** The time of the work in ms: of the first run if it is long, otherwise the median of many. */
 function typicalTime(work: () => unknown): number {
   const first = timeOf(work);
   if (first > REPEAT_MS) return first;
   const runs = Math.ceil(REPEAT_MS / first);
   for (let i = 0; i < runs; i++) work();
-  // merkle-tree-gen replaces methods of Array: sorted without them.
+  // Sorted without methods of Array, because merkle-tree-gen replaces them.
   const times = Float64Array.from({ length: runs }, () => timeOf(work)).sort();
   return times[runs >> 1] ?? NaN;
 }

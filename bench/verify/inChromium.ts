@@ -11,7 +11,7 @@ import { inputOf, MODULES, WAYS } from "./ways.ts";
 const BROWSER_WAYS = ["file", "proof", "bundle"] as const;
 type BrowserWay = (typeof BROWSER_WAYS)[number];
 
-/** The verification in the page. The modules are as an app bundles them. */
+/** The code that verifies in the page. The modules are as an app bundles them. */
 const SCRIPTS: Record<BrowserWay, (module: string) => string> = {
   file: (module) => `import { verifyFile } from ${module};
     export default ({ userID, root, contract }, bytes) => verifyFile({ userID, chainId: 1, contract, expectedPublicKey: Symbol.for("keyroot.ANY_KEY") }, root, bytes);`,
@@ -31,7 +31,7 @@ interface Options {
   totalMs: number;
 }
 
-/** Verifies in Chromium. Cold: in a new context, from the start of loading the library; the bytes are there before. */
+/** Verifies in Chromium. A cold run has a new context, and begins with loading the library. The bytes are there before. */
 export async function measureInChromium({ library, folders, coldRuns, totalMs }: Options): Promise<Row[]> {
   const scripts = new Map<string, string>();
   for (const way of BROWSER_WAYS) scripts.set(`/${way}.js`, await bundle(way, library));
@@ -43,7 +43,7 @@ export async function measureInChromium({ library, folders, coldRuns, totalMs }:
     else {
       const [, users, name = ""] = path.split("/");
       const folder = folders.get(Number(users));
-      // Chromium asks for an icon, too.
+      // Chromium also requests an icon.
       if (folder === undefined) response.writeHead(404).end();
       else response.end(readFileSync(join(folder, name)));
     }
@@ -93,7 +93,7 @@ async function inNewPage(browser: Browser, url: string, users: number, way: Brow
         };
         await verify(sample, bytes);
         const cold = performance.now() - start;
-        // The page's clock counts in steps of 0.1 ms: short work is timed in groups.
+        // The page's clock counts in steps of 0.1 ms, so short work is timed in groups.
         const group = totalMs === 0 ? 0 : Math.max(1, Math.ceil(5 / cold));
         const times: number[] = [];
         const end = performance.now() + totalMs;

@@ -8,7 +8,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { inputOf, load, type Sample, type Way } from "./ways.ts";
 
-/** Warm runs take so long together, but there are some at least, and at most a thousand. */
+/** Warm runs take this long together, with a minimum number of runs and a maximum of a thousand. */
 const TOTAL_MS = Number(process.env["BENCH_TOTAL_MS"] ?? 1000);
 
 const [, , temperature, name, library = "", folder = ""] = process.argv;

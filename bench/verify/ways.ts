@@ -10,7 +10,7 @@ export interface Sample {
   codeHash: string;
 }
 
-/** A way to verify one user, or what it is compared with: its name in the figures. */
+/** The ways to verify one user and the work for comparison, with their names in the figures. */
 export const WAYS = {
   file: "whole file",
   path: "path in a parsed proof",
@@ -23,7 +23,7 @@ export const WAYS = {
 
 export type Way = keyof typeof WAYS;
 
-/** The library's module of each way, below its folder. */
+/** The library's module for each way, relative to the library's folder. */
 export const MODULES = {
   file: "verifier/index",
   path: "merkle/index",
@@ -31,11 +31,14 @@ export const MODULES = {
   bundle: "bundle",
 } as const;
 
-/** Which of the sample's files a way reads. */
+/** The file of the sample that a way reads. */
 export const inputOf = (way: Way): "file" | "proof" | "bundle" =>
   way === "bundle" ? "bundle" : way === "proof" || way === "path" ? "proof" : "file";
 
-/** Loads what a way needs. The function that it returns verifies the bytes. @param library the folder of the library's modules */
+/**
+ * Loads the code of a way, and returns a function that verifies the bytes. @param library the folder of the library's
+ * modules
+ */
 export async function load(way: Way, library: string, sample: Sample): Promise<(bytes: Uint8Array) => unknown> {
   const { userID, root, pinned, contract, codeHash } = sample;
   if (way === "parse") return (bytes) => JSON.parse(new TextDecoder().decode(bytes)) as unknown;
@@ -61,8 +64,8 @@ export async function load(way: Way, library: string, sample: Sample): Promise<(
 }
 
 /**
- * The least work to verify a whole file in Node without a library. It loads `node:crypto`, parses the file
- * and hashes every leaf and node. Checks no record, no key and no form.
+ * The least work to verify a whole file in Node without a library. It loads `node:crypto`, parses the file and hashes every
+ * leaf and node. It checks no record, key or form.
  */
 async function loadTreeHashes(root: string): Promise<(bytes: Uint8Array) => void> {
   const { hash } = await import("node:crypto");

@@ -1,4 +1,4 @@
-/** Corrects what axe finds in the pages of TypeDoc's theme, and links to folders. */
+/** Corrects the problems that axe finds in TypeDoc's theme, and links to folders. */
 export function accessible(html: string): string {
   return withoutSkippedLevels(
     html
@@ -6,7 +6,7 @@ export function accessible(html: string): string {
       .replace(/<div class="tsd-page-title">\s*<h1>Keyroot<\/h1><\/div>/, "")
       // A folder is not a page without a server.
       .replace(/ href="(\.\/|(?:\.\.\/)+)(?=["#])/g, ' href="$1index.html')
-      // A header without text is no header.
+      // An empty header cell is not a header.
       .replace(/<th( [^>]*)?><\/th>/g, "<td$1></td>")
       .replace('<div class="col-content">', '<div class="col-content" role="main">')
       .replace('<div class="page-menu">', '<div class="page-menu" role="complementary" aria-label="This page">')
@@ -17,7 +17,7 @@ export function accessible(html: string): string {
   );
 }
 
-/** Gives a heading that skips a level the next one after the heading before it. */
+/** Corrects headings that skip a level. */
 function withoutSkippedLevels(html: string): string {
   let level = 0;
   return html.replace(/<h([1-6])\b/g, (heading, digit: string) => {

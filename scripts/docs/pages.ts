@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Manifest } from "../package/manifest.ts";
 
-/** Where pages go that no group names. */
+/** The group of pages that no other group names. */
 const OTHERS = "Reference";
 
 /** The groups of the menu, in their order: title -> Markdown files of the project. */

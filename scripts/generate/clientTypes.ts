@@ -131,7 +131,7 @@ function readOperations(document: string): Record<string, { body: Schema; answer
   );
 }
 
-/** The schema of an answer, of the items of one of its lists, or of some of its fields. */
+/** The schema of an answer, of a list's items, or of some fields. */
 function find(path: string, place?: string): Schema {
   const answer = operations[path]?.answer ?? {};
   const { properties = {}, required = [] } = answer;
@@ -150,7 +150,7 @@ function declarationOf(name: string, schema: Schema): string {
   return `interface ${name}${heritage} {\n${fieldsOf(schema, bases)}}`;
 }
 
-/** The named types all of whose fields the schema has, without those that others include. */
+/** The named types whose fields are all in the schema, without types that others include. */
 function basesOf(schema: Schema): string[] {
   const fields = new Set(Object.keys(schema.properties ?? {}));
   const fits = ([, { properties = {}, required = [] }]: [string, Schema]) =>
@@ -183,7 +183,7 @@ function uncommented(schema: Schema): string {
   return typeOf(schema).replace(/^\/\*\* .* \*\/\n/gm, "");
 }
 
-/** The description without a list of names such as `key.published`. */
+/** The description of a field, without its list of event or action names. */
 function commentOf({ description }: Schema): string {
   return description === undefined ? "" : `/** ${description.replace(/: \w+\.\w+,.*/, ".")} */\n`;
 }
@@ -196,7 +196,7 @@ function typeOf(schema: Schema): string {
   if (schema.pattern === "^[ybndrfg8ejkmcpqxot1uwisza345h769]{32}$") return "UserID";
   const { type = "unknown", enum: values } = schema;
   if (values?.join() === "us-west-2,eu-west-1") return "Region";
-  // A newer service may have more events and actions, whose names have a dot.
+  // A newer service may have more events and actions, whose names contain a dot.
   const isOpen = values === undefined || values.some((value) => String(value).includes("."));
   if (!isOpen) return values.map((value) => JSON.stringify(value)).join(" | ");
   return type === "integer" ? "number" : type;

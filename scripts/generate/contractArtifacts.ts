@@ -69,7 +69,7 @@ interface SolcOutput {
  * a deployed registry with it.
  */
 async function readVerificationInput(): Promise<CompilerInput> {
-  // A separate environment: with --coverage, the current one returns instrumented sources.
+  // A separate environment, because with --coverage the current one returns instrumented sources.
   const { solidity } = await createHardhatRuntimeEnvironment(hre.userConfig, { coverage: false }, root);
   const path = join(root, CONTRACT_PATH);
   const jobs = await solidity.getCompilationJobs([path], { quiet: true, force: true });

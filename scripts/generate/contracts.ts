@@ -1,6 +1,6 @@
 /**
- * Writes all files that are generated from the contracts and committed. With `--check`, it fails if they were not current.
- * They are afterwards in both cases. Usage: `npm run generate:contracts`, or with ` -- --check`.
+ * Writes all files that are generated from the contracts and committed. With `--check`, it fails if they were not current,
+ * and updates them, too. Usage: `npm run generate:contracts`, or with ` -- --check`.
  */
 import hre from "hardhat";
 import { spawnSync } from "node:child_process";

@@ -1,4 +1,4 @@
-/** Reads every public name of the project with its meaning, from where it is defined. */
+/** Reads every public name of the project, with the meaning from its definition. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";

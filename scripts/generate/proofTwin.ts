@@ -1,7 +1,7 @@
 /**
- * Generates the contract's twin, which the proof is about. solc's model checker cannot follow the contract itself: it
- * forgets a mapping after an entry is written through a storage pointer. It also cannot follow a loop of unknown length.
- * The twin differs from the contract in three places and is identical otherwise:
+ * Generates the contract's twin, which is the subject of the proof. solc's model checker cannot analyze the contract
+ * itself: it loses a mapping after a write through a storage pointer. It also cannot analyze a loop of unknown length. The
+ * twin differs from the contract in three places and is identical otherwise:
  *
  * 1. It accesses the user's mapping entry directly, where the contract uses a storage pointer.
  * 2. The loop body is a separate function, `_step`.

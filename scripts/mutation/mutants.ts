@@ -13,7 +13,7 @@ interface Change {
   node: AstNode;
   /** The texts that replace the node, one per mutant. */
   texts: string[];
-  /** How many bytes after the node are replaced with it. */
+  /** The number of bytes after the node that are also replaced. */
   trailingBytes?: number;
 }
 

@@ -26,7 +26,7 @@ interface MutationReport {
   /** How many mutants each test killed, by its full title. A mutant counts for the first test that failed. */
   killedBy: Record<string, number>;
   equivalent: number;
-  /** Surviving mutants that are not listed, and listed ones that do not survive. Empty if all is well. */
+  /** Surviving mutants that are not listed, and listed mutants that do not survive. */
   findings: string[];
 }
 
@@ -58,7 +58,7 @@ export async function mutateContract(): Promise<MutationReport> {
     if (result === undefined) throw new Error(`This mutant was not tested: ${to}`);
     if (result === "does not compile") {
       report.notCompiling++;
-      // Otherwise this statement would count as tested although no mutant without it ran.
+      // Otherwise this statement would count as tested, although no mutant without it ran.
       if (to.includes("{}")) report.findings.push(`does not compile without: ${from}`);
       continue;
     }

@@ -46,10 +46,10 @@ export async function buildModules(
     ...{ clean: false, report: false, logLevel: "warn", failOnWarn: true, tsconfig: join(root, "tsconfig.json") },
     // Modules of Node, which the platform `neutral` would bundle.
     deps: { neverBundle: [/^node:/] },
-    // Fields of classes are assigned, not defined, where the target has no fields: defining takes ten times as long.
+    // Class fields are assigned, not defined, if the target has no class fields. Defining takes ten times as long.
     inputOptions: (input) => ({
       ...input,
-      // The compiler would take the opposite from tsconfig.json.
+      // Otherwise the compiler would take the opposite from tsconfig.json.
       tsconfig: false,
       transform: {
         ...input.transform,
@@ -58,10 +58,10 @@ export async function buildModules(
         inject: Object.fromEntries(injected) as Record<string, [string, string]>,
       },
     }),
-    // A slow machine is no reason to fail.
+    // Slow machines must not fail.
     checks: { bundlerTimings: false },
     outputOptions: {
-      // Editors show what the declarations say; the maps contain the rest.
+      // Editors show the declarations. The maps contain the comments.
       comments: { legal: true, annotation: true, jsdoc: false },
       ...(groups.length > 0 && { codeSplitting: { groups } }),
       // As if the sources were next to `dist`. The maps contain their text.

@@ -26,7 +26,7 @@ export function entriesOf({ exports, bin = {} }: Manifest): Record<string, strin
 
 /**
  * The manifest for the tarball: exports of TypeScript files become exports of the built modules and their declarations.
- * Without what only the repository needs.
+ * Omits fields that only the repository needs.
  * @param files names of the files and folders that the tarball contains
  */
 export function packedManifest(manifest: Manifest, files: readonly string[]): object {

@@ -5,9 +5,9 @@
  *     node scripts/package/packPackages.ts                      all packages
  *     node scripts/package/packPackages.ts keyroot --out DIR    this one, into DIR
  *
- * Prints the path of each tarball, once publint finds nothing to say about it. `scripts/package/packages.ts` describes
- * what each contains. `PACKED_PACKAGES` names a folder with all packages, which are then copied instead of built:
- * `npm run test:all` packs once for all of its tests.
+ * Prints the path of each tarball, once publint accepts it. `scripts/package/packages.ts` describes what each contains.
+ * `PACKED_PACKAGES` names a folder with all packages, which are then copied instead of built: `npm run test:all` packs once
+ * for all of its tests.
  */
 import { copyFileSync, cpSync, mkdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
@@ -48,7 +48,7 @@ function copyPackage(packed: string, name: string): string {
     name: string;
     version: string;
   };
-  // As npm names it.
+  // The name that npm gives to the file.
   const tarball = `${manifest.name.replace(/^@/, "").replace("/", "-")}-${manifest.version}.tgz`;
   copyFileSync(join(packed, tarball), join(out, tarball));
   return join(out, tarball);

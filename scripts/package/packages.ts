@@ -31,8 +31,8 @@ export const PACKAGES: Readonly<Record<string, PackageDescription>> = {
         readRootAtBlock: "src/verifier/readRootAtBlock.ts",
         beaconSource: "src/blocks/beacon/source.ts",
       },
-      // Each chunk also takes what its sources import, unless an earlier chunk has it. An app's bundler splits code by
-      // file. So code that is loaded on demand must not be in the file that every verification needs.
+      // Each chunk also contains the imports of its sources, unless an earlier chunk has them. An app's bundler splits code
+      // by file. So code that is loaded on demand must not be in the file that every verification needs.
       chunks: {
         core: /src\/(?:identity\/(?!newPublicKey|safetyCode|possession|group|index)|merkle|transport|store\/store|verifier\/(?:verifyPublicKey|createVerifier)|blocks\/addedSources)\b/,
         group: /src\/identity\/(?:possession|group|newPublicKey)\b/,
@@ -47,7 +47,7 @@ export const PACKAGES: Readonly<Record<string, PackageDescription>> = {
   },
   contracts: {
     folder: "contracts",
-    // `deployments` gets a file for each chain with a deployment, and there is none yet.
+    // `deployments` will get a file for each chain with a deployment. There is none yet.
     acceptedMessages: ["EXPORTS_GLOB_NO_MATCHED_FILES"],
   },
   operator: {

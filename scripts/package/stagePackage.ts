@@ -38,7 +38,7 @@ export async function stagePackage(root: string, description: PackageDescription
   writeFileSync(join(staged, "package.json"), `${JSON.stringify(packed, null, 2)}\n`);
 }
 
-/** The files of a package without a build, as its `files` has them: path in the tarball -> path in the project. */
+/** The files of a package without a build, from its `files`: path in the tarball -> path in the project. */
 function plainFiles(root: string, folder: string): Record<string, string> {
   const args = ["pack", "--dry-run", "--json", "--ignore-scripts"];
   const output = execFileSync("npm", args, {

@@ -3,8 +3,8 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 
 /**
- * The page with the packages whose code the modules contain. Their licenses require their text beside every copy, and an
- * audit needs the versions.
+ * A page about the packages whose code is in the modules. Their licenses require the license text with every copy, and
+ * audits need the versions.
  * @param folder of the package, where its dependencies are resolved from
  * @param bundled name -> version
  */

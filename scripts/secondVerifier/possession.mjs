@@ -18,7 +18,7 @@ const DIGITS = "ybndrfg8ejkmcpqxot1uwisza345h769";
 
 const mod = (a) => ((a % p) + p) % p;
 
-/** The inverse by Fermat's little theorem. */
+/** The inverse, by Fermat's little theorem. */
 function inverse(a) {
   let [result, base] = [1n, mod(a)];
   for (let e = p - 2n; e > 0n; e >>= 1n) {
@@ -54,7 +54,7 @@ function times(k, point) {
 
 const isNeutral = ([X, Y, Z]) => mod(X) === 0n && mod(Y - Z) === 0n;
 
-/** The point of 105 bytes, or the code with which it is refused. */
+/** The point of 105 bytes, or the code of the refusal. */
 function readPoint(bytes) {
   if (bytes.length !== 105) return { code: "PUBLIC_KEY_LENGTH" };
   const [x, y] = [bytes.subarray(1, 53), bytes.subarray(53)].map((part) => BigInt(`0x${part.toString("hex")}`));

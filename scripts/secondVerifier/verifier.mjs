@@ -19,7 +19,7 @@ function reject(step, code) {
   throw new Rejection(step, code);
 }
 
-/** Runs a check. If it rejects, rejects at this step instead. */
+/** Runs a check. If the check rejects, rejects with this step. */
 function inStep(step, check) {
   try {
     return check();
@@ -126,7 +126,7 @@ function readJson(text, maxDepth) {
 function readDocument(bytes, maxDepth, maxBytes = Infinity) {
   if (bytes.length > maxBytes) reject("file", "FILE_TOO_LARGE");
   const text = bytes.toString("utf8");
-  // Bytes that are not UTF-8 were decoded as U+FFFD, which is encoded as other bytes.
+  // Bytes that are not UTF-8 were decoded as U+FFFD, which encodes to different bytes.
   if (!Buffer.from(text, "utf8").equals(bytes)) reject("file", "FILE_NOT_UTF8");
   return readJson(text, maxDepth);
 }
