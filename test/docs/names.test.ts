@@ -41,8 +41,32 @@ const EXCEPT =
 
 /** Options and fields whose meaning depends on the command or operation. Each other one has one meaning. */
 const OPTIONS_BY_COMMAND = [
-  ...["--biz-id", "--block", "--compare", "--every", "--files", "--fresh", "--json", "--keep-running", "--max-age"],
-  ...["--max-cost", "--name", "--out", "--records", "--rpc", "--state", "--storage-proof", "--timeout", "--user-id"],
+  ...[
+    "--auditors",
+    "--biz-id",
+    "--block",
+    "--compare",
+    "--every",
+    "--files",
+    "--fresh",
+    "--json",
+    "--keep-running",
+    "--light-client",
+    "--max-age",
+  ],
+  ...[
+    "--max-cost",
+    "--name",
+    "--out",
+    "--plan",
+    "--quorum",
+    "--records",
+    "--rpc",
+    "--state",
+    "--storage-proof",
+    "--timeout",
+    "--user-id",
+  ],
 ];
 
 /** The names with more than one meaning. */

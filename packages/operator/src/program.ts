@@ -51,7 +51,8 @@ function toCommand(program: Command, name: string, command: KeyrootCommand): Com
   const parser = new Command(name)
     .summary(command.summary)
     .description(`${command.summary}.`)
-    .copyInheritedSettings(program);
+    .copyInheritedSettings(program)
+    .helpOption("-h, --help", "Print this help");
   const { argument } = command;
   if (argument !== undefined) {
     const words = argument.kind === "many" ? `<${argument.name}...>` : `<${argument.name}>`;

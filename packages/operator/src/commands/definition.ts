@@ -88,7 +88,7 @@ export function optionName(name: string): string {
 /** An option's description with its choices, variable and default, for every help text. */
 export function describeOption(option: Option): string {
   const notes = [
-    ...(option.kind === "text" && option.choices !== undefined ? [option.choices.join(", ")] : []),
+    ...(option.kind === "text" && option.choices !== undefined ? [`choices: ${option.choices.join(", ")}`] : []),
     ...(option.variable === undefined ? [] : [`variable: ${option.variable}`]),
     ...(option.kind === "flag" || option.default === undefined ? [] : [`default: ${option.default}`]),
     ...(option.defaultText === undefined ? [] : [`default: ${option.defaultText}`]),

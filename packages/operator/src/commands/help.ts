@@ -5,28 +5,33 @@ import { chainOptions, type Definition, flag, integer, json, type Parsed, text }
 // Options that several commands share. Without an option and its variable, a command uses the local stack.
 const contract = text("address", "Address of the registry", { variable: "KEYROOT_CONTRACT" });
 const chain = { ...chainOptions, contract };
-const merkleUrl = text("url", "URL of the file host, which serves the Merkle-tree files", {
+const merkleUrl = text("url", "URL of the file host that serves the Merkle-tree files", {
   variable: "KEYROOT_MERKLE_URL",
 });
+const SEVERAL_FOR_QUORUM = `${chain.rpc.description}. For --quorum, several separated by commas`;
 const files = (description: string) => text("dir", description, { variable: "KEYROOT_FILES" });
 const auditedFiles = text("dir", "Read the files from this folder instead of the file host", {
   variable: "KEYROOT_FILES",
   excludes: ["merkleUrl"],
 });
-const pinned = text("hash", "A block that you trust: the hash of the block to read");
+const pinned = text("hash", "Hash of the block to read. You must trust this block");
 const block = { choices: ["latest", "safe", "finalized"], defaultText: "latest" } as const;
-const quorum = integer("n", "Several endpoints: the number of endpoints in --rpc that must agree", { min: 1 });
-const lightClient = flag("A light client that you run: declare that --rpc is one");
-const usersSlot = integer("slot", "Storage slot of the contract's mapping, for storage proofs; PubKeyTrust has 1", {
+const quorum = integer("n", "Number of endpoints in --rpc that must agree", { min: 1 });
+const lightClient = flag("Declare that --rpc is a light client that you run");
+const usersSlot = integer("slot", "Storage slot of the contract's mapping, for storage proofs. PubKeyTrust has 1", {
   min: 0,
   default: 2,
 });
 const beaconNetworks = ["mainnet", "sepolia", "hoodi", "gnosis", "test"] as const;
 const beacon = {
-  beacon: text("url", "Ethereum's sync committee: Beacon API endpoint, or several separated by commas"),
+  beacon: text(
+    "url",
+    "Beacon API endpoint, whose blocks Ethereum's sync committee signed. Several are separated by commas",
+  ),
   checkpoint: text("root", "Root of a finalized beacon block that you trust: 0x and 64 lowercase hex digits"),
-  beaconNetwork: text("network", "Network of the beacon chain; without it, that of --chain-id, or mainnet", {
+  beaconNetwork: text("network", "Network of the beacon chain", {
     choices: beaconNetworks,
+    defaultText: "that of --chain-id, or mainnet",
   }),
   maxCheckpointAge: integer("days", "Maximum age of the checkpoint in days", {
     min: 1,
@@ -36,25 +41,25 @@ const beacon = {
 };
 const beaconExcludes = ["quorum", "pinned", "lightClient", "block"] as const;
 const auditors = {
-  auditors: text("file", "Auditors: file with their public keys, one per line", {
+  auditors: text("file", "File with the auditors' public keys, one per line", {
     excludes: [...beaconExcludes, "beacon"],
   }),
-  threshold: integer("n", "Number of auditors that must have signed", { min: 1 }),
-  statementUrls: text("urls", "Folders with the auditors' statements, separated by commas"),
+  threshold: integer("n", "Number of auditors that must have signed the same statement", { min: 1 }),
+  statementUrls: text("urls", "URLs of the auditors' folders of statements, separated by commas"),
 };
 const signingKey = text("file", "Auditor's key file, which signs");
 const statementFolder = text("dir", "Folder of the auditor's statements, which a web server publishes");
 const codeHash = text("hash", "Keccak-256 hash that the contract's code must have");
 const records = text(
   "file",
-  "File of user records: CSV if it ends in .csv, otherwise JSON lines; - for standard input",
+  "File of user records: JSON lines, or CSV if its name ends in .csv. - reads standard input",
 );
-const plan = text("dir", "Folder of the plan, so that a later run can resume it", { defaultText: ".keyroot/plans" });
+const planFolder = (description: string) => text("dir", description, { defaultText: ".keyroot/plans" });
 const skipBad = flag("Leave out bad rows instead of stopping");
 const usersPerFile = integer("n", "Maximum number of users in one file", { min: 1, max: 1_000_000, default: 700 });
 const recordFiles = { records, usersPerFile, skipBad };
 const fileBytes = integer("bytes", "Maximum size of a file in bytes", { min: 1, max: MAX_INT32, default: 2 ** 24 });
-const maxFee = text("gwei", "Maximum fee in gwei per unit of gas; required unless the chain is local", {
+const maxFee = text("gwei", "Maximum fee in gwei per unit of gas. Required unless the chain is local", {
   variable: "KEYROOT_MAX_FEE",
 });
 const maxCost = { variable: "KEYROOT_MAX_COST" } as const;
@@ -67,10 +72,12 @@ const transaction = {
   }),
 };
 const ownership = {
-  callOnly: flag("Print the call for the sender's own wallet, such as a Safe, and send nothing"),
+  callOnly: flag("Print the call and send nothing. Use it if the sender is a Safe or has its own wallet"),
   ...transaction,
 };
-const user = "User id, 32 characters of z-base-32";
+/** A description as the end of a sentence. */
+const lowerFirst = (text: string) => text.charAt(0).toLowerCase() + text.slice(1);
+const user = "User id: 32 characters of z-base-32";
 
 type Given = Readonly<Record<string, unknown>>;
 
@@ -105,22 +112,26 @@ export const DEFINITIONS = {
   },
 
   "check-file": {
-    summary: "Check Merkle-tree files: the name, every record and the whole tree",
+    summary: "Check the name, every record and the whole tree of Merkle-tree files",
     argument: { name: "files", description: "Paths of files named <root>.json", kind: "many" },
     options: { json },
   },
 
   publish: {
-    summary: "Publish users' keys: store their files, then add the roots to the registry",
+    summary: "Store the files of users' keys, then add their roots to the registry",
     needs: publishNeeds,
     options: {
       ...recordFiles,
       files: files("Folder or s3://<bucket>/<prefix> that the file host serves"),
-      planOnly: flag("Show the plan; store and send nothing"),
-      safeTransactions: text("dir", "Write transaction files for the Safe that owns the registry, then wait for it", {
-        excludes: ["maxFee", "maxCost", "maxCostPerDay"],
-      }),
-      plan,
+      planOnly: flag("Show the plan. Store and send nothing"),
+      safeTransactions: text(
+        "dir",
+        "Folder for transaction files. A Safe that owns the registry executes them, while publish waits",
+        {
+          excludes: ["maxFee", "maxCost", "maxCostPerDay"],
+        },
+      ),
+      plan: planFolder("Folder that keeps the plan until it is finished. A later run resumes it"),
       inFlight: integer("n", "Maximum number of pending transactions", { min: 1, default: 8 }),
       maxFee,
       maxCost: text("eth", "Maximum cost of the plan in ETH, over all its runs", {
@@ -130,21 +141,21 @@ export const DEFINITIONS = {
       maxCostPerDay: text("eth", "Maximum cost in ETH of all plans within 24 hours", {
         variable: "KEYROOT_MAX_COST_PER_DAY",
       }),
-      checkSubgroup: flag("Also check keys as registration does, in one thread per core: about 2 ms per key"),
-      accessList: text("when", "When transactions carry an access list (EIP-2930); auto: if it is cheaper", {
+      checkSubgroup: flag("Check keys as registration does. This takes about 2 ms per key in one thread per core"),
+      accessList: text("when", "Whether transactions have an access list (EIP-2930). auto uses one if it is cheaper", {
         choices: ["auto", "always", "never"],
         default: "auto",
       }),
-      confirmations: integer("n", "Number of confirmations to wait for; 1 is the block of the transaction", {
+      confirmations: integer("n", "Number of confirmations to wait for. 1 is the block of the transaction", {
         min: 1,
         default: 1,
         variable: "KEYROOT_CONFIRMATIONS",
       }),
       finalized: flag("Wait until the blocks of the roots are finalized", { excludes: ["confirmations"] }),
-      timeout: integer("seconds", "Maximum number of seconds to wait without any progress", { min: 1, default: 600 }),
+      timeout: integer("seconds", "Maximum number of seconds without progress", { min: 1, default: 600 }),
       ...chain,
       merkleUrl,
-      json: flag("Print one JSON object per line: each event, then the result"),
+      json: flag("Print each event and the result as one JSON object per line"),
     },
   },
 
@@ -153,11 +164,11 @@ export const DEFINITIONS = {
     needs: ({ compare }) => ["records", ...(compare === undefined ? REGISTRY : [])],
     options: {
       ...recordFiles,
-      ethPrice: text("price", "Price of one ETH in any currency, to show the cost in it"),
-      lastYear: flag("Also show the base fees of the last year, read from 53 blocks"),
+      ethPrice: text("price", "Price of one ETH in any currency. The cost is then also shown in it"),
+      lastYear: flag("Also show the base fees of 53 blocks of the last year"),
       compare: text(
         "prices",
-        "Compare chains without a registry: NAME=GWEI or NAME=URL for ethereum, gnosis and own, NAME=GWEI+GWEI_PER_BYTE or NAME=URL for optimism, base and arbitrum; separated by commas",
+        "Compare known chains, such as ethereum=1,base=0.01+0.04,own=0. A price is gwei per unit of gas, on rollups + gwei per byte. A URL reads the present prices",
         { excludes: ["rpc", "contract", "chainId", "lastYear"] },
       ),
       ...chain,
@@ -170,7 +181,7 @@ export const DEFINITIONS = {
     needs: ({ deterministic }) => [...(deterministic === true ? ["owner"] : []), "rpc", "chainId", "maxFee"],
     options: {
       owner: text("address", "Account or Safe that may add roots", { defaultText: "the account that deploys" }),
-      deterministic: flag("Deploy with CREATE2: the same address on every chain for the same --owner"),
+      deterministic: flag("Deploy with CREATE2. The address is the same on every chain for the same --owner"),
       ...transaction,
       ...chainOptions,
       json,
@@ -181,7 +192,7 @@ export const DEFINITIONS = {
     summary: "Make the key of a registry's owner, in an encrypted file",
     needs: () => ["out"],
     options: {
-      out: text("file", "File for the key, encrypted with the passphrase in KEYROOT_PASSPHRASE_FILE"),
+      out: text("file", "New file for the key. The passphrase in KEYROOT_PASSPHRASE_FILE encrypts it"),
       json,
     },
   },
@@ -190,7 +201,7 @@ export const DEFINITIONS = {
     summary: "Show the owner, user count and code hash of a registry",
     needs: () => REGISTRY,
     options: {
-      plan,
+      plan: planFolder("Folder with the plan of an unfinished publish"),
       ...beacon,
       ...auditors,
       auditors: { ...auditors.auditors, excludes: ["beacon"] },
@@ -200,7 +211,7 @@ export const DEFINITIONS = {
   },
 
   "transfer-ownership": {
-    summary: "Offer the ownership of a registry to another account, which becomes the owner when it accepts",
+    summary: "Offer the ownership of a registry to another account",
     needs: (given) => ["newOwner", ...ownershipNeeds(given)],
     options: {
       newOwner: text("address", "Account that becomes the owner when it accepts"),
@@ -218,13 +229,17 @@ export const DEFINITIONS = {
 
   verify: {
     summary: "Verify a user's public key as an app does",
-    argument: { name: "userID", description: `${user}; optional with --bundle`, kind: "optional" },
+    argument: { name: "userID", description: `${user}. Optional with --bundle`, kind: "optional" },
     needs: ({ bundle }) => (bundle === undefined ? ["userID", ...FILES_OF_REGISTRY, "chainId"] : []),
     options: {
-      bundle: text("file", "File with the user's bundle, verified against --pinned or --auditors without a network", {
-        excludes: ["statementUrls", "rpc", "merkleUrl", "quorum", "lightClient", "block", "maxAge"],
-      }),
-      blockProof: text("file", "File with the proof of the bundle's block, verified against --checkpoint", {
+      bundle: text(
+        "file",
+        "File with the user's bundle. It is verified against --pinned or --auditors, without a network",
+        {
+          excludes: ["statementUrls", "rpc", "merkleUrl", "quorum", "lightClient", "block", "maxAge"],
+        },
+      ),
+      blockProof: text("file", "File with the proof of the bundle's block. It is verified against --checkpoint", {
         excludes: ["pinned", "beacon"],
       }),
       pinned,
@@ -235,15 +250,15 @@ export const DEFINITIONS = {
       ...auditors,
       storageProof: flag("Require a storage proof of the contract's answer"),
       block: text("tag", "Block to read", block),
-      maxAge: integer("seconds", "Maximum age of that block in seconds", { min: 0 }),
+      maxAge: integer("seconds", "Maximum age of the block in seconds", { min: 0 }),
       usersSlot,
       expectedPublicKey: text(
         "base64",
-        "Public key that the server returned, in base64; the published key must be equal",
+        "Public key that the server returned, in base64. The published key must be equal",
       ),
       codeHash,
       ...chain,
-      rpc: { ...chain.rpc, description: `${chain.rpc.description}; several, separated by commas, for --quorum` },
+      rpc: { ...chain.rpc, description: SEVERAL_FOR_QUORUM },
       merkleUrl,
       json,
     },
@@ -259,12 +274,12 @@ export const DEFINITIONS = {
   },
 
   explorer: {
-    summary: "Write the files of the explorer, a page that verifies keys in the visitor's browser",
+    summary: "Write the explorer, a page that verifies keys in the visitor's browser",
     needs: () => ["out", ...FILES_OF_REGISTRY, "chainId"],
     options: {
       out: text("dir", "Folder for the page's files"),
-      blockExplorerUrl: text("url", "URL of the chain's own explorer, such as https://etherscan.io, for links"),
-      visitorEndpoints: flag("Let visitors add endpoints: the page may then connect to any https host"),
+      blockExplorerUrl: text("url", "URL of the chain's block explorer for links, such as https://etherscan.io"),
+      visitorEndpoints: flag("Let visitors add endpoints. The page may then connect to any https host"),
       ...beacon,
       ...auditors,
       // Visitors can choose one of both.
@@ -275,7 +290,7 @@ export const DEFINITIONS = {
       // Without the variable, because every visitor reads the endpoint, and the variable's URL may contain a secret.
       rpc: text(
         "url",
-        `${chain.rpc.description}; several, separated by commas, for visitors to choose from; all of them see it, so KEYROOT_RPC_URL is not used`,
+        "JSON-RPC endpoints of the chain, separated by commas. Visitors can read them, so KEYROOT_RPC_URL is not used",
       ),
       merkleUrl,
       json,
@@ -283,7 +298,7 @@ export const DEFINITIONS = {
   },
 
   bundle: {
-    summary: "Write a user's Merkle proof and bundle, which can be verified without a network",
+    summary: "Write a user's proof and bundle, for verification without a network",
     argument: { name: "userID", description: user, kind: "required" },
     needs: () => ["files", ...FILES_OF_REGISTRY, "chainId"],
     options: {
@@ -306,32 +321,33 @@ export const DEFINITIONS = {
     summary: "Audit the whole history of a registry against all files, in both directions",
     needs: ({ compare, files }) => (compare !== undefined ? [] : files !== undefined ? REGISTRY : FILES_OF_REGISTRY),
     options: {
-      files: { ...auditedFiles, description: `${auditedFiles.description}; stray files are audited too` },
+      files: { ...auditedFiles, description: `${auditedFiles.description}. Stray files are audited too` },
       pinned: { ...pinned, excludes: ["block"] },
       block: text("tag", "Block to audit at", block),
       ...beacon,
       beacon: { ...beacon.beacon, excludes: [...beaconExcludes, "ownNode", "compare"] },
       storageProof: flag("Require a storage proof of the number of users"),
       codeHash,
-      state: text("file", "File for finished work, which the next audit skips", { defaultText: "a file in .keyroot" }),
-      fresh: flag("Start over and ignore the state of earlier runs"),
+      state: text("file", "File for finished work. The next audit skips it", { defaultText: "a file in .keyroot" }),
+      fresh: flag("Ignore the state of earlier runs and start over"),
       sign: { ...signingKey, excludes: ["pinned", "block", "compare"] },
       statements: statementFolder,
-      interval: integer("blocks", "Distance of the blocks for which auditors sign statements", {
+      interval: integer("blocks", "Number of blocks between two statements", {
         min: 1,
         default: 300,
       }),
-      quorum,
-      ownNode: flag("Declare that you run the endpoint in --rpc, for --sign"),
-      lightClient,
+      quorum: { ...quorum, description: `For --sign: ${lowerFirst(quorum.description)}` },
+      ownNode: flag("For --sign: declare that you run the endpoint in --rpc"),
+      lightClient: { ...lightClient, description: `For --sign: ${lowerFirst(lightClient.description)}` },
       compare: text(
         "urls",
-        "Other auditors' folders of statements, separated by commas: compare them with --statements",
+        "URLs of other auditors' folders, separated by commas. Their statements are compared with --statements",
       ),
-      auditors: text("file", auditors.auditors.description),
-      workers: integer("n", "Number of threads that check files; 0 is one per core", { min: 0, max: 256, default: 0 }),
+      auditors: text("file", `For --compare: ${lowerFirst(auditors.auditors.description)}`),
+      workers: integer("n", "Number of threads that check files. 0 is one per core", { min: 0, max: 256, default: 0 }),
       fileBytes,
       ...chain,
+      rpc: { ...chain.rpc, description: SEVERAL_FOR_QUORUM },
       merkleUrl,
       json,
     },
@@ -341,8 +357,8 @@ export const DEFINITIONS = {
     summary: "Make a key that signs an auditor's statements, in an encrypted file",
     needs: () => ["out", "name"],
     options: {
-      out: text("file", "File for the key, encrypted with the passphrase in KEYROOT_PASSPHRASE_FILE"),
-      name: text("name", "The auditor's name: a URL without its scheme, such as auditor.example"),
+      out: text("file", "New file for the key. The passphrase in KEYROOT_PASSPHRASE_FILE encrypts it"),
+      name: text("name", "Name of the auditor: a URL without https://, such as auditor.example"),
       json,
     },
   },
@@ -383,41 +399,41 @@ export const DEFINITIONS = {
     needs: watchNeeds,
     options: {
       userID: text("user", user),
-      publicKey: text("base64", "That user's own public key, in base64"),
-      records: text("file", "File with records of several users, as for publish, instead of --user-id", {
+      publicKey: text("base64", "The user's own public key, in base64"),
+      records: text("file", "File with the records of several users, as for publish. It replaces --user-id", {
         excludes: ["userID", "publicKey"],
       }),
       files: auditedFiles,
       every: integer("seconds", "Seconds between two polls", { min: 1, max: MAX_TIMER_SECONDS, default: 12 }),
-      once: flag("Poll once and exit, for cron; with --state it continues where the last run ended"),
+      once: flag("Poll once and exit, for cron. With --state, the next run continues where this one ended"),
       keepRunning: flag("Continue after an alarm"),
-      unavailableAfter: integer("seconds", "Seconds after which an unavailable file or endpoint is an alarm", {
+      unavailableAfter: integer("seconds", "Seconds until an unavailable file or endpoint is an alarm", {
         min: 0,
         max: MAX_INT32,
         default: 600,
         variable: "KEYROOT_UNAVAILABLE_AFTER",
       }),
-      verbose: flag("Also print each new root and each published user, after the summary of each poll"),
+      verbose: flag("Also print each new root and each published user"),
       block: text("tag", "Newest block to read", block),
       ...beacon,
       beacon: { ...beacon.beacon, excludes: ["block"] },
       ...auditors,
       auditors: { ...auditors.auditors, excludes: ["block", "beacon"] },
-      maxAge: integer("seconds", "Maximum age of that block in seconds", {
+      maxAge: integer("seconds", "Maximum age of the block in seconds", {
         min: 0,
         max: MAX_INT32,
         defaultText: "any",
       }),
       fromBlock: integer("number", "First block to read", { min: 0, defaultText: "the next one" }),
-      state: text("file", "File for the last block and its findings, where the next run continues", {
+      state: text("file", "File for the last block and its findings. The next run continues there", {
         defaultText: "none",
       }),
-      fresh: flag("Start over and ignore the state"),
+      fresh: flag("Ignore the state and start over"),
       alarmUrl: text("url", "URL that alarms are sent to", { variable: "KEYROOT_ALARM_URL" }),
       alarmHost: text("hosts", "Hosts that alarms may be sent to, separated by commas"),
       alarmSecretFile: text(
         "file",
-        "File with the secret that signs alarms; the secret can be in KEYROOT_ALARM_SECRET",
+        "File with the secret that signs alarms. The secret can also be in KEYROOT_ALARM_SECRET",
         {
           variable: "KEYROOT_ALARM_SECRET_FILE",
         },

@@ -10,7 +10,7 @@ import {
   text,
 } from "@keyroot/operator/definition";
 
-const serviceUrl = text("url", "URL of the partner service; KEYROOT_ADMIN_TOKEN is its admin token", {
+const serviceUrl = text("url", "URL of the partner service. KEYROOT_ADMIN_TOKEN must be its admin token", {
   variable: "KEYROOT_SERVICE_URL",
 });
 const bizID = text("id", "Id of the partner, printed by create-partner and list-partners");
@@ -19,9 +19,9 @@ const OF_PARTNER = ["bizID", "serviceUrl"];
 
 export const DEFINITIONS = {
   serve: {
-    summary: "Run the partner service until Ctrl-C; environment variables configure it",
+    summary: "Run the partner service, which environment variables configure, until Ctrl-C",
     options: {
-      every: integer("seconds", "Seconds between two publishing rounds; 0 disables scheduled publishing", {
+      every: integer("seconds", "Seconds between two publishing rounds. 0 turns them off", {
         min: 0,
         max: MAX_TIMER_SECONDS,
         default: 0,
@@ -34,14 +34,14 @@ export const DEFINITIONS = {
   migrate: { summary: "Create or update the tables in the partner service's databases", options: { json } },
 
   reconcile: {
-    summary: "After restoring a backup: add published keys that are missing from the databases",
+    summary: "Add published keys that are missing from the databases, after restoring a backup",
     options: { json },
   },
 
   "make-signing-key": {
     summary: "Make a signing key for access tokens",
     needs: () => ["out"],
-    options: { out: text("file", "File of signing keys; an existing file gets the new key at its end"), json },
+    options: { out: text("file", "File of signing keys. The new key is added at the end of an existing file"), json },
   },
 
   "create-partner": {
@@ -55,20 +55,20 @@ export const DEFINITIONS = {
     needs: () => OF_PARTNER,
     options: {
       bizID,
-      name: text("text", "Display name of the token (optional)"),
+      name: text("text", "Display name of the token", { defaultText: "none" }),
       serviceUrl,
       json,
     },
   },
 
   invite: {
-    summary: "Invite a person to a partner's dashboard or the operator's console, and print the link once",
+    summary: "Print a link that invites a person to a partner's dashboard or the operator's console",
     needs: ({ operator }) => ["name", ...(operator === true ? [] : ["bizID"]), "serviceUrl"],
     options: {
       bizID: text("id", "Id of the partner, printed by create-partner"),
-      operator: flag("Invite to the operator's console, which manages all partners"),
-      name: text("text", "Name of the person; the name of a person who lost all passkeys makes a new link"),
-      role: text("role", "administrator: may change everything; reader: may only look", {
+      operator: flag("Invite to the operator's console instead, which manages all partners"),
+      name: text("text", "Name of the person. Repeat the name if the person lost all passkeys"),
+      role: text("role", "Rights of the person. A reader cannot change anything", {
         choices: ["administrator", "reader"],
         default: "administrator",
       }),
@@ -133,7 +133,7 @@ export const DEFINITIONS = {
       actorKind: text("kind", "Only changes by this kind of actor", {
         choices: ["service", "operator", "person", "partner", "user"],
       }),
-      actorID: text("id", "List only changes that this server token, user or person made"),
+      actorID: text("id", "Only changes by the server token, user or person with this id"),
       since: text("time", "Only entries of this time or later, such as 2027-01-31 or 2027-01-31T08:00:00Z"),
       until: text("time", "Only entries before this time"),
       serviceUrl,
@@ -142,7 +142,7 @@ export const DEFINITIONS = {
   },
 
   "publish-registered": {
-    summary: "Publish the keys that users registered, now",
+    summary: "Publish the registered keys now",
     needs: () => ["serviceUrl"],
     options: { serviceUrl, json },
   },
