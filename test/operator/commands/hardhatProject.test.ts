@@ -25,8 +25,24 @@ const OWN_TEST = `
 import assert from "node:assert/strict";
 import hre from "hardhat";
 import { startStack } from "@keyroot/service/stack";
+import { ANY_KEY, createVerifier } from "keyroot";
+import "keyroot/beacon";
 
 describe("an app", () => {
+  it("verifies with a simulated beacon endpoint", async () => {
+    const stack = await startStack(hre, { ports: { chain: 0, files: 0 } });
+    try {
+      const { rpcUrl: rpc, chainId, contract, merkleUrl, connection } = stack;
+      const beacon = await connection.keyroot.simulateBeacon();
+      const verifier = createVerifier({ beacon, rpc, chainId, contract, merkleUrl });
+      const error = await verifier.verify("y".repeat(32), { expectedPublicKey: ANY_KEY }).catch((error) => error);
+      assert.equal(error.code, "NOT_PUBLISHED");
+      assert.equal(error.evidence.anchor, "beacon");
+    } finally {
+      await stack.close();
+    }
+  });
+
   it("starts a chain with the registry, files and a service", async () => {
     const stack = await startStack(hre, { ports: { chain: 0, files: 0, service: 0 } });
     try {
@@ -143,7 +159,7 @@ for (const template of testAll ? ["minimal", "mocha-ethers"] : ["mocha-ethers"])
       it("gives the project's own tests a stack", async () => {
         await writeFile(join(folder, "test", "app.ts"), OWN_TEST);
         const { code, stdout } = await outcomeOf(start(["test", "mocha", "test/app.ts", "--no-compile"]));
-        expect([code, stdout.includes("1 passing")], stdout).to.deep.equal([0, true]);
+        expect([code, stdout.includes("2 passing")], stdout).to.deep.equal([0, true]);
         expect(await stackFoldersIn(folder)).to.be.empty;
       });
     }

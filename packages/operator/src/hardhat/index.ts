@@ -7,6 +7,7 @@ import { commandTask, type HardhatHost } from "./task.ts";
 
 export type { Definition, Parsed } from "../commands/definition.ts";
 export { defineCommand } from "../commands/runCommand.ts";
+export type { KeyrootConnection } from "./simulatedBeacon.ts";
 export { commandTask, type HardhatHost } from "./task.ts";
 
 const service = await loadServiceCommands();
@@ -16,7 +17,8 @@ const commands = { ...commandsWith(service), ...service?.HARDHAT_COMMANDS } as R
 
 /**
  * The Hardhat plugin: adds `npx hardhat keyroot <command>`, with the project's networks and keystore. With
- * `@keyroot/service` installed, it also has the commands of the partner service and of the local stack.
+ * `@keyroot/service` installed, it also has the commands of the partner service and of the local stack. Connections get
+ * `connection.keyroot.simulateBeacon()`, for tests of apps with the option `beacon`.
  * @example
  * import keyroot from "@keyroot/operator/hardhat";
  * export default defineConfig({ plugins: [keyroot] });
@@ -28,6 +30,7 @@ const plugin: HardhatPlugin = {
     emptyTask("keyroot", "Publish users' public keys, verify and audit them").build(),
     ...Object.entries(commands).map(([name, command]) => commandTask(name, command)),
   ],
+  hookHandlers: { network: () => import("./simulatedBeacon.ts") },
 };
 
 export default plugin;

@@ -1,0 +1,48 @@
+import type { NetworkHooks } from "hardhat/types/hooks";
+import type { ChainType, DefaultChainType, NetworkConnection } from "hardhat/types/network";
+import type { RpcCall } from "keyroot/transport";
+import type { Listening } from "../shared/ports.ts";
+
+/** The additions of the plugin to a connection. */
+export interface KeyrootConnection {
+  /**
+   * Starts a simulated beacon endpoint for the connection's chain, once, until the connection is closed.
+   * @returns the option `beacon` of a verifier. It is accepted for the chain 31337 only
+   */
+  simulateBeacon(): Promise<{ urls: string[]; checkpoint: string }>;
+}
+
+declare module "hardhat/types/network" {
+  // eslint-disable-next-line @typescript-eslint/no-unused-vars, @typescript-eslint/no-redundant-type-constituents -- as Hardhat's own declaration
+  interface NetworkConnection<ChainTypeT extends ChainType | string = DefaultChainType> {
+    keyroot: KeyrootConnection;
+  }
+}
+
+const running = new WeakMap<object, Promise<Listening>>();
+
+const hooks: Pick<NetworkHooks, "newConnection" | "closeConnection"> = {
+  async newConnection(context, next) {
+    const connection = await next(context);
+    connection.keyroot = { simulateBeacon: () => startBeacon(connection) };
+    return connection;
+  },
+  async closeConnection(context, connection, next) {
+    await (await running.get(connection))?.close();
+    await next(context, connection);
+  },
+};
+
+/** Adds `connection.keyroot` to every connection of a project. */
+export default function networkHooks(): Promise<Partial<NetworkHooks>> {
+  return Promise.resolve(hooks);
+}
+
+async function startBeacon(connection: Pick<NetworkConnection, "provider">) {
+  // Loaded on demand: it brings the curve BLS12-381.
+  const { SimulatedBeacon, TEST_CHECKPOINT } = await import("../testing/simulatedBeacon.ts");
+  const call: RpcCall = (method, params) => connection.provider.request({ method, params: [...params] });
+  const server = running.get(connection) ?? new SimulatedBeacon({ call }).listen();
+  running.set(connection, server);
+  return { urls: [(await server).url], checkpoint: TEST_CHECKPOINT };
+}
