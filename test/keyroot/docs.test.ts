@@ -6,6 +6,7 @@ import { access, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { serializeStatement } from "keyroot/auditors";
+import { TEST_CHECKPOINT } from "@keyroot/operator/testing";
 import type { KeyRecord } from "../../packages/keyroot/src/identity/keyRecord.ts";
 import { DEFAULT_LIMITS } from "../../packages/keyroot/src/transport/limits.ts";
 import { rpcCaller } from "../../packages/keyroot/src/transport/jsonRpc.ts";
@@ -18,7 +19,7 @@ import { signedBy, TestAuditor } from "../support/auditors/testAuditor.ts";
 import { LOCAL } from "../support/chain/local.ts";
 import { sampleRecords, sampleUserID } from "../support/samples.ts";
 import { type Endpoint, startEndpoint } from "../support/chain/lyingEndpoint.ts";
-import { temporaryFolder } from "../support/support.ts";
+import { never, temporaryFolder } from "../support/support.ts";
 import { ENDLESS_MS } from "../support/endless.ts";
 
 const run = promisify(execFile);
@@ -27,6 +28,7 @@ const read = (path: string) => readFile(join(root, path), "utf8");
 const pages = {
   "threat-model.md": await read("docs/threat-model.md"),
   "verifying.md": await read("docs/verifying.md"),
+  "light-client.md": await read("docs/light-client.md"),
 };
 const programsOf = (page: string) => [...page.matchAll(/```js\n([^]*?)```/g)].map(([, lines = ""]) => lines);
 const programOf = (page: string) => programsOf(page).join("\n");
@@ -43,7 +45,7 @@ describe("the pages about verifying", () => {
   const folder = temporaryFolder();
 
   before(async () => {
-    stack = await startStack(hre, { ports: { chain: 0, files: 0 } });
+    stack = await startStack(hre, { ports: { chain: 0, files: 0, beacon: 0 } });
     opened.defer(() => stack.close());
     const call = rpcCaller(stack.rpcUrl, { maxBytes: 2 ** 20, timeoutMs: ENDLESS_MS });
     const registry = await Registry.connect(call, stack.contract);
@@ -81,7 +83,13 @@ describe("the pages about verifying", () => {
       [/http:\/\/127\.0\.0\.1:8545/g, stack.rpcUrl],
       [/https:\/\/files\.example|http:\/\/127\.0\.0\.1:8546/g, stack.merkleUrl],
       [/0x5FbDB2315678afecb367f032d93F642f64180aa3/g, stack.contract],
-      [/chainId: 1,/g, `chainId: ${stack.chainId},`],
+      [/chainId: (?:1|8453),/g, `chainId: ${stack.chainId},`],
+      [/https:\/\/(?:other-)?beacon\.example/g, stack.beaconUrl ?? never()],
+      [/https:\/\/rpc\.example/g, stack.rpcUrl],
+      [/0x2e522016\w+/g, TEST_CHECKPOINT],
+      ['fileStore("light-client")', `fileStore(${JSON.stringify(join(folder.path, "light-client"))})`],
+      // A store of browsers, which Node does not have.
+      ["indexedDbStore()", "new Map()"],
     ];
     const urls = endpoints.map(({ url }) => url);
     let program = page.replace(/https:\/\/rpc-[abc]\.example/g, () => urls.shift() ?? "");
@@ -107,6 +115,34 @@ describe("the pages about verifying", () => {
     const contacts = [`${mine.userID} verified`, `${sampleUserID(9)} NOT_PUBLISHED`];
     const last = `${mine.pubKey} endpoint unchecked`;
     expect(output.trim().split("\n")).to.deep.equal([...contacts, "auditors 2", last]);
+  });
+
+  const forPublicChains = programsOf(pages["verifying.md"].split("## Verify one key")[0] ?? "");
+  for (const [file, output] of Object.entries({ "mainnet.mjs": /^beacon \d+\n$/, "rollup.mjs": /^quorum true\n$/ }))
+    it(`have the example ${file}, which runs on a local chain`, async () => {
+      const [program = never()] = forPublicChains.filter((one) => one.startsWith(`// ${file}\n`));
+      expect(await runProgram(program)).to.match(output);
+    });
+
+  it("have no other example for public chains", () => {
+    expect(forPublicChains).to.have.lengthOf(2);
+  });
+
+  it("have examples of the light client in browsers, offline and in tests, which run on a local chain", async () => {
+    const [browser = "", offline = "", simulated = "", ...others] = programsOf(pages["light-client.md"]);
+    expect(others).to.deep.equal([]);
+    expect(await runProgram(browser)).to.match(/^beacon \d+ 512\n$/);
+    const { rpcUrl: rpc, chainId, contract, merkleUrl, beaconUrl } = stack;
+    const place = { rpc, chainId, contract, merkleUrl, urls: [beaconUrl], checkpoint: TEST_CHECKPOINT };
+    const values = { ...verifying, ...place };
+    expect(await runProgram(offline, "console.log(verified.evidence.block.hash === blockHash);", values)).to.equal(
+      "true\n",
+    );
+    const report = `const { makeBlockProof } = await import("keyroot/beacon");
+      const { evidence } = await makeBlockProof({ ...beacon, chainId: ${chainId} });
+      console.log(evidence.participation);
+      process.exit();`;
+    expect(await runProgram(simulated, report, {})).to.equal("512\n");
   });
 
   it("have an example of a safety code that runs", async () => {

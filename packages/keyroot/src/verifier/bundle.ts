@@ -140,7 +140,7 @@ export function parseBundle(source: unknown): { bundle: Bundle; record: KeyRecor
  * @throws ArgumentError SOURCE_NOT_IMPORTED, and as `verifyPublicKey`; nothing was verified
  * @example
  * const bytes = new Uint8Array(await (await fetch("https://files.example/alice.bundle.json")).arrayBuffer());
- * const query = { userID, chainId: 1, contract: "0x5FbDB2315678afecb367f032d93F642f64180aa3" };
+ * const query = { userID, expectedPublicKey, chainId: 1, contract: "0x5FbDB2315678afecb367f032d93F642f64180aa3" };
  * const { publicKey, evidence } = await verifyBundle(bytes, query, { pinned });
  */
 export async function verifyBundle(

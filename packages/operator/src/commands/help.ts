@@ -47,8 +47,8 @@ const auditors = {
   threshold: integer("n", "Number of auditors that must have signed the same statement", { min: 1 }),
   statementUrls: text("urls", "URLs of the auditors' folders of statements, separated by commas"),
 };
-const signingKey = text("file", "Auditor's key file, which signs");
-const statementFolder = text("dir", "Folder of the auditor's statements, which a web server publishes");
+const signingKey = text("file", "Key file of the auditor who signs");
+const statementFolder = text("dir", "Folder of your own statements. A web server publishes it");
 const codeHash = text("hash", "Keccak-256 hash that the contract's code must have");
 const records = text(
   "file",

@@ -53,7 +53,7 @@ const OPTIONS: (keyof AuditorOptions)[] = ["keys", "threshold", "maxAgeMs"];
 const DEFAULT_MAX_AGE_MS = 86_400_000;
 const MAX_KEYS = 64;
 
-/** @throws ArgumentError ARGUMENT_INVALID, AUDITOR_KEY_INVALID */
+/** Checks the auditors whose statements count. @throws ArgumentError ARGUMENT_INVALID, AUDITOR_KEY_INVALID */
 export function parseAuditorOptions(options: AuditorOptions): AuditorPolicy {
   const { keys: texts, threshold, maxAgeMs = DEFAULT_MAX_AGE_MS } = checkObject("The option auditors", options);
   checkNames("The options of auditors", options, OPTIONS);
