@@ -40,9 +40,20 @@ const paragraphs = textsIn("{README,CONTRIBUTING,SECURITY,docs/!(commands|benchm
     .map(oneLine)
     .filter((text) => /^[A-Z`*[]/.test(text) && text.length > 60),
 );
-const titles = textsIn("test/**/*.test.ts", (source) =>
-  Array.from(source.matchAll(/\bit\(\s*["`]([^"`]+)["`]/g), ([, title = ""]) => title),
-);
+/** The titles of tests, each after the titles of the `describe` blocks around it, as a reader sees it. */
+const titles = textsIn("test/**/*.test.ts", (source) => {
+  const subjects: string[] = [];
+  return Array.from(
+    source.matchAll(/^( *)(describe|it)(?:\.\w+)?\(\s*(?:"([^"]+)"|`([^`]+)`)/gm),
+    ([, indent = "", kind, quoted, template]) => {
+      const title = quoted ?? template ?? "";
+      const depth = indent.length / 2;
+      subjects.length = Math.min(subjects.length, depth);
+      if (kind === "describe") subjects[depth] = title;
+      return kind === "it" ? [[...subjects, title].filter(Boolean).join(" > ")] : [];
+    },
+  ).flat();
+});
 
 /** Mulberry32, a small random generator with a seed. */
 function makeRandom(seed: number): () => number {

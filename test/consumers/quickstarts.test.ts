@@ -28,7 +28,7 @@ describeIfNamed(import.meta.filename)("the quick starts, in an empty folder with
     }
   }
 
-  it("have the four tours of this test", () => {
+  it("have exactly the tours that this test runs", () => {
     expect([...newcomer.sections.keys()]).to.deep.equal(["Start a local system", ...TOURS]);
   });
 

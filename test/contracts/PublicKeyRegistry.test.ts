@@ -328,7 +328,7 @@ describe("PublicKeyRegistry", () => {
         .withArgs(owner.address);
     });
 
-    it("gives a new owner no power over existing roots", async () => {
+    it("does not let a new owner change existing roots", async () => {
       const { registry, newOwner, add } = await networkHelpers.loadFixture(fixture);
       await add(ROOT, ALICE);
       await registry.transferOwnership(newOwner);

@@ -167,7 +167,7 @@ export const mainnet: Deployment | undefined = deployments[1];
   });
 
   describe("its contents", () => {
-    it("are nothing but sources, generated files, license and documentation", async () => {
+    it("are only sources, generated files, the license and documentation", async () => {
       const { stdout } = await run("npm", ["pack", "--dry-run", "--json"], { cwd: join(root, "contracts") });
       const [pack] = JSON.parse(stdout) as [{ files: { path: string }[] }];
       expect(pack.files.map(({ path }) => path).sort()).to.deep.equal([

@@ -81,7 +81,7 @@ describe("the demo", () => {
       expect(seen).to.deep.equal([...onRegistration, "published 12 and 13", "verified 25", ...attacks]);
     });
 
-    it("fails if an attack is rejected for another reason than expected", async () => {
+    it("fails if an attack is rejected with an unexpected code", async () => {
       const error = await runWith("swapped-record", { expectedCode: "KEY_MISMATCH" });
       expect(error).to.be.an.instanceof(DemoError).with.property("code", "DEMO_FAILED");
       expect(error).to.have.property("message").that.contains("swapped-record").and.contains("ROOT_MISMATCH");
@@ -143,7 +143,7 @@ describe("the demo", () => {
       await stack.close();
     });
 
-    it("forwards what an attack does not change, so every key verifies", async () => {
+    it("forwards unchanged answers, so that every key verifies", async () => {
       const { contract, chainId } = stack;
       for (const { name } of ATTACKS.filter((attack) => !attack.rpc)) {
         for (const { name: fileName } of ATTACKS.filter((attack) => !attack.file)) {
@@ -244,7 +244,7 @@ describe("the demo", () => {
       ["SIGTERM", "SIGTERM"],
     ] as const;
     for (const [what, ...signals] of [repeated, ...(testAll ? single : [])]) {
-      it(`stays up until ${what}, then frees its ports and removes its files`, async () => {
+      it(`runs until ${what}, then frees its ports and removes its files`, async () => {
         const env = { KEYROOT_STACK_FILE: join(folder.path, "stack", "stack.json"), TMPDIR: folder.path };
         child = hardhat.start(["demo", "--keep-running", "--port", "0", "--json"], env);
         const [line] = (await once(child.stdout, "data")) as [Buffer];

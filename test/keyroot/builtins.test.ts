@@ -78,7 +78,7 @@ describe("public functions, in a process with changed built-ins", () => {
     usual = await runPrepared("none");
   });
 
-  it("return a result for right data, and throw for false data, without changes", () => {
+  it("return a result for valid data, and throw for false data, if nothing is changed", () => {
     const failed = Object.entries(usual.results).flatMap(([name, result]) => (result === "error" ? [name] : []));
     expect(failed.filter((name) => !/ of (?:a|an)(?:other)? | off | with a changed/.test(name))).to.deep.equal([
       "makeBundle",

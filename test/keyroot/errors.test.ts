@@ -79,7 +79,7 @@ describe("errors", () => {
       }
     });
 
-    it("is to warn of a key or an answer of a server, and to retry what the network did not answer", () => {
+    it("is to warn about a server's key or answer, and to retry if the network did not answer", () => {
       expect(new ArgumentError("PUBLIC_KEY_LENGTH", "").advice).to.equal("warn");
       expect(new TransportError("SERVICE_ANSWER_INVALID", "").advice).to.equal("warn");
       expect(new TransportError("TIMEOUT", "").advice).to.equal("retry");
@@ -90,7 +90,7 @@ describe("errors", () => {
   });
 
   describe("KeyrootError", () => {
-    it("carries name, code, message, cause, and the expected and actual values", () => {
+    it("contains name, code, message, cause, and the expected and actual values", () => {
       const cause = new Error("why");
       const error = new ArgumentError("TREE_EMPTY", "No value.", { expected: 1, actual: 0, cause });
       expect(error).to.be.instanceOf(KeyrootError).and.instanceOf(Error);

@@ -319,7 +319,7 @@ export { verifyBundle } from "keyroot/bundle";
       expect([...sources].sort()).to.deep.equal(named);
     });
 
-    it("says where it comes from, where to report a bug, and which Node it needs", async () => {
+    it("names its repository, the place for bug reports, and the required Node", async () => {
       const { engines } = JSON.parse(await read(ROOT, "package.json")) as Manifest;
       expect(manifest).to.deep.include({
         name: "keyroot",

@@ -274,7 +274,7 @@ describeOnEachDatabase("administration", (service) => {
   });
 
   describe("a deactivated user", () => {
-    it("has no accepted token, gets no new one, and keeps its published key", async () => {
+    it("has no valid token, gets no new one, and keeps its published key", async () => {
       const partner = await service.createPartner();
       const [user, other] = [await service.createUser(partner), await service.createUser(partner)];
       await service.registerKey(user, KEYS);
@@ -328,7 +328,7 @@ describeOnEachDatabase("administration", (service) => {
       expectProblem(await create(other, user.hex), [409, "USER_ID_TAKEN"]);
     });
 
-    it("keeps a key that is on the chain, and says so", async () => {
+    it("keeps a key that is on the chain, and reports it", async () => {
       const partner = await service.createPartner();
       const user = await service.createUser(partner);
       await service.registerKey(user, KEYS);

@@ -69,7 +69,7 @@ describeOnEachDatabase("the audit log's lists", (service) => {
   const ofPartner = (body: object = {}) => listAll(service, PARTNER_PATH, partner.jwt, body);
   const ofPartnerForOperator = (body: object = {}) => ofOperator(service, { biz_id: partner.bizID, ...body });
 
-  it("have who changed what, when and in which request, the newest entries first", async () => {
+  it("contain author, change, time and request, the newest entries first", async () => {
     const entries = await ofPartnerForOperator();
     expect(entries.map(({ action, actor }) => [action, actor.kind])).to.deep.equal([
       ["partner.limited", "operator"],
@@ -105,7 +105,7 @@ describeOnEachDatabase("the audit log's lists", (service) => {
     expect(await listAll(service, PARTNER_PATH, other.jwt, { user_id_hex: user.hex })).to.deep.equal([]);
   });
 
-  it("do not name the operator's people to partners", async () => {
+  it("do not show the operator's staff to partners", async () => {
     const { bizID, jwt } = await service.createPartner();
     const { personID } = await signInPerson(service, null, "Olga Operator");
     const actor = { kind: "person", partner: null, person: personID, name: "Olga Operator" } as const;

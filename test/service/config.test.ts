@@ -203,7 +203,7 @@ describe("the service's configuration", () => {
       expect(faultsIn({ KEYROOT_BUCKET_PREFIX: "a".repeat(16) })).to.have.length(0);
     });
 
-    it("limits an address to ten times the requests of a caller, and 100 rejected ones, unless set otherwise", () => {
+    it("by default, limits an address to ten times a caller's requests, and to 100 rejected requests", () => {
       const limits = (variables: Record<string, string>) => rateLimitsOf(readConfig(variables));
       expect(limits({})).to.deep.equal({ caller: 6000, address: 60_000, refused: 100 });
       expect(limits({ KEYROOT_RATE_LIMIT: "50" })).to.deep.equal({ caller: 50, address: 500, refused: 100 });

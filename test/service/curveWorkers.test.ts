@@ -39,7 +39,7 @@ describe("the threads for curve arithmetic", () => {
     expect(await failure(workers.run("a", wrong))).to.include({ code: "PUBLIC_KEY_NOT_PRIME_ORDER" });
   });
 
-  it("have less priority than the thread that serves requests", async function () {
+  it("have a lower priority than the thread that serves requests", async function () {
     // Only Linux has a priority for each thread.
     if (process.platform !== "linux") return this.skip();
     await workers.run("a", { publicKey });

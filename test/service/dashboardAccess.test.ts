@@ -93,7 +93,7 @@ describe("the dashboard's access checks", () => {
     ({ callers, body }) => callers.includes("operatorStaff") && hasField(body, "biz_id"),
   )) {
     if (!(body.required ?? []).includes("biz_id")) continue;
-    it(`answer ${path} of the operator's people about an unknown partner with an error`, async () => {
+    it(`respond to ${path} with an error if the operator's staff names an unknown partner`, async () => {
       const answer = await call(operator, path, { ...goodBody({ path, body }, other), biz_id: "biz_unknown" });
       const ofUser = hasField(body, "user_id_hex") ? "USER_UNKNOWN" : "PARTNER_UNKNOWN";
       expectProblem(answer, [404, path.endsWith("/staff/remove") ? "PERSON_UNKNOWN" : ofUser]);

@@ -24,7 +24,7 @@ describe("the operator's console", () => {
     ofPartner = await signInPerson(service, partner.bizID, "Ada");
   });
 
-  it("keeps its people apart from partners' people", async () => {
+  it("separates its staff from partners' staff", async () => {
     const names = async ({ call }: TestPerson) =>
       ((await call("/v1/dashboard/staff/list")).body as { people: { name: string }[] }).people.map(({ name }) => name);
     expect(await names(operator))
@@ -109,7 +109,7 @@ describe("the operator's console", () => {
     }
   });
 
-  it("shows the code of what failed, and logs no URL that may contain a secret", async () => {
+  it("shows the error code of a failure, and logs no URL that may contain a secret", async () => {
     const secret = "hunter2";
     const failure = (code: "RPC_ERROR" | "UNREACHABLE") =>
       new TransportError(code, `https://user:${secret}@rpc.test:8545/v3/${secret}?key=${secret} did not answer.`, {
@@ -139,7 +139,7 @@ describe("the operator's console", () => {
     }
   });
 
-  it("says that a service without a chain does not publish", async () => {
+  it("shows that a service without a chain does not publish", async () => {
     const { body } = await operator.call("/v1/dashboard/status/get");
     expect(body).to.deep.equal({
       databases: [{ name: "home, us-west-2, eu-west-1", error: null }],
@@ -152,7 +152,7 @@ describeOnBoth("the console's state of publishing", (startChain) => {
   const fresh = freshRegistry(startChain);
   const folder = temporaryFolder();
 
-  it("shows the chain, the stores and the keys, and by its code what does not answer", async () => {
+  it("shows the chain, the stores and the keys, and the error code of a part that does not answer", async () => {
     const databases = await freshDatabases();
     const config = {
       ...{ rpcUrl: fresh.rpcUrl, contract: fresh.contract, chainId: fresh.chainId, confirmations: 1 },

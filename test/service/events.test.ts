@@ -54,7 +54,7 @@ describeOnEachDatabase("events", (service) => {
     expectProblem(await service.post(PATH, { after }, { token: of.jwt }), [status, code]);
   };
 
-  it("are listed in order, with what changed", async () => {
+  it("are listed in order, with the changed data", async () => {
     const user = await service.createUser(partner);
     const { events: listed } = await list();
     expect(listed.map(({ type }) => type)).to.deep.equal(["user.created", "refreshToken.created"]);

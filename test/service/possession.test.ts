@@ -90,7 +90,7 @@ describeOnEachDatabase("proof of possession", (service) => {
       expectProblem(other, [409, "PUBLIC_KEY_REGISTERED"]);
     });
 
-    it("is limited to 10 per user and minute, which does not concern other users or a registered key", async () => {
+    it("is limited to 10 per user and minute, without an effect on other users or registered keys", async () => {
       for (let i = 0; i < 10; i++) await challengeFor();
       const eleventh = await service.post(CHALLENGE, keyFieldsOf(KEYS), { token: user.jwt });
       expectProblem(eleventh, [429, "RATE_LIMITED"]);

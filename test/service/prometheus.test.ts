@@ -45,7 +45,7 @@ describe("the files for Prometheus and Grafana", () => {
     return closing(await startService({ ...config, databaseFolder: null }));
   }
 
-  it("have alerts that promtool accepts, that faults raise and a healthy service does not", async () => {
+  it("have alerts that promtool accepts, and that only faults raise", async () => {
     const promtool = findProgram("promtool");
     await run(promtool, ["check", "rules", ALERTS]);
     const tests = await readFile(join(import.meta.dirname, "alerts.promtest.yml"), "utf8");

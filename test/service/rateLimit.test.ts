@@ -411,7 +411,7 @@ describe("the rate limits", () => {
   describe("in the headers of responses", () => {
     const three = { address: 30, refused: 20, caller: LIMIT };
 
-    it("are announced, with what remains of those that were counted", async () => {
+    it("are announced, with the remaining requests of the counted limits", async () => {
       const service = await replica({ rateLimits: three });
       const partner = await unlimited.createPartner();
       const { headers } = await list(service, partner);

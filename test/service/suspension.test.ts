@@ -27,7 +27,7 @@ describe("a suspended partner", () => {
     await service.registerKey(user, keys);
   });
 
-  it("has users who read their record and withdraw a pending key, with a new access token, and nothing else", async () => {
+  it("lets users only read their record and withdraw a pending key, with a new access token", async () => {
     await suspend();
     const token = await service.exchange(partner.bizID, user.refreshToken);
     for (const { path } of OPERATIONS.filter(({ tag, path }) => tag === "user" && path !== RECORD && path !== WITHDRAW))
@@ -36,7 +36,7 @@ describe("a suspended partner", () => {
     expect(await service.done(WITHDRAW, { key_id }, { token })).to.include({ state: "unregistered" });
   });
 
-  it("has no deactivated users with accepted tokens", async () => {
+  it("still refuses the tokens of deactivated users", async () => {
     await service.done("/v1/authdBizSrv/users/deactivate", { user_id_hex: user.hex }, { token: partner.jwt });
     await suspend();
     expectProblem(await service.post(RECORD, {}, { token: user.jwt }), [403, "USER_DEACTIVATED"]);

@@ -86,19 +86,19 @@ describe("the dashboard's list of users", () => {
   });
 
   for (const state of ["unregistered", "waiting", "undecided", "ready", "submitted", "published"]) {
-    it(`has only users whose key is ${state}, if asked for them`, async () => {
+    it(`contains only users whose key is ${state}, on request`, async () => {
       const { users, next } = await list({ state });
       expect(users.map(({ user_id }) => user_id)).to.deep.equal([inState[state]?.userID]);
       expect(next).to.equal(null);
     });
   }
 
-  it("has only users of a region, if asked for them", async () => {
+  it("contains only users of a region, on request", async () => {
     expect((await list({ region: "eu-west-1" })).users).to.deep.equal([]);
     expect((await list({ region: "us-west-2" })).users).to.have.length(6);
   });
 
-  it("comes in pages that continue after the last user of the page before", async () => {
+  it("continues each page after the last user of the previous page", async () => {
     const all = (await list()).users;
     for (const filter of [{}, { region: "us-west-2" }]) {
       const paged: Listed[] = [];
@@ -217,7 +217,7 @@ describe("the dashboard's overview", () => {
     });
   });
 
-  it("checks the chain at most every half minute, however many people look", async () => {
+  it("checks the chain at most every half minute, for any number of viewers", async () => {
     const partner = await service.createPartner("Busy");
     const person = await signInPerson(service, partner.bizID, "Bea");
     await person.call("/v1/dashboard/overview/get");

@@ -215,7 +215,7 @@ describe("sending a webhook", () => {
     });
   });
 
-  it("reads no more of a response than it must, whatever its status", async () => {
+  it("reads only the necessary part of a response, for any status", async () => {
     for (const status of [200, 500]) {
       let written = 0;
       receiver.respond = (response) => {

@@ -498,7 +498,7 @@ describeOnEachDatabase(
         await slow.close();
       });
 
-      it("does not keep a service that stops: what was not sent returns to the queue", async () => {
+      it("does not delay the stop of the service: unsent deliveries return to the queue", async () => {
         const { endpointID } = await addEndpoint(service, partner, receiver.url);
         for (let i = 0; i < 12; i++) await emit(service.databases, partner);
         const held: ServerResponse[] = [];
@@ -565,7 +565,7 @@ describe("the keys of webhook secrets", () => {
     return path;
   };
 
-  it("are read from a file of lines in base64, and what is wrong with it is reported without its content", async () => {
+  it("are read from a file of lines in base64, whose faults are reported without its content", async () => {
     const [key, second] = [randomBytes(32), randomBytes(32)];
     expect((await WebhookKeys.read(await file(key, second))).sealingID).to.equal(new WebhookKeys([key]).sealingID);
     const invalid = [

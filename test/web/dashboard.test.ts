@@ -83,7 +83,7 @@ describeIfNamed(import.meta.filename)("the dashboard in Chromium", () => {
   });
 
   describe("the overview", () => {
-    it("says in one line that there is nothing to do, and leads each number to its list", async () => {
+    it("shows in one line that there is nothing to do, and links each number to its list", async () => {
       const bizID = await world.createPartner("Quiet company");
       await using opened = await world.signIn("Quinn", { bizID });
       const { page, complaints } = opened;
@@ -96,7 +96,7 @@ describeIfNamed(import.meta.filename)("the dashboard in Chromium", () => {
       expect(complaints).to.deep.equal([]);
     });
 
-    it("names what needs a person first", async () => {
+    it("lists open tasks first", async () => {
       const { bizID, users } = await world.createPartnerWithUsers("Busy company", 1);
       const [user] = users;
       if (user === undefined) throw new Error("No user was created.");

@@ -110,7 +110,7 @@ describeIfNamed(import.meta.filename)("the operator's pages in Chromium", () => 
     expect(complaints).to.deep.equal([]);
   });
 
-  it("disable Publish now, and say why, while no key waits", async () => {
+  it("disable Publish now with a reason while no key waits", async () => {
     world.publishable = 0;
     try {
       await using opened = await world.signIn("Otto", { bizID: null });

@@ -209,7 +209,7 @@ describeIfNamed(import.meta.filename)("the dashboard's users in Chromium", () =>
     expect(complaints).to.deep.equal([]);
   });
 
-  it("can be searched and walked through with the keyboard, and copies whole ids", async () => {
+  it("can be searched and navigated with the keyboard, and copies whole ids", async () => {
     const { bizID, users } = await world.createPartnerWithUsers("Keyboard company", 3);
     await using opened = await world.signIn("Kay", { bizID });
     const { page } = opened;

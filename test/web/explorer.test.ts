@@ -90,7 +90,7 @@ describeIfNamed(import.meta.filename)("the explorer in Chromium", () => {
   });
 
   describe("the start page", () => {
-    it("shows chain, contract, owner, users, roots and recent batches, and what they rest on", async () => {
+    it("shows chain, contract, owner, users, roots and recent batches, with their evidence", async () => {
       await using opened = await world.open(explorer.url);
       const { page, complaints } = opened;
       const card = page.locator(".registry-card");
@@ -106,13 +106,13 @@ describeIfNamed(import.meta.filename)("the explorer in Chromium", () => {
       expect(complaints).to.deep.equal([]);
     });
 
-    it("says that the contract's code has another hash than the configured one", async () => {
+    it("reports a contract code whose hash differs from the configured one", async () => {
       const codeHash = `0x${"12".repeat(32)}`;
       await using opened = await world.open(await world.serve({ codeHash }));
       await sees(opened.page, "code has another hash");
     });
 
-    it("says so if an endpoint does not give the same answer", async () => {
+    it("reports an endpoint that gives another answer", async () => {
       const { rpcUrl, merkleUrl } = world.stack;
       await using opened = await world.open(await world.serve({ rpc: [rpcUrl, merkleUrl] }));
       await sees(opened.page, "Only 1 of 2");

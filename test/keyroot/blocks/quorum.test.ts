@@ -153,7 +153,7 @@ describeOnChains("a quorum of 3", (chain) => {
         expect(await errorClass(options)).to.equal("VerificationError");
       });
 
-      it(`if one endpoint lies and too few others answer: a VerificationError, ${nameOf(pair)}`, async () => {
+      it(`if one endpoint returns a false answer and too few others answer: a VerificationError, ${nameOf(pair)}`, async () => {
         const state = await chain.inventState(`0x${forged.tree.root}`);
         chain.letLie(dead, 3);
         chain.letLie((...call) => lieAboutBlock(state, ...call), 1);

@@ -111,7 +111,7 @@ describeIfNamed(import.meta.filename)("the verifier in Chromium, under a strict 
     expect(await verify({ merkleUrl: rogue.url })).to.equal("REDIRECT_REFUSED");
   });
 
-  it("throws UNREACHABLE where no server listens", async () => {
+  it("throws UNREACHABLE if no server listens", async () => {
     expect(await verify({ rpc: unused })).to.equal("UNREACHABLE");
     expect(await verify({ merkleUrl: unused })).to.equal("UNREACHABLE");
   });

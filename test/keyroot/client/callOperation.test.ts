@@ -59,14 +59,14 @@ describe("callOperation", () => {
 
   describe("a repeated request", () => {
     for (const status of [429, 502, 503, 504]) {
-      it(`follows the status ${status}`, async () => {
+      it(`is sent after the status ${status}`, async () => {
         const { requests, post } = await connect(after({ status }));
         expect(await post()).to.deep.equal({});
         expect(requests).to.have.lengthOf(2);
       });
     }
 
-    it("follows a broken connection and a timeout", async () => {
+    it("is sent after a broken connection, and after a timeout", async () => {
       let requests = 0;
       const { post } = await connect(
         ({ socket }, response) => {
@@ -94,7 +94,7 @@ describe("callOperation", () => {
     });
 
     for (const status of [400, 401, 403, 404, 408, 409, 413, 415, 500, 501]) {
-      it(`does not follow the status ${status}`, async () => {
+      it(`is not sent after the status ${status}`, async () => {
         const { requests, post } = await connect(after({ status, headers: { "Retry-After": "0" } }));
         expect(await failure(post())).to.include({ name: "ServiceError", code: "SERVICE_ERROR", status });
         expect(requests).to.have.lengthOf(1);

@@ -36,12 +36,12 @@ describe("the clients' options", () => {
       }
     });
 
-    it("loses slashes at its end and keeps its path", () => {
+    it("keeps its path, without slashes at the end", () => {
       expect(check({ serviceUrl: "https://keys.example/" }).serviceUrl).to.equal("https://keys.example");
       expect(check({ serviceUrl: "https://keys.example/a/b//" }).serviceUrl).to.equal("https://keys.example/a/b");
     });
 
-    it("has no other form, and no user, query or fragment", () => {
+    it("is refused in any other form, and with a user, query or fragment", () => {
       const others = ["", "keys.example", "/v1", "ftp://keys.example", "file:///", "https://a:b@keys.example"];
       const more = ["https://keys.example/?a", "https://keys.example/#a", undefined, null, 7];
       for (const serviceUrl of [...others, ...more]) expect(refusal({ serviceUrl })).to.equal("ARGUMENT_INVALID");

@@ -25,7 +25,7 @@ describe("code hash", () => {
       expect(await fetchFrom(code)).to.equal(keccak256(code));
     });
 
-    it("asks for the code of the contract at the block", async () => {
+    it("requests the contract's code at the block", async () => {
       const calls: unknown[] = [];
       const call = (...args: unknown[]) => Promise.resolve((calls.push(args), "0x"));
       await fetchCodeHash(call, CONTRACT, { blockHash: "0x01" });

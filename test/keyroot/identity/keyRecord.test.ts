@@ -76,7 +76,7 @@ describe("key record", () => {
   });
 
   describe("toKeyRecord", () => {
-    it("rejects values that are not an object with three own fields", () => {
+    it("rejects values other than an object with exactly three fields", () => {
       const heir = Object.assign(Object.create(record) as object, { a: "", b: "", c: "" });
       for (const value of [null, undefined, 7, text, [userID, pubKey, keyID], heir, Object.create(record), new Map()]) {
         expect(refusalOf(() => toKeyRecord(value))).to.equal("RECORD_INVALID");

@@ -140,7 +140,7 @@ describe("proof of possession", () => {
       expect(responseOf({ ...statement, ephemeralKey }, shared)).to.deep.equal(response);
     });
 
-    it("is not answered with an invalid private key, whose value no error shows", () => {
+    it("is not answered with an invalid private key, and no error shows the key", () => {
       const { ephemeralKey } = makeChallenge(statement);
       for (const privateKey of [0n, -1n, N, N + 5n, 5 as unknown as bigint, "5" as unknown as bigint]) {
         expect(() => provePossession({ ...statement, ephemeralKey }, privateKey))

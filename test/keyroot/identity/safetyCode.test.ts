@@ -99,7 +99,7 @@ describe("safety code", () => {
       }
     });
 
-    it("gives the same with hashes in plain JavaScript, as in browsers", () => {
+    it("is the same with hashes in plain JavaScript, as in browsers", () => {
       fc.assert(
         fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
           expect(sha512(bytes)).to.deep.equal(portableSha512(bytes));
@@ -120,7 +120,7 @@ describe("safety code", () => {
       );
     });
 
-    it("says whose key differs", () => {
+    it("reports whose key differs", () => {
       const cases = {
         contact: makeSafetyCode({ ...bob, publicKey: key(2) }, alice),
         mine: makeSafetyCode(bob, { ...alice, publicKey: key(2) }),
@@ -146,7 +146,7 @@ describe("safety code", () => {
       expect(error?.message).to.include(carol.userID).and.include(bob.userID);
     });
 
-    it("says of another version that an app is out of date", () => {
+    it("reports an outdated app for a payload of another version", () => {
       const error = scan(payload.replace("SAFETY-1", "SAFETY-2"));
       expect(error).to.include({ step: "file", code: "SAFETY_CODE_INVALID" });
       expect(error?.message).to.include("out of date");
@@ -165,7 +165,7 @@ describe("safety code", () => {
       );
     });
 
-    it("throws a VerificationError for anything that is no payload", async () => {
+    it("throws a VerificationError for anything but a payload", async () => {
       await fc.assert(
         fc.asyncProperty(junk, async (value) => {
           const error = await keyrootErrorOf(() => {

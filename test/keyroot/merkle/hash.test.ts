@@ -56,7 +56,7 @@ describe("hashes of a Merkle tree", () => {
   });
 
   describe("checkMerkleRoot", () => {
-    it("returns a root and rejects everything else", () => {
+    it("returns a valid root, and rejects any other value", () => {
       expect(checkMerkleRoot(ROOT)).to.equal(ROOT);
       for (const value of INVALID) expect(refusalOf(() => checkMerkleRoot(value))).to.equal("HASH_INVALID");
     });

@@ -93,7 +93,7 @@ describe("MerkleTree", () => {
       expect(tree.root).to.equal("2dc4c3bd67f85878bb08bf7b57437490b2dced3f3dc95a16ac0b685610a923b0");
     });
 
-    it("must not be more, which is checked before hashing", () => {
+    it("is at most a million values, which is checked before hashing", () => {
       expect(refusalOf(() => new MerkleTree(new Array<string>(MAX_VALUES + 1)))).to.equal("TREE_TOO_LARGE");
       expect(refusalOf(() => new MerkleTree(new Array<string>(2 ** 32 - 1)))).to.equal("TREE_TOO_LARGE");
     });

@@ -48,7 +48,7 @@ describe("readMerkleTreeRoots", () => {
     expect(calls).to.equal(1);
   });
 
-  it("asks for 20 bytes per user, and is answered 34 bytes for users in a row with one root", async () => {
+  it("sends 20 bytes per user, and receives 34 bytes for consecutive users with one root", async () => {
     await publish(users.slice(100, 600));
     const sizes: number[] = [];
     const counted: RpcCall = async (method, params) => {

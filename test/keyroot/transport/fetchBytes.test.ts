@@ -185,7 +185,7 @@ describe("fetchBytes", () => {
       expect(bytes).to.have.lengthOf(5);
     });
 
-    it("does not prevent that requests share a connection", async () => {
+    it("does not prevent requests from sharing a connection", async () => {
       const sockets = new Set<unknown>();
       const url = await at((request, response) => {
         sockets.add(request.socket);

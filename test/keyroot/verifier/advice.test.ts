@@ -60,7 +60,7 @@ describeOnChains("the advice of a verification's error", (chain) => {
     expect(error).to.include({ code: "KEY_MISMATCH", advice: "warn" });
   });
 
-  it("names the developer for another chain or contract, but not once a key was verified", async () => {
+  it("is for the developer if chain or contract are wrong, until a key was verified", async () => {
     const options = chain.optionsFor({ anchor: "endpoint", storageProof: false });
     const wrong = { chainId: chain.chainId + 1 };
     expect(await adviceFor(verifierOf(options, wrong))).to.equal("developer");

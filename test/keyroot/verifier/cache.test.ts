@@ -146,7 +146,7 @@ describeOnChains("a cache of verified keys", (chain) => {
       expect(resultOf(await verify(at(-1)))).to.equal("truth");
     });
 
-    it("asks the chain again before KEY_MISMATCH", async () => {
+    it("reads the chain again before KEY_MISMATCH", async () => {
       const { chainId, contract, files } = chain;
       const options = { rpc: url(0), chainId, contract, merkleUrl: files.url, cache, ...at(1) };
       const [outcome] = await verifyMany([{ userID, expectedPublicKey: mine.pubKey }], options);
@@ -239,7 +239,7 @@ describeOnChains("a cache of verified keys", (chain) => {
       });
     }
 
-    it("keeps it when one endpoint gives the same answer", async () => {
+    it("is kept if one endpoint gives the same answer", async () => {
       expect(resultOf(await verify({ ...FINAL, rpc: url(0) }))).to.equal("truth");
       const before = requests();
       expect(resultOf(await verify(strong()))).to.equal("truth");

@@ -50,7 +50,7 @@ describe("verifyBundle", () => {
       expect(await verify(bytesOf(good))).to.deep.equal(verdict);
     });
 
-    it("accepts what else the caller expects", async () => {
+    it("accepts the other values that the caller expects", async () => {
       for (const expectedPublicKey of [mine.pubKey, base64ToBytes(mine.pubKey)]) {
         const expected = { codeHash: CODE_HASH, usersSlot: 2, contract: CONTRACT.toUpperCase().replace("X", "x") };
         expect(await verify(good, { ...expected, expectedPublicKey })).to.deep.equal(verdict);

@@ -277,7 +277,7 @@ describe("verifyPublicKey", () => {
       expect(await inProcess(JSON.stringify(endpoint.url), 3_600_000)).to.equal("RPC_ERROR\n");
     });
 
-    it("has reported a provider that never answers, although nothing else kept the process alive", async () => {
+    it("reports a provider that never answers, even if nothing else keeps the process alive", async () => {
       expect(await inProcess("{ request: () => new Promise(() => {}) }", 50)).to.equal("TIMEOUT\n");
     });
   });

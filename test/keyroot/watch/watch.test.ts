@@ -230,7 +230,7 @@ describe("watch", () => {
       expect(codes()).to.deep.equal(["CONTACT_KEY_MISMATCH"]);
     });
 
-    it("reports the own user's last answer, and each contact's, apart", async () => {
+    it("reports the last answers for the app's user and for each contact separately", async () => {
       serverKeys = [
         { userID: contact.userID, expectedPublicKey: contact.pubKey },
         { userID: never.userID, expectedPublicKey: ANY_KEY },
@@ -285,7 +285,7 @@ describe("watch", () => {
   });
 
   describe("while something is unavailable", () => {
-    it("is silent, and says in its status what failed", async () => {
+    it("raises nothing, and reports the failure in its status", async () => {
       network.isOffline = true;
       const watch = await start({
         contacts: () => {

@@ -45,12 +45,12 @@ describe("the state of a watched user", () => {
       expect(conditions(published(), undefined)).to.deep.equal([]);
     });
 
-    it("raises WATCHED_KEY_MISMATCH for the own user, CONTACT_KEY_MISMATCH for a contact", () => {
+    it("raises WATCHED_KEY_MISMATCH for the app's user, CONTACT_KEY_MISMATCH for a contact", () => {
       expect(codes(published("false"), "key")).to.deep.equal(["WATCHED_KEY_MISMATCH"]);
       expect(codes(published("false"), "key", false)).to.deep.equal(["CONTACT_KEY_MISMATCH"]);
     });
 
-    it("raises it too if the file has no valid key", () => {
+    it("also raises it if the file has no valid key", () => {
       expect(codes(published(""), "key")).to.deep.equal(["WATCHED_KEY_MISMATCH"]);
       expect(conditions(published(""), "key")[0]?.message).to.include("no valid key");
     });
@@ -138,7 +138,7 @@ describe("the state of a watched user", () => {
       expect(newConditions(user, conditions(user, "key"))).to.have.lengthOf(1);
     });
 
-    it("are reported for each other key", () => {
+    it("are reported for each different key", () => {
       const user = published();
       noteReported(user, conditions(user, "swapped", false));
       expect(newConditions(user, conditions(user, "swapped again", false))).to.have.lengthOf(1);

@@ -97,7 +97,7 @@ describe("a false answer about blocks", () => {
       expect(roots).to.not.include(first);
     });
 
-    it("finds events that an earlier poll did not get, by the number of users, and reads them", async () => {
+    it("detects by the number of users that an earlier poll missed events, and reads them", async () => {
       await world.publish(records.slice(0, 2));
       await poll();
       const before = await world.head();

@@ -154,7 +154,7 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
       expect(await readUserCount()).to.equal(1);
     });
 
-    it("repeats the request for the chain id if the endpoint fails, as estimate and transfer-ownership", async () => {
+    it("repeats the request for the chain id if the endpoint fails, like estimate and transfer-ownership", async () => {
       const failing = async () => {
         const endpoint = closing(await startEndpoint(fresh.rpcUrl));
         let asked = 0;
@@ -432,7 +432,7 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
       expect((await keyroot.json(["status", ...chain()], { env: unavailable })).code).to.equal(0);
     });
 
-    it("explains that a contract has no userCount(), as the predecessor", async () => {
+    it("explains that a contract has no userCount(), such as the predecessor", async () => {
       const registry = String(await fresh.call("eth_getCode", [fresh.contract, "latest"]));
       // The selector of userCount().
       expect(registry).to.include("07973ccf");

@@ -76,7 +76,7 @@ describeWithProgram("a light client", (keyroot) => {
       expect(answer).to.include({ code: 1, error: "LIGHT_CLIENT_INVALID" });
     });
 
-    it("ends with 2 without a checkpoint, or with one that is none", async () => {
+    it("ends with 2 without a valid checkpoint", async () => {
       expect(await run("light-client", "--beacon", server.url)).to.include({ code: 2 });
       expect(await run("light-client", "--checkpoint", beacon.checkpoint)).to.include({ code: 2 });
       expect(await follow({ checkpoint: "0x12" })).to.include({ code: 2 });
@@ -98,7 +98,7 @@ describeWithProgram("a light client", (keyroot) => {
       expect(await verify(stranger)).to.include({ code: 1, error: "NOT_PUBLISHED" });
     });
 
-    it("ends with 2 beside another source of the block", async () => {
+    it("ends with 2 if another source of the block is given", async () => {
       expect(await verify(mine, "--quorum", "1")).to.include({ code: 2 });
       expect(await verify(mine, "--light-client")).to.include({ code: 2 });
     });
@@ -172,7 +172,7 @@ describeWithProgram("a light client", (keyroot) => {
       expect(code).to.equal(1);
     });
 
-    it("all end with 2 beside another choice of the block", async () => {
+    it("all end with 2 if the block is also chosen in another way", async () => {
       for (const command of ["status", "audit", "watch"])
         expect(await run(command, ...chain().slice(0, -2)), command).to.include({ code: 2 });
       expect(await run("audit", ...chain(), ...files(), "--block", "latest")).to.include({ code: 2 });

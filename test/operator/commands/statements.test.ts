@@ -139,7 +139,7 @@ describeWithProgram("audit --sign and --compare", (keyroot) => {
       expect(evidence).to.deep.include({ anchor: "auditors", storageProof: true, auditors: [...keys.values()] });
     });
 
-    it("writes the roots with their numbers of records and users, and what the signature rests on", async () => {
+    it("writes the roots with their numbers of records and users, and the evidence of the signature", async () => {
       // The third user keeps the earlier root.
       await world.add(await world.store([third, records[3] ?? never()].map(serializeKeyRecord)), [
         third.userID,
@@ -204,7 +204,7 @@ describeWithProgram("audit --sign and --compare", (keyroot) => {
       expect(await readdir(folder)).to.not.include("alice.example");
     });
 
-    it("never signs what contradicts its last statement", async () => {
+    it("never signs a statement that contradicts its last one", async () => {
       await sign("alice.example");
       const other = new TestAuditor("other.example");
       const { statement } = parseSignedStatement(await readFile(join(statements("alice.example"), "latest.txt")));
@@ -237,7 +237,7 @@ describeWithProgram("audit --sign and --compare", (keyroot) => {
       expect(cosignatures.map(({ name }) => name)).to.deep.equal(["alice.example", "bob.example"]);
     });
 
-    it("accepts a later statement whose tree extends the own one", async () => {
+    it("accepts a later statement whose tree extends this auditor's tree", async () => {
       await sign("alice.example");
       await world.publish([records[4] ?? never()]);
       await mine();
@@ -246,7 +246,7 @@ describeWithProgram("audit --sign and --compare", (keyroot) => {
       expect(code).to.equal(0);
     });
 
-    it("ends with 1 and both statements as evidence if another auditor's tree is another one", async () => {
+    it("ends with 1 and both statements as evidence if another auditor's tree differs", async () => {
       await sign("alice.example");
       const own = await readFile(join(statements("alice.example"), "latest.txt"), "utf8");
       const { statement } = parseSignedStatement(Buffer.from(own));
@@ -262,7 +262,7 @@ describeWithProgram("audit --sign and --compare", (keyroot) => {
       expect(json).to.have.deep.nested.property("compared[0].findings[0].evidence", [own, other]);
     });
 
-    it("ends with 3 if no known auditor signed the other statement, or the host is away", async () => {
+    it("ends with 3 if no known auditor signed the other statement, or the host does not answer", async () => {
       await sign("alice.example");
       const own = await readFile(join(statements("alice.example"), "latest.txt"));
       const text = parseSignedStatement(own).text.replace("users 3", "users 4");

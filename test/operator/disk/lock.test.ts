@@ -46,7 +46,7 @@ describe("lockFolder", () => {
     }
   });
 
-  it("reports a read-only lock file, whose lock would not exclude others", async () => {
+  it("reports a read-only lock file, because its lock would not exclude others", async () => {
     await writeFile(join(folder.path, "lock"), "", { mode: 0o444 });
     await chmod(folder.path, 0o755);
     // Permissions do not bind root.

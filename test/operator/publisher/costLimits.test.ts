@@ -188,7 +188,7 @@ describe("the limits of cost", () => {
       expect(published).to.have.lengthOf(3);
     });
 
-    it("bounds what rounds sign behind an endpoint that hides receipts and roots, also if each round makes a new plan", async () => {
+    it("limits the cost of rounds behind an endpoint that hides receipts and roots, even if each round makes a new plan", async () => {
       const sent: { nonce: string; gas: string; maxFeePerGas: string }[] = [];
       const start = await fresh.call("eth_blockNumber", []);
       const hiding: RpcCall = async (method, params) => {
@@ -277,7 +277,7 @@ describe("the limits of cost", () => {
     });
   });
 
-  it("takes a chain as local only if both its id and its endpoint's address are local", () => {
+  it("treats a chain as local only if both its id and its endpoint's address are local", () => {
     for (const url of ["http://127.0.0.1:8545", "http://localhost:1/key", "https://[::1]:8545", "http://127.9.9.9"]) {
       expect([isLocalChain(url, 31337), isLocalChain(url, 1337), isLocalChain(url, 1)]).to.deep.equal([
         true,

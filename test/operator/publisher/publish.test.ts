@@ -256,7 +256,7 @@ describeOnBoth("publish", (startChain) => {
       throw new Error("no root must be added");
     });
 
-    it("adds no root if the store has other bytes", async () => {
+    it("adds no root if the store has different content", async () => {
       const folder = new FolderStore(fresh.filesDir);
       const others = [Buffer.from("{}"), (bytes: Uint8Array) => bytes.subarray(0, -1)] as const;
       for (const other of others) {

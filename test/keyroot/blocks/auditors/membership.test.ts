@@ -64,7 +64,7 @@ describe("a membership proof", () => {
     expect(evidence).to.deep.equal({ anchor: "auditors", storageProof: false, auditors: OPTIONS.keys });
   });
 
-  it("is refused with another number of records, position, path, statement or user", () => {
+  it("is refused if the number of records, the position, the path, the statement or the user differs", () => {
     const other = makeMembership(statement, roots, files[0] ?? never(), records[0]?.userID ?? "");
     for (const change of [{ recordCount: 2 }, { index: 0 }, { index: 3 }, { path: [] }, { path: other.path }])
       expect(

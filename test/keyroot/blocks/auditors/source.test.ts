@@ -182,14 +182,14 @@ describeOnChains("a verifier with auditors", (chain) => {
   });
 
   describe("without a root for the user", () => {
-    it("says to wait if the user may have got one since the statement", async () => {
+    it("advises to wait if the user may have got a root since the statement", async () => {
       publish(textFor(chain.earlier));
       const error = await failure(createVerifier(options()).verify(late.userID, { expectedPublicKey: ANY_KEY }));
       expect(error).to.include({ name: "VerificationError", code: "STATEMENT_TOO_OLD", step: "root" });
       expect(error).to.have.nested.property("evidence.block.hash", chain.earlier.hash);
     });
 
-    it("says that the user is not published, with the auditors as evidence", async () => {
+    it("reports that the user's key is not published, with the auditors as evidence", async () => {
       publish(textFor(chain.head));
       const error = await failure(createVerifier(options()).verify(sampleUserID(9), { expectedPublicKey: ANY_KEY }));
       expect(error).to.include({ code: "NOT_PUBLISHED" });
@@ -253,7 +253,7 @@ describeOnChains("a verifier with auditors", (chain) => {
   });
 
   describe("with a cache", () => {
-    it("returns a key without a request while enough of the auditors are those of the options", async () => {
+    it("returns a key without a request while enough of its auditors are in the options", async () => {
       publish(textFor(chain.head), [alice, bob]);
       const cache = new Map<string, string>();
       const verify = async (changes: object = {}) =>

@@ -74,12 +74,12 @@ describe("a statement", () => {
       expect(codeOf(signed, { ...OPTIONS, threshold: 3 })).to.equal("AUDITORS_NOT_REACHED");
     });
 
-    it("with the same auditor's signatures, however many and at whatever times", () => {
+    it("with several signatures of one auditor, at any times", () => {
       const lines = [0, 0, 1, 2].map((later) => alice.line(TEXT, TIME - later)).join("");
       expect(codeOf(`${TEXT}\n${lines}`)).to.equal("AUDITORS_NOT_REACHED");
     });
 
-    it("with signatures of the future, except for the difference of clocks", () => {
+    it("with signatures from the future, beyond the tolerated clock difference", () => {
       expect(codeOf(signed, OPTIONS, NOW - 120_000)).to.equal(undefined);
       expect(codeOf(signed, OPTIONS, NOW - 120_001)).to.equal("AUDITORS_NOT_REACHED");
     });
@@ -114,7 +114,7 @@ describe("a statement", () => {
       expect(codeOf(signed, OPTIONS, NOW, place)).to.equal("CONTRACT_MISMATCH");
     });
 
-    it("of 1 MB, before it is parsed", () => {
+    it("if it has 1 MB, before it is parsed", () => {
       expect(codeOf(signed + alice.line(TEXT, TIME).repeat(7000))).to.equal("FILE_TOO_LARGE");
     });
 

@@ -27,12 +27,12 @@ describeOnChains("the proof of a block", (chain) => {
     return bytes.toString("base64");
   };
 
-  it("contains the updates of all periods since the checkpoint, and the block's", () => {
+  it("contains the updates of all periods from the checkpoint to the block", () => {
     expect(proof.updates).to.have.length.of.at.least(2);
     expect(proof).to.have.property("finalityUpdate");
   });
 
-  it("shows a third party without a network the block of a bundle", async () => {
+  it("proves the block of a bundle to a reader without a network", async () => {
     const bytes = Buffer.from(JSON.stringify(proof));
     const { blockHash, evidence } = await verifyBlockProof(bytes, trusted);
     expect(evidence).to.include({ checkpoint: TEST_CHECKPOINT, participation: 512 });

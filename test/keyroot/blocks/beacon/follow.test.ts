@@ -84,7 +84,7 @@ describe("follow", () => {
     expect(server.requests.every((path) => path.startsWith("/key/eth/v1/") && path.includes("token=1"))).to.equal(true);
   });
 
-  it("reads JSON as well", async () => {
+  it("reads answers in JSON", async () => {
     const { layouts } = (await import("keyroot/beacon/protocol")).FORKS[fork];
     const json = (data: unknown) => ({ version: "deneb", data: toBeaconJson(data) });
     const updates = sample.updates.map((update) => json(update));
@@ -229,26 +229,26 @@ describe("follow", () => {
       },
     };
     for (const [what, answers] of Object.entries(bad))
-      it(`uses the next one if the first one ${what}`, async () => {
+      it(`uses the second endpoint if the first one ${what}`, async () => {
         const servers = [await serve(answers), await serve()];
         expect(await follow(following(servers), http)).to.include({ slot: newestSlot });
         expect(servers[1]?.requests).to.not.be.empty;
       });
 
-    it("continues with the next one where the first one stopped", async () => {
+    it("continues with the second endpoint where the first one stopped", async () => {
       const first = await serve({ finality_update: (response) => response.destroy() });
       const second = await serve();
       await follow(following([first, second]), http);
       expect(second.requests).to.deep.equal(["/eth/v1/beacon/light_client/finality_update"]);
     });
 
-    it("asks the next one if the first one is late by more than an hour", async () => {
+    it("uses the second endpoint if the first one is late by more than an hour", async () => {
       const servers = [await serve(), await serve()];
       await follow(following(servers, { now: () => nowMs + 3_600_000 }), http);
       expect(servers[1]?.requests).to.deep.equal(["/eth/v1/beacon/light_client/finality_update"]);
     });
 
-    it("leaves time for the next one if the first one never answers", async () => {
+    it("leaves time for the second endpoint if the first one never answers", async () => {
       const servers = [await serve({ bootstrap: () => undefined }), await serve()];
       expect(await follow(following(servers), { ...http, timeoutMs: 9000 })).to.include({ slot: newestSlot });
     });

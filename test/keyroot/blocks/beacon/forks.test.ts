@@ -110,7 +110,7 @@ describe("the forks of the consensus layer", () => {
       expect(startWith(inGloasForm(header, 0))).to.include({ blockHash: BLOCK });
     });
 
-    it("refuse such a branch if it begins with other bytes", () => {
+    it("refuse a header of Fulu whose branch begins with other bytes than zeros", () => {
       expect(refusalOf(() => startWith(inGloasForm(header, 1)))).to.equal("anchor: LIGHT_CLIENT_INVALID");
     });
   });

@@ -115,7 +115,7 @@ describe("the rules of light clients", () => {
       expect(both?.next).to.deep.equal(committeeOf(PERIOD + 2).committee);
     });
 
-    it("keeps its committees while a header of its own period is signed in the next one", () => {
+    it("keeps its committees if a header of its period is signed in the next period", () => {
       const end = (PERIOD + 1) * SLOTS;
       const parts = { ...partsAt(end - 3), attestedSlot: end + 1, signatureSlot: end + 2, next: true };
       const state = apply(simulateUpdate(TEST_NETWORK, parts), { state: withNext });
@@ -161,7 +161,7 @@ describe("the rules of light clients", () => {
       });
     }
 
-    it("refuses an update of the present slot's future by one slot", () => {
+    it("refuses an update that is one slot in the future", () => {
       const update = simulateUpdate(TEST_NETWORK, partsAt(START + 10));
       expect(refusalOf(() => apply(update, { current: START + 11 }))).to.equal(REFUSED);
       expect(apply(update, { current: START + 12 })).to.not.equal(undefined);

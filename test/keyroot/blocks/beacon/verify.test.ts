@@ -138,7 +138,7 @@ describeOnChains("the option beacon", (chain) => {
         expect(requests).to.deep.equal(["bootstrap", "updates", "finality_update"]);
       });
 
-    it("starts again at the checkpoint if the state has another one", async () => {
+    it("starts again at the checkpoint if the state has another checkpoint", async () => {
       const store = new Map<string, string>();
       await verifierWith({ beacon: trusted({ store }) }).verify(userID, { expectedPublicKey: ANY_KEY });
       const other = trusted({ store, checkpoint: `0x${"1".repeat(64)}` });
@@ -147,7 +147,7 @@ describeOnChains("the option beacon", (chain) => {
       );
     });
 
-    it("starts again at the checkpoint if the state is too old, and refuses a checkpoint that is", async () => {
+    it("starts again at the checkpoint if the state is too old, and refuses a checkpoint that is too old", async () => {
       const store = new Map<string, string>();
       await verifierWith({ beacon: trusted({ store }) }).verify(userID, { expectedPublicKey: ANY_KEY });
       requests = [];
@@ -158,7 +158,7 @@ describeOnChains("the option beacon", (chain) => {
       expect(requests).to.deep.equal(["bootstrap"]);
     });
 
-    it("is used by one verification after the other", async () => {
+    it("is used by one verification at a time", async () => {
       const verifier = verifierWith();
       await Promise.all([
         verifier.verify(userID, { expectedPublicKey: ANY_KEY }),

@@ -87,7 +87,7 @@ describe("PartnerClient", () => {
       expect(proxy.seen).to.be.empty;
     });
 
-    it("are rejected if the answer lacks one or is about another user", async () => {
+    it("are rejected if the answer omits a user or is about another user", async () => {
       const [mine, other] = [randomUserID(), randomUserID()];
       const [good] = await client().createUsers([{ userID: mine, region: "us-west-2" }]);
       const [elsewhere] = await client().createUsers([{ userID: other, region: "us-west-2" }]);
@@ -189,7 +189,7 @@ describe("PartnerClient", () => {
       expect((await partner.listEvents({ after: second.cursor })).events).to.be.empty;
     });
 
-    it("are rejected for another partner's cursor and for a wrong limit", async () => {
+    it("are refused for another partner's cursor and for a wrong limit", async () => {
       await client().createUser(randomUserID(), "us-west-2");
       const { cursor: after } = await client().listEvents();
       const other = client(await newPartner(service));
@@ -392,7 +392,7 @@ describe("PartnerClient", () => {
       expect(seen).to.deep.equal([userID, userID]);
     });
 
-    it("loses its unknown fields", async () => {
+    it("is returned without its unknown fields", async () => {
       expect(await (await answered({ ...user, newer: 1 })).createUser(userID, "us-west-2")).to.deep.equal(user);
     });
   });

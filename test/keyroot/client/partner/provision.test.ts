@@ -166,7 +166,7 @@ describe("provision", () => {
     expect(seen).to.deep.equal([first, second, third]);
   });
 
-  it("continues after a refused user, with the reason", async () => {
+  it("yields the reason for a refused user, and continues", async () => {
     const [good, taken, ...rest] = list(6) as [UserToProvision, UserToProvision, ...UserToProvision[]];
     const other = new PartnerClient({ serviceUrl: service.url, ...(await newPartner(service)) });
     await other.createUser(taken.userID, "us-west-2");
@@ -264,7 +264,7 @@ describe("provision", () => {
     expect(await failure(run(stuck(), { runId: randomUUID(), signal }))).to.include({ code: "ABORTED" });
   });
 
-  it("throws what the list throws", async () => {
+  it("throws the error of the list", async () => {
     async function* broken() {
       yield* await Promise.resolve(list(1));
       throw new Error("The list is torn.");

@@ -102,7 +102,7 @@ function describeFees(startChain: StartChain, setCode: string): void {
       expect(sent).to.deep.equal([]);
     });
 
-    it("are not taken for other chains if the endpoint does not return the fee", async () => {
+    it("are not mistaken for other chains if the endpoint does not return the fee", async () => {
       await installFees(fresh.call, "GasPriceOracle", setCode);
       const failing: RpcCall = async (method, params) => {
         const [{ data = "" } = {}] = params as { data?: string }[];

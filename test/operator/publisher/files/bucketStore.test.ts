@@ -93,7 +93,7 @@ describe("BucketStore", () => {
       expect(server.requests.map(({ line }) => line)).to.deep.equal([`GET ${pathOf(large)}`]);
     });
 
-    it("rejects a file if other bytes have its name, and does not change them", async () => {
+    it("rejects a file if different content is stored under its name, and does not overwrite it", async () => {
       for (const other of [
         "",
         "{}",
@@ -144,7 +144,7 @@ describe("BucketStore", () => {
       for (const one of stored) expect(one).to.have.property("sha256", sha256(textOf(large)));
     });
 
-    it("detects a service that confirms a write and stores other bytes, or none", async () => {
+    it("detects a service that confirms a write and stores different content, or none", async () => {
       for (const keep of [undefined, "{}"]) {
         server.gate = async (request, response) => {
           if (request.method !== "PUT" || request.headers["x-amz-checksum-sha256"] === undefined) return false;

@@ -49,7 +49,7 @@ describe("FolderStore", () => {
       expect(await readdir(folder.path)).to.deep.equal([nameOf(small)]);
     });
 
-    it("rejects a file if other bytes have its name, and does not change them", async () => {
+    it("rejects a file if different content is stored under its name, and does not overwrite it", async () => {
       for (const other of ["", "{}", `${textOf(small)}\n`, textOf(small).slice(1)]) {
         await writeFile(join(folder.path, nameOf(small)), other);
         const error = await failure(store.put(small));

@@ -334,7 +334,7 @@ describeOnBoth("a registry whose owner is a Safe", (startChain) => {
       }
     });
 
-    it("reports what the execution did: how many users were published, and who was superseded", async () => {
+    it("reports the number of published users, and the superseded users", async () => {
       const [userID = ""] = sampleRecords(1).map(({ userID }) => userID);
       const other = { root: sha256("other"), userIDs: [userID] };
       const executed: unknown[] = [];

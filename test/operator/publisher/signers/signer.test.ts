@@ -155,7 +155,7 @@ describe("openKeyFile", () => {
     }
   });
 
-  it("refuses a key file or passphrase file that others can read or write, and says how to fix it", async function () {
+  it("refuses a key file or passphrase file that others can read or write, and states the remedy", async function () {
     // Windows has no POSIX modes.
     if (process.platform === "win32") this.skip();
     const key = await write("key.json", KEY_FILE);
