@@ -284,7 +284,10 @@ export class TransportError<Code extends string = ErrorCode> extends KeyrootErro
   }
 }
 
-/** The platform lacks a feature that cannot be replaced. Nothing was verified or refuted. Add what the message names. */
+/**
+ * The platform lacks a feature that cannot be replaced. Nothing was verified or refuted. Add the feature that the message
+ * names.
+ */
 export class EnvironmentError<Code extends string = ErrorCode> extends KeyrootError<Code> {
   /** @hidden */
   declare static readonly [Symbol.hasInstance]: (value: unknown) => value is EnvironmentError;

@@ -24,7 +24,7 @@ export function commonConfig(part: Part): InlineConfig {
  * Builds the page of a part: files by their paths relative to it, the page last. The page loads one script and one
  * stylesheet, each pinned by its hash.
  * @param define the values of constants, as code
- * @param licenses those of packages in other scripts of the part
+ * @param licenses the licenses of packages in other scripts of the part
  */
 export async function buildPage(
   part: Part,

@@ -14,7 +14,7 @@ export interface PinnedScript {
 /**
  * Bundles a module of a part into one file, with its exports.
  * @param path relative to the part's folder
- * @param licenses gets those of the packages in the file
+ * @param licenses gets the licenses of the packages in the file
  * @param external the modules that it leaves out
  */
 export async function buildScript(

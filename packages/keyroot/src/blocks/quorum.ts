@@ -30,8 +30,8 @@ export interface Vote<T> {
 export type Votes<T> = [Vote<T>, ...Vote<T>[]];
 
 /**
- * Finds the highest block on which enough endpoints agree. It starts with the highest block that enough endpoints claim
- * to have, which fewer dishonest ones can move neither up nor down. If endpoints do not have what they claimed, it
+ * Finds the highest block on which enough endpoints agree. It starts with the highest block that enough endpoints claim to
+ * have, which fewer dishonest endpoints can move neither up nor down. If endpoints do not have what they claimed, it
  * continues with the next lower claim, so that honest endpoints that are slightly behind can take part.
  */
 async function findBlock(endpoints: Quorum, tag: BlockTag): Promise<Votes<BlockHeader>> {

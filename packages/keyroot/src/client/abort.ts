@@ -3,7 +3,7 @@ import { TransportError } from "../errors.ts";
 
 /**
  * Waits for a promise until `signal` aborts. The work behind the promise continues: other callers may wait for it.
- * @throws TransportError ABORTED; and what the promise rejects with
+ * @throws TransportError ABORTED; and as the promise
  */
 export async function rejectOnAbort<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return promise;

@@ -45,7 +45,7 @@ export class AccessToken {
     return rejectOnAbort(this.#exchanging, signal);
   }
 
-  /** Returns another access token than the one that the service refused. @throws as `get` */
+  /** Returns an access token other than the refused one. @throws as `get` */
   async replace(refused: string, signal?: AbortSignal): Promise<string> {
     if (this.#current?.jwt === refused) this.#current = undefined;
     return this.get(signal);

@@ -2,7 +2,7 @@ import { ArgumentError } from "../errors.ts";
 
 /**
  * Throws in browsers, where every visitor could read the client's token.
- * @param message which entry holds which token, and what to do instead
+ * @param message the entry, its token and the remedy
  * @throws ArgumentError BROWSER_REFUSED
  */
 export function refuseBrowsers(message: string): void {

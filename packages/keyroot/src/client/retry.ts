@@ -27,7 +27,7 @@ export interface SendRetryOptions {
 /**
  * Runs `send` again after a transient failure: UNREACHABLE, TIMEOUT, and the statuses 429, 502, 503 and 504. Only for
  * requests that may arrive twice without harm.
- * @throws TransportError ABORTED; and what the last attempt throws
+ * @throws TransportError ABORTED; and as the last attempt
  */
 export async function sendWithRetry<T>(send: () => Promise<T>, { retries, signal }: SendRetryOptions): Promise<T> {
   for (let retriesBefore = 0; ; retriesBefore++) {

@@ -1,6 +1,6 @@
 /** Functions of the language that engines with ES2020 do not have. */
 
-/** Whether an object has a member of its own (ES2022: `Object.hasOwn`). */
+/** Whether an object has a member itself, not by inheritance (ES2022: `Object.hasOwn`). */
 export function hasOwn(object: object, name: string): boolean {
   return Object.prototype.hasOwnProperty.call(object, name);
 }

@@ -16,7 +16,7 @@ const PATH = /^(?:([02])0|([13]))([0-9a-f]*)$/;
 /**
  * Reads a key's value from a Merkle Patricia trie (Yellow Paper, appendix D), given the nodes of a proof. The first node
  * must be the root node. Every other node is found by its hash, so the order of the others does not matter, and nodes
- * beside the key's path are ignored.
+ * outside the key's path are ignored.
  * @param root Keccak-256 of the root node: 0x and 64 lowercase hex digits
  * @param key the key's nibbles in lowercase hex, without 0x. Ethereum's tries use Keccak-256 of an address or a slot.
  * @param nodes the nodes in RLP

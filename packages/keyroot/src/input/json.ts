@@ -8,7 +8,7 @@ const COMMA = 0x2c;
 
 /** The characters allowed outside strings: structure, white space and digits. This excludes null, true, -1, 1.5 and 1e3. */
 const ALLOWED = charTable('{}[]:,"0123456789 \t\n\r');
-/** The codes of braces, which are those of brackets with this bit set. */
+/** The codes of braces: the codes of brackets with this bit set. */
 const OPENING_BRACE = 0x7b;
 const CLOSING_BRACE = 0x7d;
 const BRACE_BIT = 0x20;

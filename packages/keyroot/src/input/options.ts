@@ -3,9 +3,8 @@ import { describeValue } from "./describeValue.ts";
 import { isObject } from "./json.ts";
 
 /**
- * Checks of what a caller passes to a function of this library: plain JavaScript can pass anything. Each check returns
- * the value, or throws ArgumentError ARGUMENT_INVALID with what must be there and what is. `what` begins the message:
- * "The option chainId".
+ * Checks of the arguments that callers pass: plain JavaScript can pass any value. Each check returns the value, or throws
+ * ArgumentError ARGUMENT_INVALID with the expected and the actual value. `what` begins the message: "The option chainId".
  */
 
 /** setTimeout counts with 31 bits (HTML Living Standard, section 8.6). */
@@ -68,7 +67,7 @@ export function optional<T>(check: (what: string, value: T) => T, what: string, 
 }
 
 /**
- * Refuses options with other names: a misspelt option would have no effect, and could weaken what the caller requires.
+ * Refuses options with other names: a misspelt option would have no effect, and could weaken the caller's requirements.
  * @param what begins the message: "The options"
  * @throws ArgumentError ARGUMENT_INVALID, with the nearest name in `expected`
  */

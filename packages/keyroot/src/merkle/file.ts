@@ -33,13 +33,13 @@ export function makeMerkleFile(records: readonly KeyRecord[]): MerkleFile {
   // Texts of equal length that begin with the id, so their order is the order of the ids. The copy has no holes, which
   // `map` would skip.
   const values = [...(records as readonly KeyRecord[])].map((record) => serializeKeyRecord(record)).sort();
-  // Parses the texts again, so that the file contains only what every verifier accepts.
+  // Parses the texts again, so that every verifier accepts the file.
   return fileOf(values);
 }
 
 /**
- * Writes a file as JSON in pieces, so that a file of any size can be written. The order of the keys is that of the
- * deployed files, without spaces.
+ * Writes a file as JSON in pieces, so that a file of any size can be written. The keys have the order of the deployed
+ * files, without spaces.
  * @throws ArgumentError ARGUMENT_INVALID
  * @example
  * const text = [...serializeMerkleFile(file)].join("");

@@ -12,7 +12,7 @@ import { serializeNodes } from "./nodes.ts";
 import { parseSerializedFile } from "./parseSerializedFile.ts";
 import { MerkleTree } from "./tree.ts";
 
-/** The maximum size of a file in bytes: that of the longest string in V8, about 660,000 users. */
+/** The maximum size of a file in bytes: the length of the longest string in V8, about 660,000 users. */
 const MAX_FILE_BYTES = 2 ** 29 - 24;
 
 /** The keys of the `merkle` object that are not nodes. Each may be missing. */

@@ -29,7 +29,7 @@ export interface ReadRootsOptions {
 
 /**
  * Reads the roots of many users, about 700 per call. Each call contains the code of a reader contract, which the node runs
- * and which asks the registry for each user. If the node rejects a call as too large, it is split.
+ * and which calls the registry for each user. If the node rejects a call as too large, it is split.
  * @param contract the registry's address, or the address of any contract with `getMerkleTreeRoot(bytes20)`
  * @returns the roots in the order of the users: 64 lowercase hex digits, or undefined for a user without a root
  * @throws TransportError RPC_ERROR, also if there is no such contract; RPC_ANSWER_INVALID, and as the call

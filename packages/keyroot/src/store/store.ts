@@ -6,7 +6,7 @@ import { checkFunction, checkObject } from "../input/options.ts";
  * with the app's own data.
  */
 export interface Store {
-  /** Returns what was stored last under this name, or undefined. */
+  /** Returns the last text that was stored under this name, or undefined. */
   get(name: string): Promise<string | undefined> | string | undefined;
   /** May return a promise, which resolves when the text is stored. */
   set(name: string, text: string): unknown;

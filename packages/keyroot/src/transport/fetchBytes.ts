@@ -142,7 +142,7 @@ async function readAtMost(response: Response, maxBytes: number): Promise<Uint8Ar
 }
 
 /**
- * Whether a response is a redirect (RFC 9110, section 15.4), or the answer of another place: React Native's fetch follows
+ * Whether a response is a redirect (RFC 9110, section 15.4), or comes from another URL: React Native's fetch follows
  * redirects by itself. Browsers hide the status. 304 names no other place.
  * @param asked the URL of the request
  */

@@ -3,8 +3,8 @@ import { ArgumentError } from "../errors.ts";
 
 /**
  * Returns `url` if it is an http(s) URL. Errors contain at most its host, because URLs of endpoints contain secrets.
- * @param remedy if given, plain http to other machines is refused, because anyone on the way could read and change what it
- * transfers; the message ends with it
+ * @param remedy if given, plain http to other machines is refused, because others on the network could read and change the
+ * data; the message ends with it
  * @throws ArgumentError ARGUMENT_INVALID; also for a URL with user and password, which fetch rejects
  */
 export function checkUrl(option: string, url: unknown, remedy?: string): string {

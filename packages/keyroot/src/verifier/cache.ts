@@ -169,8 +169,8 @@ function timeOf({ block }: Evidence): number {
 }
 
 /**
- * The strength of evidence (docs/threat-model.md): 0 is one endpoint's unproven answer, 1 that of a quorum, and 2 a
- * storage proof under a block that one endpoint alone cannot choose.
+ * The strength of evidence (docs/threat-model.md): 0 is one endpoint's unproven answer, 1 a quorum's unproven answer, and 2
+ * a storage proof under a block that one endpoint alone cannot choose.
  */
 function strengthOf({ anchor, storageProof, agreeing = 1, auditors = [] }: Evidence): number {
   // A quorum of 1, or one auditor, counts as one endpoint.

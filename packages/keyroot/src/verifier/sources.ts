@@ -29,7 +29,7 @@ export interface SourceConfig extends Pick<VerifyOptions, "quorum"> {
  * host that did not answer.
  */
 const REQUEST_SHARE = 0.95;
-/** The rounds of requests to a quorum beside those for its block: the latest blocks, the answers, the root's block. */
+/** The rounds of requests to a quorum in addition to those for its block: the latest blocks, the answers, the root's block. */
 const QUORUM_ROUNDS = 3;
 
 /** Settings of the calls to endpoints. */

@@ -181,7 +181,10 @@ async function verifyInFile(
   return { ...verified, root, blockNumber, contract, chainId, evidence };
 }
 
-/** The outcome of a failed contact. @throws what is not a KeyrootError: a defect, or an error of the caller's cache */
+/**
+ * The outcome of a failed contact. @throws any error that is not a KeyrootError: a defect, or an error of the caller's
+ * cache
+ */
 function toOutcome(userID: UserID, error: unknown): ContactOutcome {
   if (error instanceof KeyrootError) return { userID, error };
   throw error;

@@ -26,7 +26,7 @@ export function userIDsIn(users: Uint8Array): UserID[] {
 
 /** The result of auditing one file. */
 export interface FileAudit {
-  /** Its users in the file's order, `USER_BYTES` each; undefined if the file is not the one of its root. */
+  /** Its users in the file's order, `USER_BYTES` each; undefined if the file does not belong to its root. */
   users: Uint8Array | undefined;
   findings: Finding[];
 }

@@ -91,7 +91,7 @@ export class AuditState implements SavedHistory, Disposable {
 
   /**
    * Opens a state and checks all of it. Creates it if there is none.
-   * @param path its file; `.lock` and, while it is open, `-wal` are beside it
+   * @param path its file; `.lock` and, while it is open, `-wal` are files with the same name before their ending
    * @throws ArgumentError STATE_LOCKED, STATE_INVALID; TransportError FILE_UNREADABLE, FILE_UNWRITABLE
    */
   static async open(path: string, target: AuditTarget, options: OpenStateOptions = {}): Promise<AuditState> {

@@ -13,7 +13,7 @@ export function auditOwnRoot(user: WatchedUser, root: string, users: Uint8Array 
   return [finding("USER_NOT_IN_FILE", message, { root, userID })];
 }
 
-/** Reports watched users for whom a file has another key, whatever their root is. */
+/** Reports watched users for whom a file has another key, even if their root is another one. */
 export function auditWatchedUsers(
   watched: readonly WatchedUser[],
   root: string,

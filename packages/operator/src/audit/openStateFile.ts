@@ -41,7 +41,7 @@ export function invalidState(message: string, options?: ErrorOptions): ArgumentE
 }
 
 /**
- * Opens the file of a state and locks it, by a file `.lock` beside it. Creates the state if there is none.
+ * Opens the file of a state, and locks it with a file `.lock` in the same folder. Creates the state if there is none.
  * @throws ArgumentError STATE_LOCKED, STATE_INVALID; TransportError FILE_UNREADABLE, FILE_UNWRITABLE
  */
 export async function openStateFile<State>(

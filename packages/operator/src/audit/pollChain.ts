@@ -105,8 +105,9 @@ export async function readUsers(options: PollOptions): Promise<UserReading> {
 }
 
 /**
- * Step 2: reads the roots that were added since the last poll. Their users must add up to what the contract counts. If they
- * do not, an earlier answer or this one is false: events are read again from older cursors, until they add up.
+ * Step 2: reads the roots that were added since the last poll. The number of their users must equal the contract's count.
+ * Otherwise an earlier answer or this one is false, and events are read again from older cursors until the numbers are
+ * equal.
  */
 export async function readLogs(options: PollOptions, { block }: UserReading): Promise<LogReading> {
   const { call, contract, state, chainId, fromBlock, now } = options;

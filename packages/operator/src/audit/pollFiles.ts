@@ -32,7 +32,7 @@ export interface FileReading {
 
 /**
  * Step 3 of a poll: audits the files of the watched users' roots, then those of new roots and of suspects. It saves the
- * results. An unavailable file stays a suspect; after too long a time, that is damage.
+ * results. An unavailable file stays a suspect. After the time limit, it counts as damage.
  * @throws TransportError FILE_UNWRITABLE for the state
  */
 export async function readFiles(

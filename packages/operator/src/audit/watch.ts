@@ -48,7 +48,7 @@ interface PollSummary {
   unavailableFiles: number;
 }
 
-/** The events of a watch: those of its polls, and the state of the endpoint. */
+/** The events of a watch: the events of its polls, and the state of the endpoint. */
 export type WatchEvent =
   | PollEvent
   /** The endpoint failed. The next poll begins in `retryInMs`, at the same block. */

@@ -82,7 +82,7 @@ function sentenceOf(report: AuditReport): string {
   }
 }
 
-/** The findings of a severity, under a line with their number and that of their users. */
+/** The findings of a severity, under a line with the numbers of findings and users. */
 function listOf({ findings, events }: AuditReport, severity: Severity, title: string): string[] {
   const count = findings.count[severity];
   if (count === 0) return [];

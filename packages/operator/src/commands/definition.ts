@@ -58,8 +58,8 @@ export interface Definition {
   /** By their names in code: `usersPerFile` is `--users-per-file` on the command line. */
   readonly options: Readonly<Record<string, Option>>;
   /**
-   * The options that the command needs with these arguments, by their names in code. The local stack provides those of its
-   * chain. All missing ones are reported at once.
+   * The options that the command needs with these arguments, by their names in code. The local stack provides the options
+   * for its chain. All missing options are reported at once.
    */
   readonly needs?: (given: Readonly<Record<string, unknown>>) => readonly string[];
 }

@@ -105,7 +105,7 @@ function bySafe(
     });
 }
 
-/** `--plan-only`: what would be published; nothing is stored or sent. */
+/** `--plan-only`: shows the plan. Nothing is stored or sent. */
 async function showPlan(args: Args, target: Target): Promise<Outcome | undefined> {
   await target.checkChainId();
   const registry = await Registry.connect(target.call, target.contract);

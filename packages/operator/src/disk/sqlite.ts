@@ -14,7 +14,7 @@ function loadSqlite(): typeof import("node:sqlite") {
 
 export const { DatabaseSync } = loadSqlite();
 
-/** SQLite's primary result codes (sqlite.org/rescode.html), as far as this project handles them. */
+/** The primary result codes of SQLite that this project handles (sqlite.org/rescode.html). */
 export const SQLITE = { ERROR: 1, BUSY: 5, CORRUPT: 11, CONSTRAINT: 19, FORMAT: 24, NOTADB: 26 } as const;
 
 /** The primary result code of an error that SQLite reported; undefined for any other error. */

@@ -42,9 +42,9 @@ const BUSY_MS = 1_000;
 const INVALID: readonly (number | undefined)[] = [SQLITE.ERROR, SQLITE.CORRUPT, SQLITE.FORMAT, SQLITE.NOTADB];
 
 /**
- * State that survives a crash: an SQLite database in one file, with the log of the last transactions beside it (`-wal`)
- * while it is open, or after the process was killed. A transaction is either on the disk when it returns, or has no effect.
- * The caller holds a lock (`lockFile`), so that one process at a time opens, replaces or imports the file.
+ * State that survives a crash: an SQLite database in one file. While it is open, or after the process was killed, a second
+ * file contains the log of the last transactions (`-wal`). A transaction is either on the disk when it returns, or has no
+ * effect. The caller holds a lock (`lockFile`), so that one process at a time opens, replaces or imports the file.
  */
 export class StateDatabase implements Disposable {
   readonly #connection: Connection;

@@ -6,8 +6,8 @@ import { TransportError } from "../errors.ts";
 import { createFolders, syncFolder } from "./folder.ts";
 
 /**
- * A draft is a temporary file beside the file that it becomes. One that was not written to for this long, in ms, belongs to
- * a process that was killed, because drafts are written without a pause. A process that was suspended for longer fails with
+ * A draft is a temporary file in the folder of the final file. Drafts are written without a pause. A draft that was not
+ * written to for this time, in ms, belongs to a process that was killed. A process that was suspended for longer fails with
  * FILE_UNWRITABLE.
  */
 export const ABANDONED_AFTER_MS = 3_600_000;
@@ -36,8 +36,8 @@ export async function writeFileAtomic(path: string, content: string | Uint8Array
 }
 
 /**
- * Runs `work` with the path of a draft beside a file. `work` writes the draft and renames it. If it does not, or the process
- * exits first, the draft is removed.
+ * Runs `work` with the path of a draft in the folder of a file. `work` writes the draft and renames it. If it does not, or
+ * the process exits first, the draft is removed.
  */
 export async function withDraft<T>(path: string, work: (draft: string) => Promise<T>): Promise<T> {
   const draft = join(dirname(path), `.${basename(path)}.${randomUUID()}`);

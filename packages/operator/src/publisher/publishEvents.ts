@@ -19,7 +19,7 @@ export interface PublishedRoot extends AddedRootEvent {
 export interface PublishResult {
   /** The roots that this call published. Every key of their users is proven. */
   published: PublishedRoot[];
-  /** The number of users who had a root before. The contract keeps it, whatever their record says. */
+  /** The number of users who had a root before. The contract keeps this root. */
   alreadyPublished: number;
   /** Users who got another root after the plan was made: another publisher of the same owner was faster. */
   superseded: UserRoot[];
@@ -52,7 +52,7 @@ export type PublishEvent =
    * still change.
    */
   | ({ event: "executed" } & Execution)
-  /** Roots are not on the chain any more, or not for all users. They will be added again. */
+  /** Roots that are no longer on the chain, or not for all users. They will be added again. */
   | { event: "lost"; batches: number; users: number }
   /** A root is final, and all keys of its users are proven. */
   | ({ event: "published"; superseded: UserRoot[] } & PublishedRoot);

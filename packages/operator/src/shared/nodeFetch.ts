@@ -46,8 +46,8 @@ export const nodeFetch: typeof fetch = (url, init) =>
   });
 
 /**
- * The body without its encoding (RFC 9110, section 8.4); undefined if the encoding is not known. `read` throws its error. A
- * body that is no longer read fails when it is aborted.
+ * The body without its encoding (RFC 9110, section 8.4); undefined if the encoding is not known. `read` throws its error.
+ * An unread body fails when it is aborted.
  */
 function decode(message: IncomingMessage, encoding: string): Readable | undefined {
   const ignore = () => undefined;

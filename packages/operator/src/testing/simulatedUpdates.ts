@@ -29,7 +29,7 @@ export interface UpdateParts {
   signatureSlot: number;
   /** The hash of the execution block in the finalized header: 0x and 64 hex digits. */
   blockHash: string;
-  /** The committee that signs. Default: that of the period of `signatureSlot`. */
+  /** The committee that signs. Default: the committee of the period of `signatureSlot`. */
   signers?: TestCommittee;
   /** The number of members that sign. Default 512. */
   participation?: number;

@@ -32,7 +32,7 @@ export interface MonitoringOptions {
 export interface Monitoring {
   /** Serves /healthz, /readyz and /metrics. It does not listen yet. */
   app: App;
-  /** Measures the requests of the API, and notices when it closes. */
+  /** Measures the requests of the API, and detects its end. */
   observe: (api: App) => void;
   /** Makes /readyz respond that the service is stopping. */
   stop: () => void;

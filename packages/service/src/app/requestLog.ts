@@ -61,8 +61,8 @@ function toLog({ action, partner, person, user, token }: Change) {
 }
 
 /**
- * Logs one line per request, when it is complete: with the caller, and with what was changed. A request that is over a rate
- * limit is logged at the level `debug` only, so that a flood does not fill the log.
+ * Logs one line per complete request, with the caller and the change. A request that is over a rate limit is logged at the
+ * level `debug` only, so that a flood does not fill the log.
  */
 export class RequestLog extends LogController {
   constructor() {

@@ -98,7 +98,7 @@ export interface ChangeData {
   block?: number;
 }
 
-/** A change of stored data, and the ids of what was changed. */
+/** A change of stored data, with the ids of the changed objects. */
 export interface Change {
   action: Action;
   /** Milliseconds since 1970. */

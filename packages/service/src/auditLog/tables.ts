@@ -3,7 +3,7 @@ import type { Action, ActorKind, ChangeData } from "./recordChange.ts";
 import { timestampMs } from "../database/columns.ts";
 
 /**
- * The columns that both records of changes have. A change is stored in the database of what it changed, in its transaction.
+ * The columns that both records of changes have. A change is stored in the changed database, in the same transaction.
  * `position` is the order of insertion, which is not the order of commits. `biz_id` is the partner of the change, `user_id`
  * its user.
  */

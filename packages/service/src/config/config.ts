@@ -60,7 +60,7 @@ export interface ServiceConfig {
   holdOnConflict?: boolean | undefined;
   /** Requests per minute and caller; 0 for no limit. Default 6000. */
   rateLimit?: number | undefined;
-  /** Requests per minute and address, whoever sends them; 0 for no limit. Default ten times `rateLimit`. */
+  /** Requests per minute and address, for all callers; 0 for no limit. Default ten times `rateLimit`. */
   addressRateLimit?: number | undefined;
   /**
    * Requests per minute and address that may be rejected before their caller is known; 0 for no limit. Default 100, or 0 if

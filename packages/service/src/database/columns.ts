@@ -8,8 +8,8 @@ export const timestampMs = (name: string) => bigint(name, { mode: "number" });
 export const DATABASE_NOW = sql<number>`(extract(epoch from statement_timestamp()) * 1000)::bigint`;
 
 /**
- * The columns of rows that a request with an Idempotency-Key created, null for others. `request_hash` is the SHA-256 of owner and key,
- * `request_digest` that of the operation's path and the whole request.
+ * The columns of rows that a request with an Idempotency-Key created, null for others. `request_hash` is the SHA-256 of
+ * owner and key, `request_digest` the SHA-256 of the operation's path and the whole request.
  */
 export const requestColumns = () => ({
   requestHash: text("request_hash").unique(),

@@ -6,10 +6,10 @@ import { users } from "../users/tables.ts";
 import { batches } from "../publishing/tables.ts";
 
 /**
- * User's region: the one public key of each user, in base64. `possession` is "proven" if the user proved to hold the private key.
- * `hold_ends_at` is the end of the hold period. `undecided_since` is the time of the first conflicting key that the partner has not
- * decided about, or null. `submitted` is when a publisher took the key, which then cannot be withdrawn. `root` is null until the key
- * is part of a batch. `biz_id` is the user's partner.
+ * User's region: the one public key of each user, in base64. `possession` is "proven" if the user proved to hold the
+ * private key. `hold_ends_at` is the end of the hold period. `undecided_since` is the time of the first conflicting key
+ * that the partner has not decided about, or null. `submitted` is the time when a publisher took the key. From then on, it
+ * cannot be withdrawn. `root` is null until the key is part of a batch. `biz_id` is the user's partner.
  */
 export const publicKeys = pgTable(
   "public_keys",

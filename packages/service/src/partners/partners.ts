@@ -55,7 +55,7 @@ export class PartnerStore {
   }
 
   /**
-   * Creates a partner, or returns the one that an earlier request with the same Idempotency-Key created.
+   * Creates a partner, or returns the partner that an earlier request with the same Idempotency-Key created.
    * @throws ServiceError IDEMPOTENCY_KEY_REUSED
    */
   async create(name: string, created: number, author: Author, repeatable?: RepeatableRequest): Promise<Partner> {

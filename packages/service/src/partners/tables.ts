@@ -1,9 +1,7 @@
 import { integer, pgTable, text } from "drizzle-orm/pg-core";
 import { requestColumns, timestampMs } from "../database/columns.ts";
 
-/**
- * Home database: partner companies. `user_limit` is the most users that the partner may have.
- */
+/** Home database: partner companies. `user_limit` is the maximum number of the partner's users. */
 export const partners = pgTable("partners", {
   bizID: text("biz_id").primaryKey(),
   name: text("name").notNull(),

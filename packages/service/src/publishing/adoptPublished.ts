@@ -20,10 +20,10 @@ export interface Adopted {
 }
 
 /**
- * Replaces users' keys by the published ones, which cannot change. A replaced key becomes a conflicting key. The caller marks the
- * keys as published. Erased users, and users that the database does not have, are left out.
+ * Replaces users' keys by the published ones, which cannot change. A replaced key becomes a conflicting key. The caller
+ * marks the keys as published. Erased users, and users that the database does not have, are left out.
  * @param transaction of the region
- * @param records all those of the root's file whose users have this root on the chain
+ * @param records all records of the root's file whose users have this root on the chain
  * @param now milliseconds since 1970
  */
 export async function adoptPublished(

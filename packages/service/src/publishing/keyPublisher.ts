@@ -235,9 +235,9 @@ export class KeyPublisher {
   }
 
   /**
-   * Records published roots: those of this round, and those of users whom another publisher published. A key is recorded
-   * only after the root's file was verified, and the root was read at a final block. The next round tries all other roots
-   * again.
+   * Records published roots: the roots of this round, and the roots of users whom another publisher published. A key is
+   * recorded only after the root's file was verified, and the root was read at a final block. The next round tries all
+   * other roots again.
    */
   async #confirm(
     region: Region,

@@ -15,7 +15,7 @@ export type Fenced = <T>(work: (transaction: Database) => Promise<T>) => Promise
 
 /**
  * Runs `work` while holding the publisher's lease: a row of the home database that expires by the database's clock. Its
- * fencing token grows with every holder, so a holder that paused while another took over cannot write any more.
+ * fencing token grows with every holder. A holder that paused while another one took over can therefore no longer write.
  * @param work receives the fenced transaction, and a signal that aborts when the lease is lost
  * @throws ArgumentError PUBLISHER_RUNNING when another publisher holds the lease, or took it during `work`
  */

@@ -90,7 +90,7 @@ export class PublicationStore {
 
   /**
    * Records published keys that are missing from the database, or differ from it: see `adoptPublished`.
-   * @param records all those of the root's file whose users have this root on the chain
+   * @param records all records of the root's file whose users have this root on the chain
    * @param now milliseconds since 1970
    */
   async adoptPublished(

@@ -9,7 +9,7 @@ import { openStore } from "@keyroot/operator/publisher";
 import type { ChainConfig } from "./chainConfig.ts";
 import type { Difference } from "./recheck.ts";
 
-/** The state of everything that publishing needs. An `error` is undefined if there is none. */
+/** The state of the parts that publishing needs. Without an error, `error` is undefined. */
 export interface PublishingStatus {
   chain: {
     chain_id: number;
@@ -32,7 +32,7 @@ const CHECK_MS = 5_000;
 /** A root that no file has as its name. */
 const NO_ROOT = "0".repeat(64);
 
-/** Reads the chain: whether its endpoint answers for the configured chain, and what its owner can pay. */
+/** Checks that the endpoint answers for the configured chain, and reads the owner's balance. */
 export async function checkChain(chain: ChainConfig): Promise<PublishingStatus["chain"]> {
   const { chainId, contract, rpcUrl, allowHttp } = chain;
   const identity = { chain_id: chainId, contract };

@@ -23,7 +23,7 @@ const isTaken = and(isNull(publicKeys.root), isNotNull(publicKeys.submitted));
 
 /**
  * Takes the region's keys that may be published: they are submitted, and can no longer be withdrawn.
- * @returns all submitted keys, those of earlier calls included
+ * @returns all submitted keys, including those of earlier calls
  */
 export async function takePublishable(
   { regions }: Databases,

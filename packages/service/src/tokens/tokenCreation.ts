@@ -41,7 +41,7 @@ export interface TokenRow extends RequestColumns {
   sealedToken: string | null;
 }
 
-/** Creates a token, or returns the one that an earlier request with the same Idempotency-Key created. */
+/** Creates a token, or returns the token that an earlier request with the same Idempotency-Key created. */
 export async function createToken<Row extends TokenRow>(
   kind: Parameters<typeof makeRefreshToken>[0],
   owner: string,

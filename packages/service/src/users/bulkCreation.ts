@@ -83,7 +83,7 @@ export class BulkCreation {
     return wanted.map((user, i) => refusals[i] ?? present(results.get(user)));
   }
 
-  /** Claims ids in the order of the list, as far as the partner's limit of users allows. */
+  /** Claims ids in the order of the list, within the partner's user limit. */
   async #claim(bizID: string, wanted: readonly WantedUser[]): Promise<Map<UserID, Claim | ServiceError>> {
     const { home } = this.#databases;
     const claims = new Map<UserID, Claim>();

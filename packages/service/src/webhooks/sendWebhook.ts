@@ -29,7 +29,7 @@ export interface WebhookSenderOptions {
   resolve?: ResolveHost | undefined;
   /** Time limit per attempt in ms. Default 15,000. */
   timeoutMs?: number | undefined;
-  /** Certificates of authorities, in PEM. Default: those of Node. */
+  /** Certificates of authorities, in PEM. Default: Node's certificates. */
   ca?: string | undefined;
 }
 
@@ -123,7 +123,7 @@ export class WebhookSender implements Disposable {
         : requestHttp(url, { ...options, agent: this.#http });
       let received: IncomingMessage | undefined;
       request.on("error", reject);
-      // The attempt ends, whatever the endpoint does.
+      // The attempt ends in any case.
       signal.addEventListener("abort", () => {
         if (received === undefined) reject(signal.reason as Error);
         else resolve(received);

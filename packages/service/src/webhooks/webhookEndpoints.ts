@@ -95,7 +95,7 @@ export class WebhookEndpointStore {
   }
 
   /**
-   * Adds an endpoint, or returns the one that an earlier request with the same Idempotency-Key added.
+   * Adds an endpoint, or returns the endpoint that an earlier request with the same Idempotency-Key added.
    * @throws ServiceError WEBHOOKS_DISABLED, WEBHOOK_LIMIT_REACHED, IDEMPOTENCY_KEY_REUSED
    */
   async create(

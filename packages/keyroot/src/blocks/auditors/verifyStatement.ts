@@ -118,7 +118,7 @@ export function checkPlace(signed: Pick<Statement, "chainId" | "contract">, plac
 }
 
 /**
- * Verifies the signatures of known keys, and ignores those of others (C2SP signed-note, "Signatures").
+ * Verifies the signatures of known keys, and ignores other signatures (C2SP signed-note, "Signatures").
  * @throws VerificationError STATEMENT_INVALID for a false signature with the name and id of a known key
  */
 export function verifySignatures({ text, cosignatures }: SignedNote, keys: readonly AuditorKey[]): Signers {

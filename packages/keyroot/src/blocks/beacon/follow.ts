@@ -44,8 +44,9 @@ const MAX_DEPTH = 8;
 const LATE_MS = 3_600_000;
 
 /**
- * Follows the chain to the newest finalized header. `following.state` changes only to states that the rules accept, also if this throws
- * in the end: the next attempt continues there. An endpoint that returns a false answer, or none, costs only time.
+ * Follows the chain to the newest finalized header. `following.state` changes only to states that the rules accept, even if
+ * this throws an error. The next attempt continues there. An endpoint that returns a false answer, or none, costs only
+ * time.
  * @throws VerificationError CHECKPOINT_TOO_OLD, LIGHT_CLIENT_INVALID, step "anchor"
  * @throws TransportError FORK_UNKNOWN, BEACON_ERROR, BEACON_ANSWER_INVALID, and as `fetchBytes`
  */

@@ -99,7 +99,7 @@ export function uint(size: number): SszType<Uint8Array> {
   return { ...byteVector(size), fromJson: (value) => parseDecimal(value, size) };
 }
 
-/** At most 32 bytes. Their root is that of one chunk, mixed with their number. */
+/** At most 32 bytes. Their root is the root of one chunk, mixed with their number. */
 export function byteList(): SszType<Uint8Array> {
   const check = (bytes: Uint8Array) => {
     if (bytes.length <= CHUNK_BYTES) return bytes;
@@ -137,7 +137,7 @@ export function vector(type: SszType<Uint8Array>, length: number): SszType<Uint8
   };
 }
 
-/** Named values in order. Values of variable size follow after those of fixed size, which hold their offsets. */
+/** Named values in order. Values of variable size follow after the fixed part, which holds their offsets. */
 export function container<Fields extends Readonly<Record<string, SszType<unknown>>>>(
   fields: Fields,
 ): SszType<{ [Name in keyof Fields]: ValueOf<Fields[Name]> }> {

@@ -97,7 +97,7 @@ export const keyOfUser = withValidKey(
 export const approvedKey = withValidKey(object<UserPublicKey>({ user_id: userID, ...KEY_FIELDS }));
 
 const partnerEvent = object<PartnerEvent>({ type: text(), at: count, id: uuid, data });
-/** @param limit the most events of the page */
+/** @param limit the maximum number of events in the page */
 export const eventPage = (limit: number) => object<EventPage>({ events: list(partnerEvent, limit), cursor });
 
 const ENDPOINT_FIELDS = {

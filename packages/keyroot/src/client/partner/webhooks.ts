@@ -54,7 +54,7 @@ export interface ListDeliveriesOptions extends PageOptions {
 }
 
 /**
- * The partner's webhook endpoints: `webhooks` of `PartnerClient`. Its errors are those of `PartnerClient`.
+ * The partner's webhook endpoints: `webhooks` of `PartnerClient`. It throws the same errors as `PartnerClient`.
  * @example
  * const { webhooks } = new PartnerClient({ serviceUrl: "https://keys.example", bizID, serverToken });
  * const { endpoint_id, secret } = await webhooks.create("https://app.example/webhooks");

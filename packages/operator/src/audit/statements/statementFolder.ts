@@ -23,7 +23,7 @@ import { writeFileAtomic } from "../../disk/writeFileAtomic.ts";
 import { TransportError, VerificationError } from "../../errors.ts";
 import type { AuditorSigner } from "./auditorKeyFile.ts";
 
-/** The evidence of a signature. It is published beside the statement and not signed, because auditors' sources differ. */
+/** The evidence of a signature. It is published with the statement, but not signed, because auditors' sources differ. */
 export interface StatementSource {
   /** The source of the chain's answers, in words. */
   source: string;
@@ -135,7 +135,10 @@ export class StatementFolder {
   }
 }
 
-/** Checks that a new statement's roots begin with those of the last one. @throws VerificationError STATEMENT_CONFLICT */
+/**
+ * Checks that a new statement's roots begin with the roots of the last statement. @throws VerificationError
+ * STATEMENT_CONFLICT
+ */
 function checkExtends(last: Statement, roots: readonly RootEntry[], text: string): void {
   const { size, hash } = last.tree;
   const isSamePlace = text.startsWith(originOf(serializeStatement(last)));

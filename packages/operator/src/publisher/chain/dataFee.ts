@@ -5,7 +5,7 @@ import { TransportError } from "keyroot/errors";
 import type { Chain } from "./chain.ts";
 import { type Fees, maxGasPriceOf } from "./fees.ts";
 
-/** A transaction, as far as the fee for its bytes depends on it. */
+/** The fields of a transaction that determine the fee for its bytes. */
 interface Call {
   to: string;
   data: string;

@@ -25,7 +25,7 @@ export function gasPriceOf({ baseFeePerGas = 0n, priorityFee }: FeeData): bigint
 
 /**
  * The fees of a new transaction.
- * @param maxFee the most wei per unit of gas
+ * @param maxFee the maximum wei per unit of gas
  * @returns undefined if gas costs more than `maxFee` now
  */
 export function feesOf(feeData: FeeData, maxFee: bigint): Fees | undefined {

@@ -6,7 +6,7 @@ import { type RetryOptions, withRetry } from "../../shared/retry.ts";
 /**
  * Fetches a root's file from the place where clients fetch it.
  * @param root 64 lowercase hex digits
- * @param maxBytes the most bytes to read; a larger file is an error ANSWER_TOO_LARGE
+ * @param maxBytes the maximum number of bytes to read; a larger file causes ANSWER_TOO_LARGE
  */
 export type FetchFile = (root: string, maxBytes: number) => Promise<Uint8Array>;
 

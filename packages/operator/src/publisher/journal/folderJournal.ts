@@ -53,7 +53,7 @@ export class FolderJournal implements Journal, Disposable {
       throw new ArgumentError("PUBLISHER_RUNNING", message, { actual: dir });
     }
     try {
-      // Other accounts that can enter the folder may be able to write its files, for example those of a copy.
+      // Other accounts that can enter the folder may be able to write its files, for example in a copied folder.
       for (const name of [FILE, `${FILE}-wal`]) await checkPrivateFile(join(dir, name));
       await refuseOldPlan(dir);
       const path = join(dir, FILE);

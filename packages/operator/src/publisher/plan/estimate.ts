@@ -38,9 +38,10 @@ export interface CostEstimate {
 const MAX_ESTIMATES = 25;
 
 /**
- * Estimates what a plan would cost now. Sends nothing, and needs no key.
+ * Estimates the present cost of a plan. Sends nothing, and needs no key.
  * @param plan with at least one batch
- * @throws RangeError for a plan without batches; TransportError as the chain, RPC_ERROR also if the node rejects a transaction
+ * @throws RangeError for a plan without batches; TransportError as the chain, RPC_ERROR also if the node rejects a
+ * transaction
  * @example
  * ```ts
  * const plan = await makePlan(records, registry, { usersPerFile: 700 });

@@ -6,7 +6,7 @@ import type { RecordTable } from "../records/recordTable.ts";
 const USERS_PER_READ = 2_800;
 
 export interface UnpublishedOptions {
-  /** Receives users who have a root already. The contract keeps it, whatever their record says. */
+  /** Receives users who have a root already. The contract keeps their roots. */
   onAlreadyPublished?: ((users: UserRoot[]) => void) | undefined;
   /** Receives the number of users whose roots were read. */
   onProgress?: ((stage: "reading roots", done: number, users: number) => void) | undefined;

@@ -19,10 +19,11 @@ const TRANSACTION_GAS = 2 ** 24;
 const TOLERANCE = 1 / 50;
 
 /**
- * Finds how many users one transaction can publish: the node must be able to estimate it, and a block must hold it. Limits and
- * prices differ between chains and forks, so the node decides. Estimates with worst-case ids (no zero byte), so any real batch of
- * this size fits. Gas grows by the same amount with each user, so a few estimates are enough.
- * @param max the most users to try
+ * Finds the number of users that one transaction can publish. The node must be able to estimate the transaction, and a
+ * block must hold it. Limits and prices differ between chains and forks, so the node decides. Estimates with worst-case ids
+ * (no zero byte), so any real batch of this size fits. Gas grows by the same amount with each user, so a few estimates are
+ * enough.
+ * @param max the maximum number of users to try
  * @returns 1 to `max`
  * @throws TransportError as the node if it rejects even a single user
  */

@@ -30,7 +30,7 @@ export interface SignedTransaction {
   hash: string;
 }
 
-/** Signs transactions with one key. Implementations MUST NOT broadcast what they sign. */
+/** Signs transactions with one key. Implementations MUST NOT broadcast signed transactions. */
 export interface Signer {
   /** The account of the key: 0x and 40 hex digits, with checksum (EIP-55). */
   readonly address: string;

@@ -116,7 +116,10 @@ class RootAdder {
     return pending.sort((a, b) => a.attempt.nonce - b.attempt.nonce);
   }
 
-  /** Step 2: finds out what used nonces, and which blocks are gone. @returns whether the chain's nonce changed */
+  /**
+   * Step 2: finds the transactions that used nonces, and the blocks that are gone. @returns whether the chain's nonce
+   * changed
+   */
   async #resolveNonces(): Promise<boolean> {
     if (this.#transactions.size === 0) return false;
     const { chain, owner } = this.#registry;

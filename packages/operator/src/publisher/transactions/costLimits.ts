@@ -34,7 +34,7 @@ const LIMITS: Record<keyof CostLimits, true> = {
 const MAX_FEE_PER_PRIORITY_FEE = 4n;
 const GAS_PER_FILE = 150_000n;
 const MIN_GAS_PER_USER = 50_000;
-/** The maximum that the default allows, whatever an endpoint estimates. */
+/** The maximum of the default, independent of an endpoint's estimates. */
 const MAX_GAS_PER_USER = 250_000;
 
 /** The priority fee's limit. @returns in wei per unit of gas */
@@ -54,7 +54,7 @@ export function checkLimits(limits: CostLimits | "local" | undefined, chainId: n
   }
 }
 
-/** A transaction, as far as its cost depends on it. */
+/** The fields of a transaction that determine its cost. */
 type Priced = Pick<Attempt, "nonce" | "gas" | "fees" | "dataFee">;
 
 /** The maximum cost of a transaction in wei: its whole gas limit at its highest fee, and the data fee. */

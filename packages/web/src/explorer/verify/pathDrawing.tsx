@@ -6,7 +6,7 @@ import { type DrawingProps, type DrawnComparison, type DrawnNode, layOut, NODE_H
 
 const SIGNS: Readonly<Record<DrawnComparison["state"], string>> = { equal: "=", different: "≠", open: "?" };
 
-/** The path from the user's key to the root, beside the contract's root. */
+/** The path from the user's key to the root, next to the contract's root. */
 export function PathDrawing(props: DrawingProps) {
   const narrow = useMedia("(max-width: 640px)");
   const title = useId();

@@ -15,7 +15,7 @@ export interface DrawnNode {
   /** The whole value, for tooltips and the text version. */
   full: string;
   state: NodeState;
-  /** true: on the path. false: beside it. */
+  /** true: on the path. false: next to the path. */
   isMain: boolean;
 }
 

@@ -20,13 +20,13 @@ import { bundleCommand, verifyCommand } from "./verifyCommand.ts";
 
 interface VerificationViewProps {
   verification: Verification;
-  /** Repeats a verification that asked servers. */
+  /** Repeats a verification that sent requests to servers. */
   retry?: () => void;
   /** The form for the evidence. */
   children?: ComponentChildren;
 }
 
-/** A verification: verdict, key and evidence first, then steps beside the drawing. Further actions open on demand. */
+/** A verification: verdict, key and evidence first, then steps next to the drawing. Further actions open on demand. */
 export function VerificationView({ verification, retry, children }: VerificationViewProps) {
   const [pasted, setPasted] = useState("");
   const { outcome, defect, options, userID, source } = verification;

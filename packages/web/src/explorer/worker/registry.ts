@@ -10,7 +10,7 @@ const FIRST_BLOCKS = 2_000;
 const MAX_BLOCKS = 200_000;
 const RECENT = 10;
 
-/** Reads the registry at the newest block of the first endpoint. The other endpoints are asked about the same block. */
+/** Reads the registry at the newest block of the first endpoint. The other endpoints are read at the same block. */
 const readRegistry: Handler<"readRegistry"> = async ({ rpc, contract, codeHash, allowHttp }, _, signal) => {
   const { rpcBytes: maxBytes, timeoutMs } = DEFAULT_LIMITS;
   const calls = rpc.map((url) => rpcCaller(url, { maxBytes, timeoutMs, signal, allowHttp }));

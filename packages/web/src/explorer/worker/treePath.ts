@@ -49,8 +49,8 @@ const MAX_DRAWN = 20_000;
 const UNREADABLE = /^JSON_|^FILE_(?:TOO_LARGE|NOT_UTF8)$|^ANSWER_TOO_LARGE$/;
 
 /**
- * The path in a rejected file, as far as the file can be read, and the lowest node that contradicts the file. For the
- * drawing only. The verifier makes the verdict.
+ * The readable part of the path in a rejected file, and the lowest node that contradicts the file. For the drawing only.
+ * The verifier makes the verdict.
  */
 export function pathInRejectedFile(bytes: Uint8Array, userID: string, failure: Failure): TreePath | undefined {
   if (UNREADABLE.test(failure.code ?? "")) return undefined;
