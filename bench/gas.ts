@@ -20,7 +20,7 @@ import hre from "hardhat";
 import type { PublicKeyRegistry } from "../typechain-types/index.ts";
 import { report, SMALL } from "./runner/report.ts";
 
-/** Batch sizes from one user to about the most that fit in one transaction. */
+/** Batch sizes, from one user to about the maximum in one transaction. */
 const BATCH_SIZES = SMALL ? [1, 2] : [1, 5, 25, 100, 300, 700, 740];
 /** The most gas that one transaction may use (EIP-7825). */
 const TRANSACTION_GAS_CAP = 2 ** 24;
@@ -46,7 +46,7 @@ export type GasOfCall = {
   gasPerUser: number;
   /** `gas` over `floor(users)`. */
   ratioToFloor: number;
-  /** Whether `gas` is at most 2^24, the most that a transaction may use (EIP-7825). */
+  /** Whether `gas` is at most 2^24, the maximum for a transaction (EIP-7825). */
   fitsTransaction: boolean;
 };
 

@@ -142,7 +142,7 @@ async function openLoop({ origin, requests, cpu }: Contender, peak: Figures = {}
   };
 }
 
-/** How often PostgreSQL vacuumed and analyzed tables by itself, and completed checkpoints. */
+/** The numbers of PostgreSQL's automatic vacuum and analyze runs, and of completed checkpoints. */
 async function background(): Promise<Figures> {
   const client = new Client({ connectionString: databaseUrl });
   await client.connect();

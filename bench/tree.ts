@@ -3,7 +3,7 @@
  * for comparison. OpenSSL hashes the same inputs, which is the least work for all of them.
  *
  * Each runs in a separate process, because merkle-tree-gen replaces built-ins. All roots must be the same: the libraries
- * are set up for the format's rules as far as they allow it (bench/tree/contenders.ts).
+ * use the format's rules, where their options allow it (bench/tree/contenders.ts).
  */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";

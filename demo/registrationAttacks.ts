@@ -7,7 +7,7 @@ import { UserClient } from "keyroot/user";
 import type { Provisioned } from "./samplePartner.ts";
 import { DemoError } from "./demoError.ts";
 
-/** An attack on the registration of keys, and what stopped it. */
+/** An attack on the registration of keys, and its outcome. */
 export interface RegistrationAttack {
   attack: string;
   /** A description in one line. */

@@ -3,8 +3,9 @@
  *
  *     npm run lighthouse [pages, such as "explorer batch,dashboard users"]
  *
- * Prints the scores, writes those of all pages to bench/lighthouse.json, and fails below 95 in performance, accessibility or best
- * practices. Lighthouse is not among the project's dependencies, because it takes 176 MB: npx fetches this version once.
+ * Prints the scores, writes the scores of all pages to bench/lighthouse.json, and fails below 95 in performance,
+ * accessibility or best practices. Lighthouse is not among the project's dependencies, because it takes 176 MB: npx fetches
+ * this version once.
  */
 import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";

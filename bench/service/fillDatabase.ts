@@ -26,8 +26,8 @@ export interface Relation {
  * Adds users with two tokens and a key each. Each user also gets an audit entry, an event and a key event. All keys are
  * published except those of `PENDING` users.
  *
- * Foreign keys and triggers are switched off for the two connections that fill, so their sums, `user_counts` and
- * `published_days`, are filled, too. Token hashes have the right form, but belong to no token.
+ * The two connections switch off foreign keys and triggers. So this also fills the sums that triggers maintain,
+ * `user_counts` and `published_days`. Token hashes have the right form, but belong to no token.
  */
 export async function fillDatabase(url: string, bizID: string, users: number): Promise<void> {
   const rows = rowsOf(bizID, users);
@@ -89,7 +89,7 @@ async function runAll(url: string, all: readonly string[]): Promise<void> {
   }
 }
 
-/** For each table, what follows `INSERT INTO` and its name. */
+/** For each table, the statement's text after `INSERT INTO` and the table's name. */
 function rowsOf(bizID: string, users: number) {
   const created = 1_780_000_000_000;
   // As in a database that grew: the newest keys are pending, and ids have no order.

@@ -8,7 +8,7 @@ import { type Sample } from "./ways.ts";
 /** Full branch nodes above the account and above its storage slot, as on mainnet: 8 levels hold 4.3 billion entries. */
 const DEPTHS = { accountDepth: 8, storageDepth: 8 };
 
-/** Writes file.json, proof.json, bundle.json and sample.json of one user among so many into a folder. */
+/** Writes file.json, proof.json, bundle.json and sample.json of one of these users into a folder. */
 export function writeSample(folder: string, users: number): void {
   mkdirSync(folder);
   const file = makeMerkleFile(sampleRecords(users));

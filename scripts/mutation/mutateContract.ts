@@ -23,7 +23,7 @@ interface MutationReport {
   mutants: number;
   notCompiling: number;
   killed: number;
-  /** How many mutants each test killed, by its full title. A mutant counts for the first test that failed. */
+  /** The number of mutants that each test killed, by the test's full title. A mutant counts for the first test that failed. */
   killedBy: Record<string, number>;
   equivalent: number;
   /** Surviving mutants that are not listed, and listed mutants that do not survive. */

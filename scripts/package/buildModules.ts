@@ -8,7 +8,7 @@ export interface BuildOptions {
   target: string;
   /** Modules that no export names, such as a worker: name below `dist` -> path in the package's folder. */
   entries?: Readonly<Record<string, string>>;
-  /** Shared modules: name below `dist` -> the sources that they consist of, and what those import. The first match counts. */
+  /** Shared modules: name below `dist` -> their sources and the imports of these. The first match counts. */
   chunks?: Readonly<Record<string, RegExp>>;
   /** Functions that also replace those of the packages inside: name -> file in the package's folder, and its export. */
   inject?: Readonly<Record<string, readonly [file: string, name: string]>>;

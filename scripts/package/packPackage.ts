@@ -12,7 +12,7 @@ const ROOT = fileURLToPath(new URL("../..", import.meta.url));
  * Writes a package's files into `out/<name>`, and its tarball into `out`.
  * @param name as in `packages.ts`
  * @returns the tarball's path
- * @throws Error that lists what publint finds
+ * @throws Error that lists publint's findings
  */
 export async function packPackage(name: string, out: string): Promise<string> {
   const description = PACKAGES[name];
@@ -25,7 +25,7 @@ export async function packPackage(name: string, out: string): Promise<string> {
   return join(out, pack(staged, out));
 }
 
-/** @throws Error that lists what is wrong with the manifest, or with the files that it names */
+/** @throws Error that lists the problems of the manifest and of its files */
 async function lint(folder: string, { acceptedMessages = [] }: PackageDescription): Promise<void> {
   const { messages, pkg } = await publint({ pkgDir: folder, pack: false, strict: true });
   const found = messages.filter(({ code }) => !acceptedMessages.includes(code));
