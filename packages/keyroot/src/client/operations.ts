@@ -20,7 +20,7 @@ export interface ShadowUser {
 
 /** The progress of a key to the chain. */
 export interface KeyProgress {
-  /** Of a pending key: the end of its hold period, and the earliest time of publication. Until then it can be withdrawn. Null while the partner must decide, because another key was offered for the user. */
+  /** For a pending key: the end of its hold period, and the earliest time of publication. Until then it can be withdrawn. Null while the partner must decide, because another key was offered for the user. */
   hold_ends_at?: number | null | undefined;
   /** The root of the Merkle tree that contains the key, and the name of its file. */
   root?: string | undefined;
@@ -102,7 +102,7 @@ export interface KeyEvent {
   key_id: string;
   /** Milliseconds since 1970-01-01, UTC. */
   at: number;
-  /** Of `registered`: whether an earlier key was withdrawn or discarded. */
+  /** For `registered`: whether an earlier key was withdrawn or discarded. */
   after_withdrawal: boolean;
 }
 
@@ -195,7 +195,7 @@ export interface WebhookEndpoint {
   types: string[];
   /** Milliseconds since 1970-01-01, UTC. */
   created: number;
-  /** When the endpoint was paused; null if it is not. */
+  /** The start of the pause; null while the endpoint is active. */
   paused: number | null;
 }
 
@@ -223,7 +223,7 @@ export interface WebhookTest {
   delivered: boolean;
   /** The HTTP status of the last response; null without one. */
   status: number | null;
-  /** Why the last attempt failed; null if it did not. */
+  /** The reason for the last failure; null without one. */
   error: string | null;
   /** The time until the response, in milliseconds. */
   duration: number;
@@ -240,13 +240,13 @@ export interface WebhookDelivery {
   attempts: number;
   /** Milliseconds since 1970-01-01, UTC. */
   created: number;
-  /** When the last attempt ended; null before the first one. */
+  /** The end of the last attempt; null before the first one. */
   last_attempt: number | null;
-  /** Of a pending delivery: when it is sent next. */
+  /** The time of a pending delivery's next attempt. */
   next_attempt: number | null;
   /** The HTTP status of the last response; null without one. */
   status: number | null;
-  /** Why the last attempt failed; null if it did not. */
+  /** The reason for the last failure; null without one. */
   error: string | null;
 }
 
@@ -268,7 +268,7 @@ export interface AuditEntry {
     /** The id of the refresh token behind the access token; null if there is none. */
     token_id: string | null;
   };
-  /** The partner that was changed, or whose user was; null if there is none. */
+  /** The partner of the change; null if there is none. */
   biz_id: string | null;
   /** The user that was changed; null if there is none. */
   user_id: string | null;
@@ -294,7 +294,7 @@ export interface CreatedPartner {
 export interface PartnerSummary extends CreatedPartner {
   /** When the partner was suspended; null if it is not. */
   suspended: number | null;
-  /** The most users that the partner may have; null for any number. */
+  /** The maximum number of the partner's users; null for no limit. */
   user_limit: number | null;
   /** The number of its users. */
   users: number;
@@ -324,7 +324,7 @@ export interface StaffInvitation {
   person_id: string;
   /** A human-friendly name, at most 200 characters. */
   name: string;
-  /** What the person may do in the dashboard: everything, or look only. */
+  /** The person's permissions in the dashboard: everything, or only reading. */
   role: "administrator" | "reader";
   /** The link for the person. It works once, and is shown only once. */
   url: string;

@@ -77,5 +77,5 @@ export function page<const Field extends string, Item extends z.ZodType, Next ex
 export const keyState = z.enum(["pending", "submitted", "published"]);
 export const holdEndsAt = timestamp.nullable().meta({
   description:
-    "Of a pending key: the end of its hold period, and the earliest time of publication. Until then it can be withdrawn. Null while the partner must decide, because another key was offered for the user.",
+    "For a pending key: the end of its hold period, and the earliest time of publication. Until then it can be withdrawn. Null while the partner must decide, because another key was offered for the user.",
 });

@@ -137,7 +137,7 @@ function observePending(register: Registry, countPending: (limit: number) => Pro
 function observeKeys(register: Registry, publisher: KeyPublisher, overdueAfter: number): void {
   new Gauge({
     name: "keyroot_publishing_differences",
-    help: "Roots about which the chain, the files and the databases differed at the last check, up to 100 in each database.",
+    help: "Roots for which the chain, the files and the databases differed at the last check, up to 100 in each database.",
     registers: [register],
     async collect() {
       this.set((await publisher.listDifferences()).length);

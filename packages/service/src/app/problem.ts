@@ -15,7 +15,7 @@ export const problemSchema = strict({
   title: z.string().meta({ description: "The code in words." }),
   status: z.int().min(400).max(599).meta({ description: "The HTTP status." }),
   code: z.string().meta({ description: "A stable identifier of the error." }),
-  detail: z.string().meta({ description: "What is wrong, and what to do." }),
+  detail: z.string().meta({ description: "The problem and its remedy." }),
   request_id: z.string().meta({ description: "The id of the request, which the service's log contains." }),
   errors: z
     .array(strict({ field: z.string(), detail: z.string() }))

@@ -32,7 +32,7 @@ const entry = strict({
     name: nullableText("The name of a person"),
     token_id: nullableText("The id of the refresh token behind the access token"),
   }),
-  biz_id: nullableText("The partner that was changed, or whose user was"),
+  biz_id: nullableText("The partner of the change"),
   user_id: nullableText("The user that was changed"),
   data: data.meta({ description: "Further ids and values of the change. It contains no secret." }),
   request_id: nullableText("The id of the request, which the service's log contains"),
@@ -48,7 +48,7 @@ export const auditOperations = [
     callers: ["partner", "partnerStaff"],
     summary: "List the partner's part of the audit log in pages, the newest entries first",
     description:
-      "Who changed what of the partner and its users, when, and in which request. A page may have fewer entries than `limit`, although `next` is not null. The operator's people are not named, and their addresses are left out.",
+      "Changes of the partner and its users, with author, time and request. A page may have fewer entries than `limit`, although `next` is not null. Names and addresses of the operator's staff are left out.",
     body: filterSchema,
     answer: entries,
     async handle(body, { context, principal: { bizID } }) {
@@ -64,7 +64,7 @@ export const auditOperations = [
     callers: ["operator", "operatorStaff"],
     summary: "List the audit log in pages, the newest entries first",
     description:
-      "Who changed what, when, and in which request. A page may have fewer entries than `limit`, although `next` is not null.",
+      "Changes with author, time and request. A page may have fewer entries than `limit`, although `next` is not null.",
     body: strict({ biz_id: bizID.optional(), ...filter }),
     answer: entries,
     async handle({ biz_id, ...body }, { context }) {

@@ -60,7 +60,7 @@ const keyEvents = z
       at: timestamp,
       after_withdrawal: z
         .boolean()
-        .meta({ description: "Of `registered`: whether an earlier key was withdrawn or discarded." }),
+        .meta({ description: "For `registered`: whether an earlier key was withdrawn or discarded." }),
     }),
   )
   .meta({ description: "The history of the user's keys, the newest event first. At most 100." });
@@ -249,7 +249,7 @@ export const keyOperations = [
     callers: ["partner", "partnerStaff"],
     role: "administrator",
     verified: true,
-    summary: "Decide for a user's pending public key, although other keys were offered",
+    summary: "Approve a user's pending public key after other keys were offered",
     description: "The key is published when its hold period is over. Repeating the request has no effect.",
     body: strict({ user_id_hex: userIDHex, key_id: keyID }),
     answer: strict({ user_id: userID, ...key }),

@@ -18,7 +18,7 @@ const partner = strict({
   suspended: timestamp.nullable().meta({ description: "When the partner was suspended; null if it is not." }),
   user_limit: userLimit
     .nullable()
-    .meta({ description: "The most users that the partner may have; null for any number." }),
+    .meta({ description: "The maximum number of the partner's users; null for no limit." }),
   users: count("its users"),
   pending_keys: count("registered public keys that are not on the chain"),
   published_keys: count("public keys on the chain"),

@@ -76,7 +76,7 @@ export const publishingOperations = [
         publishable: count("keys that the next batch publishes"),
         running: z.boolean().meta({ description: "Whether any replica publishes now." }),
         differences: z.array(strict({ region, root, error: z.string() })).meta({
-          description: "Roots about which the chain, the files and the databases differed at the last check.",
+          description: "Roots for which the chain, the files and the databases differed at the last check.",
         }),
         last_run: publishRun
           .nullable()

@@ -21,8 +21,7 @@ export const staffOperations = [
     role: "administrator",
     verified: true,
     summary: "Invite a person to a partner's dashboard",
-    description:
-      "A person with this name is invited again: the earlier link, all passkeys and all sessions of the person end.",
+    description: "For a known name, the invitation ends the person's earlier link, passkeys and sessions.",
     body: strict({ biz_id: bizID, name, role: role.default("administrator") }),
     answer: invitation,
     status: 201,
@@ -53,8 +52,7 @@ export const staffOperations = [
     path: "/v1/admin/operators/invite",
     callers: ["operator"],
     summary: "Invite a person to the operator's console",
-    description:
-      "A person with this name is invited again: the earlier link, all passkeys and all sessions of the person end.",
+    description: "For a known name, the invitation ends the person's earlier link, passkeys and sessions.",
     body: strict({ name, role: role.default("administrator") }),
     answer: invitation,
     status: 201,
@@ -109,7 +107,7 @@ export const staffOperations = [
     callers: ["partnerStaff", "operatorStaff"],
     role: "administrator",
     verified: true,
-    summary: "Invite a person again: the earlier link, all passkeys and all sessions of the person end",
+    summary: "Invite a person again, and end the person's earlier link, passkeys and sessions",
     body: ofPerson,
     answer: invitation,
     async handle({ person_id }, call) {

@@ -13,13 +13,13 @@ import { ROLES } from "./tables.ts";
 
 export const role = z
   .enum(ROLES)
-  .meta({ description: "What the person may do in the dashboard: everything, or look only." });
+  .meta({ description: "The person's permissions in the dashboard: everything, or only reading." });
 export const person = { person_id: z.uuid().meta({ description: "The id of the person." }), name, role };
 const me = strict({
   person: strict(person),
   partner: strict({ biz_id: z.string(), name, suspended: z.boolean() })
     .nullable()
-    .meta({ description: "Null for people of the operator." }),
+    .meta({ description: "Null for the operator's staff." }),
   explorer_url: z.string().nullable().meta({ description: "Null if KEYROOT_EXPLORER_URL is unset." }),
   block_explorer_url: z.string().nullable().meta({ description: "Null if KEYROOT_BLOCK_EXPLORER_URL is unset." }),
   passkeys: amount,

@@ -69,7 +69,7 @@ export const userOperations = [
     callers: ["partner"],
     summary: "Create up to 500 shadow users, each with a refresh token if it has a context",
     description:
-      "The results are in the order of the list. Each user gets what it would get in a separate request, and counts as one request. With an Idempotency-Key, repeating the request returns the same users and tokens.",
+      "The results are in the order of the list. Each user gets the result of a separate request, and counts as one request. With an Idempotency-Key, repeating the request returns the same users and tokens.",
     idempotent: true,
     bodyLimit: MAX_LIST_BODY_BYTES,
     body: strict({
@@ -87,7 +87,7 @@ export const userOperations = [
             strict({
               status: z.int().min(400).max(499).meta({ description: "The HTTP status that fits the error." }),
               code: z.string().meta({ description: "A stable identifier of the error." }),
-              detail: z.string().meta({ description: "What is wrong, and what to do." }),
+              detail: z.string().meta({ description: "The problem and its remedy." }),
             }),
           ]),
         )

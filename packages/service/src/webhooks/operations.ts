@@ -32,19 +32,19 @@ const endpoint = strict({
   url: z.string(),
   types,
   created: timestamp,
-  paused: timestamp.nullable().meta({ description: "When the endpoint was paused; null if it is not." }),
+  paused: timestamp.nullable().meta({ description: "The start of the pause; null while the endpoint is active." }),
 });
 const state = z.enum(["pending", "delivered", "failed"]);
 const status = z.int().nullable().meta({ description: "The HTTP status of the last response; null without one." });
-const error = z.string().nullable().meta({ description: "Why the last attempt failed; null if it did not." });
+const error = z.string().nullable().meta({ description: "The reason for the last failure; null without one." });
 const delivery = strict({
   event_id: eventID,
   type: z.enum(EVENT_TYPES),
   state: state.meta({ description: "`failed` deliveries are not sent again, unless they are redelivered." }),
   attempts: count("attempts so far"),
   created: timestamp,
-  last_attempt: timestamp.nullable().meta({ description: "When the last attempt ended; null before the first one." }),
-  next_attempt: timestamp.nullable().meta({ description: "Of a pending delivery: when it is sent next." }),
+  last_attempt: timestamp.nullable().meta({ description: "The end of the last attempt; null before the first one." }),
+  next_attempt: timestamp.nullable().meta({ description: "The time of a pending delivery's next attempt." }),
   status,
   error,
 });
@@ -60,7 +60,7 @@ export const webhookOperations = [
   defineOperation({
     path: "/v1/authdBizSrv/events/list",
     callers: ["partner"],
-    summary: "List what happened to the partner and its users after a cursor, the oldest events first",
+    summary: "List the events of the partner and its users after a cursor, the oldest first",
     description:
       "Store `cursor` when you have processed the events, and send it as `after` in the next request. An empty list means that there is nothing new. An event has the same id and contents each time.",
     body: strict({
@@ -120,8 +120,8 @@ export const webhookOperations = [
     callers: ["partner", "partnerStaff"],
     role: "administrator",
     verified: true,
-    summary: "Change where a webhook endpoint receives events, or which types",
-    description: "Applies to deliveries that wait, too. Repeating the request has no effect.",
+    summary: "Change the URL or the event types of a webhook endpoint",
+    description: "Also applies to waiting deliveries. Repeating the request has no effect.",
     body: strict({ endpoint_id: endpointID, url: url.optional(), types: types.optional() }),
     answer: endpoint,
     errors: [404],
@@ -259,7 +259,7 @@ export const webhookOperations = [
     path: "/v1/authdBizSrv/webhooks/redeliverFailed",
     callers: ["partner", "partnerStaff"],
     role: "administrator",
-    summary: "Deliver all events again whose delivery to an endpoint failed",
+    summary: "Repeat all failed deliveries to an endpoint",
     body: strict({
       endpoint_id: endpointID,
       since: timestamp.meta({ description: "Only deliveries created at this time or later." }),
