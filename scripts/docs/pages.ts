@@ -15,6 +15,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     "verifying",
     "react-native",
     "light-client",
+    "short-proofs",
     "watching",
     "safety-code",
     "threat-model",

@@ -29,6 +29,8 @@ export {
   verifyAuditorList,
 } from "./blocks/auditors/auditorList.ts";
 export { fetchAuditorList, fetchRoots, fetchStatement } from "./blocks/auditors/fetchStatement.ts";
+export { RootProofs } from "./blocks/auditors/rootProofs.ts";
+export { subtreeOf } from "./blocks/auditors/subtrees.ts";
 export {
   type Cosignature,
   cosignedMessage,

@@ -37,6 +37,11 @@ export interface Evidence {
   agreeing?: number | undefined;
   /** The keys of the auditors that signed the statement, with the anchor `auditors`. At least the required number. */
   auditors?: readonly string[] | undefined;
+  /**
+   * What shows that the user has one record under the root: the whole file was read (`checked`), or auditors that signed the
+   * statement read it (`auditors`, with the option `proofs`). Undefined without a record.
+   */
+  uniqueness?: "checked" | "auditors" | undefined;
   /** Set for the anchor `beacon`. */
   beacon?: BeaconEvidence | undefined;
 }

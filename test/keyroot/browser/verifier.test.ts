@@ -90,7 +90,7 @@ describeIfNamed(import.meta.filename)("the verifier in Chromium, under a strict 
   const chunks = () => page.requests.filter((url) => url.endsWith(".js")).map((url) => basename(url));
 
   it("verifies a published key", async () => {
-    const evidence = { anchor: "endpoint", storageProof: false };
+    const evidence = { anchor: "endpoint", storageProof: false, uniqueness: "checked" };
     expect(await verify()).to.deep.equal({ pubKey: mine.pubKey, evidence });
     expect(await verify({ expectedPublicKey: mine.pubKey })).to.deep.equal({ pubKey: mine.pubKey, evidence });
   });

@@ -88,7 +88,7 @@ describeOnChains("a cache of verified keys", (chain) => {
       chain.letLie(undefined as never, 1);
       const outcome = await verify({});
       expect(resultOf(outcome)).to.equal("truth");
-      const evidence = { anchor: "endpoint", storageProof: false };
+      const evidence = { anchor: "endpoint", storageProof: false, uniqueness: "checked" };
       expect(outcome.contradicts).to.deep.equal({ root: forged.tree.root, evidence, final: false });
       expect(await verify({}))
         .to.have.property("verified")

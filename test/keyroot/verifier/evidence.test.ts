@@ -21,15 +21,18 @@ describeOnChains("evidence", (chain) => {
       it("is stated with a key, with the block at which it was found", async () => {
         const verified = await verifyPublicKey(userID, chain.optionsFor(pair));
         expect(verified).to.deep.include({ record: mine, blockNumber: chain.blockNumber });
-        const evidence = needsNoBlock(pair) ? pair : chain.evidenceOf(pair, chain.head);
-        expect(verified.evidence).to.deep.equal(evidence);
+        const evidence = chain.evidenceOf(pair, chain.head);
+        const known = needsNoBlock(pair) ? { ...pair, uniqueness: evidence.uniqueness } : evidence;
+        expect(verified.evidence).to.deep.equal(known);
       });
 
       it("is stated with NOT_PUBLISHED", async () => {
         const error = await failure(verifyPublicKey(sampleUserID(9), chain.optionsFor(pair)));
         expect(error).to.include({ name: "VerificationError", step: "root", code: "NOT_PUBLISHED" });
         const { evidence, message } = error as VerificationError;
-        expect(evidence).to.deep.equal(needsNoBlock(pair) ? pair : chain.evidenceOf(pair, chain.head));
+        const { uniqueness, ...known } = chain.evidenceOf(pair, chain.head);
+        expect(uniqueness).to.equal("checked");
+        expect(evidence).to.deep.equal(needsNoBlock(pair) ? pair : known);
         if (!needsNoBlock(pair)) expect(message).to.include(`as of block ${Number(chain.head.number)}`);
       });
 

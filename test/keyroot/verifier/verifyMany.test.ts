@@ -257,7 +257,7 @@ describe("verifyMany", () => {
           fetch: lying(`0x${root}`),
         });
         expect(outcome).to.have.nested.property("error.code", root === another ? "USER_NOT_IN_FILE" : "NOT_PUBLISHED");
-        const evidence = { anchor: "endpoint", storageProof: false };
+        const evidence = { anchor: "endpoint", storageProof: false, uniqueness: "checked" };
         expect(outcome?.contradicts).to.deep.equal({ root: own, evidence, final: false });
         await verifyMany([{ userID: mine.userID, expectedPublicKey: ANY_KEY }], cached);
       }

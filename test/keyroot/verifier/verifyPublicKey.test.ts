@@ -88,7 +88,7 @@ describe("verifyPublicKey", () => {
           blockNumber: 2,
           contract,
           chainId: chain.chainId,
-          evidence: { anchor: "endpoint", storageProof: false },
+          evidence: { anchor: "endpoint", storageProof: false, uniqueness: "checked" },
         });
         expect(await verify({ rpc: rpc() }, late.userID)).to.deep.include({ record: late, blockNumber: 3 });
       });

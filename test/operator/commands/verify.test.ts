@@ -134,7 +134,7 @@ describeWithProgram("verify, with evidence options", (keyroot) => {
         const { code, json, evidence } = await verify(options);
         const block = at && { head, earlier }[at];
         expect([code, json["verified"], json["record"]]).to.deep.equal([0, true, mine]);
-        expect(evidence).to.deep.equal({ ...known, ...(block && { block }) });
+        expect(evidence).to.deep.equal({ ...known, ...(block && { block }), uniqueness: "checked" });
         const { stdout } = await keyroot.run(line(options));
         const where = block ? ` for block ${block.number}, ${block.hash}` : "";
         const proof = known.storageProof ? ", and a storage proof under it" : "";

@@ -12,7 +12,7 @@ export class StatementHost {
     const host = new StatementHost();
     host.#server = await serve((request, response) => {
       host.requests++;
-      const name = /^\/statements\/([a-z0-9-]+)\.txt$/.exec(request.url ?? "")?.[1];
+      const name = /^\/statements\/([a-z0-9/-]+)\.txt$/.exec(request.url ?? "")?.[1];
       const file = name === undefined ? undefined : host.files.get(name);
       response.writeHead(file === undefined ? 404 : 200, { "Access-Control-Allow-Origin": "*" }).end(file);
     });

@@ -35,8 +35,8 @@ export const ZERO = `0x${"0".repeat(64)}`;
 
 export const [mine, other, late] = sampleRecords(3) as [KeyRecord, KeyRecord, KeyRecord];
 export const { userID } = mine;
-const published = makeMerkleFile([mine, other]);
-const publishedLater = makeMerkleFile([late]);
+export const published = makeMerkleFile([mine, other]);
+export const publishedLater = makeMerkleFile([late]);
 /** A false key for the same user, which a dishonest endpoint returns. */
 export const forged = makeMerkleFile([{ ...other, userID }]);
 
@@ -92,7 +92,7 @@ export class FiveEndpoints {
     this.#opened.defer(() => rm(dir, { recursive: true, force: true }));
     this.files = await startFileHost({ dir, port: 0 });
     this.#opened.defer(() => this.files.close());
-    const store = new FolderStore(dir);
+    const store = new FolderStore(dir, { proofs: true });
     const registry = await Registry.connect(this.call, this.contract);
     await store.put(forged);
     const publish = async ({ records }: MerkleFile) =>
@@ -148,12 +148,13 @@ export class FiveEndpoints {
     }
   }
 
-  /** The evidence of a verdict with these options: the pair, never less, and the block. */
+  /** The evidence for a key with these options: the pair, never less, the block, and the whole file. */
   evidenceOf(pair: Pair, { hash, number, timestamp }: BlockJson): Evidence {
     return {
       ...pair,
       ...(pair.anchor === "quorum" ? { agreeing: QUORUM } : {}),
       block: { hash, number: Number(number), timestamp: Number(timestamp) },
+      uniqueness: "checked",
     };
   }
 

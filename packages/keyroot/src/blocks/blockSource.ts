@@ -5,7 +5,7 @@ import type { FetchOptions } from "../transport/fetchBytes.ts";
 import type { RpcCall } from "../transport/jsonRpc.ts";
 
 /** The block to find, as the options of a verification request it. */
-interface BlockRequest {
+export interface BlockRequest {
   /** The endpoints of the chain; several only for a quorum. */
   calls: readonly RpcCall[];
   /** How far the chain must have confirmed the block. */

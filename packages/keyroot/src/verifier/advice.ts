@@ -1,17 +1,10 @@
 import { type Advice, type KeyrootError, VerificationError } from "../errors.ts";
 import type { Evidence } from "../evidence.ts";
+import { hadSuccess } from "./successes.ts";
 import type { VerifierConfig } from "./verifierConfig.ts";
 
 /** The maximum age in ms of the block that proves the absence of a root. */
 const MAX_ABSENCE_AGE_MS = 3_600_000;
-
-/** The registries for which this process has verified a key. The options that name them are correct. */
-const verified = new Set<string>();
-
-/** Notes that a key was verified. From then on, no error for this registry counts as a wrong configuration. */
-export function noteSuccess(config: VerifierConfig): void {
-  verified.add(nameOf(config));
-}
 
 /**
  * Replaces the advice `warn` of a verification's error by a milder one, where an attacker cannot choose it.
@@ -26,7 +19,7 @@ function milderAdvice(error: KeyrootError, config: VerifierConfig, knownSince = 
   if (!(error instanceof VerificationError)) return undefined;
   const { code, evidence } = error;
   if (code === "CHAIN_ID_MISMATCH" || code === "NO_CONTRACT")
-    return config.verifiedBefore || verified.has(nameOf(config)) ? undefined : "developer";
+    return config.verifiedBefore || hadSuccess(config) ? undefined : "developer";
   const time = config.now();
   const age = time - knownSince;
   const isNew = age >= 0 && age <= config.publicationMs;
@@ -39,7 +32,3 @@ function provesAbsence({ storageProof, anchor, block }: Evidence = NO_EVIDENCE, 
 }
 
 const NO_EVIDENCE: Evidence = { anchor: "endpoint", storageProof: false };
-
-function nameOf({ registry: { chainId, contract } }: VerifierConfig): string {
-  return `${chainId} ${contract.toLowerCase()}`;
-}

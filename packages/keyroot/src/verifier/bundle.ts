@@ -180,13 +180,13 @@ export async function verifyBundle(
 }
 
 /** The block of the bundle's statement. @throws VerificationError UNANCHORED, and as the source; ArgumentError SOURCE_NOT_IMPORTED */
-function findSignedBlock(auditors: object, { statement, ...place }: Bundle): ReturnType<BlockSource> {
+function findSignedBlock(auditors: object, { statement, chainId, contract }: Bundle): ReturnType<BlockSource> {
   if (statement === undefined) {
     const message =
       "Unanchored: the bundle has no statement of auditors. Get a bundle with one, or pass the block's hash as pinned.";
     throw new VerificationError("anchor", "UNANCHORED", message);
   }
-  const source = makeSource("auditors", { ...auditors, statement }, place);
+  const source = makeSource("auditors", { ...auditors, statement }, { chainId, contract });
   return source.find({ calls: [], tag: "finalized", http: { timeoutMs: 0 }, now: Date.now });
 }
 

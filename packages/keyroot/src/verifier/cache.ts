@@ -88,7 +88,8 @@ export async function storeKey(
   { sources, storedAt }: Pick<CachedKey, "sources" | "storedAt">,
 ): Promise<void> {
   const { root, index, blockNumber, evidence } = key;
-  const final = policy.tag === "finalized" && evidence.block !== undefined;
+  // Auditors sign finalized blocks only.
+  const final = policy.tag === "finalized" && (evidence.block !== undefined || evidence.uniqueness === "auditors");
   if (cached?.root === root && isStronger(cached, { root, evidence, final })) return;
   const record = serializeKeyRecord(key.record);
   const entry = { format: FORMAT, root, index, blockNumber, record, evidence, final, sources, storedAt };
@@ -109,12 +110,13 @@ export async function forgetKey(cache: Store, query: KeyQuery, policy: EvidenceP
  */
 export async function meetsPolicy(
   { evidence, final, sources, storedAt }: CachedKey,
-  { anchor, storageProof, maxAgeMs = Infinity }: EvidencePolicy,
+  { anchor, storageProof, proveKey, maxAgeMs = Infinity }: EvidencePolicy,
   current: readonly string[],
   recheckMs: number,
   now: number,
 ): Promise<boolean> {
-  if (!final || (storageProof && !evidence.storageProof)) return false;
+  const isProven = evidence.storageProof || (proveKey !== undefined && evidence.uniqueness === "auditors");
+  if (!final || (storageProof && !isProven)) return false;
   const age = now - timeOf(evidence);
   if (!(age <= maxAgeMs && age >= -MAX_AHEAD_MS)) return false;
   const storedFor = now - storedAt;
@@ -170,13 +172,13 @@ function timeOf({ block }: Evidence): number {
 
 /**
  * The strength of evidence (docs/threat-model.md): 0 is one endpoint's unproven answer, 1 a quorum's unproven answer, and 2
- * a storage proof under a block that one endpoint alone cannot choose.
+ * a storage proof under a block that one endpoint alone cannot choose, or the statement of several auditors about the root.
  */
-function strengthOf({ anchor, storageProof, agreeing = 1, auditors = [] }: Evidence): number {
+function strengthOf({ anchor, storageProof, uniqueness, agreeing = 1, auditors = [] }: Evidence): number {
   // A quorum of 1, or one auditor, counts as one endpoint.
   if (anchor === "endpoint" || (anchor === "quorum" && agreeing < 2)) return 0;
   if (anchor === "auditors" && auditors.length < 2) return 0;
-  if (storageProof) return 2;
+  if (storageProof || uniqueness === "auditors") return 2;
   return anchor === "quorum" ? 1 : 0;
 }
 

@@ -2,7 +2,7 @@ import { ArgumentError } from "../errors.ts";
 import { type ExpectedBytes, type ExpectedKey, parseExpectedKey } from "../identity/expectedKey.ts";
 import { parseUserID, type UserID } from "../identity/userID.ts";
 import { checkNames, checkBoolean, checkInteger, checkObject, checkText, invalidArgument } from "../input/options.ts";
-import { type AddedSource, makeSource } from "../blocks/addedSources.ts";
+import { type AddedSource, type KeyProof, makeSource } from "../blocks/addedSources.ts";
 import type { BeaconOptions } from "../blocks/beacon/options.ts";
 import { ADDRESS, LOWERCASE_HASH } from "../ethereum/rpcValues.ts";
 import { USERS_SLOT } from "../registry/slots.ts";
@@ -37,6 +37,11 @@ export interface VerifyOptions {
    * `keyroot/auditors`, which describes the fields. The contract's answer then needs a storage proof, too.
    */
   auditors?: object | undefined;
+  /**
+   * With `auditors`: verifies a key with two short proofs instead of the whole file, where the auditors' statement allows it
+   * (docs/short-proofs.md). Otherwise reads the whole file. `evidence.uniqueness` states which of them.
+   */
+  proofs?: boolean | undefined;
   /**
    * Verifies the block with Ethereum's light client protocol. Import `keyroot/beacon`. The contract's answer then needs a storage
    * proof, too.
@@ -99,6 +104,8 @@ export interface EvidencePolicy {
   /** The source of the block hash: `quorum` is the number of endpoints that must agree, `pinned` is the pinned hash. */
   anchor: "endpoint" | "light-client" | { quorum: number } | { pinned: string } | { added: AddedSource };
   storageProof: boolean;
+  /** Verifies keys without the whole file, with the option `proofs`. */
+  proveKey?: KeyProof | undefined;
   /** The block to read at, unless one is pinned. */
   tag: "latest" | "safe" | "finalized";
   /** The maximum age of the block in ms. */
@@ -121,6 +128,7 @@ export const VERIFY_OPTIONS: readonly (keyof VerifyOptions)[] = [
   "pinned",
   "lightClient",
   "auditors",
+  "proofs",
   "beacon",
   "storageProof",
   "block",
@@ -164,29 +172,31 @@ export function parseKeyQuery(registry: RegistryReference, userID: UserID, expec
 export function parseEvidencePolicy(
   options: Partial<VerifyOptions> & Pick<VerifyOptions, "chainId" | "contract">,
 ): EvidencePolicy {
-  const { quorum, pinned, lightClient = false, auditors, beacon, storageProof = false, maxAgeMs } = options;
+  const { quorum, pinned, lightClient = false, auditors, proofs, beacon } = options;
+  const { storageProof = false, maxAgeMs } = options;
   checkBoolean("The option lightClient", lightClient);
   checkBoolean("The option storageProof", storageProof);
   checkOnlyOne(options, ["quorum", "pinned", "lightClient", "auditors", "beacon"]);
   checkOnlyOne(options, ["block", "pinned", "auditors", "beacon"]);
   checkHash("The option pinned", pinned);
-  const added = auditors ?? beacon;
-  const { block: tag = added === undefined ? "latest" : "finalized" } = options;
+  // The auditors' source checks the proofs, and refuses them without auditors.
+  const given = auditors ?? beacon ?? (proofs ? true : undefined);
+  const added = given === undefined ? given : makeSource(auditors || proofs ? "auditors" : "beacon", given, options);
+  const { block: tag = added ? "finalized" : "latest" } = options;
   if (!TAGS.includes(tag)) throw invalidArgument("The option block", "latest, safe or finalized", tag);
   if (maxAgeMs !== undefined) checkInteger("The option maxAgeMs", maxAgeMs, 0);
   const usersSlot = parseUsersSlot(options.usersSlot);
-  const anchor =
-    added !== undefined
-      ? { added: makeSource(auditors ? "auditors" : "beacon", added, options) }
-      : quorum !== undefined
-        ? { quorum }
-        : pinned !== undefined
-          ? { pinned }
-          : lightClient
-            ? "light-client"
-            : "endpoint";
+  const anchor = added
+    ? { added }
+    : quorum !== undefined
+      ? { quorum }
+      : pinned !== undefined
+        ? { pinned }
+        : lightClient
+          ? "light-client"
+          : "endpoint";
   // Auditors and sync committees sign finalized blocks. Without a storage proof, their block would support no answer.
-  return { anchor, storageProof: storageProof || !!added, tag, maxAgeMs, usersSlot };
+  return { anchor, storageProof: storageProof || !!added, proveKey: added?.proveKey, tag, maxAgeMs, usersSlot };
 }
 
 function checkOnlyOne(options: Partial<VerifyOptions>, names: readonly (keyof VerifyOptions)[]): void {

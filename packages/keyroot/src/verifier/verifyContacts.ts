@@ -19,11 +19,12 @@ import {
   verifyCachedKey,
 } from "./cache.ts";
 import type { Contact } from "./contacts.ts";
-import { advise, noteSuccess } from "./advice.ts";
+import { advise } from "./advice.ts";
 import { type KeyQuery, parseKeyQuery, type VerifyOptions } from "./options.ts";
 import { readRoot } from "./readRoot.ts";
 import type { RootReading } from "./readRootAtBlock.ts";
 import type { VerifierConfig } from "./verifierConfig.ts";
+import { noteSuccess } from "./successes.ts";
 import { shareEqualCalls } from "./shareEqualCalls.ts";
 import { type VerifierSources, withSources } from "./sources.ts";
 import { verifyRecord, verifyRoot } from "./verdict.ts";
@@ -81,11 +82,26 @@ export async function verifyContacts(
     query: KeyQuery,
     cached: CachedKey | undefined,
     root: string | undefined,
-    { evidence }: RootReading,
+    { evidence }: Pick<RootReading, "evidence">,
   ): Promise<{ contradicts?: CachedAnswer }> => {
     if (!cache || !cached || !contradicts(query, cached, root, evidence)) return {};
     await forgetKey(cache, query, policy);
     return { contradicts: { root: cached.root, evidence: cached.evidence, final: cached.final } };
+  };
+
+  /** Verifies a key without the whole file, if the policy allows it. */
+  const proveKey = async (
+    query: KeyQuery,
+    sources: VerifierSources,
+    cached: CachedKey | undefined,
+  ): Promise<ContactOutcome | undefined> => {
+    const proven = await policy.proveKey?.(query, sources, now);
+    if (proven === undefined) return undefined;
+    const { userID, contract, chainId } = query;
+    const verified = { ...proven, contract, chainId };
+    const comparison = await compareWithCache(query, cached, verified.root, verified);
+    if (cache) await storeKey(cache, query, policy, verified, cached, { sources: [], storedAt: now() });
+    return { userID, verified, ...comparison };
   };
 
   const findContact = async (
@@ -99,6 +115,8 @@ export async function verifyContacts(
       const isEnough = cached && (await meetsPolicy(cached, policy, names, recheckMs, now()));
       const verified = isEnough && findVerified(query, cached);
       if (verified) return { userID, verified };
+      const proven = await proveKey(query, sources, cached);
+      if (proven) return proven;
       const reading = await readRoot(query, policy, sources, now);
       try {
         const root = verifyRoot(query, reading.answers, reading.evidence);
@@ -178,7 +196,7 @@ async function verifyInFile(
   const { contract, chainId } = query;
   const verified = verifyRecord(query, root, file);
   const blockNumber = decodeBlockNumber(await callContract(encodeGetBlockNumber(root)), evidence.block?.number);
-  return { ...verified, root, blockNumber, contract, chainId, evidence };
+  return { ...verified, root, blockNumber, contract, chainId, evidence: { ...evidence, uniqueness: "checked" } };
 }
 
 /**

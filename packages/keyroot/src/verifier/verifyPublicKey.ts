@@ -1,14 +1,14 @@
-import { KeyrootError } from "../errors.ts";
+import { VerificationError } from "../errors.ts";
 import type { UserID } from "../identity/userID.ts";
 import type { Evidence } from "../evidence.ts";
 import { decodeBlockNumber } from "../registry/answers.ts";
 import { encodeGetBlockNumber } from "../registry/calldata.ts";
-import { advise, noteSuccess } from "./advice.ts";
 import type { StrictOptions } from "./strictOptions.ts";
 import { parseKeyQuery, VERIFY_OPTIONS, type VerifyOptions } from "./options.ts";
 import { readRoot } from "./readRoot.ts";
 import { parseVerifierOptions, type VerifierConfig } from "./verifierConfig.ts";
 import { type VerifierSources, withSources } from "./sources.ts";
+import { noteSuccess } from "./successes.ts";
 import { verifyFile, type VerifiedRecord, verifyRoot } from "./verdict.ts";
 
 /** A published public key, where it is published, and the evidence for it. */
@@ -66,11 +66,14 @@ export async function verifyKey(
   const { registry, policy, sources, now } = config;
   const query = parseKeyQuery(registry, userID, expectedPublicKey);
   const verify = async (sources: VerifierSources): Promise<VerifiedKey> => {
+    const { contract, chainId } = query;
+    const proven = await policy.proveKey?.(query, sources, now);
+    if (proven) return { ...proven, contract, chainId };
     const { answers, evidence, callContract } = await readRoot(query, policy, sources, now);
     const root = verifyRoot(query, answers, evidence);
     const [bytes, block] = await Promise.all([sources.fetchFile(root), callContract(encodeGetBlockNumber(root))]);
     const verified = verifyFile(query, root, bytes);
-    const { contract, chainId } = query;
+    evidence.uniqueness = "checked";
     const blockNumber = decodeBlockNumber(block, evidence.block?.number);
     return { ...verified, root, blockNumber, contract, chainId, evidence };
   };
@@ -79,7 +82,11 @@ export async function verifyKey(
     noteSuccess(config);
     return verified;
   } catch (error) {
-    if (error instanceof KeyrootError) advise(error, config, knownSince);
+    if (error instanceof VerificationError) {
+      // Loaded only when needed. If it cannot be loaded, the advice remains to warn.
+      const loaded = await import("./advice.ts").catch(() => undefined);
+      loaded?.advise(error, config, knownSince);
+    }
     throw error;
   }
 }

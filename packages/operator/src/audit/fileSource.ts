@@ -33,7 +33,8 @@ export async function readFileOf(root: string, source: FileSource): Promise<Uint
 }
 
 /**
- * The names in a folder that belong to none of these roots, sorted. A root has its file and a folder of proofs and bundles.
+ * The names in a folder that belong to none of these roots, sorted. A root has its file, a compressed copy, and a folder of
+ * proofs, bundles and leaf chunks.
  * Names that begin with a dot are files that are being written.
  * @throws TransportError FILE_UNREADABLE
  */
@@ -41,7 +42,7 @@ export async function findStrayFiles(dir: string, roots: ReadonlySet<string>): P
   try {
     const entries = await readdir(dir, { withFileTypes: true });
     const strays = entries.filter((entry) => {
-      const root = entry.isDirectory() ? entry.name : entry.name.replace(/\.json$/, "");
+      const root = entry.isDirectory() ? entry.name : entry.name.replace(/\.json(?:\.br)?$/, "");
       return !entry.name.startsWith(".") && (!roots.has(root) || (!entry.isDirectory() && root === entry.name));
     });
     return strays.map(({ name }) => name).sort();

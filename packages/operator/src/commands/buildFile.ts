@@ -12,7 +12,7 @@ export default async function buildFile({ files: dir, usersPerFile, ...args }: A
   if (dir === undefined) throw new ArgumentError("ARGUMENT_INVALID", "Set the folder for the files: --files DIR.");
   using progress = new Progress();
   const { records, bad } = await loadRecords(args, progress);
-  const store = await openStore(dir);
+  const store = await openStore(dir, args);
   const files = [];
   let users = 0;
   for (const file of cutIntoFiles(records, usersPerFile)) {

@@ -58,6 +58,12 @@ const planFolder = (description: string) => text("dir", description, { defaultTe
 const skipBad = flag("Leave out bad rows instead of stopping");
 const usersPerFile = integer("n", "Maximum number of users in one file", { min: 1, max: 1_000_000, default: 700 });
 const recordFiles = { records, usersPerFile, skipBad };
+const besideFiles = {
+  proofs: flag("Also store leaf chunks for short proofs: 32 objects and 38 kB for a file of 700 users", {
+    variable: "KEYROOT_PROOFS",
+  }),
+  brotli: flag("Also store Brotli-compressed copies of the files: <root>.json.br", { variable: "KEYROOT_BROTLI" }),
+};
 const fileBytes = integer("bytes", "Maximum size of a file in bytes", { min: 1, max: MAX_INT32, default: 2 ** 24 });
 const maxFee = text("gwei", "Maximum fee in gwei per unit of gas. Required unless the chain is local", {
   variable: "KEYROOT_MAX_FEE",
@@ -108,7 +114,7 @@ export const DEFINITIONS = {
   "build-file": {
     summary: "Build Merkle-tree files from user records",
     needs: () => ["records", "files"],
-    options: { ...recordFiles, files: files("Folder or s3://<bucket>/<prefix> for the files"), json },
+    options: { ...recordFiles, files: files("Folder or s3://<bucket>/<prefix> for the files"), ...besideFiles, json },
   },
 
   "check-file": {
@@ -123,6 +129,7 @@ export const DEFINITIONS = {
     options: {
       ...recordFiles,
       files: files("Folder or s3://<bucket>/<prefix> that the file host serves"),
+      ...besideFiles,
       planOnly: flag("Show the plan. Store and send nothing"),
       safeTransactions: text(
         "dir",

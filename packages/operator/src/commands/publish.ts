@@ -42,7 +42,7 @@ export default async function publishKeys(args: Args, host: Host): Promise<Outco
   if (planOnly) return showPlan(args, target);
   const { merkleUrl, chainId } = target;
   const limits = costLimitsOf(args, target);
-  const store = await openStore(target.files);
+  const store = await openStore(target.files, args);
   await target.checkChainId();
   const registry = await Registry.connect(target.call, contract);
   const signer = await openSigner({ ...process.env, ...(target.allowHttp && { KEYROOT_ALLOW_HTTP: "true" }) });

@@ -85,7 +85,8 @@ function discardDraft(path: string): void {
   }
 }
 
-async function writeToDisk(path: string, content: string | Uint8Array, mode: number): Promise<void> {
+/** Writes a new file, and syncs it to disk. @throws the system's error; EEXIST for an existing file */
+export async function writeToDisk(path: string, content: string | Uint8Array, mode: number): Promise<void> {
   await using file = await open(path, "wx", mode);
   await file.writeFile(content);
   await file.sync();

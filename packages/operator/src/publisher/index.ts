@@ -12,6 +12,7 @@ export { type CostEstimate, estimateCost } from "./plan/estimate.ts";
 export { type FetchFile, fetchFromHost } from "./files/fetchFile.ts";
 export { FolderStore } from "./files/folderStore.ts";
 export { type MerkleFileStore, type StoredFile } from "./files/merkleFileStore.ts";
+export type { BesideFileOptions } from "./files/besideFile.ts";
 export { openStore } from "./files/openStore.ts";
 export { findStored } from "./files/storeFile.ts";
 export { FolderJournal } from "./journal/folderJournal.ts";

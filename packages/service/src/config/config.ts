@@ -102,6 +102,10 @@ export interface ChainOptions extends Pick<ChainConfig, "rpcUrl" | "secondRpcUrl
   confirmations?: number | undefined;
   /** Store of Merkle-tree files, for all regions or per region: a folder, or `s3://<bucket>/<prefix>`. */
   files: string | ChainConfig["files"];
+  /** Stores leaf chunks for short proofs. Default false. */
+  proofs?: boolean | undefined;
+  /** Stores Brotli-compressed copies of files. Default false. */
+  brotli?: boolean | undefined;
 }
 
 /** A complete, valid configuration. */
@@ -192,6 +196,8 @@ const schema = z.strictObject({
         [text().transform((files) => ({ "us-west-2": files, "eu-west-1": files })), inEachRegion(text())],
         "must be a folder or s3://<bucket>/<prefix>",
       ),
+      proofs: z.boolean("must be true or false").default(false),
+      brotli: z.boolean("must be true or false").default(false),
     })
     .optional(),
   schedule: z

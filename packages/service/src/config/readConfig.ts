@@ -77,6 +77,8 @@ export function readConfig(environment: NodeJS.ProcessEnv): ResolvedConfig {
                   "us-west-2": read("KEYROOT_FILES_US_WEST_2") ?? files,
                   "eu-west-1": read("KEYROOT_FILES_EU_WEST_1") ?? files,
                 },
+          proofs: flag("KEYROOT_PROOFS"),
+          brotli: flag("KEYROOT_BROTLI"),
         }
       : undefined,
   };

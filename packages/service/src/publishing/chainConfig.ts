@@ -1,8 +1,8 @@
-import type { CostLimits } from "@keyroot/operator/publisher";
+import type { BesideFileOptions, CostLimits } from "@keyroot/operator/publisher";
 import type { Region } from "keyroot/identity";
 
 /** The chain and stores for publishing. */
-export interface ChainConfig {
+export interface ChainConfig extends BesideFileOptions {
   /** The JSON-RPC endpoint of the chain. */
   rpcUrl: string;
   /** A second endpoint, of another operator. Keys count as published only if both agree. Default none. */

@@ -10,7 +10,7 @@ import { listen } from "@keyroot/operator/shared";
 
 /** The paths that exist, literally: no query, no percent-encoding, no upper case. */
 const PATH = new RegExp(
-  `^/(?<root>${MERKLE_ROOT.source.slice(1, -1)})(?:/(?<userID>[a-z0-9]{32})(?<bundle>\\.bundle)?)?\\.json$`,
+  `^/(?<root>${MERKLE_ROOT.source.slice(1, -1)})(?:(?:/(?<userID>[a-z0-9]{32})(?<bundle>\\.bundle)?)?\\.json|/(?<chunk>0|[1-9]\\d{0,4})\\.bin)$`,
 );
 
 /** Cache-Control for immutable content: one year, the maximum of caches. */
@@ -21,7 +21,7 @@ const REVALIDATE = "no-cache";
 /** The errors of `open` for a name that is not a regular file: absent, a symbolic link, a socket. */
 const NO_FILE = new Set(["ENOENT", "ELOOP", "EMLINK", "ENXIO"]);
 
-/** Serves Merkle-tree files, and users' proofs and bundles, over HTTP. */
+/** Serves Merkle-tree files, leaf chunks, and users' proofs and bundles, over HTTP. */
 export interface FileHost {
   /** `http://<address>:<port>`, without a trailing slash. A file is at `<url>/<root>.json`. */
   readonly url: string;
@@ -41,8 +41,8 @@ export interface FileHostOptions {
 }
 
 /**
- * Serves `/<root>.json` from a folder, users' proofs `/<root>/<userID>.json` and bundles `/<root>/<userID>.bundle.json`, and
- * nothing else. A root is 64 lowercase hex digits. Web pages of every origin may read. Writing is impossible.
+ * Serves `/<root>.json` from a folder, users' proofs `/<root>/<userID>.json`, bundles `/<root>/<userID>.bundle.json`, and leaf
+ * chunks `/<root>/<number>.bin`, and nothing else. A root is 64 lowercase hex digits. Web pages of every origin may read. Writing is impossible.
  *
  * @throws ArgumentError `ARGUMENT_INVALID`: the port is out of range.
  * @throws TransportError `PORT_UNAVAILABLE`: there is no free port.
@@ -84,15 +84,22 @@ interface Resource {
   /** The folder of the file, relative to the served folder. */
   folder: string;
   name: string;
+  contentType: string;
   /** The tag of its content, if the path determines it. */
   etag: string | undefined;
 }
 
 function resourceAt(url: string): Resource | undefined {
-  const { root = "", userID, bundle = "" } = PATH.exec(url)?.groups ?? {};
+  const { root = "", userID, bundle = "", chunk } = PATH.exec(url)?.groups ?? {};
   if (root === "" || (userID !== undefined && !isUserID(userID))) return undefined;
-  if (userID === undefined) return { folder: "", name: `${root}.json`, etag: `"${root}"` };
-  return { folder: root, name: `${userID}${bundle}.json`, etag: bundle ? undefined : `"${root}/${userID}"` };
+  if (chunk !== undefined) {
+    const etag = `"${root}/${chunk}"`;
+    return { folder: root, name: `${chunk}.bin`, contentType: "application/octet-stream", etag };
+  }
+  const contentType = "application/json";
+  if (userID === undefined) return { folder: "", name: `${root}.json`, contentType, etag: `"${root}"` };
+  const etag = bundle ? undefined : `"${root}/${userID}"`;
+  return { folder: root, name: `${userID}${bundle}.json`, contentType, etag };
 }
 
 async function serve(
@@ -112,10 +119,9 @@ async function serve(
     reject(response, 404);
     return;
   }
-  const { etag } = resource;
   try {
     const stat = await file.stat();
-    if (stat.isFile()) await send(file, stat.size, etag, request, response);
+    if (stat.isFile()) await send(file, stat.size, resource, request, response);
     else reject(response, 404);
   } finally {
     await file.close();
@@ -137,7 +143,7 @@ async function openIn(dir: string, { folder, name }: Resource): Promise<FileHand
 async function send(
   file: FileHandle,
   size: number,
-  etag: string | undefined,
+  { etag, contentType }: Resource,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
@@ -149,7 +155,7 @@ async function send(
       return;
     }
   }
-  response.writeHead(200, { "Content-Type": "application/json", "Content-Length": size });
+  response.writeHead(200, { "Content-Type": contentType, "Content-Length": size });
   if (request.method === "HEAD") {
     response.end();
     return;

@@ -61,7 +61,12 @@ describe("a membership proof", () => {
   it("shows a user's key without the chain and the file", () => {
     const { record, evidence } = verify();
     expect(record).to.deep.equal(records[2]);
-    expect(evidence).to.deep.equal({ anchor: "auditors", storageProof: false, auditors: OPTIONS.keys });
+    expect(evidence).to.deep.equal({
+      anchor: "auditors",
+      storageProof: false,
+      auditors: OPTIONS.keys,
+      uniqueness: "auditors",
+    });
   });
 
   it("is refused if the number of records, the position, the path, the statement or the user differs", () => {

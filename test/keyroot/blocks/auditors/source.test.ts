@@ -79,6 +79,7 @@ describeOnChains("a verifier with auditors", (chain) => {
         storageProof: true,
         block: { hash, number: Number(number), timestamp: Number(timestamp) },
         auditors: [alice.key, bob.key],
+        uniqueness: "checked",
       });
     });
 

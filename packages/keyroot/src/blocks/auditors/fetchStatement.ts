@@ -36,7 +36,8 @@ export function fetchAuditorList(folder: string, sequence: number, limits: State
   return fetchText(folder, `auditors-${sequence}`, { ...limits, maxBytes: MAX_AUDITOR_LIST_BYTES });
 }
 
-async function fetchText(folder: string, name: string, options: FetchOptions): Promise<Uint8Array> {
+/** Fetches any text from a folder of statements. @param name its name without `.txt` @throws as `fetchStatement` */
+export async function fetchText(folder: string, name: string, options: FetchOptions): Promise<Uint8Array> {
   const url = addPath(folder, `${name}.txt`);
   const { status, bytes } = await fetchBytes(url, { method: "GET" }, options);
   if (status === 200) return bytes;

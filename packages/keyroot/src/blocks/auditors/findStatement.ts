@@ -6,6 +6,7 @@ import {
   acceptStatement,
   type AuditorPolicy,
   checkPlace,
+  type Signers,
   type StatementPlace,
   type VerifiedStatement,
   verifySignatures,
@@ -42,7 +43,7 @@ export async function findStatement(
     for (const { statement, signers, ...note } of known.ofBlock(height)) {
       try {
         const file = serializeSignedNote(note);
-        accepted.push({ ...acceptStatement(statement, signers, policy, now()), file });
+        accepted.push({ ...acceptStatement(statement, signers, policy, now()), signers, file });
       } catch (error) {
         if (!(error instanceof KeyrootError)) throw error;
         refusal ??= error;
@@ -55,8 +56,13 @@ export async function findStatement(
   throw notReached(refusal, known.errors, policy);
 }
 
+/** A statement that enough auditors signed, and its verified signatures. */
+export interface CountedStatement extends VerifiedStatement {
+  signers: Signers;
+}
+
 /** A statement of one or several folders that enough auditors signed. */
-export interface FoundStatement extends VerifiedStatement {
+export interface FoundStatement extends CountedStatement {
   /** The statement's file with the newest signature of each auditor. */
   file: string;
 }

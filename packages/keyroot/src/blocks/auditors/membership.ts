@@ -99,7 +99,12 @@ export function verifyMembership(
     throw notAMember(`The root ${root} is not in the statement's tree.`);
   const { userID, expectedPublicKey } = query;
   const { record, publicKey } = verifyMerkleProof(parts.proof, { userID, root, expectedPublicKey });
-  const evidence: Evidence = { anchor: "auditors", storageProof: false, auditors: verified.auditors };
+  const evidence: Evidence = {
+    anchor: "auditors",
+    storageProof: false,
+    auditors: verified.auditors,
+    uniqueness: "auditors",
+  };
   return { record, publicKey, root, evidence };
 }
 

@@ -117,10 +117,12 @@ function splitOf(count: number): number {
   return split;
 }
 
-function hashLeafText(text: string): Uint8Array {
+/** The hash of a leaf (RFC 6962, section 2.1). @param text as `serializeRootEntry` returns it */
+export function hashLeafText(text: string): Uint8Array {
   return sha256(concatBytes(Uint8Array.of(0), encodeUtf8(text)));
 }
 
-function hashPair(left: Uint8Array, right: Uint8Array): Uint8Array {
+/** The hash of a node (RFC 6962, section 2.1). */
+export function hashPair(left: Uint8Array, right: Uint8Array): Uint8Array {
   return sha256(concatBytes(Uint8Array.of(1), left, right));
 }

@@ -1,17 +1,24 @@
 import { encodeUtf8 } from "../../engine/utf8.ts";
 import { VerificationError } from "../../errors.ts";
-import { checkInteger, checkObject, invalidArgument } from "../../input/options.ts";
+import { checkBoolean, checkInteger, checkObject, invalidArgument, optional } from "../../input/options.ts";
 import { encodeGetMerkleTreeRoot } from "../../registry/calldata.ts";
 import { checkStore, type Store } from "../../store/store.ts";
 import type { RpcCall } from "../../transport/jsonRpc.ts";
 import { checkSourceUrl } from "../../transport/url.ts";
-import type { MakeSource } from "../addedSources.ts";
+import type { MakeSource, SourcePlace } from "../addedSources.ts";
 import type { BlockSource } from "../blockSource.ts";
 import type { StatementLimits } from "./fetchStatement.ts";
 import { type Auditors, findAuditors, type ListPlace } from "./findAuditors.ts";
 import { findStatement, type FoundStatement } from "./findStatement.ts";
+import type { KeyProver } from "./proveKey.ts";
 import { parseSignedStatement } from "./statement.ts";
-import { type AuditorOptions, parseAuditorOptions, verifySigned } from "./verifyStatement.ts";
+import {
+  acceptStatement,
+  type AuditorOptions,
+  checkPlace,
+  parseAuditorOptions,
+  verifySignatures,
+} from "./verifyStatement.ts";
 
 /** The value of the option `auditors`. */
 export interface AuditorsOption extends AuditorOptions {
@@ -19,7 +26,10 @@ export interface AuditorsOption extends AuditorOptions {
   urls: readonly string[];
   /** The number of the list of auditors that names `keys`. Default 0: the registry's original auditors. */
   sequence?: number | undefined;
-  /** Keeps the lists of auditors that replaced `keys`, so that a revoked key does not count again. Default: memory. */
+  /**
+   * Keeps the lists of auditors that replaced `keys`, so that a revoked key does not count again. With `proofs`, it also keeps the
+   * newest statement, so that a new process does not verify its signatures again. Default: memory.
+   */
   store?: Store | undefined;
 }
 
@@ -56,18 +66,30 @@ export const makeAuditorsSource: MakeSource = (option, place) => {
     if (statement !== undefined) {
       const { policy } = await update(undefined);
       const signed = parseSignedStatement(encodeUtf8(statement));
-      return { ...verifySigned(signed, place, policy, now()), file: statement };
+      checkPlace(signed.statement, place);
+      const signers = verifySignatures(signed, policy.keys);
+      return { ...acceptStatement(signed.statement, signers, policy, now()), signers, file: statement };
     }
     const { policy, folders } = await update({ http, now: now() });
     return findStatement({ folders, place, policy }, http, now);
   };
+  const search = (http: StatementLimits, now: () => number) => {
+    const started = searches.get(http) ?? findSigned(http, now);
+    searches.set(http, started);
+    return started;
+  };
   const find: BlockSource = async ({ calls: [call], http, now }) => {
-    const search = searches.get(http) ?? findSigned(http, now);
-    searches.set(http, search);
-    const { block, auditors: signers, file } = await search;
+    const { block, auditors: signers, file } = await search(http, now);
     const checkRoot = call && checkRootIsKnown(call, block.number);
     const found = { ...block, anchor: "auditors", endpoints: [], evidence: { auditors: signers } } as const;
     return { ...found, statement: file, ...(checkRoot && { checkRoot }) };
+  };
+  const merkleUrl = checkProofs(place);
+  let prover: Promise<KeyProver> | undefined;
+  const openProver = async (merkleUrl: string) => {
+    // Loaded only when needed: most apps with auditors read whole files.
+    const { KeyProver } = await import("./proveKey.ts");
+    return new KeyProver({ place, merkleUrl, store: lists.store });
   };
   return {
     name: "auditors",
@@ -76,6 +98,13 @@ export const makeAuditorsSource: MakeSource = (option, place) => {
       const { keys, threshold } = (await update(undefined)).policy;
       return keys.filter(({ text }) => signers.includes(text)).length >= threshold;
     },
+    ...(merkleUrl !== undefined && {
+      proveKey: async (query, sources, now) => {
+        const findNewest = () => search(sources.http, now);
+        prover ??= openProver(merkleUrl);
+        return (await prover).prove(query, sources, now, { ...(await update(undefined)), findNewest });
+      },
+    }),
   };
 };
 
@@ -84,6 +113,17 @@ function checkFolders(urls: unknown, allowHttp: boolean | undefined): string[] {
   if (!Array.isArray(urls) || urls.length === 0 || urls.length > MAX_URLS)
     throw invalidArgument("The option auditors.urls", `an array of 1 to ${MAX_URLS} URLs`, urls);
   return [...(urls as unknown[])].map((url) => checkSourceUrl("auditors.urls", url, allowHttp));
+}
+
+/**
+ * Checks the option `proofs`. Proofs show neither the contract's code nor the age of a block, and need no storage proof.
+ * @returns the URL of the file host if proofs are requested
+ */
+function checkProofs(place: SourcePlace): string | undefined {
+  if (!optional(checkBoolean, "The option proofs", place.proofs)) return undefined;
+  for (const name of ["codeHash", "storageProof", "maxAgeMs"] as const)
+    if (place[name] !== undefined) throw invalidArgument(`The option ${name}`, "left out with proofs", place[name]);
+  return place.merkleUrl;
 }
 
 /** Checks that a user without a root at the statement's block has none since then. Otherwise there is no verdict yet. */

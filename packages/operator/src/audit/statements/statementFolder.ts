@@ -22,6 +22,7 @@ import { makeFolder } from "../../disk/folder.ts";
 import { writeFileAtomic } from "../../disk/writeFileAtomic.ts";
 import { TransportError, VerificationError } from "../../errors.ts";
 import type { AuditorSigner } from "./auditorKeyFile.ts";
+import { writeRootProofs } from "./rootProofFiles.ts";
 
 /** The evidence of a signature. It is published with the statement, but not signed, because auditors' sources differ. */
 export interface StatementSource {
@@ -81,6 +82,7 @@ export class StatementFolder {
     const note = { auditor: key.text, block: statement.block, ...source, signedAt: time };
     await makeFolder(this.#dir);
     await this.#write("roots.txt", serializeRoots(roots));
+    await writeRootProofs(this.#dir, roots, { number, knownSize: latest?.signed.statement.tree.size ?? 0 });
     await this.#write(`${number}.json`, `${JSON.stringify(note, null, 2)}\n`);
     await this.#write(`${number}.txt`, file);
     await this.#write("latest.txt", file);

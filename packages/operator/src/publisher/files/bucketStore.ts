@@ -9,7 +9,9 @@ import { hash } from "node:crypto";
 import { describeValue } from "keyroot/input";
 import { type MerkleFile, serializeMerkleFile } from "keyroot/merkle";
 import { withTimeout } from "keyroot/transport";
+import pMap from "p-map";
 import { ArgumentError, TransportError, VerificationError } from "../../errors.ts";
+import { besideFile, type BesideFile, type BesideFileOptions } from "./besideFile.ts";
 import type { MerkleFileStore, StoredFile } from "./merkleFileStore.ts";
 
 /** The time limits of requests to a bucket. */
@@ -21,6 +23,9 @@ export interface BucketTimeouts {
 }
 
 const DEFAULT_TIMEOUTS: BucketTimeouts = { attemptMs: 30_000, requestMs: 120_000 };
+
+/** Maximum number of concurrent requests for objects beside a file. */
+const CONCURRENT_REQUESTS = 8;
 
 /** Maximum number of bytes to read from a file: more than a verifier accepts (`parseMerkleFile`). */
 const MAX_BYTES = 2 ** 29;
@@ -49,8 +54,10 @@ export class BucketStore implements MerkleFileStore {
   readonly #bucket: string;
   readonly #prefix: string;
   readonly #requestMs: number;
+  readonly #beside: BesideFileOptions;
 
-  private constructor(client: S3Client, bucket: string, prefix: string, requestMs: number) {
+  private constructor(client: S3Client, bucket: string, prefix: string, requestMs: number, beside: BesideFileOptions) {
+    this.#beside = beside;
     this.#client = client;
     this.#bucket = bucket;
     this.#prefix = prefix;
@@ -59,9 +66,14 @@ export class BucketStore implements MerkleFileStore {
 
   /**
    * @param address `s3://<bucket>` or `s3://<bucket>/<prefix>`
+   * @param beside what to store beside each file
    * @throws ArgumentError ARGUMENT_INVALID for another address, or if no region is set
    */
-  static async open(address: string, timeouts: Partial<BucketTimeouts> = {}): Promise<BucketStore> {
+  static async open(
+    address: string,
+    timeouts: Partial<BucketTimeouts> = {},
+    beside: BesideFileOptions = {},
+  ): Promise<BucketStore> {
     const { attemptMs, requestMs } = { ...DEFAULT_TIMEOUTS, ...timeouts };
     const [, bucket = "", prefix = ""] = /^s3:\/\/([^/]*)(?:\/(.*?))?\/?$/.exec(address) ?? [];
     if (!BUCKET.test(bucket) || (prefix !== "" && !PREFIX.test(prefix)) || /(^|\/)\.{1,2}(\/|$)/.test(prefix)) {
@@ -85,7 +97,7 @@ export class BucketStore implements MerkleFileStore {
         "No region is set for the bucket. Set AWS_REGION; if the service has no regions, set it to us-east-1.";
       throw new ArgumentError("ARGUMENT_INVALID", message);
     }
-    return new BucketStore(client, bucket, prefix === "" ? "" : `${prefix}/`, requestMs);
+    return new BucketStore(client, bucket, prefix === "" ? "" : `${prefix}/`, requestMs, beside);
   }
 
   async put(file: MerkleFile): Promise<StoredFile> {
@@ -93,9 +105,13 @@ export class BucketStore implements MerkleFileStore {
     const where = this.#addressOf(name);
     const bytes = Buffer.from([...serializeMerkleFile(file)].join(""));
     let state = await this.#compare(name, bytes);
-    const written = state === "missing" && (await this.#write(name, bytes));
+    const written = state === "missing" && (await this.#write({ name, bytes, contentType: "application/json" }));
     if (state === "missing") state = await this.#compare(name, bytes);
-    if (state === "same") return { where, bytes: bytes.length, sha256: hash("sha256", bytes) };
+    if (state === "same") {
+      const objects = await besideFile(file, this.#beside);
+      await pMap(objects, (object) => this.#write(object), { concurrency: CONCURRENT_REQUESTS });
+      return { where, bytes: bytes.length, sha256: hash("sha256", bytes) };
+    }
     if (state === "other" && !written) {
       const message = `${where} has other bytes than the file to store. It was not overwritten: find out who changed it.`;
       throw new ArgumentError("FILE_CONFLICT", message);
@@ -154,13 +170,14 @@ export class BucketStore implements MerkleFileStore {
    * with 501, others ignore it.
    * @returns false if another writer was faster
    */
-  async #write(name: string, bytes: Buffer): Promise<boolean> {
+  async #write({ name, bytes, contentType, contentEncoding }: BesideFile): Promise<boolean> {
     const write = (abortSignal: AbortSignal, condition: { IfNoneMatch?: "*" }) => {
       const command = new PutObjectCommand({
         Bucket: this.#bucket,
         Key: this.#prefix + name,
         Body: bytes,
-        ContentType: "application/json",
+        ContentType: contentType,
+        ContentEncoding: contentEncoding,
         CacheControl: "public, max-age=31536000, immutable",
         // The service compares it with the bytes that it received.
         ChecksumSHA256: hash("sha256", bytes, "base64"),

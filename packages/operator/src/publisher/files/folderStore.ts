@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto";
-import { open, readFile, rename } from "node:fs/promises";
-import { join } from "node:path";
+import { open, readFile, rename, stat, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { KeyrootError } from "keyroot/errors";
 import { isMerkleRoot, type MerkleFile, serializeMerkleFile } from "keyroot/merkle";
 import { ArgumentError, TransportError, VerificationError } from "../../errors.ts";
 import { createFolders, syncFolder } from "../../disk/folder.ts";
 import { ABANDONED_AFTER_MS, removeDrafts, withDraft } from "../../disk/writeFileAtomic.ts";
+import { besideFile, type BesideFile, type BesideFileOptions } from "./besideFile.ts";
 import type { MerkleFileStore, StoredFile } from "./merkleFileStore.ts";
 
 /** The size of one write or read: a file of 700 users takes three. */
@@ -21,11 +22,13 @@ const CHUNK_BYTES = 2 ** 18;
  */
 export class FolderStore implements MerkleFileStore {
   readonly #dir: string;
+  readonly #beside: BesideFileOptions;
   #hasRemovedDrafts = false;
 
-  /** @param dir the folder's path */
-  constructor(dir: string) {
+  /** @param dir the folder's path; @param beside what to store beside each file */
+  constructor(dir: string, beside: BesideFileOptions = {}) {
     this.#dir = dir;
+    this.#beside = beside;
   }
 
   async put(file: MerkleFile): Promise<StoredFile> {
@@ -45,6 +48,7 @@ export class FolderStore implements MerkleFileStore {
         }
         return written;
       });
+      for (const object of await besideFile(file, this.#beside)) await this.#putBeside(object);
       const stored = await readBack(path);
       if (stored?.sha256 === written) return stored;
       const message = `${path} has other bytes than were written. Check the disk.`;
@@ -67,6 +71,17 @@ export class FolderStore implements MerkleFileStore {
       }
       throw new TransportError("FILE_UNREADABLE", `${path} cannot be read: ${(cause as Error).message}.`, { cause });
     }
+  }
+
+  /** Not synced to disk: if a power cut damages one, clients read the whole file. */
+  async #putBeside({ name, bytes }: BesideFile): Promise<void> {
+    const path = join(this.#dir, name);
+    if ((await sizeOf(path)) === bytes.length) return;
+    await createFolders(dirname(path));
+    await withDraft(path, async (draft) => {
+      await writeFile(draft, bytes);
+      await rename(draft, path);
+    });
   }
 
   /** Removes drafts that killed processes left, once per store: a publisher that was killed is started again. */
@@ -111,6 +126,16 @@ function* inChunks(pieces: Iterable<string>): Generator<Buffer> {
 /** Files are ASCII, which is also Latin-1: encoding that takes half the time of UTF-8. */
 function toBytes(text: string): Buffer {
   return Buffer.from(text, "latin1");
+}
+
+/** The size of a file in bytes; undefined if there is none. */
+async function sizeOf(path: string): Promise<number | undefined> {
+  try {
+    return (await stat(path)).size;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
 }
 
 /** Reads a file from disk; undefined if there is none. */

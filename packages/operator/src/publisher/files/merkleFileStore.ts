@@ -14,7 +14,7 @@ export interface StoredFile {
 export interface MerkleFileStore {
   /**
    * Stores a file under its root's name, atomically, and reads it back. Repeating the call has no effect. Implementations
-   * MUST NOT overwrite different content under that name.
+   * MUST NOT overwrite different content under that name. They also store what `BesideFileOptions` request.
    * @throws ArgumentError FILE_CONFLICT if different content is stored under this name; TransportError FILE_UNWRITABLE
    */
   put(file: MerkleFile): Promise<StoredFile>;

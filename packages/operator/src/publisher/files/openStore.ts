@@ -1,11 +1,13 @@
 import { describeValue } from "keyroot/input";
 import { ArgumentError } from "../../errors.ts";
 import { FolderStore } from "./folderStore.ts";
+import type { BesideFileOptions } from "./besideFile.ts";
 import type { MerkleFileStore } from "./merkleFileStore.ts";
 
 /**
  * Opens the store at a location.
  * @param location a folder's path, or `s3://<bucket>/<prefix>` (needs the package `@aws-sdk/client-s3`; see `BucketStore`)
+ * @param beside what to store beside each file
  * @throws ArgumentError ARGUMENT_INVALID for another location, or if no region is set for a bucket; CONFIGURATION_INVALID if
  * that package is not installed
  * @example
@@ -13,16 +15,16 @@ import type { MerkleFileStore } from "./merkleFileStore.ts";
  * const store = await openStore("s3://keyroot-files/prod");
  * ```
  */
-export async function openStore(location: string): Promise<MerkleFileStore> {
+export async function openStore(location: string, beside: BesideFileOptions = {}): Promise<MerkleFileStore> {
   if (location.startsWith("s3://")) {
     const { BucketStore } = await importBucketStore();
-    return BucketStore.open(location);
+    return BucketStore.open(location, {}, beside);
   }
   if (location === "" || /^[a-z][a-z0-9+.-]*:\/\//i.test(location)) {
     const message = `Files are stored in a folder or under s3://<bucket>/<prefix>, not under ${describeValue(location)}.`;
     throw new ArgumentError("ARGUMENT_INVALID", message);
   }
-  return new FolderStore(location);
+  return new FolderStore(location, beside);
 }
 
 /** The SDK is an optional dependency: stores in folders do not need it. */

@@ -1,0 +1,205 @@
+import { KeyrootError, TransportError } from "../../errors.ts";
+import { checkKeyRecord, type KeyRecord, makeKeyRecord, serializeKeyRecord } from "../../identity/keyRecord.ts";
+import { hashLeaf } from "../../merkle/hash.ts";
+import { chunkNumber, findInLeafChunk, MAX_CHUNK_BYTES } from "../../merkle/leafChunk.ts";
+import { decodeUserInfo, encodeGetUserInfo } from "../../registry/userInfo.ts";
+import type { Store } from "../../store/store.ts";
+import { fetchBytes, withTimeout } from "../../transport/fetchBytes.ts";
+import { addPath } from "../../transport/url.ts";
+import type { AuditedKey, KeyProof } from "../addedSources.ts";
+import { fetchText, type StatementLimits } from "./fetchStatement.ts";
+import type { CountedStatement, StatementQuery } from "./findStatement.ts";
+import { MAX_ROOT_PROOF_BYTES, parseSubtrees, verifyRootProof } from "./rootProof.ts";
+import type { RootEntry } from "./rootTree.ts";
+import { acceptAgain, loadStatement, storeStatement } from "./storedStatement.ts";
+import type { AuditorPolicy } from "./verifyStatement.ts";
+
+/** The contract, the host of the leaf chunks, and where the newest verified statement is kept. */
+export interface KeyProverOptions extends Pick<StatementQuery, "place"> {
+  /** The URL of the folder with the Merkle-tree files and their leaf chunks. */
+  merkleUrl: string;
+  store: Store;
+}
+
+/** The auditors whose statement counts now, and the folders with their statements. */
+export interface StatementSearch extends Pick<StatementQuery, "policy" | "folders"> {
+  /** Finds the newest statement. */
+  findNewest: () => Promise<CountedStatement>;
+}
+
+/** A verified statement, and the verified parts of its tree. */
+interface KnownTree {
+  statement: CountedStatement;
+  /** The tops of its complete subtrees. */
+  tops?: readonly Uint8Array[];
+  /** Its leaves by their roots. */
+  entries: Map<string, RootEntry>;
+}
+
+/** The share of the verification's time for all proofs. A silent host must leave time for the whole file. */
+const SHARE = 0.4;
+/** The share of the verification's time for one request. */
+const REQUEST_SHARE = 0.1;
+
+/**
+ * Verifies keys with two short proofs instead of the whole file: the root is a leaf of a statement's tree in which all records
+ * are of users who have this root, and the record is in the root's tree (docs/formats.md, "Root proof", "Leaf chunk").
+ * The endpoint only names the root to try: no other root than the user's has both proofs.
+ */
+export class KeyProver {
+  readonly #options: KeyProverOptions;
+  #known: KnownTree | undefined;
+  /** The requests of one verification by their names: the users of a contact list share them. */
+  readonly #requests = new WeakMap<object, Map<string, Promise<unknown>>>();
+
+  constructor(options: KeyProverOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Proves that a user has the expected key.
+   * @returns undefined without a valid proof, for any reason: then only the whole file shows the user's key
+   * @throws TransportError ABORTED; and as the caller's store
+   */
+  async prove(
+    { userID, expectedPublicKey, contract }: Parameters<KeyProof>[0],
+    { calls: [call], http }: Parameters<KeyProof>[1],
+    now: () => number,
+    { policy, folders, findNewest }: StatementSearch,
+  ): Promise<AuditedKey | undefined> {
+    // Without the expected key, the record is unknown.
+    if (call === undefined || typeof expectedPublicKey === "symbol") return undefined;
+    const timeoutMs = (share: number) => Math.max(1, Math.floor(http.timeoutMs * share));
+    const limits = { ...http, timeoutMs: timeoutMs(REQUEST_SHARE) };
+    const requests = this.#requests.get(http) ?? new Map<string, Promise<unknown>>();
+    this.#requests.set(http, requests);
+    const request: Requests = (name, send) => {
+      const sent = (requests.get(name) as ReturnType<typeof send> | undefined) ?? send(limits);
+      requests.set(name, sent);
+      return sent;
+    };
+    const work = async () => {
+      const record = makeKeyRecord(userID, expectedPublicKey);
+      const earlier = await this.#load(policy, now());
+      const [tree, answer] = await Promise.all([
+        earlier ?? this.#keep(await findNewest()),
+        call("eth_call", [{ to: contract, data: encodeGetUserInfo(userID) }, "latest"]),
+      ]);
+      const info = decodeUserInfo(answer);
+      if (info === undefined) return undefined;
+      const proveIn = async (tree: KnownTree) => ({
+        ...info,
+        ...(await this.#proveIn(tree, info.root, record, { folders, request })),
+      });
+      const proven = await ifPossible(() => proveIn(tree));
+      if (proven !== undefined || earlier === undefined) return proven;
+      // The user may be newer than the earlier statement.
+      const newest = await this.#keep(await findNewest());
+      return newest === earlier ? undefined : proveIn(newest);
+    };
+    return ifPossible(() => withTimeout("The proof", timeoutMs(SHARE), http.signal, work));
+  }
+
+  async #proveIn(
+    tree: KnownTree,
+    root: string,
+    record: KeyRecord,
+    { folders, request }: { folders: readonly string[]; request: Requests },
+  ): Promise<Omit<AuditedKey, "root" | "blockNumber">> {
+    const { recordCount: leafCount, userCount } = await this.#entryOf(tree, root, { folders, request });
+    if (leafCount !== userCount) throw unavailable(`Some users of ${root}.json have an older root.`);
+    const chunk = `${root}/${chunkNumber(record.userID, leafCount)}.bin`;
+    const bytes = await request(chunk, (limits) => this.#fetchChunk(chunk, limits));
+    const index = findInLeafChunk(bytes, hashLeaf(serializeKeyRecord(record)), { root, leafCount });
+    const { auditors } = tree.statement;
+    const evidence = { anchor: "auditors", storageProof: false, auditors, uniqueness: "auditors" } as const;
+    return { record, index, publicKey: checkKeyRecord(record), evidence };
+  }
+
+  /** A root's verified leaf. */
+  async #entryOf(
+    tree: KnownTree,
+    root: string,
+    { folders, request }: { folders: readonly string[]; request: Requests },
+  ): Promise<RootEntry> {
+    const known = tree.entries.get(root);
+    if (known !== undefined) return known;
+    const { tree: statementTree, block } = tree.statement;
+    // Another folder may be false, behind or silent.
+    const first = <T>(name: string, parse: (source: Uint8Array) => T) =>
+      firstOf(folders, async (folder) => parse(await request(`${folder}/${name}`, fetchProof(folder, name))));
+    const tops = (tree.tops ??= await first(`${block.number}-subtrees`, (source) =>
+      parseSubtrees(source, statementTree),
+    ));
+    const entry = await first(`roots/${root}`, (source) => verifyRootProof(source, root, statementTree.size, tops));
+    tree.entries.set(root, entry);
+    return entry;
+  }
+
+  async #fetchChunk(name: string, limits: StatementLimits): Promise<Uint8Array> {
+    const url = addPath(this.#options.merkleUrl, name);
+    const { status, bytes } = await fetchBytes(url, { method: "GET" }, { ...limits, maxBytes: MAX_CHUNK_BYTES });
+    if (status === 200) return bytes;
+    throw unavailable(`The file host answered the request for ${name} with the HTTP status ${status}.`, status);
+  }
+
+  /** The last verified statement, if the policy accepts it now. */
+  async #load(policy: AuditorPolicy, now: number): Promise<KnownTree | undefined> {
+    const { store, place } = this.#options;
+    if (this.#known === undefined) {
+      const stored = await loadStatement(store, place, policy, now);
+      return (this.#known ??= stored && { statement: stored, entries: new Map() });
+    }
+    const statement = acceptAgain(this.#known.statement, policy, now);
+    return statement && Object.assign(this.#known, { statement });
+  }
+
+  /** Keeps a verified statement for later verifications. */
+  async #keep(statement: CountedStatement): Promise<KnownTree> {
+    const { store, place } = this.#options;
+    if (this.#known?.statement.block.hash === statement.block.hash) return this.#known;
+    this.#known = { statement, entries: new Map() };
+    await storeStatement(store, place, statement);
+    return this.#known;
+  }
+}
+
+/** Sends a request, unless another user of the same verification has sent it. */
+type Requests = (name: string, send: (limits: StatementLimits) => Promise<Uint8Array>) => Promise<Uint8Array>;
+
+/** @param name the file's name in a folder of statements, without `.txt` */
+function fetchProof(folder: string, name: string) {
+  return (limits: StatementLimits) => fetchText(folder, name, { ...limits, maxBytes: MAX_ROOT_PROOF_BYTES });
+}
+
+/** The first result that succeeds, in the order of the folders. @throws the last error */
+async function firstOf<T>(folders: readonly string[], read: (folder: string) => Promise<T>): Promise<T> {
+  let failure: unknown;
+  for (const folder of folders) {
+    try {
+      return await read(folder);
+    } catch (error) {
+      if (!isUnproven(error)) throw error;
+      failure = error;
+    }
+  }
+  throw failure;
+}
+
+async function ifPossible<T>(work: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (isUnproven(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Whether an error means that there is no proof. The others are the caller's. */
+function isUnproven(error: unknown): boolean {
+  return error instanceof KeyrootError && error.code !== "ABORTED";
+}
+
+function unavailable(message: string, actual?: number): TransportError {
+  return new TransportError("FILE_HOST_ERROR", message, { actual });
+}

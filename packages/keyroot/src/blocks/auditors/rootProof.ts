@@ -1,0 +1,71 @@
+import { bytesToHex } from "../../bytes/platform.ts";
+import { base64ToBytes } from "../../bytes/base64.ts";
+import { VerificationError } from "../../errors.ts";
+import { checkUntrusted, decodeDocument } from "../../input/document.ts";
+import { hashLeafText, hashPair, parseRootEntry, type RootEntry } from "./rootTree.ts";
+import { MAX_HEIGHT, subtreeOf, subtreesOf } from "./subtrees.ts";
+
+/** The largest file of a root's proof, or of a tree's subtrees, in bytes: 40 hashes and a leaf. */
+export const MAX_ROOT_PROOF_BYTES = 2 ** 12;
+const HASH_BYTES = 32;
+
+const NONE = new Uint8Array();
+
+/**
+ * Verifies the file with the tops of a tree's subtrees.
+ * @param tree the tree of a verified statement
+ * @throws VerificationError STATEMENT_TREE_MISMATCH, FILE_TOO_LARGE, FILE_NOT_UTF8
+ */
+export function parseSubtrees(source: Uint8Array, tree: { size: number; hash: string }): Uint8Array[] {
+  const tops = parseHashes(decodeDocument("The file of subtrees", source, MAX_ROOT_PROOF_BYTES));
+  const hash = tops.reduceRight((right, left) => (right.length === 0 ? left : hashPair(left, right)), NONE);
+  if (tops.length === subtreesOf(tree.size).length && bytesToHex(hash) === tree.hash) return tops;
+  throw invalid("its tops are not those of the statement's tree");
+}
+
+/**
+ * Verifies a root's proof. The proof may be from a newer statement.
+ * @param root 64 lowercase hex digits
+ * @param size the number of roots in the statement's tree
+ * @param tops as `parseSubtrees` returns them for this tree
+ * @throws VerificationError STATEMENT_TREE_MISMATCH, FILE_TOO_LARGE, FILE_NOT_UTF8
+ */
+export function verifyRootProof(
+  source: Uint8Array,
+  root: string,
+  size: number,
+  tops: readonly Uint8Array[],
+): RootEntry {
+  const text = decodeDocument("The root proof", source, MAX_ROOT_PROOF_BYTES);
+  const end = text.indexOf("\n");
+  const [, index = "", leaf = ""] = /^(0|[1-9][0-9]{0,15}) (.*)$/.exec(text.slice(0, end)) ?? [];
+  const entry = parseRootEntry(leaf);
+  if (entry.root !== root) throw invalid(`it is of the root ${entry.root}`);
+  const subtree = subtreeOf(Number(index), size);
+  if (subtree === undefined) throw invalid(`it has the position ${index} in a tree of ${size} roots`);
+  const { height, position } = subtree;
+  const siblings = parseHashes(text.slice(end + 1)).slice(0, height);
+  let node = Number(index);
+  let hash = hashLeafText(leaf);
+  for (const sibling of siblings) {
+    hash = node % 2 === 0 ? hashPair(hash, sibling) : hashPair(sibling, hash);
+    node = Math.floor(node / 2);
+  }
+  if (siblings.length === height && bytesToHex(hash) === bytesToHex(tops[position] ?? NONE)) return entry;
+  throw invalid("its hash is not that of the statement's tree");
+}
+
+/** Parses lines of base64 of 32 bytes each. */
+function parseHashes(text: string): Uint8Array[] {
+  const lines = text.split("\n");
+  if (lines.pop() !== "" || lines.length > MAX_HEIGHT + 1) throw invalid("it has no lines of hashes");
+  return lines.map((line) => {
+    const hash = checkUntrusted("anchor", "A hash", () => base64ToBytes(line));
+    if (hash.length === HASH_BYTES) return hash;
+    throw invalid("a line is not a hash");
+  });
+}
+
+function invalid(reason: string): VerificationError {
+  return new VerificationError("anchor", "STATEMENT_TREE_MISMATCH", `The root proof is invalid: ${reason}.`);
+}

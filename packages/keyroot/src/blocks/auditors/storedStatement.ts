@@ -1,0 +1,59 @@
+import { encodeUtf8 } from "../../engine/utf8.ts";
+import { KeyrootError } from "../../errors.ts";
+import { isObject } from "../../input/json.ts";
+import type { Store } from "../../store/store.ts";
+import type { CountedStatement } from "./findStatement.ts";
+import { parseSignedStatement, serializeStatement } from "./statement.ts";
+import { acceptStatement, type AuditorPolicy, checkPlace, type StatementPlace } from "./verifyStatement.ts";
+
+const FORMAT = "keyroot-stored-statement-v1";
+
+/** Stores a statement whose signatures were verified. */
+export async function storeStatement(store: Store, place: StatementPlace, found: CountedStatement): Promise<void> {
+  const signers = [...found.signers];
+  await store.set(nameOf(place), JSON.stringify({ format: FORMAT, text: serializeStatement(found), signers }));
+}
+
+/**
+ * Loads the stored statement. Its signatures are not verified again.
+ * @returns undefined if there is none, it is unreadable, or the policy does not accept it now
+ */
+export async function loadStatement(
+  store: Store,
+  place: StatementPlace,
+  policy: AuditorPolicy,
+  now: number,
+): Promise<CountedStatement | undefined> {
+  const stored = await store.get(nameOf(place));
+  if (typeof stored !== "string") return undefined;
+  try {
+    const entry: unknown = JSON.parse(stored);
+    if (!isObject(entry) || entry["format"] !== FORMAT) return undefined;
+    // A file without signatures.
+    const { statement } = parseSignedStatement(encodeUtf8(`${String(entry["text"])}\n`));
+    checkPlace(statement, place);
+    const signers = new Map(entry["signers"] as [string, number[]][]);
+    return acceptAgain({ ...statement, auditors: [], signers }, policy, now);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Accepts a statement whose signatures were verified earlier. @returns undefined if the policy does not accept it now */
+export function acceptAgain(
+  { signers, ...statement }: CountedStatement,
+  policy: AuditorPolicy,
+  now: number,
+): CountedStatement | undefined {
+  const known = new Map([...signers].filter(([signer]) => policy.keys.some(({ text }) => text === signer)));
+  try {
+    return { ...acceptStatement(statement, known, policy, now), signers: known };
+  } catch (error) {
+    if (error instanceof KeyrootError) return undefined;
+    throw error;
+  }
+}
+
+function nameOf({ chainId, contract }: StatementPlace): string {
+  return ["keyroot", "statement", chainId, contract.toLowerCase()].join(":");
+}

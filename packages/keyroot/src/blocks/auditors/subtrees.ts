@@ -1,0 +1,27 @@
+/** Enough for 2^40 roots. */
+export const MAX_HEIGHT = 40;
+
+/** A complete subtree: the position of its first leaf, and its height. */
+export interface Subtree {
+  start: number;
+  height: number;
+}
+
+/** The complete subtrees of a tree, from left to right: one for each bit of its size. */
+export function subtreesOf(size: number): Subtree[] {
+  const subtrees: Subtree[] = [];
+  let start = 0;
+  for (let height = MAX_HEIGHT; height >= 0; height--) {
+    if (Math.floor(size / 2 ** height) % 2 === 0) continue;
+    subtrees.push({ start, height });
+    start += 2 ** height;
+  }
+  return subtrees;
+}
+
+/** The complete subtree with a leaf, and its own position among the subtrees; undefined if the tree does not have the leaf. */
+export function subtreeOf(index: number, size: number): (Subtree & { position: number }) | undefined {
+  for (const [position, subtree] of subtreesOf(size).entries())
+    if (index >= subtree.start && index < subtree.start + 2 ** subtree.height) return { ...subtree, position };
+  return undefined;
+}

@@ -1,0 +1,38 @@
+import { readdir, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { type RootEntry, RootProofs, subtreeOf } from "keyroot/auditors";
+import { createFolders, syncFolder } from "../../disk/folder.ts";
+import { writeFileAtomic, writeToDisk } from "../../disk/writeFileAtomic.ts";
+
+/** Published files, so that all accounts may read them. */
+const MODE = 0o644;
+
+/**
+ * Writes the proofs of all roots, `roots/<root>.txt`, and the tops of the tree's subtrees, `<number>-subtrees.txt`, into a folder
+ * of statements. Writes only proofs that are missing or get longer: on average fewer than log2(roots) for a new root.
+ * @param number the number of the statement's block; @param knownSize the number of roots in the last statement
+ */
+export async function writeRootProofs(
+  dir: string,
+  roots: readonly RootEntry[],
+  { number, knownSize }: { number: number; knownSize: number },
+): Promise<void> {
+  const proofs = new RootProofs(roots);
+  const folder = join(dir, "roots");
+  await createFolders(folder, 0o755);
+  const present = new Set(await readdir(folder));
+  const heightIn = (size: number, index: number) => (index < size ? subtreeOf(index, size)?.height : undefined);
+  let isChanged = false;
+  for (const [index, { root }] of roots.entries()) {
+    const name = `${root}.txt`;
+    if (present.has(name) && heightIn(knownSize, index) === heightIn(roots.length, index)) continue;
+    isChanged = true;
+    // Not `writeFileAtomic`, which reads the folder each time.
+    const draft = join(folder, `.${name}`);
+    await rm(draft, { force: true });
+    await writeToDisk(draft, proofs.proofOf(index), MODE);
+    await rename(draft, join(folder, name));
+  }
+  if (isChanged) await syncFolder(folder);
+  await writeFileAtomic(join(dir, `${number}-subtrees.txt`), proofs.subtrees(), MODE);
+}

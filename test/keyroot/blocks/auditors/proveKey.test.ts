@@ -1,0 +1,317 @@
+import { expect } from "chai";
+import type { ServerResponse } from "node:http";
+import { createVerifier, type VerifiedKey, verifyMany, type VerifierOptions } from "keyroot";
+import { hashRoots, type RootEntry, RootProofs, serializeRootEntry, serializeStatement } from "keyroot/auditors";
+import { makeLeafChunks } from "keyroot/merkle";
+import { ANY_KEY } from "../../../../packages/keyroot/src/identity/expectedKey.ts";
+import type { KeyRecord } from "../../../../packages/keyroot/src/identity/keyRecord.ts";
+import { KeyrootError } from "../../../../packages/keyroot/src/errors.ts";
+import type { MerkleFile } from "../../../../packages/keyroot/src/merkle/file.ts";
+import type { Listening } from "../../../../packages/operator/src/shared/ports.ts";
+import { StatementHost } from "../../../support/auditors/statementHost.ts";
+import { signedBy, TestAuditor } from "../../../support/auditors/testAuditor.ts";
+import {
+  type BlockJson,
+  describeOnChains,
+  forged,
+  late,
+  mine,
+  other,
+  published,
+  publishedLater,
+  userID,
+} from "../../../support/chain/fiveEndpoints.ts";
+import { serve } from "../../../support/servers/servers.ts";
+import { sampleRecords } from "../../../support/samples.ts";
+import { failure, never } from "../../../support/support.ts";
+
+const auditors = ["alice.example", "bob.example"].map((name) => new TestAuditor(name));
+const GET_USER_INFO = "0x829a34c6";
+
+describeOnChains("a verifier with auditors and proofs", (chain) => {
+  const hosts: StatementHost[] = [];
+  let files: Listening;
+  /** The requests to the file host. */
+  let asked: string[] = [];
+  /** Answers requests for leaf chunks instead of the file host. */
+  let serveChunk: ((response: ServerResponse, path: string) => unknown) | undefined;
+  before(async () => {
+    hosts.push(...(await Promise.all(auditors.map(() => StatementHost.start()))));
+    files = await serve((request, response) => {
+      const path = request.url ?? "";
+      asked.push(path);
+      if (serveChunk !== undefined && path.endsWith(".bin")) {
+        serveChunk(response, path);
+        return;
+      }
+      void fetch(chain.files.url + path).then(async (answer) => {
+        response.writeHead(answer.status).end(Buffer.from(await answer.arrayBuffer()));
+      });
+    });
+  });
+  after(() => Promise.all([...hosts, files].map((host) => host.close())));
+  beforeEach(() => {
+    for (const host of hosts) host.files.clear();
+    asked = [];
+    serveChunk = undefined;
+    statementOf([published, publishedLater].map((file) => entryOf(file)));
+  });
+
+  const time = () => Number(chain.head.timestamp) + 60;
+  const entryOf = ({ tree, records }: MerkleFile, superseded = 0): RootEntry => {
+    return { root: tree.root, recordCount: records.length, userCount: records.length - superseded };
+  };
+  /** Both auditors publish a statement about these roots, and the proofs of these roots. */
+  const statementOf = (entries: readonly RootEntry[], block: BlockJson = chain.head, contract = chain.contract) => {
+    const number = Number(block.number);
+    const text = serializeStatement({
+      ...{ chainId: chain.chainId, contract: contract.toLowerCase(), block: { number, hash: block.hash } },
+      ...{ userCount: 3, tree: { size: entries.length, hash: hashRoots(entries.map(serializeRootEntry)) } },
+    });
+    const proofs = new RootProofs(entries);
+    for (const [i, host] of hosts.entries()) {
+      host.files.set("latest", signedBy([auditors[i] ?? never()], text, time()));
+      host.files.set(`${number}-subtrees`, proofs.subtrees());
+      for (const [index, { root }] of entries.entries()) host.files.set(`roots/${root}`, proofs.proofOf(index));
+    }
+  };
+  const options = (changes: Partial<VerifierOptions> = {}): VerifierOptions => ({
+    rpc: chain.urls()[0],
+    chainId: chain.chainId,
+    contract: chain.contract,
+    merkleUrl: files.url,
+    now: () => time() * 1000,
+    auditors: { keys: auditors.map(({ key }) => key), threshold: 2, urls: hosts.map(({ url }) => url) },
+    proofs: true,
+    ...changes,
+  });
+  const keyOf = ({ pubKey }: KeyRecord) => ({ expectedPublicKey: pubKey });
+  const verify = (record = mine, changes: Partial<VerifierOptions> = {}): Promise<VerifiedKey> =>
+    createVerifier(options(changes)).verify(record.userID, keyOf(record));
+  /** Verifies from the whole file, with a storage proof: nothing weaker than without the option. */
+  const expectWholeFile = async (record = mine, changes: Partial<VerifierOptions> = {}) => {
+    const verified = await verify(record, changes);
+    expect(verified.record).to.deep.equal(record);
+    expect(verified.evidence).to.include({ anchor: "auditors", storageProof: true, uniqueness: "checked" });
+    expect(asked).to.include(`/${verified.root}.json`);
+  };
+
+  describe("verifies a key with two short proofs", () => {
+    it("without the file, a block or a storage proof, and says so in the evidence", async () => {
+      const methods: string[] = [];
+      chain.letLie((method, params, truth) => {
+        methods.push(method);
+        return truth(method, params);
+      }, 1);
+      const verified = await verify();
+      expect(verified.record).to.deep.equal(mine);
+      expect(verified.root).to.equal(published.tree.root);
+      expect(verified.index).to.equal(published.lookup.get(userID));
+      expect(verified.blockNumber).to.equal(chain.blockNumber);
+      expect(Buffer.from(verified.publicKey).toString("base64")).to.equal(mine.pubKey);
+      expect(verified.evidence).to.deep.equal({
+        anchor: "auditors",
+        storageProof: false,
+        auditors: auditors.map(({ key }) => key),
+        uniqueness: "auditors",
+      });
+      expect(asked).to.deep.equal([`/${published.tree.root}/0.bin`]);
+      expect(methods).to.deep.equal(["eth_call"]);
+    });
+
+    it("with one statement for all keys of a verifier, until its signatures are too old", async () => {
+      let ahead = 0;
+      const verifier = createVerifier(options({ now: () => (time() + ahead) * 1000 }));
+      for (const record of [mine, late, other]) await verifier.verify(record.userID, keyOf(record));
+      const before = hosts.map(({ requests }) => requests);
+      expect((await verifier.verify(userID, keyOf(mine))).evidence.uniqueness).to.equal("auditors");
+      expect(hosts.map(({ requests }) => requests)).to.deep.equal(before);
+      ahead = 86_401;
+      expect(await failure(verifier.verify(userID, keyOf(mine)))).to.have.property("code", "STATEMENT_TOO_OLD");
+    });
+
+    it("with a statement from the store, whose signatures are not verified again, and only of the same auditors", async () => {
+      const store = new Map<string, string>();
+      const auditorsWith = (changes: object) => ({ auditors: { ...options().auditors, store, ...changes } });
+      await verify(mine, auditorsWith({}));
+      for (const host of hosts) host.files.delete("latest");
+      expect((await verify(other, auditorsWith({}))).evidence.uniqueness).to.equal("auditors");
+      const [, bob = never()] = auditors;
+      const mallory = new TestAuditor("mallory.example");
+      for (const keys of [
+        [bob.key, mallory.key],
+        [mallory.key, new TestAuditor("eve.example").key],
+      ])
+        expect(await failure(verify(other, auditorsWith({ keys })))).to.have.property("code", "AUDITORS_NOT_REACHED");
+      for (const [name] of store) store.set(name, "{");
+      expect(await failure(verify(other, auditorsWith({})))).to.have.property("code", "AUDITORS_NOT_REACHED");
+    });
+
+    it("with a newer statement, if the user's root is not in the stored one", async () => {
+      statementOf([entryOf(published)], chain.earlier);
+      const verifier = createVerifier(options());
+      await verifier.verify(userID, keyOf(mine));
+      statementOf([published, publishedLater].map((file) => entryOf(file)));
+      const { evidence } = await verifier.verify(late.userID, keyOf(late));
+      expect(evidence.uniqueness).to.equal("auditors");
+    });
+
+    it("for a contact list, also from the cache, but never for a verifier without the option", async () => {
+      const cache = new Map<string, string>();
+      const contacts = [mine, other, late].map((record) => ({ userID: record.userID, ...keyOf(record) }));
+      const uniquenessIn = async (changes: object) => {
+        const outcomes = await verifyMany(contacts, { ...options(), cache, ...changes });
+        return outcomes.map((outcome) =>
+          "verified" in outcome ? outcome.verified.evidence.uniqueness : outcome.error,
+        );
+      };
+      expect(await uniquenessIn({})).to.deep.equal(["auditors", "auditors", "auditors"]);
+      expect(asked).to.have.lengthOf(2);
+      asked = [];
+      expect(await uniquenessIn({})).to.deep.equal(["auditors", "auditors", "auditors"]);
+      expect(asked).to.deep.equal([]);
+      expect(await uniquenessIn({ proofs: false })).to.deep.equal(["checked", "checked", "checked"]);
+    });
+
+    it("if the first auditor's folder has no proofs, or false ones", async () => {
+      const [first = never()] = hosts;
+      for (const name of [...first.files.keys()]) {
+        const good = first.files.get(name) ?? never();
+        if (name === "latest") continue;
+        for (const bad of [undefined, "", "AAAA\n", "x".repeat(2 ** 16)]) {
+          if (bad === undefined) first.files.delete(name);
+          else first.files.set(name, bad);
+          expect((await verify()).evidence.uniqueness).to.equal("auditors");
+        }
+        first.files.set(name, good);
+      }
+    });
+  });
+
+  describe("reads the whole file, with a storage proof,", () => {
+    const chunkOf = (file: MerkleFile) => [...makeLeafChunks(file)][0]?.bytes ?? never();
+
+    it("if the key to compare is unknown", async () => {
+      const { evidence } = await createVerifier(options()).verify(userID, { expectedPublicKey: ANY_KEY });
+      expect(evidence).to.include({ storageProof: true, uniqueness: "checked" });
+    });
+
+    it("if users of the file have an older root, even if the chunk proves the record", async () => {
+      statementOf([entryOf(published, 1), entryOf(publishedLater)]);
+      await expectWholeFile();
+      expect(asked).to.not.include(`/${published.tree.root}/0.bin`);
+    });
+
+    it("if the statement does not have the root, or no folder has its proof", async () => {
+      statementOf([entryOf(publishedLater)]);
+      for (const host of hosts) host.files.delete(`roots/${published.tree.root}`);
+      await expectWholeFile();
+      statementOf([published, publishedLater].map((file) => entryOf(file)));
+      for (const host of hosts) host.files.delete(`${Number(chain.head.number)}-subtrees`);
+      await expectWholeFile();
+    });
+
+    const answers: Record<string, (response: ServerResponse) => unknown> = {
+      "is missing": (response) => response.writeHead(404).end(),
+      "is empty": (response) => response.end(),
+      "is of another root": (response) => response.end(chunkOf(forged)),
+      "is damaged": (response) => response.end(chunkOf(published).map((byte, i) => (i === 20 ? byte ^ 1 : byte))),
+      "lacks the user's leaf": (response) => response.end(chunkOf(publishedLater)),
+      "is larger than the limit": (response) => response.end(Buffer.alloc(2 ** 16 + 8)),
+      "redirects to the right one": (response) =>
+        response.writeHead(302, { location: `${chain.files.url}/${published.tree.root}/0.bin` }).end(),
+      "breaks off": (response) => {
+        response.writeHead(200, { "content-length": 72 }).write("half");
+        setTimeout(() => response.destroy(), 20);
+      },
+      "never ends": (response) => {
+        const timer = setInterval(() => response.write(Buffer.alloc(8)), 5);
+        response.on("close", () => {
+          clearInterval(timer);
+        });
+      },
+    };
+    for (const [defect, answer] of Object.entries(answers)) {
+      it(`if the leaf chunk ${defect}`, async () => {
+        serveChunk = answer;
+        await expectWholeFile(mine, { limits: { timeoutMs: 5000 } });
+      });
+    }
+
+    it("if the endpoint names another root, none, or nothing", async () => {
+      const word = (text: string) => text.padStart(64, "0");
+      for (const answer of [
+        `0x${forged.tree.root}${word("1")}`,
+        `0x${publishedLater.tree.root}${word("1")}`,
+        `0x${word("")}${word("1")}`,
+        `0x${published.tree.root}`,
+        "0x",
+        null,
+      ]) {
+        asked = [];
+        chain.letLie(
+          (method, params, truth) => (JSON.stringify(params).includes(GET_USER_INFO) ? answer : truth(method, params)),
+          1,
+        );
+        await expectWholeFile();
+      }
+    });
+  });
+
+  describe("refuses", () => {
+    it("a key that the server swapped, whatever host and endpoint answer", async () => {
+      const swapped = { ...other, userID };
+      expect(await failure(verify(swapped))).to.have.property("code", "KEY_MISMATCH");
+      // The forged file has the swapped key, and its own chunk proves it. The statement does not have its root.
+      serveChunk = (response) => response.end([...makeLeafChunks(forged)][0]?.bytes);
+      const info = `0x${forged.tree.root}${"1".padStart(64, "0")}`;
+      chain.letLie(
+        (method, params, truth) => (JSON.stringify(params).includes(GET_USER_INFO) ? info : truth(method, params)),
+        1,
+      );
+      const proofs = new RootProofs([entryOf(forged)]);
+      for (const host of hosts) host.files.set(`roots/${forged.tree.root}`, proofs.proofOf(0));
+      expect(await failure(verify(swapped))).to.have.property("code", "KEY_MISMATCH");
+    });
+
+    it("a statement of another contract, or of fewer auditors than required", async () => {
+      const entries = [published, publishedLater].map((file) => entryOf(file));
+      statementOf(entries, chain.head, `0x${"5".repeat(40)}`);
+      expect(await failure(verify())).to.have.property("code", "AUDITORS_NOT_REACHED");
+      statementOf(entries);
+      hosts[1]?.files.delete("latest");
+      expect(await failure(verify())).to.have.property("code", "AUDITORS_NOT_REACHED");
+    });
+
+    it("a user without a root, with a storage proof", async () => {
+      const [stranger = never()] = sampleRecords(1, 77);
+      const error = await failure(verify(stranger));
+      expect(error).to.be.an.instanceof(KeyrootError).with.property("code", "NOT_PUBLISHED");
+      expect(error).to.have.nested.property("evidence.storageProof", true);
+    });
+
+    it("options that proofs do not meet, and proofs without auditors", () => {
+      const changes: Partial<VerifierOptions>[] = [
+        { storageProof: true },
+        { codeHash: chain.codeHash },
+        { maxAgeMs: 60_000 },
+        { auditors: undefined },
+        { proofs: "yes" as never },
+      ];
+      for (const change of changes)
+        expect(() => createVerifier(options(change)), JSON.stringify(change))
+          .to.throw(KeyrootError)
+          .with.property("code", "ARGUMENT_INVALID");
+    });
+  });
+
+  it("ends with ABORTED if the caller aborts it while a chunk is read", async () => {
+    const abort = new AbortController();
+    serveChunk = () => {
+      abort.abort();
+    };
+    const verifying = createVerifier(options()).verify(userID, { ...keyOf(mine), signal: abort.signal });
+    expect(await failure(verifying)).to.have.property("code", "ABORTED");
+    expect(asked.filter((path) => path.endsWith(".json"))).to.deep.equal([]);
+  });
+});

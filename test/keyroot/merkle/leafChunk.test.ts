@@ -1,0 +1,113 @@
+import { expect } from "chai";
+import { makeMerkleFile } from "keyroot";
+import { chunkNumber, findInLeafChunk, hashLeaf, makeLeafChunks, MAX_CHUNK_BYTES } from "keyroot/merkle";
+import { KeyrootError } from "../../../packages/keyroot/src/errors.ts";
+import type { MerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
+import { fileOf } from "../../../packages/keyroot/src/merkle/file.ts";
+import { sampleRecords } from "../../support/samples.ts";
+import { never } from "../../support/support.ts";
+
+const treeOf = ({ tree }: MerkleFile) => ({ root: tree.root, leafCount: tree.leafCount });
+const chunksOf = (file: MerkleFile) => new Map([...makeLeafChunks(file)].map(({ number, bytes }) => [number, bytes]));
+const codeOf = (work: () => unknown): string | undefined => {
+  try {
+    work();
+    return undefined;
+  } catch (error) {
+    if (error instanceof KeyrootError) return error.code;
+    throw error;
+  }
+};
+
+describe("leaf chunks", () => {
+  describe("makeLeafChunks", () => {
+    it("gives each user of a tree of any size a chunk that shows the position of the user's leaf", () => {
+      for (const size of [
+        ...Array.from({ length: 40 }, (_, i) => i + 1),
+        63,
+        64,
+        65,
+        127,
+        129,
+        700,
+        1000,
+        1025,
+        3000,
+      ]) {
+        const file = makeMerkleFile(sampleRecords(size));
+        const chunks = chunksOf(file);
+        for (const [i, { userID }] of file.records.entries()) {
+          const bytes = chunks.get(chunkNumber(userID, size)) ?? never();
+          expect(findInLeafChunk(bytes, hashLeaf(file.values[i] ?? ""), treeOf(file))).to.equal(i);
+        }
+      }
+    });
+
+    it("needs 32 chunks of at most 2 kB for a file of 700 users, and one for up to 32 users", () => {
+      const chunks = [...chunksOf(makeMerkleFile(sampleRecords(700))).values()];
+      expect(chunks).to.have.lengthOf(32);
+      expect(Math.max(...chunks.map(({ length }) => length))).to.be.below(2048);
+      for (const size of [1, 31, 32]) expect(chunksOf(makeMerkleFile(sampleRecords(size))).size).to.equal(1);
+      expect(chunksOf(makeMerkleFile(sampleRecords(33))).size).to.equal(2);
+    });
+
+    it("makes none for a file in another order, and none that is larger than clients read", () => {
+      const { values } = makeMerkleFile(sampleRecords(5));
+      expect(chunksOf(fileOf([...values].reverse())).size).to.equal(0);
+      // All ids begin alike.
+      const alike = sampleRecords(3000).map((record) => ({ ...record, userID: `yyy${record.userID.slice(3)}` }));
+      expect(chunksOf(makeMerkleFile(alike)).size).to.equal(0);
+    });
+  });
+
+  describe("chunkNumber", () => {
+    it("follows the byte order of user ids, which is not the order of their bits", () => {
+      const ids = sampleRecords(2000).map(({ userID }) => userID);
+      const numbers = [...ids].sort().map((userID) => chunkNumber(userID, 1_000_000));
+      expect(numbers).to.deep.equal([...numbers].sort((a, b) => a - b));
+      const [digits] = ["y", "1", "z"].map((digit) => chunkNumber(digit.repeat(32), 1_000_000));
+      expect(digits).to.equal(30 * 1024 + 30 * 32 + 30);
+      expect([chunkNumber("1".repeat(32), 2 ** 20), chunkNumber("z".repeat(32), 1_000_000)]).to.deep.equal([0, 32_767]);
+    });
+  });
+
+  describe("findInLeafChunk", () => {
+    const file = makeMerkleFile(sampleRecords(100));
+    const [record = never()] = file.records;
+    const leaf = hashLeaf(file.values[0] ?? "");
+    const chunk = chunksOf(file).get(chunkNumber(record.userID, 100)) ?? never();
+
+    it("refuses a chunk in which one bit of any byte is changed", () => {
+      for (let i = 0; i < chunk.length; i++) {
+        const changed = Uint8Array.from(chunk);
+        changed[i] = (changed[i] ?? 0) ^ (1 << (i % 8));
+        expect(
+          codeOf(() => findInLeafChunk(changed, leaf, treeOf(file))),
+          `byte ${i}`,
+        ).to.be.oneOf(["PROOF_SHAPE", "ROOT_MISMATCH"]);
+      }
+    });
+
+    it("refuses a chunk that is cut off, too long, empty, or larger than the limit", () => {
+      const wrong = [0, 8, 39, chunk.length - 32, chunk.length - 1].map((length) => chunk.slice(0, length));
+      for (const bytes of [...wrong, Buffer.concat([chunk, new Uint8Array(32)]), new Uint8Array(MAX_CHUNK_BYTES + 8)])
+        expect(codeOf(() => findInLeafChunk(bytes, leaf, treeOf(file)))).to.be.oneOf(["PROOF_SHAPE", "ROOT_MISMATCH"]);
+    });
+
+    it("refuses the chunk of another tree, and another number of leaves", () => {
+      const other = makeMerkleFile(sampleRecords(100, 2));
+      expect(codeOf(() => findInLeafChunk(chunk, leaf, treeOf(other)))).to.equal("ROOT_MISMATCH");
+      for (const leafCount of [1, 50, 200])
+        expect(codeOf(() => findInLeafChunk(chunk, leaf, { ...treeOf(file), leafCount }))).to.be.oneOf([
+          "PROOF_SHAPE",
+          "ROOT_MISMATCH",
+        ]);
+    });
+
+    it("finds no leaf that is not among the chunk's leaves, such as a node of the tree", () => {
+      const nodes = [hashLeaf("x"), file.tree.root, ...file.tree.hashes(1), file.tree.hashes(0)[99] ?? ""];
+      for (const node of nodes)
+        expect(codeOf(() => findInLeafChunk(chunk, node, treeOf(file)))).to.equal("USER_NOT_IN_FILE");
+    });
+  });
+});
