@@ -150,7 +150,9 @@ describeWithProgram("audit --sign and --compare", (keyroot) => {
       const names = (await readdir(statements("alice.example"))).sort();
       const { statement } = parseSignedStatement(await readFile(join(statements("alice.example"), "latest.txt")));
       const { number } = statement.block;
-      expect(names).to.deep.equal([`${number}.json`, `${number}.txt`, "latest.txt", "roots.txt"]);
+      expect(names).to.deep.equal(
+        [`${number}-subtrees.txt`, `${number}.json`, `${number}.txt`, "latest.txt", "roots", "roots.txt"].sort(),
+      );
       expect(number % 100).to.equal(0);
       expect(statement.userCount).to.equal(4);
       const roots = parseRoots(await readFile(join(statements("alice.example"), "roots.txt")), statement.tree);

@@ -144,7 +144,7 @@ describeWithProgram("verify, with evidence options", (keyroot) => {
 
     it("accepts a quorum although one endpoint is false", async () => {
       endpoints[0].lie = noKey;
-      const evidence = { anchor: "quorum", storageProof: false, agreeing: 2, block: head };
+      const evidence = { anchor: "quorum", storageProof: false, agreeing: 2, block: head, uniqueness: "checked" };
       expect(await verify("--rpc THREE --quorum 2")).to.deep.include({ code: 0, evidence });
     });
 

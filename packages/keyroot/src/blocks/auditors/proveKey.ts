@@ -1,5 +1,6 @@
+import { base64ToBytes } from "../../bytes/base64.ts";
 import { KeyrootError, TransportError } from "../../errors.ts";
-import { checkKeyRecord, type KeyRecord, makeKeyRecord, serializeKeyRecord } from "../../identity/keyRecord.ts";
+import { type KeyRecord, makeKeyRecord, serializeKeyRecord } from "../../identity/keyRecord.ts";
 import { hashLeaf } from "../../merkle/hash.ts";
 import { chunkNumber, findInLeafChunk, MAX_CHUNK_BYTES } from "../../merkle/leafChunk.ts";
 import { decodeUserInfo, encodeGetUserInfo } from "../../registry/userInfo.ts";
@@ -79,6 +80,7 @@ export class KeyProver {
       return sent;
     };
     const work = async () => {
+      // Checks the key, too.
       const record = makeKeyRecord(userID, expectedPublicKey);
       const earlier = await this.#load(policy, now());
       const [tree, answer] = await Promise.all([
@@ -113,7 +115,7 @@ export class KeyProver {
     const index = findInLeafChunk(bytes, hashLeaf(serializeKeyRecord(record)), { root, leafCount });
     const { auditors } = tree.statement;
     const evidence = { anchor: "auditors", storageProof: false, auditors, uniqueness: "auditors" } as const;
-    return { record, index, publicKey: checkKeyRecord(record), evidence };
+    return { record, index, publicKey: base64ToBytes(record.pubKey), evidence };
   }
 
   /** A root's verified leaf. */
