@@ -1,52 +1,29 @@
 /**
- * Measures Ethereum's light client with real periods of mainnet and simulated ones. It compares one finality update with
- * one BLS verification, the least work of any light client.
+ * Measures Ethereum's light client: real periods of mainnet and simulated ones, and one finality update beside one BLS
+ * verification alone, the least work of any light client, in Node and Chromium; the time and bytes until the first verified key; and
+ * other light clients from npm: Lodestar on the same data, and the sizes of Lodestar, Helios and Colibri.
  */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import {
-  applyUpdate,
-  BEACON_NETWORKS,
-  type BeaconNetwork,
-  type Bootstrap,
-  FORKS,
-  type LightClientState,
-  periodOf,
-  rootOf,
-  startAt,
-  TEST_NETWORK,
-  type Update,
-} from "keyroot/beacon/protocol";
+import { BEACON_NETWORKS, FORKS, TEST_NETWORK, type Update } from "keyroot/beacon/protocol";
 import { simulateBootstrap, simulateUpdate } from "@keyroot/operator/testing";
-import { bls12_381 } from "@noble/curves/bls12-381.js";
+import { measureFirstKey } from "./anchors/firstKey.ts";
+import { measureInChromium } from "./anchors/inChromium.ts";
+import { measurePeers, type Peers } from "./anchors/peers.ts";
+import { blsWork, bytesOf, type ChainData, finalityWork, followAll, timesOf } from "./anchors/work.ts";
 import { median, progress, report, round, type Row, SMALL } from "./runner/report.ts";
 
 const DATA = fileURLToPath(new URL("../test/keyroot/blocks/beacon/data/", import.meta.url));
 const SIMULATED_PERIODS = SMALL ? [1] : [1, 14, 46];
 const RUNS = SMALL ? 1 : 15;
-/** A slot later than all recorded data. */
-const LATER = 2 ** 40;
+const FIRST_KEY_RUNS = SMALL ? 1 : 5;
+/** Lodestar takes seconds. */
+const PEER_RUNS = 3;
+const USERS = SMALL ? 25 : 700;
 
-const { layouts } = FORKS.deneb;
+const { mainnet } = BEACON_NETWORKS;
 const { layouts: layoutsOfTest } = FORKS.fulu;
-const timeOf = (work: () => void): number => {
-  const start = performance.now();
-  work();
-  return performance.now() - start;
-};
-const medianOf = (work: () => void) => median(Array.from({ length: RUNS }, () => timeOf(work)));
-
-/** Verifies a chain's bootstrap and all its updates, from bytes. */
-function followAll(network: BeaconNetwork, bootstrap: Uint8Array, updates: readonly Uint8Array[], types = layouts) {
-  const start: Bootstrap = types.bootstrap.decode(bootstrap);
-  let state: LightClientState = startAt(network, `0x${Buffer.from(rootOf(start.header)).toString("hex")}`, start);
-  for (const bytes of updates) {
-    const next = applyUpdate(network, state, types.update.decode(bytes), LATER);
-    if (next === undefined) throw new Error("An update contains nothing new.");
-    state = next;
-  }
-  return state;
-}
+const medianOf = (work: () => unknown) => round(median(timesOf(RUNS, work)));
 
 function splitUpdates(answer: Buffer): Uint8Array[] {
   const items: Uint8Array[] = [];
@@ -58,7 +35,7 @@ function splitUpdates(answer: Buffer): Uint8Array[] {
   return items;
 }
 
-function simulate(periods: number): { bootstrap: Uint8Array; updates: Uint8Array[] } {
+function simulate(periods: number): ChainData {
   const slots = TEST_NETWORK.slotsPerEpoch * TEST_NETWORK.epochsPerPeriod;
   const hash = `0x${"b".repeat(64)}`;
   const updates = Array.from({ length: periods }, (_, i): Uint8Array => {
@@ -71,51 +48,43 @@ function simulate(periods: number): { bootstrap: Uint8Array; updates: Uint8Array
 }
 
 progress("mainnet");
-const bootstrap = readFileSync(`${DATA}bootstrap-1347.ssz`);
-const updates = splitUpdates(readFileSync(`${DATA}updates-1347-6.ssz`));
-const { mainnet } = BEACON_NETWORKS;
-followAll(mainnet, bootstrap, updates);
-const rows: Row[] = [
-  {
-    ...{ periods: updates.length, data: "mainnet" },
-    ms: round(medianOf(() => followAll(mainnet, bootstrap, updates))),
-    bytes: bootstrap.length + updates.reduce((sum, { length }) => sum + length, 0),
-  },
-];
+const real: ChainData = {
+  bootstrap: readFileSync(`${DATA}bootstrap-1347.ssz`),
+  updates: splitUpdates(readFileSync(`${DATA}updates-1347-6.ssz`)),
+};
+const { slot } = followAll(real);
+const six = medianOf(() => followAll(real));
+const rows: Row[] = [{ periods: real.updates.length, data: "mainnet", ms: six, bytes: bytesOf(real) }];
 
 for (const periods of SIMULATED_PERIODS) {
   progress(`${periods} simulated periods`);
   const simulated = simulate(periods);
-  rows.push({
-    ...{ periods, data: "simulated, 500 of 512 sign" },
-    ms: round(timeOf(() => followAll(TEST_NETWORK, simulated.bootstrap, simulated.updates, layoutsOfTest))),
-    bytes: simulated.bootstrap.length + simulated.updates.reduce((sum, { length }) => sum + length, 0),
-  });
+  const [ms = NaN] = timesOf(1, () => followAll(simulated, TEST_NETWORK, layoutsOfTest));
+  rows.push({ periods, data: "simulated, 500 of 512 sign", ms: round(ms), bytes: bytesOf(simulated) });
 }
 
 progress("one finality update");
-const before = followAll(mainnet, bootstrap, updates.slice(0, -1));
-const [last = new Uint8Array()] = updates.slice(-1);
-const finality = layouts.finality_update.encode(layouts.update.decode(last));
-const ofUpdate = medianOf(() => {
-  const update = layouts.finality_update.decode(finality);
-  if (applyUpdate(mainnet, before, update, LATER)?.participation !== 511) throw new Error("The update is refused.");
-});
-
-const bls = bls12_381.longSignatures;
-const { secretKey, publicKey } = bls.keygen();
-const signature = bls.sign(bls.hash(new Uint8Array(32)), secretKey).toBytes();
-const keyBytes = publicKey.toBytes();
-const ofVerification = medianOf(() => {
-  const key = bls12_381.G1.Point.fromBytes(keyBytes);
-  if (!bls.verify(bls.Signature.fromBytes(signature), bls.hash(new Uint8Array(32)), key))
-    throw new Error("The signature is refused.");
-});
+const { finality, work } = finalityWork(real);
+const ofUpdate = medianOf(work);
+const ofVerification = medianOf(blsWork());
 
 /** A day with a check each hour: 24 finality updates, and the update of a period of 27 hours. */
 const periodsPerDay = 7200 / (mainnet.slotsPerEpoch * mainnet.epochsPerPeriod);
+const [last = new Uint8Array()] = real.updates.slice(-1);
 const bytesPerDay = 24 * finality.length + periodsPerDay * (last.length + 12);
-if (periodOf(mainnet, before.slot) < 1347) throw new Error("The data is of another period.");
+
+progress("Chromium");
+const chromium = await measureInChromium(real, RUNS);
+progress("the first key");
+const firstKey = await measureFirstKey(USERS, FIRST_KEY_RUNS);
+
+let peers: Peers | undefined;
+// Not with small data: it downloads 63 MB.
+if (!SMALL) {
+  progress("Lodestar, Helios, Colibri");
+  peers = await measurePeers(real, PEER_RUNS);
+  if (peers.lodestar.slot !== slot) throw new Error("Lodestar ended at another block.");
+}
 
 report({
   figures: {
@@ -123,10 +92,25 @@ report({
     update: {
       what: "ms in Node, warm: median",
       rows: [
-        { what: "one finality update", ms: round(ofUpdate) },
-        { what: "one BLS verification alone, with its key, signature and hash", ms: round(ofVerification) },
+        { what: "one finality update", ms: ofUpdate },
+        { what: "one BLS verification alone, with its key, signature and hash", ms: ofVerification },
       ],
     },
+    chromium: { what: "ms in Chromium, warm: median", rows: chromium },
+    firstKey: {
+      what: `ms from the start of a process or page to the first verified key of ${USERS}, without a stored state, on a simulated chain; bytes of all answers, without compression; bytes of the code with gzip`,
+      rows: firstKey,
+    },
+    ...(peers && {
+      lodestar: {
+        what: `ms of ${peers.lodestar.version} of Lodestar's light client on the same data in Node, with ${peers.lodestar.implementation} (WebAssembly) for BLS: median of ${PEER_RUNS}`,
+        rows: [
+          { what: `${real.updates.length} periods of mainnet`, ms: peers.lodestar.all, keyrootMs: six },
+          { what: "the last update", ms: peers.lodestar.one, keyrootMs: ofUpdate },
+        ],
+      },
+      sizes: { what: "bytes of the code with gzip", rows: peers.sizes },
+    }),
   },
   ratios: [
     {
@@ -135,5 +119,22 @@ report({
       atMost: 1.5,
     },
     { what: "kB for a day with a check each hour", value: round(bytesPerDay / 1000), atMost: 80 },
+    ...(peers === undefined
+      ? []
+      : [
+          {
+            what: "Lodestar's time for six periods, relative to Keyroot's",
+            ...{ value: round(peers.lodestar.all / six), atLeast: 1 },
+          },
+          {
+            what: "code of verifier and light client, relative to the smallest of Lodestar, Helios and Colibri",
+            ...{ value: relativeSize(peers.sizes), atMost: 1 },
+          },
+        ]),
   ],
 });
+
+function relativeSize(sizes: readonly Row[]): number {
+  const [own = NaN, ...others] = sizes.map((row) => Number(row["gzippedBytes"]));
+  return round(own / Math.min(...others));
+}

@@ -1,0 +1,79 @@
+import { expect } from "chai";
+import { execFileSync } from "node:child_process";
+import { copyFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { applyUpdate, FORKS, slotAt, startAt } from "keyroot/beacon/protocol";
+import { installLodestar } from "../../../../bench/anchors/peers.ts";
+import { KeyrootError } from "../../../../packages/keyroot/src/errors.ts";
+import { mainnet, MAINNET_SAMPLES, type MainnetSample, splitUpdates } from "../../../support/beacon/mainnet.ts";
+import { never } from "../../../support/support.ts";
+import { isLarge, testAll } from "../../../support/testSize.ts";
+
+type Pair = [bootstrap: Uint8Array, update: Uint8Array];
+
+const PROGRAM = join(import.meta.dirname, "lodestar.mjs");
+const CURRENT_SLOT = slotAt(mainnet, Date.UTC(2026, 0, 1));
+/** The number of changed pairs for each sample: Lodestar takes up to a second for each. */
+const CHANGES = isLarge ? 200 : 20;
+
+/** A copy with one bit changed: of the last 1,800 bytes, which are not keys, or of all. */
+function flip(bytes: Uint8Array, seed: number): Uint8Array {
+  const changed = new Uint8Array(bytes);
+  const number = Math.imul(seed + 1, 2_654_435_761) >>> 0;
+  const at = seed % 4 === 0 ? number % changed.length : changed.length - 1 - (number % 1800);
+  changed[at] = (changed[at] ?? 0) ^ (1 << (number >>> 29));
+  return changed;
+}
+
+/** The slot of the finalized header after a pair; null if the bootstrap is refused. */
+function slotAfter({ fork, checkpoint }: MainnetSample, [bootstrap, update]: Pair): number | null {
+  const { layouts } = FORKS[fork];
+  const unless = <T>(work: () => T): T | undefined => {
+    try {
+      return work();
+    } catch (error) {
+      if (error instanceof KeyrootError) return undefined;
+      throw error;
+    }
+  };
+  const state = unless(() => startAt(mainnet, checkpoint, layouts.bootstrap.decode(bootstrap)));
+  if (state === undefined) return null;
+  const next = unless(() => applyUpdate(mainnet, state, layouts.update.decode(update), CURRENT_SLOT));
+  return (next ?? state).slot;
+}
+
+// Downloads 63 MB from npm.
+if (testAll)
+  describe("Lodestar's light client, an implementation that is not ours", function () {
+    this.timeout(1_200_000);
+    let folder: string;
+    let lodestar: string;
+
+    before(async () => {
+      folder = await mkdtemp(join(tmpdir(), "keyroot-test-"));
+      lodestar = installLodestar(join(folder, "lodestar"));
+      copyFileSync(PROGRAM, join(lodestar, "lodestar.mjs"));
+    });
+
+    after(() => rm(folder, { recursive: true }));
+
+    for (const sample of MAINNET_SAMPLES)
+      it(`ends at the same finalized header for genuine and changed answers of mainnet: ${sample.fork}`, () => {
+        const { bootstrapBytes: bootstrap, updatesBytes, checkpoint, fork } = sample;
+        const [update = never()] = splitUpdates(updatesBytes);
+        const pairs: Pair[] = [
+          [bootstrap, update],
+          ...Array.from({ length: CHANGES }, (_, i): Pair =>
+            i % 4 === 3 ? [flip(bootstrap, i), update] : [bootstrap, flip(update, i)],
+          ),
+        ];
+        const texts = pairs.map((pair) => pair.map((bytes) => Buffer.from(bytes).toString("base64")));
+        const input = JSON.stringify({ checkpoint, fork, currentSlot: CURRENT_SLOT, pairs: texts });
+        const output = execFileSync(process.execPath, ["lodestar.mjs"], { cwd: lodestar, input, maxBuffer: 2 ** 26 });
+        const slots = pairs.map((pair) => slotAfter(sample, pair));
+        expect(JSON.parse(output.toString())).to.deep.equal(slots);
+        expect(slots.filter((slot) => slot !== slots[0])).to.not.be.empty;
+      });
+  });
