@@ -284,6 +284,7 @@ export { verifyBundle } from "keyroot/bundle";
         "THIRD-PARTY.md",
         "docs/errors.md",
         "package.json",
+        "schemas/block-proof.schema.json",
         "schemas/bundle.schema.json",
         "schemas/proof.schema.json",
       ]);

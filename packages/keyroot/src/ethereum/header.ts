@@ -96,24 +96,21 @@ export function hashHeader(header: unknown): BlockHeader {
 }
 
 /**
- * Checks that a header has the hash of the expected block.
+ * Checks that a header is that of the expected block.
  * @param subject begins the message: "The endpoint's header"
+ * @param number of the block, if its source stated it
  * @throws VerificationError HEADER_MISMATCH, step "anchor"
  */
-export function checkHeaderHash(subject: string, { hash: actual }: BlockHeader, expected: string): void {
-  if (actual === expected) return;
-  const message = `${subject} has the hash ${actual}, but the block's hash is ${expected}.`;
-  throw new VerificationError("anchor", "HEADER_MISMATCH", message, { expected, actual });
-}
-
-/**
- * Checks that a header has the number that its source stated with the hash. undefined accepts any number.
- * @throws VerificationError HEADER_MISMATCH, step "anchor"
- */
-export function checkHeaderNumber({ number: actual, hash }: BlockHeader, expected: number | undefined): void {
-  if (expected === undefined || actual === expected) return;
-  const message = `The block ${hash} has the number ${actual} instead of ${expected}.`;
-  throw new VerificationError("anchor", "HEADER_MISMATCH", message, { expected, actual });
+export function checkHeaderHash(subject: string, block: BlockHeader, hash: string, number = block.number): void {
+  const expected = { hash, number };
+  for (const name of ["hash", "number"] as const) {
+    if (block[name] === expected[name]) continue;
+    const message = `${subject} has the ${name} ${block[name]}, but the block's ${name} is ${expected[name]}.`;
+    throw new VerificationError("anchor", "HEADER_MISMATCH", message, {
+      expected: expected[name],
+      actual: block[name],
+    });
+  }
 }
 
 function encodeField(name: string, size: number | "quantity" | "data", value: unknown): Uint8Array {

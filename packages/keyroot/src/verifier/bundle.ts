@@ -1,7 +1,6 @@
 import { describeValue } from "../input/describeValue.ts";
 import { makeSource } from "../blocks/addedSources.ts";
-import type { BlockSource } from "../blocks/blockSource.ts";
-import { ArgumentError, VerificationError } from "../errors.ts";
+import { VerificationError } from "../errors.ts";
 import type { KeyRecord } from "../identity/keyRecord.ts";
 import type { UserID } from "../identity/userID.ts";
 import { checkNames, checkObject } from "../input/options.ts";
@@ -12,13 +11,7 @@ import {
   parseMerkleProof,
   type ProvenKey,
 } from "../merkle/proof.ts";
-import {
-  type BlockHeader,
-  checkHeaderHash,
-  checkHeaderNumber,
-  hashHeader,
-  type HeaderJson,
-} from "../ethereum/header.ts";
+import { type BlockHeader, checkHeaderHash, hashHeader, type HeaderJson } from "../ethereum/header.ts";
 import { LOWERCASE_ADDRESS, LOWERCASE_HASH, toQuantity } from "../ethereum/rpcValues.ts";
 import { MAX_PROOF_NODES, verifyStorageProof, type StorageProof } from "../ethereum/storageProof.ts";
 import { parseDocument } from "../input/document.ts";
@@ -27,6 +20,7 @@ import { slotOfUser } from "../registry/slotOfUser.ts";
 import type { Evidence } from "../evidence.ts";
 import {
   checkHash,
+  checkOnlyOne,
   parseKeyQuery,
   parseRegistryReference,
   parseUsersSlot,
@@ -154,15 +148,18 @@ export async function verifyBundle(
   const { pinned, auditors } = checkObject("The options", trusted);
   checkNames("The options", trusted, ["pinned", "auditors"]);
   checkHash("The option pinned", pinned);
-  if (pinned !== undefined && auditors !== undefined)
-    throw new ArgumentError("ARGUMENT_INVALID", "Give only one of the options pinned, auditors.");
+  checkOnlyOne(trusted, ["pinned", "auditors"]);
   const { bundle, record } = parseBundle(source);
   const { chainId, contract, codeHash } = bundle;
 
   verifyRecordUser(record, userID);
-  const found = auditors === undefined ? undefined : await findSignedBlock(auditors, bundle);
-  const block = verifyHeader(bundle, found?.hash ?? pinned);
-  checkHeaderNumber(block, found?.number);
+  const { statement, header } = bundle;
+  const found =
+    auditors &&
+    (await makeSource("auditors", { ...auditors, statement }, { chainId, contract }).find({
+      ...{ calls: [], tag: "finalized", http: { timeoutMs: 0 }, now: Date.now },
+    }));
+  const block = verifyHeader(header, found?.hash ?? pinned, found?.number);
   verifyRegistry(bundle, expected, usersSlot);
   const slot = verifyStorageProof(block.stateRoot, contract, slotOfUser(userID, usersSlot), bundle);
   const { hash, number, timestamp } = block;
@@ -179,26 +176,19 @@ export async function verifyBundle(
   };
 }
 
-/** The block of the bundle's statement. @throws VerificationError UNANCHORED, and as the source; ArgumentError SOURCE_NOT_IMPORTED */
-function findSignedBlock(auditors: object, { statement, chainId, contract }: Bundle): ReturnType<BlockSource> {
-  if (statement === undefined) {
-    const message =
-      "Unanchored: the bundle has no statement of auditors. Get a bundle with one, or pass the block's hash as pinned.";
-    throw new VerificationError("anchor", "UNANCHORED", message);
-  }
-  const source = makeSource("auditors", { ...auditors, statement }, { chainId, contract });
-  return source.find({ calls: [], tag: "finalized", http: { timeoutMs: 0 }, now: Date.now });
-}
-
 /** Returns the bundle's block if it is the one that the caller trusts. */
-function verifyHeader({ header }: Bundle, expected: string | undefined): BlockHeader {
+function verifyHeader(
+  header: HeaderJson,
+  expected: string | undefined,
+  expectedNumber: number | undefined,
+): BlockHeader {
   const block = hashHeader(header);
   const { hash: actual, number } = block;
   if (expected === undefined) {
     const message = `Unanchored: the bundle is of the block ${actual}, number ${number} according to the bundle. Get the hash of that block from a source that you trust, and pass it as pinned.`;
     throw new VerificationError("anchor", "UNANCHORED", message, { actual });
   }
-  checkHeaderHash("The bundle's header", block, expected);
+  checkHeaderHash("The bundle's header", block, expected, expectedNumber);
   return block;
 }
 

@@ -199,7 +199,8 @@ export function parseEvidencePolicy(
   return { anchor, storageProof: storageProof || !!added, proveKey: added?.proveKey, tag, maxAgeMs, usersSlot };
 }
 
-function checkOnlyOne(options: Partial<VerifyOptions>, names: readonly (keyof VerifyOptions)[]): void {
+/** @throws ArgumentError ARGUMENT_INVALID */
+export function checkOnlyOne(options: Partial<VerifyOptions>, names: readonly (keyof VerifyOptions)[]): void {
   if (names.filter((name) => options[name]).length < 2) return;
   throw new ArgumentError("ARGUMENT_INVALID", `Give only one of the options ${names.join(", ")}.`);
 }

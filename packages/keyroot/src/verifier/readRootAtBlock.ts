@@ -5,7 +5,7 @@ import { findPinnedBlock } from "../blocks/pinned.ts";
 import { findQuorumBlock, Quorum, type Votes } from "../blocks/quorum.ts";
 import { checkBlockAge } from "../ethereum/blockAge.ts";
 import { fetchBlockByHash } from "../ethereum/blocks.ts";
-import { checkHeaderNumber } from "../ethereum/header.ts";
+import { checkHeaderHash } from "../ethereum/header.ts";
 import type { Evidence } from "../evidence.ts";
 import { encodeGetMerkleTreeRoot } from "../registry/calldata.ts";
 import type { RpcCall } from "../transport/jsonRpc.ts";
@@ -45,7 +45,7 @@ export async function readRootAtBlock(
   const endpoints = typeof anchor === "object" && "quorum" in anchor ? new Quorum(calls, anchor.quorum) : only(calls);
   const found = await sourceOf(anchor, endpoints)({ calls, tag, http, now });
   const block = found.header ?? (await endpoints.first((call) => fetchBlockByHash(call, found.hash)))[0].answer;
-  checkHeaderNumber(block, found.number);
+  checkHeaderHash("The endpoint's header", block, found.hash, found.number);
   checkBlockAge(block, policy.maxAgeMs, now());
 
   const { hash, number, timestamp } = block;

@@ -50,7 +50,9 @@ export const makeAuditorsSource: MakeSource = (option, place) => {
     ...options
   } = checkObject("The option auditors", option as AuditorsOption & { statement?: string });
   const policy = parseAuditorOptions(options);
-  const folders = statement === undefined ? checkFolders(urls, place.allowHttp) : [];
+  // A bundle's field `statement` may be undefined.
+  const isBundle = "statement" in (option as object);
+  const folders = isBundle ? [] : checkFolders(urls, place.allowHttp);
   checkInteger("The option auditors.sequence", sequence, 0);
   const lists: ListPlace = { place, store: checkStore("The option auditors.store", store) };
   let auditors: Auditors = { policy, folders, sequence };
@@ -63,7 +65,8 @@ export const makeAuditorsSource: MakeSource = (option, place) => {
     return auditors;
   };
   const findSigned = async (http: StatementLimits, now: () => number): Promise<FoundStatement> => {
-    if (statement !== undefined) {
+    if (isBundle) {
+      if (statement === undefined) throw unanchored();
       const { policy } = await update(undefined);
       const signed = parseSignedStatement(encodeUtf8(statement));
       checkPlace(signed.statement, place);
@@ -107,6 +110,12 @@ export const makeAuditorsSource: MakeSource = (option, place) => {
     }),
   };
 };
+
+function unanchored(): VerificationError {
+  const message =
+    "Unanchored: the bundle has no statement of auditors. Get a bundle with one, or pass the block's hash as pinned.";
+  return new VerificationError("anchor", "UNANCHORED", message);
+}
 
 /** @throws ArgumentError ARGUMENT_INVALID */
 function checkFolders(urls: unknown, allowHttp: boolean | undefined): string[] {
