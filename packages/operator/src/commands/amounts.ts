@@ -10,10 +10,9 @@ export function describeEther(wei: bigint, coin = "ETH"): string {
   return `${rounded(formatEther(wei))} ${coin}`;
 }
 
-const FORMAT = new Intl.NumberFormat("en", { maximumSignificantDigits: 4, useGrouping: false });
-
 /** Four significant digits, without an exponent: tiny prices are usual on rollups. */
 function rounded(decimal: string): string {
   // The types of ES2022 lack decimal text, which is exact.
-  return FORMAT.format(decimal as Intl.StringNumericLiteral);
+  const format = new Intl.NumberFormat("en", { maximumSignificantDigits: 4, useGrouping: false });
+  return format.format(decimal as Intl.StringNumericLiteral);
 }
