@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { join } from "node:path";
 import type { RpcCall } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
+import { deploy } from "../../../packages/operator/src/publisher/deploy.ts";
 import { FolderStore } from "../../../packages/operator/src/publisher/files/folderStore.ts";
 import { estimateCost } from "../../../packages/operator/src/publisher/plan/estimate.ts";
 import { makePlan } from "../../../packages/operator/src/publisher/plan/makePlan.ts";
@@ -57,6 +58,15 @@ function describeFork(transactionGas: number): void {
       const registry = await Registry.connect(counting, fresh.contract, FAST_RETRY);
       expect(await usersPerTransaction(registry, 700)).to.be.within(most * 0.95, most);
       expect(estimates).to.be.at.most(8);
+    });
+
+    it("deploys a registry within a limit of cost", async () => {
+      const { existed, initialOwner } = await deploy((await fresh.connect()).chain, {
+        ...{ chainId: LOCAL.chainId, owner: undefined, deterministic: false, signer: undefined, timeoutMs: 5_000 },
+        record: join(folder.path, "deployment.json"),
+        limits: { maxFeePerGas: 3n * GWEI, maxCost: 10n ** 17n },
+      });
+      expect([existed, initialOwner]).to.deep.equal([false, fresh.owner]);
     });
 
     it("publishes without an access list, within the default limit of cost", async () => {

@@ -5,6 +5,7 @@ import { isHash, parseSafeQuantity, toQuantity } from "keyroot/ethereum";
 import { ArgumentError, TransportError, VerificationError } from "../errors.ts";
 import { limitPriorityFee, maxGasPriceOf, feesOf } from "./chain/fees.ts";
 import type { Chain, Receipt } from "./chain/chain.ts";
+import { DataFees, worstDataFeeOf } from "./chain/dataFee.ts";
 import type { Registry } from "./chain/registry.ts";
 import { endpointSender } from "./signers/endpointSender.ts";
 import { type Signer, signingSender } from "./signers/signer.ts";
@@ -101,8 +102,7 @@ export async function sendCall(
     signer === undefined
       ? await endpointSender(sender, chainId)
       : signingSender(signer, { chainId, contract, owner: from }, chain.call);
-  const gas = await chain.request("eth_estimateGas", [call], parseSafeQuantity);
-  const fees = await quoteWithin(chain, gas, limits);
+  const { gas, fees } = await quoteWithin(chain, call, limits);
   const nonce = given.nonce ?? (await chain.transactionCount(from, "pending"));
   const feeFields = Object.fromEntries(Object.entries(fees).map(([name, wei]) => [name, toQuantity(wei)]));
   const request = { ...call, nonce: toQuantity(nonce), gas: toQuantity(gas), ...feeFields };
@@ -114,17 +114,21 @@ export async function sendCall(
   throw new VerificationError("root", "TRANSACTION_REVERTED", message, { actual: hash });
 }
 
-/** The fees of a transaction, if it stays within the limits. */
-async function quoteWithin(chain: Chain, gas: number, limits: CostLimits | "local") {
+/** The gas limit and fees of a transaction, if it stays within the limits. Its bytes cost extra on rollups. */
+async function quoteWithin(chain: Chain, call: Call, limits: CostLimits | "local") {
+  const estimated = await chain.request("eth_estimateGas", [call], parseSafeQuantity);
   const feeData = await chain.fetchFeeData(await chain.block("latest"));
-  if (limits === "local") {
-    const { baseFeePerGas = 0n, priorityFee } = feeData;
-    const fees = feesOf(feeData, LOCAL_FEE_FACTOR * (baseFeePerGas + priorityFee));
-    if (fees !== undefined) return fees;
-  } else {
-    const { maxFeePerGas, maxCost } = limits;
-    const fees = feesOf(limitPriorityFee(feeData, maxPriorityFeeOf(limits)), maxFeePerGas);
-    if (fees !== undefined && (maxCost === undefined || BigInt(gas) * maxGasPriceOf(fees) <= maxCost)) return fees;
+  const { baseFeePerGas = 0n, priorityFee } = feeData;
+  const fees =
+    limits === "local"
+      ? feesOf(feeData, LOCAL_FEE_FACTOR * (baseFeePerGas + priorityFee))
+      : feesOf(limitPriorityFee(feeData, maxPriorityFeeOf(limits)), limits.maxFeePerGas);
+  if (fees !== undefined) {
+    const dataFee = await new DataFees(chain).fetch(call, estimated, fees);
+    // The price of bytes in gas may double until the transaction is in a block.
+    const gas = estimated + dataFee.gas;
+    const cost = BigInt(gas) * maxGasPriceOf(fees) + worstDataFeeOf(dataFee);
+    if (limits === "local" || limits.maxCost === undefined || cost <= limits.maxCost) return { gas, fees };
   }
   const message = "The transaction could cost more than --max-fee and --max-cost allow. Nothing was sent.";
   throw new TransportError("FEE_TOO_HIGH", message);

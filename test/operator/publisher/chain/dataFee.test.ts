@@ -8,8 +8,11 @@ import { makePlan } from "../../../../packages/operator/src/publisher/plan/makeP
 import { publish } from "../../../../packages/operator/src/publisher/publish.ts";
 import type { PublishOptions } from "../../../../packages/operator/src/publisher/publishOptions.ts";
 import { RecordTable } from "../../../../packages/operator/src/publisher/records/recordTable.ts";
+import { Chain } from "../../../../packages/operator/src/publisher/chain/chain.ts";
+import { feesOf, maxGasPriceOf } from "../../../../packages/operator/src/publisher/chain/fees.ts";
+import { creationCodeOf, deploy } from "../../../../packages/operator/src/publisher/deploy.ts";
 import { describeOnAnvil, startAnvil } from "../../../support/anvil/anvil.ts";
-import { freshRegistry, type StartChain, startHardhat } from "../../../support/chain/freshRegistry.ts";
+import { FAST_RETRY, freshRegistry, type StartChain, startHardhat } from "../../../support/chain/freshRegistry.ts";
 import { LOCAL } from "../../../support/chain/local.ts";
 import { ARBITRUM_GAS_PER_BYTE, installFees, OP_FEES, removeFees } from "../../../support/chain/rollupFees.ts";
 import { sampleRecords } from "../../../support/samples.ts";
@@ -102,7 +105,33 @@ function describeFees(startChain: StartChain, setCode: string): void {
       expect(sent).to.deep.equal([]);
     });
 
-    it("are not mistaken for other chains if the endpoint does not return the fee", async () => {
+    it("count twice for the limit of a deployment, which is refused before it is sent", async () => {
+      await installFees(fresh.call, "GasPriceOracle", setCode);
+      const chain = new Chain(fresh.call, FAST_RETRY);
+      const price = { maxFeePerGas: 20n * GWEI };
+      let sent = 0;
+      const counting = new Chain((method, params) => {
+        if (method === "eth_sendTransaction") sent++;
+        return fresh.call(method, params);
+      }, FAST_RETRY);
+      const deployWithin = (maxCost: bigint, name: string) =>
+        deploy(counting, {
+          ...{ chainId: LOCAL.chainId, owner: undefined, deterministic: false, signer: undefined, timeoutMs: 5_000 },
+          ...{ record: join(folder.path, name), limits: { ...price, maxCost } },
+        });
+      const call = { from: fresh.owner, data: creationCodeOf(fresh.owner) };
+      const gas = BigInt((await fresh.call("eth_estimateGas", [call])) as string);
+      const execution =
+        gas *
+        maxGasPriceOf(feesOf(await chain.fetchFeeData(await chain.block("latest")), price.maxFeePerGas) ?? never());
+      const data = BigInt(call.data.length / 2) * OP_FEES.weiPerByte;
+      expect(await failure(deployWithin(execution + data, "refused.json"))).to.include({ code: "FEE_TOO_HIGH" });
+      expect(sent).to.equal(0);
+      await deployWithin(2n * execution + 3n * data, "deployed.json");
+      expect(sent).to.equal(1);
+    });
+
+    it("are not taken for other chains if the endpoint does not return the fee", async () => {
       await installFees(fresh.call, "GasPriceOracle", setCode);
       const failing: RpcCall = async (method, params) => {
         const [{ data = "" } = {}] = params as { data?: string }[];
@@ -135,6 +164,11 @@ function describeFees(startChain: StartChain, setCode: string): void {
       expect([dataGas, dataFee]).to.deep.equal([CALLDATA_BYTES * ARBITRUM_GAS_PER_BYTE, 0n]);
       const { journal, publication } = await publishing({});
       await publication;
+      const { contract } = await deploy((await fresh.connect()).chain, {
+        ...{ chainId: LOCAL.chainId, owner: undefined, deterministic: false, signer: undefined, timeoutMs: 5_000 },
+        ...{ record: join(folder.path, "arbitrum.json"), limits: "local" },
+      });
+      expect(contract).to.match(/^0x/);
       const [before, after] = [without, journal].map((one) => one.attempts()[0]?.gas ?? 0);
       expect(Number(after) - Number(before)).to.equal(CALLDATA_BYTES * ARBITRUM_GAS_PER_BYTE);
     });

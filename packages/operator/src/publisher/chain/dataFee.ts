@@ -7,7 +7,8 @@ import { type Fees, maxGasPriceOf } from "./fees.ts";
 
 /** The fields of a transaction that determine the fee for its bytes. */
 interface Call {
-  to: string;
+  /** Undefined if it creates a contract. */
+  to?: string | undefined;
   data: string;
   accessList?: { address: string; storageKeys: string[] }[];
 }
@@ -50,14 +51,15 @@ export class DataFees {
   async fetch({ to, data, accessList = [] }: Call, gas: number, fees: Fees): Promise<DataFee> {
     const rollup = await (this.#rollup ??= this.#findRollup());
     if (rollup === "arbitrum") {
-      return { wei: 0n, gas: Number(await this.#read(NODE_INTERFACE, "gasEstimateL1Component", [to, false, data])) };
+      const args = [to ?? NODE_INTERFACE, to === undefined, data];
+      return { wei: 0n, gas: Number(await this.#read(NODE_INTERFACE, "gasEstimateL1Component", args)) };
     }
     if (rollup === undefined) return { wei: 0n, gas: 0 };
     const maxFeePerGas = maxGasPriceOf(fees);
     // Nonces and chain ids of usual sizes have the same number of bytes.
     const usual = { type: 2, chainId: 8453, nonce: 65_535, value: 0 };
     const { unsignedSerialized } = Transaction.from({
-      ...{ ...usual, to, data, accessList, gasLimit: gas },
+      ...{ ...usual, to: to ?? null, data, accessList, gasLimit: gas },
       ...{ maxFeePerGas, maxPriorityFeePerGas: maxFeePerGas },
     });
     const l1Fee = await this.#read(GAS_PRICE_ORACLE, "getL1Fee", [unsignedSerialized]);
