@@ -1,0 +1,70 @@
+import fc from "fast-check";
+import { KeyrootError } from "../../packages/keyroot/src/errors.ts";
+import { changes, mutate } from "./mutate.ts";
+import type { Target } from "./targets.ts";
+
+/** The result of fuzzing. */
+export interface FuzzReport {
+  documents: number;
+  accepted: number;
+  /** The first document with each outcome that no seed and no earlier document had. */
+  corpus: Map<string, Uint8Array>;
+  /** fast-check's report about a defect, with the seed that repeats it; undefined if there is none. */
+  defect: string | undefined;
+}
+
+export interface FuzzOptions {
+  seed: number;
+  /** The number of documents. */
+  documents: number;
+  /** The time after which no further document is made, in ms. Default: none. */
+  maxMs?: number;
+  /** Documents that begin the corpus. */
+  corpus?: readonly Uint8Array[];
+}
+
+/** Maximum size of a document of the corpus, so that it can be a vector. */
+const MAX_CORPUS_BYTES = 4096;
+
+/**
+ * Changes documents and parses them. A document with a new outcome joins the documents that are changed. Each error that is no
+ * KeyrootError is a defect.
+ */
+export function fuzz(target: Target, { seed, documents, maxMs, corpus = [] }: FuzzOptions): FuzzReport {
+  const pool = [...target.seeds, ...corpus];
+  const seen = new Set(pool.map((document) => outcomeOf(target, document)));
+  const report: FuzzReport = { documents: 0, accepted: 0, corpus: new Map(), defect: undefined };
+  const property = fc.property(fc.nat(), fc.nat(), changes, (first, second, list) => {
+    const [document, other] = [pool[first % pool.length], pool[second % pool.length]];
+    const mutant = mutate(document ?? new Uint8Array(), other ?? new Uint8Array(), list);
+    const outcome = outcomeOf(target, mutant);
+    report.documents++;
+    if (outcome === ACCEPTED) report.accepted++;
+    if (seen.has(outcome) || mutant.length > MAX_CORPUS_BYTES) return;
+    seen.add(outcome);
+    pool.push(mutant);
+    report.corpus.set(outcome, mutant);
+  });
+  const limit = maxMs === undefined ? {} : { interruptAfterTimeLimit: maxMs, markInterruptAsFailure: false };
+  const { failed, errorInstance, counterexample } = fc.check(property, { seed, numRuns: documents, ...limit });
+  if (failed) report.defect = `seed ${seed}: ${JSON.stringify(counterexample)}\n${String(errorInstance)}`;
+  return report;
+}
+
+const ACCEPTED = "accepted";
+
+/** What a parser says about a document: "accepted", or code and beginning of the message. @throws a defect's error */
+export function outcomeOf({ parse }: Pick<Target, "parse">, document: Uint8Array): string {
+  try {
+    parse(document);
+    return ACCEPTED;
+  } catch (error) {
+    if (!(error instanceof KeyrootError)) throw error;
+    return `${error.code}: ${beginningOf(error.message)}`;
+  }
+}
+
+/** The beginning of a message, up to the first quote, number or path, which differ from document to document. */
+function beginningOf(message: string): string {
+  return message.split(/["\d[]|\b\w+[.]\w/, 1)[0]?.trim() ?? "";
+}

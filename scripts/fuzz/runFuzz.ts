@@ -1,0 +1,41 @@
+/**
+ * Changes valid documents at random and parses them, to find errors that no caller expects and documents that are wrongly accepted:
+ *
+ *     npm run fuzz                          all targets, one minute each
+ *     npm run fuzz -- TARGET --minutes N    one target: file, proof, bundle, rlp, header, statement, light-client
+ *     npm run fuzz -- TARGET --seed N       repeats a run
+ *     npm run fuzz -- --record              adds documents with new outcomes to test/vectors/fuzz
+ *
+ * Exit code 1 for a defect.
+ */
+import { parseArgs } from "node:util";
+import { corpusDocuments, readCorpus, writeCorpus } from "./corpus.ts";
+import { fuzz } from "./fuzz.ts";
+import { TARGETS } from "./targets.ts";
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    minutes: { type: "string", default: "1" },
+    seed: { type: "string", default: String(Date.now() % 2 ** 31) },
+    record: { type: "boolean", default: false },
+  },
+});
+
+for (const name of positionals.length > 0 ? positionals : Object.keys(TARGETS)) {
+  const target = TARGETS[name]?.();
+  if (target === undefined) {
+    throw new Error(`There is no target "${name}". Choose from: ${Object.keys(TARGETS).join(", ")}.`);
+  }
+  const known = readCorpus(name);
+  const [seed, maxMs] = [Number(values.seed), Number(values.minutes) * 60_000];
+  const report = fuzz(target, { seed, maxMs, documents: Number.MAX_SAFE_INTEGER, corpus: corpusDocuments(known) });
+  const { documents, accepted, corpus, defect } = report;
+  process.stdout.write(
+    `${name}: ${documents} documents, ${accepted} accepted, ${known.length} + ${corpus.size} other outcomes, seed ${seed}\n`,
+  );
+  if (values.record) writeCorpus(name, [...known, ...[...corpus].map(([outcome, bytes]) => ({ outcome, bytes }))]);
+  if (defect === undefined) continue;
+  process.stdout.write(`A defect:\n${defect}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,166 @@
+import { isDeepStrictEqual } from "node:util";
+import {
+  parseSignedStatement,
+  serializeSignedStatement,
+} from "../../packages/keyroot/src/blocks/auditors/statement.ts";
+import { decodeSsz } from "../../packages/keyroot/src/blocks/beacon/follow.ts";
+import { forkAt } from "../../packages/keyroot/src/blocks/beacon/lightClient.ts";
+import { toNumber } from "../../packages/keyroot/src/blocks/beacon/forks.ts";
+import { ArgumentError, KeyrootError } from "../../packages/keyroot/src/errors.ts";
+import { hashHeader } from "../../packages/keyroot/src/ethereum/header.ts";
+import { keccak256 } from "../../packages/keyroot/src/ethereum/keccak.ts";
+import { decodeRlp, encodeRlp } from "../../packages/keyroot/src/ethereum/rlp.ts";
+import { readTrie } from "../../packages/keyroot/src/ethereum/trie.ts";
+import { parseJson } from "../../packages/keyroot/src/input/json.ts";
+import { parseMerkleFile } from "../../packages/keyroot/src/merkle/parseMerkleFile.ts";
+import { parseMerkleProof, verifyMerkleProof } from "../../packages/keyroot/src/merkle/proof.ts";
+import { parseBundle } from "../../packages/keyroot/src/verifier/bundle.ts";
+import { ANY_KEY } from "../../packages/keyroot/src/identity/expectedKey.ts";
+import { mainnet, MAINNET_SAMPLES } from "../../test/support/beacon/mainnet.ts";
+import { type Case, readVectors, toBytes } from "../../test/support/data/vectors.ts";
+
+/** A parser of untrusted bytes. */
+export interface Target {
+  /** Valid documents, from which mutants are made. */
+  seeds: readonly Uint8Array[];
+  /** Parses a document, and checks what it accepts. @throws KeyrootError for a refused document; any other error is a defect */
+  parse: (bytes: Uint8Array) => void;
+}
+
+/** Larger seeds take most of the time and have the same structure. */
+const MAX_SEED_BYTES = 20_000;
+
+/** Maximum size of a trie's node: `storageProof.ts` refuses larger ones. */
+const MAX_NODE_BYTES = 1024;
+
+/** The parsers by name. */
+export const TARGETS: Readonly<Record<string, () => Target>> = {
+  file: () => {
+    // Without the files that leave out their root, or spell it in escapes.
+    const good = goodVectors("merkle-file-good.json").filter(({ question, bytes }) => rootIn(bytes) === question.root);
+    const roots = new Map(good.map(({ question, bytes }) => [question.root ?? "", bytes]));
+    const [first = ""] = roots.keys();
+    return {
+      seeds: good.map(({ bytes }) => bytes),
+      parse: (bytes) => {
+        // The root that the mutant names, if it is one of these: otherwise mutants of most files would end at the root.
+        const named = rootIn(bytes) ?? first;
+        const root = roots.has(named) ? named : first;
+        const { values } = parseMerkleFile(bytes, root);
+        const { values: expected } = parseMerkleFile(roots.get(root) ?? bytes, root);
+        requireEqual("the values under a root", values, expected);
+      },
+    };
+  },
+  proof: () => {
+    const good = goodVectors("proof-good.json");
+    return {
+      seeds: good.map(({ bytes }) => bytes),
+      parse: (bytes) => {
+        const { proof, record } = parseMerkleProof(bytes);
+        const known = good.find(({ question }) => question.root === proof.root && question.userID === record.userID);
+        const { userID, root = "" } = known?.question ?? good[0]?.question ?? { userID: "" };
+        const proven = verifyMerkleProof(bytes, { userID, root, expectedPublicKey: ANY_KEY });
+        const expected = verifyMerkleProof(known?.bytes, { userID, root, expectedPublicKey: ANY_KEY });
+        requireEqual("the proven record", proven.record, expected.record);
+      },
+    };
+  },
+  bundle: () => ({
+    seeds: goodVectors("bundle-good.json").map(({ bytes }) => bytes),
+    parse: (bytes) => {
+      const { bundle, record } = parseBundle(bytes);
+      requireEqual("a bundle, written and parsed", parseBundle(Buffer.from(JSON.stringify(bundle))), {
+        bundle,
+        record,
+      });
+    },
+  }),
+  rlp: () => {
+    const nodes = goodVectors("bundle-good.json").flatMap(({ bytes }) => {
+      const { bundle } = parseBundle(bytes);
+      return [...bundle.accountProof, ...bundle.storageProof].map((node) => Buffer.from(node.slice(2), "hex"));
+    });
+    return {
+      seeds: nodes,
+      parse: (bytes) => {
+        // As in a storage proof: the decoder would read no bytes as an empty text.
+        if (bytes.length === 0 || bytes.length > MAX_NODE_BYTES)
+          throw new ArgumentError("RECORD_INVALID", "A node has 1 to 1024 bytes.");
+        const decoded = refusing(() => decodeRlp(new Uint8Array(bytes)));
+        requireEqual("RLP, decoded and encoded", encodeRlp(decoded), new Uint8Array(bytes));
+        try {
+          refusing(() => readTrie(keccak256(bytes), "0".repeat(64), [bytes]));
+        } catch (error) {
+          // One node rarely proves anything about this key. Only a programming error is a defect.
+          if (!(error instanceof KeyrootError)) throw error;
+        }
+      },
+    };
+  },
+  header: () => {
+    const headers = goodVectors("bundle-good.json").map(({ bytes }) => parseBundle(bytes).bundle.header);
+    const byHash = new Map(headers.map((header) => [hashHeader(header).hash, header]));
+    return {
+      seeds: headers.map((header) => Buffer.from(JSON.stringify(header))),
+      parse: (bytes) => {
+        const header = parseJson(Buffer.from(bytes).toString(), 2);
+        const known = byHash.get(hashHeader(header).hash);
+        if (known === undefined) return;
+        const lower = (fields: unknown) =>
+          Object.entries(fields as object).map(([name, text]) => [name, String(text).toLowerCase()]);
+        requireEqual("the header with a hash", lower(header).sort(), lower(known).sort());
+      },
+    };
+  },
+  statement: () => ({
+    seeds: goodVectors("statements/statements.json").map(({ bytes }) => bytes),
+    parse: (bytes) => {
+      const signed = parseSignedStatement(bytes);
+      const again = parseSignedStatement(Buffer.from(serializeSignedStatement(signed)));
+      requireEqual("a statement, written and parsed", again, signed);
+    },
+  }),
+  "light-client": () => ({
+    seeds: MAINNET_SAMPLES.flatMap(({ fork, updates }) =>
+      updates.slice(0, 2).map((update) => forkOf(fork).layouts.finality_update.encode(update as never)),
+    ),
+    parse: (bytes) => {
+      const update = decodeSsz(mainnet, "finality_update", bytes);
+      const { layouts } = forkAt(mainnet, toNumber(update.attested_header.beacon.slot));
+      requireEqual("SSZ, decoded and encoded", layouts.finality_update.encode(update), new Uint8Array(bytes));
+    },
+  }),
+};
+
+function forkOf(fork: "deneb" | "electra") {
+  const sample = MAINNET_SAMPLES.find((one) => one.fork === fork);
+  const slot = sample?.updates[0]?.attested_header.beacon.slot;
+  return forkAt(mainnet, slot === undefined ? NaN : toNumber(slot));
+}
+
+/** The vectors of a set whose documents are small. */
+function goodVectors(name: string): { question: Case["question"]; bytes: Uint8Array }[] {
+  const vectors = readVectors(name).vectors.filter(({ verdict }) => "verified" in verdict);
+  const all = vectors.map(({ question, input }) => ({ question, bytes: toBytes(input) }));
+  return all.filter(({ bytes }) => bytes.length <= MAX_SEED_BYTES);
+}
+
+/** The root that the text of a file names. */
+function rootIn(bytes: Uint8Array): string | undefined {
+  return /"root"\s*:\s*"([0-9a-f]{64})"/.exec(Buffer.from(bytes).toString("latin1"))?.[1];
+}
+
+/** Runs a function that refuses input with a plain error, and turns that into a KeyrootError. A programming error stays. */
+function refusing<T>(run: () => T): T {
+  try {
+    return run();
+  } catch (error) {
+    if (error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError) throw error;
+    throw new ArgumentError("RECORD_INVALID", (error as Error).message);
+  }
+}
+
+function requireEqual(what: string, actual: unknown, expected: unknown): void {
+  if (!isDeepStrictEqual(actual, expected)) throw new Error(`${what} differs from what it should be.`);
+}

@@ -1,0 +1,269 @@
+/**
+ * Sends thousands of concurrent calls about keys to two replicas, kills replicas and PostgreSQL, and checks that each user's history is
+ * linearizable. `FAULTS=large npm test -- test/service/faults/linearizability.test.ts` checks twenty times as many.
+ */
+import { expect } from "chai";
+import { randomBytes } from "node:crypto";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { generateKeyPair, type KeyPair } from "keyroot/identity";
+import { rpcCaller } from "keyroot/transport";
+import { deployOn, startHardhat } from "../../support/chain/freshRegistry.ts";
+import { LOCAL } from "../../support/chain/local.ts";
+import { ENDLESS_MS } from "../../support/endless.ts";
+import { describeFaults, FAULTS_TIMEOUT_MS, reported } from "../../support/faults.ts";
+import { type KeyInput, keyModel, type KeyOutput, type KeyPhase } from "../../support/history/keyModel.ts";
+import { linearize, type Operation } from "../../support/history/linearizable.ts";
+import { startPostgres } from "../../support/postgres/postgres.ts";
+import { answerChallenge, keyFieldsOf } from "../../support/service/answerChallenge.ts";
+import {
+  createPartner,
+  type Partner,
+  post,
+  serviceEnvironment,
+  type ServiceProcess,
+  type ServiceResponse,
+  startServiceProcess,
+} from "../../support/service/serviceProcess.ts";
+import { isLarge } from "../../support/testSize.ts";
+
+const ROUNDS = isLarge ? 20 : 1;
+const REPLICAS = 2;
+const CONNECTIONS = 10;
+/** Users in a round. */
+const USERS = 40;
+/** Concurrent callers of each user: the user's apps and the partner. */
+const CALLERS = 4;
+const CALLS = 8;
+/** How many users are active at once. */
+const ACTIVE_USERS = 6;
+/** How long calls run before each fault. */
+const CALM_MS = 1_500;
+const SCHEDULE = { every: 0.5, atLeast: 1 };
+
+describeFaults("concurrent calls about a user's key", function () {
+  this.timeout(FAULTS_TIMEOUT_MS);
+
+  it("have a linearizable history while replicas and PostgreSQL are killed", async () => {
+    const { calls, lost, notLinearizable } = await reported(run(false));
+    expect(notLinearizable).to.deep.equal([]);
+    expect(calls).to.be.above(1_000);
+    expect(lost).to.be.above(0);
+  });
+
+  it("have a linearizable history while replicas also publish", async () => {
+    const { calls, notLinearizable, phases } = await reported(run(true));
+    expect(notLinearizable).to.deep.equal([]);
+    expect(calls).to.be.above(1_000);
+    expect(phases).to.include.members(["pending", "submitted"]);
+  });
+});
+
+type History = Operation<KeyInput, KeyOutput>[];
+
+interface Outcome {
+  calls: number;
+  /** Calls without a result. */
+  lost: number;
+  /** The phases of keys that callers saw. */
+  phases: string[];
+  /** The histories of users that no order of the calls explains. */
+  notLinearizable: History[];
+}
+
+interface Caller {
+  origin: () => string;
+  partner: Partner;
+  hex: string;
+  accessToken: string;
+  history: History;
+}
+
+async function run(publishes: boolean): Promise<Outcome> {
+  await using cleanup = new AsyncDisposableStack();
+  const postgres = await startPostgres({ fsync: true });
+  cleanup.defer(() => postgres.stop());
+  const environment = {
+    ...(await serviceEnvironment(postgres, CONNECTIONS)),
+    ...(publishes ? await publishingEnvironment(cleanup) : {}),
+  };
+  const replicas: ServiceProcess[] = [];
+  const start = () => startServiceProcess(environment, publishes ? SCHEDULE : undefined);
+  cleanup.defer(async () => {
+    for (const replica of replicas) await replica.kill();
+  });
+  for (let i = 0; i < REPLICAS; i++) replicas.push(await start());
+  let requests = 0;
+  const origin = () => replicas[requests++ % REPLICAS]?.origin ?? "";
+  const partner = await createPartner(origin(), environment.KEYROOT_ADMIN_TOKEN);
+  const keys = Array.from({ length: 3 }, () => generateKeyPair());
+
+  const histories: History[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    const callers: Caller[] = [];
+    for (let i = 0; i < USERS; i++)
+      callers.push({ origin, partner, history: [], ...(await createUser(origin(), partner)) });
+    const waiting = callers.values();
+    const working = Promise.all(
+      Array.from({ length: ACTIVE_USERS }, async () => {
+        for (const caller of waiting)
+          await Promise.all(Array.from({ length: CALLERS }, () => callRepeatedly(caller, keys)));
+      }),
+    );
+    await sleep(CALM_MS);
+    await replicas[round % REPLICAS]?.kill();
+    replicas[round % REPLICAS] = await start();
+    await sleep(CALM_MS);
+    await postgres.kill();
+    await postgres.restart();
+    await working;
+    for (const caller of callers) await readUntilAnswered(caller);
+    histories.push(...callers.map(({ history }) => history));
+  }
+  const all = histories.flat();
+  const states = all.flatMap(({ output }) => (output !== undefined && "state" in output ? [output.state] : []));
+  return {
+    calls: all.length,
+    lost: all.filter(({ output }) => output === undefined).length,
+    phases: [...new Set(states)],
+    notLinearizable: histories.filter((history) => linearize(history, keyModel) === undefined),
+  };
+}
+
+/** The variables of a service that publishes on a chain of its own. */
+async function publishingEnvironment(cleanup: AsyncDisposableStack) {
+  const chain = await startHardhat();
+  cleanup.defer(() => chain.close());
+  const call = rpcCaller(chain.url, { maxBytes: 2 ** 24, timeoutMs: ENDLESS_MS });
+  const [owner = ""] = (await call("eth_accounts", [])) as string[];
+  const folder = await mkdtemp(join(tmpdir(), "keyroot-history-"));
+  cleanup.defer(() => rm(folder, { recursive: true, force: true }));
+  await mkdir(join(folder, "files"));
+  return {
+    KEYROOT_RPC_URL: chain.url,
+    KEYROOT_CONTRACT: await deployOn(call, owner),
+    KEYROOT_CHAIN_ID: String(LOCAL.chainId),
+    KEYROOT_FILES: join(folder, "files"),
+  };
+}
+
+async function createUser(
+  origin: string,
+  { bizID, accessToken }: Partner,
+): Promise<Pick<Caller, "hex" | "accessToken">> {
+  const hex = randomBytes(20).toString("hex");
+  const users = [{ user_id_hex: hex, region: "us-west-2", context: "app" }];
+  const idempotencyKey = randomBytes(16).toString("hex");
+  const path = `${origin}/v1/authdBizSrv/users/createMany`;
+  const { body } = await untilAnswered(() => post(path, { users }, { accessToken, idempotencyKey }));
+  const [{ token = "" } = {}] = body["users"] as { token?: string }[];
+  const exchanged = await untilAnswered(() => post(`${origin}/v1/public/auth/jwt`, { biz_id: bizID, token }));
+  return { hex, accessToken: String(exchanged.body["jwt"]) };
+}
+
+/** Sends random calls about one user's key, one after the other. */
+async function callRepeatedly(caller: Caller, keys: readonly KeyPair[]): Promise<void> {
+  for (let i = 0; i < CALLS; i++) {
+    const pair = keys[Math.floor(Math.random() * keys.length)] ?? generateKeyPair();
+    const kind = Math.random();
+    if (kind < 0.4) await register(caller, pair);
+    else if (kind < 0.7) await remove(caller, keyFieldsOf(pair).key_id);
+    else await read(caller);
+  }
+}
+
+async function register(caller: Caller, pair: KeyPair): Promise<void> {
+  const fields = keyFieldsOf(pair);
+  const input = { call: "register", keyID: fields.key_id } as const;
+  const called = performance.now();
+  const challenge = await asUser(caller, "publicKey/challenge", fields);
+  // A refused challenge is a refused registration. Any other failure has no effect.
+  if (challenge?.body["code"] === "PUBLIC_KEY_REGISTERED") record(caller, input, called, { result: "refused" });
+  if (challenge?.status !== 200) return;
+  const started = performance.now();
+  const response = await asUser(caller, "publicKey/register", answerChallenge(challenge.body, pair));
+  record(
+    caller,
+    input,
+    started,
+    outputOf(response, { result: "registered", state: response?.body["state"] as KeyPhase }),
+  );
+}
+
+async function remove(caller: Caller, keyID: string): Promise<void> {
+  const called = performance.now();
+  const { partner, hex } = caller;
+  const response =
+    Math.random() < 0.5
+      ? await asUser(caller, "publicKey/withdraw", { key_id: keyID })
+      : await send(
+          `${caller.origin()}/v1/authdBizSrv/publicKeys/discard`,
+          { user_id_hex: hex, key_id: keyID },
+          partner,
+        );
+  record(caller, { call: "remove", keyID }, called, outputOf(response, { result: "removed" }));
+}
+
+async function read(caller: Caller): Promise<boolean> {
+  const called = performance.now();
+  const response = await asUser(caller, "record/get", {});
+  const { key_id: keyID, state } = (response?.body ?? {}) as { key_id?: string; state: KeyPhase };
+  const output = outputOf(response, { result: "read", keyID, state });
+  record(caller, { call: "read" }, called, output);
+  return output !== "no effect" && output !== undefined;
+}
+
+async function readUntilAnswered(caller: Caller): Promise<void> {
+  while (!(await read(caller))) await sleep(50);
+}
+
+function record(
+  { history }: Caller,
+  input: KeyInput,
+  called: number,
+  output: KeyOutput | "no effect" | undefined,
+): void {
+  if (output !== "no effect") history.push({ input, output, called, returned: performance.now() });
+}
+
+const REFUSALS: Readonly<Record<string, KeyOutput | "no effect">> = {
+  PUBLIC_KEY_REGISTERED: { result: "refused" },
+  PUBLIC_KEY_UNKNOWN: { result: "unknown" },
+  PUBLIC_KEY_SUBMITTED: { result: "fixed" },
+  POSSESSION_REFUSED: { result: "challenge refused" },
+  // The key that needed no challenge was removed since.
+  POSSESSION_REQUIRED: { result: "challenge refused" },
+  RATE_LIMITED: "no effect",
+};
+
+/** @param done the result of a call that succeeded. @returns undefined for a call that may have had an effect */
+function outputOf(response: ServiceResponse | undefined, done: KeyOutput): KeyOutput | "no effect" | undefined {
+  if (response === undefined || response.status === 503) return undefined;
+  if (response.status < 300) return done;
+  const refusal = REFUSALS[String(response.body["code"])];
+  if (refusal === undefined) throw new Error(`An unexpected response: ${JSON.stringify(response)}`);
+  return refusal;
+}
+
+function asUser(caller: Caller, operation: string, body: object): Promise<ServiceResponse | undefined> {
+  return send(`${caller.origin()}/v1/authdUser/${operation}`, body, caller);
+}
+
+/** @returns undefined if the connection broke */
+function send(
+  url: string,
+  body: object,
+  { accessToken }: { accessToken: string },
+): Promise<ServiceResponse | undefined> {
+  return post(url, body, { accessToken }).catch(() => undefined);
+}
+
+async function untilAnswered(request: () => Promise<ServiceResponse>): Promise<ServiceResponse> {
+  for (;;) {
+    const response = await request().catch(() => undefined);
+    if (response !== undefined && response.status < 300) return response;
+    await sleep(50);
+  }
+}
