@@ -27,6 +27,7 @@ export const PACKAGES: Readonly<Record<string, PackageDescription>> = {
       inject: { "Object.hasOwn": ["src/engine/language.ts", "hasOwn"] },
       // Loaded on demand. As entries they keep the names of their exports, so that no code for namespaces is needed.
       entries: {
+        checksum: "src/ethereum/checksum.ts",
         fetchCodeHash: "src/ethereum/fetchCodeHash.ts",
         readRootAtBlock: "src/verifier/readRootAtBlock.ts",
         beaconSource: "src/blocks/beacon/source.ts",
@@ -37,7 +38,7 @@ export const PACKAGES: Readonly<Record<string, PackageDescription>> = {
         core: /src\/(?:identity\/(?!newPublicKey|safetyCode|possession|group|index)|merkle|transport|store\/store|verifier\/(?:verifyPublicKey|createVerifier)|blocks\/addedSources)\b/,
         group: /src\/identity\/(?:possession|group|newPublicKey)\b/,
         service: /src\/client\/[^/]+$/,
-        keccak256: /src\/ethereum\/(?:keccak|fetchCodeHash)\b/,
+        keccak256: /src\/ethereum\/(?:keccak|fetchCodeHash|checksum)\b/,
         evidence:
           /src\/(?:ethereum|blocks\/(?!addedSources|auditors|beacon)|registry\/slotOfUser|verifier\/shareEqualCalls)/,
         networks: /src\/blocks\/beacon\/(?:networks|register)\b/,

@@ -6,6 +6,8 @@ import type { KeyRecord } from "../../../packages/keyroot/src/identity/keyRecord
 import { makeMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
 import { makeMerkleProof } from "../../../packages/keyroot/src/merkle/proof.ts";
 import { parseBundle, verifyBundle } from "../../../packages/keyroot/src/verifier/bundle.ts";
+import { createVerifier, type Verifier } from "../../../packages/keyroot/src/verifier/createVerifier.ts";
+import type { WatchKeysOptions } from "../../../packages/keyroot/src/watch/watch.ts";
 import { makeBundle } from "../../../packages/keyroot/src/verifier/makeBundle.ts";
 import { verifyMany } from "../../../packages/keyroot/src/verifier/verifyMany.ts";
 import { verifyPublicKey } from "../../../packages/keyroot/src/verifier/verifyPublicKey.ts";
@@ -123,6 +125,20 @@ describe("the arguments of the verifier", () => {
     }
     const bundled = { ...bundleQuery, chainId: BigInt(bundleQuery.chainId) };
     expect(await functions["verifyBundle"]?.(bundled)).to.include({ chainId: bundleQuery.chainId });
+  });
+
+  it("name a contract with a wrong checksum, before any request", async () => {
+    const watched = (options: unknown) =>
+      (createVerifier as (options: unknown) => Verifier)(options).watch({} as WatchKeysOptions);
+    for (const [name, call] of Object.entries({ ...functions, watch: watched })) {
+      const state = counted();
+      const options = name === "verifyBundle" ? bundleQuery : state.options;
+      const contract = "0x5FbDB2315678afecb367f032d93F642f64180aA3";
+      const error = await keyrootErrorOf(() => call({ ...options, contract }));
+      expect(error?.message, name).to.match(/^The option contract must be an address with a valid checksum \(EIP-55\)/);
+      expect(error?.code).to.equal("ARGUMENT_INVALID");
+      expect(state.requests).to.equal(0);
+    }
   });
 
   it("name the limit that is wrong", async () => {

@@ -11,6 +11,7 @@ import {
   parseMerkleProof,
   type ProvenKey,
 } from "../merkle/proof.ts";
+import { checkChecksum } from "../ethereum/checksum.ts";
 import { type BlockHeader, checkHeaderHash, hashHeader, type HeaderJson } from "../ethereum/header.ts";
 import { LOWERCASE_ADDRESS, LOWERCASE_HASH, toQuantity } from "../ethereum/rpcValues.ts";
 import { MAX_PROOF_NODES, verifyStorageProof, type StorageProof } from "../ethereum/storageProof.ts";
@@ -143,6 +144,7 @@ export async function verifyBundle(
   trusted: TrustedBlock = {},
 ): Promise<VerifiedBundle> {
   const expected = parseRegistryReference(query, QUERY);
+  checkChecksum("The option contract", expected.contract);
   const { userID, expectedPublicKey } = parseKeyQuery(expected, query.userID, query.expectedPublicKey);
   const usersSlot = parseUsersSlot(query.usersSlot);
   const { pinned, auditors } = checkObject("The options", trusted);

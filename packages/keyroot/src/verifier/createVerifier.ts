@@ -4,6 +4,7 @@ import type { Watch, WatchKeysOptions } from "../watch/watch.ts";
 import type { StrictOptions } from "./strictOptions.ts";
 import { type Contact, copyContacts } from "./contacts.ts";
 import { VERIFY_OPTIONS, type VerifyOptions } from "./options.ts";
+import { checkContract } from "./sources.ts";
 import { parseVerifierOptions } from "./verifierConfig.ts";
 import type { ContactListOptions, ContactOutcome } from "./verifyContacts.ts";
 import { type KeyOptions, type VerifiedKey, verifyKey } from "./verifyPublicKey.ts";
@@ -61,6 +62,7 @@ export function createVerifier<const Options extends VerifierOptions>(
       return verifyContacts(config, copies, checkCall(options, LIST_OPTIONS));
     },
     async watch(options) {
+      await checkContract(config.registry.contract);
       const { watch } = await import("../watch/watch.ts");
       return watch(config, options);
     },

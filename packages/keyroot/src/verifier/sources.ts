@@ -21,6 +21,7 @@ export interface VerifierSources {
 /** The endpoints and the file host of a verifier's options, checked. */
 export interface SourceConfig extends Pick<VerifyOptions, "quorum"> {
   endpoints: readonly Endpoint[];
+  contract: string;
   network: Pick<VerifyOptions, "merkleUrl" | "allowHttp" | "fetch"> & { limits: Limits };
 }
 
@@ -42,7 +43,7 @@ interface CallSettings extends Pick<VerifyOptions, "signal"> {
 
 /** @throws ArgumentError ARGUMENT_INVALID */
 export function parseSources(
-  options: Pick<VerifyOptions, "rpc" | "quorum" | "merkleUrl" | "limits" | "allowHttp" | "fetch">,
+  options: Pick<VerifyOptions, "rpc" | "quorum" | "contract" | "merkleUrl" | "limits" | "allowHttp" | "fetch">,
 ): SourceConfig {
   const limits = parseLimits(options.limits);
   const allowHttp = optional(checkBoolean, "The option allowHttp", options.allowHttp);
@@ -52,16 +53,16 @@ export function parseSources(
   for (const rpc of endpoints) checkEndpoint(rpc, allowHttp);
   const { quorum } = options;
   if (quorum !== undefined) checkNodes(endpoints);
-  return { endpoints, quorum, network: { merkleUrl, limits, allowHttp, fetch } };
+  return { endpoints, quorum, contract: options.contract, network: { merkleUrl, limits, allowHttp, fetch } };
 }
 
 /**
  * Runs a verification with its sources. Ends it after `limits.timeoutMs`, whatever it waits for, and aborts all requests
  * that are open at the end.
- * @throws TransportError TIMEOUT, ABORTED; ArgumentError ARGUMENT_INVALID for the signal; and as `work`
+ * @throws TransportError TIMEOUT, ABORTED; ArgumentError ARGUMENT_INVALID for the signal and the contract; and as `work`
  */
 export async function withSources<T>(
-  { endpoints, quorum, network }: SourceConfig,
+  { endpoints, quorum, contract, network }: SourceConfig,
   work: (sources: VerifierSources) => Promise<T>,
   { signal: callersSignal, batchSize = 1, wrap = (call) => call }: CallSettings = {},
 ): Promise<T> {
@@ -73,13 +74,23 @@ export async function withSources<T>(
   const roundMs = quorum === undefined ? timeoutMs : timeoutMs / (endpoints.length - quorum + 1 + QUORUM_ROUNDS);
   const bytesOf = (method: string) => bytesOfMethod(limits, method);
   const request = { fetch, allowHttp, deadline: monotonicNow() + timeoutMs * REQUEST_SHARE };
-  return withTimeout("The verification", timeoutMs, callersSignal, (signal) => {
+  return withTimeout("The verification", timeoutMs, callersSignal, async (signal) => {
+    await checkContract(contract);
     const rpcOptions = { ...request, timeoutMs: roundMs, maxBytes: rpcBytes, bytesOf, batchSize, signal };
     const calls = endpoints.map((rpc) => wrap(rpcCaller(rpc, rpcOptions)));
     const http = { ...request, timeoutMs, signal };
     const fetchFile = (root: string) => fetchMerkleFile(merkleUrl, root, { ...http, maxBytes: fileBytes });
     return work({ endpoints, calls, http, fetchFile });
   });
+}
+
+/** Checks the checksum of the contract's address, if it has one. @throws ArgumentError ARGUMENT_INVALID */
+export async function checkContract(contract: string): Promise<void> {
+  if (/[a-f]/.test(contract) && /[A-F]/.test(contract)) {
+    // Loaded only when needed: it brings Keccak-256.
+    const { checkChecksum } = await import("../ethereum/checksum.ts");
+    checkChecksum("The option contract", contract);
+  }
 }
 
 /** Refuses two endpoints on one host, because one operator runs both. @throws ArgumentError ARGUMENT_INVALID */

@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import { z } from "zod";
-import { ADDRESS } from "keyroot/ethereum";
+import { ADDRESS, hasValidChecksum } from "keyroot/ethereum";
 import type { Region } from "keyroot/identity";
 import { nearestName } from "keyroot/input";
 import { isLoopback } from "keyroot/transport";
@@ -183,7 +183,9 @@ const schema = z.strictObject({
     .strictObject({
       rpcUrl: httpUrl(),
       secondRpcUrl: httpUrl().optional(),
-      contract: text().regex(ADDRESS, "must be 0x and 40 hex digits"),
+      contract: text()
+        .regex(ADDRESS, "must be 0x and 40 hex digits")
+        .refine(hasValidChecksum, "must have a valid checksum (EIP-55), or one case"),
       chainId: wholeNumber(1, Number.MAX_SAFE_INTEGER),
       allowHttp: z.boolean("must be true or unset").default(false),
       maxFee: text()

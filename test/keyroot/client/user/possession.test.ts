@@ -181,6 +181,13 @@ describe("UserClient.register", () => {
     }
   });
 
+  it("rejects a contract with a wrong checksum before any response", async () => {
+    const contract = CONTRACT.replace("F9A", "F9a");
+    const { user, responses } = client({}, { contract });
+    expect(await failure(user.register(keys))).to.include({ code: "ARGUMENT_INVALID" });
+    expect(responses()).to.deep.equal([]);
+  });
+
   it("requires both or none of chainId and contract", () => {
     for (const half of [{ chainId: undefined }, { contract: undefined }])
       expect(() => client({}, half))

@@ -1,5 +1,6 @@
 import { checkSubject, count, text } from "../answers.ts";
 import type { AnswerOf } from "../operations.ts";
+import { checkChecksum } from "../../ethereum/checksum.ts";
 import { KeyrootError, TransportError } from "../../errors.ts";
 import { base64ToBytes, bytesToBase64 } from "../../bytes/base64.ts";
 import { checkNewPublicKey, type KeyPair } from "../../identity/newPublicKey.ts";
@@ -27,12 +28,14 @@ export async function answerChallenge(
   key: KeyPair | ExternalKey,
   expected: CheckedPossession,
 ): Promise<PossessionAnswer | undefined> {
+  const { registry } = expected;
+  if (registry) checkChecksum("The option contract", registry.contract);
   const { user_id: userID } = challenge;
   if (expected.userID !== undefined) checkSubject("user", expected.userID, userID);
   if (challenge.state !== "unregistered") return undefined;
   const statement: PossessionStatement = {
     service: serviceNameOf(expected.serviceUrl),
-    registry: expected.registry,
+    registry,
     userID,
     publicKey: key.publicKey,
     nonce: readBytes("answer.challenge", challenge.challenge, NONCE_BYTES),

@@ -1,0 +1,30 @@
+import { encodeUtf8 } from "../engine/utf8.ts";
+import { invalidArgument } from "../input/options.ts";
+import { keccak256 } from "./keccak.ts";
+
+/** An address with letters in both cases, which has a checksum (EIP-55). */
+const MIXED_CASE = /[a-f].*[A-F]|[A-F].*[a-f]/;
+
+/**
+ * Whether the case of each letter of an address agrees with the address's hash (EIP-55). An address in one case has no
+ * checksum.
+ * @param address 0x and 40 hex digits
+ */
+export function hasValidChecksum(address: string): boolean {
+  const digits = address.slice(2);
+  if (!MIXED_CASE.test(digits)) return true;
+  const hash = keccak256(encodeUtf8(digits.toLowerCase())).slice(2);
+  const isUpper = (i: number) => hash.charAt(i) >= "8";
+  const expected = digits.toLowerCase().replace(/[a-f]/g, (a, i: number) => (isUpper(i) ? a.toUpperCase() : a));
+  return digits === expected;
+}
+
+/**
+ * Refuses an address with a wrong checksum.
+ * @param what begins the message: "The option contract"
+ * @param address 0x and 40 hex digits
+ * @throws ArgumentError ARGUMENT_INVALID
+ */
+export function checkChecksum(what: string, address: string): void {
+  if (!hasValidChecksum(address)) throw invalidArgument(what, "an address with a valid checksum (EIP-55)", address);
+}
