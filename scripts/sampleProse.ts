@@ -44,12 +44,12 @@ const paragraphs = textsIn("{README,CONTRIBUTING,SECURITY,docs/!(commands|benchm
 const titles = textsIn("test/**/*.test.ts", (source) => {
   const subjects: string[] = [];
   return Array.from(
-    source.matchAll(/^( *)(describe|it)(?:\.\w+)?\(\s*(?:"([^"]+)"|`([^`]+)`)/gm),
+    source.matchAll(/^( *)(describe\w*|it)(?:\.\w+|\(import\.meta\.filename\))?\(\s*(?:"([^"]+)"|`([^`]+)`)/gm),
     ([, indent = "", kind, quoted, template]) => {
       const title = quoted ?? template ?? "";
       const depth = indent.length / 2;
       subjects.length = Math.min(subjects.length, depth);
-      if (kind === "describe") subjects[depth] = title;
+      if (kind !== "it") subjects[depth] = title;
       return kind === "it" ? [[...subjects, title].filter(Boolean).join(" > ")] : [];
     },
   ).flat();

@@ -212,7 +212,7 @@ describe("PublicKeyRegistry", () => {
         });
       }
 
-      it("rejects every caller except the owner, whatever the arguments", async () => {
+      it("rejects every caller except the owner, for any arguments", async () => {
         const { registry, other } = await networkHelpers.loadFixture(fixture);
         for (const [root, packed] of [
           [ROOT, ALICE],

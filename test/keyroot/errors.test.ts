@@ -62,11 +62,11 @@ describe("errors", () => {
     const of = (error: (code: (typeof ERROR_CODES)[number]) => KeyrootError, advice: string) =>
       ERROR_CODES.filter((code) => error(code).advice === advice);
 
-    it("of a VerificationError is to warn, for every code", () => {
+    it("is to warn for every code of VerificationError", () => {
       expect(of((code) => new VerificationError("root", code, ""), "warn")).to.deep.equal(ERROR_CODES);
     });
 
-    it("of every other error is one of three, never to wait", () => {
+    it("is one of three for every other error, never to wait", () => {
       for (const error of [
         (code: (typeof ERROR_CODES)[number]) => new ArgumentError(code, ""),
         (code: (typeof ERROR_CODES)[number]) => new TransportError(code, ""),
@@ -79,7 +79,7 @@ describe("errors", () => {
       }
     });
 
-    it("is to warn about a server's key or answer, and to retry if the network did not answer", () => {
+    it("is to warn after a false key or answer, and to retry after a network failure", () => {
       expect(new ArgumentError("PUBLIC_KEY_LENGTH", "").advice).to.equal("warn");
       expect(new TransportError("SERVICE_ANSWER_INVALID", "").advice).to.equal("warn");
       expect(new TransportError("TIMEOUT", "").advice).to.equal("retry");

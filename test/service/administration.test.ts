@@ -183,7 +183,7 @@ describeOnEachDatabase("administration", (service) => {
       expect(await service.admin("/v1/admin/partners/get", of(partner))).to.include({ users: 4, user_limit: null });
     });
 
-    it("below the number of users keeps the users", async () => {
+    it("lower than the number of users deletes no user", async () => {
       const partner = await service.createPartner();
       const user = await service.createUser(partner);
       expect(await limit(partner, 0)).to.include({ users: 1, user_limit: 0 });

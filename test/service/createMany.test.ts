@@ -126,7 +126,7 @@ describeOnEachDatabase("lists of users", (service) => {
       }
     });
 
-    it("as if the users were created one after the other, if one occurs repeatedly", async () => {
+    it("with the results of separate requests, if a user occurs repeatedly", async () => {
       const user = wanted("A phone");
       const again = { ...user, user_id_hex: user.user_id_hex.toUpperCase() };
       const list = [user, again, { ...user, context: "A watch" }, { ...user, region: "eu-west-1" }];

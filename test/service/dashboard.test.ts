@@ -87,7 +87,7 @@ describeOnEachDatabase("sessions of the dashboard", (service) => {
     expectProblem(await add(), [403, "VERIFICATION_REQUIRED"]);
   });
 
-  it("rename one of a person's own passkeys, and nobody else's", async () => {
+  it("rename only passkeys of the signed-in person", async () => {
     const [person, other] = [await signInPerson(service, bizID, "Namer"), await signInPerson(service, bizID, "Other")];
     const list = async ({ call }: typeof person) =>
       (await call("/v1/dashboard/passkeys/list")).body["passkeys"] as { passkey_id: string; name: string | null }[];

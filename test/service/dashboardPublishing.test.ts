@@ -52,7 +52,7 @@ describeOnEachDatabase("the dashboard's calls about publishing", (service) => {
     return { partner, call, list, get };
   };
 
-  it("divide the gas and cost of a batch among its partners by their users, and show each only its own", async () => {
+  it("divide the gas and cost of a batch among its partners by their users, and show each only its part", async () => {
     const [one, two] = [await staffOf("One"), await staffOf("Two")];
     const [first, second] = [await addUsers(one.partner, 2), await addUsers(two.partner, 1)];
     const root = rootOf(1);

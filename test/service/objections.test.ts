@@ -169,7 +169,7 @@ describe("time to object", () => {
   }
 
   describe("another key for the same user", () => {
-    it("is refused with the state of the registered one, and is shown to user and partner with an event", async () => {
+    it("is refused with the state of the registered key, and is shown to user and partner with an event", async () => {
       await register(THIEFS);
       const refused = await register();
       expectProblem(refused, [409, "PUBLIC_KEY_REGISTERED"]);

@@ -42,7 +42,7 @@ describeOnEachDatabase("public keys", (service) => {
   });
 
   describe("a record", () => {
-    it("of a new user has no key: unregistered", async () => {
+    it("of a new user is unregistered, without a key", async () => {
       const body = await record();
       expect(Object.keys(body).sort()).to.deep.equal([...USER_FIELDS, "conflicting_keys", "state"].sort());
       expect(body).to.include({ user_id: user.userID, region: "eu-west-1", state: "unregistered" });

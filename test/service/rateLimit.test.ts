@@ -183,7 +183,7 @@ describe("the rate limits", () => {
   describe("of addresses", () => {
     const address = { address: LIMIT };
 
-    it("count every request, whoever sends it, and whatever its path", async () => {
+    it("count every request, from any caller and to any path", async () => {
       const service = await replica({ rateLimits: address, trustedProxies: ["127.0.0.1"] });
       const partner = await unlimited.createPartner();
       const user = await unlimited.createUser(partner);
@@ -230,7 +230,7 @@ describe("the rate limits", () => {
       expect(await of((i) => (i % 2 ? "2001:DB8:7::1" : "2001:db8:7:0:0:0:0:2"))).to.equal(LIMIT);
     });
 
-    it("count what is not an IP address as the proxy's own address", async () => {
+    it("count an invalid IP address as the proxy's address", async () => {
       const service = await replica({ rateLimits: address, trustedProxies: ["127.0.0.1"] });
       expect(await passed(2 * LIMIT, (i) => service.post(EXCHANGE, {}, from(`unknown-${i}`)))).to.equal(LIMIT);
     });
@@ -331,7 +331,7 @@ describe("the rate limits", () => {
       expect((await refused(service)).status).to.equal(401);
     });
 
-    it("does not count requests of known callers, whatever their outcome", async () => {
+    it("does not count requests of known callers, with any outcome", async () => {
       const service = await replica({ rateLimits: limits });
       const partner = await unlimited.createPartner();
       const invalid = () => service.post(LIST, { limit: "x" }, { token: partner.jwt });

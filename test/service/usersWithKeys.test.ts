@@ -203,7 +203,7 @@ describe("the dashboard's overview", () => {
     },
   });
 
-  it("has a partner's own numbers, and the state of publishing without the operator's values", async () => {
+  it("has the partner's numbers, and the state of publishing without the operator's values", async () => {
     const partner = await service.createPartner("Acme");
     const person = await signInPerson(service, partner.bizID, "Ada", { role: "reader" });
     const user = await service.createUser(partner);

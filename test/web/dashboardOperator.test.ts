@@ -148,7 +148,7 @@ describeIfNamed(import.meta.filename)("the operator's pages in Chromium", () => 
     }
   });
 
-  it("invite the operator's own people", async () => {
+  it("invite the operator's staff", async () => {
     await using opened = await world.signIn("Opal", { bizID: null });
     const { page } = opened;
     await follow(page, "People");

@@ -115,7 +115,7 @@ describe("storage proof", () => {
       });
     }
 
-    it("proves nothing else, however the nodes are changed", () => {
+    it("proves no other value, for any change of the nodes", () => {
       const honest = prove({});
       const half = fc.constantFrom("accountProof", "storageProof");
       const place = fc.nat(9);

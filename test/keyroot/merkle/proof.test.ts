@@ -86,7 +86,7 @@ describe("inclusion proof", () => {
       expect(value).to.equal(serializeKeyRecord(mine));
     });
 
-    it("pairs a last node without a sibling with itself, on the right", () => {
+    it("pairs the last node with itself if it has no sibling", () => {
       const [last] = file.records.slice(-1) as [KeyRecord];
       const [sibling] = makeMerkleProof(file, last.userID).siblings;
       expect(sibling).to.deep.equal({ side: "right", hash: sha256(serializeKeyRecord(last)) });
@@ -99,7 +99,7 @@ describe("inclusion proof", () => {
     });
   });
 
-  describe("makeMerkleProof, from plain JavaScript,", () => {
+  describe("makeMerkleProof from plain JavaScript", () => {
     it("rejects arguments of the wrong type with an ArgumentError", () => {
       for (const value of [undefined, null, {}, [], "file", { ...file, tree: undefined }, { ...file, lookup: {} }]) {
         expect(refusalOf(() => makeMerkleProof(value as MerkleFile, userID))).to.equal("ARGUMENT_INVALID");
@@ -110,7 +110,7 @@ describe("inclusion proof", () => {
     });
   });
 
-  describe("verifyMerkleProof, for a valid proof,", () => {
+  describe("verifyMerkleProof for a valid proof", () => {
     it("accepts any spacing and order of keys, with the exact text of the record", () => {
       const { root, siblings, value, format } = good;
       const text = JSON.stringify({ siblings, root, format, value }, null, 1);
@@ -157,7 +157,7 @@ describe("inclusion proof", () => {
     });
   });
 
-  describe("verifyMerkleProof, for a changed proof,", () => {
+  describe("verifyMerkleProof for a changed proof", () => {
     const elsewhere = makeMerkleFile(
       sampleRecords(7, 2).map((record, i) => (i === 0 ? { ...record, userID } : record)),
     );
@@ -197,7 +197,7 @@ describe("inclusion proof", () => {
     });
   });
 
-  describe("verifyMerkleProof, for a malformed proof,", () => {
+  describe("verifyMerkleProof for a malformed proof", () => {
     const wrong = {
       undefined,
       null: null,

@@ -39,7 +39,7 @@ describe("nodeOf", () => {
       expect(nodeOf(`http://${host}:8545/path?key`), host).to.equal("localhost:8545");
   });
 
-  it("differs for ports of this machine, whatever the scheme", () => {
+  it("differs for ports of this machine, with any scheme", () => {
     expect(nodeOf("http://localhost:8546")).to.equal("localhost:8546");
     expect(nodeOf("http://localhost")).to.equal(nodeOf("https://127.0.0.1:80"));
     expect(nodeOf("https://localhost")).to.equal(nodeOf("http://[::1]:443"));

@@ -195,7 +195,7 @@ describe("the arguments of the verifier", () => {
     });
   });
 
-  describe("whatever they are", () => {
+  describe("of any type and value", () => {
     const holds = (property: (value: unknown, option: string) => Promise<unknown>) =>
       fc.assert(
         fc.asyncProperty(junk, fc.constantFrom(...Object.keys(OPTIONS), "expectedPublicKey"), async (value, option) => {

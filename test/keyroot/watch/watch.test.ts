@@ -343,7 +343,7 @@ describe("watch", () => {
   });
 
   describe("with a damaged state", () => {
-    it("checks everything again, whatever the store returns", async () => {
+    it("checks everything again, for any value in the store", async () => {
       serverKeys = [{ userID: contact.userID, expectedPublicKey: never.pubKey }];
       await (await start()).check();
       const [[name, text] = ["", ""]] = store;

@@ -32,7 +32,7 @@ const published = (key = "key"): WatchedUserState => {
 
 describe("the state of a watched user", () => {
   describe("before publication", () => {
-    it("raises nothing, whatever key the user has", () => {
+    it("raises nothing, for any key of the user", () => {
       const user: WatchedUserState = {};
       applyAnswer(user, undefined, at(1), 0);
       expect(conditions(user, "key")).to.deep.equal([]);

@@ -82,7 +82,7 @@ describe("an audit of planted faults", () => {
     });
   };
 
-  describe("of a registry without faults", () => {
+  describe("without a fault", () => {
     it("passes over HTTP, in a folder, and at a pinned block with a storage proof", async () => {
       for (const changes of [{}, inFolder(), await pinned(), { workers: 2 }]) {
         const report = await world.audit(changes);
@@ -367,7 +367,7 @@ describe("an audit of planted faults", () => {
     });
   });
 
-  describe("of unavailable files or a failing endpoint, has no verdict:", () => {
+  describe("without a verdict, because a file or the endpoint fails", () => {
     const hostOf = async (handler: Parameters<typeof serve>[0]): Promise<Partial<AuditOptions>> => {
       const { url } = closing(await serve(handler));
       return { files: { merkleUrl: url, ...LIMITS } };

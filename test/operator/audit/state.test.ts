@@ -148,7 +148,7 @@ for (const [name, kind] of Object.entries({ AuditState: audit, WatchState: watch
       expect(state).not.to.equal(undefined);
     });
 
-    it("starts a new state with fresh, whatever the file contains", async () => {
+    it("starts a new state with fresh, for any content of the file", async () => {
       const empty = await kind.contentOf(path());
       await kind.write(path());
       expect(await kind.contentOf(path())).not.to.deep.equal(empty);

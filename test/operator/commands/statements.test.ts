@@ -165,7 +165,7 @@ describeWithProgram("audit --sign and --compare", (keyroot) => {
       expect(note).to.deep.include({ auditor: keys.get("alice.example"), source: "own node", codeHash });
     });
 
-    it("signs by a quorum whatever one of three endpoints answers", async () => {
+    it("signs the block of a quorum, for any answer of one of three endpoints", async () => {
       const three = [world.fresh.rpcUrl, world.fresh.rpcUrl.replace("127.0.0.1", "localhost"), world.url];
       world.lie((method, params, truth) => (method === "eth_call" ? `0x${"1".repeat(64)}` : truth(method, params)));
       const args = signing("alice.example", "--rpc", three.join(), "--quorum", "2", "--code-hash", codeHash);

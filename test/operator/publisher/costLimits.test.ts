@@ -53,7 +53,7 @@ describe("the limits of cost", () => {
     expect(await readdir(folder.path)).to.deep.equal([]);
   });
 
-  it("limits the price, whatever priority fee the endpoint reports", async () => {
+  it("limits the price, for any priority fee from the endpoint", async () => {
     const fees: { maxFeePerGas: string; maxPriorityFeePerGas: string }[] = [];
     const before = await balance();
     const { published } = await publishVia(lying(fees), { limits: { maxFeePerGas: 20n * GWEI } });

@@ -49,7 +49,7 @@ describe("nodeFetch, with the limits of fetchBytes", () => {
       at((_, response) => response.writeHead(status, { "Content-Encoding": encoding }).end(body));
 
     describe(`a body with the encoding ${encoding}`, () => {
-      it("decompresses the body, whatever the case of the header", async () => {
+      it("decompresses the body, with a header in any case", async () => {
         const headers = { "Content-Encoding": encoding.toUpperCase() };
         const url = await at((_, response) => response.writeHead(200, headers).end(compress("€".repeat(300))));
         expect(new TextDecoder().decode((await request(url)).bytes)).to.equal("€".repeat(300));

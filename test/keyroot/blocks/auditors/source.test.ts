@@ -125,7 +125,7 @@ describeOnChains("a verifier with auditors", (chain) => {
   });
 
   describe("refuses", () => {
-    it("a statement that one auditor fewer than required signed, whatever the endpoint answers", async () => {
+    it("a statement with one signature too few, for any answer of the endpoint", async () => {
       publish(textFor(chain.head), [alice]);
       expect(await codeOf()).to.equal("AUDITORS_NOT_REACHED");
       hosts[1]?.files.set("latest", signedBy([alice], textFor(chain.head), time() - 1));

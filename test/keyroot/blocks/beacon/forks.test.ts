@@ -41,7 +41,7 @@ const start = (network: BeaconNetwork) => {
 
 describe("the forks of the consensus layer", () => {
   for (const name of NAMES) {
-    it(`of which ${name} is one: an update keeps its content in SSZ, and is accepted`, () => {
+    it(`include ${name}, whose update is accepted and unchanged after SSZ`, () => {
       const network = networkWith({ [name]: 0 });
       const { bootstrap, state } = start(network);
       const { layouts } = FORKS[name];

@@ -9,7 +9,7 @@ const byUser = (records: ReturnType<typeof sampleRecords>) =>
   records.toSorted((a, b) => (a.userID < b.userID ? -1 : 1));
 
 describe("RecordTable", () => {
-  describe("of", () => {
+  describe("RecordTable.of", () => {
     it("contains every record, sorted by user id, for any input order", () => {
       const anyOrder = fc.integer({ min: 0, max: 300 }).chain((count) => {
         const records = sampleRecords(count);

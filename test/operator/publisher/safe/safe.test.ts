@@ -280,7 +280,7 @@ describeOnBoth("a registry whose owner is a Safe", (startChain) => {
           }),
       });
 
-    it("writes files for the Safe's owners, waits until they are executed, and proves every key", async () => {
+    it("writes files for the Safe's owners, waits for their execution, and proves every key", async () => {
       const files: string[] = [];
       const { published } = await publishBySafe((paths) => void files.push(...paths));
       expect(files.map((path) => basename(path))).to.deep.equal(["safe-1-of-1.json"]);
