@@ -54,7 +54,7 @@ type Call = "first" | "first, access list" | "later" | "later, access list";
 
 /** Measures the committed bytecode on a new simulated chain. */
 export async function measureGas(): Promise<GasRecord> {
-  // Without the cap, so that calls above it can be measured, too.
+  // Hardhat's cap is off, so that calls above it can be measured, too.
   const { ethers } = await hre.network.create({ override: { transactionGasCap: false } });
   const [owner] = await ethers.getSigners();
   if (owner === undefined) throw new Error("The simulated chain has no accounts.");

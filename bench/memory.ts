@@ -78,7 +78,7 @@ async function verify(kind: string, url: string, userID: string): Promise<void> 
   } catch (error) {
     ({ code } = error as { code: string });
   }
-  // Not `process.resourceUsage()`: Linux counts the memory of the process that started this one, too.
+  // `process.resourceUsage()` would be wrong: Linux counts the memory of the process that started this one, too.
   const [, kibibytes = NaN] = /^VmHWM:\s*(\d+) kB$/m.exec(await readFile("/proc/self/status", "utf8")) ?? [];
   process.stdout.write(JSON.stringify({ code, peak: Number(kibibytes) * 1024 }));
 }

@@ -67,7 +67,7 @@ const rounds: Record<string, Record<number, number>[]> = {};
 for (const name of Object.keys(operations[PENDING] ?? {})) {
   for (let round = 0; round < ROUNDS; round++) {
     const perSecond: Record<number, number> = {};
-    // In turns, so that other load of the machine affects all alike.
+    // The sizes take turns, so that other load of the machine affects all alike.
     for (const users of round % 2 === 0 ? SIZES : SIZES.toReversed())
       perSecond[users] = (await operations[users]?.[name]?.(round)) ?? NaN;
     (rounds[name] ??= []).push(perSecond);

@@ -26,7 +26,7 @@ try {
   firstKey.push({ from: "npm install keyroot", seconds: round(installed) });
 
   const starts: { verified: number; ready: number }[] = [];
-  // Not with small data, because the tests of the demo run `npm start`.
+  // Small data skips this, because the tests of the demo run `npm start`.
   if (!SMALL) {
     progress("git clone, npm start");
     const folder = join(dir, "clone");

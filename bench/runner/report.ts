@@ -1,6 +1,6 @@
 /** The result that a benchmark prints on one line at its end. All other output goes to standard error. */
 export interface Measured {
-  /** By name. */
+  /** The figures, by name. */
   figures: Record<string, Figures>;
   ratios: readonly Ratio[];
 }

@@ -39,7 +39,7 @@ export async function fillDatabase(url: string, bizID: string, users: number): P
   const inHalves = (statementsOf: (table: keyof typeof rows) => string[]) =>
     Promise.all(halves.map((tables) => runAll(url, [...SETTINGS, ...tables.flatMap(statementsOf)])));
   await inHalves((table) => [
-    // As pg_restore does, with the indexes that exist: first the rows, then each index at once.
+    // The same steps as in pg_restore, with the indexes that exist: first the rows, then each index at once.
     `UPDATE pg_index SET indisready = false WHERE indrelid = '${table}'::regclass`,
     `INSERT INTO ${table} ${rows[table]}`,
     `REINDEX TABLE ${table}`,
@@ -92,7 +92,7 @@ async function runAll(url: string, all: readonly string[]): Promise<void> {
 /** For each table, the statement's text after `INSERT INTO` and the table's name. */
 function rowsOf(bizID: string, users: number) {
   const created = 1_780_000_000_000;
-  // As in a database that grew: the newest keys are pending, and ids have no order.
+  // The same layout as in a database that grew: the newest keys are pending, and ids have no order.
   const isPending = `i > ${users - PENDING}`;
   const batch = `((i - 1) / ${USERS_PER_BATCH})`;
   /** 8 hex digits, different for each `i` and evenly distributed: multiplicative hashing. */

@@ -138,7 +138,7 @@ async function openLoop({ seconds }: Plan, rate: number, send: Send): Promise<vo
   const total = Math.ceil(rate * seconds);
   let sent = 0;
   let ended = 0;
-  // Without a list of promises, because it would grow until the end.
+  // A list of promises would grow until the end.
   const allEnded = Promise.withResolvers<undefined>();
   const end = () => {
     if (++ended === total) allEnded.resolve(undefined);

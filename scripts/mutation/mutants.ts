@@ -84,7 +84,7 @@ function changesOf(node: AstNode, contract: AstNode, textOf: (node: AstNode) => 
       // Including the semicolon, which is not part of the compiler's node.
       return [{ node, texts: ["{}"], trailingBytes: 1 }];
     case "VariableDeclarationStatement":
-      // Without the initial value.
+      // The text leaves out the initial value.
       return [{ node, texts: [text.replace(/ = [^]*/, "")] }];
     case "ModifierInvocation":
       return [{ node, texts: [""] }];

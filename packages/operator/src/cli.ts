@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** Checks Node's version before it loads the program `keyroot`, because other versions fail while they load it. */
 
-/** As in `engines` of package.json. */
+/** The version in `engines` of package.json. */
 const OLDEST = { major: 22, minor: 13 };
 /** The newest version that the tests run on. */
 const NEWEST_TESTED = 24;

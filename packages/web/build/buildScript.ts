@@ -7,7 +7,7 @@ import { PROJECT } from "./sources.ts";
 export interface PinnedScript {
   /** Relative to the page. */
   url: string;
-  /** As in the attribute `integrity`: sha384-<base64>. */
+  /** The value of the attribute `integrity`: sha384-<base64>. */
   integrity: string;
 }
 

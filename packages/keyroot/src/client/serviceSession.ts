@@ -20,7 +20,7 @@ export function sessionOf(options: CheckedOptions, refreshToken: string): SendOp
   const call = operationCaller(options);
   const request = { biz_id: options.bizID, token: refreshToken };
   const exchange = async () => {
-    // Without a signal, because every waiting caller shares the exchange.
+    // The request has no signal, because every waiting caller shares the exchange.
     const { jwt } = exchanged("answer", await call("/v1/public/auth/jwt", request, {}));
     return jwt;
   };

@@ -28,7 +28,7 @@ export function decodeUtf8(bytes: Uint8Array): string {
   return decoder?.fatal && decoder.ignoreBOM ? decoder.decode(bytes) : portableDecodeUtf8(bytes);
 }
 
-/** As `decodeUtf8`, with functions that every engine has: `decodeURIComponent` accepts well-formed UTF-8 only. */
+/** A `decodeUtf8` for every engine: `decodeURIComponent` accepts well-formed UTF-8 only. */
 export function portableDecodeUtf8(bytes: Uint8Array): string {
   let escaped = "";
   for (const byte of bytes)

@@ -7,8 +7,8 @@ import { PUBLIC_KEY_BYTES } from "./publicKey.ts";
 type AnyKey = symbol & { readonly description: "keyroot.ANY_KEY" };
 
 /**
- * As `expectedPublicKey`: accepts any published key, without a comparison. A symbol, because no JSON contains one: a server
- * cannot choose it.
+ * The value of `expectedPublicKey` that accepts any published key, without a comparison. A symbol, because no JSON contains
+ * one: a server cannot choose it.
  * @example
  * const { publicKey } = await verifier.verify(userID, { expectedPublicKey: ANY_KEY });
  */

@@ -65,12 +65,12 @@ export function parseKeyRecord(text: string): KeyRecord {
   // `exec` alone would turn other values into text.
   const isCandidate = typeof text === "string" && text.length === SERIALIZED_LENGTH && !text.includes("_");
   const match = isCandidate && (SERIALIZED.exec(text) as [string, string, string, string] | null);
-  // Not destructured, which takes twice as long before engines optimize it: a file has many records.
+  // Destructuring takes twice as long before engines optimize it, and a file has many records.
   if (match) return { userID: match[1], pubKey: match[2], keyID: match[3] };
   return toKeyRecord(parseJson(text, 1));
 }
 
-/** As `parseKeyRecord`, for JSON that is parsed already. */
+/** Does the same as `parseKeyRecord`, for parsed JSON. */
 export function toKeyRecord(value: unknown): KeyRecord {
   if (
     !isObject(value) ||

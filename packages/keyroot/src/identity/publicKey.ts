@@ -46,7 +46,7 @@ function checkLength(bytes: Uint8Array): void {
   throw new ArgumentError("PUBLIC_KEY_LENGTH", message, { expected: PUBLIC_KEY_BYTES, actual: describeValue(bytes) });
 }
 
-/** As `checkPublicKey`. @returns the point's coordinates */
+/** Checks a public key as `checkPublicKey` does. @returns the point's coordinates */
 export function parsePoint(bytes: Uint8Array): AffinePoint<bigint> {
   checkLength(bytes);
   const hex = bytesToHex(bytes);

@@ -9,7 +9,7 @@ export function describeValue(value: unknown): string {
 /** Characters that are invisible or control a terminal: control, format and line separator characters. */
 let unprintable = /[^ -~]/gu;
 try {
-  // Not a literal: an engine without these categories would refuse the whole file.
+  // A literal would make engines without these categories refuse the whole file.
   unprintable = new RegExp("[\\p{C}\\p{Zl}\\p{Zp}]", "gu");
 } catch {
   // All characters beyond ASCII are escaped.

@@ -27,7 +27,7 @@ export function checkObject<T extends object>(what: string, value: T, expected =
 
 /** A text, of a certain form where one is given. @param expected describes the form, for the message */
 export function checkText(what: string, value: unknown, expected = "a text", form?: RegExp): string {
-  // Not `form.test` alone, which turns an array into text.
+  // `form.test` alone would turn an array into text.
   if (typeof value === "string" && form?.test(value) !== false) return value;
   throw invalidArgument(what, expected, value);
 }
@@ -56,7 +56,7 @@ export function checkFunction<T>(what: string, value: T): T {
 }
 
 export function checkSignal(what: string, value: AbortSignal): AbortSignal {
-  // Not instanceof: a signal may come from another window.
+  // `instanceof` would refuse a signal from another window.
   if (Object.prototype.toString.call(value) === "[object AbortSignal]") return value;
   throw invalidArgument(what, "an AbortSignal", value);
 }

@@ -63,7 +63,7 @@ export class MerkleTree {
   }
 
   /**
-   * As `hashes`, in one text without separators. `hashAt` reads it.
+   * The hashes of a level in one text without separators. `hashAt` reads it.
    * @throws ArgumentError ARGUMENT_INVALID
    */
   joinedHashes(level: number): string {

@@ -97,7 +97,7 @@ export async function withTimeout<T>(
   const abort = () => {
     fail(new TransportError("ABORTED", "The caller aborted the request.", { cause: signal?.reason }));
   };
-  // Not AbortSignal.timeout: its timer lasts longer than the request, and does not keep Node running.
+  // The timer of AbortSignal.timeout lasts longer than the request, and does not keep Node running.
   const timer = setTimeout(() => {
     fail(new TransportError("TIMEOUT", `${subject} did not finish within ${timeoutMs} ms.`));
   }, timeoutMs);
@@ -108,7 +108,7 @@ export async function withTimeout<T>(
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener("abort", abort);
-    // With an explicit reason: the default one records a stack, which would cost more than everything else here.
+    // The default reason records a stack, which would cost more than everything else here.
     ended.abort("ended");
   }
 }

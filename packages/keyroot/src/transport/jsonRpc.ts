@@ -104,7 +104,7 @@ async function sendBatch(
       // An endpoint that does not accept batches answers with one error for all calls.
       if (isBatch && Array.isArray(answer)) {
         own = undefined;
-        // Not `find`: libraries exist that replace it.
+        // Libraries exist that replace `find`.
         for (const one of answer) if (isObject(one) && one["id"] === id) own = one;
       }
       try {

@@ -156,7 +156,7 @@ export function parseRegistryReference(
   const { chainId, contract, codeHash } = checkNames("The options", checked, names);
   checkHash("The option codeHash", codeHash);
   return {
-    // As `checkChainId`, but smaller, because every app loads this code.
+    // Does the same as `checkChainId`, but is smaller, because every app loads this code.
     chainId: checkInteger("The option chainId", typeof chainId === "bigint" ? Number(chainId) : chainId, 1),
     contract: checkText("The option contract", contract, "an address, 0x and 40 hex digits", ADDRESS),
     codeHash,

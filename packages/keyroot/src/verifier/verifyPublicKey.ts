@@ -57,7 +57,7 @@ export async function verifyPublicKey<const Options extends VerifyOptions>(
   return verifyKey(parseVerifierOptions(options, VERIFY_OPTIONS), userID, options);
 }
 
-/** As `verifyPublicKey`, with options that are checked already. */
+/** Does the same as `verifyPublicKey`, with checked options. */
 export async function verifyKey(
   config: VerifierConfig,
   userID: UserID,

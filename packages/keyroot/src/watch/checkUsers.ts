@@ -17,7 +17,7 @@ export type UserToCheck = readonly [userID: UserID, user: WatchedUserState];
 
 /** Options of a round. */
 interface CheckOptions {
-  /** In ms since 1970. */
+  /** Milliseconds since 1970. */
   time: number;
   recheckMs: number;
   signal: AbortSignal;

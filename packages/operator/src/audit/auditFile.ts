@@ -53,7 +53,7 @@ export function auditFile(bytes: Uint8Array, root: string): FileAudit {
     const start = i * USER_BYTES;
     const keyID = start + USER_ID_BYTES;
     users.set(userIDs.subarray(i * USER_ID_BYTES, (i + 1) * USER_ID_BYTES), start);
-    // Not the record's `keyID`: a false one could make two keys look equal.
+    // The record's `keyID` may be false, and could make two keys look equal.
     buffer.write(hash("sha256", publicKey), keyID, KEY_ID_BYTES, "hex");
     const isOwnID = buffer.toString("base64", keyID, keyID + KEY_ID_BYTES) === record.keyID;
     if (!isOwnID || !isValidKey(publicKey)) findings.push(describeBadKey(record, i, root));

@@ -22,7 +22,7 @@ export type PollEvent =
   | { event: "rootAdded"; root: string; addedCount: number; blockNumber: number }
   /** A watched user has a new root, and its file has the user's key. */
   | { event: "published"; userID: UserID; root: string }
-  /** The host or folder did not return a file. Each poll requests it again. `since` is in ISO 8601. */
+  /** A file that the host or folder did not return. Each poll requests it again. `since` is a time in ISO 8601. */
   | { event: "fileUnavailable"; root: string; code: string; message: string; since: string }
   /** Damage. `code` and `message` describe it. */
   | ({ event: "alarm" } & Finding)
@@ -166,7 +166,7 @@ function toEvent(one: Finding): PollEvent {
 
 /** Successive polls that failed. */
 interface Outage {
-  /** By `performance.now()`. */
+  /** The value of `performance.now()` at the start. */
   startedAt: number;
   failures: number;
   isReported: boolean;

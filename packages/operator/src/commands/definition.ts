@@ -55,7 +55,7 @@ export interface Definition {
   /** One line, in the imperative, without a full stop. */
   readonly summary: string;
   readonly argument?: Argument;
-  /** By their names in code: `usersPerFile` is `--users-per-file` on the command line. */
+  /** The options by their names in code: `usersPerFile` is `--users-per-file` on the command line. */
   readonly options: Readonly<Record<string, Option>>;
   /**
    * The options that the command needs with these arguments, by their names in code. The local stack provides the options

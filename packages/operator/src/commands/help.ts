@@ -294,7 +294,7 @@ export const DEFINITIONS = {
       usersSlot,
       codeHash,
       ...chain,
-      // Without the variable, because every visitor reads the endpoint, and the variable's URL may contain a secret.
+      // The option has no variable, because every visitor reads the endpoint, and the variable's URL may contain a secret.
       rpc: text(
         "url",
         "JSON-RPC endpoints of the chain, separated by commas. Visitors can read them, so KEYROOT_RPC_URL is not used",

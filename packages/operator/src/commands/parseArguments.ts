@@ -17,7 +17,7 @@ export const rawName = (name: string) => name.replace(/ID$/, "Id");
 
 /** Parsed arguments, and all reasons why they are invalid. */
 interface Read<D extends Definition> {
-  /** Without the options whose values are invalid. */
+  /** The parsed arguments, without invalid options. */
   args: Parsed<D>;
   /** The names of these options. */
   invalid: ReadonlySet<string>;

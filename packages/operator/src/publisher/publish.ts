@@ -109,7 +109,7 @@ class Publisher {
   readonly #checker: SubgroupChecker | undefined;
   /** The events of roots that were seen in a block. */
   readonly #added = new Map<string, AddedRootEvent>();
-  /** By root, the SHA-256 of the file that was verified before its root was added. */
+  /** The SHA-256 of the verified file for each root, from before the root was added. */
   readonly #verified = new Map<string, string>();
 
   constructor(options: PublishOptions, send: SendTransaction | undefined, checker: SubgroupChecker | undefined) {

@@ -37,7 +37,7 @@ export function repeatable(key: string, path: string, body: unknown): Repeatable
   return { key, digest: hashSecret(path, JSON.stringify(body)) };
 }
 
-/** The columns of a request. @param owner the caller or object to which the Idempotency-Key belongs */
+/** The columns that identify a request. @param owner the caller or object to which the Idempotency-Key belongs */
 export function requestColumns(owner: string, request: RepeatableRequest | undefined): RequestColumns {
   if (request === undefined) return { requestHash: null, requestDigest: null };
   return { requestHash: hashSecret(owner, request.key), requestDigest: request.digest };

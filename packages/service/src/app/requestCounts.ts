@@ -98,7 +98,7 @@ function prepareIncrements(home: Database): (increments: readonly CountIncrement
     const names = [...sums.keys()].sort();
     const rows = await statement.execute({ names, requests: names.map((name) => sums.get(name)) });
     const counts = new Map(rows.map(({ name, requests, endsInMs }) => [name, { requests, endsInMs }]));
-    // From the last increment to the first: each count is without the later ones.
+    // The loop begins with the last increment, so each count is without the later ones.
     return increments
       .toReversed()
       .map(({ name, requests: added }) => {

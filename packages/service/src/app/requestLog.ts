@@ -70,7 +70,7 @@ export class RequestLog extends LogController {
   }
 
   override incomingRequest(): void {
-    // The line of the completed request contains everything.
+    // One line for the completed request contains everything.
   }
 
   override requestCompleted(error: Error | null | undefined, request: FastifyRequest, reply: FastifyReply): void {

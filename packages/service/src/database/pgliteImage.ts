@@ -26,7 +26,7 @@ export async function createDatabase(
   return client;
 }
 
-/** In the cache folder beside the packages: whoever can change the image can change the code, too. */
+/** The cache folder is beside the packages: whoever can change the image can change the code, too. */
 async function imagePath(): Promise<string> {
   const program = import.meta.resolve("@electric-sql/pglite");
   const { version } = JSON.parse(await readFile(new URL("../package.json", program), "utf8")) as { version: string };

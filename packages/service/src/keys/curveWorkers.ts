@@ -69,7 +69,7 @@ export class CurveWorkers implements AsyncDisposable {
   }
 
   #addWorker(): Worker {
-    // Without the options of the process, because some of them end a thread.
+    // The worker gets no options of the process, because some of them end a thread.
     const worker = new Worker(SCRIPT, { execArgv: [] });
     // A process may end while its threads are idle. While a job runs, its request keeps the process alive.
     worker.unref();

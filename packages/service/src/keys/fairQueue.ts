@@ -29,7 +29,7 @@ export class FairQueue<Job> {
     const [owner, jobs] = turn;
     const job = jobs.shift();
     this.#waiting.delete(owner);
-    // At the end of the queue.
+    // The owner goes to the end of the queue.
     if (jobs.length > 0) this.#waiting.set(owner, jobs);
     return job;
   }

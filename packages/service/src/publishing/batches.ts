@@ -30,7 +30,7 @@ export interface PublishedDay {
   /** The beginning of the day, in milliseconds since 1970. */
   day: number;
   users: number;
-  /** In wei. */
+  /** The cost in wei. */
   cost: bigint;
   /** Number of these users whose cost is unknown. */
   unpriced: number;
@@ -77,7 +77,7 @@ export class BatchStore {
     this.#holdOnConflict = holdOnConflict;
   }
 
-  /** Lists one page of a partner's parts of batches, the newest first. @param after as `next` of the page before */
+  /** Lists one page of a partner's parts of batches, with the newest first. @param after as `next` of the page before */
   async listOfPartner(
     bizID: string,
     { after, limit }: PageOptions,

@@ -19,9 +19,9 @@ interface PublishedRoot {
   blockHash: string;
   /** Gas that the transaction used. */
   gasUsed?: number | undefined;
-  /** In wei per unit of gas. */
+  /** Wei per unit of gas. */
   gasPrice?: bigint | undefined;
-  /** In wei, in addition to gas, on OP-stack chains. */
+  /** Wei, in addition to gas, on OP-stack chains. */
   dataFee?: bigint | undefined;
   /** Number of users, of all partners, who got the root by this transaction. */
   addedCount?: number | undefined;
@@ -208,7 +208,7 @@ export class PublicationStore {
     return found;
   }
 
-  /** In several statements, because PostgreSQL accepts at most 65,535 parameters in one. */
+  /** The list takes several statements, because PostgreSQL accepts at most 65,535 parameters in one. */
   async #setRoot(database: Database, root: string, userIDs: readonly UserID[]): Promise<void> {
     const changed = new Set([root]);
     for (let i = 0; i < userIDs.length; i += USERS_PER_STATEMENT) {

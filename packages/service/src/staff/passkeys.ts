@@ -11,7 +11,7 @@ const MAX_PASSKEYS = 10;
 
 /** A passkey (WebAuthn, public-key credential). */
 export interface Passkey {
-  /** In base64url. */
+  /** The id of the passkey, in base64url. */
   credentialID: string;
   /** A COSE key in base64url. */
   publicKey: string;

@@ -182,7 +182,7 @@ export async function lockStaff(transaction: Transaction, personID: string): Pro
 }
 
 /**
- * Checks that another administrator can sign in. Otherwise the partner would need the operator. @throws ServiceError
+ * Checks that another administrator can sign in. Otherwise only the operator could help the partner. @throws ServiceError
  * LAST_ADMINISTRATOR
  */
 export async function requireAnotherAdministrator(

@@ -36,7 +36,7 @@ export async function readSigningKeys(path: string): Promise<SigningKeys> {
   return (await readKeyFile(path)).keys;
 }
 
-/** As `readSigningKeys`. Also returns the private keys in the form of the file. */
+/** Reads the file as `readSigningKeys` does. Also returns the private keys in the form of the file. */
 export async function readKeyFile(path: string): Promise<{ keys: SigningKeys; jwks: JWK[] }> {
   const text = await readText(path);
   try {

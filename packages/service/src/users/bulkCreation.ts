@@ -111,7 +111,7 @@ export class BulkCreation {
     wanted: readonly WantedUser[],
     options: CreateTokenOptions,
   ): Promise<(CreatedUser | ServiceError)[]> {
-    // Before the transaction, because encryption takes longer than the statements.
+    // Encryption comes before the transaction, because it takes longer than the statements.
     const tokens = await Promise.all(
       wanted.map(async ({ userID, context }) => {
         if (context === undefined) return undefined;

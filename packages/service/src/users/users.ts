@@ -89,7 +89,7 @@ export class UserStore {
     return claim?.bizID === bizID ? this.getIn(claim.region, userID) : undefined;
   }
 
-  /** A user whose region is known, without a query in the home database. @returns undefined when there is no such user */
+  /** Reads a user in a known region, without a query in the home database. @returns undefined if the user does not exist */
   async getIn(region: Region, userID: UserID): Promise<User | undefined> {
     const [user] = await this.#inRegion[region].get.execute({ userID });
     return user?.erased === null ? user : undefined;

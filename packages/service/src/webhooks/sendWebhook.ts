@@ -128,7 +128,7 @@ export class WebhookSender implements Disposable {
         if (received === undefined) reject(signal.reason as Error);
         else resolve(received);
       });
-      // Also after status 101 (another protocol), which is neither a response nor an error.
+      // Status 101 (another protocol) is neither a response nor an error.
       request.on("close", () => {
         if (received === undefined) reject(Object.assign(new Error("The connection was closed."), { code: "CLOSED" }));
       });

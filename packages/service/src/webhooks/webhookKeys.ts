@@ -81,7 +81,7 @@ function keyOf(line: string): Uint8Array {
   try {
     return base64ToBytes(line);
   } catch {
-    // Without the original error, which may quote the key.
+    // The message leaves out the original error, which may quote the key.
     throw new Error("a line of it is not base64");
   }
 }

@@ -48,7 +48,7 @@ export function publicKeysFrom(first: bigint, count: number): { keys: Uint8Array
   return { keys: normalizeZ(PublicKey, points).map((point) => compress(point)), sum: compress(sum) };
 }
 
-/** As `point.toBytes()`, which checks the point's group first and so takes ten times as long. */
+/** Replaces `point.toBytes()`, which checks the point's group first and so takes ten times as long. */
 function compress(point: WeierstrassPoint<bigint>): Uint8Array {
   const { x, y } = point.toAffine();
   const { Fp } = bls12_381.fields;

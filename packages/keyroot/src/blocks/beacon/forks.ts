@@ -63,11 +63,11 @@ const DENEB_PAYLOAD = { ...CAPELLA_PAYLOAD, blob_gas_used: UINT64, excess_blob_g
 /** A `LightClientHeader`, in any fork. */
 export interface LightClientHeader {
   beacon: BeaconBlockHeader;
-  /** From Capella to Fulu. */
+  /** Present from Capella to Fulu. */
   execution?: { block_hash: Uint8Array };
-  /** From Gloas on. */
+  /** Present from Gloas on. */
   execution_block_hash?: Uint8Array;
-  /** From Capella on. */
+  /** Present from Capella on. */
   execution_branch?: Uint8Array[];
 }
 

@@ -98,7 +98,7 @@ export const BEACON_NETWORKS = {
     secondsPerSlot: 5,
     slotsPerEpoch: 16,
     epochsPerPeriod: 512,
-    // By the formula for Ethereum with CHURN_LIMIT_QUOTIENT 4096: 256 + 204 epochs of 80 s.
+    // The formula for Ethereum with CHURN_LIMIT_QUOTIENT 4096: 256 + 204 epochs of 80 s.
     maxCheckpointAgeMs: 460 * 80_000,
     forks: {
       altair: ["0x01000064", 512],

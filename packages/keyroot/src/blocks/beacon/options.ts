@@ -32,7 +32,7 @@ export interface TrustedCheckpoint {
   checkpoint: string;
   /** Default: the known network whose chain id is `chainId`. */
   network?: BeaconNetworkName | BeaconNetwork | undefined;
-  /** As in `BeaconOptions`. */
+  /** The same option as in `BeaconOptions`. */
   maxCheckpointAgeMs?: number | undefined;
   /** Returns the current time in ms since 1970. Default `Date.now`. */
   now?: (() => number) | undefined;

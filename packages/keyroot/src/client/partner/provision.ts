@@ -67,7 +67,7 @@ function endsRun(error: KeyrootError): boolean {
   return RUN_ENDING_STATUSES.has(status) || RUN_ENDING_CODES.has(code);
 }
 
-/** As `PartnerClient.provision`, with the operations of any client. */
+/** Does the same as `PartnerClient.provision`, with the operations of any client. */
 export async function* provision<User extends UserToProvision>(
   operations: ProvisioningOperations,
   users: Iterable<User> | AsyncIterable<User>,
@@ -116,8 +116,8 @@ interface Run extends Pick<ProvisionOptions, "context"> {
 }
 
 /**
- * Creates a group of users with one request. If the service rejects the whole request, because some users are malformed, tries
- * both halves.
+ * Creates a group of users with one request. If the service rejects the whole request for malformed users, each half is
+ * sent separately.
  */
 async function provisionGroup<User extends UserToProvision>(
   operations: ProvisioningOperations,

@@ -71,7 +71,7 @@ export async function openAuditorKeyFile(path: string, passphrase: string): Prom
     if (!publicKeyOf(privateKey).equals(key.publicKey)) throw new RangeError("The halves do not belong together.");
     return { key, sign: (message) => sign(null, message, privateKey) };
   } catch (error) {
-    // Without the cause, which may contain parts of the key.
+    // The message leaves out the cause, which may contain parts of the key.
     const reason = error instanceof KeyrootError ? ` ${error.message}` : " Or the passphrase is wrong.";
     throw new ArgumentError("KEY_FILE_INVALID", `${path} is not an auditor's key file.${reason}`);
   }

@@ -21,7 +21,7 @@ export interface Block {
   hash: string;
   /** Gas limit of a block. */
   gasLimit: number;
-  /** In wei per unit of gas. Undefined on chains without a base fee. */
+  /** Wei per unit of gas. Undefined on chains without a base fee. */
   baseFeePerGas: bigint | undefined;
 }
 
@@ -31,7 +31,7 @@ export interface Receipt {
   blockNumber: number;
   succeeded: boolean;
   gasUsed: number;
-  /** In wei per unit of gas. */
+  /** Wei per unit of gas. */
   gasPrice: bigint;
   /** The L1 fee and the operator fee in wei, in addition to gas, on OP-stack chains; otherwise 0. */
   dataFee: bigint;

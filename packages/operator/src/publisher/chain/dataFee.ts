@@ -15,7 +15,7 @@ interface Call {
 
 /** The fee for a transaction's bytes, by the rollup's present prices. Both are 0 on chains without such a fee. */
 export interface DataFee {
-  /** In wei, charged in addition to gas: OP-stack chains' L1 fee and operator fee. A transaction cannot limit it. */
+  /** Wei, charged in addition to gas: the L1 fee and operator fee of OP-stack chains. A transaction cannot limit it. */
   wei: bigint;
   /** The part of the gas estimate that pays for bytes: Arbitrum. */
   gas: number;

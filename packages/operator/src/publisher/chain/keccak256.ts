@@ -11,7 +11,7 @@ export function keccak256(data: Uint8Array | string): string {
   return `0x${hasher.init().update(data).digest()}`;
 }
 
-/** As `keccak256`. @returns 32 bytes */
+/** Computes Keccak-256. @returns 32 bytes */
 export function keccak256Bytes(data: Uint8Array): Uint8Array {
   return hasher.init().update(data).digest("binary");
 }

@@ -46,7 +46,7 @@ export interface AddedRootEvent {
   transactionHash: string;
   blockNumber: number;
   gasUsed: number;
-  /** In wei per unit of gas. */
+  /** Wei per unit of gas. */
   gasPrice: bigint;
   /** The L1 fee and the operator fee in wei, in addition to gas, on OP-stack chains; otherwise 0. */
   dataFee: bigint;

@@ -208,7 +208,7 @@ export class BucketStore implements MerkleFileStore {
       try {
         return await work(within);
       } catch (error) {
-        // Without its cause: errors of the SDK contain requests with their signatures.
+        // The cause is left out: errors of the SDK contain requests with their signatures.
         throw new TransportError(code, `${this.#addressOf(name)} cannot be ${done}: ${reasonOf(error)}.`);
       }
     });

@@ -13,7 +13,7 @@ export interface Attempt {
   root: string;
   /** The gas limit. */
   gas: number;
-  /** In wei. */
+  /** The fees, in wei. */
   fees: Fees;
   /** The maximum data fee in wei, on rollups that charge for bytes in addition to gas. */
   dataFee?: bigint | undefined;

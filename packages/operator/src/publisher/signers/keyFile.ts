@@ -29,7 +29,7 @@ export async function openKeyFile(path: string, source: PassphraseSource): Promi
     const { address, signingKey } = await Wallet.fromEncryptedJson(json, passphrase);
     return new KeySigner(address, signingKey);
   } catch {
-    // Without its cause, which may contain parts of the key.
+    // The cause is left out, because it may contain parts of the key.
     throw notAKeyFile(path);
   }
 }

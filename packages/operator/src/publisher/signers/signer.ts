@@ -13,10 +13,10 @@ export interface TransactionRequest {
   nonce: string;
   /** The gas limit. */
   gas: string;
-  /** In wei per unit of gas (EIP-1559). Set both or neither of these two. */
+  /** Wei per unit of gas (EIP-1559). Set both or neither of these two. */
   maxFeePerGas?: string | undefined;
   maxPriorityFeePerGas?: string | undefined;
-  /** In wei per unit of gas, on chains without a base fee. */
+  /** Wei per unit of gas, on chains without a base fee. */
   gasPrice?: string | undefined;
   /** The storage slots that it touches (EIP-2930). */
   accessList?: { address: string; storageKeys: string[] }[] | undefined;

@@ -77,7 +77,7 @@ export class CostBudget {
     this.#maxCost = limits.maxCost ?? 0n;
   }
 
-  /** In wei. */
+  /** The maximum cost in wei. */
   get maxCost(): bigint {
     return this.#maxCost;
   }

@@ -5,7 +5,7 @@ export interface ChartData {
   /** Seconds since 1970. */
   days: number[];
   users: number[];
-  /** In ETH. */
+  /** The costs in ETH. */
   cost: number[];
 }
 

@@ -97,7 +97,7 @@ export function TreeCanvas({ tree, selected, select, onDrawn }: TreeCanvasProps)
   };
   useEffect(() => {
     const element = canvas.current;
-    // Not a property of the element, because browsers would then let the page scroll.
+    // A property of the element would let browsers scroll the page.
     const zoom = (event: WheelEvent) => {
       const factor = Math.exp(event.deltaY * 0.0015);
       const isWhole = view.span >= tree.leafCount;

@@ -17,7 +17,7 @@ export interface EvidenceChoice {
   storageProof: boolean;
 }
 
-/** A source of the block's hash, with its texts and options. */
+/** A choice of evidence for the block's hash, with its texts and options. */
 interface BlockSource {
   name: SourceName;
   label: string;

@@ -24,7 +24,7 @@ interface Context {
   outcome: VerificationOutcome | undefined;
 }
 
-/** For a verification over the network. */
+/** The titles for a verification over the network. */
 export const TITLES: Readonly<Record<VerificationStep, string>> = {
   anchor: "Endpoint and block",
   root: "Root from the contract",

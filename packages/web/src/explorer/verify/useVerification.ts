@@ -19,7 +19,7 @@ export interface Verification {
   outcome: VerificationOutcome | undefined;
   /** The error that prevented the worker from running. */
   defect: string | undefined;
-  /** From the start to the outcome, in ms. */
+  /** The milliseconds from the start to the outcome. */
   duration: number | undefined;
 }
 
