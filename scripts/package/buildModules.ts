@@ -64,7 +64,7 @@ export async function buildModules(
       // Editors show the declarations. The maps contain the comments.
       comments: { legal: true, annotation: true, jsdoc: false },
       ...(groups.length > 0 && { codeSplitting: { groups } }),
-      // As if the sources were next to `dist`. The maps contain their text.
+      // The paths suppose that the sources are next to `dist`. The maps contain their text.
       sourcemapPathTransform: (source, map) => {
         const path = relative(root, join(map, "..", source))
           .split(sep)

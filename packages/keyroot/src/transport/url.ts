@@ -26,7 +26,7 @@ function parseOrEmpty(url: unknown): Partial<UrlParts> {
 }
 
 /**
- * Adds words to the path of a URL, whose own path may end with slashes. Keeps the URL's query.
+ * Adds words to the path of a URL, which may end with slashes. Keeps the query.
  * @param url as `checkUrl` accepts it
  * @param words a path without slash at its beginning, and a query
  */

@@ -66,7 +66,7 @@ function lastMultiple(number: number, interval: number): number {
   return Math.floor(number / interval) * interval;
 }
 
-/** The hash of the last block up to this one whose number is a multiple of the interval. Every header names its parent. */
+/** The hash of the last block, up to this one, with a multiple of the interval as number. Reads parents one by one. */
 async function findAncestor(call: RpcCall, hash: string, interval: number): Promise<string> {
   let block = await fetchBlockByHash(call, hash);
   const number = lastMultiple(block.number, interval);

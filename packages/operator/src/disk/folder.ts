@@ -15,7 +15,7 @@ export async function createFolders(dir: string, mode = 0o777): Promise<string |
   try {
     await mkdir(path, { mode });
   } catch (error) {
-    // Another process may have created it since.
+    // In the meantime, another process may have created the folder.
     if ((error as NodeJS.ErrnoException).code !== "EEXIST" || !(await isFolder(path))) throw error;
   }
   return first ?? path;

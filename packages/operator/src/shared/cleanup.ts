@@ -19,7 +19,7 @@ export class Cleanup implements AsyncDisposable {
     this.#closers.push(close);
   }
 
-  /** Moves all resources to the returned object. Disposing of this one then closes nothing. */
+  /** Moves all resources to a new object. This object then closes nothing. */
   move(): Cleanup {
     const moved = new Cleanup();
     moved.#closers = this.#closers;

@@ -31,7 +31,7 @@ export function addOperation(app: App, context: ServiceContext, operation: Opera
     url: path,
     ...(bodyLimit !== undefined && { bodyLimit }),
     schema: caller === undefined ? pageSchemaOf(operation) : schemaOf(operation, caller),
-    // Apps call these from pages of any origin. A partner's server and the operator do not.
+    // Pages of any origin may call the operations of apps, but not those of partners' servers and the operator.
     config: {
       specified,
       browsers: caller === "public" || caller === "user",

@@ -34,9 +34,9 @@ interface Counter {
 }
 
 /**
- * Limits requests per minute, for each name under which they are counted: such as an address. Counting costs no query: a
- * replica counts in memory, and shares its count when a tenth of the limit has been added to it. So each replica can exceed
- * the limit by a tenth, and a name with few requests adds no row to the database.
+ * Limits the requests per minute of each name, such as an address. A replica counts in memory, without a query. It shares
+ * its count whenever the count has grown by a tenth of the limit. So each replica can exceed the limit by a tenth, and a
+ * name with few requests adds no row to the database.
  */
 export class MinuteLimit {
   readonly limit: number;

@@ -188,8 +188,8 @@ async function openPostgres(
       );
     },
   });
-  // Without a listener, a connection that breaks while it runs no query ends the process: an idle one, or one between two
-  // statements of a transaction. The pool replaces it; the next query reports the outage.
+  // Without a listener, the process ends when a connection breaks between two queries. The pool replaces the connection,
+  // and the next query reports the outage.
   pool.on("error", () => undefined);
   pool.on("connect", (client) => client.on("error", () => undefined));
   closing.defer(() => pool.end());

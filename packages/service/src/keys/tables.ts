@@ -31,7 +31,7 @@ export const publicKeys = pgTable(
   (table) => [
     index("public_keys_by_root").on(table.root),
     index("pending_public_keys").on(table.bizID, table.userID).where(isNull(table.root)),
-    // In storage order, because a list of all pending keys in the order of the index above reads one page per key.
+    // This index is in storage order: a list of all pending keys in the order of the index above reads one page per key.
     index("pending_keys_by_time").on(table.bizID, table.holdEndsAt).where(isNull(table.root)),
     index("publishable_keys").on(table.holdEndsAt, table.region).where(isNull(table.root)),
   ],

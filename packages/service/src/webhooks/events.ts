@@ -19,10 +19,7 @@ export interface StoredEvent {
 
 const MAX_XID = 2n ** 64n - 1n;
 const DAY_MS = 24 * 60 * 60 * 1000;
-/**
- * The maximum difference between the times of events and of their visibility: clocks of replicas differ, and transactions
- * may commit late.
- */
+/** The maximum time until an event is visible: clocks of replicas differ, and transactions may commit late. */
 const TOLERANCE_MS = 60 * 60 * 1000;
 
 /** The last event that was read in one database. */

@@ -15,7 +15,7 @@ import { parseJson, ShapeChecker } from "keyroot/input";
 import { readSecretFile } from "../../disk/permissions.ts";
 import { ArgumentError } from "../../errors.ts";
 
-/** An auditor's key that signs. */
+/** The signing key of an auditor. */
 export interface AuditorSigner {
   key: AuditorKey;
   /** An Ed25519 signature (RFC 8032), 64 bytes. */

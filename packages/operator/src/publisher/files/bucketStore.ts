@@ -139,8 +139,7 @@ export class BucketStore implements MerkleFileStore {
 
   /**
    * Reads an object.
-   * @returns its bytes; if there are more than `maxBytes`, only the first ones, but more than `maxBytes`; undefined if there
-   * is no such object
+   * @returns its bytes, cut somewhere after the first `maxBytes`; undefined if the object does not exist
    */
   #read(name: string, maxBytes: number): Promise<Buffer | undefined> {
     return this.#request("FILE_UNREADABLE", "read", name, async (abortSignal) => {

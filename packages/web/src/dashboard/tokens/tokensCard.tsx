@@ -10,7 +10,7 @@ interface TokensCardProps<Item extends Token> {
   title: ComponentChildren;
   /** Above the list. */
   intro?: ComponentChildren;
-  /** Instead of the list while there is no token. */
+  /** The text in place of an empty list. */
   empty: ComponentChildren;
   tokens: Pages<Item>;
   nameOf: (token: Item) => string;
