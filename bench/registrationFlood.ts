@@ -50,7 +50,7 @@ const floods: Record<string, (seconds: number) => Plan> = {
   listing: (seconds) => partnersFlood("users/list", {}, seconds),
   events: (seconds) => partnersFlood("events/list", {}, seconds),
 };
-// Enough users for full pages.
+// The users fill a page of each list.
 await createUsers(PAGE);
 
 const rounds: Record<string, Measured[]> = {};

@@ -38,7 +38,7 @@ const paragraphs = textsIn("{README,CONTRIBUTING,SECURITY,docs/!(commands|benchm
     .replace(/```[\s\S]*?```/g, "")
     .split(/\n{2,}/)
     .map(oneLine)
-    .filter((text) => /^[A-Z`*[]/.test(text) && text.length > 60),
+    .filter((text) => /^[A-Z`*[]/.test(text) && !/^\[[^\]]*\]: /.test(text) && text.length > 60),
 );
 /** The titles of tests, each after the titles of the `describe` blocks around it, as a reader sees it. */
 const titles = textsIn("test/**/*.test.ts", (source) => {

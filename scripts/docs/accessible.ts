@@ -4,7 +4,7 @@ export function accessible(html: string): string {
     html
       // The first page has the title of the README.
       .replace(/<div class="tsd-page-title">\s*<h1>Keyroot<\/h1><\/div>/, "")
-      // A folder is not a page without a server.
+      // Without a server, a link to a folder shows no page.
       .replace(/ href="(\.\/|(?:\.\.\/)+)(?=["#])/g, ' href="$1index.html')
       // An empty header cell is not a header.
       .replace(/<th( [^>]*)?><\/th>/g, "<td$1></td>")

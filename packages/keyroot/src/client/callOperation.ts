@@ -56,7 +56,7 @@ export function operationCaller({ serviceUrl, timeoutMs, retries, fetch }: Check
   };
 }
 
-/** @param subject begins the messages: which host answers which operation */
+/** @param subject the start of error messages: the host and the operation */
 function readAnswer(subject: string, { status, headers, bytes }: HttpAnswer): unknown {
   if (status < 200 || status > 599) {
     const message = `${subject} with the HTTP status ${status}, which does not exist.`;

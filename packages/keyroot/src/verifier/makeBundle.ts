@@ -69,7 +69,7 @@ export async function makeBundle(userID: UserID, options: MakeBundleOptions): Pr
     const reading = await readRootAtBlock(query, policy, sources, Date.now);
     const root = verifyRoot(query, reading.answers, reading.evidence);
     const file = parseMerkleFile(await sources.fetchFile(root), root);
-    // The reading has verified these answers.
+    // These answers are verified.
     const header = answers.get(anchor === "endpoint" ? "eth_getBlockByNumber" : "eth_getBlockByHash");
     const bundle: Bundle = {
       format: "keyroot-bundle-v1",

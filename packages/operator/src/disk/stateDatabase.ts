@@ -60,7 +60,7 @@ export class StateDatabase implements Disposable {
     this.#lock = lock;
   }
 
-  /** A database that ends with the process. @param fill inserts its first rows */
+  /** Opens a database in memory, which ends with the process. @param fill inserts its first rows */
   static inMemory(format: StateFormat, fill: (database: StateDatabase) => void): StateDatabase {
     const database = new StateDatabase(new DatabaseSync(":memory:"), format, ":memory:");
     database.#createTables(fill);

@@ -13,7 +13,7 @@ export interface ChainConfig extends BesideFileOptions {
   contract: string;
   /** The chain's id (EIP-155), for which transactions are signed. The endpoint must report the same id. */
   chainId: number;
-  /** Cost limits of a plan in each region, and of a day; "local" on development chains. */
+  /** Cost limits for a plan in each region, and for a day; "local" on development chains. */
   limits: CostLimits | "local";
   /** Number of blocks after which a root counts as published, including its own. */
   confirmations: number;

@@ -14,8 +14,8 @@ const RENEW_MS = 10_000;
 export type Fenced = <T>(work: (transaction: Database) => Promise<T>) => Promise<T>;
 
 /**
- * Runs `work` while holding the publisher's lease: a row of the home database that expires by the database's clock. Its
- * fencing token grows with every holder. A holder that paused while another one took over can therefore no longer write.
+ * Runs `work` with the publisher's lease: a row of the home database that expires by the database's clock. Each holder gets
+ * a greater fencing token. So an earlier holder that paused can no longer write.
  * @param work receives the fenced transaction, and a signal that aborts when the lease is lost
  * @throws ArgumentError PUBLISHER_RUNNING when another publisher holds the lease, or took it during `work`
  */
