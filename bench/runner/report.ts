@@ -14,7 +14,7 @@ export interface Figures {
 
 export type Row = Record<string, string | number | boolean | null>;
 
-/** A figure relative to another one of the same run, or any other figure with a limit. */
+/** A figure with a limit, often relative to another figure of the same run. */
 export interface Ratio {
   what: string;
   value: number;

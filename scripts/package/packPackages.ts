@@ -6,8 +6,8 @@
  *     node scripts/package/packPackages.ts keyroot --out DIR    this one, into DIR
  *
  * Prints the path of each tarball, once publint accepts it. `scripts/package/packages.ts` describes what each contains.
- * `PACKED_PACKAGES` names a folder with all packages, which are then copied instead of built: `npm run test:all` packs once
- * for all of its tests.
+ * If `PACKED_PACKAGES` names a folder with all packages, they are copied instead of built. So `npm run test:all` packs once
+ * for all tests.
  */
 import { copyFileSync, cpSync, mkdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";

@@ -130,7 +130,7 @@ describe("the package keyroot", () => {
       });
     }
 
-    it("uses the service with the programs of the docs for its clients", async () => {
+    it("runs the programs of the docs' pages about clients", async () => {
       const output = await node("clients.js", await clientsProgram(service));
       expect(output).to.equal(`pending\n${"cd".repeat(20)} kru_us-west-2\n`);
     });

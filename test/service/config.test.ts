@@ -278,7 +278,7 @@ describe("the service's configuration", () => {
       expect(resolveConfig({ chain }).chain).to.deep.equal(readConfig(CHAIN).chain);
     });
 
-    it("accepts what it and readConfig return", () => {
+    it("accepts results of resolveConfig and readConfig", () => {
       const config = readConfig(CHAIN);
       expect(resolveConfig(config)).to.deep.equal(config);
     });

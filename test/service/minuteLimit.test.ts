@@ -80,7 +80,7 @@ describe("MinuteLimit", () => {
     expect(reports).to.deep.equal(Array.from({ length: 10 }, () => STEP));
   });
 
-  it("reports one count at a time, and limits by its own count while the report takes", async () => {
+  it("reports one count at a time, and meanwhile limits by the local count", async () => {
     let [reports, pending] = [0, 0];
     const share: ShareCount = () => {
       reports++;

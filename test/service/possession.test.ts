@@ -43,7 +43,7 @@ describeOnEachDatabase("proof of possession", (service) => {
   const stateOf = async () => (await service.done(RECORD, {}, { token: user.jwt }))["state"];
 
   describe("a challenge", () => {
-    it("names the user, the service and where it publishes, and expires after 5 minutes", async () => {
+    it("names user, service, chain and contract, and expires after 5 minutes", async () => {
       const before = Date.now();
       const body = await service.done(CHALLENGE, keyFieldsOf(KEYS), { token: user.jwt });
       expect(body).to.include({ user_id: user.userID, state: "unregistered", service: service.url });

@@ -19,7 +19,7 @@ import {
 } from "../../support/chain/fiveEndpoints.ts";
 import type { Lie } from "../../support/chain/lyingEndpoint.ts";
 
-describeOnChains("against lies", (chain) => {
+describeOnChains("a verifier whose endpoints lie", (chain) => {
   // docs/threat-model.md has this table: the result if this many endpoints lie about the contract, or invent a block.
   const table: [Pair["anchor"], storageProof: boolean, liars: number, contract: string, block: string][] = [
     ["endpoint", false, 1, "lie", "lie"],

@@ -111,7 +111,7 @@ describe("a resumed audit", () => {
       }
     });
 
-    it("does not pass if a file that it has audited is missing since", async () => {
+    it("does not pass if an audited file is now missing", async () => {
       const { files } = await recordingHost((path) => !path.includes(secondRoot));
       expect(await audit({ files })).to.deep.equal({ verdict: "incomplete", codes: ["FILE_HOST_ERROR"] });
       await rm(world.pathOf(`${firstRoot}.json`));

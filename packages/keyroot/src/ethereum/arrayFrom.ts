@@ -16,7 +16,7 @@ if (isReplaced) {
   Object.defineProperty(Array, "from", { ...found, value });
 }
 
-/** Puts back the function that was there before. */
+/** Restores the earlier function. */
 export function restoreArrayFrom(): void {
   if (isReplaced) Object.defineProperty(Array, "from", found);
 }

@@ -2,7 +2,7 @@ import ipaddr from "ipaddr.js";
 import { isIP } from "node:net";
 import type { FastifyRequest } from "fastify";
 
-/** A customer's network has at least this many common bits (RFC 6177). Its addresses are counted together. */
+/** The minimum number of common bits in a customer's network (RFC 6177). All its addresses count as one. */
 const IPV6_BITS = 64;
 
 /**

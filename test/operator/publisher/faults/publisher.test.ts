@@ -204,7 +204,7 @@ function itSurvives(fresh: ReturnType<typeof freshRegistry>): void {
     expect(crashes).to.be.greaterThan(25);
   });
 
-  it("publishes after one crash after another of the same plan", async () => {
+  it("publishes a plan after repeated crashes", async () => {
     let crashes = 0;
     const crashAt = (atStep: number) => publishOnce({ crash: new SimulatedCrash(atStep) });
     for (let atStep = 5; (await crashAt(atStep)) === "crashed"; atStep += 7) crashes++;
