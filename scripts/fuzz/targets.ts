@@ -1,8 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import {
-  parseSignedStatement,
-  serializeSignedStatement,
-} from "../../packages/keyroot/src/blocks/auditors/statement.ts";
+import { serializeSignedNote } from "../../packages/keyroot/src/blocks/auditors/signedNote.ts";
+import { parseSignedStatement } from "../../packages/keyroot/src/blocks/auditors/statement.ts";
 import { decodeSsz } from "../../packages/keyroot/src/blocks/beacon/follow.ts";
 import { forkAt } from "../../packages/keyroot/src/blocks/beacon/lightClient.ts";
 import { toNumber } from "../../packages/keyroot/src/blocks/beacon/forks.ts";
@@ -117,7 +115,7 @@ export const TARGETS: Readonly<Record<string, () => Target>> = {
     seeds: goodVectors("statements/statements.json").map(({ bytes }) => bytes),
     parse: (bytes) => {
       const signed = parseSignedStatement(bytes);
-      const again = parseSignedStatement(Buffer.from(serializeSignedStatement(signed)));
+      const again = parseSignedStatement(Buffer.from(serializeSignedNote(signed)));
       requireEqual("a statement, written and parsed", again, signed);
     },
   }),
