@@ -23,12 +23,11 @@ function milderAdvice(error: KeyrootError, config: VerifierConfig, knownSince = 
   const time = config.now();
   const age = time - knownSince;
   const isNew = age >= 0 && age <= config.publicationMs;
-  return code === "NOT_PUBLISHED" && isNew && provesAbsence(evidence, time) ? "wait" : undefined;
+  const isAbsent = code === "NOT_PUBLISHED" || code === "STATEMENT_TOO_OLD";
+  return isAbsent && isNew && provesAbsence(evidence, time) ? "wait" : undefined;
 }
 
 /** Whether a storage proof shows that there is no root, at a recent block that does not rest on one endpoint's answer. */
-function provesAbsence({ storageProof, anchor, block }: Evidence = NO_EVIDENCE, time: number): boolean {
+function provesAbsence({ storageProof = false, anchor, block }: Partial<Evidence> = {}, time: number): boolean {
   return storageProof && anchor !== "endpoint" && !!block && time - block.timestamp * 1000 <= MAX_ABSENCE_AGE_MS;
 }
-
-const NO_EVIDENCE: Evidence = { anchor: "endpoint", storageProof: false };

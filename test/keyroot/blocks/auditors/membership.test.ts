@@ -90,6 +90,14 @@ describe("a membership proof", () => {
     const forged = { statement: world.statement.toString() };
     expect(codeOf(() => verify(forged))).to.equal("STATEMENT_TREE_MISMATCH");
   });
+
+  it("cannot be made by hand for a file with the victim's superseded record, whichever number it states", () => {
+    const world = worldWith(1);
+    const path = proveInclusion(world.roots.toString().trim().split("\n"), 1);
+    const statement = world.statement.toString();
+    for (const recordCount of [0, 1, 2, 3, 4])
+      expect(codeOf(() => verify({ statement, path, recordCount }))).to.equal("STATEMENT_TREE_MISMATCH");
+  });
 });
 
 describe("the tree of roots", () => {

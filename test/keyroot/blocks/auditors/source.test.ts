@@ -188,6 +188,15 @@ describeOnChains("a verifier with auditors", (chain) => {
       const error = await failure(createVerifier(options()).verify(late.userID, { expectedPublicKey: ANY_KEY }));
       expect(error).to.include({ name: "VerificationError", code: "STATEMENT_TOO_OLD", step: "root" });
       expect(error).to.have.nested.property("evidence.block.hash", chain.earlier.hash);
+      expect(error).to.include({ advice: "warn" });
+    });
+
+    it("advises to wait if the app knows that the user is new", async () => {
+      publish(textFor(chain.earlier));
+      const known = { expectedPublicKey: ANY_KEY, knownSince: time() * 1000 - 1000 };
+      expect(await failure(createVerifier(options()).verify(late.userID, known))).to.include({
+        ...{ code: "STATEMENT_TOO_OLD", advice: "wait" },
+      });
     });
 
     it("reports that the user's key is not published, with the auditors as evidence", async () => {

@@ -5,13 +5,17 @@ import { indexedDbStore } from "keyroot/store/indexeddb";
 import { serveCalls } from "./serveCalls.ts";
 import { verify } from "./verify.ts";
 
-/** Keeps the light client's state, so that a later visit continues there. */
+/** Keeps the light client's state and the lists of auditors, so that a later visit continues there. */
 const store = indexedDbStore();
 
 serveCalls({
   verify: (args, report, signal) => {
-    const { beacon } = args.options;
-    const options = { ...args.options, ...(beacon && { beacon: { ...beacon, store } }) };
+    const { beacon, auditors } = args.options;
+    const options = {
+      ...args.options,
+      ...(beacon && { beacon: { ...beacon, store } }),
+      ...(auditors && { auditors: { ...auditors, store } }),
+    };
     return verify({ ...args, options }, report, signal);
   },
 });
