@@ -1,6 +1,8 @@
 import { expect } from "chai";
 import { makeMerkleFile } from "keyroot";
-import { chunkNumber, findInLeafChunk, hashLeaf, makeLeafChunks, MAX_CHUNK_BYTES } from "keyroot/merkle";
+import { hashLeaf, makeLeafChunks } from "keyroot/merkle";
+import { chunkNumber, MAX_CHUNK_BYTES } from "../../../packages/keyroot/src/merkle/chunkNumber.ts";
+import { findInLeafChunk } from "../../../packages/keyroot/src/merkle/findInLeafChunk.ts";
 import { KeyrootError } from "../../../packages/keyroot/src/errors.ts";
 import type { MerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
 import { fileOf } from "../../../packages/keyroot/src/merkle/file.ts";

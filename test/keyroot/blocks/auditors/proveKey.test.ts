@@ -62,7 +62,12 @@ describeOnChains("a verifier with auditors and proofs", (chain) => {
     return { root: tree.root, recordCount: records.length, userCount: records.length - superseded };
   };
   /** Both auditors publish a statement about these roots, and the proofs of these roots. */
-  const statementOf = (entries: readonly RootEntry[], block: BlockJson = chain.head, contract = chain.contract) => {
+  const statementOf = (
+    entries: readonly RootEntry[],
+    block: BlockJson = chain.head,
+    contract = chain.contract,
+    signedAt = time(),
+  ) => {
     const number = Number(block.number);
     const text = serializeStatement({
       ...{ chainId: chain.chainId, contract: contract.toLowerCase(), block: { number, hash: block.hash } },
@@ -70,7 +75,7 @@ describeOnChains("a verifier with auditors and proofs", (chain) => {
     });
     const proofs = new RootProofs(entries);
     for (const [i, host] of hosts.entries()) {
-      host.files.set("latest", signedBy([auditors[i] ?? never()], text, time()));
+      host.files.set("latest", signedBy([auditors[i] ?? never()], text, signedAt));
       host.files.set(`${number}-subtrees`, proofs.subtrees());
       for (const [index, { root }] of entries.entries()) host.files.set(`roots/${root}`, proofs.proofOf(index));
     }
@@ -128,6 +133,18 @@ describeOnChains("a verifier with auditors and proofs", (chain) => {
       expect(hosts.map(({ requests }) => requests)).to.deep.equal(before);
       ahead = 86_401;
       expect(await failure(verifier.verify(userID, keyOf(mine)))).to.have.property("code", "STATEMENT_TOO_OLD");
+      // The auditors sign the same statement again.
+      statementOf(
+        [published, publishedLater].map((file) => entryOf(file)),
+        chain.head,
+        chain.contract,
+        time() + ahead,
+      );
+      for (const before of [hosts.map(() => 1), hosts.map(() => 0)]) {
+        for (const host of hosts) host.requests = 0;
+        expect((await verifier.verify(userID, keyOf(mine))).evidence.uniqueness).to.equal("auditors");
+        expect(hosts.map(({ requests }) => requests)).to.deep.equal(before);
+      }
     });
 
     it("with a statement from the store, whose signatures are not verified again, and only of the same auditors", async () => {
@@ -245,6 +262,7 @@ describeOnChains("a verifier with auditors and proofs", (chain) => {
         `0x${publishedLater.tree.root}${word("1")}`,
         `0x${word("")}${word("1")}`,
         `0x${published.tree.root}`,
+        `0x${published.tree.root}${word("ffffffff")}`,
         "0x",
         null,
       ]) {

@@ -3,8 +3,9 @@ import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { chunkNumber, findInLeafChunk } from "keyroot/merkle";
 import { VerificationError } from "../../../../packages/keyroot/src/errors.ts";
+import { chunkNumber } from "../../../../packages/keyroot/src/merkle/chunkNumber.ts";
+import { findInLeafChunk } from "../../../../packages/keyroot/src/merkle/findInLeafChunk.ts";
 import { parseSubtrees, verifyRootProof } from "../../../../packages/keyroot/src/blocks/auditors/rootProof.ts";
 import { VECTORS } from "../../../support/data/vectors.ts";
 

@@ -1,9 +1,10 @@
 import { base64ToBytes } from "../../bytes/base64.ts";
 import { KeyrootError, TransportError } from "../../errors.ts";
 import { type KeyRecord, makeKeyRecord, serializeKeyRecord } from "../../identity/keyRecord.ts";
+import { chunkNumber, MAX_CHUNK_BYTES } from "../../merkle/chunkNumber.ts";
+import { findInLeafChunk } from "../../merkle/findInLeafChunk.ts";
 import { hashLeaf } from "../../merkle/hash.ts";
-import { chunkNumber, findInLeafChunk, MAX_CHUNK_BYTES } from "../../merkle/leafChunk.ts";
-import { decodeUserInfo, encodeGetUserInfo } from "../../registry/userInfo.ts";
+import { decodeUserInfo, encodeGetUserInfo, type UserInfo } from "../../registry/userInfo.ts";
 import type { Store } from "../../store/store.ts";
 import { fetchBytes, withTimeout } from "../../transport/fetchBytes.ts";
 import { addPath } from "../../transport/url.ts";
@@ -12,6 +13,7 @@ import { fetchText, type StatementLimits } from "./fetchStatement.ts";
 import type { CountedStatement, StatementQuery } from "./findStatement.ts";
 import { MAX_ROOT_PROOF_BYTES, parseSubtrees, verifyRootProof } from "./rootProof.ts";
 import type { RootEntry } from "./rootTree.ts";
+import { serializeStatement } from "./statement.ts";
 import { acceptAgain, loadStatement, storeStatement } from "./storedStatement.ts";
 import type { AuditorPolicy } from "./verifyStatement.ts";
 
@@ -48,13 +50,13 @@ const REQUEST_SHARE = 0.1;
  * The endpoint only names the root to try: no other root than the user's has both proofs.
  */
 export class KeyProver {
-  readonly #options: KeyProverOptions;
-  #known: KnownTree | undefined;
+  private readonly options: KeyProverOptions;
+  private known: KnownTree | undefined;
   /** The requests of one verification by their names: the users of a contact list share them. */
-  readonly #requests = new WeakMap<object, Map<string, Promise<unknown>>>();
+  private readonly requests = new WeakMap<object, Map<string, Promise<unknown>>>();
 
   constructor(options: KeyProverOptions) {
-    this.#options = options;
+    this.options = options;
   }
 
   /**
@@ -72,8 +74,8 @@ export class KeyProver {
     if (call === undefined || typeof expectedPublicKey === "symbol") return undefined;
     const timeoutMs = (share: number) => Math.max(1, Math.floor(http.timeoutMs * share));
     const limits = { ...http, timeoutMs: timeoutMs(REQUEST_SHARE) };
-    const requests = this.#requests.get(http) ?? new Map<string, Promise<unknown>>();
-    this.#requests.set(http, requests);
+    const requests = this.requests.get(http) ?? new Map<string, Promise<unknown>>();
+    this.requests.set(http, requests);
     const request: Requests = (name, send) => {
       const sent = (requests.get(name) as ReturnType<typeof send> | undefined) ?? send(limits);
       requests.set(name, sent);
@@ -82,48 +84,42 @@ export class KeyProver {
     const work = async () => {
       // Checks the key, too.
       const record = makeKeyRecord(userID, expectedPublicKey);
-      const earlier = await this.#load(policy, now());
+      const earlier = await this.load(policy, now());
       const [tree, answer] = await Promise.all([
-        earlier ?? this.#keep(await findNewest()),
+        earlier ?? findNewest().then((statement) => this.keep(statement)),
         call("eth_call", [{ to: contract, data: encodeGetUserInfo(userID) }, "latest"]),
       ]);
       const info = decodeUserInfo(answer);
       if (info === undefined) return undefined;
-      const proveIn = async (tree: KnownTree) => ({
-        ...info,
-        ...(await this.#proveIn(tree, info.root, record, { folders, request })),
-      });
+      const proveIn = (tree: KnownTree) => this.proveIn(tree, info, record, { folders, request });
       const proven = await ifPossible(() => proveIn(tree));
       if (proven !== undefined || earlier === undefined) return proven;
       // The user may be newer than the earlier statement.
-      const newest = await this.#keep(await findNewest());
+      const newest = await this.keep(await findNewest());
       return newest === earlier ? undefined : proveIn(newest);
     };
     return ifPossible(() => withTimeout("The proof", timeoutMs(SHARE), http.signal, work));
   }
 
-  async #proveIn(
+  private async proveIn(
     tree: KnownTree,
-    root: string,
+    { root, blockNumber }: UserInfo,
     record: KeyRecord,
-    { folders, request }: { folders: readonly string[]; request: Requests },
-  ): Promise<Omit<AuditedKey, "root" | "blockNumber">> {
-    const { recordCount: leafCount, userCount } = await this.#entryOf(tree, root, { folders, request });
+    sources: ProofSources,
+  ): Promise<AuditedKey> {
+    if (blockNumber > tree.statement.block.number) throw unavailable("The root is newer than the statement.");
+    const { recordCount: leafCount, userCount } = await this.entryOf(tree, root, sources);
     if (leafCount !== userCount) throw unavailable(`Some users of ${root}.json have an older root.`);
     const chunk = `${root}/${chunkNumber(record.userID, leafCount)}.bin`;
-    const bytes = await request(chunk, (limits) => this.#fetchChunk(chunk, limits));
+    const bytes = await sources.request(chunk, (limits) => this.fetchChunk(chunk, limits));
     const index = findInLeafChunk(bytes, hashLeaf(serializeKeyRecord(record)), { root, leafCount });
     const { auditors } = tree.statement;
     const evidence = { anchor: "auditors", storageProof: false, auditors, uniqueness: "auditors" } as const;
-    return { record, index, publicKey: base64ToBytes(record.pubKey), evidence };
+    return { record, index, publicKey: base64ToBytes(record.pubKey), root, blockNumber, evidence };
   }
 
   /** A root's verified leaf. */
-  async #entryOf(
-    tree: KnownTree,
-    root: string,
-    { folders, request }: { folders: readonly string[]; request: Requests },
-  ): Promise<RootEntry> {
+  private async entryOf(tree: KnownTree, root: string, { folders, request }: ProofSources): Promise<RootEntry> {
     const known = tree.entries.get(root);
     if (known !== undefined) return known;
     const { tree: statementTree, block } = tree.statement;
@@ -138,32 +134,41 @@ export class KeyProver {
     return entry;
   }
 
-  async #fetchChunk(name: string, limits: StatementLimits): Promise<Uint8Array> {
-    const url = addPath(this.#options.merkleUrl, name);
+  private async fetchChunk(name: string, limits: StatementLimits): Promise<Uint8Array> {
+    const url = addPath(this.options.merkleUrl, name);
     const { status, bytes } = await fetchBytes(url, { method: "GET" }, { ...limits, maxBytes: MAX_CHUNK_BYTES });
     if (status === 200) return bytes;
     throw unavailable(`The file host answered the request for ${name} with the HTTP status ${status}.`, status);
   }
 
   /** The last verified statement, if the policy accepts it now. */
-  async #load(policy: AuditorPolicy, now: number): Promise<KnownTree | undefined> {
-    const { store, place } = this.#options;
-    if (this.#known === undefined) {
+  private async load(policy: AuditorPolicy, now: number): Promise<KnownTree | undefined> {
+    const { store, place } = this.options;
+    if (this.known === undefined) {
       const stored = await loadStatement(store, place, policy, now);
-      return (this.#known ??= stored && { statement: stored, entries: new Map() });
+      return (this.known ??= stored && { statement: stored, entries: new Map() });
     }
-    const statement = acceptAgain(this.#known.statement, policy, now);
-    return statement && Object.assign(this.#known, { statement });
+    const statement = acceptAgain(this.known.statement, policy, now);
+    return statement && Object.assign(this.known, { statement });
   }
 
   /** Keeps a verified statement for later verifications. */
-  async #keep(statement: CountedStatement): Promise<KnownTree> {
-    const { store, place } = this.#options;
-    if (this.#known?.statement.block.hash === statement.block.hash) return this.#known;
-    this.#known = { statement, entries: new Map() };
+  private async keep(statement: CountedStatement): Promise<KnownTree> {
+    const { store, place } = this.options;
+    const isSame = ({ statement: known }: KnownTree) => serializeStatement(known) === serializeStatement(statement);
+    if (this.known === undefined || !isSame(this.known)) this.known = { statement, entries: new Map() };
+    const { known } = this;
+    // The signatures of the same statement may be newer.
+    known.statement = statement;
     await storeStatement(store, place, statement);
-    return this.#known;
+    return known;
   }
+}
+
+/** The folders with statements, and the requests of this verification. */
+interface ProofSources {
+  folders: readonly string[];
+  request: Requests;
 }
 
 /** Sends a request, unless another user of the same verification has sent it. */

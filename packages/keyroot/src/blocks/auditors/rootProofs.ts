@@ -8,36 +8,34 @@ import { subtreeOf, subtreesOf } from "./subtrees.ts";
  * then gets longer, so that it also proves the root in older statements.
  */
 export class RootProofs {
-  readonly #entries: readonly RootEntry[];
+  private readonly entries: readonly RootEntry[];
   /** The nodes of each level that have all leaves below them. */
-  readonly #levels: readonly (readonly Uint8Array[])[];
+  private readonly levels: readonly (readonly Uint8Array[])[];
 
   /** @param entries in the order of the chain */
   constructor(entries: readonly RootEntry[]) {
-    this.#entries = entries;
+    this.entries = entries;
     const levels = [entries.map((entry) => hashLeafText(serializeRootEntry(entry)))];
     for (let level = levels[0] ?? []; level.length > 1; levels.push(level)) {
       const parents: Uint8Array[] = [];
       for (let i = 1; i < level.length; i += 2) parents.push(hashPair(level[i - 1] ?? NONE, level[i] ?? NONE));
       level = parents;
     }
-    this.#levels = levels;
+    this.levels = levels;
   }
 
   /** The file with the tops of the tree's subtrees. */
   subtrees(): string {
-    const tops = subtreesOf(this.#entries.length).map(
-      ({ start, height }) => this.#levels[height]?.[start / 2 ** height],
-    );
+    const tops = subtreesOf(this.entries.length).map(({ start, height }) => this.levels[height]?.[start / 2 ** height]);
     return serializeHashes(tops);
   }
 
   /** The file with the proof of the root at this position. */
   proofOf(index: number): string {
-    const [entry] = this.#entries.slice(index, index + 1);
+    const [entry] = this.entries.slice(index, index + 1);
     if (entry === undefined) throw new RangeError(`The tree has no root at the position ${index}.`);
-    const height = subtreeOf(index, this.#entries.length)?.height;
-    const siblings = this.#levels.slice(0, height).map((nodes, level) => nodes[Math.floor(index / 2 ** level) ^ 1]);
+    const height = subtreeOf(index, this.entries.length)?.height;
+    const siblings = this.levels.slice(0, height).map((nodes, level) => nodes[Math.floor(index / 2 ** level) ^ 1]);
     return `${index} ${serializeRootEntry(entry)}\n${serializeHashes(siblings)}`;
   }
 }

@@ -1,0 +1,51 @@
+import { hexToBytes } from "../bytes/platform.ts";
+import { chunkNumber, MAX_CHUNK_BYTES } from "./chunkNumber.ts";
+import type { MerkleFile } from "./file.ts";
+import { hashAt } from "./tree.ts";
+
+/**
+ * A part of a tree: the leaves of all users whose ids begin alike, and the hashes that lead from them to the root
+ * (docs/formats.md, "Leaf chunk"). A tree of 700 users has 32 chunks of about 1.1 kB.
+ */
+export interface LeafChunk {
+  /** As `chunkNumber` returns it. */
+  number: number;
+  bytes: Uint8Array;
+}
+
+const HASH_DIGITS = 64;
+/** Position and number of leaves: 4 bytes each. */
+const COUNT_DIGITS = 8;
+
+/**
+ * Makes all chunks of a file. A file whose records are not sorted by user id has none.
+ * @example
+ * for (const { number, bytes } of makeLeafChunks(file)) await writeFile(`${file.tree.root}/${number}.bin`, bytes);
+ */
+export function* makeLeafChunks({ records, tree }: MerkleFile): Generator<LeafChunk> {
+  const numbers = records.map(({ userID }) => chunkNumber(userID, tree.leafCount));
+  if (records.some(({ userID }, i) => i > 0 && userID <= (records[i - 1]?.userID ?? ""))) return;
+  for (let [first, end] = [0, 0]; first < numbers.length; first = end) {
+    const number = numbers[first] ?? 0;
+    while (numbers[end] === number) end++;
+    const leaves = tree.joinedHashes(0).slice(first * HASH_DIGITS, end * HASH_DIGITS);
+    const bytes = hexToBytes(hexCount(first) + hexCount(end - first) + leaves + siblingsOf(tree, first, end));
+    if (bytes.length <= MAX_CHUNK_BYTES) yield { number, bytes };
+  }
+}
+
+/** The neighbors of a range of leaves, and of its parents on each level: left, then right, as far as the tree has them. */
+function siblingsOf(tree: MerkleFile["tree"], first: number, end: number): string {
+  let siblings = "";
+  for (let level = 0; level < tree.height - 1; level++) {
+    const hashes = tree.joinedHashes(level);
+    if (first % 2 === 1) siblings += hashAt(hashes, first - 1);
+    if (end % 2 === 1) siblings += hashAt(hashes, end);
+    [first, end] = [first >> 1, (end + 1) >> 1];
+  }
+  return siblings;
+}
+
+function hexCount(count: number): string {
+  return count.toString(16).padStart(COUNT_DIGITS, "0");
+}
