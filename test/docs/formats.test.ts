@@ -10,7 +10,7 @@ const docs = join(root, "docs");
 
 describe("docs/formats.md and docs/errors.md", () => {
   for (const page of ["formats.md", "errors.md"]) {
-    it(`prints the output that ${page} shows for its first example`, async () => {
+    it(`print the output that ${page} shows for its first example`, async () => {
       const text = await readFile(join(docs, page), "utf8");
       const [, program = "", output] = /```js\n([^]*?)```\n\nThis prints (?:the root )?`([^`]+)`/.exec(text) ?? [];
       const { stdout } = await run(process.execPath, ["--input-type=module", "--eval", program], { cwd: root });
@@ -18,7 +18,7 @@ describe("docs/formats.md and docs/errors.md", () => {
     });
   }
 
-  it("states the number of test vectors", async () => {
+  it("state the number of test vectors", async () => {
     const folder = join(root, "test/vectors");
     const names = (await readdir(folder)).filter((name) => name.endsWith(".json"));
     const sets = await Promise.all(names.map((name) => readFile(join(folder, name), "utf8")));
@@ -31,7 +31,7 @@ describe("docs/formats.md and docs/errors.md", () => {
     );
   });
 
-  it("states the selectors of the compiled contract", async () => {
+  it("state the selectors of the compiled contract", async () => {
     const { default: hre } = await import("hardhat");
     const { ethers } = await hre.network.create();
     const { interface: registry } = await ethers.getContractFactory("PublicKeyRegistry");

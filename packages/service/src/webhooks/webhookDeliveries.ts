@@ -25,7 +25,7 @@ export interface DeliveredEvent {
   at: number;
 }
 
-/** A delivery that this process may send until another one may take over. */
+/** A delivery that only this process may send, for a limited time. */
 export interface ClaimedDelivery {
   endpointID: string;
   position: number;
