@@ -140,10 +140,10 @@ describeOnChains("a verifier with auditors and proofs", (chain) => {
         chain.contract,
         time() + ahead,
       );
-      for (const before of [hosts.map(() => 1), hosts.map(() => 0)]) {
+      for (const isAsked of [true, false]) {
         for (const host of hosts) host.requests = 0;
         expect((await verifier.verify(userID, keyOf(mine))).evidence.uniqueness).to.equal("auditors");
-        expect(hosts.map(({ requests }) => requests)).to.deep.equal(before);
+        expect(hosts.every(({ requests }) => requests > 0)).to.equal(isAsked);
       }
     });
 
