@@ -156,11 +156,10 @@ export async function verifyBundle(
 
   verifyRecordUser(record, userID);
   const { statement, header } = bundle;
-  const found =
-    auditors &&
-    (await makeSource("auditors", { ...auditors, statement }, { chainId, contract }).find({
-      ...{ calls: [], tag: "finalized", http: { timeoutMs: 0 }, now: Date.now },
-    }));
+  const signed = auditors && makeSource("auditors", { ...auditors, statement }, { chainId, contract });
+  const request = { calls: [], tag: "finalized", http: { timeoutMs: 0 }, now: Date.now } as const;
+  const { find } = signed ?? {};
+  const found = await find?.(request);
   const block = verifyHeader(header, found?.hash ?? pinned, found?.number);
   verifyRegistry(bundle, expected, usersSlot);
   const slot = verifyStorageProof(block.stateRoot, contract, slotOfUser(userID, usersSlot), bundle);
