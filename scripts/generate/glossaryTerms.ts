@@ -1,11 +1,10 @@
 /** Reads every public name of the project, with the meaning from its definition. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import ts from "typescript";
 import { describeOption, type Definition, optionName } from "@keyroot/operator/definition";
 import { commandsWith, loadServiceCommands } from "@keyroot/operator/commands";
 import { demoCommand } from "../../tasks/demoCommand.ts";
-import { apiEntries } from "../docs/pages.ts";
+import { firstSentence, meaningOf, readExports } from "./exports.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 
@@ -18,23 +17,10 @@ export interface Term {
 
 /** The names that programs import, with the first sentences of their doc comments. */
 export function exportedNames(): Term[] {
-  const entries = [...apiEntries(ROOT)];
-  const { config } = ts.readConfigFile(join(ROOT, "tsconfig.json"), (path) => ts.sys.readFile(path)) as {
-    config: unknown;
-  };
-  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, ROOT);
-  const program = ts.createProgram({ rootNames: entries.map(([path]) => join(ROOT, path)), options });
-  const checker = program.getTypeChecker();
-  return entries.flatMap(([path, module]) => {
-    const source = program.getSourceFile(join(ROOT, path));
-    const symbol = source && checker.getSymbolAtLocation(source);
-    if (symbol === undefined) throw new Error(`${module} exports nothing.`);
-    return checker.getExportsOfModule(symbol).map((exported) => {
-      const original = exported.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(exported) : exported;
-      const comment = ts.displayPartsToString(original.getDocumentationComment(checker));
-      return { name: exported.name, meaning: firstSentence(comment), where: module };
-    });
-  });
+  const { checker, modules } = readExports();
+  return modules.flatMap(({ module, exports }) =>
+    exports.map(({ name, symbol }) => ({ name, meaning: meaningOf(symbol, checker), where: module })),
+  );
 }
 
 /** The options of all commands. */
@@ -105,10 +91,4 @@ function rowsOf(page: string, isName: RegExp): Term[] {
     const named = Array.from(names.matchAll(/`([^`]+)`/g), ([, name = ""]) => name).filter((name) => isName.test(name));
     return named.map((name) => ({ name, meaning: firstSentence(meaning), where: page }));
   }).flat();
-}
-
-function firstSentence(text: string): string {
-  const [paragraph = ""] = text.trim().split(/\n\s*\n/);
-  const line = paragraph.replace(/\s+/g, " ");
-  return /^.*?[.:](?= [A-Z`]|$)/.exec(line)?.[0] ?? line;
 }

@@ -1,0 +1,103 @@
+/**
+ * Writes llms-api.txt: every function, class and type that programs import, on one line each, with their types. Assistants that write
+ * programs read it; llms.txt links to it.
+ *
+ *     node scripts/generate/apiSummary.ts            writes the file
+ *     node scripts/generate/apiSummary.ts --check    exits with 1 if the file is not up to date
+ */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import ts from "typescript";
+import { meaningOf, readExports } from "./exports.ts";
+
+const FILE = join(import.meta.dirname, "../../llms-api.txt");
+const FORMAT: ts.TypeFormatFlags =
+  ts.TypeFormatFlags.NoTruncation | ts.TypeFormatFlags.UseAliasDefinedOutsideCurrentScope;
+const IN_ALIAS: ts.TypeFormatFlags = FORMAT | ts.TypeFormatFlags.InTypeAlias;
+/** Longer types are cut: their first members show their form. */
+const MAX_TYPE = 400;
+
+const HEAD = `# Keyroot: API summary
+
+Generated from the types. One line for each name that programs import, under its module: its type, and what it is for. Options are
+objects; \`?\` marks those with a default. Errors have a stable \`code\`: see docs/errors.md.
+`;
+
+const { checker, modules } = readExports();
+const parts = modules.map(({ module, exports }) => {
+  const lines = exports.map(({ name, symbol }) => `- ${declarationOf(name, symbol)}${explained(symbol)}`);
+  return `## import … from "${module}"\n\n${lines.sort().join("\n")}\n`;
+});
+const text = [HEAD, ...parts].join("\n");
+
+if (!process.argv.includes("--check")) {
+  writeFileSync(FILE, text);
+} else if (readFileSync(FILE, "utf8") !== text) {
+  process.stderr.write("llms-api.txt is not up to date: run npm run glossary.\n");
+  process.exitCode = 1;
+}
+
+function declarationOf(name: string, symbol: ts.Symbol): string {
+  if (symbol.flags & ts.SymbolFlags.Class) return classOf(name, symbol);
+  const value = symbol.valueDeclaration;
+  if (value === undefined) return `type ${name} = ${shapeOf(checker.getDeclaredTypeOfSymbol(symbol))}`;
+  const type = checker.getTypeOfSymbolAtLocation(symbol, value);
+  const [signature] = type.getCallSignatures();
+  return signature === undefined ? `const ${name}: ${typeText(type)}` : `${name}${signatureText(signature)}`;
+}
+
+function classOf(name: string, symbol: ts.Symbol): string {
+  const instance = checker.getDeclaredTypeOfSymbol(symbol);
+  const constructed = symbol.valueDeclaration && checker.getTypeOfSymbolAtLocation(symbol, symbol.valueDeclaration);
+  const [constructor] = constructed?.getConstructSignatures() ?? [];
+  const statics = constructed?.getProperties().filter((one) => one.name !== "prototype") ?? [];
+  const members = [...statics.map((one) => `static ${memberText(one)}`), ...publicMembers(instance).map(memberText)];
+  const made = constructor === undefined ? "" : signatureText(constructor).replace(/: [^)]*$/, "");
+  return `class ${name}${made} { ${members.join("; ")} }`;
+}
+
+/** An object type with its members, or any other type as it is written. */
+function shapeOf(type: ts.Type): string {
+  const members = publicMembers(type);
+  const isObject = type.isClassOrInterface() || (type.flags & ts.TypeFlags.Object) !== 0;
+  if (!isObject || members.length === 0 || type.getCallSignatures().length > 0)
+    return cut(checker.typeToString(type, undefined, IN_ALIAS));
+  return `{ ${members.map(memberText).join("; ")} }`;
+}
+
+function publicMembers(type: ts.Type): ts.Symbol[] {
+  const hidden = ts.ModifierFlags.Private | ts.ModifierFlags.Protected;
+  return type.getProperties().filter(({ name, declarations: [declaration] = [] }) => {
+    // Private members, and those of JavaScript's own classes.
+    if (name.startsWith("__") || name.includes("#") || declaration === undefined) return false;
+    const isOwn = !declaration.getSourceFile().fileName.includes("node_modules/typescript/");
+    return isOwn && (ts.getCombinedModifierFlags(declaration) & hidden) === 0;
+  });
+}
+
+function memberText(member: ts.Symbol): string {
+  const type = checker.getTypeOfSymbol(member);
+  const optional = member.flags & ts.SymbolFlags.Optional ? "?" : "";
+  const [signature] = type.getCallSignatures();
+  if (signature !== undefined && member.flags & ts.SymbolFlags.Method)
+    return `${member.name}${signatureText(signature)}`;
+  return `${member.name}${optional}: ${typeText(type)}`;
+}
+
+function signatureText(signature: ts.Signature): string {
+  return cut(checker.signatureToString(signature, undefined, FORMAT));
+}
+
+function typeText(type: ts.Type): string {
+  return cut(checker.typeToString(type, undefined, FORMAT));
+}
+
+function cut(text: string): string {
+  const line = text.replaceAll(/import\("[^"]*"\)\./g, "").replaceAll(/\s+/g, " ");
+  return line.length <= MAX_TYPE ? line : `${line.slice(0, MAX_TYPE)} …`;
+}
+
+function explained(symbol: ts.Symbol): string {
+  const meaning = meaningOf(symbol, checker);
+  return meaning === "" ? "" : ` — ${meaning}`;
+}

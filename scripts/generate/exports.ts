@@ -1,0 +1,45 @@
+import { join } from "node:path";
+import ts from "typescript";
+import { apiEntries } from "../docs/pages.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+
+/** What programs import from one module. */
+export interface ModuleExports {
+  /** As in `import … from "keyroot/bundle"`. */
+  module: string;
+  exports: { name: string; symbol: ts.Symbol }[];
+}
+
+/** Reads the exports of all public modules, with their types. */
+export function readExports(): { checker: ts.TypeChecker; modules: ModuleExports[] } {
+  const entries = [...apiEntries(ROOT)];
+  const { config } = ts.readConfigFile(join(ROOT, "tsconfig.json"), (path) => ts.sys.readFile(path)) as {
+    config: unknown;
+  };
+  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, ROOT);
+  const program = ts.createProgram({ rootNames: entries.map(([path]) => join(ROOT, path)), options });
+  const checker = program.getTypeChecker();
+  const modules = entries.map(([path, module]) => {
+    const source = program.getSourceFile(join(ROOT, path));
+    const entry = source && checker.getSymbolAtLocation(source);
+    if (entry === undefined) throw new Error(`${module} exports nothing.`);
+    const exports = checker.getExportsOfModule(entry).map((exported) => ({
+      name: exported.name,
+      symbol: exported.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(exported) : exported,
+    }));
+    return { module, exports };
+  });
+  return { checker, modules };
+}
+
+/** The first sentence of a symbol's doc comment. */
+export function meaningOf(symbol: ts.Symbol, checker: ts.TypeChecker): string {
+  return firstSentence(ts.displayPartsToString(symbol.getDocumentationComment(checker)));
+}
+
+export function firstSentence(text: string): string {
+  const [paragraph = ""] = text.trim().split(/\n\s*\n/);
+  const line = paragraph.replace(/\s+/g, " ");
+  return /^.*?[.:](?= [A-Z`]|$)/.exec(line)?.[0] ?? line;
+}
