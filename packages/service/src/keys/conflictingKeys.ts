@@ -136,7 +136,11 @@ export class ConflictingKeys {
 
   async #whyNotRemoved(transaction: Database, userID: UserID, keyID: string): Promise<DecisionOutcome> {
     const [current] = await transaction.select().from(publicKeys).where(eq(publicKeys.userID, userID));
-    if (current !== undefined) return current.keyID === keyID ? "submitted" : "unknown";
+    if (current !== undefined) {
+      // A pending key with this id was registered after the deletion found none.
+      const isSubmitted = current.submitted !== null || current.root !== null;
+      return current.keyID === keyID && isSubmitted ? "submitted" : "unknown";
+    }
     // A repeated call, whose first response was lost.
     return (await wasRemoved(transaction, userID, keyID)) ? "done" : "unknown";
   }
