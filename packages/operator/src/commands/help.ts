@@ -59,7 +59,7 @@ const skipBad = flag("Leave out bad rows instead of stopping");
 const usersPerFile = integer("n", "Maximum number of users in one file", { min: 1, max: 1_000_000, default: 700 });
 const recordFiles = { records, usersPerFile, skipBad };
 const besideFiles = {
-  proofs: flag("Also store leaf chunks for short proofs: 32 objects and 38 kB for a file of 700 users", {
+  proofs: flag("Also store leaf chunks for short proofs: 32 objects and 32 kB for a file of 700 users", {
     variable: "KEYROOT_PROOFS",
   }),
   brotli: flag("Also store Brotli-compressed copies of the files: <root>.json.br", { variable: "KEYROOT_BROTLI" }),

@@ -4,7 +4,7 @@ import { makeLeafChunks, type MerkleFile, serializeMerkleFile } from "keyroot/me
 
 /** The objects to store beside each Merkle-tree file. They follow from the file, so clients verify every byte of them. */
 export interface BesideFileOptions {
-  /** Stores leaf chunks `<root>/<number>.bin` for short proofs: 32 objects and 38 kB for a file of 700 users. Default false. */
+  /** Stores leaf chunks `<root>/<number>.bin` for short proofs: 32 objects and 32 kB for a file of 700 users. Default false. */
   proofs?: boolean | undefined;
   /** Stores a Brotli-compressed copy `<root>.json.br`: a third of the file's size. Default false. */
   brotli?: boolean | undefined;
