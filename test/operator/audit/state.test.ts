@@ -6,6 +6,8 @@ import { DatabaseSync } from "node:sqlite";
 import { USER_BYTES } from "../../../packages/operator/src/audit/auditFile.ts";
 import { AuditState } from "../../../packages/operator/src/audit/auditState.ts";
 import type { AuditTarget, OpenStateOptions } from "../../../packages/operator/src/audit/openStateFile.ts";
+import { finding } from "../../../packages/operator/src/audit/finding.ts";
+import type { PartResult } from "../../../packages/operator/src/audit/partResult.ts";
 import { WatchState } from "../../../packages/operator/src/audit/watchState.ts";
 import { checksumOf } from "../../../packages/operator/src/disk/stateDatabase.ts";
 import { ArgumentError, KeyrootError } from "../../../packages/keyroot/src/errors.ts";
@@ -26,6 +28,19 @@ const events = [first, second].map((root, i) => ({
 }));
 const usersOf = (seed: number, count = 2) =>
   Uint8Array.from({ length: count * USER_BYTES }, (_, i) => (i * seed) % 251);
+const partResult: PartResult = {
+  part: { number: 2, count: 3 },
+  evidence: { anchor: "pinned", storageProof: false, block: cursor },
+  ...{
+    userCount: 4,
+    deploymentBlock: 1,
+    codeHash: undefined,
+    filesFrom: "https://keys.example/",
+    endedAt: 1_700_000_009,
+  },
+  ...{ rootCount: 2, filesKnown: 0, usersInFiles: 4, straysSearched: false, count: { damage: 0, notice: 1 } },
+  findings: [finding("USER_SUPERSEDED", "A user keeps an earlier root.", { root: second, userID: sampleUserID(1) })],
+};
 const BAD_TARGETS = [{ chainId: 2 }, { genesisHash: blockHash(0) }, { contract: `0x${"12".repeat(20)}` }];
 
 /** Common functions of both kinds of state. */
@@ -47,20 +62,25 @@ const audit: Kind = {
     using state = await AuditState.open(path, target);
     state.recordFile(first, sha256("bytes of first"), usersOf(3));
     state.save();
-    state.recordFile(second, sha256("bytes of second"), usersOf(5));
+    state.recordFile(second, undefined, usersOf(5), [{ userID: sampleUserID(1), userRoot: first }]);
     state.recordHistory(cursor, events);
     state.save();
+    state.savePartResult(partResult);
   },
   async contentOf(path, about = target) {
     using state = await AuditState.open(path, about);
     const files = state.events.map(({ root }) => state.file(root));
-    return { cursor: state.cursor, events: state.events, files };
+    return { cursor: state.cursor, events: state.events, files, others: [...state.others()], result: state.partResult };
   },
   edits: [
     "UPDATE events SET added_count = 3 WHERE position = 1",
     "UPDATE state SET cursor_number = 90",
     "UPDATE state SET event_count = 1",
     "UPDATE state SET file_count = 1",
+    "UPDATE state SET other_count = 0",
+    "UPDATE others SET users = '[]'",
+    "DELETE FROM others",
+    "UPDATE part_result SET root_count = 3",
     `UPDATE files SET sha256 = '${sha256("other")}'`,
     "UPDATE files SET checksum = replace(checksum, substr(checksum, 1, 1), 'x')",
     "UPDATE users SET users = zeroblob(72)",
@@ -76,6 +96,9 @@ const audit: Kind = {
     ["events", "root", "x".repeat(64)],
     ["events", "block_hash", "x".repeat(66)],
     ["state", "event_count", -1],
+    ["others", "users", '[{"userID":"x","userRoot":"x"}]'],
+    ["others", "users", "[{}]"],
+    ["others", "root", "x".repeat(64)],
     ["state", "cursor_number", 2n ** 60n],
   ],
 };
@@ -187,7 +210,7 @@ for (const [name, kind] of Object.entries({ AuditState: audit, WatchState: watch
           () => truncate(path(), 5_000),
           () => truncate(path(), bytes.length - 1),
           // Larger than any state; sparse, so it takes no space.
-          () => truncate(path(), 2 ** 33),
+          () => truncate(path(), 2 ** 34),
         ]) {
           await writeFile(path(), bytes);
           await spoil();

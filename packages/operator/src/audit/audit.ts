@@ -2,13 +2,16 @@ import { availableParallelism } from "node:os";
 import type { RootEntry } from "keyroot/auditors";
 import { fetchBlockByHash } from "keyroot/ethereum";
 import type { RpcCall } from "keyroot/transport";
+import { ArgumentError } from "../errors.ts";
 import { checkOptions } from "../shared/checkOptions.ts";
 import { auditCursor, auditUserCount, rootsOf } from "./auditChain.ts";
 import { AuditState } from "./auditState.ts";
-import { checkFileSource, type FileSource, findStrayFiles } from "./fileSource.ts";
+import { auditUsers } from "./auditUsers.ts";
+import { checkFileSource, describeFileSource, type FileSource, findStrayFiles } from "./fileSource.ts";
 import { FileWorkers } from "./fileWorkers.ts";
 import { type Finding, Findings } from "./finding.ts";
 import { type DatedRootLog, type History, isOnChain, readHistory, type SavedHistory } from "./history.ts";
+import { type AuditPart, checkPart, isInPart, isStrayInPart } from "./part.ts";
 import { type AuditedContract, type ContractCounts, readCounts } from "./readCounts.ts";
 import { type FileAuditStage, RootFilesAudit, type UnavailableFile } from "./rootFilesAudit.ts";
 
@@ -19,8 +22,16 @@ export interface AuditOptions extends AuditedContract {
   files: FileSource;
   /** The number of threads that audit files; 0 for none but the caller's. Default: one per core. */
   workers?: number | undefined;
-  /** The saved work of earlier runs and this one. The caller closes it. Default: nothing is saved. */
+  /**
+   * The saved work of earlier runs and this one. The caller closes it. Default: a state in memory, which takes about 40
+   * bytes per user.
+   */
   state?: AuditState | undefined;
+  /**
+   * Audits only this part of the files, for an audit that is divided over machines. `mergeParts` takes the states of all
+   * parts. Needs `state`. Default: all files.
+   */
+  part?: AuditPart | undefined;
   /** Skips files that an earlier run with this state verified, and counts them as read. Default: false. */
   skipKnownFiles?: boolean | undefined;
   /** Receives the progress of each stage. The stage of events counts blocks; the other stages count roots or files. */
@@ -29,7 +40,7 @@ export interface AuditOptions extends AuditedContract {
 
 const OPTIONS: Record<keyof AuditOptions, true> = {
   ...{ chainId: true, contract: true, codeHash: true, at: true, storageProof: true },
-  ...{ call: true, files: true, workers: true, state: true, skipKnownFiles: true, onProgress: true },
+  ...{ call: true, files: true, workers: true, state: true, part: true, skipKnownFiles: true, onProgress: true },
 };
 
 /** The stages of an audit, in their order. */
@@ -41,10 +52,12 @@ export interface AuditReport extends ContractCounts {
   events: readonly DatedRootLog[];
   /** All roots in the order of the chain whose files were audited: the leaves of a statement's tree. */
   roots: readonly RootEntry[];
-  /** The number of different roots in the events. */
+  /** The number of different roots in the events; of a part, those that belong to it. */
   rootCount: number;
   /** Number of roots whose files this run has read. An audit passes only if all were read (`rootCount`). */
   filesRead: number;
+  /** Number of these files that were not read again, because of `skipKnownFiles`. */
+  filesKnown: number;
   /** The number of users in the files that were audited. A user in two files counts twice. */
   usersInFiles: number;
   findings: Findings;
@@ -54,7 +67,7 @@ export interface AuditReport extends ContractCounts {
   straysSearched: boolean;
 }
 
-/** The verdict of an audit. `incomplete`: some files were not read, and no damage was found. */
+/** The verdict of an audit or of one part. `incomplete`: some files were not read, and no damage was found. */
 export type AuditVerdict = "passed" | "damage" | "incomplete";
 
 /** The verdict on a report. */
@@ -88,21 +101,24 @@ export function verdictOf({
  * console.log(verdictOf(report)); // "passed", "damage" or "incomplete"
  * for (const { severity, code, message } of report.findings.list) console.log(severity, code, message);
  * ```
- * @throws VerificationError CHAIN_ID_MISMATCH, NO_CONTRACT, NO_USER_COUNT, CODE_HASH_MISMATCH, HEADER_INVALID, HEADER_MISMATCH,
+ * @throws ArgumentError ARGUMENT_INVALID; VerificationError CHAIN_ID_MISMATCH, NO_CONTRACT, NO_USER_COUNT, CODE_HASH_MISMATCH, HEADER_INVALID, HEADER_MISMATCH,
  * PROOF_INVALID; TransportError UNREACHABLE, TIMEOUT, RPC_ERROR, RPC_ANSWER_INVALID and the others of `call`,
  * FILE_UNREADABLE for a folder, FILE_UNWRITABLE for the state
  */
 export async function audit(options: AuditOptions): Promise<AuditReport> {
   checkOptions("The options of audit", options, OPTIONS);
-  const { call, contract, files, state, workers = availableParallelism(), skipKnownFiles, onProgress } = options;
+  const { call, contract, files, state, part, workers = availableParallelism(), skipKnownFiles, onProgress } = options;
   checkFileSource(files);
+  if (part !== undefined) checkPart(part);
   if (state === undefined) {
+    if (part !== undefined) throw new ArgumentError("ARGUMENT_INVALID", "A part of an audit needs the option state.");
     using temporary = AuditState.inMemory();
     return await audit({ ...options, state: temporary });
   }
   const counts = await readCounts(call, options, state.cursor);
   const { evidence } = counts;
   const findings = new Findings();
+  state.startRun();
 
   const { number, hash } = evidence.block;
   const { cursor } = state;
@@ -114,28 +130,42 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
   findings.add(miscounted);
   findings.add(history.findings);
 
-  const roots = rootsOf(events);
-  const strays = "dir" in files ? await findStrayFiles(files.dir, new Set(roots.map(({ root }) => root))) : [];
+  const allRoots = rootsOf(events);
+  const known = new Set(allRoots.map(({ root }) => root));
+  const roots = part === undefined ? allRoots : allRoots.filter(({ root }) => isInPart(root, part));
+  const strays = "dir" in files ? await findStrayFiles(files.dir, known) : [];
   // The light client proves only the block, and the endpoint is not trusted. The proven number of users and the proofs of
   // all users' roots show that the endpoint hides and adds nothing.
   const isLightClient = evidence.anchor === "beacon";
   const provenUnder = isLightClient ? await fetchBlockByHash(call, hash) : undefined;
   const fileAudit = new RootFilesAudit({
     ...{ provenUnder, call, contract, blockHash: hash, state, skipKnownFiles, roots, findings, onProgress },
+    isKnownRoot: (root) => known.has(root),
   });
   await fileAudit.auditBlockNumbers();
-  await using loader = new FileWorkers(files, workers);
-  await fileAudit.auditFiles(loader);
-  await fileAudit.auditStrayFiles(loader, strays);
-  // After an incomplete run, or with false events, the next run reads the events again.
-  const isComplete = miscounted.length === 0 && !history.findings.some(({ code }) => code === "LOG_NOT_CANONICAL");
-  if (isComplete && fileAudit.filesRead === roots.length && !isCursorKept) {
-    state.recordHistory(evidence.block, events);
+  {
+    await using loader = new FileWorkers(files, workers);
+    await fileAudit.auditFiles(loader);
+    await fileAudit.auditStrayFiles(
+      loader,
+      strays.filter((name) => part === undefined || isStrayInPart(name, part)),
+    );
   }
-  fileAudit.auditUsers();
-  findings.sort(roots.map(({ root }) => root));
+  // After an incomplete run, or with false events, the next run reads the events again.
+  const isComplete =
+    miscounted.length === 0 &&
+    !history.findings.some(({ code }) => code === "LOG_NOT_CANONICAL") &&
+    fileAudit.filesRead === roots.length;
+  if (isComplete && !isCursorKept) state.recordHistory(evidence.block, events);
   state.save();
-  return {
+  // Users of different files are compared when all parts are merged.
+  if (part === undefined) {
+    const usersOf = (root: string) => state.file(root)?.users;
+    const rootNames = roots.map(({ root }) => root);
+    findings.add(auditUsers({ roots: rootNames, count: fileAudit.userCount, usersOf, others: () => state.others() }));
+  }
+  findings.sort(roots.map(({ root }) => root));
+  const report: AuditReport = {
     ...counts,
     events,
     roots: roots.flatMap(({ root, addedCount: userCount }) => {
@@ -144,27 +174,34 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
     }),
     rootCount: roots.length,
     filesRead: fileAudit.filesRead,
+    filesKnown: fileAudit.filesKnown,
     usersInFiles: fileAudit.userCount,
     findings,
     unavailableFiles: fileAudit.unavailableFiles,
     straysSearched: "dir" in files,
   };
+  if (part !== undefined && isComplete && !isCursorKept) {
+    const { list, count } = findings;
+    const endedAt = Math.floor(Date.now() / 1000);
+    state.savePartResult({ ...report, part, filesFrom: describeFileSource(files), endedAt, findings: list, count });
+  }
+  return report;
 }
 
 /** Reads the events, and compares them with the contract's count. If the saved events differ from the count, all are read again. */
 async function readCountedHistory(
   { call, contract, onProgress }: AuditOptions,
   { evidence: { block }, userCount, deploymentBlock: fromBlock }: ContractCounts,
-  saved: SavedHistory,
+  { cursor, events: savedEvents }: SavedHistory,
 ): Promise<{ history: History; miscounted: Finding[] }> {
   const range = { fromBlock, toBlock: block.number };
   const read = (from: SavedHistory) =>
     readHistory(call, contract, range, from, (toBlock) => {
       onProgress?.("reading events", toBlock - fromBlock + 1, block.number - fromBlock + 1);
     });
-  let history = await read(saved);
+  let history = await read({ cursor, events: savedEvents });
   let miscounted = auditUserCount(history.events, userCount);
-  if (miscounted.length > 0 && saved.events.length + (saved.cursor?.number ?? 0) > 0) {
+  if (miscounted.length > 0 && savedEvents.length + (cursor?.number ?? 0) > 0) {
     const { findings } = history;
     history = await read({ cursor: undefined, events: [] });
     history.findings.push(...findings.filter(({ code }) => code !== "LOG_NOT_CANONICAL"));

@@ -1,8 +1,10 @@
 import { hash } from "node:crypto";
 import { LOWERCASE_HASH } from "keyroot/ethereum";
-import { MERKLE_ROOT } from "keyroot/merkle";
-import { checksumOf, StateDatabase } from "../disk/stateDatabase.ts";
+import { parseJson } from "keyroot/input";
+import { MAX_VALUES, MERKLE_ROOT } from "keyroot/merkle";
+import { checksumOf, type Row, StateDatabase } from "../disk/stateDatabase.ts";
 import { USER_BYTES } from "./auditFile.ts";
+import type { UserWithOtherRoot } from "./auditRoot.ts";
 import type { BlockCursor } from "./checkBlock.ts";
 import type { DatedRootLog, SavedHistory } from "./history.ts";
 import {
@@ -13,24 +15,36 @@ import {
   normalizeTarget,
   openStateFile,
   type OpenStateOptions,
+  readUserID,
   stateFormat,
   stateShape,
 } from "./openStateFile.ts";
+import { insertPartResult, PART_RESULT_TABLE, type PartResult, readPartResult } from "./partResult.ts";
 
 /** The recorded file of a root. */
 export interface RecordedFile {
-  /** SHA-256 of the file's bytes, 64 hex digits. */
-  sha256: string;
+  /** SHA-256 of the file's bytes, 64 hex digits; undefined if it has findings, so that every run audits it. */
+  sha256: string | undefined;
   /** Its users, `USER_BYTES` each. */
   users: Uint8Array;
+}
+
+/** The users of a root's file who have another root, as one run found them. */
+export interface RecordedOthers {
+  /** 64 hex digits in lower case. */
+  root: string;
+  users: readonly UserWithOtherRoot[];
 }
 
 const CHECKSUM = "checksum TEXT NOT NULL CHECK (octet_length(checksum) = 64)";
 
 /** The users of a file have a separate table, so that a new run does not write them again. */
-const FORMAT = stateFormat(
-  0x4b524155, // "KRAU"
-  [
+const FORMAT = stateFormat({
+  applicationId: 0x4b524155, // "KRAU"
+  version: 2,
+  // Enough for 200 million users.
+  maxBytes: 2 ** 33,
+  tables: [
     `CREATE TABLE state (
   id INTEGER PRIMARY KEY CHECK (id = 1),
   chain_id INTEGER NOT NULL,
@@ -41,6 +55,7 @@ const FORMAT = stateFormat(
   cursor_timestamp INTEGER,
   event_count INTEGER NOT NULL,
   file_count INTEGER NOT NULL,
+  other_count INTEGER NOT NULL,
   ${CHECKSUM}
 ) STRICT`,
     `CREATE TABLE events (
@@ -55,7 +70,7 @@ const FORMAT = stateFormat(
 ) STRICT`,
     `CREATE TABLE files (
   root TEXT PRIMARY KEY CHECK (octet_length(root) = 64),
-  sha256 TEXT NOT NULL CHECK (octet_length(sha256) = 64),
+  sha256 TEXT CHECK (octet_length(sha256) = 64),
   users_sha256 TEXT NOT NULL CHECK (octet_length(users_sha256) = 64),
   ${CHECKSUM}
 ) STRICT, WITHOUT ROWID`,
@@ -63,30 +78,35 @@ const FORMAT = stateFormat(
   root TEXT PRIMARY KEY CHECK (octet_length(root) = 64),
   users BLOB NOT NULL CHECK (octet_length(users) <= 67108864)
 ) STRICT`,
+    `CREATE TABLE others (
+  root TEXT PRIMARY KEY CHECK (octet_length(root) = 64),
+  users TEXT NOT NULL CHECK (octet_length(users) <= 268435456),
+  ${CHECKSUM}
+) STRICT`,
+    PART_RESULT_TABLE,
   ],
-  // Enough for 100 million users.
-  2 ** 32,
-);
+});
 
 /**
  * The state of an audit between runs: the events up to a block and, for each valid file, its SHA-256 and its users. A run
- * reads every file, but audits only those whose bytes changed. The state is an SQLite database (`StateDatabase`). `save` writes all changes as one transaction, so it is complete whenever a run ends.
+ * reads every file, but audits only those whose bytes changed. It also has the users of all files for the last step of a run,
+ * and the result of a part for the merge. The state is an SQLite database (`StateDatabase`). `save` writes all changes as one
+ * transaction, so it is complete whenever a run ends.
  *
  * Each row has a checksum, and the number of rows is recorded. They show damage and careless edits. Someone who
  * can write the file can write valid checksums as well: keep it where no one else can write, or use `fresh`.
  */
 export class AuditState implements SavedHistory, Disposable {
   readonly #database: StateDatabase;
-  readonly #target: AuditTarget;
-  readonly #pending = new Map<string, RecordedFile>();
-  #hasNewEvents = false;
+  readonly #pending = new Map<string, RecordedFile & { others: readonly UserWithOtherRoot[] }>();
+  #newEvents: readonly DatedRootLog[] | undefined;
+  readonly target: AuditTarget;
   cursor: BlockCursor | undefined;
-  events: readonly DatedRootLog[] = [];
 
-  private constructor(database: StateDatabase, target: AuditTarget) {
+  /** @param expected the target that the state must have; undefined for any */
+  private constructor(database: StateDatabase, expected?: AuditTarget) {
     this.#database = database;
-    this.#target = target;
-    this.#load();
+    this.target = this.#load(expected);
   }
 
   /**
@@ -99,52 +119,102 @@ export class AuditState implements SavedHistory, Disposable {
     const kind = {
       format: FORMAT,
       fill: (database: StateDatabase) => {
-        insertState(database, about, EMPTY);
+        insertState(database, about);
       },
       load: (database: StateDatabase) => new AuditState(database, about),
     };
     return openStateFile(path, kind, options);
   }
 
+  /** Opens a state of any target, which must exist. @throws as `open` */
+  static async openExisting(path: string): Promise<AuditState> {
+    const fill = () => {
+      throw invalidState("There is no such file.");
+    };
+    return openStateFile(path, { format: FORMAT, fill, load: (database) => new AuditState(database) }, {});
+  }
+
   /** A state that ends with the process, for any target. */
   static inMemory(): AuditState {
     const target = { chainId: 0, genesisHash: `0x${"0".repeat(64)}`, contract: `0x${"0".repeat(40)}` };
     const fill = (database: StateDatabase) => {
-      insertState(database, target, EMPTY);
+      insertState(database, target);
     };
     return new AuditState(StateDatabase.inMemory(FORMAT, fill), target);
+  }
+
+  /** All events up to the cursor. Each access reads them again, so that they take no memory. */
+  get events(): readonly DatedRootLog[] {
+    return this.#newEvents ?? [...this.#readEvents()];
   }
 
   /** The recorded file of a root, if there is one. */
   file(root: string): RecordedFile | undefined {
     const pending = this.#pending.get(root);
-    if (pending !== undefined) return pending;
+    if (pending !== undefined) return { sha256: pending.sha256, users: pending.users };
     const row = this.#database.row("SELECT sha256, users FROM files JOIN users USING (root) WHERE root = ?", root);
     if (row === undefined) return undefined;
-    return { sha256: String(row["sha256"]), users: row["users"] as Uint8Array };
+    return { sha256: row["sha256"] === null ? undefined : String(row["sha256"]), users: row["users"] as Uint8Array };
   }
 
-  /** Records a file that was audited and is valid. @param users `USER_BYTES` each */
-  recordFile(root: string, sha256: string, users: Uint8Array): void {
-    this.#pending.set(root, { sha256, users });
+  /** The users of files who have another root than that of the file, as this run found them and `save` wrote them. */
+  *others(): Generator<RecordedOthers> {
+    for (const row of this.#database.rows("SELECT * FROM others")) yield readOthers(row);
+  }
+
+  /** The result of the last run, if it was a part and has read all its files. */
+  get partResult(): PartResult | undefined {
+    return readPartResult(this.#database);
+  }
+
+  /** Removes what belongs to the last run alone: its result, and users with other roots. */
+  startRun(): void {
+    this.#database.transaction(() => {
+      this.#database.run("DELETE FROM part_result");
+      this.#database.run("DELETE FROM others");
+      this.#insertState();
+    });
+  }
+
+  /**
+   * Records a file that was audited and is the file of its root.
+   * @param sha256 undefined if the file has findings
+   * @param users `USER_BYTES` each
+   * @param others those who have another root
+   */
+  recordFile(
+    root: string,
+    sha256: string | undefined,
+    users: Uint8Array,
+    others: readonly UserWithOtherRoot[] = [],
+  ): void {
+    this.#pending.set(root, { sha256, users, others });
   }
 
   /** Replaces the recorded events by all events up to a block. */
   recordHistory(cursor: BlockCursor, events: readonly DatedRootLog[]): void {
-    [this.cursor, this.events] = [cursor, events];
-    this.#hasNewEvents = true;
+    [this.cursor, this.#newEvents] = [cursor, events];
+  }
+
+  /** Writes the result of a part to disk. @throws TransportError FILE_UNWRITABLE */
+  savePartResult(result: PartResult): void {
+    this.#database.transaction(() => {
+      insertPartResult(this.#database, result);
+    });
   }
 
   /** Writes all changes to disk. @throws TransportError FILE_UNWRITABLE */
   save(): void {
     this.#database.transaction(() => {
-      for (const [root, { sha256, users }] of this.#pending) insertFile(this.#database, root, sha256, users);
-      if (this.#hasNewEvents) insertEvents(this.#database, this.events);
-      const { cursor, events } = this;
-      insertState(this.#database, this.#target, { cursor, events });
+      for (const [root, { sha256, users, others }] of this.#pending) {
+        insertFile(this.#database, root, sha256, users);
+        if (others.length > 0) insertOthers(this.#database, root, others);
+      }
+      if (this.#newEvents !== undefined) insertEvents(this.#database, this.#newEvents);
+      this.#insertState();
     });
     this.#pending.clear();
-    this.#hasNewEvents = false;
+    this.#newEvents = undefined;
   }
 
   /** Closes the file. Unsaved changes are lost. */
@@ -152,13 +222,19 @@ export class AuditState implements SavedHistory, Disposable {
     this.#database[Symbol.dispose]();
   }
 
-  /** @throws ArgumentError STATE_INVALID */
-  #load(): void {
+  #insertState(): void {
+    insertState(this.#database, this.target, this.cursor);
+  }
+
+  /** Checks every row. @throws ArgumentError STATE_INVALID */
+  #load(expected: AuditTarget | undefined): AuditTarget {
     const state = checkedRow("The state", this.#database.row("SELECT * FROM state"));
-    checkTarget(
-      { chainId: state["chain_id"], genesisHash: state["genesis_hash"], contract: state["contract"] },
-      this.#target,
-    );
+    const target = {
+      chainId: stateShape.count("chain_id", state["chain_id"]),
+      genesisHash: stateShape.text("genesis_hash", state["genesis_hash"], LOWERCASE_HASH),
+      contract: stateShape.text("contract", state["contract"]),
+    };
+    if (expected !== undefined) checkTarget(target, expected);
     if (state["cursor_number"] !== null) {
       this.cursor = {
         number: stateShape.count("cursor_number", state["cursor_number"]),
@@ -166,18 +242,20 @@ export class AuditState implements SavedHistory, Disposable {
         timestamp: stateShape.count("cursor_timestamp", state["cursor_timestamp"]),
       };
     }
-    this.events = this.#loadEvents();
-    const fileCount = this.#checkFiles();
-    if (this.events.length !== state["event_count"] || fileCount !== state["file_count"]) {
-      throw invalidState("Rows were added or removed.");
+    readPartResult(this.#database);
+    const counts = { event_count: lengthOf(this.#readEvents()), other_count: lengthOf(this.others()) };
+    const found = { ...counts, file_count: this.#checkFiles() };
+    for (const [name, count] of Object.entries(found)) {
+      if (count !== state[name]) throw invalidState("Rows were added or removed.");
     }
+    return target;
   }
 
-  #loadEvents(): DatedRootLog[] {
-    const rows = this.#database.rows("SELECT * FROM events ORDER BY position");
-    return Array.from(rows, (row, i) => {
-      const event = checkedRow(`Event ${i}`, row);
-      return {
+  *#readEvents(): Generator<DatedRootLog> {
+    let i = 0;
+    for (const row of this.#database.rows("SELECT * FROM events ORDER BY position")) {
+      const event = checkedRow(`Event ${i++}`, row);
+      yield {
         root: stateShape.text("root", event["root"], MERKLE_ROOT),
         addedCount: stateShape.count("added_count", event["added_count"]),
         blockNumber: stateShape.count("block_number", event["block_number"]),
@@ -185,7 +263,7 @@ export class AuditState implements SavedHistory, Disposable {
         logIndex: stateShape.count("log_index", event["log_index"]),
         timestamp: stateShape.count("timestamp", event["timestamp"]),
       };
-    });
+    }
   }
 
   /** Checks every file and its users, without keeping them in memory. @returns the number of files */
@@ -203,17 +281,23 @@ export class AuditState implements SavedHistory, Disposable {
   }
 }
 
-const EMPTY: SavedHistory = { cursor: undefined, events: [] };
+function lengthOf(rows: Iterator<unknown>): number {
+  let length = 0;
+  while (rows.next().done !== true) length++;
+  return length;
+}
 
 function insertState(
   database: StateDatabase,
   { chainId, genesisHash, contract }: AuditTarget,
-  { cursor, events }: SavedHistory,
+  cursor?: BlockCursor,
 ): void {
-  const fileCount = Number(database.row("SELECT count(*) AS count FROM files")?.["count"]);
+  const counts = ["events", "files", "others"].map((table) => {
+    return Number(database.row(`SELECT count(*) AS count FROM ${table}`)?.["count"]);
+  });
   const position = [cursor?.number ?? null, cursor?.hash ?? null, cursor?.timestamp ?? null];
-  const values = [1, chainId, genesisHash, contract, ...position, events.length, fileCount];
-  const sql = "INSERT OR REPLACE INTO state VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+  const values = [1, chainId, genesisHash, contract, ...position, ...counts];
+  const sql = "INSERT OR REPLACE INTO state VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
   database.run(sql, ...values, checksumOf(values));
 }
 
@@ -225,10 +309,29 @@ function insertEvents(database: StateDatabase, events: readonly DatedRootLog[]):
   }
 }
 
-function insertFile(database: StateDatabase, root: string, sha256: string, users: Uint8Array): void {
+function insertFile(database: StateDatabase, root: string, sha256: string | undefined, users: Uint8Array): void {
   const usersSha256 = hash("sha256", users);
   const known = database.row("SELECT users_sha256 FROM files WHERE root = ?", root);
   if (known?.["users_sha256"] !== usersSha256) database.run("INSERT OR REPLACE INTO users VALUES (?, ?)", root, users);
-  const values = [root, sha256, usersSha256];
+  const values = [root, sha256 ?? null, usersSha256];
   database.run("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?)", ...values, checksumOf(values));
+}
+
+function insertOthers(database: StateDatabase, root: string, users: readonly UserWithOtherRoot[]): void {
+  const values = [root, JSON.stringify(users)];
+  database.run("INSERT OR REPLACE INTO others VALUES (?, ?, ?)", ...values, checksumOf(values));
+}
+
+function readOthers(row: Row): RecordedOthers {
+  const { root, users } = checkedRow("A root's users with other roots", row);
+  return {
+    root: stateShape.text("root", root, MERKLE_ROOT),
+    users: stateShape.list("users", parseJson(String(users), 2), MAX_VALUES, (where, value) => {
+      const { userID, userRoot } = stateShape.object(where, value, ["userID", "userRoot"]);
+      return {
+        userID: readUserID(`${where}.userID`, userID),
+        userRoot: stateShape.text(`${where}.userRoot`, userRoot, MERKLE_ROOT),
+      };
+    }),
+  };
 }

@@ -20,6 +20,13 @@ export function checkFileSource(source: FileSource): void {
   if (!("dir" in source)) checkSourceUrl("merkleUrl", source.merkleUrl, source.allowHttp);
 }
 
+/** The folder or the file host, without the query of its URL, which may be secret. */
+export function describeFileSource(source: FileSource): string {
+  if ("dir" in source) return source.dir;
+  const { origin, pathname } = new URL(source.merkleUrl);
+  return origin + pathname;
+}
+
 /**
  * Reads a root's file. Its content is not checked.
  * @param root 64 hex digits in lower case

@@ -1,5 +1,6 @@
 import { KeyrootError } from "keyroot/errors";
-import { ShapeChecker } from "keyroot/input";
+import { isUserID, type UserID } from "keyroot/identity";
+import { describeValue, ShapeChecker } from "keyroot/input";
 import { ArgumentError, TransportError } from "../errors.ts";
 import { checkOptions } from "../shared/checkOptions.ts";
 import { lockFile } from "../disk/lock.ts";
@@ -40,6 +41,12 @@ export function invalidState(message: string, options?: ErrorOptions): ArgumentE
   return new ArgumentError("STATE_INVALID", message, options);
 }
 
+/** @throws ArgumentError STATE_INVALID */
+export function readUserID(where: string, value: unknown): UserID {
+  if (isUserID(value)) return value;
+  throw invalidState(`${where} must be a user id, but is ${describeValue(value)}.`);
+}
+
 /**
  * Opens the file of a state, and locks it with a file `.lock` in the same folder. Creates the state if there is none.
  * @throws ArgumentError STATE_LOCKED, STATE_INVALID; TransportError FILE_UNREADABLE, FILE_UNWRITABLE
@@ -71,9 +78,9 @@ export async function openStateFile<State>(
   }
 }
 
-/** The format of a state with these tables. @param applicationId as `StateFormat` */
-export function stateFormat(applicationId: number, tables: readonly string[], maxBytes: number): StateFormat {
-  return { applicationId, version: 1, tables, maxBytes, invalid: invalidState };
+/** The format of a state, with the error for one that is invalid. */
+export function stateFormat(format: Omit<StateFormat, "invalid">): StateFormat {
+  return { ...format, invalid: invalidState };
 }
 
 /**

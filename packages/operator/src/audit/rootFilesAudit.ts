@@ -7,14 +7,12 @@ import type { RpcCall } from "keyroot/transport";
 import { auditBlockNumber, type RootHistory } from "./auditChain.ts";
 import { userIDsIn } from "./auditFile.ts";
 import type { AuditState } from "./auditState.ts";
-import { auditRoot, type UserWithOtherRoot } from "./auditRoot.ts";
-import { auditKeysOfUsers, auditOtherRoot } from "./auditUsers.ts";
+import { auditRoot } from "./auditRoot.ts";
 import type { FileWorkers } from "./fileWorkers.ts";
 import { type Finding, finding, type Findings } from "./finding.ts";
 import { CONCURRENT_CALLS } from "./history.ts";
 import { proveRoots } from "./proveRoots.ts";
 import type { FileResult } from "./loadFile.ts";
-import { UserIndex } from "./userIndex.ts";
 
 /** Number of unavailable files after which no more are requested. */
 const MAX_UNAVAILABLE = 8;
@@ -41,7 +39,10 @@ interface RootFilesAuditOptions {
   state: AuditState;
   /** Counts files that an earlier run verified as read. */
   skipKnownFiles?: boolean | undefined;
+  /** The roots whose files are audited. */
   roots: readonly RootHistory[];
+  /** Whether an event names a root. */
+  isKnownRoot: (root: string) => boolean;
   /** Receives the findings. */
   findings: Findings;
   onProgress?: ((stage: FileAuditStage, done: number, total: number) => void) | undefined;
@@ -52,23 +53,16 @@ export class RootFilesAudit {
   readonly unavailableFiles: UnavailableFile[] = [];
   /** Number of roots whose files this run has read or found to be missing. */
   filesRead = 0;
+  /** Number of these that were not read, because an earlier run verified them. */
+  filesKnown = 0;
+  /** The number of users in the files that were audited. */
+  userCount = 0;
   /** The number of records in each audited file, by its root. */
   readonly recordCounts = new Map<string, number>();
   readonly #options: RootFilesAuditOptions;
-  readonly #users = new UserIndex();
-  readonly #knownRoots: ReadonlySet<string>;
-  /** The root of each audited file, by its number in `#users`. */
-  readonly #auditedRoots: string[] = [];
-  readonly #others: { root: string; users: UserWithOtherRoot[] }[] = [];
 
   constructor(options: RootFilesAuditOptions) {
     this.#options = options;
-    this.#knownRoots = new Set(options.roots.map(({ root }) => root));
-  }
-
-  /** The number of users in the files that were audited. */
-  get userCount(): number {
-    return this.#users.count;
   }
 
   /** Compares the block of each root's first event with the one that the contract recorded. */
@@ -121,50 +115,31 @@ export class RootFilesAudit {
     await pMap(names, audit, { concurrency: workers.capacity });
   }
 
-  /** Compares the users of all files with each other. */
-  auditUsers(): void {
-    const { findings } = this.#options;
-    const rootOf = (file: number) => this.#auditedRoots[file] ?? "";
-    const audited = new Set(this.#auditedRoots);
-    findings.add(auditKeysOfUsers(this.#users, rootOf));
-    for (const { root, users } of this.#others) {
-      for (const user of users) {
-        findings.add([auditOtherRoot(root, user, this.#users, rootOf, (root) => audited.has(root))]);
-      }
-    }
-  }
-
   async #auditFile(history: RootHistory, workers: FileWorkers): Promise<void> {
     const { root } = history;
-    const { state, findings, skipKnownFiles } = this.#options;
+    const { state, findings, skipKnownFiles, isKnownRoot } = this.#options;
     const known = state.file(root);
-    const result: FileResult =
-      skipKnownFiles && known !== undefined
-        ? { kind: "unchanged" }
-        : await workers.load({ root, knownSha256: known?.sha256 });
+    const isSkipped = skipKnownFiles === true && known?.sha256 !== undefined;
+    const result: FileResult = isSkipped
+      ? { kind: "unchanged" }
+      : await workers.load({ root, knownSha256: known?.sha256 });
     if (result.kind === "unavailable") {
       const { code, message } = result;
       this.unavailableFiles.push({ root, code, message });
       return;
     }
     this.filesRead++;
+    if (isSkipped) this.filesKnown++;
     const file = result.kind === "audited" ? result : { ...known, findings: [] };
     findings.add(file.findings);
     if (file.users === undefined) return;
-    await this.#auditRoot(history, file.users);
-    // A file with findings is not recorded, so that every run reports them.
-    if (file.findings.length === 0 && file.sha256 !== undefined) state.recordFile(root, file.sha256, file.users);
-  }
-
-  async #auditRoot(history: RootHistory, users: Uint8Array): Promise<void> {
-    const { root } = history;
-    this.#auditedRoots[this.#users.add(users)] = root;
-    const userIDs = userIDsIn(users);
+    const userIDs = userIDsIn(file.users);
     this.recordCounts.set(root, userIDs.length);
-    const userRoots = await this.#readRoots(userIDs);
-    const { findings, others } = auditRoot(history, userIDs, userRoots, (root) => this.#knownRoots.has(root));
-    this.#options.findings.add(findings);
-    if (others.length > 0) this.#others.push({ root, users: others });
+    this.userCount += userIDs.length;
+    const compared = auditRoot(history, userIDs, await this.#readRoots(userIDs), isKnownRoot);
+    findings.add(compared.findings);
+    // A file with findings has no hash in the state, so that every run reports them.
+    state.recordFile(root, file.findings.length === 0 ? file.sha256 : undefined, file.users, compared.others);
   }
 
   async #auditStrayFile(name: string, workers: FileWorkers): Promise<Finding[]> {

@@ -1,7 +1,8 @@
 import { type UserID, USER_ID_BYTES, userIDFromBytes, userIDToBytes } from "keyroot/identity";
 import { USER_BYTES, userIDsIn } from "./auditFile.ts";
+import { makeUserHash, type UserHash } from "./userHash.ts";
 
-/** In a sort key, the bits after the first 4 bytes of an id: the number of the user. */
+/** In a sort key, the bits after the hash of an id: the number of the user. */
 const NUMBER_BITS = 32n;
 
 /** A user in one file. */
@@ -14,7 +15,7 @@ export interface IndexedUser {
 }
 
 /**
- * All users of all files, to find those in several files. It takes 44 bytes per user, so 44 MB for a million: 20 for the
+ * Users of files, to find those in several files. It takes 44 bytes per user, so 44 MB for a million: 20 for the
  * id, 16 of the key's hash (with fewer, one could make two keys with the same hash), and 8 for the sort key.
  */
 export class UserIndex {
@@ -23,6 +24,11 @@ export class UserIndex {
   readonly #starts: number[] = [];
   #count = 0;
   #sorted: BigUint64Array | undefined;
+  readonly #hash: UserHash;
+
+  constructor(hash = makeUserHash()) {
+    this.#hash = hash;
+  }
 
   /** The number of users of all files together. A user in two files counts twice. */
   get count(): number {
@@ -49,10 +55,12 @@ export class UserIndex {
   find(userID: UserID): IndexedUser[] {
     const id = userIDToBytes(userID);
     const sorted = (this.#sorted ??= this.#sort());
+    const hash = this.#hash(id, 0);
     let [start, end] = [0, sorted.length];
     while (start < end) {
       const middle = (start + end) >> 1;
-      if (Buffer.compare(this.#idOf(numberIn(sorted, middle)), id) < 0) start = middle + 1;
+      const order = hashIn(sorted, middle) - hash || Buffer.compare(this.#idOf(numberIn(sorted, middle)), id);
+      if (order < 0) start = middle + 1;
       else end = middle;
     }
     return this.#withSameID(sorted, start, id).map((number) => this.#userAt(number));
@@ -62,8 +70,8 @@ export class UserIndex {
   *inSeveralFiles(): Generator<IndexedUser[]> {
     const sorted = (this.#sorted ??= this.#sort());
     for (let start = 0; start < sorted.length;) {
-      const end = endOfPrefix(sorted, start);
-      // Usually, no other id has the same first bytes.
+      const end = endOfHash(sorted, start);
+      // Usually, no other id has the same hash.
       for (let i = start; end - start > 1 && i < end;) {
         const numbers = this.#withSameID(sorted, i, this.#idOf(numberIn(sorted, i)));
         if (numbers.length > 1) yield numbers.map((number) => this.#userAt(number));
@@ -85,21 +93,20 @@ export class UserIndex {
   }
 
   /**
-   * Sorts all users by id. Each sort key is the first 4 bytes of the id followed by the user's number: sorting numbers is
-   * about ten times as fast as comparing ids. Only ids with the same first bytes are compared in full. An attacker who
-   * chooses all ids can force full comparisons, which take as long as sorting ids.
+   * Sorts all users by the hashes of their ids. Each sort key is the hash followed by the user's number: sorting numbers is
+   * about ten times as fast as comparing ids. Only ids with the same hash are compared in full.
    */
   #sort(): BigUint64Array {
     const keys = new BigUint64Array(this.#count);
     let number = 0;
     for (const users of this.#files) {
       for (let at = 0; at < users.length; at += USER_BYTES, number++) {
-        keys[number] = (BigInt(prefixOf(users, at)) << NUMBER_BITS) | BigInt(number);
+        keys[number] = (BigInt(this.#hash(users, at)) << NUMBER_BITS) | BigInt(number);
       }
     }
     keys.sort();
     for (let start = 0; start < keys.length;) {
-      const end = endOfPrefix(keys, start);
+      const end = endOfHash(keys, start);
       const part = keys.subarray(start, end);
       if (part.length > 1) part.sort((a, b) => Buffer.compare(this.#idOf(numberOf(a)), this.#idOf(numberOf(b))));
       start = end;
@@ -128,8 +135,8 @@ export class UserIndex {
   }
 }
 
-function prefixOf(bytes: Uint8Array, at: number): number {
-  return Buffer.from(bytes.buffer, bytes.byteOffset + at, 4).readUInt32BE();
+function hashIn(keys: BigUint64Array, i: number): number {
+  return Number((keys[i] ?? 0n) >> NUMBER_BITS);
 }
 
 function numberIn(keys: BigUint64Array, i: number): number {
@@ -140,10 +147,10 @@ function numberOf(key: bigint): number {
   return Number(BigInt.asUintN(Number(NUMBER_BITS), key));
 }
 
-/** The end of the ids that begin with the same bytes as the one at `start`. */
-function endOfPrefix(keys: BigUint64Array, start: number): number {
-  const prefix = (keys[start] ?? 0n) >> NUMBER_BITS;
+/** The end of the ids with the same hash as the one at `start`. */
+function endOfHash(keys: BigUint64Array, start: number): number {
+  const hash = (keys[start] ?? 0n) >> NUMBER_BITS;
   let end = start + 1;
-  while (end < keys.length && (keys[end] ?? 0n) >> NUMBER_BITS === prefix) end++;
+  while (end < keys.length && (keys[end] ?? 0n) >> NUMBER_BITS === hash) end++;
   return end;
 }

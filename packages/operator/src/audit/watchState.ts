@@ -40,9 +40,11 @@ const MAX_USERS = 1_000_000;
 const CURSOR = ["number", "hash", "timestamp", "userCount"] as const;
 
 /** Cursors, suspects and unavailable files are short lists, as JSON. */
-const FORMAT = stateFormat(
-  0x4b525741, // "KRWA"
-  [
+const FORMAT = stateFormat({
+  applicationId: 0x4b525741, // "KRWA"
+  version: 1,
+  maxBytes: 2 ** 30,
+  tables: [
     `CREATE TABLE state (
   id INTEGER PRIMARY KEY CHECK (id = 1),
   chain_id INTEGER NOT NULL,
@@ -60,8 +62,7 @@ const FORMAT = stateFormat(
   checksum TEXT NOT NULL CHECK (octet_length(checksum) = 64)
 ) STRICT, WITHOUT ROWID`,
   ],
-  2 ** 30,
-);
+});
 
 /** The state of a watch, in an SQLite database (`StateDatabase`) with the same checks as an audit's state. */
 export class WatchState implements WatchStateContent, Disposable {

@@ -7,8 +7,10 @@ import { ArgumentError } from "../errors.ts";
 import { audit, type AuditStage, verdictOf } from "../audit/audit.ts";
 import type { AuditedContract } from "../audit/readCounts.ts";
 import { AuditState } from "../audit/auditState.ts";
+import { mergeParts } from "../audit/mergeParts.ts";
+import { MAX_PARTS, parsePart } from "../audit/part.ts";
 import { filesOf, placeOf, Target } from "./target.ts";
-import { auditJson, auditPage } from "./auditPage.ts";
+import { auditJson, auditPage, describePart, partJson } from "./auditPage.ts";
 import { blockSourceOf } from "./blockSource.ts";
 import type { ArgsOf } from "./help.ts";
 import { EXIT } from "./exitCodes.ts";
@@ -27,6 +29,8 @@ const EXIT_OF = { passed: EXIT.success, damage: EXIT.false, incomplete: EXIT.una
 /** `keyroot audit`: the whole history against all files, in both directions. */
 export default async function runAudit(args: ArgsOf<"audit">, host: Host): Promise<Outcome> {
   if (args.compare !== undefined) return compareWithOthers(args);
+  if (args.merge !== undefined) return mergeFolder(args.merge);
+  const part = args.part === undefined ? undefined : parsePart(args.part);
   const at = blockOf(args);
   checkHash("--code-hash", args.codeHash);
   const [rpc] = args.rpc?.split(",") ?? [];
@@ -38,8 +42,9 @@ export default async function runAudit(args: ArgsOf<"audit">, host: Host): Promi
   const place = await placeOf(target);
   const { chainId, contract } = place;
   // Signed results never rest on data that an audit of one endpoint saved.
-  const name = `${signing === undefined ? "audit" : "signed-audit"}-${chainId}-${place.genesisHash.slice(2, 10)}-${contract}.sqlite`;
-  const path = args.state ?? join(host.root, ".keyroot", name);
+  const name = `${signing === undefined ? "audit" : "signed-audit"}-${chainId}-${place.genesisHash.slice(2, 10)}-${contract}`;
+  const file = part === undefined ? `${name}.sqlite` : join(`${name}-parts`, `${part.number}-of-${part.count}.sqlite`);
+  const path = args.state ?? join(host.root, ".keyroot", file);
   using state = await AuditState.open(path, place, { fresh: args.fresh });
   using progress = new Progress();
   const report = await audit({
@@ -49,7 +54,8 @@ export default async function runAudit(args: ArgsOf<"audit">, host: Host): Promi
     codeHash: args.codeHash,
     at: signing?.at ?? (await findBlock?.()) ?? at,
     storageProof: args.storageProof || signing !== undefined || findBlock !== undefined,
-    skipKnownFiles: signing !== undefined,
+    skipKnownFiles: args.skipKnownFiles || signing !== undefined,
+    part,
     files,
     workers: args.workers === 0 ? availableParallelism() : args.workers,
     state,
@@ -60,10 +66,37 @@ export default async function runAudit(args: ArgsOf<"audit">, host: Host): Promi
   const verdict = verdictOf(report);
   process.exitCode = EXIT_OF[verdict];
   const signed = verdict === "passed" ? await signing?.sign(report, place) : undefined;
-  const text = auditPage(report, place);
+  const text = auditPage(report, place, part);
   return {
-    json: { ...auditJson(report, { contract, chainId }), ...(signed && { signed: signed.json }) },
+    json: { ...auditJson(report, { contract, chainId }, part), ...(signed && { signed: signed.json }) },
     text: signed === undefined ? text : `${text}\n${signed.text}`,
+  };
+}
+
+/** `keyroot audit --merge`: one verdict from the states of all parts. */
+async function mergeFolder(dir: string): Promise<Outcome> {
+  await checkFolder("--merge", dir);
+  const names = (await readdir(dir)).filter((name) => name.endsWith(".sqlite")).sort();
+  if (names.length > MAX_PARTS) {
+    const message = `${dir} has ${names.length} states, at most ${MAX_PARTS} parts are merged.`;
+    throw new ArgumentError("PARTS_INVALID", message);
+  }
+  const states: AuditState[] = [];
+  try {
+    for (const name of names) states.push(await AuditState.openExisting(join(dir, name)));
+    return outcomeOfMerge(states);
+  } finally {
+    for (const state of states) state[Symbol.dispose]();
+  }
+}
+
+function outcomeOfMerge(states: readonly AuditState[]): Outcome {
+  const report = mergeParts(states);
+  process.exitCode = EXIT_OF[verdictOf(report)];
+  const { contract = "", chainId = 0 } = states[0]?.target ?? {};
+  return {
+    json: { ...auditJson(report, { contract, chainId }), parts: report.parts.map(partJson) },
+    text: [auditPage(report, { contract, chainId }), "", ...report.parts.map(describePart)].join("\n"),
   };
 }
 

@@ -2,6 +2,8 @@ import { type AuditReport, verdictOf } from "../audit/audit.ts";
 import type { Finding, Severity } from "../audit/finding.ts";
 import { printable } from "keyroot/input";
 import type { DatedRootLog } from "../audit/history.ts";
+import type { AuditPart } from "../audit/part.ts";
+import type { PartResult } from "../audit/partResult.ts";
 import { plural } from "../shared/plural.ts";
 import { style } from "./output.ts";
 
@@ -24,17 +26,22 @@ const SOURCES: Readonly<Partial<Record<string, string>>> = {
   beacon: "two thirds of Ethereum's sync committee, from your checkpoint on",
 };
 
-/** An audit report as one object. */
-export function auditJson(report: AuditReport, place: Place): object {
+/** The report of an audit, of one part or of merged parts. */
+type Report = Omit<AuditReport, "roots">;
+
+/** An audit report as one object. A part is no verdict on the registry, so it has `partPassed` in the place of `passed`. */
+export function auditJson(report: Report, place: Place, part?: AuditPart): object {
   const { findings, events, unavailableFiles, evidence, userCount, rootCount, filesRead, usersInFiles } = report;
+  const passed = verdictOf(report) === "passed";
   return {
-    passed: verdictOf(report) === "passed",
+    ...(part === undefined ? { passed } : { part, partPassed: passed }),
     ...place,
     evidence,
     userCount,
     usersInFiles,
     roots: rootCount,
     filesRead,
+    filesKnown: report.filesKnown,
     straysSearched: report.straysSearched,
     damage: findings.count.damage,
     notices: findings.count.notice,
@@ -51,11 +58,11 @@ export function auditJson(report: AuditReport, place: Place): object {
 }
 
 /** An audit report as text: the verdict, the findings by severity, and the figures. */
-export function auditPage(report: AuditReport, { contract, chainId }: Place): string {
+export function auditPage(report: Report, { contract, chainId }: Place, part?: AuditPart): string {
   const { events, unavailableFiles, evidence, userCount, rootCount, straysSearched } = report;
   const { number, hash, timestamp } = evidence.block;
   return [
-    sentenceOf(report),
+    sentenceOf(report, part),
     ...listOf(report, "damage", style("failure", "Damage")),
     ...listOf(report, "notice", style("notice", "Notices")),
     ...unavailableFiles.map(
@@ -66,14 +73,35 @@ export function auditPage(report: AuditReport, { contract, chainId }: Place): st
     style("heading", `Audit of ${contract} on chain ${chainId}`),
     `  block        ${number}, ${hash}, ${dateOf(timestamp)}`,
     `  evidence     ${SOURCES[evidence.anchor] ?? "one endpoint's unproven answer"}${evidence.storageProof ? ", and a storage proof of the number of users under it" : ""}`,
-    `  users        ${userCount} in ${plural(rootCount, "file")}`,
+    part === undefined
+      ? `  users        ${userCount} in ${plural(rootCount, "file")}`
+      : `  part         ${part.number}/${part.count}: ${plural(rootCount, "file")} with ${plural(report.usersInFiles, "user")}, of ${plural(userCount, "user")} in all`,
+    ...(report.filesKnown > 0
+      ? [`  not read     ${plural(report.filesKnown, "file")} that an earlier audit found valid`]
+      : []),
     ...chart(events),
   ].join("\n");
 }
 
-function sentenceOf(report: AuditReport): string {
+/** A part of a merged audit as one line: what it has read. */
+export function describePart({ part, rootCount, filesKnown, usersInFiles, filesFrom, endedAt }: PartResult): string {
+  const read = `read ${plural(rootCount - filesKnown, "file")} from ${printable(filesFrom)}`;
+  const known = filesKnown === 0 ? "" : `, knew ${filesKnown}`;
+  return `  part ${part.number}/${part.count}  ${read}${known}, with ${plural(usersInFiles, "user")}, until ${dateOf(endedAt)}`;
+}
+
+/** A part of a merged audit, without its findings, which the audit has. */
+export function partJson({ part, rootCount, filesKnown, usersInFiles, filesFrom, endedAt }: PartResult): object {
+  const filesRead = rootCount - filesKnown;
+  return { ...part, roots: rootCount, filesRead, filesKnown, usersInFiles, filesFrom, endedAt };
+}
+
+function sentenceOf(report: Report, part?: AuditPart): string {
   switch (verdictOf(report)) {
     case "passed":
+      if (part !== undefined) {
+        return `Part ${part.number} of ${part.count} has no damage. It is no verdict: merge all parts with --merge DIR.`;
+      }
       return `${style("success", "Audit passed")}: every event, every file and every user is correct.`;
     case "incomplete":
       return `${style("notice", "No verdict")}: this run could read ${report.filesRead} of ${plural(report.rootCount, "file")}. Run the audit again.`;
@@ -83,7 +111,7 @@ function sentenceOf(report: AuditReport): string {
 }
 
 /** The findings of a severity, under a line with the numbers of findings and users. */
-function listOf({ findings, events }: AuditReport, severity: Severity, title: string): string[] {
+function listOf({ findings, events }: Report, severity: Severity, title: string): string[] {
   const count = findings.count[severity];
   if (count === 0) return [];
   const found = findings.list.filter((one) => one.severity === severity);

@@ -105,6 +105,11 @@ function watchNeeds({ records, files }: Given): string[] {
   return [...users, ...(files === undefined ? FILES_OF_REGISTRY : REGISTRY)];
 }
 
+function auditNeeds({ compare, merge, part, files }: Given): string[] {
+  if (compare !== undefined || merge !== undefined) return [];
+  return [...(part === undefined ? [] : ["pinned"]), ...(files === undefined ? FILES_OF_REGISTRY : REGISTRY)];
+}
+
 export const DEFINITIONS = {
   "sample-users": {
     summary: "Print records of random sample users as JSON lines",
@@ -326,7 +331,7 @@ export const DEFINITIONS = {
 
   audit: {
     summary: "Audit the whole history of a registry against all files, in both directions",
-    needs: ({ compare, files }) => (compare !== undefined ? [] : files !== undefined ? REGISTRY : FILES_OF_REGISTRY),
+    needs: auditNeeds,
     options: {
       files: { ...auditedFiles, description: `${auditedFiles.description}. Stray files are audited too` },
       pinned: { ...pinned, excludes: ["block"] },
@@ -337,6 +342,13 @@ export const DEFINITIONS = {
       codeHash,
       state: text("file", "File for finished work. The next audit skips it", { defaultText: "a file in .keyroot" }),
       fresh: flag("Ignore the state of earlier runs and start over"),
+      part: text("n/m", "Audit one of several parts, such as 3/16, at the block of --pinned", {
+        excludes: ["sign", "compare", "merge"],
+      }),
+      merge: text("dir", "Merge the parts whose states are in this folder into one verdict", {
+        excludes: ["sign", "compare", "pinned", "block", "beacon", "state", "fresh"],
+      }),
+      skipKnownFiles: flag("Do not read files again that an earlier audit with this state found valid"),
       sign: { ...signingKey, excludes: ["pinned", "block", "compare"] },
       statements: statementFolder,
       interval: integer("blocks", "Number of blocks between two statements", {
