@@ -279,7 +279,7 @@ describe("a divided audit", function () {
   });
 });
 
-describeWithProgram("audit --part and --merge", (keyroot) => {
+describeWithProgram("audit --part and --merge-parts", (keyroot) => {
   const world = auditedWorld();
   const parts = () => join(world.folder, "parts");
   const place = () => [
@@ -295,16 +295,16 @@ describeWithProgram("audit --part and --merge", (keyroot) => {
       const { code, json } = await keyroot.json(["audit", ...place(), ...pinned, "--part", `${number}/3`, ...state]);
       expect([code, json["partPassed"], json["passed"]]).to.deep.equal([0, true, undefined]);
     }
-    const { code, json } = await keyroot.json(["audit", "--merge", parts()]);
+    const { code, json } = await keyroot.json(["audit", "--merge-parts", parts()]);
     expect(code).to.equal(0);
     expect(json).to.include({ passed: true, userCount: 12, roots: 4, filesRead: 4 });
     expect(json["parts"]).to.have.length(3);
-    expect((await keyroot.run(["audit", "--merge", parts()])).stdout).to.match(
+    expect((await keyroot.run(["audit", "--merge-parts", parts()])).stdout).to.match(
       /^Audit passed: [^]* {2}part 3\/3 {2}read /,
     );
     expect(await readdir(parts())).to.include("3.sqlite");
     await rm(join(parts(), "2.sqlite"));
-    const missing = await keyroot.json(["audit", "--merge", parts()]);
+    const missing = await keyroot.json(["audit", "--merge-parts", parts()]);
     expect([missing.code, missing.json.error?.["code"]]).to.deep.equal([2, "PARTS_INVALID"]);
   });
 

@@ -29,7 +29,7 @@ const EXIT_OF = { passed: EXIT.success, damage: EXIT.false, incomplete: EXIT.una
 /** `keyroot audit`: the whole history against all files, in both directions. */
 export default async function runAudit(args: ArgsOf<"audit">, host: Host): Promise<Outcome> {
   if (args.compare !== undefined) return compareWithOthers(args);
-  if (args.merge !== undefined) return mergeFolder(args.merge);
+  if (args.mergeParts !== undefined) return mergeFolder(args.mergeParts);
   const part = args.part === undefined ? undefined : parsePart(args.part);
   const at = blockOf(args);
   checkHash("--code-hash", args.codeHash);
@@ -73,9 +73,9 @@ export default async function runAudit(args: ArgsOf<"audit">, host: Host): Promi
   };
 }
 
-/** `keyroot audit --merge`: one verdict from the states of all parts. */
+/** `keyroot audit --merge-parts`: one verdict from the states of all parts. */
 async function mergeFolder(dir: string): Promise<Outcome> {
-  await checkFolder("--merge", dir);
+  await checkFolder("--merge-parts", dir);
   const names = (await readdir(dir)).filter((name) => name.endsWith(".sqlite")).sort();
   if (names.length > MAX_PARTS) {
     const message = `${dir} has ${names.length} states, at most ${MAX_PARTS} parts are merged.`;

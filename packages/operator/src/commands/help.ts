@@ -105,8 +105,8 @@ function watchNeeds({ records, files }: Given): string[] {
   return [...users, ...(files === undefined ? FILES_OF_REGISTRY : REGISTRY)];
 }
 
-function auditNeeds({ compare, merge, part, files }: Given): string[] {
-  if (compare !== undefined || merge !== undefined) return [];
+function auditNeeds({ compare, mergeParts, part, files }: Given): string[] {
+  if (compare !== undefined || mergeParts !== undefined) return [];
   return [...(part === undefined ? [] : ["pinned"]), ...(files === undefined ? FILES_OF_REGISTRY : REGISTRY)];
 }
 
@@ -343,9 +343,9 @@ export const DEFINITIONS = {
       state: text("file", "File for finished work. The next audit skips it", { defaultText: "a file in .keyroot" }),
       fresh: flag("Ignore the state of earlier runs and start over"),
       part: text("n/m", "Audit one of several parts, such as 3/16, at the block of --pinned", {
-        excludes: ["sign", "compare", "merge"],
+        excludes: ["sign", "compare", "mergeParts"],
       }),
-      merge: text("dir", "Merge the parts whose states are in this folder into one verdict", {
+      mergeParts: text("dir", "Merge the parts whose states are in this folder into one verdict", {
         excludes: ["sign", "compare", "pinned", "block", "beacon", "state", "fresh"],
       }),
       skipKnownFiles: flag("Do not read files again that an earlier audit with this state found valid"),
