@@ -27,6 +27,7 @@ export const PACKAGES: Readonly<Record<string, PackageDescription>> = {
       inject: { "Object.hasOwn": ["src/engine/language.ts", "hasOwn"] },
       // Loaded on demand. As entries they keep the names of their exports, so that no code for namespaces is needed.
       entries: {
+        advice: "src/verifier/advice.ts",
         checksum: "src/ethereum/checksum.ts",
         fetchCodeHash: "src/ethereum/fetchCodeHash.ts",
         readRootAtBlock: "src/verifier/readRootAtBlock.ts",

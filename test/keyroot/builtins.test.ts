@@ -13,7 +13,7 @@ import {
   serializeRootEntry,
   serializeRoots,
   serializeStatement,
-} from "../../packages/keyroot/src/auditors.ts";
+} from "../../packages/keyroot/src/blocks/auditors/index.ts";
 import { signedBy, TestAuditor } from "../support/auditors/testAuditor.ts";
 import { cannedAnswers } from "../support/data/cannedAnswers.ts";
 import { CONTRACT, plainBundle } from "../support/data/plainBundle.ts";

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
+import * as auditors from "../../packages/keyroot/src/auditors.ts";
 import * as beacon from "../../packages/keyroot/src/beacon.ts";
 import * as bundle from "../../packages/keyroot/src/bundle.ts";
 import * as library from "../../packages/keyroot/src/index.ts";
@@ -14,6 +15,7 @@ type Loose = (...args: unknown[]) => unknown;
 
 const ENTRIES: Record<string, Record<string, unknown>> = {
   keyroot: library,
+  "keyroot/auditors": auditors,
   "keyroot/beacon": beacon,
   "keyroot/bundle": bundle,
   "keyroot/safety-code": safetyCode,

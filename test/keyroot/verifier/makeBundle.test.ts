@@ -1,7 +1,9 @@
 import { expect } from "chai";
 import { keccak256 } from "ethers";
 import hre from "hardhat";
-import { serializeAuditorList, serializeStatement, type Statement } from "keyroot/auditors";
+import type { Statement } from "keyroot/auditors";
+import "keyroot/auditors";
+import { serializeAuditorList, serializeStatement } from "keyroot/auditors/protocol";
 import {
   ArgumentError,
   type KeyrootError,

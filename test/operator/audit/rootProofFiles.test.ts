@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { mkdir, readdir, readFile, stat, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { hashRoots, type RootEntry, serializeRootEntry } from "keyroot/auditors";
+import { hashRoots, type RootEntry, serializeRootEntry } from "keyroot/auditors/protocol";
 import { parseSubtrees, verifyRootProof } from "../../../packages/keyroot/src/blocks/auditors/rootProof.ts";
 import { writeRootProofs } from "../../../packages/operator/src/audit/statements/rootProofFiles.ts";
 import { sha256 } from "../../support/samples.ts";

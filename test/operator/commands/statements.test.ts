@@ -4,6 +4,7 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createVerifier } from "keyroot";
+import "keyroot/auditors";
 import {
   hashRoots,
   parseRoots,
@@ -11,7 +12,7 @@ import {
   serializeRootEntry,
   serializeRoots,
   serializeStatement,
-} from "keyroot/auditors";
+} from "keyroot/auditors/protocol";
 import { ANY_KEY } from "../../../packages/keyroot/src/identity/expectedKey.ts";
 import { serializeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
 import { signedBy, TestAuditor } from "../../support/auditors/testAuditor.ts";

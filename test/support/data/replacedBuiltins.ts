@@ -48,6 +48,9 @@ async function makeCalls(): Promise<Record<string, Call>> {
     `${SRC}/registry/index.ts`
   )) as typeof import("../../../packages/keyroot/src/registry/index.ts");
   const auditors = (await import(`${SRC}/auditors.ts`)) as typeof import("../../../packages/keyroot/src/auditors.ts");
+  const { proveInclusion } = (await import(
+    `${SRC}/blocks/auditors/index.ts`
+  )) as typeof import("../../../packages/keyroot/src/blocks/auditors/index.ts");
   const beacon = (await import(
     `${SRC}/blocks/beacon/index.ts`
   )) as typeof import("../../../packages/keyroot/src/blocks/beacon/index.ts");
@@ -229,7 +232,7 @@ async function makeCalls(): Promise<Record<string, Call>> {
     "verifyMembership of another record": () => verifyMembership(membership.replace(/"index":\d+/, '"index":2')),
     verifyStatement: () =>
       auditors.verifyStatement(statement, audited.place, { keys: audited.keys, threshold: 2 }, audited.time * 1000),
-    proveInclusion: () => auditors.proveInclusion(["a", "b", "c"], 1),
+    proveInclusion: () => proveInclusion(["a", "b", "c"], 1),
     applyUpdate: () => applyUpdate(updates[0]!),
     parseJson: () => parseJson('{"a":[1,{"b":"c"}]}', 3),
     "parseJson of a duplicate key": () => parseJson('{"a":1,"a":2}', 3),

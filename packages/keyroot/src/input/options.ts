@@ -50,6 +50,11 @@ export function checkBoolean(what: string, value: unknown): boolean {
   throw invalidArgument(what, "true or false", value);
 }
 
+export function checkBytes(what: string, value: Uint8Array): Uint8Array {
+  if (value instanceof Uint8Array) return value;
+  throw invalidArgument(what, "a Uint8Array", value);
+}
+
 export function checkFunction<T>(what: string, value: T): T {
   if (typeof value === "function") return value;
   throw invalidArgument(what, "a function", value);

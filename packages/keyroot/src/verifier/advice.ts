@@ -1,6 +1,6 @@
 import { type Advice, type KeyrootError, VerificationError } from "../errors.ts";
 import type { Evidence } from "../evidence.ts";
-import { hadSuccess } from "./successes.ts";
+import { hasSucceeded } from "./success.ts";
 import type { VerifierConfig } from "./verifierConfig.ts";
 
 /** The maximum age in ms of the block that proves the absence of a root. */
@@ -18,8 +18,7 @@ export function advise(error: KeyrootError, config: VerifierConfig, knownSince: 
 function milderAdvice(error: KeyrootError, config: VerifierConfig, knownSince = NaN): Advice | undefined {
   if (!(error instanceof VerificationError)) return undefined;
   const { code, evidence } = error;
-  if (code === "CHAIN_ID_MISMATCH" || code === "NO_CONTRACT")
-    return config.verifiedBefore || hadSuccess(config) ? undefined : "developer";
+  if (code === "CHAIN_ID_MISMATCH" || code === "NO_CONTRACT") return hasSucceeded(config) ? undefined : "developer";
   const time = config.now();
   const age = time - knownSince;
   const isNew = age >= 0 && age <= config.publicationMs;

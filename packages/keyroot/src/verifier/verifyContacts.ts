@@ -20,11 +20,11 @@ import {
 } from "./cache.ts";
 import type { Contact } from "./contacts.ts";
 import { advise } from "./advice.ts";
+import { noteSuccess } from "./success.ts";
 import { type KeyQuery, parseKeyQuery, type VerifyOptions } from "./options.ts";
 import { readRoot } from "./readRoot.ts";
 import type { RootReading } from "./readRootAtBlock.ts";
 import type { VerifierConfig } from "./verifierConfig.ts";
-import { noteSuccess } from "./successes.ts";
 import { shareEqualCalls } from "./shareEqualCalls.ts";
 import { type VerifierSources, withSources } from "./sources.ts";
 import { verifyRecord, verifyRoot } from "./verdict.ts";

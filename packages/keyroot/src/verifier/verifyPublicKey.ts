@@ -6,9 +6,9 @@ import { encodeGetBlockNumber } from "../registry/calldata.ts";
 import type { StrictOptions } from "./strictOptions.ts";
 import { parseKeyQuery, VERIFY_OPTIONS, type VerifyOptions } from "./options.ts";
 import { readRoot } from "./readRoot.ts";
+import { noteSuccess } from "./success.ts";
 import { parseVerifierOptions, type VerifierConfig } from "./verifierConfig.ts";
 import { type VerifierSources, withSources } from "./sources.ts";
-import { noteSuccess } from "./successes.ts";
 import { verifyFile, type VerifiedRecord, verifyRoot } from "./verdict.ts";
 
 /** A published public key, where it is published, and the evidence for it. */
@@ -83,7 +83,7 @@ export async function verifyKey(
     return verified;
   } catch (error) {
     if (error instanceof VerificationError) {
-      // Loaded only when needed. If it cannot be loaded, the advice remains to warn.
+      // If this code cannot be loaded, the advice remains `warn`.
       const loaded = await import("./advice.ts").catch(() => undefined);
       loaded?.advise(error, config, knownSince);
     }

@@ -1,5 +1,5 @@
 import { availableParallelism } from "node:os";
-import type { RootEntry } from "keyroot/auditors";
+import type { RootEntry } from "keyroot/auditors/protocol";
 import { fetchBlockByHash } from "keyroot/ethereum";
 import type { RpcCall } from "keyroot/transport";
 import { ArgumentError } from "../errors.ts";

@@ -9,7 +9,7 @@ import {
   serializeAuditorList,
   type SignedAuditorList,
   verifySignatures,
-} from "keyroot/auditors";
+} from "keyroot/auditors/protocol";
 import { KeyrootError } from "keyroot/errors";
 import { checkSourceUrl, DEFAULT_LIMITS } from "keyroot/transport";
 import { openAuditorKeyFile } from "../audit/statements/auditorKeyFile.ts";

@@ -6,7 +6,7 @@ import {
   serializeAuditorList,
   serializeSignedNote,
   verifyAuditorList,
-} from "keyroot/auditors";
+} from "keyroot/auditors/protocol";
 import {
   type Auditors,
   findAuditors,

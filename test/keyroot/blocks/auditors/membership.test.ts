@@ -1,16 +1,15 @@
 import { expect } from "chai";
 import { createHash } from "node:crypto";
 import { makeMerkleFile } from "keyroot";
+import { makeMembership, verifyMembership } from "keyroot/auditors";
 import {
   hashRoots,
-  makeMembership,
   proveInclusion,
   serializeRootEntry,
   serializeRoots,
   serializeStatement,
   verifyInclusion,
-  verifyMembership,
-} from "keyroot/auditors";
+} from "keyroot/auditors/protocol";
 import { ANY_KEY } from "../../../../packages/keyroot/src/identity/expectedKey.ts";
 import { KeyrootError } from "../../../../packages/keyroot/src/errors.ts";
 import { signedBy, TestAuditor } from "../../../support/auditors/testAuditor.ts";

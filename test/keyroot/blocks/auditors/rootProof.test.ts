@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { hashRoots, type RootEntry, RootProofs, serializeRootEntry, subtreeOf } from "keyroot/auditors";
+import { hashRoots, type RootEntry, RootProofs, serializeRootEntry, subtreeOf } from "keyroot/auditors/protocol";
 import { parseSubtrees, verifyRootProof } from "../../../../packages/keyroot/src/blocks/auditors/rootProof.ts";
 import { KeyrootError } from "../../../../packages/keyroot/src/errors.ts";
 import { sha256 } from "../../../support/samples.ts";

@@ -1,12 +1,6 @@
 import { expect } from "chai";
-import {
-  type AuditorOptions,
-  parseSignedStatement,
-  serializeSignedNote,
-  serializeStatement,
-  type Statement,
-  verifyStatement,
-} from "keyroot/auditors";
+import { type AuditorOptions, type Statement, verifyStatement } from "keyroot/auditors";
+import { parseSignedStatement, serializeSignedNote, serializeStatement } from "keyroot/auditors/protocol";
 import { KeyrootError } from "../../../../packages/keyroot/src/errors.ts";
 import { keyText, signedBy, TestAuditor } from "../../../support/auditors/testAuditor.ts";
 

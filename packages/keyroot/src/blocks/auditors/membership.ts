@@ -6,7 +6,7 @@ import type { ExpectedBytes } from "../../identity/expectedKey.ts";
 import type { UserID } from "../../identity/userID.ts";
 import { parseDocument } from "../../input/document.ts";
 import { ShapeChecker } from "../../input/shapeChecker.ts";
-import type { MerkleFile } from "../../merkle/file.ts";
+import { checkMerkleFile, type MerkleFile } from "../../merkle/file.ts";
 import { MERKLE_ROOT } from "../../merkle/hash.ts";
 import { makeMerkleProof, type MerkleProof, parseMerkleProof, verifyMerkleProof } from "../../merkle/proof.ts";
 import { parseRoots, proveInclusion, serializeRootEntry, verifyInclusion } from "./rootTree.ts";
@@ -53,9 +53,11 @@ const shape = /* @__PURE__ */ new ShapeChecker(
  * Makes a user's membership proof.
  * @param statement a statement's file; @param roots the list of roots beside it; @param file the root's file
  * @throws VerificationError STATEMENT_TREE_MISMATCH if the root is not in the tree, or its file has superseded records: then
- * only the whole file and a storage proof show the user's key; USER_NOT_IN_FILE, and as `parseSignedStatement`
+ * only the whole file and a storage proof show the user's key; USER_NOT_IN_FILE, and as `parseSignedStatement`; ArgumentError
+ * ARGUMENT_INVALID
  */
 export function makeMembership(statement: Uint8Array, roots: Uint8Array, file: MerkleFile, userID: UserID): Membership {
+  checkMerkleFile(file);
   const { tree } = parseSignedStatement(statement).statement;
   const entries = parseRoots(roots, tree);
   const index = entries.findIndex(({ root }) => root === file.tree.root);

@@ -5,6 +5,7 @@ import { bytesToHex, hexToBytes } from "../../bytes/platform.ts";
 import { VerificationError } from "../../errors.ts";
 import { checkBuiltins } from "../../input/builtins.ts";
 import { decodeDocument } from "../../input/document.ts";
+import { checkBytes } from "../../input/options.ts";
 
 /** A root in a statement's tree. */
 export interface RootEntry {
@@ -36,7 +37,9 @@ export function serializeRoots(entries: readonly RootEntry[]): string {
  * @throws VerificationError STATEMENT_TREE_MISMATCH, FILE_TOO_LARGE, FILE_NOT_UTF8, step "anchor" or "file"
  */
 export function parseRoots(source: Uint8Array, tree: { size: number; hash: string }): RootEntry[] {
-  const lines = decodeDocument("The list of roots", source, MAX_ROOTS_BYTES).split("\n");
+  const lines = decodeDocument("The list of roots", checkBytes("The list of roots", source), MAX_ROOTS_BYTES).split(
+    "\n",
+  );
   const isComplete = lines.pop() === "" && lines.length >= tree.size;
   const own = lines.slice(0, tree.size);
   const actual = isComplete ? hashRoots(own) : undefined;

@@ -5,6 +5,7 @@ import { encodeUtf8 } from "../../engine/utf8.ts";
 import { KeyrootError, VerificationError } from "../../errors.ts";
 import { decodeDocument } from "../../input/document.ts";
 import { describeValue } from "../../input/describeValue.ts";
+import { checkBytes } from "../../input/options.ts";
 import type { AuditorKey } from "./auditorKey.ts";
 
 /** One auditor's signature of a text. It is not verified. */
@@ -48,10 +49,11 @@ export function serializeSignedNote({ text, cosignatures }: SignedNote): string 
  * Parses a signed file from an untrusted source. Signatures of other kinds are left out.
  * @param subject the name of the file, for error messages
  * @param source the bytes as received
- * @throws VerificationError STATEMENT_INVALID, FILE_TOO_LARGE, FILE_NOT_UTF8, step "anchor" or "file"
+ * @throws VerificationError STATEMENT_INVALID, FILE_TOO_LARGE, FILE_NOT_UTF8, step "anchor" or "file"; ArgumentError
+ * ARGUMENT_INVALID
  */
 export function parseSignedNote(subject: string, source: Uint8Array, maxBytes: number): SignedNote {
-  const whole = decodeDocument(subject, source, maxBytes);
+  const whole = decodeDocument(subject, checkBytes(subject, source), maxBytes);
   const end = whole.indexOf("\n\n");
   const lines = whole.slice(end + 2).split("\n");
   if (end === -1 || lines.pop() !== "")

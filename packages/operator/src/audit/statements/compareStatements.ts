@@ -1,5 +1,5 @@
+import type { AuditorKey } from "keyroot/auditors";
 import {
-  type AuditorKey,
   checkPlace,
   fetchRoots,
   fetchStatement,
@@ -12,7 +12,7 @@ import {
   serializeSignedNote,
   type SignedStatement,
   verifySignatures,
-} from "keyroot/auditors";
+} from "keyroot/auditors/protocol";
 import { KeyrootError } from "keyroot/errors";
 import { type Finding, finding } from "../finding.ts";
 import type { StatementFolder } from "./statementFolder.ts";

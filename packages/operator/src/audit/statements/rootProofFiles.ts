@@ -1,6 +1,6 @@
 import { readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { type RootEntry, RootProofs, subtreeOf } from "keyroot/auditors";
+import { type RootEntry, RootProofs, subtreeOf } from "keyroot/auditors/protocol";
 import { createFolders, syncFolder } from "../../disk/folder.ts";
 import { writeFileAtomic, writeToDisk } from "../../disk/writeFileAtomic.ts";
 

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { Statement } from "keyroot/auditors";
 import {
   cosignedMessage,
   hashRoots,
@@ -16,8 +17,7 @@ import {
   serializeStatement,
   type SignedAuditorList,
   type SignedStatement,
-  type Statement,
-} from "keyroot/auditors";
+} from "keyroot/auditors/protocol";
 import { makeFolder } from "../../disk/folder.ts";
 import { writeFileAtomic } from "../../disk/writeFileAtomic.ts";
 import { TransportError, VerificationError } from "../../errors.ts";
