@@ -54,7 +54,7 @@ export const GROUP_ORDER: readonly string[] = Object.keys(GROUPS);
 const ENTRIES: Readonly<Record<string, readonly string[]>> = {
   "packages/keyroot": [
     ...[".", "./bundle", "./errors", "./identity", "./partner", "./safety-code"],
-    ...["./store/file", "./store/indexeddb", "./user"],
+    ...["./store/file", "./store/indexeddb", "./store/key-value", "./user"],
   ],
   "packages/operator": [".", "./hardhat"],
   "packages/service": [".", "./admin"],

@@ -8,6 +8,7 @@ import * as partner from "../../packages/keyroot/src/partner.ts";
 import * as safetyCode from "../../packages/keyroot/src/safetyCode.ts";
 import * as fileStore from "../../packages/keyroot/src/store/fileStore.ts";
 import * as indexedDb from "../../packages/keyroot/src/store/indexedDbStore.ts";
+import * as keyValueStore from "../../packages/keyroot/src/store/keyValueStore.ts";
 import * as user from "../../packages/keyroot/src/user.ts";
 import { junk, keyrootErrorOf } from "../support/data/junk.ts";
 
@@ -21,6 +22,7 @@ const ENTRIES: Record<string, Record<string, unknown>> = {
   "keyroot/safety-code": safetyCode,
   "keyroot/store/file": fileStore,
   "keyroot/store/indexeddb": indexedDb,
+  "keyroot/store/key-value": keyValueStore,
   "keyroot/partner": partner,
   "keyroot/user": user,
 };

@@ -397,6 +397,26 @@ describe("watch", () => {
       expect(rounds).to.equal(2);
     });
 
+    it("starts no round while it is paused, and checks at once after the pause if a round is due", async () => {
+      let rounds = 0;
+      const contacts = () => {
+        rounds++;
+        return [];
+      };
+      const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+      const watch = await start({ intervalMs: 1, contacts });
+      watch.pause();
+      await watch.check();
+      const before = rounds;
+      time += HOUR;
+      await wait(50);
+      expect(rounds).to.equal(before);
+      watch.resume();
+      while (rounds === before) await wait(1);
+      await watch.check();
+      expect(watch.status.checkedAt).to.equal(time);
+    });
+
     it("ends with the signal", async () => {
       const watch = await start();
       app.abort();

@@ -1,9 +1,9 @@
 import { checkFunction, checkObject } from "../input/options.ts";
 
 /**
- * Stores texts under names, for `cache` and `watch`. `keyroot/store/indexeddb` and `keyroot/store/file` make stores. A
- * `Map` is a store that ends with the process. Anyone who can write to it can make a client accept a false key, so keep it
- * with the app's own data.
+ * Stores texts under names, for `cache` and `watch`. `keyroot/store/indexeddb`, `keyroot/store/file` and
+ * `keyroot/store/key-value` make stores. A `Map` is a store that ends with the process. Anyone who can write to it can make a
+ * client accept a false key, so keep it with the app's own data.
  */
 export interface Store {
   /** Returns the last text that was stored under this name, or undefined. */

@@ -67,6 +67,10 @@ export interface Watch {
   readonly status: WatchStatus;
   /** Runs a round now. @returns its result */
   check(): Promise<WatchStatus>;
+  /** Starts no further rounds, for example while the app is in the background. A round that has begun ends as usual. */
+  pause(): void;
+  /** Ends the pause. Runs a round at once if one is due. */
+  resume(): void;
 }
 
 const OPTIONS: (keyof WatchKeysOptions)[] = [
@@ -186,11 +190,15 @@ export function watch(config: VerifierConfig, options: WatchKeysOptions): Watch 
     return state.nextAt;
   };
 
+  let isPaused = false;
+  let waking = new AbortController();
+
   const run = async () => {
     while (!signal.aborted) {
+      const { signal: wake } = waking;
       let nextAt = now() + intervalMs;
       // No request while the browser reports that it is offline.
-      if (platform.navigator?.onLine ?? true) {
+      if (!isPaused && (platform.navigator?.onLine ?? true)) {
         try {
           nextAt = await lock(() => round(false));
         } catch (error) {
@@ -198,7 +206,7 @@ export function watch(config: VerifierConfig, options: WatchKeysOptions): Watch 
           status = { ...status, errors: [error] };
         }
       }
-      await sleep(Math.max(nextAt - now(), 0), signal);
+      await sleep(Math.max(nextAt - now(), 0), [signal, wake]);
     }
   };
   void run();
@@ -209,6 +217,14 @@ export function watch(config: VerifierConfig, options: WatchKeysOptions): Watch 
     async check() {
       await lock(() => round(true));
       return status;
+    },
+    pause() {
+      isPaused = true;
+    },
+    resume() {
+      isPaused = false;
+      waking.abort();
+      waking = new AbortController();
     },
   };
 }
@@ -310,12 +326,12 @@ function parseState(stored: unknown): WatchState {
   }
 }
 
-/** Waits until the time is over or the signal aborts. */
-async function sleep(ms: number, signal: AbortSignal): Promise<void> {
+/** Waits until the time is over or one of the signals aborts. */
+async function sleep(ms: number, signals: readonly AbortSignal[]): Promise<void> {
   const { promise, resolve } = withResolvers<unknown>();
   const timer = setTimeout(resolve, ms);
-  signal.addEventListener("abort", resolve);
-  if (!signal.aborted) await promise;
+  for (const signal of signals) signal.addEventListener("abort", resolve);
+  if (!signals.some(({ aborted }) => aborted)) await promise;
   clearTimeout(timer);
-  signal.removeEventListener("abort", resolve);
+  for (const signal of signals) signal.removeEventListener("abort", resolve);
 }

@@ -1,0 +1,41 @@
+import { TransportError } from "../errors.ts";
+import { checkFunction, checkObject } from "../input/options.ts";
+import type { Store } from "./store.ts";
+
+/** A key-value store with the functions of the Web Storage API, which may return promises. */
+export interface KeyValueStorage {
+  /** Returns the text under a name; null or undefined without one. */
+  getItem(name: string): unknown;
+  /** Stores a text. May return a promise, which resolves when the text is stored. */
+  setItem(name: string, text: string): unknown;
+}
+
+/**
+ * A store in any key-value store, such as AsyncStorage, `expo-sqlite/kv-store` or `localStorage`.
+ * @returns a store
+ * @throws ArgumentError ARGUMENT_INVALID; TransportError STORE_UNAVAILABLE, from the functions of the store
+ * @example
+ * const store = keyValueStore(AsyncStorage);
+ */
+export function keyValueStore(storage: KeyValueStorage): Store {
+  const methods: Record<keyof KeyValueStorage, unknown> = checkObject("The storage", storage);
+  checkFunction("The storage's getItem", methods.getItem);
+  checkFunction("The storage's setItem", methods.setItem);
+  return {
+    get: (name) =>
+      access("read", async () => {
+        const text = (await storage.getItem(name)) ?? undefined;
+        if (text === undefined || typeof text === "string") return text;
+        throw new TypeError(`The value is not a text, but of type ${typeof text}.`);
+      }),
+    set: (name, text) => access("write to", () => storage.setItem(name, text)),
+  };
+}
+
+async function access<T>(operation: string, work: () => T | Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (cause) {
+    throw new TransportError("STORE_UNAVAILABLE", `Cannot ${operation} the app's key-value store.`, { cause });
+  }
+}
