@@ -108,7 +108,7 @@ function checkEqual(first: Part, part: Part): void {
   const [expected, actual] = [about(first), about(part)];
   for (const name of Object.keys(expected) as (keyof typeof expected)[]) {
     if (isDeepStrictEqual(expected[name], actual[name])) continue;
-    const texts = [actual, expected].map((one) => String(JSON.stringify(one[name])));
+    const texts = [actual, expected].map((one) => JSON.stringify(one[name]));
     throw invalid(
       `${nameOf(part.result)} has the ${name} ${texts[0]}, part 1 has ${texts[1]}. Run all parts alike, at one block.`,
     );
