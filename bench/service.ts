@@ -21,7 +21,7 @@ const ROUNDS = QUICK ? 1 : 5;
 const SECONDS = QUICK ? 1 : 4;
 const OPEN_LOOP_SECONDS = QUICK ? 1 : 60;
 const TOKENS = QUICK ? 64 : 10_000;
-/** Numbers of concurrent clients. The claims are about the middle one. */
+/** Numbers of concurrent clients to measure. The goals are for the middle one. */
 const CLIENTS = QUICK ? [32] : [10, 32, 64];
 const CLAIM = 32;
 const SHARE_OF_PEAK = 0.7;

@@ -17,7 +17,7 @@ export interface Chart {
   kind: "lines" | "bars";
   x: { column: string; title: string };
   y: { column: string; title: string; logarithmic?: boolean };
-  /** The column that names the line, or the bar in its category. Default: one line or one bar. */
+  /** The column whose values name the lines, or the bars in a category. Default: one line, or one bar per category. */
   series?: string;
   /** The quantity that grows with x. The page states the exponent of each line. */
   growth?: string;

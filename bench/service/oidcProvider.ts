@@ -23,7 +23,7 @@ const RESOURCES = {
   opaque: "https://keyroot.example/opaque",
 } as const;
 
-/** The first message of the parent. */
+/** The first message from the parent process. */
 export interface OidcRequest {
   databaseUrl: string;
   connections: number;

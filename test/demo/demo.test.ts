@@ -203,7 +203,7 @@ describe("the demo", () => {
         expect(json["roots"]).to.have.lengthOf(2);
       });
 
-      it("ends with 1 if an attack is rejected with another code", async () => {
+      it("exits with code 1 if an attack is rejected with another code", async () => {
         const attacks = new URL("../../demo/attacks.ts", import.meta.url).href;
         const program = `import { ATTACKS } from "${attacks}"; ATTACKS[0].expectedCode = "NOT_PUBLISHED";`;
         const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(program)}`;

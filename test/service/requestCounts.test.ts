@@ -29,7 +29,7 @@ describe("RequestCounts", () => {
   };
   const requestsOf = async (name: string) => (await of(0).get(name)).requests;
 
-  it("counts many concurrent additions one by one, over all replicas", async () => {
+  it("counts each concurrent request exactly once across replicas", async () => {
     const places = await Promise.all(Array.from({ length: 200 }, (_, i) => of(i % 2).add("caller:a", 1)));
     const sorted = places.map(({ requests }) => requests).toSorted((a, b) => a - b);
     expect(sorted).to.deep.equal(Array.from({ length: 200 }, (_, i) => i + 1));

@@ -7,7 +7,7 @@ import type { Evidence } from "./evidence.ts";
 
 /** The library's error codes, grouped by subject. `@keyroot/operator` and `@keyroot/service` add theirs. */
 export const ERROR_CODES = [
-  // identity
+  // User ids, public keys and records
   "USER_ID_INVALID",
   "IDENTIFIER_INVALID",
   "SECRET_TOO_SHORT",

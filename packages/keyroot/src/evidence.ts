@@ -33,7 +33,7 @@ export interface Evidence {
   storageProof: boolean;
   /** The block at which the contract was read. Undefined if one endpoint's latest state was enough. */
   block?: { hash: string; number: number; timestamp: number } | undefined;
-  /** The number of endpoints that agree, with the anchor `quorum`. At least the requested number. */
+  /** For the anchor `quorum`, the number of endpoints that agreed: at least the requested number. */
   agreeing?: number | undefined;
   /** The keys of the auditors that signed the statement, with the anchor `auditors`. At least the required number. */
   auditors?: readonly string[] | undefined;

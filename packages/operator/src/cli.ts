@@ -26,7 +26,7 @@ async function load() {
   }
 }
 
-/** Prints an error like every command. The shared code for that may need a later version of Node. */
+/** Prints an error as the commands do. It does not import their code, which may not load in this version of Node. */
 function refuse(reason: string): void {
   const message = `${reason} This is Node ${process.versions.node}. Install Node ${NEWEST_TESTED} (https://nodejs.org), or put 'npx -p node@${NEWEST_TESTED}' before the command.`;
   process.exitCode = 2;

@@ -8,7 +8,7 @@ export interface ErrorEntry {
   remedy: string;
 }
 
-/** The tables of codes that a verification can report. */
+/** The headings in docs/errors.md whose codes a verification can report. */
 const TABLES = ["ArgumentError", "VerificationError", "TransportError"];
 
 /** The rows of docs/errors.md about verifications, by code, as plain text. */

@@ -226,7 +226,7 @@ describeOnChains("a cache of verified keys", (chain) => {
     });
 
     for (const [what, invented] of Object.entries({ "another key": () => withForgedKey, "no key": () => withoutKey })) {
-      it(`refuses one endpoint's answer that the user has ${what}, with both pieces of evidence`, async () => {
+      it(`fails with EQUIVOCATION if one endpoint reports ${what}, and returns the evidence for both answers`, async () => {
         lie(0, invented());
         for (const required of [{}, FINAL]) {
           const outcome = await verify({ ...required, rpc: url(0) });

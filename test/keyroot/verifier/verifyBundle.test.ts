@@ -64,7 +64,7 @@ describe("verifyBundle", () => {
       expect(await verify(bundle, expected, pinned)).to.include({ root: short.root });
     });
 
-    it("ignores a node beside the path", async () => {
+    it("ignores proof nodes that are not on the path", async () => {
       expect(await verify(withChanges({ accountProof: [...good.accountProof, ...good.storageProof] }))).to.deep.equal(
         verdict,
       );

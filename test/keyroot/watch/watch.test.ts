@@ -298,7 +298,7 @@ describe("watch", () => {
       expect(codes()).to.deep.equal([]);
     });
 
-    it("waits twice as long after each failure, up to 5 minutes, and as before after a success", async () => {
+    it("doubles the wait after each failure, up to 5 minutes, and resets it after a success", async () => {
       network.isOffline = true;
       const watch = await start();
       const waits: number[] = [];

@@ -308,7 +308,7 @@ describeWithProgram("audit --part and --merge-parts", (keyroot) => {
     expect([missing.code, missing.json.error?.["code"]]).to.deep.equal([2, "PARTS_INVALID"]);
   });
 
-  it("end with 2 without --pinned", async () => {
+  it("exit with code 2 without --pinned", async () => {
     const { code, json } = await keyroot.json(["audit", ...place(), "--part", "1/3"]);
     expect(code).to.equal(2);
     expect(json.error?.["message"]).to.include("--pinned");

@@ -57,7 +57,7 @@ describe("the commands of administration", () => {
     expect(await list(...filter, "--until", "2026-01-01")).to.include({ code: 0, stdout: "" });
   });
 
-  it("end with 2 if the service refuses the request, and print the reason", async () => {
+  it("exit with code 2 if the service refuses the request, and print the reason", async () => {
     for (const [code, reason, ...words] of [
       ["FIELD_INVALID", "name: must be at least 1 character.", "create-partner", "--name", ""],
       ["PARTNER_UNKNOWN", "There is no partner", "create-server-token", "--biz-id", "biz_none"],
@@ -69,7 +69,7 @@ describe("the commands of administration", () => {
     }
   });
 
-  it("end with 2 without their options", async () => {
+  it("exit with code 2 without their options", async () => {
     const incomplete = [
       ["suspend-partner"],
       ["limit-users", "--biz-id", "biz_1"],

@@ -43,7 +43,7 @@ describeWithProgram("audit and watch", (keyroot) => {
   describe("audit", () => {
     beforeEach(() => world.publish(others));
 
-    it("ends with 0 and a report with a chart of the batches", async () => {
+    it("exits with code 0 and a report with a chart of the batches", async () => {
       const root = await world.publish([mine]);
       const hash = await world.head();
       const { code, stdout } = await keyroot.run(auditing("--pinned", hash, "--storage-proof"));
@@ -66,7 +66,7 @@ describeWithProgram("audit and watch", (keyroot) => {
       expect((json["batches"] as { root: string }[]).map((batch) => batch.root)[1]).to.equal(root);
     });
 
-    it("ends with 2 if --files is not a folder that can be read", async () => {
+    it("exits with code 2 if --files is not a folder that can be read", async () => {
       for (const path of [join(world.folder, "none"), devNull]) {
         const { code, json } = await keyroot.json(auditingFolder(path));
         expect([code, json.error?.["code"]]).to.deep.equal([2, "FILE_UNREADABLE"]);
@@ -74,7 +74,7 @@ describeWithProgram("audit and watch", (keyroot) => {
       }
     });
 
-    it("ends with 1 and a precise finding if a file is wrong", async () => {
+    it("exits with code 1 and a precise finding if a file is wrong", async () => {
       const root = await world.publish([mine]);
       await world.writeText(root, (await world.readText(root)).replace(mine.pubKey, other.pubKey));
       const { code, json } = await keyroot.json(auditing());
@@ -88,7 +88,7 @@ describeWithProgram("audit and watch", (keyroot) => {
       );
     });
 
-    it("ends with 3 and no verdict if the file host is unavailable, and continues when it is back", async () => {
+    it("exits with code 3 and no verdict if the file host is unavailable, and continues when it is back", async () => {
       const away = ["audit", ...place(await gone()), "--state", statePath()];
       const { code, json } = await keyroot.json(away);
       expect([code, json["passed"], json["findings"]]).to.deep.equal([3, false, []]);
@@ -97,7 +97,7 @@ describeWithProgram("audit and watch", (keyroot) => {
       expect((await keyroot.run(auditing())).code).to.equal(0);
     });
 
-    it("ends with 3 if the endpoint is unavailable, and with 1 if its proof is false", async () => {
+    it("exits with code 3 if the endpoint is unavailable, and with 1 if its proof is false", async () => {
       const away = auditing().with(2, await gone());
       expect((await keyroot.json(away)).json.error).to.include({ code: "UNREACHABLE" });
       world.lie((method, params, truth) => truth(method, method === "eth_getProof" ? params.with(1, [HASH]) : params));
@@ -105,7 +105,7 @@ describeWithProgram("audit and watch", (keyroot) => {
       expect([code, json.error?.["code"]]).to.deep.equal([1, "PROOF_INVALID"]);
     });
 
-    it("ends with 2 for an invalid state, and starts over with --fresh", async () => {
+    it("exits with code 2 for an invalid state, and starts over with --fresh", async () => {
       await writeFile(statePath(), "{}");
       const { code, json } = await keyroot.json(auditing());
       expect([code, json.error?.["code"]]).to.deep.equal([2, "STATE_INVALID"]);
@@ -113,7 +113,7 @@ describeWithProgram("audit and watch", (keyroot) => {
       expect((await keyroot.run(auditing())).code).to.equal(0);
     });
 
-    it("ends with 2 for invalid arguments, without any request", async () => {
+    it("exits with code 2 for invalid arguments, without any request", async () => {
       let asked = 0;
       world.lie(() => asked++);
       const wrong = [
@@ -143,7 +143,7 @@ describeWithProgram("audit and watch", (keyroot) => {
         .split("\n")
         .map((line) => JSON.parse(line) as Record<string, unknown>);
 
-    it("polls once from the block of the last run, and ends with 0", async () => {
+    it("polls once from the block of the last run, and exits with code 0", async () => {
       const once = watching("--once", "--state", statePath());
       expect((await keyroot.run(once)).code).to.equal(0);
       const root = await world.publish([mine]);
@@ -176,7 +176,7 @@ describeWithProgram("audit and watch", (keyroot) => {
       ]);
     });
 
-    it("ends with 1 for a wrong key, after a JSON line and a message to the webhook", async () => {
+    it("exits with code 1 for a wrong key, after a JSON line and a message to the webhook", async () => {
       const messages: unknown[] = [];
       const hook = closing(
         await serve((request, response) => {
@@ -206,7 +206,7 @@ describeWithProgram("audit and watch", (keyroot) => {
       expect(lines.join()).not.to.include("secret");
     });
 
-    it("reports a user's root whose file is unavailable, and ends with 3, or with 1 after --unavailable-after", async () => {
+    it("reports a user's root whose file is unavailable, and exits with code 3, or with 1 after --unavailable-after", async () => {
       const host = closing(await serve((_, response) => response.writeHead(503).end()));
       const once = [...watching("--once", "--state", statePath()).with(8, host.url)];
       expect((await keyroot.run(once)).code).to.equal(0);
@@ -260,7 +260,7 @@ describeWithProgram("audit and watch", (keyroot) => {
       expect((await keyroot.run(watching("--once"), { env: { KEYROOT_UNAVAILABLE_AFTER: "soon" } })).code).to.equal(2);
     });
 
-    it("sends the reason for its end to the webhook, and ends with 1 after an alarm although the endpoint fails", async () => {
+    it("sends the reason for its end to the webhook, and exits with code 1 after an alarm although the endpoint fails", async () => {
       const messages: Record<string, unknown>[] = [];
       const hook = closing(
         await serve((request, response) => {
@@ -317,7 +317,7 @@ describeWithProgram("audit and watch", (keyroot) => {
         .and.not.include("secret");
     });
 
-    it("reports an unavailable endpoint, continues, and ends with 0 at Ctrl-C", async () => {
+    it("reports an unavailable endpoint, continues, and exits with code 0 at Ctrl-C", async () => {
       // The first calls read the chain id and the genesis block.
       let calls = 0;
       world.lie((method, params, truth) => {
@@ -351,12 +351,12 @@ describeWithProgram("audit and watch", (keyroot) => {
       }
     });
 
-    it("ends with 3 if the endpoint is unavailable and --once is set", async () => {
+    it("exits with code 3 if the endpoint is unavailable and --once is set", async () => {
       const { code, json } = await keyroot.json(watching("--once").with(2, await gone()));
       expect([code, json.error?.["code"]]).to.deep.equal([3, "UNREACHABLE"]);
     });
 
-    it("ends with 2 for invalid arguments, without any request", async () => {
+    it("exits with code 2 for invalid arguments, without any request", async () => {
       let asked = 0;
       world.lie(() => asked++);
       const hook = "https://hooks.example/secret";

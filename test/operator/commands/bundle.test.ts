@@ -139,7 +139,7 @@ describeWithProgram("bundle, and verify --bundle", (keyroot) => {
       });
     }
 
-    it("ends with 2 without --files, and does not write to the local stack's folder", async () => {
+    it("exits with code 2 without --files, and does not write to the local stack's folder", async () => {
       const env = await writeStack();
       const before = await readFile(bundlePath, "utf8");
       await stack.connection.networkHelpers.mine();
@@ -149,7 +149,7 @@ describeWithProgram("bundle, and verify --bundle", (keyroot) => {
       expect(await readFile(bundlePath, "utf8")).to.equal(before);
     });
 
-    it("ends with 3 if it cannot write", async () => {
+    it("exits with code 3 if it cannot write", async () => {
       const path = join(folder.path, "file");
       await writeFile(path, "");
       const { code, json } = await keyroot.json(["bundle", userID, ...target, "--files", path]);
@@ -194,13 +194,13 @@ describeWithProgram("bundle, and verify --bundle", (keyroot) => {
       });
     });
 
-    it("ends with 1 if no trusted block is given", async () => {
+    it("exits with code 1 if no trusted block is given", async () => {
       const { code, stdout, stderr } = await keyroot.run(["verify", "--bundle", bundlePath, ...trusted.slice(0, 2)]);
       expect([code, stdout]).to.deep.equal([1, ""]);
       expect(stderr).to.match(/^UNANCHORED \(step anchor\): Unanchored: /);
     });
 
-    it("ends with 1 for a false or malformed bundle", async () => {
+    it("exits with code 1 for a false or malformed bundle", async () => {
       for (const [error, path, options] of [
         ["KEY_MISMATCH", bundlePath, ["--expected-public-key", stranger.pubKey]],
         ["CHAIN_ID_MISMATCH", bundlePath, ["--chain-id", "1"]],
@@ -218,7 +218,7 @@ describeWithProgram("bundle, and verify --bundle", (keyroot) => {
       expect(await verify(bundlePath, ...otherBlock)).to.include({ code: 1, error: "HEADER_MISMATCH" });
     });
 
-    it("ends with 2 for invalid arguments", async () => {
+    it("exits with code 2 for invalid arguments", async () => {
       for (const [error, path, options] of [
         ["ARGUMENT_INVALID", bundlePath, trusted.slice(2)],
         ["ARGUMENT_INVALID", bundlePath, [...trusted.slice(0, 3), "latest"]],
@@ -234,7 +234,7 @@ describeWithProgram("bundle, and verify --bundle", (keyroot) => {
   });
 
   describe("verify without a bundle", () => {
-    it("ends with 2 without a user", async () => {
+    it("exits with code 2 without a user", async () => {
       const { code, json } = await keyroot.json(["verify", ...target]);
       expect([code, json.error?.["code"]]).to.deep.equal([2, "ARGUMENT_INVALID"]);
     });

@@ -387,7 +387,7 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
       expect(stdout).to.contain(`The public key of ${one.userID} is verified.\n`).and.contain(one.pubKey);
     });
 
-    it("ends with 1 if the key is not published or differs, or the chain, contract or code differ", async () => {
+    it("exits with code 1 if the key is not published or differs, or the chain, contract or code differ", async () => {
       await publishQuickly(one);
       const { userID } = one;
       const cases: [string, Record<string, string>, string][] = [
@@ -401,7 +401,7 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
       expect(ran).to.deep.equal(cases.map(([, , error]) => [1, error]));
     });
 
-    it("ends with 1 if the file is missing or invalid", async () => {
+    it("exits with code 1 if the file is missing or invalid", async () => {
       await publishQuickly(one);
       const [file = never()] = await readdir(fresh.filesDir);
       await rm(join(fresh.filesDir, file));
@@ -444,7 +444,7 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
       expect(stdout).to.match(/published users +unknown: the contract has no userCount\(\).*PubKeyTrust/);
     });
 
-    it("ends with 1 if there is no contract", async () => {
+    it("exits with code 1 if there is no contract", async () => {
       const { code, json } = await keyroot.json(["status", ...chain({ contract: NOBODY })]);
       expect([code, json.error?.["code"]]).to.deep.equal([1, "NO_CONTRACT"]);
     });

@@ -32,7 +32,7 @@ function describeCommandLine(keyroot: CommandLine): void {
   });
 
   describe("invalid arguments", () => {
-    it("end with 2, a reason and nothing on standard output", async () => {
+    it("exit with code 2, a reason and nothing on standard output", async () => {
       const nowhere = ["--records", "nowhere", "--files", "nowhere"];
       const invalid = [
         ["an-unknown-command"],
@@ -89,7 +89,7 @@ function describeCommandLine(keyroot: CommandLine): void {
       expect(await stderr).to.match(/^ARGUMENT_INVALID: .*\n$/);
     });
 
-    it("reports a full standard output once and ends with 3", async function () {
+    it("reports a full standard output once and exits with code 3", async function () {
       // Only Linux has /dev/full, which behaves like a full disk.
       if (process.platform !== "linux") this.skip();
       const [node, ...cli] = keyroot.words;
@@ -102,7 +102,7 @@ function describeCommandLine(keyroot: CommandLine): void {
   });
 
   describe("an endpoint that is unavailable", () => {
-    it("ends with 3, and shows only the host of the endpoint's URL", async () => {
+    it("exits with code 3, and shows only the host of the endpoint's URL", async () => {
       const html = closing(await serve((_, response) => response.end("<html>It works!</html>")));
       const broken = closing(await serve((_, response) => response.writeHead(500).end()));
       const endless = closing(

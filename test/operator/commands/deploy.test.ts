@@ -68,7 +68,7 @@ describeOnBoth("keyroot deploy", (startChain) => {
     expect((await deploy()).json).to.deep.equal(first.json);
   });
 
-  it("ends with 2 for an invalid owner, and with 1 on the wrong chain", async () => {
+  it("exits with code 2 for an invalid owner, and with 1 on the wrong chain", async () => {
     for (const owner of ["0x123", "0x00000000000000000000000000000000DEADbeeF"]) {
       const { code, json } = await deploy({ owner });
       expect([code, json.error?.["code"]], owner).to.deep.equal([2, "ARGUMENT_INVALID"]);
@@ -78,7 +78,7 @@ describeOnBoth("keyroot deploy", (startChain) => {
     expect(await deployments()).to.deep.equal(before);
   });
 
-  it("ends with 3 if the endpoint fails during the deployment, and shows only the host of its URL", async () => {
+  it("exits with code 3 if the endpoint fails during the deployment, and shows only the host of its URL", async () => {
     const failing = closing(
       await serve((request, response) => {
         void text(request).then(async (body) => {

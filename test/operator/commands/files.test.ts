@@ -106,7 +106,7 @@ describeOnHosts("commands without a chain", (keyroot) => {
       expect(stderr).to.match(/\n {2}and 30 more\n$/);
     });
 
-    it("ends with 2 if there is no record or no such file", async () => {
+    it("exits with code 2 if there is no record or no such file", async () => {
       const cases = [
         [await write("empty.jsonl", "\n"), "NO_RECORDS"],
         [inFolder("none.jsonl"), "FILE_UNREADABLE"],
@@ -151,7 +151,7 @@ describeOnHosts("commands without a chain", (keyroot) => {
       expect(await readdir(out())).to.have.lengthOf(1);
     });
 
-    it("ends with 3 if it cannot write or the disk is full, and leaves no partial file", async () => {
+    it("exits with code 3 if it cannot write or the disk is full, and leaves no partial file", async () => {
       const records = await write("users.jsonl", jsonl(sampleRecords(1000)));
       const { code, json } = await keyroot.json(["build-file", "--records", records, "--files", records]);
       expect([code, json.error?.["code"]]).to.deep.equal([3, "FILE_UNWRITABLE"]);
@@ -245,7 +245,7 @@ describeOnHosts("commands without a chain", (keyroot) => {
       expect(await check(path)).to.deep.equal([1, "record", "KEY_ID_MISMATCH"]);
     });
 
-    it("ends with 2 if the path is missing or not a file", async () => {
+    it("exits with code 2 if the path is missing or not a file", async () => {
       const ran = await Promise.all(
         [inFolder(`${good.tree.root}.json`), folder.path, "/dev/zero"].map((path) => check(path)),
       );

@@ -24,20 +24,20 @@ describe("commands in Hardhat", () => {
     expect(json).to.include({ contract: fresh.contract, chainId: fresh.chainId, owner: fresh.owner });
   });
 
-  it("end with 2 if --network and --rpc are both given", async () => {
+  it("exit with code 2 if --network and --rpc are both given", async () => {
     const env = { KEYROOT_RPC_URL: fresh.rpcUrl, KEYROOT_OWNER_KEY: OWNER_KEY };
     const args = ["status", "--network", "live", "--rpc", fresh.rpcUrl, "--contract", fresh.contract];
     const { code, json } = await hardhat.json(args, { env });
     expect([code, json.error?.["code"]]).to.deep.equal([2, "ARGUMENT_INVALID"]);
   });
 
-  it("end with 2 for a network that the project does not have", async () => {
+  it("exit with code 2 for a network that the project does not have", async () => {
     const { code, json } = await hardhat.json(["status", "--network", "nowhere", "--contract", fresh.contract]);
     expect([code, json.error?.["code"]]).to.deep.equal([2, "ARGUMENT_INVALID"]);
     expect(json.error?.["message"]).to.contain("nowhere");
   });
 
-  it("end with 2 for invalid arguments after Hardhat's own options", async () => {
+  it("exit with code 2 for invalid arguments after Hardhat's own options", async () => {
     const [node, cli, task] = hardhat.words;
     const args = [cli ?? "", "--network", "live", task ?? "", "status", "--an-unknown-option"];
     expect(await outcomeOf(spawn(node, args, { env: environment({}) }))).to.include({ code: 2, stdout: "" });

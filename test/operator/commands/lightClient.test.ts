@@ -67,16 +67,16 @@ describeWithProgram("a light client", (keyroot) => {
       expect(code).to.equal(0);
     });
 
-    it("ends with 3 if no endpoint answers", async () => {
+    it("exits with code 3 if no endpoint answers", async () => {
       expect(await follow({ beacon: "http://127.0.0.1:1" })).to.include({ code: 3, error: "UNREACHABLE" });
     });
 
-    it("ends with 1 if the answer is for another network", async () => {
+    it("exits with code 1 if the answer is for another network", async () => {
       const answer = await follow({ "beacon-network": "mainnet" });
       expect(answer).to.include({ code: 1, error: "LIGHT_CLIENT_INVALID" });
     });
 
-    it("ends with 2 without a valid checkpoint", async () => {
+    it("exits with code 2 without a valid checkpoint", async () => {
       expect(await run("light-client", "--beacon", server.url)).to.include({ code: 2 });
       expect(await run("light-client", "--checkpoint", beacon.checkpoint)).to.include({ code: 2 });
       expect(await follow({ checkpoint: "0x12" })).to.include({ code: 2 });
@@ -94,16 +94,16 @@ describeWithProgram("a light client", (keyroot) => {
       expect(code).to.equal(0);
     });
 
-    it("ends with 1 for an unpublished key", async () => {
+    it("exits with code 1 for an unpublished key", async () => {
       expect(await verify(stranger)).to.include({ code: 1, error: "NOT_PUBLISHED" });
     });
 
-    it("ends with 2 if another source of the block is given", async () => {
+    it("exits with code 2 if another source of the block is given", async () => {
       expect(await verify(mine, "--quorum", "1")).to.include({ code: 2 });
       expect(await verify(mine, "--light-client")).to.include({ code: 2 });
     });
 
-    it("ends with 2 if the checkpoint is given without an endpoint", async () => {
+    it("exits with code 2 if the checkpoint is given without an endpoint", async () => {
       expect(await run("verify", mine.userID, ...place(), "--checkpoint", beacon.checkpoint)).to.include({ code: 2 });
     });
   });
@@ -172,7 +172,7 @@ describeWithProgram("a light client", (keyroot) => {
       expect(code).to.equal(1);
     });
 
-    it("all end with 2 if the block is also chosen in another way", async () => {
+    it("all exit with code 2 if the block is also chosen in another way", async () => {
       for (const command of ["status", "audit", "watch"])
         expect(await run(command, ...chain().slice(0, -2)), command).to.include({ code: 2 });
       expect(await run("audit", ...chain(), ...files(), "--block", "latest")).to.include({ code: 2 });

@@ -249,7 +249,7 @@ describeWithProgram("audit --sign and --compare", (keyroot) => {
       expect(code).to.equal(0);
     });
 
-    it("ends with 1 and both statements as evidence if another auditor's tree differs", async () => {
+    it("exits with code 1 and both statements as evidence if another auditor's tree differs", async () => {
       await sign("alice.example");
       const own = await readFile(join(statements("alice.example"), "latest.txt"), "utf8");
       const { statement } = parseSignedStatement(Buffer.from(own));
@@ -265,7 +265,7 @@ describeWithProgram("audit --sign and --compare", (keyroot) => {
       expect(json).to.have.deep.nested.property("compared[0].findings[0].evidence", [own, other]);
     });
 
-    it("ends with 3 if no known auditor signed the other statement, or the host does not answer", async () => {
+    it("exits with code 3 if no known auditor signed the other statement, or the host does not answer", async () => {
       await sign("alice.example");
       const own = await readFile(join(statements("alice.example"), "latest.txt"));
       const text = parseSignedStatement(own).text.replace("users 3", "users 4");

@@ -109,7 +109,7 @@ describeWithProgram("verify, with evidence options", (keyroot) => {
   const lagging: Lie = (method, params, truth) =>
     truth(method, /safe|finalized/.test(String(params[0])) ? [`0x${earlier.number.toString(16)}`, false] : params);
 
-  describe("ends with 0", () => {
+  describe("exits with code 0", () => {
     type Known = Omit<Evidence, "block">;
     const said: [options: string, Known, at: "head" | "earlier" | undefined, text: string][] = [
       ["", { anchor: "endpoint", storageProof: false }, undefined, "one endpoint's unproven answer"],
@@ -160,7 +160,7 @@ describeWithProgram("verify, with evidence options", (keyroot) => {
     });
   });
 
-  describe("ends with 1", () => {
+  describe("exits with code 1", () => {
     it("reports NOT_PUBLISHED with the evidence", async () => {
       endpoints[0].lie = lagging;
       for (const [options, user, evidence] of [
@@ -190,7 +190,7 @@ describeWithProgram("verify, with evidence options", (keyroot) => {
     }
   });
 
-  it("ends with 3 if too few endpoints respond, and shows only the hosts of their URLs", async () => {
+  it("exits with code 3 if too few endpoints respond, and shows only the hosts of their URLs", async () => {
     for (const endpoint of endpoints.slice(1)) endpoint.lie = dead;
     const { code, stdout, stderr } = await keyroot.run(line("--rpc THREE/secret --quorum 2"));
     expect([code, stdout]).to.deep.equal([3, ""]);
@@ -199,7 +199,7 @@ describeWithProgram("verify, with evidence options", (keyroot) => {
       .and.not.contain("secret");
   });
 
-  describe("ends with 2 without any request", () => {
+  describe("exits with code 2 without any request", () => {
     for (const [what, options] of [
       ["a quorum of more endpoints than given", "--rpc TWO --quorum 3"],
       ["a quorum that is not a number", "--rpc TWO --quorum two"],

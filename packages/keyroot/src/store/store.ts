@@ -12,7 +12,7 @@ export interface Store {
   set(name: string, text: string): unknown;
 }
 
-/** Returns a store that a caller passed. @throws ArgumentError ARGUMENT_INVALID */
+/** Checks that a value is a store, and returns it. @throws ArgumentError ARGUMENT_INVALID */
 export function checkStore(what: string, store: Store): Store {
   const methods: Record<keyof Store, unknown> = checkObject(what, store, "an object with get and set");
   checkFunction(`${what}.get`, methods.get);

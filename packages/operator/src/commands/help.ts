@@ -18,7 +18,7 @@ const pinned = text("hash", "Hash of the block to read. You must trust this bloc
 const block = { choices: ["latest", "safe", "finalized"], defaultText: "latest" } as const;
 const quorum = integer("n", "Number of endpoints in --rpc that must agree", { min: 1 });
 const lightClient = flag("Declare that --rpc is a light client that you run");
-const usersSlot = integer("slot", "Storage slot of the contract's mapping, for storage proofs. PubKeyTrust has 1", {
+const usersSlot = integer("slot", "Storage slot of the contract's mapping of users. Use 1 for the older contract PubKeyTrust", {
   min: 0,
   default: 2,
 });
@@ -150,10 +150,10 @@ export const DEFINITIONS = {
         ...maxCost,
         defaultText: "an allowance per user at --max-fee",
       }),
-      maxCostPerDay: text("eth", "Maximum cost in ETH of all plans within 24 hours", {
+      maxCostPerDay: text("eth", "Maximum cost in ETH of all plans together in the last 24 hours", {
         variable: "KEYROOT_MAX_COST_PER_DAY",
       }),
-      checkSubgroup: flag("Check keys as registration does. This takes about 2 ms per key in one thread per core"),
+      checkSubgroup: flag("Also check that each key is in the prime-order subgroup, as registration does. Takes about 2 ms per key on each core"),
       accessList: text("when", "Whether transactions have an access list (EIP-2930). auto uses one if it is cheaper", {
         choices: ["auto", "always", "never"],
         default: "auto",
@@ -201,10 +201,10 @@ export const DEFINITIONS = {
   },
 
   "make-owner-key": {
-    summary: "Make the key of a registry's owner, in an encrypted file",
+    summary: "Create the key of a registry's owner, and store it in an encrypted file",
     needs: () => ["out"],
     options: {
-      out: text("file", "New file for the key. The passphrase in KEYROOT_PASSPHRASE_FILE encrypts it"),
+      out: text("file", "New file for the key, encrypted with the passphrase in KEYROOT_PASSPHRASE_FILE"),
       json,
     },
   },
@@ -376,7 +376,7 @@ export const DEFINITIONS = {
     summary: "Make a key that signs an auditor's statements, in an encrypted file",
     needs: () => ["out", "name"],
     options: {
-      out: text("file", "New file for the key. The passphrase in KEYROOT_PASSPHRASE_FILE encrypts it"),
+      out: text("file", "New file for the key, encrypted with the passphrase in KEYROOT_PASSPHRASE_FILE"),
       name: text("name", "Name of the auditor: a URL without https://, such as auditor.example"),
       json,
     },

@@ -58,7 +58,7 @@ function valuesOf(stack: StackFile | undefined, given: Values, { hasNetwork }: H
   };
 }
 
-/** The requested chain, without the parts of its URL that may be secret. */
+/** Names the requested chain by the host of its endpoint, because the rest of the URL may contain secrets. */
 function chainOf({ rpc }: Values): string {
   const [url = ""] = typeof rpc === "string" ? rpc.split(",") : [];
   return URL.canParse(url) ? ` for the chain of ${new URL(url).host}` : " for this chain";

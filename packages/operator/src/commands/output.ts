@@ -4,7 +4,7 @@ import { EXIT } from "./exitCodes.ts";
 /** True once standard output accepts nothing more. */
 let lost = false;
 
-/** Time in ms after which the reader of a pipe counts as stopped, if the pipe accepts nothing. */
+/** Maximum time in ms to wait at the end for a pipe's reader to accept the remaining output. */
 const READER_TIMEOUT_MS = 5_000;
 
 /** Writes a line to standard output, unless that accepts nothing more. */

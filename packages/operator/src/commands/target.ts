@@ -120,7 +120,7 @@ function missing(option: string): never {
   throw new ArgumentError("ARGUMENT_INVALID", message);
 }
 
-/** The files of an audit or watch: in the folder of `--files`, otherwise at the file host. @throws ArgumentError ARGUMENT_INVALID */
+/** Returns where an audit or watch reads its files: the folder in `--files`, or else the file host. @throws ArgumentError ARGUMENT_INVALID */
 export function filesOf(
   args: { files: string | undefined; merkleUrl: string | undefined; fileBytes: number },
   target: Target,

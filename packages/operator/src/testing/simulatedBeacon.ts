@@ -12,7 +12,7 @@ export interface SimulatedBeaconOptions {
   now?: () => number;
 }
 
-/** An answer in SSZ. */
+/** A response encoded in SSZ. */
 interface Answer {
   status: number;
   bytes: Uint8Array;

@@ -88,7 +88,7 @@ export function makeBaseApp(options: BaseAppOptions): App {
     http: { requireHostHeader: false },
   }) as unknown as App;
 
-  // Node would answer an unknown expectation without a problem. A tunnel gets no response.
+  // Node's own response to an unknown `Expect` header is no problem document. A CONNECT request is closed without a response.
   app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
   app.server.on("connect", ({ socket }) => {
     countMalformed(addressOf({ ip: "", socket }));

@@ -8,7 +8,7 @@ interface LoggedRequest {
   url: string;
   ip: string;
   socket: { remoteAddress?: string | undefined };
-  /** Its `url` is the path of the operation; undefined if there is none. */
+  /** `url` is the path of the operation, or undefined if no operation matches. */
   routeOptions?: { url?: string | undefined };
 }
 

@@ -130,10 +130,10 @@ export const DEFINITIONS = {
       bizID: text("id", "Only changes of this partner and its users"),
       userID: text("user", "Only changes of this user: 32 characters of z-base-32, or 40 hex digits"),
       action: text("action", "Only this action, such as serverToken.revoked"),
-      actorKind: text("kind", "Only changes by this kind of actor", {
+      actorKind: text("kind", "Print only changes that this kind of actor made", {
         choices: ["service", "operator", "person", "partner", "user"],
       }),
-      actorID: text("id", "Only changes by the server token, user or person with this id"),
+      actorID: text("id", "Print only changes that the server token, user or person with this id made"),
       since: text("time", "Only entries of this time or later, such as 2027-01-31 or 2027-01-31T08:00:00Z"),
       until: text("time", "Only entries before this time"),
       serviceUrl,

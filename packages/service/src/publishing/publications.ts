@@ -74,7 +74,7 @@ export class PublicationStore {
           target: batches.root,
           set: {
             ...{ ...block, confirmed: sql`coalesce(${batches.confirmed}, ${now})` },
-            // Some callers do not have these values.
+            // Keeps the stored values if the caller has none.
             gasUsed: sql`coalesce(excluded.gas_used, ${batches.gasUsed})`,
             cost: sql`coalesce(excluded.cost, ${batches.cost})`,
             addedCount: sql`coalesce(excluded.added_count, ${batches.addedCount})`,

@@ -3,9 +3,9 @@ import { hashLeafText, hashPair, type RootEntry, serializeRootEntry } from "./ro
 import { subtreeOf, subtreesOf } from "./subtrees.ts";
 
 /**
- * The proofs of all roots of a statement's tree, one text for each root (docs/formats.md, "Root proof"). A tree consists of
- * complete subtrees, the largest first. A root's proof leads to the top of its subtree. It changes only when the subtree grows, and
- * then gets longer, so that it also proves the root in older statements.
+ * The proofs of all roots in a statement's tree, one file per root (docs/formats.md, "Root proof"). The tree consists of complete
+ * subtrees, the largest first. A proof has the hashes from the root's leaf to the top of its subtree. When the subtree grows,
+ * hashes are appended. The longer proof still works for older statements, which use only its first hashes.
  */
 export class RootProofs {
   private readonly entries: readonly RootEntry[];

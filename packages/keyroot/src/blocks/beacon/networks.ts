@@ -17,7 +17,7 @@ export interface BeaconNetwork {
   epochsPerPeriod: number;
   /** The default of the option `maxCheckpointAgeMs`. */
   maxCheckpointAgeMs: number;
-  /** For each fork its version, 0x and 8 lowercase hex digits, and its first epoch. Without an epoch that is not scheduled. */
+  /** The version (0x and 8 lowercase hex digits) and the first epoch of each fork. Forks that are not scheduled are omitted. */
   forks: Readonly<Partial<Record<ForkName, readonly [version: string, epoch: number]>>>;
 }
 

@@ -33,7 +33,7 @@ export interface Comparison {
   merged: number;
 }
 
-/** The requests' limits. */
+/** Limits for requests. */
 export type CompareLimits = Parameters<typeof fetchStatement>[2];
 
 /** One of the auditor's own statements, and all roots of its tree. */

@@ -9,7 +9,7 @@ import { ABANDONED_AFTER_MS, removeDrafts, withDraft } from "../../disk/writeFil
 import { besideFile, type BesideFile, type BesideFileOptions } from "./besideFile.ts";
 import type { MerkleFileStore, StoredFile } from "./merkleFileStore.ts";
 
-/** The size of one write or read: a file of 700 users takes three. */
+/** The size of one read or write, in bytes. A file of 700 users needs three. */
 const CHUNK_BYTES = 2 ** 18;
 
 /**

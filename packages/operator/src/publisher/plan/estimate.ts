@@ -30,7 +30,7 @@ export interface CostEstimate {
   dataFee: bigint;
   /** The cost at this block's prices, the data fee included. */
   cost: bigint;
-  /** The cost at the highest gas price that transactions would offer now, and twice the data fee. */
+  /** The maximum cost: the gas at the highest price that transactions would offer now, plus twice the data fee. */
   costAtMost: bigint;
 }
 

@@ -24,13 +24,13 @@ export function checkPlanTarget(plan: Plan, target: PlanTarget): void {
 }
 
 /**
- * Checks that a planned batch's file is stored and served, that every key in it is valid, and that the records have the same
- * key for each of its users. If the store lost the file, rebuilds it from the records and stores it again. A file with
- * different content is an error, and is not overwritten.
+ * Checks the file of a planned batch. It must be stored and served, its keys must be valid, and the records must have the same
+ * keys for its users. A file that the store has lost is made from the records and stored again. A file with different content
+ * is an error, and is not overwritten.
  * @param records sorted by user id
  * @returns the file, the SHA-256 of its bytes, and whether it was rebuilt
  * @throws VerificationError FILE_NOT_FOUND, FILE_CONFLICT, PLAN_INVALID, and as `parseMerkleFile`; ArgumentError
- * PLAN_MISMATCH; TransportError; and as the store
+ * PLAN_MISMATCH; TransportError; and the errors of the store
  */
 export async function checkPlannedFile(
   batch: RootBatch,

@@ -98,7 +98,7 @@ function currentStep(verification: Verification | undefined): VerificationStep {
 
 /** The step at which a verification failed. Network errors do not name a step. */
 function stepOfFailure({ step, code = "" }: Failure, current: VerificationStep, isOnline: boolean): VerificationStep {
-  // The verifier reads the chain id together with the root. But the id belongs to the endpoint.
+  // The verifier reports a wrong chain id in the step `root`. It belongs to the endpoint, so it is shown in the step `anchor`.
   if (code === "CHAIN_ID_MISMATCH" && isOnline) return "anchor";
   if (step !== undefined) return step;
   return code.startsWith("RPC_") && current !== "anchor" ? "root" : current === "tree" ? "file" : current;
