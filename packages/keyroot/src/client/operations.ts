@@ -340,29 +340,54 @@ interface Operations {
     answer: { token: string };
   };
   "/v1/authdBizSrv/users/listRefreshTokens": {
-    body: { user_id_hex: string; limit?: number | undefined; after?: string | undefined };
+    body: {
+      user_id?: UserID | undefined;
+      user_id_hex?: string | undefined;
+      since?: number | undefined;
+      limit?: number | undefined;
+      after?: string | undefined;
+    };
     answer: { tokens: RefreshToken[]; next: string | null };
   };
-  "/v1/authdBizSrv/users/revokeRefreshToken": { body: { user_id_hex: string; token_id: string }; answer: RefreshToken };
+  "/v1/authdBizSrv/users/revokeRefreshToken": {
+    body: { user_id?: UserID | undefined; user_id_hex?: string | undefined; token_id: string };
+    answer: RefreshToken;
+  };
   "/v1/authdBizSrv/serverTokens/list": {
-    body: { limit?: number | undefined; after?: string | undefined };
+    body: { since?: number | undefined; limit?: number | undefined; after?: string | undefined };
     answer: { tokens: ServerToken[]; next: string | null };
   };
   "/v1/authdBizSrv/serverTokens/revoke": { body: { token_id: string }; answer: ServerToken };
   "/v1/authdBizSrv/users/create": { body: { user_id_hex: string; region: Region }; answer: CreatedUser };
   "/v1/authdBizSrv/users/createMany": {
-    body: { users: { user_id_hex: string; region: Region; context?: string | undefined }[] };
+    body: {
+      users: {
+        user_id?: UserID | undefined;
+        user_id_hex?: string | undefined;
+        region: Region;
+        context?: string | undefined;
+      }[];
+    };
     answer: {
       users: ((CreatedUser & { token?: string | undefined }) | { status: number; code: string; detail: string })[];
     };
   };
-  "/v1/authdBizSrv/users/get": { body: { user_id_hex: string }; answer: PartnerUser };
+  "/v1/authdBizSrv/users/get": {
+    body: { user_id?: UserID | undefined; user_id_hex?: string | undefined };
+    answer: PartnerUser;
+  };
   "/v1/authdBizSrv/users/list": {
     body: { limit?: number | undefined; after?: UserID | undefined };
     answer: { users: PartnerUser[]; next: UserID | null };
   };
-  "/v1/authdBizSrv/users/deactivate": { body: { user_id_hex: string }; answer: DeactivatedUser };
-  "/v1/authdBizSrv/users/erase": { body: { user_id_hex: string }; answer: ErasedUser };
+  "/v1/authdBizSrv/users/deactivate": {
+    body: { user_id?: UserID | undefined; user_id_hex?: string | undefined };
+    answer: DeactivatedUser;
+  };
+  "/v1/authdBizSrv/users/erase": {
+    body: { user_id?: UserID | undefined; user_id_hex?: string | undefined };
+    answer: ErasedUser;
+  };
   "/v1/authdUser/publicKey/challenge": {
     body: { public_key: string; key_id: string };
     answer: {
@@ -386,12 +411,18 @@ interface Operations {
   };
   "/v1/authdUser/record/get": { body: Record<string, never>; answer: UserRecord };
   "/v1/authdUser/publicKey/get": { body: { user_id: UserID }; answer: UserPublicKey };
-  "/v1/authdBizSrv/publicKeys/get": { body: { user_id_hex: string }; answer: KeyOfUser };
+  "/v1/authdBizSrv/publicKeys/get": {
+    body: { user_id?: UserID | undefined; user_id_hex?: string | undefined };
+    answer: KeyOfUser;
+  };
   "/v1/authdBizSrv/publicKeys/discard": {
-    body: { user_id_hex: string; key_id: string };
+    body: { user_id?: UserID | undefined; user_id_hex?: string | undefined; key_id: string };
     answer: { user_id: UserID; key_id: string; state: "unregistered" };
   };
-  "/v1/authdBizSrv/publicKeys/approve": { body: { user_id_hex: string; key_id: string }; answer: UserPublicKey };
+  "/v1/authdBizSrv/publicKeys/approve": {
+    body: { user_id?: UserID | undefined; user_id_hex?: string | undefined; key_id: string };
+    answer: UserPublicKey;
+  };
   "/v1/authdBizSrv/events/list": {
     body: { limit?: number | undefined; after?: string | undefined };
     answer: EventPage;
@@ -432,6 +463,7 @@ interface Operations {
       action?: string | undefined;
       actor_kind?: "service" | "operator" | "person" | "partner" | "user" | undefined;
       actor_id?: string | undefined;
+      user_id?: UserID | undefined;
       user_id_hex?: string | undefined;
       since?: number | undefined;
       until?: number | undefined;
@@ -442,12 +474,12 @@ interface Operations {
   };
   "/v1/admin/serverTokens/create": { body: { biz_id: string; name?: string | undefined }; answer: CreatedServerToken };
   "/v1/admin/serverTokens/list": {
-    body: { biz_id: string; limit?: number | undefined; after?: string | undefined };
+    body: { biz_id: string; since?: number | undefined; limit?: number | undefined; after?: string | undefined };
     answer: { tokens: ServerToken[]; next: string | null };
   };
   "/v1/admin/serverTokens/revoke": { body: { token_id: string }; answer: RevokedServerToken };
   "/v1/admin/publicKeys/discard": {
-    body: { biz_id: string; user_id_hex: string; key_id: string };
+    body: { biz_id: string; user_id?: UserID | undefined; user_id_hex?: string | undefined; key_id: string };
     answer: { user_id: UserID; key_id: string; state: "unregistered" };
   };
   "/v1/admin/audit/list": {
@@ -456,6 +488,7 @@ interface Operations {
       action?: string | undefined;
       actor_kind?: "service" | "operator" | "person" | "partner" | "user" | undefined;
       actor_id?: string | undefined;
+      user_id?: UserID | undefined;
       user_id_hex?: string | undefined;
       since?: number | undefined;
       until?: number | undefined;

@@ -1,6 +1,7 @@
 import { z } from "zod";
-import { REGIONS } from "keyroot/identity";
+import { REGIONS, type UserID, userIDFromHex } from "keyroot/identity";
 import { CURSOR_FORM } from "../database/cursor.ts";
+import { ServiceError } from "../errors.ts";
 
 /** The maximum size of a request's body. The largest valid request is far smaller. */
 export const MAX_BODY_BYTES = 16_384;
@@ -24,6 +25,8 @@ export const userID = z
   .string()
   .regex(USER_ID_FORM)
   .meta({ description: "The user's id: the same 160 bits as 32 characters of zBase32.", example: "y".repeat(32) });
+/** The user's id in one of its two forms. `userIDOf` requires exactly one. */
+export const eitherUserID = { user_id: userID.optional(), user_id_hex: userIDHex.optional() };
 export const region = z.enum(REGIONS).meta({ description: "Where the user's data is stored: Oregon or Ireland." });
 export const bizID = z
   .string()
@@ -79,3 +82,20 @@ export const holdEndsAt = timestamp.nullable().meta({
   description:
     "For a pending key: the end of its hold period, and the earliest time of publication. Until then it can be withdrawn. Null while the partner must decide, because another key was offered for the user.",
 });
+
+/** The id of the user that a request is about. @throws ServiceError FIELD_MISSING, FIELD_INVALID unless it has one form of the id */
+export function userIDOf({
+  user_id,
+  user_id_hex,
+}: { [Name in keyof typeof eitherUserID]?: string | undefined }): UserID {
+  const forms = "user_id (32 characters of zBase32) or user_id_hex (40 hex digits)";
+  if (user_id !== undefined && user_id_hex !== undefined)
+    throw invalidUserID("FIELD_INVALID", `Give ${forms}, not both.`, "is given beside user_id_hex");
+  const userID = user_id ?? (user_id_hex && userIDFromHex(user_id_hex));
+  if (userID === undefined) throw invalidUserID("FIELD_MISSING", `Give ${forms}.`, "is missing, and so is user_id_hex");
+  return userID;
+}
+
+function invalidUserID(code: "FIELD_INVALID" | "FIELD_MISSING", message: string, detail: string): ServiceError {
+  return new ServiceError(400, code, message, { errors: [{ field: "user_id", detail }] });
+}

@@ -1,8 +1,19 @@
 import { z } from "zod";
-import { userIDFromHex } from "keyroot/identity";
 import type { ServiceContext } from "../app/context.ts";
 import { defineOperation } from "../app/defineOperation.ts";
-import { bizID, cursor, data, limit, nullableText, page, strict, timestamp, userIDHex } from "../app/fields.ts";
+import {
+  bizID,
+  cursor,
+  data,
+  limit,
+  nullableText,
+  page,
+  strict,
+  timestamp,
+  userID,
+  userIDHex,
+  userIDOf,
+} from "../app/fields.ts";
 import { decodeCursor, encodeCursor } from "../database/cursor.ts";
 import { type AuditEntry, auditCursorSchema, type AuditFilter } from "./readAuditLog.ts";
 import { ACTIONS, ACTOR_KINDS } from "./recordChange.ts";
@@ -15,6 +26,7 @@ const filter = {
     .regex(/^[A-Za-z0-9-]{1,64}$/)
     .optional()
     .meta({ description: "Only changes by the server token, user (`user_id`) or person with this id." }),
+  user_id: userID.optional().meta({ description: "Only entries about this user: 32 characters of zBase32." }),
   user_id_hex: userIDHex.optional().meta({ description: "Only entries about this user: 40 hex digits." }),
   since: timestamp.optional().meta({ description: "Only entries of this time or later." }),
   until: timestamp.optional().meta({ description: "Only entries before this time." }),
@@ -74,8 +86,8 @@ export const auditOperations = [
   }),
 ];
 
-function filterOf({ action, actor_kind, actor_id, user_id_hex, since, until }: Body): AuditFilter {
-  const userID = user_id_hex === undefined ? undefined : userIDFromHex(user_id_hex);
+function filterOf({ action, actor_kind, actor_id, user_id, user_id_hex, since, until }: Body): AuditFilter {
+  const userID = user_id === undefined && user_id_hex === undefined ? undefined : userIDOf({ user_id, user_id_hex });
   return { action, actorKind: actor_kind, actorID: actor_id, userID, since, until };
 }
 

@@ -5,7 +5,17 @@ import { serviceNameOf, toKeyRecord } from "keyroot/identity";
 import { MERKLE_ROOT } from "keyroot/merkle";
 import type { ServiceContext } from "../app/context.ts";
 import { defineOperation } from "../app/defineOperation.ts";
-import { bizID, empty, holdEndsAt, keyState, strict, timestamp, userID, userIDHex } from "../app/fields.ts";
+import {
+  bizID,
+  eitherUserID,
+  empty,
+  holdEndsAt,
+  keyState,
+  strict,
+  timestamp,
+  userID,
+  userIDOf,
+} from "../app/fields.ts";
 import type { PrincipalOf } from "../tokens/accessTokens.ts";
 import { requireUser, toUser, userFields, userUnknown } from "../users/operations.ts";
 import type { User } from "../users/user.ts";
@@ -196,11 +206,11 @@ export const keyOperations = [
     path: "/v1/authdBizSrv/publicKeys/get",
     callers: ["partner", "partnerStaff"],
     summary: "Get a user's public key with its state, other keys that were offered, and the history of the keys",
-    body: strict({ user_id_hex: userIDHex }),
+    body: strict(eitherUserID),
     answer: strict({ user_id: userID, ...keyOrNone, conflicting_keys: conflictingKeys, events: keyEvents }),
     errors: [404],
-    async handle({ user_id_hex }, { context, principal }) {
-      const user = await requireUser(context, principal.bizID, user_id_hex);
+    async handle(id, { context, principal }) {
+      const user = await requireUser(context, principal.bizID, userIDOf(id));
       const [found, events] = await Promise.all([
         getKeyOrNone(context, user),
         context.conflictingKeys.listEvents(user),
@@ -218,11 +228,11 @@ export const keyOperations = [
     summary: "Discard a user's public key while it is pending",
     description:
       "The user then has no key, and can register another one. This also decides about all other keys that were offered. Repeating the request has no effect.",
-    body: strict({ user_id_hex: userIDHex, key_id: keyID }),
+    body: strict({ ...eitherUserID, key_id: keyID }),
     answer: strict({ user_id: userID, key_id: keyID, state: unregistered }),
     errors: [404, 409],
-    async handle({ user_id_hex, key_id }, { context, principal, author }) {
-      const user = await requireUser(context, principal.bizID, user_id_hex);
+    async handle({ key_id, ...id }, { context, principal, author }) {
+      const user = await requireUser(context, principal.bizID, userIDOf(id));
       checkOutcome(await context.conflictingKeys.discard(user, key_id, context.now(), author));
       return { user_id: user.userID, key_id, state: "unregistered" as const };
     },
@@ -234,11 +244,11 @@ export const keyOperations = [
     role: "administrator",
     verified: true,
     summary: "Discard the pending public key of a partner's user, also while the partner is suspended",
-    body: strict({ biz_id: bizID, user_id_hex: userIDHex, key_id: keyID }),
+    body: strict({ biz_id: bizID, ...eitherUserID, key_id: keyID }),
     answer: strict({ user_id: userID, key_id: keyID, state: unregistered }),
     errors: [404, 409],
-    async handle({ biz_id, user_id_hex, key_id }, { context, author }) {
-      const user = await requireUser(context, biz_id, user_id_hex);
+    async handle({ biz_id, key_id, ...id }, { context, author }) {
+      const user = await requireUser(context, biz_id, userIDOf(id));
       checkOutcome(await context.conflictingKeys.discard(user, key_id, context.now(), author));
       return { user_id: user.userID, key_id, state: "unregistered" as const };
     },
@@ -251,11 +261,11 @@ export const keyOperations = [
     verified: true,
     summary: "Approve a user's pending public key after other keys were offered",
     description: "The key is published when its hold period is over. Repeating the request has no effect.",
-    body: strict({ user_id_hex: userIDHex, key_id: keyID }),
+    body: strict({ ...eitherUserID, key_id: keyID }),
     answer: strict({ user_id: userID, ...key }),
     errors: [404, 409],
-    async handle({ user_id_hex, key_id }, { context, principal, author }) {
-      const user = await requireUser(context, principal.bizID, user_id_hex);
+    async handle({ key_id, ...id }, { context, principal, author }) {
+      const user = await requireUser(context, principal.bizID, userIDOf(id));
       checkOutcome(await context.conflictingKeys.approve(user, key_id, context.now(), author));
       const found = await context.publicKeys.get(user.region, user.userID);
       return {

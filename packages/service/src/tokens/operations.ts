@@ -1,8 +1,21 @@
 import { z } from "zod";
+import { userIDFromHex } from "keyroot/identity";
 import { ServiceError } from "../errors.ts";
 import { tokenRefused } from "../app/authenticator.ts";
 import { defineOperation } from "../app/defineOperation.ts";
-import { bizID, limit, name, page, strict, timestamp, tokenContext, tokenID, userIDHex } from "../app/fields.ts";
+import {
+  bizID,
+  eitherUserID,
+  limit,
+  name,
+  page,
+  strict,
+  timestamp,
+  tokenContext,
+  tokenID,
+  userIDHex,
+  userIDOf,
+} from "../app/fields.ts";
 import { requirePartner } from "../partners/operations.ts";
 import { requireUser, userRefreshToken } from "../users/operations.ts";
 import { exchangeToken } from "./exchangeToken.ts";
@@ -15,6 +28,14 @@ const metadata = {
     description:
       "The beginning of the hour in which the token was last used, some seconds late; null before its first use.",
   }),
+};
+/** Part of a list of tokens. */
+const tokenPage = {
+  since: timestamp
+    .optional()
+    .meta({ description: "Only tokens that were created at this time or later. Finds the id of a new token." }),
+  limit,
+  after: tokenID.optional(),
 };
 const userToken = strict({ token_id: tokenID, context: tokenContext, ...metadata });
 const serverToken = strict({ token_id: tokenID, name: name.nullable(), ...metadata });
@@ -39,7 +60,7 @@ export const tokenOperations = [
     answer: strict({ token: userRefreshToken }),
     errors: [404, 409],
     async handle({ user_id_hex, context: purpose }, { context, principal, author, repeatable }) {
-      const user = await requireUser(context, principal.bizID, user_id_hex);
+      const user = await requireUser(context, principal.bizID, userIDFromHex(user_id_hex));
       if (user.deactivated !== null) throw tokenRefused("deactivated");
       const options = { now: context.now(), author, repeatable };
       const { token } = await context.refreshTokens.createForUser(user, purpose, options);
@@ -51,12 +72,12 @@ export const tokenOperations = [
     path: "/v1/authdBizSrv/users/listRefreshTokens",
     callers: ["partner", "partnerStaff"],
     summary: "List a user's refresh tokens in pages, in the order of creation, without their values",
-    body: strict({ user_id_hex: userIDHex, limit, after: tokenID.optional() }),
+    body: strict({ ...eitherUserID, ...tokenPage }),
     answer: page("tokens", userToken, tokenID),
     errors: [404],
-    async handle({ user_id_hex, limit, after }, { context, principal }) {
-      const user = await requireUser(context, principal.bizID, user_id_hex);
-      const { tokens, next } = (await context.refreshTokens.listOfUser(user, { limit, after })) ?? tokenUnknown();
+    async handle({ user_id, user_id_hex, ...options }, { context, principal }) {
+      const user = await requireUser(context, principal.bizID, userIDOf({ user_id, user_id_hex }));
+      const { tokens, next } = (await context.refreshTokens.listOfUser(user, options)) ?? tokenUnknown();
       return { tokens: tokens.map(toUserToken), next };
     },
   }),
@@ -67,11 +88,11 @@ export const tokenOperations = [
     role: "administrator",
     duringSuspension: true,
     summary: "Revoke a user's refresh token and its access tokens",
-    body: strict({ user_id_hex: userIDHex, token_id: tokenID }),
+    body: strict({ ...eitherUserID, token_id: tokenID }),
     answer: userToken,
     errors: [404],
-    async handle({ user_id_hex, token_id }, { context, principal, author }) {
-      const user = await requireUser(context, principal.bizID, user_id_hex);
+    async handle({ token_id, ...id }, { context, principal, author }) {
+      const user = await requireUser(context, principal.bizID, userIDOf(id));
       const revoked = await context.refreshTokens.revokeOfUser(user, token_id, context.now(), author);
       return toUserToken(revoked ?? tokenUnknown());
     },
@@ -81,7 +102,7 @@ export const tokenOperations = [
     path: "/v1/authdBizSrv/serverTokens/list",
     callers: ["partner", "partnerStaff"],
     summary: "List the partner's own server tokens in pages, in the order of creation, without their values",
-    body: strict({ limit, after: tokenID.optional() }),
+    body: strict(tokenPage),
     answer: page("tokens", serverToken, tokenID),
     errors: [404],
     async handle(options, { context, principal: { bizID } }) {
@@ -142,7 +163,7 @@ export const tokenOperations = [
     path: "/v1/admin/serverTokens/list",
     callers: ["operator", "operatorStaff"],
     summary: "List a partner's server tokens in pages, in the order of creation, without their values",
-    body: strict({ biz_id: bizID, limit, after: tokenID.optional() }),
+    body: strict({ biz_id: bizID, ...tokenPage }),
     answer: page("tokens", serverToken, tokenID),
     errors: [404],
     async handle({ biz_id, ...options }, { context }) {

@@ -1,4 +1,4 @@
-import { and, asc, count, eq, getTableColumns, isNotNull, isNull, lt, type SQL, sql } from "drizzle-orm";
+import { and, asc, count, eq, getTableColumns, gte, isNotNull, isNull, lt, type SQL, sql } from "drizzle-orm";
 import type { Region, UserID } from "keyroot/identity";
 import type { Principal } from "./accessTokens.ts";
 import { REPEATABLE_MS } from "../app/idempotency.ts";
@@ -36,6 +36,8 @@ export interface UserTokenInfo extends TokenInfo {
 
 /** A page of a list of tokens. */
 export interface PageOptions {
+  /** Only tokens that were created at this time or later, in ms since 1970. Default: all. */
+  since?: number | undefined;
   /** The id of the token before the page; undefined for the first page. */
   after?: string | undefined;
   limit: number;
@@ -172,7 +174,10 @@ export class RefreshTokenStore {
    * Lists one page of a partner's server tokens in the order of creation.
    * @returns undefined when `after` is not one of them
    */
-  async listOfPartner(bizID: string, { after, limit }: PageOptions): Promise<Page<ServerTokenInfo> | undefined> {
+  async listOfPartner(
+    bizID: string,
+    { since = 0, after, limit }: PageOptions,
+  ): Promise<Page<ServerTokenInfo> | undefined> {
     const { home } = this.#databases;
     const { tokenID, created, revoked, lastUsed, name } = getTableColumns(serverTokens);
     const owned = eq(serverTokens.bizID, bizID);
@@ -188,7 +193,7 @@ export class RefreshTokenStore {
     const tokens = await home
       .select({ tokenID, created, revoked, lastUsed, name })
       .from(serverTokens)
-      .where(and(owned, start))
+      .where(and(owned, gte(created, since), start))
       .orderBy(asc(created), asc(tokenID))
       .limit(limit);
     return toPage(tokens, limit);
@@ -200,7 +205,7 @@ export class RefreshTokenStore {
    */
   async listOfUser(
     { userID, region }: { userID: UserID; region: Region },
-    { after, limit }: PageOptions,
+    { since = 0, after, limit }: PageOptions,
   ): Promise<Page<UserTokenInfo> | undefined> {
     const database = this.#databases.regions[region];
     const { tokenID, created, revoked, lastUsed, context } = getTableColumns(userTokens);
@@ -217,7 +222,7 @@ export class RefreshTokenStore {
     const tokens = await database
       .select({ tokenID, created, revoked, lastUsed, context })
       .from(userTokens)
-      .where(and(owned, start))
+      .where(and(owned, gte(created, since), start))
       .orderBy(asc(created), asc(tokenID))
       .limit(limit);
     return toPage(tokens, limit);

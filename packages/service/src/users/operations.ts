@@ -1,9 +1,20 @@
 import { z } from "zod";
 import { ServiceError } from "../errors.ts";
-import { userIDFromHex } from "keyroot/identity";
+import { type UserID, userIDFromHex } from "keyroot/identity";
 import type { ServiceContext } from "../app/context.ts";
 import { defineOperation } from "../app/defineOperation.ts";
-import { limit, page, region, strict, timestamp, tokenContext, userID, userIDHex } from "../app/fields.ts";
+import {
+  eitherUserID,
+  limit,
+  page,
+  region,
+  strict,
+  timestamp,
+  tokenContext,
+  userID,
+  userIDHex,
+  userIDOf,
+} from "../app/fields.ts";
 import type { CreatedUser } from "./bulkCreation.ts";
 import { LISTED_STATES, type UserWithKey } from "../keys/usersWithKeys.ts";
 import type { User } from "./user.ts";
@@ -74,7 +85,7 @@ export const userOperations = [
     bodyLimit: MAX_LIST_BODY_BYTES,
     body: strict({
       users: z
-        .array(strict({ user_id_hex: userIDHex, region, context: tokenContext.optional() }))
+        .array(strict({ ...eitherUserID, region, context: tokenContext.optional() }))
         .min(1)
         .max(MAX_LIST)
         .meta({ description: "The users. Those with a `context` get a refresh token for this device or purpose." }),
@@ -96,7 +107,7 @@ export const userOperations = [
     }),
     async handle({ users: list }, { context, principal, author, repeatable, reply }) {
       await context.rateLimits.countList(principal, reply, list.length);
-      const wanted = list.map(({ user_id_hex, ...rest }) => ({ ...rest, userID: userIDFromHex(user_id_hex) }));
+      const wanted = list.map(({ region, context, ...id }) => ({ region, context, userID: userIDOf(id) }));
       const options = { now: context.now(), author, repeatable };
       const results = await context.bulkCreation.create(principal.bizID, wanted, options);
       return { users: results.map((result) => toCreation(result, context)) };
@@ -107,11 +118,11 @@ export const userOperations = [
     path: "/v1/authdBizSrv/users/get",
     callers: ["partner"],
     summary: "Get a user",
-    body: strict({ user_id_hex: userIDHex }),
+    body: strict(eitherUserID),
     answer: activeUser,
     errors: [404],
-    async handle({ user_id_hex }, { context, principal }) {
-      return toActiveUser(await requireUser(context, principal.bizID, user_id_hex), context);
+    async handle(id, { context, principal }) {
+      return toActiveUser(await requireUser(context, principal.bizID, userIDOf(id)), context);
     },
   }),
 
@@ -131,11 +142,11 @@ export const userOperations = [
     path: "/v1/dashboard/users/get",
     callers: ["partnerStaff"],
     summary: "Get a user for a person, without the salt and the bucket",
-    body: strict({ user_id_hex: userIDHex }),
+    body: strict(eitherUserID),
     answer: strict(shownUser),
     errors: [404],
-    async handle({ user_id_hex }, { context, principal }) {
-      const { userID, region, created, deactivated } = await requireUser(context, principal.bizID, user_id_hex);
+    async handle(id, { context, principal }) {
+      const { userID, region, created, deactivated } = await requireUser(context, principal.bizID, userIDOf(id));
       return { user_id: userID, region, created, deactivated };
     },
   }),
@@ -174,11 +185,11 @@ export const userOperations = [
     verified: true,
     summary: "Refuse all tokens of a user permanently",
     description: "The user's public key remains published and verifiable. Repeating the request has no effect.",
-    body: strict({ user_id_hex: userIDHex }),
+    body: strict(eitherUserID),
     answer: strict({ user_id: userID, deactivated: timestamp }),
     errors: [404],
-    async handle({ user_id_hex }, { context, principal, author }) {
-      const user = await requireUser(context, principal.bizID, user_id_hex);
+    async handle(id, { context, principal, author }) {
+      const user = await requireUser(context, principal.bizID, userIDOf(id));
       const deactivated = await context.users.deactivate(user, context.now(), author);
       return { user_id: user.userID, deactivated };
     },
@@ -192,7 +203,7 @@ export const userOperations = [
     summary: "Deactivate a user and delete its data permanently",
     description:
       "The id cannot be used again. A public key that is on the chain, or about to be, cannot be deleted: its file and the chain show the user id and the key.",
-    body: strict({ user_id_hex: userIDHex }),
+    body: strict(eitherUserID),
     answer: strict({
       user_id: userID,
       erased: timestamp,
@@ -201,8 +212,8 @@ export const userOperations = [
       }),
     }),
     errors: [404],
-    async handle({ user_id_hex }, { context, principal: { bizID }, author }) {
-      const erased = await context.users.erase(bizID, userIDFromHex(user_id_hex), context.now(), author);
+    async handle(id, { context, principal: { bizID }, author }) {
+      const erased = await context.users.erase(bizID, userIDOf(id), context.now(), author);
       if (erased === undefined) throw userUnknown();
       const key = erased.keyRemains ? ("remains" as const) : ("deleted" as const);
       return { user_id: erased.userID, erased: erased.erased, key };
@@ -211,8 +222,8 @@ export const userOperations = [
 ];
 
 /** A partner's user. @throws ServiceError USER_UNKNOWN */
-export async function requireUser({ users }: ServiceContext, bizID: string, userIDHex: string): Promise<User> {
-  const user = await users.get(bizID, userIDFromHex(userIDHex));
+export async function requireUser({ users }: ServiceContext, bizID: string, userID: UserID): Promise<User> {
+  const user = await users.get(bizID, userID);
   if (user === undefined) throw userUnknown();
   return user;
 }
