@@ -14,7 +14,7 @@ const ASSETS = join(import.meta.dirname, "../../packages/operator/site/explorer/
 /** Maximum size of the scripts that the first verification needs, in bytes after gzip. */
 const SCRIPT_LIMIT = 70_000;
 /** The same with signatures of auditors and of Ethereum's sync committee, for explorers that are configured with them. */
-const SIGNED_LIMIT = 105_000;
+const SIGNED_LIMIT = 110_000;
 
 describeIfNamed(import.meta.filename)("the explorer's pages", () => {
   const explorer = sharedExplorer();
