@@ -3,7 +3,13 @@
  * the processor time beside that of the whole file. The data is of one million users: all roots, and the files of the verified users.
  */
 import { createVerifier, userIDToHex } from "keyroot";
-import { hashRoots, type RootEntry, RootProofs, serializeRootEntry, serializeStatement } from "keyroot/auditors/protocol";
+import {
+  hashRoots,
+  type RootEntry,
+  RootProofs,
+  serializeRootEntry,
+  serializeStatement,
+} from "keyroot/auditors/protocol";
 import { makeLeafChunks, makeMerkleFile, type MerkleFile, parseMerkleFile, serializeMerkleFile } from "keyroot/merkle";
 import { signedBy, TestAuditor } from "../test/support/auditors/testAuditor.ts";
 import { sampleRecords } from "../test/support/samples.ts";

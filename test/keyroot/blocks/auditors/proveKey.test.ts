@@ -1,7 +1,13 @@
 import { expect } from "chai";
 import type { ServerResponse } from "node:http";
 import { createVerifier, type VerifiedKey, verifyMany, type VerifierOptions } from "keyroot";
-import { hashRoots, type RootEntry, RootProofs, serializeRootEntry, serializeStatement } from "keyroot/auditors/protocol";
+import {
+  hashRoots,
+  type RootEntry,
+  RootProofs,
+  serializeRootEntry,
+  serializeStatement,
+} from "keyroot/auditors/protocol";
 import { makeLeafChunks } from "keyroot/merkle";
 import { ANY_KEY } from "../../../../packages/keyroot/src/identity/expectedKey.ts";
 import type { KeyRecord } from "../../../../packages/keyroot/src/identity/keyRecord.ts";
