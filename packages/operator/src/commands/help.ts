@@ -18,10 +18,14 @@ const pinned = text("hash", "Hash of the block to read. You must trust this bloc
 const block = { choices: ["latest", "safe", "finalized"], defaultText: "latest" } as const;
 const quorum = integer("n", "Number of endpoints in --rpc that must agree", { min: 1 });
 const lightClient = flag("Declare that --rpc is a light client that you run");
-const usersSlot = integer("slot", "Storage slot of the contract's mapping of users. Use 1 for the older contract PubKeyTrust", {
-  min: 0,
-  default: 2,
-});
+const usersSlot = integer(
+  "slot",
+  "Storage slot of the contract's mapping of users. Use 1 for the older contract PubKeyTrust",
+  {
+    min: 0,
+    default: 2,
+  },
+);
 const beaconNetworks = ["mainnet", "sepolia", "hoodi", "gnosis", "test"] as const;
 const beacon = {
   beacon: text(
@@ -153,7 +157,9 @@ export const DEFINITIONS = {
       maxCostPerDay: text("eth", "Maximum cost in ETH of all plans together in the last 24 hours", {
         variable: "KEYROOT_MAX_COST_PER_DAY",
       }),
-      checkSubgroup: flag("Also check that each key is in the prime-order subgroup, as registration does. Takes about 2 ms per key on each core"),
+      checkSubgroup: flag(
+        "Also check that each key is in the prime-order subgroup, as registration does. Takes about 2 ms per key on each core",
+      ),
       accessList: text("when", "Whether transactions have an access list (EIP-2930). auto uses one if it is cheaper", {
         choices: ["auto", "always", "never"],
         default: "auto",
