@@ -14,7 +14,6 @@ import { click, sees } from "../support/browser/controls.ts";
 import { sharedExplorer } from "../support/browser/sharedExplorer.ts";
 import { describeIfNamed } from "../support/named.ts";
 import { rpc } from "../support/support.ts";
-import { ENDLESS_MS } from "../support/endless.ts";
 
 /** The node that each attack of the demo makes red. */
 const FAILING: Readonly<Record<string, string[]>> = {

@@ -37,6 +37,8 @@ const USERS = 40;
 /** Concurrent callers of each user: the user's apps and the partner. */
 const CALLERS = 4;
 const CALLS = 8;
+/** The number of calls in a round, if a fault prevents none. */
+const MOST_CALLS = USERS * CALLERS * CALLS;
 /** How many users are active at once. */
 const ACTIVE_USERS = 6;
 /** How long calls run before each fault. */
@@ -49,14 +51,14 @@ describeFaults("concurrent calls about a user's key", function () {
   it("have a linearizable history while replicas and PostgreSQL are killed", async () => {
     const { calls, lost, notLinearizable } = await reported(run(false));
     expect(notLinearizable).to.deep.equal([]);
-    expect(calls).to.be.above(1_000);
+    expect(calls).to.be.above(MOST_CALLS / 2);
     expect(lost).to.be.above(0);
   });
 
   it("have a linearizable history while replicas also publish", async () => {
     const { calls, notLinearizable, phases } = await reported(run(true));
     expect(notLinearizable).to.deep.equal([]);
-    expect(calls).to.be.above(1_000);
+    expect(calls).to.be.above(MOST_CALLS / 2);
     expect(phases).to.include.members(["pending", "submitted"]);
   });
 });

@@ -6,7 +6,7 @@ import { makeUserHash } from "./userHash.ts";
 import { type IndexedUser, UserIndex } from "./userIndex.ts";
 
 /** Maximum number of users in memory at a time: about 350 MB. */
-export const USERS_PER_PASS = 8_000_000;
+const USERS_PER_PASS = 8_000_000;
 
 /** The users of all files, which one state or the states of all parts have. */
 export interface AllUsers {

@@ -89,7 +89,7 @@ export function verifyStatement(
 }
 
 /** As `verifyStatement`, for a parsed statement. */
-export function verifySigned(
+function verifySigned(
   signed: SignedStatement,
   place: StatementPlace,
   policy: AuditorPolicy,
