@@ -134,13 +134,13 @@ describeIfNamed(import.meta.filename)(
         "6.0": join(ROOT, "node_modules", "typescript", "bin", "tsc"),
       });
 
-      /** Compiles `check.ts` and `types.ts` with these options. Fails on any error, also in the library's declarations. */
+      /** Compiles the app with these options. Fails on any error, also in the library's declarations. */
       async function compile(version: string, name: string, options: object, extension = "ts"): Promise<string> {
         const path = await folder(name, {
           "tsconfig.json": JSON.stringify({ compilerOptions: { ...COMPILER_OPTIONS, ...options } }),
           "package.json": JSON.stringify({ type: "module" }),
         });
-        for (const file of ["check", "types"]) {
+        for (const file of ["check", "types", ...(version === "5.0" ? [] : ["quorums"])]) {
           await copyFile(join(APP, `${file}.ts`), join(path, `${file}.${extension}`));
         }
         await run(process.execPath, [compilers()[version] ?? "", "--project", path]).catch((error: unknown) => {

@@ -306,7 +306,15 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
     it("are signed by an auditor's key", async () => {
       const args = ["make-auditor-key", "--out", inApp("auditor.json"), "--name", "auditor.example"];
       const env = { KEYROOT_PASSPHRASE: randomBytes(16).toString("hex") };
-      expect((await succeed(args, { env })).json["key"]).to.match(/^auditor\.example\+/);
+      const key = String((await succeed(args, { env })).json["key"]);
+      expect(key).to.match(/^auditor\.example\+/);
+      await writeFile(inApp("auditors.txt"), key);
+      await writeFile(inApp("next.txt"), `${key} https://auditor.example/statements\n`);
+      const list = ["--new-auditors", inApp("next.txt"), "--new-threshold", "1", "--sequence", "1"];
+      const present = ["--auditors", inApp("auditors.txt"), "--threshold", "1", "--statements", inApp("statements")];
+      const place = ["--contract", stack.contract, "--chain-id", String(stack.chainId)];
+      const signing = ["sign-auditor-list", ...list, ...present, ...place, "--sign", inApp("auditor.json")];
+      expect((await succeed(signing, { env })).json["complete"]).to.equal(true);
     });
   });
 

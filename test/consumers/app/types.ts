@@ -1,5 +1,5 @@
 /** Uses the declarations of every entry as a strict program would. It is compiled, never run. */
-import { ANY_KEY, createVerifier, verifyMany, verifyPublicKey, type VerifiedKey, type Verifier } from "keyroot";
+import { ANY_KEY, createVerifier, verifyPublicKey, type VerifiedKey, type Verifier } from "keyroot";
 import { type Bundle, parseBundle } from "keyroot/bundle";
 import { type CreateUsersResult, PartnerClient, type ProvisionOutcome, type ShadowUser } from "keyroot/partner";
 import { ServiceError, UserClient, type UserPublicKey } from "keyroot/user";
@@ -25,12 +25,6 @@ createVerifier({ ...options, rpc: "", pinned, storageProof: true });
 createVerifier({ ...options, rpc: "", beacon });
 // @ts-expect-error -- several endpoints without a quorum
 createVerifier({ ...options, rpc: ["", ""] });
-// @ts-expect-error -- a quorum above the number of endpoints
-createVerifier({ ...options, rpc: ["", ""], quorum: 3 });
-// @ts-expect-error -- a quorum above the number of endpoints
-export const fewerEndpoints = verifyPublicKey("", { ...options, rpc: [""], quorum: 2, expectedPublicKey: ANY_KEY });
-// @ts-expect-error -- a quorum above the number of endpoints
-export const fewerForMany = verifyMany([], { ...options, rpc: ["", ""], quorum: 3 });
 // @ts-expect-error -- two sources of the block
 createVerifier({ ...options, rpc: "", pinned, beacon });
 // @ts-expect-error -- two sources of the block
