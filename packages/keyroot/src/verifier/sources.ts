@@ -86,7 +86,8 @@ export async function withSources<T>(
 
 /** Checks the checksum of the contract's address, if it has one. @throws ArgumentError ARGUMENT_INVALID */
 export async function checkContract(contract: string): Promise<void> {
-  if (contract.slice(2) !== contract.slice(2).toLowerCase()) {
+  // An address in lower case has no checksum.
+  if (/[A-F]/.test(contract)) {
     // Loaded only when needed: it brings Keccak-256.
     const { checkChecksum } = await import("../ethereum/checksum.ts");
     checkChecksum("The option contract", contract);
