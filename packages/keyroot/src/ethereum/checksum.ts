@@ -20,11 +20,11 @@ export function hasValidChecksum(address: string): boolean {
 }
 
 /**
- * Refuses an address with a wrong checksum.
- * @param what begins the message: "The option contract"
- * @param address 0x and 40 hex digits
+ * Refuses the address of a contract with a wrong checksum.
+ * @param contract 0x and 40 hex digits
  * @throws ArgumentError ARGUMENT_INVALID
  */
-export function checkChecksum(what: string, address: string): void {
-  if (!hasValidChecksum(address)) throw invalidArgument(what, "an address with a valid checksum (EIP-55)", address);
+export function checkChecksum(contract: string): void {
+  if (!hasValidChecksum(contract))
+    throw invalidArgument("The option contract", "an address with a valid checksum (EIP-55)", contract);
 }

@@ -144,7 +144,7 @@ export async function verifyBundle(
   trusted: TrustedBlock = {},
 ): Promise<VerifiedBundle> {
   const expected = parseRegistryReference(query, QUERY);
-  checkChecksum("The option contract", expected.contract);
+  checkChecksum(expected.contract);
   const { userID, expectedPublicKey } = parseKeyQuery(expected, query.userID, query.expectedPublicKey);
   const usersSlot = parseUsersSlot(query.usersSlot);
   const { pinned, auditors } = checkObject("The options", trusted);

@@ -90,7 +90,7 @@ export async function checkContract(contract: string): Promise<void> {
   if (/[A-F]/.test(contract)) {
     // Loaded only when needed: it brings Keccak-256.
     const { checkChecksum } = await import("../ethereum/checksum.ts");
-    checkChecksum("The option contract", contract);
+    checkChecksum(contract);
   }
 }
 

@@ -29,7 +29,7 @@ export async function answerChallenge(
   expected: CheckedPossession,
 ): Promise<PossessionAnswer | undefined> {
   const { registry } = expected;
-  if (registry) checkChecksum("The option contract", registry.contract);
+  if (registry) checkChecksum(registry.contract);
   const { user_id: userID } = challenge;
   if (expected.userID !== undefined) checkSubject("user", expected.userID, userID);
   if (challenge.state !== "unregistered") return undefined;
