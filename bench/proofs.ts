@@ -2,6 +2,7 @@
  * Measures short proofs with auditors' statements: the bytes of all answers until the first verified key, and for each further one, and
  * the processor time beside that of the whole file. The data is of one million users: all roots, and the files of the verified users.
  */
+import "keyroot/auditors";
 import { createVerifier, userIDToHex } from "keyroot";
 import {
   hashRoots,

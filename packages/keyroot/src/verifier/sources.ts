@@ -87,11 +87,8 @@ export async function withSources<T>(
 /** Checks the checksum of the contract's address, if it has one. @throws ArgumentError ARGUMENT_INVALID */
 export async function checkContract(contract: string): Promise<void> {
   // An address in lower case has no checksum.
-  if (/[A-F]/.test(contract)) {
-    // Loaded only when needed: it brings Keccak-256.
-    const { checkChecksum } = await import("../ethereum/checksum.ts");
-    checkChecksum(contract);
-  }
+  // Loaded only when needed: it brings Keccak-256.
+  if (/[A-F]/.test(contract)) (await import("../ethereum/checksum.ts")).checkChecksum(contract);
 }
 
 /** Refuses two endpoints on one host, because one operator runs both. @throws ArgumentError ARGUMENT_INVALID */
