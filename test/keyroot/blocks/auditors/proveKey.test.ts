@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import type { ServerResponse } from "node:http";
+import "keyroot/auditors";
 import { createVerifier, type VerifiedKey, verifyMany, type VerifierOptions } from "keyroot";
 import {
   hashRoots,
