@@ -211,6 +211,8 @@ describe("makeBundle", () => {
       expect(await codeOf({ threshold: 3 })).to.equal("AUDITORS_NOT_REACHED");
       expect(await codeOf({ keys: [a.key, c.key] })).to.equal("AUDITORS_NOT_REACHED");
       expect(await codeOf({ threshold: 0 })).to.equal("ARGUMENT_INVALID");
+      // Only the bundle contains a statement, never the reader's options.
+      expect(await codeOf({ statement: bundle.statement })).to.equal("ARGUMENT_INVALID");
       const { statement, ...bare } = bundle;
       expect(await codeOf({}, bare)).to.equal("UNANCHORED");
       const [text = ""] = String(statement).split("\n\n");

@@ -55,6 +55,8 @@ export interface SourcePlace {
   codeHash?: string | undefined;
   storageProof?: boolean | undefined;
   maxAgeMs?: number | undefined;
+  /** The bundle to verify. Its statement replaces all requests. */
+  bundle?: { statement?: string | undefined };
 }
 
 /** Checks the value of an option, and makes the source. @throws ArgumentError ARGUMENT_INVALID */

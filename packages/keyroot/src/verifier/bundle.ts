@@ -57,7 +57,7 @@ export type BundleQuery = { userID: UserID } & Pick<
   "chainId" | "contract" | "codeHash" | "usersSlot" | "expectedPublicKey"
 >;
 
-/** What a reader of bundles trusts: one of both, from a source that the bundle's sender does not control. */
+/** The trusted block or auditors, one of both. The sender of the bundle must not control their source. */
 export interface TrustedBlock {
   /** The hash of the bundle's block: 0x and 64 lowercase hex digits. */
   pinned?: string | undefined;
@@ -73,7 +73,7 @@ export interface VerifiedBundle extends ProvenKey {
   contract: string;
   chainId: number;
   codeHash: string;
-  /** What shows the block. The contract's answer is proven under it. */
+  /** The evidence for the block. A storage proof shows the contract's answer at this block. */
   evidence: Evidence;
 }
 
@@ -155,8 +155,8 @@ export async function verifyBundle(
   const { chainId, contract, codeHash } = bundle;
 
   verifyRecordUser(record, userID);
-  const { statement, header } = bundle;
-  const signed = auditors && makeSource("auditors", { ...auditors, statement }, { chainId, contract });
+  const { header } = bundle;
+  const signed = auditors && makeSource("auditors", auditors, { chainId, contract, bundle });
   const request = { calls: [], tag: "finalized", http: { timeoutMs: 0 }, now: Date.now } as const;
   const { find } = signed ?? {};
   const found = await find?.(request);

@@ -38,21 +38,18 @@ const MAX_URLS = 16;
 const ZERO_WORD = `0x${"0".repeat(64)}`;
 
 /**
- * Makes the source of the option `auditors`: a block that enough auditors signed. With the field `statement`, which a bundle carries, it
- * sends no request.
+ * Makes the source of the option `auditors`: a block that enough auditors signed. It sends no request for a bundle.
  */
 export const makeAuditorsSource: MakeSource = (option, place) => {
   const {
     urls,
     sequence = 0,
     store = new Map<string, string>(),
-    statement,
     ...options
-  } = checkObject("The option auditors", option as AuditorsOption & { statement?: string });
+  } = checkObject("The option auditors", option as AuditorsOption);
   const policy = parseAuditorOptions(options);
-  // A bundle's field `statement` may be undefined.
-  const isBundle = "statement" in (option as object);
-  const folders = isBundle ? [] : checkFolders(urls, place.allowHttp);
+  const { bundle } = place;
+  const folders = bundle ? [] : checkFolders(urls, place.allowHttp);
   checkInteger("The option auditors.sequence", sequence, 0);
   const lists: ListPlace = { place, store: checkStore("The option auditors.store", store) };
   let auditors: Auditors = { policy, folders, sequence };
@@ -65,7 +62,8 @@ export const makeAuditorsSource: MakeSource = (option, place) => {
     return auditors;
   };
   const findSigned = async (http: StatementLimits, now: () => number): Promise<FoundStatement> => {
-    if (isBundle) {
+    if (bundle) {
+      const { statement } = bundle;
       if (statement === undefined) throw unanchored();
       const { policy } = await update(undefined);
       const signed = parseSignedStatement(encodeUtf8(statement));
