@@ -38,7 +38,7 @@ try {
   report({
     figures: {
       tree: {
-        what: "ms from the values to the tree with all its hashes: median, in a process of its own, warm for small trees",
+        what: "ms from the values to the tree with all its hashes: median, in a separate process, warm for small trees",
         rows: rowsOf(all, ({ treeMs }) => treeMs),
       },
       file: {

@@ -53,7 +53,7 @@ export function fuzz(target: Target, { seed, documents, maxMs, corpus = [] }: Fu
 
 const ACCEPTED = "accepted";
 
-/** What a parser says about a document: "accepted", or code and beginning of the message. @throws a defect's error */
+/** The outcome for a document: "accepted", or the code and the beginning of the message. @throws any error that is a defect */
 export function outcomeOf({ parse }: Pick<Target, "parse">, document: Uint8Array): string {
   try {
     parse(document);

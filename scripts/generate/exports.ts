@@ -4,7 +4,7 @@ import { apiEntries } from "../docs/pages.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 
-/** What programs import from one module. */
+/** The exports of one module. */
 export interface ModuleExports {
   /** As in `import … from "keyroot/bundle"`. */
   module: string;

@@ -57,7 +57,7 @@ console.log(Buffer.from(publicKey).toString("base64"));
 
 /** The programs for clients of the service on the pages of docs, for a partner of a real service. */
 async function clientsProgram(service: TestService): Promise<string> {
-  // These pages have tests of their own.
+  // These pages have separate tests.
   const isPage = (name: string) => name.endsWith(".md") && !["quickstart.md", "webhooks.md"].includes(name);
   const names = (await readdir(join(ROOT, "docs"))).filter(isPage);
   const pages = await Promise.all(names.map((name) => read(ROOT, "docs", name)));

@@ -99,7 +99,7 @@ describe("the service's databases", () => {
       const known = (await readdir(join(project, DATABASE, "migrations"))).filter((name) =>
         name.endsWith(".sql"),
       ).length;
-      // What this version knows may be required.
+      // Tables and columns of this version may be required.
       await runAt(url, `INSERT INTO schema_requirements VALUES (0), (${known})`);
       const running = await startService(config);
       try {

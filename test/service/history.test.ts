@@ -143,7 +143,7 @@ describe("the model of a user's key", () => {
     "a lost key": [registers("a", pending), reads(undefined, "unregistered")],
     "another key than the registered one": [registers("a", pending), reads("b", "pending")],
     "a refusal for a user without a key": [registers("a", refused)],
-    "the removal of a key that nobody registered": [removes("a", "removed")],
+    "the removal of a key that was not registered": [removes("a", "removed")],
     "a removed key that is still there": [registers("a", pending), removes("a", "removed"), reads("a", "pending")],
     "a published key that is pending again": [registers("a", pending), reads("a", "published"), reads("a", "pending")],
     "a removed key after it was published": [registers("a", pending), reads("a", "published"), removes("a", "removed")],

@@ -231,7 +231,7 @@ describe("sending a webhook", () => {
       };
       const result = await senderWith().send(receiver.url, event(), secrets, Date.now());
       expect(result.status).to.equal(status);
-      // What the buffers of both sockets hold.
+      // The data in the buffers of both sockets.
       expect(written).to.be.below(2 ** 24);
     }
   });
@@ -308,7 +308,7 @@ describe("sending a webhook", () => {
       // As an attacker's name server answers: a public address for the check, a private one for the connection.
       const resolve = () => Promise.resolve([asked++ % 2 === 0 ? "93.184.216.34" : "127.0.0.1"]);
       const lookup = promisify(checkedLookup(resolve, isPublicAddress)) as (...args: unknown[]) => Promise<unknown>;
-      // What is returned to the connection is what was checked, so there is no second question.
+      // The connection uses the addresses that were checked, so the name is resolved once.
       expect(await lookup("rebinding.example", { all: true })).to.deep.equal([{ address: "93.184.216.34", family: 4 }]);
       expect(asked).to.equal(1);
       const sender = senderWith({ allowPrivate: false, resolve });

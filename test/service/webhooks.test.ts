@@ -525,7 +525,7 @@ describe("two replicas that deliver webhooks", () => {
   let receiver: WebhookReceiver;
   before(async () => {
     receiver = await startReceiver();
-    // Home and a region with a database of its own.
+    // Home and a region with a separate database.
     const [url, regionUrl] = [await freshDatabaseUrl(), await freshDatabaseUrl()];
     for (const replica of replicas) {
       const databases = await openDatabases({ url, regionUrls: { "eu-west-1": regionUrl } });

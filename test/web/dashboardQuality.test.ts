@@ -249,7 +249,7 @@ async function addDeliveries({ service, bizID }: DashboardWorld): Promise<void> 
 }
 
 describeIfNamed(import.meta.filename)("the dashboard's pages", () => {
-  // Worlds of their own: the pages look the same in every run, also if only one test runs.
+  // Separate worlds: the pages look the same in every run, also if only one test runs.
   const [partnersWorld, operatorsWorld] = [new DashboardWorld(), new DashboardWorld()];
   const layouts = new RecordedLayouts("dashboard");
   const pictures = new RecordedPictures("dashboard");

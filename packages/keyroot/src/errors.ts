@@ -150,7 +150,7 @@ export const ERROR_CODES = [
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
 /**
- * What to do about an error:
+ * The reaction to an error:
  * - `warn`: warn the user, because an attack is possible;
  * - `wait`: wait, because it is proven that the key is not published yet;
  * - `developer`: correct the call or the options;
@@ -228,7 +228,7 @@ export abstract class KeyrootError<Code extends string = ErrorCode> extends Erro
     this.actual = actual;
   }
 
-  /** What to do. No advice permits using the key. */
+  /** The reaction to this error. No advice permits using the key. */
   get advice(): Advice {
     return this.name === "VerificationError" ? "warn" : (ADVICE[this.code] ?? ADVICE[this.name] ?? "developer");
   }

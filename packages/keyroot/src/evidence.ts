@@ -38,8 +38,8 @@ export interface Evidence {
   /** The keys of the auditors that signed the statement, with the anchor `auditors`. At least the required number. */
   auditors?: readonly string[] | undefined;
   /**
-   * What shows that the user has one record under the root: the whole file was read (`checked`), or auditors that signed the
-   * statement read it (`auditors`, with the option `proofs`). Undefined without a record.
+   * The check that the user has one record under the root. `checked`: the verifier read the whole file. `auditors`: the
+   * auditors of the statement read it (option `proofs`). Undefined without a record.
    */
   uniqueness?: "checked" | "auditors" | undefined;
   /** Set for the anchor `beacon`. */

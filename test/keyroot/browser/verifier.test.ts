@@ -153,7 +153,7 @@ describeIfNamed(import.meta.filename)("the verifier in Chromium, under a strict 
 
   it("cannot connect to an origin that the policy does not allow, so the policy is in force", async () => {
     expect(await verify({ merkleUrl: blocked.url })).to.equal("UNREACHABLE");
-    // The browser reports it in a task of its own.
+    // The browser reports it in a separate task.
     await page.evaluate(
       "(async () => { while (violations.length === 0) await new Promise((next) => setTimeout(next, 20)); })()",
     );

@@ -24,7 +24,7 @@ type Transform = (code: string, options: object) => Promise<{ code: string }>;
 
 const JSC = "/usr/bin/jsc";
 /**
- * What React Native adds to each engine, and these shells do not have: a console, and timers. The shells run timers at once. These
+ * The console and the timers, which React Native adds to each engine and these shells lack. The shells run timers at once. These
  * run in the order of their delays, without waiting.
  */
 const HOST = `var self = globalThis;
@@ -48,7 +48,7 @@ if (!self.console) self.console = { assert() {}, warn() {} };
     next.work();
   }
 })(self.setTimeout);`;
-/** What the engine lacks. Its own regular expressions and generators stay. */
+/** The missing features of the engine. The engine's regular expressions and generators stay. */
 const KEPT = [
   ...["transform-exponentiation-operator", "transform-typeof-symbol", "transform-regenerator"],
   ...["transform-unicode-regex", "transform-unicode-property-regex", "transform-named-capturing-groups-regex"],

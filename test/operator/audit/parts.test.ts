@@ -102,7 +102,7 @@ describe("a divided audit", function () {
     expect(error).to.include({ code: "PARTS_INVALID" });
     expect((error as Error).message).to.match(message);
   };
-  /** What a merged audit and a whole one have in common. */
+  /** The fields that a merged report and a whole one share. */
   const compared = (report: Awaited<ReturnType<typeof merge>>) => {
     const { events, userCount, rootCount, usersInFiles, filesRead, evidence, straysSearched, findings } = report;
     const { list, count } = findings;
@@ -242,7 +242,7 @@ describe("a divided audit", function () {
       await refused(/has no result of a part/);
     });
 
-    it("a part whose state lost a file of its own, or has other events", async () => {
+    it("a part whose state lacks one of its files, or has other events", async () => {
       edit(2, "part_result", { root_count: 0 });
       await refused(/Part 2\/3 counts 0 roots/);
       await runPart(2);

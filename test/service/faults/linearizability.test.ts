@@ -134,7 +134,7 @@ async function run(publishes: boolean): Promise<Outcome> {
   };
 }
 
-/** The variables of a service that publishes on a chain of its own. */
+/** The variables of a service that publishes on a separate chain. */
 async function publishingEnvironment(cleanup: AsyncDisposableStack) {
   const chain = await startHardhat();
   cleanup.defer(() => chain.close());

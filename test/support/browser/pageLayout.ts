@@ -58,7 +58,7 @@ export async function checkLimits(page: Page, where: string): Promise<void> {
   const { height, parts } = await readLayout(page);
   const header = parts.find(({ name }) => name.startsWith("header"));
   expect(header?.height, `${where}: the header's height`).to.be.at.most(MOST_HEADER);
-  // What a person opened may be longer.
+  // Parts that a person opened may be longer.
   const isOpened = (await page.locator("details.more[open]").count()) > 0;
   if (viewport >= 1280 && !isOpened) expect(height, `${where}: the page's height`).to.be.at.most(MOST_HEIGHT);
 }

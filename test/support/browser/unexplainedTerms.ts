@@ -72,7 +72,7 @@ export async function unexplainedTerms(page: Page, known: readonly string[] = []
         const element = first.get(term);
         if (element === undefined || known.includes(term)) return [];
         const explained = dfns.filter((dfn) => new RegExp(`^${forms}$`, "i").test(dfn.textContent));
-        // What a person opened may explain a term again.
+        // Parts that a person opened may explain a term again.
         const always = explained.filter((dfn) => dfn.closest("details, dialog") === null);
         if (explained.length > 0 && always.length < 2) return [];
         return [`${term}${always.length > 1 ? ", explained twice" : ""}: ${element.textContent}`];

@@ -17,7 +17,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Reads a small file with system calls of its own. */
+/* Reads a small file without the functions that fail. */
 static int read_control(char *text, size_t size) {
   const char *path = getenv("FAULTY_CONTROL");
   if (path == NULL) return 0;

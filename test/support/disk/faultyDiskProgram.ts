@@ -23,7 +23,7 @@ export interface Trials {
   hits: Record<string, number>;
   /** The error codes that callers saw. */
   codes: string[];
-  /** What was lost, incomplete or reported in another way. */
+  /** Lost or incomplete data, and errors with an unexpected code. */
   findings: string[];
 }
 

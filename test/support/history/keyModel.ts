@@ -1,6 +1,6 @@
 import type { Model } from "./linearizable.ts";
 
-/** What callers do with one user's key. Keys are named by their ids. */
+/** The calls about one user's key. Keys are named by their ids. */
 export type KeyInput =
   | { call: "register"; keyID: string }
   /** `withdraw` by the user, `discard` by the partner. */

@@ -69,7 +69,7 @@ export class Caller {
     return answerOf(await fetch(this.url + path));
   }
 
-  /** Gets one of the paths for load balancers and monitoring, which have a port of their own. */
+  /** Gets one of the paths for load balancers and monitoring, which have a separate port. */
   async monitor(path: "/healthz" | "/readyz" | "/metrics"): Promise<Answer> {
     return answerOf(await fetch(this.monitoringUrl + path));
   }

@@ -162,8 +162,8 @@ export const signInOperations = [
     body: empty,
     answer: passkeyOptions,
     async handle(_body, { context, principal: { session }, request }) {
-      // The first passkey follows an invitation. A second one requires verification, so that nobody else can add one on an
-      // open page.
+      // The first passkey follows an invitation. A second one requires verification. Otherwise, another person could add one on
+      // a page that is left open.
       if (session.passkeys > 0) {
         await requireVerification(context, session);
         await refuseSuspended(context, session.person.bizID);
