@@ -103,7 +103,8 @@ async function run(publishes: boolean): Promise<Outcome> {
   const keys = Array.from({ length: 3 }, () => generateKeyPair());
 
   const histories: History[] = [];
-  for (let round = 0; round < ROUNDS; round++) {
+  let publicationSeen = !publishes;
+  for (let round = 0; round < ROUNDS || !publicationSeen; round++) {
     const callers: Caller[] = [];
     for (let i = 0; i < USERS; i++)
       callers.push({ origin, partner, history: [], ...(await createUser(origin(), partner)) });
@@ -123,15 +124,20 @@ async function run(publishes: boolean): Promise<Outcome> {
     await working;
     for (const caller of callers) await readUntilAnswered(caller);
     histories.push(...callers.map(({ history }) => history));
+    publicationSeen ||= callers.some(({ history }) => phasesOf(history).includes("submitted"));
   }
   const all = histories.flat();
-  const states = all.flatMap(({ output }) => (output !== undefined && "state" in output ? [output.state] : []));
   return {
     calls: all.length,
     lost: all.filter(({ output }) => output === undefined).length,
-    phases: [...new Set(states)],
+    phases: [...new Set(phasesOf(all))],
     notLinearizable: histories.filter((history) => linearize(history, keyModel) === undefined),
   };
+}
+
+/** The phases in the results of calls. */
+function phasesOf(history: History): string[] {
+  return history.flatMap(({ output }) => (output !== undefined && "state" in output ? [output.state] : []));
 }
 
 /** The variables of a service that publishes on a separate chain. */

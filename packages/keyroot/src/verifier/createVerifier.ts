@@ -4,7 +4,6 @@ import type { Watch, WatchKeysOptions } from "../watch/watch.ts";
 import type { StrictOptions } from "./strictOptions.ts";
 import { type Contact, copyContacts } from "./contacts.ts";
 import { VERIFY_OPTIONS, type VerifyOptions } from "./options.ts";
-import { checkContract } from "./sources.ts";
 import { parseVerifierOptions } from "./verifierConfig.ts";
 import type { ContactListOptions, ContactOutcome } from "./verifyContacts.ts";
 import { type KeyOptions, type VerifiedKey, verifyKey } from "./verifyPublicKey.ts";
@@ -62,7 +61,6 @@ export function createVerifier<const Options extends VerifierOptions>(
       return verifyContacts(config, copies, checkCall(options, LIST_OPTIONS));
     },
     async watch(options) {
-      await checkContract(config.registry.contract);
       const { watch } = await import("../watch/watch.ts");
       return watch(config, options);
     },

@@ -18,6 +18,7 @@ import { checkStore, type Store } from "../store/store.ts";
 import { withTimeout } from "../transport/fetchBytes.ts";
 import type { Contact } from "../verifier/contacts.ts";
 import { parseKeyQuery } from "../verifier/options.ts";
+import { checkContract } from "../verifier/sources.ts";
 import type { VerifierConfig } from "../verifier/verifierConfig.ts";
 import type { Alarm } from "./alarm.ts";
 import { checkUsers, type UserToCheck } from "./checkUsers.ts";
@@ -104,7 +105,8 @@ interface WatchState {
  * @throws ArgumentError ARGUMENT_INVALID, USER_ID_INVALID, BASE64_INVALID, PUBLIC_KEY_LENGTH; EnvironmentError
  * ENVIRONMENT_UNSUPPORTED for a page without Web Locks
  */
-export function watch(config: VerifierConfig, options: WatchKeysOptions): Watch {
+export async function watch(config: VerifierConfig, options: WatchKeysOptions): Promise<Watch> {
+  await checkContract(config.registry.contract);
   const { userID, ownKey, contacts, store, makeBundle, onAlarm, intervalMs, recheckMs, fileLimitMs, signal } =
     checkWatchOptions(config, options);
   const { registry, now } = config;
