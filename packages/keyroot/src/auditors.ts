@@ -1,6 +1,6 @@
 /**
- * `keyroot/auditors`: statements that auditors signed, as a source of trust. Importing this entry adds the option `auditors` to
- * all verifiers.
+ * The entry `keyroot/auditors`, which verifies statements that trusted auditors signed. Importing it adds the option
+ * `auditors` to all verifiers.
  */
 import { addSource } from "./blocks/addedSources.ts";
 import { makeAuditorsSource } from "./blocks/auditors/source.ts";

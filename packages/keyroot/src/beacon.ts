@@ -1,6 +1,6 @@
 /**
- * `keyroot/beacon`: adds Ethereum's light client to the sources of a block. Import it for its effect, and set the option `beacon`. The
- * code of the light client is loaded with the first verification.
+ * The entry `keyroot/beacon`, which adds Ethereum's light client to all verifiers. Import this entry for its effect,
+ * and set the option `beacon`. The first verification loads the code of the light client.
  */
 import type { BlockProof, ProvenBlock } from "./blocks/beacon/blockProof.ts";
 import type { BlockProofOptions, TrustedCheckpoint } from "./blocks/beacon/options.ts";
@@ -16,8 +16,8 @@ export { BEACON_NETWORKS, type BeaconNetwork, type BeaconNetworkName } from "./b
 addSource("beacon", makeBeaconSource);
 
 /**
- * Makes the proof of the newest finalized block, with all updates since the checkpoint. With it, a bundle of that block is verified
- * offline: `verifyBlockProof` returns the block's hash.
+ * Makes a proof of the newest finalized block. The proof contains all light-client updates since the checkpoint.
+ * `verifyBlockProof` verifies it offline and returns the block's hash, which then verifies bundles of that block.
  * @throws VerificationError, TransportError as a verification with the option `beacon`; ArgumentError ARGUMENT_INVALID
  */
 export async function makeBlockProof(options: BlockProofOptions): Promise<ProvenBlock & { proof: BlockProof }> {
@@ -28,10 +28,10 @@ export async function makeBlockProof(options: BlockProofOptions): Promise<Proven
 }
 
 /**
- * Verifies the proof of a block from any source, without any request.
+ * Verifies the proof of a block offline. The proof may come from any source.
  * @param source the bytes as received, or the value that they parse to
- * @throws VerificationError BUNDLE_SHAPE, FILE_TOO_LARGE, FILE_NOT_UTF8, and as `parseJson`, step "file"; CHAIN_ID_MISMATCH, step
- * "root"; CHECKPOINT_TOO_OLD, LIGHT_CLIENT_INVALID, step "anchor"
+ * @throws VerificationError BUNDLE_SHAPE, FILE_TOO_LARGE, FILE_NOT_UTF8, and as `parseJson`, step "file";
+ * CHAIN_ID_MISMATCH, step "root"; CHECKPOINT_TOO_OLD, LIGHT_CLIENT_INVALID, step "anchor"
  * @throws ArgumentError ARGUMENT_INVALID
  * @example
  * const { blockHash: pinned } = await verifyBlockProof(proofBytes, { chainId: 1, checkpoint });

@@ -1,11 +1,11 @@
 /**
- * The errors that Keyroot throws deliberately. Each class needs a different reaction. `code` is stable, so programs may compare
- * it. The message is for people and may change. docs/errors.md explains every code.
+ * The errors that Keyroot throws deliberately. The class of an error shows how to react to it. Programs may compare
+ * `code`, which is stable. The message is for people and may change. docs/errors.md explains every code.
  */
 
 import type { Evidence } from "./evidence.ts";
 
-/** The library's error codes, grouped by subject. `@keyroot/operator` and `@keyroot/service` add theirs. */
+/** The library's error codes, grouped by subject. `@keyroot/operator` and `@keyroot/service` have additional codes. */
 export const ERROR_CODES = [
   // User ids, public keys and records
   "USER_ID_INVALID",
@@ -26,12 +26,12 @@ export const ERROR_CODES = [
   "JSON_TOO_MANY_VALUES",
   "JSON_DUPLICATE_KEY",
   "JSON_FORBIDDEN_TOKEN",
-  // tree
+  // Merkle trees
   "TREE_EMPTY",
   "TREE_TOO_LARGE",
   "HASH_INVALID",
   "HASH_NOT_LOWERCASE",
-  // file
+  // Merkle files
   "FILE_TOO_LARGE",
   "FILE_NOT_UTF8",
   "FILE_SHAPE",
@@ -43,14 +43,14 @@ export const ERROR_CODES = [
   "LOOKUP_MISMATCH",
   "TREE_MISMATCH",
   "ROOT_MISMATCH",
-  // proof and bundle
+  // Proofs and bundles
   "PROOF_SHAPE",
   "BUNDLE_SHAPE",
   "USER_MISMATCH",
-  // safety code
+  // Safety codes
   "SAFETY_CODE_INVALID",
   "SAFETY_CODE_MISMATCH",
-  // chain and evidence
+  // The chain and the evidence for an answer
   "UNANCHORED",
   "HEADER_INVALID",
   "HEADER_MISMATCH",
@@ -79,7 +79,7 @@ export const ERROR_CODES = [
   "EQUIVOCATION",
   "USER_NOT_IN_FILE",
   "KEY_MISMATCH",
-  // answers of the partner service
+  // Requests that the partner service rejects
   "CONTENT_TYPE",
   "FIELD_MISSING",
   "FIELD_UNKNOWN",
@@ -126,7 +126,7 @@ export const ERROR_CODES = [
   "METHOD_NOT_ALLOWED",
   "DEFECT",
   "UNAVAILABLE",
-  // arguments and network
+  // Arguments, the platform and the network
   "ARGUMENT_INVALID",
   "BROWSER_REFUSED",
   "BUILTIN_REPLACED",
@@ -150,22 +150,22 @@ export const ERROR_CODES = [
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
 /**
- * The reaction to an error:
+ * The recommended reaction to an error:
  * - `warn`: warn the user, because an attack is possible;
  * - `wait`: wait, because it is proven that the key is not published yet;
  * - `developer`: correct the call or the options;
  * - `retry`: try again later.
  *
- * No advice permits using the key.
+ * The app must not use the key in any of these cases.
  */
 export type Advice = "warn" | "wait" | "developer" | "retry";
 
 /**
- * The advice for errors other than VerificationError: by code, else by class, else `developer`. The advice of a
- * VerificationError is `warn`. Only a verifier changes this (verifier/advice.ts).
+ * The advice for all errors except VerificationError, whose advice is `warn`. The keys are error codes and class names.
+ * A code comes before a class. The default is `developer`. Verifiers change some advice (verifier/advice.ts).
  */
 const ADVICE: Readonly<Record<string, Advice>> = {
-  // Keys and answers come from a server.
+  // Errors about data that a server sent.
   PUBLIC_KEY_LENGTH: "warn",
   PUBLIC_KEY_FORMAT: "warn",
   PUBLIC_KEY_NOT_ON_CURVE: "warn",
@@ -187,15 +187,18 @@ const ADVICE: Readonly<Record<string, Advice>> = {
 
 const ERRORS_PAGE = "https://github.com/keyroot/keyroot/blob/main/docs/errors.md";
 
-/** The optional fields of an error. */
+/** The optional fields of every error. */
 export interface ErrorDetails extends ErrorOptions {
   /** The expected value. */
   expected?: unknown;
-  /** The value found instead. */
+  /** The actual value. */
   actual?: unknown;
 }
 
-/** A code that is checked against the class's parameter and does not choose it. `NoInfer` needs TypeScript 5.4. */
+/**
+ * The type of an error code, which TypeScript checks but does not infer from the argument. `NoInfer` would need
+ * TypeScript 5.4.
+ */
 type NotInferred<Code extends string> = [Code][Code extends unknown ? 0 : never];
 
 /**
@@ -209,37 +212,38 @@ type NotInferred<Code extends string> = [Code][Code extends unknown ? 0 : never]
  * }
  */
 export abstract class KeyrootError<Code extends string = ErrorCode> extends Error {
-  // Only a type: without it, `instanceof` narrows to KeyrootError<any>. The classes below have it for the same reason.
+  // Declares a type only. Without this line, `instanceof` narrows to KeyrootError<any>. The classes below repeat it for
+  // the same reason.
   /** @hidden */
   declare static readonly [Symbol.hasInstance]: (value: unknown) => value is KeyrootError;
-  /** A code of docs/errors.md. Other packages add codes to the library's. */
+  /** The error code, as docs/errors.md lists it. Other packages add their own codes. */
   readonly code: ErrorCode | (string & {});
-  /** The expected value, where the error has one. */
+  /** The expected value, for errors about a wrong value. */
   readonly expected: unknown;
-  /** The value found instead, where the error has one. */
+  /** The actual value, for errors about a wrong value. */
   readonly actual: unknown;
 
   constructor(code: NotInferred<Code>, message: string, { expected, actual, ...options }: ErrorDetails = {}) {
     super(message, options);
-    // Engines before ES2022 ignore the cause.
+    // JavaScript engines before ES2022 ignore the option `cause`.
     if ("cause" in options && !("cause" in this)) (this as Error).cause = options.cause;
     this.code = code;
     this.expected = expected;
     this.actual = actual;
   }
 
-  /** The reaction to this error. No advice permits using the key. */
+  /** The recommended reaction to this error. The app must not use the key in any case. */
   get advice(): Advice {
     return this.name === "VerificationError" ? "warn" : (ADVICE[this.code] ?? ADVICE[this.name] ?? "developer");
   }
 
-  /** The URL of the code's description. */
+  /** The URL of the documentation of this error code. */
   get docs(): string {
     return `${ERRORS_PAGE}#${this.code}`;
   }
 }
 
-/** An argument is invalid, such as a malformed id or an option out of range. Fix the call. */
+/** An argument is invalid, such as a malformed id or an option that is out of range. Correct the call. */
 export class ArgumentError<Code extends string = ErrorCode> extends KeyrootError<Code> {
   /** @hidden */
   declare static readonly [Symbol.hasInstance]: (value: unknown) => value is ArgumentError;
@@ -251,16 +255,18 @@ export class ArgumentError<Code extends string = ErrorCode> extends KeyrootError
 /** The steps of a verification, in order (docs/specification.md, "Public-key verification procedure"). */
 export type VerificationStep = "anchor" | "root" | "file" | "tree" | "record" | "key";
 
-/** The checked statement is false: something is forged, malformed, incomplete or not published. Do not use the key. */
+/** The verified data is false: it is forged, malformed, incomplete or not published. Do not use the key. */
 export class VerificationError<Code extends string = ErrorCode> extends KeyrootError<Code> {
   /** @hidden */
   declare static readonly [Symbol.hasInstance]: (value: unknown) => value is VerificationError;
   override get name(): "VerificationError" {
     return "VerificationError";
   }
-  /** The step that failed. */
+  /** The step of the verification that failed. */
   readonly step: VerificationStep;
-  /** The evidence for a statement about the chain, such as NOT_PUBLISHED: the statement is only as strong as this. */
+  /**
+   * The evidence for an error about the chain, such as NOT_PUBLISHED. The error is only as reliable as its evidence.
+   */
   readonly evidence: Evidence | undefined;
 
   constructor(
@@ -275,7 +281,10 @@ export class VerificationError<Code extends string = ErrorCode> extends KeyrootE
   }
 }
 
-/** The network or a service did not give a usable answer. Nothing was verified or refuted. A retry may help. */
+/**
+ * The network or a service did not return a usable answer, so nothing was verified or refuted. A later attempt may
+ * succeed.
+ */
 export class TransportError<Code extends string = ErrorCode> extends KeyrootError<Code> {
   /** @hidden */
   declare static readonly [Symbol.hasInstance]: (value: unknown) => value is TransportError;
@@ -285,8 +294,8 @@ export class TransportError<Code extends string = ErrorCode> extends KeyrootErro
 }
 
 /**
- * The platform lacks a feature that cannot be replaced. Nothing was verified or refuted. Add the feature that the message
- * names.
+ * The platform lacks a feature that the library cannot replace, so nothing was verified or refuted. Add the feature
+ * that the message names.
  */
 export class EnvironmentError<Code extends string = ErrorCode> extends KeyrootError<Code> {
   /** @hidden */
@@ -300,14 +309,14 @@ export class EnvironmentError<Code extends string = ErrorCode> extends KeyrootEr
 export interface FieldError {
   /** The path of the field, such as `user_id_hex`. */
   field: string;
-  /** The problem, in words. */
+  /** A description of the problem. */
   detail: string;
 }
 
-/** The state of the key that a user has, in an error about another key. */
+/** The state of the user's existing key, in an error about a different key. */
 export interface KeyInError {
   state: "pending" | "submitted" | "published";
-  /** The earliest time of publication, in ms since 1970; null while the partner must decide. Only while `pending`. */
+  /** The earliest time of publication in ms since 1970, for the state `pending`. Null until the partner decides. */
   holdEndsAt?: number | null;
 }
 
@@ -330,11 +339,11 @@ export class ServiceError<Code extends string = ErrorCode> extends KeyrootError<
   readonly status: number;
   /** The invalid fields of the request. */
   readonly errors: readonly FieldError[] | undefined;
-  /** The state of the key that the user has, with PUBLIC_KEY_REGISTERED. */
+  /** The state of the user's existing key, for the code PUBLIC_KEY_REGISTERED. */
   readonly key: KeyInError | undefined;
   /** The time to wait before the next attempt, in seconds. */
   readonly retryAfter: number | undefined;
-  /** The request's id in the service's logs. Set by clients only. */
+  /** The id of the request in the service's logs. Only clients set it. */
   readonly requestID: string | undefined;
 
   constructor(

@@ -1,24 +1,25 @@
 /**
- * The source of the block hash that an answer refers to:
- * - `endpoint`: one endpoint reported it;
- * - `quorum`: several endpoints agree on it;
- * - `pinned`: the caller supplied it;
- * - `light-client`: one endpoint reported it, and the caller declared this endpoint to be a light client that verifies
- *   block hashes, such as Helios or Colibri;
- * - `auditors`: auditors that the caller trusts signed it;
- * - `beacon`: two thirds of Ethereum's sync committee signed it, as this library verified from a trusted checkpoint.
+ * The source of the block hash on which an answer is based:
+ * - `endpoint`: one endpoint reported the hash;
+ * - `quorum`: several endpoints agree on the hash;
+ * - `pinned`: the caller supplied the hash;
+ * - `light-client`: one endpoint reported the hash. The caller declared that this endpoint is a light client that
+ *   verifies block hashes, such as Helios or Colibri;
+ * - `auditors`: auditors that the caller trusts signed the hash;
+ * - `beacon`: two thirds of Ethereum's sync committee signed the hash. The library verified their signature from a
+ *   trusted checkpoint.
  */
 export type Anchor = "endpoint" | "quorum" | "pinned" | "light-client" | "auditors" | "beacon";
 
-/** The evidence of the anchor `beacon`. */
+/** The evidence that the anchor `beacon` adds. */
 export interface BeaconEvidence {
   /** The root of the trusted beacon block: 0x and 64 lowercase hex digits. */
   checkpoint: string;
   /** The slot of the finalized header that contains the block. */
   slot: number;
-  /** The number of members of the sync committee, of 512, that signed it. 0 if it is the checkpoint itself. */
+  /** The number of sync committee members, of 512, who signed the header. 0 if the header is the checkpoint itself. */
   participation: number;
-  /** The maximum age of the checkpoint in ms, if the caller set one instead of the default. */
+  /** The maximum age of the checkpoint in ms, if the caller changed the default. */
   maxCheckpointAgeMs?: number;
 }
 
@@ -26,22 +27,26 @@ export interface BeaconEvidence {
 export interface Evidence {
   anchor: Anchor;
   /**
-   * Whether a storage proof under the block's state root supports the contract's answer. If false, the answer is a claim
-   * of the endpoint, or of the endpoints of the quorum. With the anchor `endpoint`, a storage proof is no stronger than
-   * the endpoint's claim.
+   * True if a storage proof against the block's state root confirms the contract's answer. If false, the answer is an
+   * unproven claim of the endpoint, or of the quorum's endpoints. With the anchor `endpoint`, a storage proof is no
+   * stronger than such a claim.
    */
   storageProof: boolean;
-  /** The block at which the contract was read. Undefined if one endpoint's latest state was enough. */
+  /** The block at which the contract was read. Undefined if the latest state of one endpoint was enough. */
   block?: { hash: string; number: number; timestamp: number } | undefined;
-  /** For the anchor `quorum`, the number of endpoints that agreed: at least the requested number. */
+  /** For the anchor `quorum`, the number of endpoints that agreed. This is at least the requested number. */
   agreeing?: number | undefined;
-  /** The keys of the auditors that signed the statement, with the anchor `auditors`. At least the required number. */
+  /**
+   * For the anchor `auditors`, the keys of the auditors who signed the statement. There are at least as many as
+   * required.
+   */
   auditors?: readonly string[] | undefined;
   /**
-   * The check that the user has one record under the root. `checked`: the verifier read the whole file. `auditors`: the
-   * auditors of the statement read it (option `proofs`). Undefined without a record.
+   * Who checked that the user has only one record in the tree. `checked`: the verifier, which read the whole file.
+   * `auditors`: the auditors of the statement, who read the file (option `proofs`). Undefined if no record was
+   * verified.
    */
   uniqueness?: "checked" | "auditors" | undefined;
-  /** Set for the anchor `beacon`. */
+  /** Details about the light client, for the anchor `beacon`. */
   beacon?: BeaconEvidence | undefined;
 }

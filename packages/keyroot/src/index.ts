@@ -1,4 +1,4 @@
-/** `keyroot`: everything that an app needs to verify keys. Runs in browsers and in Node. */
+/** The entry `keyroot`: everything that an app needs to verify keys. Runs in browsers and in Node. */
 export * from "./errors.ts";
 export {
   type KeyRecord,

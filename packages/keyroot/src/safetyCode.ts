@@ -1,2 +1,4 @@
-/** `keyroot/safety-code`: two users compare a safety code in person, to check that both have the right keys. */
+/**
+ * The entry `keyroot/safety-code`. Two users compare a safety code in person, to check that both have the right keys.
+ */
 export { type KeyHolder, makeSafetyCode, type SafetyCode, verifySafetyPayload } from "./identity/safetyCode.ts";

@@ -5,22 +5,22 @@ import type { KeyRecord } from "../identity/keyRecord.ts";
 import type { UserID } from "../identity/userID.ts";
 import type { BlockRequest, BlockSource } from "./blockSource.ts";
 
-/** A source that apps import separately, because its code is large: `keyroot/auditors`, `keyroot/beacon`. */
+/** The name of a block source that apps import separately because its code is large, such as `keyroot/auditors`. */
 export type AddedSourceName = "auditors" | "beacon";
 
-/** A source that an option of a verifier describes. */
+/** A block source that an app added to the verifiers. */
 export interface AddedSource {
   name: AddedSourceName;
   find: BlockSource;
-  /** Whether the source would accept this evidence now. The evidence has the source's name as its anchor. */
+  /** Checks whether the source would still accept this evidence. The evidence's anchor is the name of the source. */
   accepts: (evidence: Evidence) => boolean | Promise<boolean>;
-  /** Verifies keys with short proofs, if the option `proofs` requests it. */
+  /** Verifies keys with short proofs. Set only if the option `proofs` requests it. */
   proveKey?: KeyProof | undefined;
 }
 
 /**
- * Verifies a user's key without the whole file. Returns undefined without a valid proof, and never a weaker verdict: the
- * whole file then shows the key.
+ * Verifies a user's key with a short proof instead of the whole file. Returns undefined if there is no valid proof. In
+ * this case, the verifier reads the whole file. The result is never based on weaker evidence.
  * @throws TransportError ABORTED
  */
 export type KeyProof = (
@@ -29,47 +29,47 @@ export type KeyProof = (
   now: () => number,
 ) => Promise<AuditedKey | undefined>;
 
-/** A key that auditors' statement and a leaf chunk prove. */
+/** A key that is proven by a statement of auditors and a leaf chunk (docs/formats.md). */
 export interface AuditedKey {
   record: KeyRecord;
-  /** The position of the record in the file's `values`. */
+  /** The index of the record in the array `values` of the file. */
   index: number;
-  /** 105 bytes. */
+  /** The public key, 105 bytes. */
   publicKey: Uint8Array;
-  /** 64 lowercase hex digits. */
+  /** The Merkle root, 64 lowercase hex digits. */
   root: string;
-  /** The endpoint's unproven answer. */
+  /** The number of the block, as the endpoint reports it without proof. */
   blockNumber: number;
   evidence: Evidence;
 }
 
-/** The contract that a verifier reads, and the options that sources use. */
+/** The contract that a verifier reads, and the options for block sources. */
 export interface SourcePlace {
   chainId: number | bigint;
-  /** 0x and 40 hex digits. */
+  /** The address of the contract: 0x and 40 hex digits. */
   contract: string;
-  /** Whether plain http to other machines is allowed. */
+  /** True to allow unencrypted http requests to other machines. */
   allowHttp?: boolean | undefined;
   merkleUrl?: string;
   proofs?: boolean | undefined;
   codeHash?: string | undefined;
   storageProof?: boolean | undefined;
   maxAgeMs?: number | undefined;
-  /** The bundle to verify. Its statement replaces all requests. */
+  /** The bundle to verify. Its statement replaces all network requests. */
   bundle?: { statement?: string | undefined };
 }
 
-/** Checks the value of an option, and makes the source. @throws ArgumentError ARGUMENT_INVALID */
+/** Checks the value of an option, and makes the block source. @throws ArgumentError ARGUMENT_INVALID */
 export type MakeSource = (option: unknown, place: SourcePlace) => AddedSource;
 
 const added = new Map<AddedSourceName, MakeSource>();
 
-/** Adds a source to all verifiers. Its entry calls this when it is imported. */
+/** Adds a block source to all verifiers. The source's entry calls this function when an app imports it. */
 export function addSource(name: AddedSourceName, make: MakeSource): void {
   added.set(name, make);
 }
 
-/** Makes the source of an option. @throws ArgumentError SOURCE_NOT_IMPORTED, ARGUMENT_INVALID */
+/** Makes the block source that an option configures. @throws ArgumentError SOURCE_NOT_IMPORTED, ARGUMENT_INVALID */
 export function makeSource(name: AddedSourceName, option: unknown, place: SourcePlace): AddedSource {
   const make = added.get(name);
   if (make !== undefined) return make(option, place);

@@ -2,7 +2,7 @@ import { fetchBlock } from "../ethereum/blocks.ts";
 import type { BlockSource } from "./blockSource.ts";
 
 /**
- * The block that one endpoint reports.
+ * Finds the current block of a single endpoint.
  * @throws VerificationError HEADER_INVALID, HEADER_MISMATCH, step "anchor"; TransportError as the call
  */
 export const findEndpointBlock: BlockSource = async ({ calls: [call], tag }) => {

@@ -2,8 +2,8 @@ import type { BlockSource } from "./blockSource.ts";
 import { findEndpointBlock } from "./endpoint.ts";
 
 /**
- * The block that a light client reports. The caller declares that the endpoint is one, such as Helios or Colibri: nothing here
- * can check this.
+ * Finds the current block of an endpoint that the caller declares to be a light client, such as Helios or Colibri. The
+ * library cannot check this declaration.
  * @throws as `findEndpointBlock`
  */
 export const findLightClientBlock: BlockSource = async (request) => ({

@@ -7,8 +7,8 @@ import type { RpcCall } from "../transport/jsonRpc.ts";
 import type { BlockSource, BlockTag } from "./blockSource.ts";
 
 /**
- * The block on which enough endpoints of a quorum agree. While that many endpoints are honest, fewer dishonest ones can
- * neither change nor prevent the result.
+ * Finds a block on which enough endpoints of a quorum agree. If at least `quorum` endpoints are honest and fewer are
+ * dishonest, the dishonest ones can neither change nor prevent the result.
  * @throws VerificationError, TransportError QUORUM_NOT_REACHED
  */
 export function findQuorumBlock(endpoints: Quorum): BlockSource {
@@ -19,20 +19,21 @@ export function findQuorumBlock(endpoints: Quorum): BlockSource {
   };
 }
 
-/** An endpoint's answer. */
+/** The answer of one endpoint. */
 export interface Vote<T> {
-  /** The endpoint's index. */
+  /** The index of the endpoint. */
   endpoint: number;
   answer: T;
 }
 
-/** Equal votes: at least one. */
+/** A non-empty list of equal answers. */
 export type Votes<T> = [Vote<T>, ...Vote<T>[]];
 
 /**
- * Finds the highest block on which enough endpoints agree. It starts with the highest block that enough endpoints claim to
- * have, which fewer dishonest endpoints can move neither up nor down. If endpoints do not have what they claimed, it
- * continues with the next lower claim, so that honest endpoints that are slightly behind can take part.
+ * Finds the highest block on which enough endpoints agree. The search starts at the highest block number that enough
+ * endpoints report. A minority of dishonest endpoints cannot raise or lower this number. If an endpoint does not have
+ * the block that it reported, the search continues at the next lower reported number. This allows for honest endpoints
+ * that are slightly behind.
  */
 async function findBlock(endpoints: Quorum, tag: BlockTag): Promise<Votes<BlockHeader>> {
   const { quorum } = endpoints;
@@ -41,12 +42,12 @@ async function findBlock(endpoints: Quorum, tag: BlockTag): Promise<Votes<BlockH
     heads.push((await fetchBlock(call, tag)).number);
     heads.sort((a, b) => b - a);
   };
-  // Each endpoint that has yet to answer could raise the block by one position.
+  // Each pending endpoint can still raise the block number by one position.
   const isKnown = (pending: number) => heads.length >= quorum && heads[quorum - 1] === heads[quorum - 1 - pending];
   await endpoints.poll(fetchHead, (_, pending) => isKnown(pending) || undefined);
 
   let number = heads[quorum - 1];
-  // Each round is at a lower claim of another endpoint, so there are no more rounds than endpoints.
+  // Each round uses a lower number, which another endpoint reported. There are no more rounds than endpoints.
   for (let round = 0; number !== undefined && round < endpoints.count; round++) {
     const height = number;
     const blocks = await endpoints.findAgreement(
@@ -63,7 +64,7 @@ async function findBlock(endpoints: Quorum, tag: BlockTag): Promise<Votes<BlockH
   throw endpoints.notReached();
 }
 
-/** The endpoints of a quorum, their errors so far, and whether they have contradicted each other. */
+/** The endpoints of a quorum, the errors they have caused, and whether their answers have contradicted each other. */
 export class Quorum {
   readonly quorum: number;
   private readonly calls: readonly RpcCall[];
@@ -75,19 +76,18 @@ export class Quorum {
     this.quorum = quorum;
   }
 
-  /** The number of endpoints. */
   get count(): number {
     return this.calls.length;
   }
 
-  /** The equal votes of enough endpoints. @throws as `notReached` */
+  /** Returns the answer on which enough endpoints agree, once per endpoint. @throws as `notReached` */
   async agree<T>(request: (call: RpcCall) => Promise<T>, keyOf: (answer: T) => string): Promise<Votes<T>> {
     const votes = await this.findAgreement(request, keyOf);
     if (votes === undefined) throw this.notReached();
     return votes;
   }
 
-  /** The first vote of any endpoint. @throws as `notReached` */
+  /** Returns the first answer of any endpoint. @throws as `notReached` */
   async first<T>(request: (call: RpcCall) => Promise<T>): Promise<Votes<T>> {
     const votes = await this.poll(request, (votes) => asVotes(votes));
     if (votes === undefined) throw this.notReached();
@@ -95,8 +95,9 @@ export class Quorum {
   }
 
   /**
-   * The equal votes of enough endpoints, as soon as no other group can become large enough.
-   * @returns undefined if there is no such group
+   * Returns the answer on which enough endpoints agree, once per endpoint. Waits until no other answer can have as many
+   * votes.
+   * @returns undefined if too few endpoints agree
    */
   findAgreement<T>(
     request: (call: RpcCall) => Promise<T>,
@@ -115,11 +116,11 @@ export class Quorum {
   }
 
   /**
-   * Sends a request to all endpoints at once, and ends as soon as the votes decide: slow endpoints delay nothing. An
-   * endpoint that fails has no vote.
-   * @param decide computes the result from the votes so far and the number of pending endpoints; undefined while it is
-   * open
-   * @returns undefined if the result is open after all endpoints have answered
+   * Sends a request to all endpoints at the same time. Ends as soon as the result is decided, so that slow endpoints
+   * cause no delay. An endpoint that fails has no vote.
+   * @param decide computes the result from the votes so far and the number of pending endpoints. It returns undefined
+   * until the votes decide the result.
+   * @returns undefined if the votes of all endpoints do not decide the result
    */
   poll<T, R>(
     request: (call: RpcCall) => Promise<T>,
@@ -147,7 +148,10 @@ export class Quorum {
     return promise;
   }
 
-  /** The error QUORUM_NOT_REACHED: false answers are a VerificationError, missing ones a TransportError. */
+  /**
+   * Makes the error QUORUM_NOT_REACHED. It is a VerificationError if answers are false, and a TransportError if answers
+   * are missing.
+   */
   notReached(): KeyrootError {
     const contradiction = this.contradicted ? ", they contradict each other" : "";
     const claim = `Fewer than ${this.quorum} of ${this.calls.length} endpoints agree${contradiction}.`;

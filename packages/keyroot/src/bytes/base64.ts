@@ -7,7 +7,7 @@ export function bytesToBase64(bytes: Uint8Array): string {
   return base64.encode(bytes);
 }
 
-/** Decodes base64. Accepts only canonical base64 (RFC 4648, section 3.5). @throws ArgumentError BASE64_INVALID */
+/** Decodes canonical base64 (RFC 4648, section 3.5) and rejects any other text. @throws ArgumentError BASE64_INVALID */
 export function base64ToBytes(text: unknown): Uint8Array {
   const bytes = typeof text === "string" ? base64.decode(text) : undefined;
   if (bytes !== undefined) return bytes;

@@ -1,57 +1,62 @@
 import { _SHA256 } from "@noble/hashes/sha2.js";
 import { encodeUtf8 } from "../engine/utf8.ts";
 
-/** Node's functions are several times faster than plain JavaScript. Browsers, and shims of `process`, do not have them. */
+/**
+ * Returns a module of Node, or is undefined in browsers. Node's functions are several times faster than plain
+ * JavaScript.
+ */
 const builtin = (globalThis as { process?: Partial<NodeJS.Process> }).process?.getBuiltinModule;
 const nodeBuffer = builtin?.("node:buffer")?.Buffer;
 const nodeHash = builtin?.("node:crypto")?.hash;
 
 type Sha256Hex = (data: string | Uint8Array) => string;
 
-/** Encodes bytes as lowercase hex, two digits per byte. In plain JavaScript. */
+/** Encodes bytes as lowercase hex in plain JavaScript. */
 const portableBytesToHex = (bytes: Uint8Array): string => {
   let hex = "";
   for (const byte of bytes) hex += (256 + byte).toString(16).slice(1);
   return hex;
 };
 
-/** SHA-256 of bytes, or of a text in UTF-8, as 64 lowercase hex digits. In plain JavaScript. */
+/** Computes SHA-256 in plain JavaScript, as 64 lowercase hex digits. Encodes a text as UTF-8 first. */
 export const portableSha256Hex: Sha256Hex = (data) =>
   portableBytesToHex(new _SHA256().update(typeof data === "string" ? encodeUtf8(data) : data).digest());
 
-/** SHA-256 of bytes, or of a text in UTF-8, as 64 lowercase hex digits. Uses Node's function if there is one. */
+/** Computes SHA-256 as 64 lowercase hex digits. Encodes a text as UTF-8 first. Uses Node's function if it exists. */
 export const sha256Hex: Sha256Hex = nodeHash ? (data) => nodeHash("sha256", data) : portableSha256Hex;
 
-/** Encodes bytes as lowercase hex, two digits per byte. */
+/** Encodes bytes as lowercase hex. */
 export const bytesToHex: (bytes: Uint8Array) => string = nodeBuffer
   ? (bytes) => nodeBuffer.from(bytes).toString("hex")
   : portableBytesToHex;
 
-/** Decodes hex in either case. In plain JavaScript. */
+/** Decodes lowercase or uppercase hex in plain JavaScript. */
 export const portableHexToBytes = (hex: string): Uint8Array => {
   const bytes = new Uint8Array(hex.length / 2);
   for (let i = 0; i < bytes.length; i++) bytes[i] = parseInt(hex.slice(2 * i, 2 * i + 2), 16);
   return bytes;
 };
 
-/** Decodes hex in either case. Validate text before you decode it: platforms treat invalid text differently. */
+/** Decodes lowercase or uppercase hex. Validate the text first, because platforms treat invalid text differently. */
 export const hexToBytes: (hex: string) => Uint8Array = nodeBuffer
   ? (hex) => new Uint8Array(nodeBuffer.from(hex, "hex"))
   : portableHexToBytes;
 
 interface Coder {
   encode: (bytes: Uint8Array) => string;
-  /** @returns undefined for any text but the canonical encoding of some bytes (RFC 4648, section 3.5) */
+  /** @returns undefined if the text is not canonical base64 (RFC 4648, section 3.5) */
   decode: (text: string) => Uint8Array | undefined;
 }
 
-/** Has no repeated group, which would exhaust the stack on texts of many million characters. */
+/** Matches base64 digits and padding. A repeated group would exhaust the stack on a text of many million characters. */
 const DIGITS = /^[A-Za-z0-9+/]*={0,2}$/;
 
-/** The digits 0 to 63 of base64 (RFC 4648, section 4). */
+/** The 64 digits of base64 in order (RFC 4648, section 4). */
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/** Base64 with padding (RFC 4648, section 4). In plain JavaScript: not every engine has `atob`. */
+/**
+ * Base64 with padding (RFC 4648, section 4) in plain JavaScript, because some JavaScript engines do not have `atob`.
+ */
 export const portableBase64: Coder = {
   encode: (bytes) => {
     let text = "";
@@ -69,19 +74,19 @@ export const portableBase64: Coder = {
     let [at, bits, count] = [0, 0, 0];
     for (let i = 0; at < bytes.length; i++) {
       bits = (bits << 6) | ALPHABET.indexOf(text.charAt(i));
-      // The array element keeps the lowest 8 bits.
+      // A byte array stores only the lowest 8 bits of a number.
       if ((count += 6) >= 8) bytes[at++] = bits >> (count -= 8);
     }
     return portableBase64.encode(bytes) === text ? bytes : undefined;
   },
 };
 
-/** Base64 with padding. */
+/** Base64 with padding. Uses Node's functions if they exist. */
 export const base64: Coder = nodeBuffer
   ? {
       encode: (bytes) => nodeBuffer.from(bytes).toString("base64"),
       decode: (text) => {
-        // Node skips invalid characters, so the decoded bytes may encode to another text.
+        // Node ignores invalid characters. To detect them, encode the decoded bytes again and compare.
         const bytes = nodeBuffer.from(text, "base64");
         return bytes.toString("base64") === text ? new Uint8Array(bytes) : undefined;
       },

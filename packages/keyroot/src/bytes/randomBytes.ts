@@ -1,6 +1,9 @@
 import { requireFeature } from "../engine/requireFeature.ts";
 
-/** Random bytes from the system's secure source. @throws EnvironmentError ENVIRONMENT_UNSUPPORTED if there is none */
+/**
+ * Returns random bytes from the system's secure generator. @throws EnvironmentError ENVIRONMENT_UNSUPPORTED if there is
+ * none
+ */
 export function randomBytes(length: number): Uint8Array {
   const { crypto } = globalThis as { crypto?: Partial<Crypto> };
   requireFeature("crypto.getRandomValues", crypto?.getRandomValues, "react-native-get-random-values");

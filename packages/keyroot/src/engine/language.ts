@@ -1,11 +1,11 @@
-/** Functions of the language that engines with ES2020 do not have. */
+/** Replacements for language features that ES2020 does not include. */
 
-/** Whether an object has a member itself, not by inheritance (ES2022: `Object.hasOwn`). */
+/** Checks whether an object has its own member, not an inherited one. Replaces `Object.hasOwn` (ES2022). */
 export function hasOwn(object: object, name: string): boolean {
   return Object.prototype.hasOwnProperty.call(object, name);
 }
 
-/** A promise, and the functions that settle it (ES2024: `Promise.withResolvers`). */
+/** Makes a promise, with the functions that settle it. Replaces `Promise.withResolvers` (ES2024). */
 export function withResolvers<T>(): PromiseWithResolvers<T> {
   const resolvers = {} as PromiseWithResolvers<T>;
   resolvers.promise = new Promise((resolve, reject) => {

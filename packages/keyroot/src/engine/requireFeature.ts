@@ -1,9 +1,9 @@
 import { EnvironmentError } from "../errors.ts";
 
 /**
- * Returns a feature of the platform that cannot be replaced.
- * @param remedy the package that adds it, or another way
- * @throws EnvironmentError ENVIRONMENT_UNSUPPORTED if the platform does not have it
+ * Returns a feature of the platform that the library cannot replace.
+ * @param remedy how to add the feature, such as the name of a package
+ * @throws EnvironmentError ENVIRONMENT_UNSUPPORTED if the platform does not have the feature
  */
 export function requireFeature<T>(name: string, feature: T | undefined, remedy: string): T {
   if (feature !== undefined) return feature;

@@ -1,15 +1,18 @@
 /**
- * Surrogates without a partner, which UTF-8 cannot encode. With the flag u, a pair counts as one character and does not
- * match.
+ * Matches surrogates without a partner, which UTF-8 cannot encode. With the flag u, a pair counts as one character and
+ * does not match.
  */
 const LONE_SURROGATES = /[\ud800-\udfff]/gu;
 
-/** Whether a text has no lone surrogate, so that UTF-8 can encode it. */
+/** Checks whether UTF-8 can encode a text, because it contains no surrogate without a partner. */
 export function isWellFormed(text: string): boolean {
   return text.search(LONE_SURROGATES) === -1;
 }
 
-/** Encodes a text as `TextEncoder` does, which not every engine has: a lone surrogate becomes U+FFFD. */
+/**
+ * Encodes a text as UTF-8. Replaces `TextEncoder`, which some JavaScript engines do not have. A surrogate without a
+ * partner becomes U+FFFD.
+ */
 export function encodeUtf8(text: string): Uint8Array {
   const escaped = encodeURIComponent(text.replace(LONE_SURROGATES, "\ufffd"));
   const binary = escaped.replace(/%(..)/g, (_, digits: string) => String.fromCharCode(parseInt(digits, 16)));
@@ -22,13 +25,13 @@ export function decodeUtf8(bytes: Uint8Array): string {
   try {
     decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   } catch {
-    // The platform has no decoder, or none with these options.
+    // The platform has no decoder, or does not support these options.
   }
-  // A platform may also ignore the options.
+  // Some platforms ignore these options.
   return decoder?.fatal && decoder.ignoreBOM ? decoder.decode(bytes) : portableDecodeUtf8(bytes);
 }
 
-/** A `decodeUtf8` for every engine: `decodeURIComponent` accepts well-formed UTF-8 only. */
+/** Decodes UTF-8 on every platform. `decodeURIComponent` accepts only well-formed UTF-8. */
 export function portableDecodeUtf8(bytes: Uint8Array): string {
   let escaped = "";
   for (const byte of bytes)

@@ -1,7 +1,7 @@
 /**
- * `@ethereumjs/rlp` makes a table with Array.from when it is loaded. `merkle-tree-gen` replaces Array.from by a function that
- * ignores its second argument, so that the table is empty and long items are refused. Import this file before the package: it
- * replaces such a function until `restoreArrayFrom` is called.
+ * Repairs `Array.from` while `@ethereumjs/rlp` is loaded, because that package uses it to build a table.
+ * `merkle-tree-gen` replaces `Array.from` with a function that ignores the second argument. The table would then be
+ * empty, and RLP could not encode long items. Import this file before the package, and then call `restoreArrayFrom`.
  */
 const { from } = Array;
 const found = Object.getOwnPropertyDescriptor(Array, "from");
@@ -16,7 +16,7 @@ if (isReplaced) {
   Object.defineProperty(Array, "from", { ...found, value });
 }
 
-/** Restores the earlier function. */
+/** Restores the `Array.from` that was found. */
 export function restoreArrayFrom(): void {
   if (isReplaced) Object.defineProperty(Array, "from", found);
 }

@@ -3,13 +3,13 @@ import type { BlockHeader } from "./header.ts";
 
 type Position = Pick<BlockHeader, "number" | "timestamp">;
 
-/** The maximum time in ms by which a block may be ahead of this machine's clock. */
+/** Maximum time in ms by which a block may be ahead of this machine's clock. */
 export const MAX_AHEAD_MS = 120_000;
 
 /**
- * Checks that a block is not too old and not in the future. A stored answer about a future block would look new until
- * that time.
- * @param maxAgeMs undefined for any age
+ * Checks that a block is neither too old nor in the future. If a block from the future were stored, it would look new
+ * until that time.
+ * @param maxAgeMs undefined to accept any age
  * @param now the time of this machine's clock, in ms since 1970
  * @throws VerificationError STALE_BLOCK, FUTURE_BLOCK, step "anchor"
  */
@@ -26,8 +26,9 @@ export function checkBlockAge({ number, timestamp }: Position, maxAgeMs: number 
 }
 
 /**
- * Whether a block is earlier than another. Compares times first, because no source accepts a block of the future: a false
- * number would hide all later answers. Blocks of one second are compared by their numbers. false if a block is unknown.
+ * Checks whether a block is earlier than another block. Compares times first: block sources reject blocks from the
+ * future, but a false high number would hide all later answers. Compares the numbers of blocks with equal times.
+ * Returns false if a block is unknown.
  */
 export function isEarlier(block: Position | undefined, other: Position | undefined): boolean {
   if (block === undefined || other === undefined) return false;

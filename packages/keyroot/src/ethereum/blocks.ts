@@ -5,20 +5,19 @@ import type { RpcCall } from "../transport/jsonRpc.ts";
 import { toHash, parseSafeQuantity, toQuantity } from "./rpcValues.ts";
 import { type BlockHeader, checkHeaderHash, extractHeader, hashHeader } from "./header.ts";
 
-/** Begins messages about an endpoint's header. */
 const SUBJECT = "The endpoint's header";
 
-/** A block as JSON-RPC names it: a tag, such as "latest", a number as a quantity, or a hash (EIP-1898). */
+/** A block in a JSON-RPC call: a tag such as "latest", a number as a quantity, or a hash (EIP-1898). */
 export type BlockParameter = string | { blockHash: string };
 
-/** Fetches the chain's id (EIP-155). @throws TransportError RPC_ANSWER_INVALID, and as the call */
+/** Fetches the chain id (EIP-155). @throws TransportError RPC_ANSWER_INVALID, and as the call */
 export async function fetchChainId(call: RpcCall): Promise<number> {
   return parseSafeQuantity(await call("eth_chainId", []));
 }
 
 /**
- * Fetches the hash of the chain's first block, as the endpoint reports it. It distinguishes test chains that share a chain
- * id. It proves nothing.
+ * Fetches the hash of the chain's first block. It distinguishes test chains that have the same chain id. It is an
+ * unproven claim of the endpoint.
  * @returns 0x and 64 lowercase hex digits
  * @throws TransportError RPC_ANSWER_INVALID, and as the call
  */
@@ -28,10 +27,10 @@ export async function fetchGenesisHash(call: RpcCall): Promise<string> {
 }
 
 /**
- * Fetches a block's header by number or tag, and verifies that it has the hash that the endpoint reports.
+ * Fetches a block header by number or tag, and verifies that its hash is the hash that the endpoint reports.
  * @param tag a number, or "latest", "safe" or "finalized"
- * @throws VerificationError HEADER_INVALID, HEADER_MISMATCH, step "anchor"; TransportError RPC_ANSWER_INVALID, and as the
- * call
+ * @throws VerificationError HEADER_INVALID, HEADER_MISMATCH, step "anchor"; TransportError RPC_ANSWER_INVALID, and as
+ * the call
  */
 export async function fetchBlock(call: RpcCall, tag: string | number): Promise<BlockHeader> {
   const answer = await call("eth_getBlockByNumber", [typeof tag === "number" ? toQuantity(tag) : tag, false]);
@@ -45,7 +44,7 @@ export async function fetchBlock(call: RpcCall, tag: string | number): Promise<B
 }
 
 /**
- * Fetches a block's header by hash, and verifies that it has this hash.
+ * Fetches a block header by hash, and verifies that the header has this hash.
  * @param hash 0x and 64 lowercase hex digits
  * @throws as `fetchBlock`
  */

@@ -2,12 +2,12 @@ import { encodeUtf8 } from "../engine/utf8.ts";
 import { invalidArgument } from "../input/options.ts";
 import { keccak256 } from "./keccak.ts";
 
-/** An address with letters in both cases, which has a checksum (EIP-55). */
+/** Matches an address that contains lowercase and uppercase letters. Only such an address has a checksum (EIP-55). */
 const MIXED_CASE = /[a-f].*[A-F]|[A-F].*[a-f]/;
 
 /**
- * Whether the case of each letter of an address agrees with the address's hash (EIP-55). An address in one case has no
- * checksum.
+ * Checks the checksum of an address, which the case of its letters encodes (EIP-55). Accepts an address in one case,
+ * which has no checksum.
  * @param address 0x and 40 hex digits
  */
 export function hasValidChecksum(address: string): boolean {
@@ -20,7 +20,7 @@ export function hasValidChecksum(address: string): boolean {
 }
 
 /**
- * Refuses the address of a contract with a wrong checksum.
+ * Rejects a contract address that has a wrong checksum.
  * @param contract 0x and 40 hex digits
  * @throws ArgumentError ARGUMENT_INVALID
  */

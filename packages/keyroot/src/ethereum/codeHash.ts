@@ -1,10 +1,11 @@
 import { VerificationError } from "../errors.ts";
 
-/** Keccak-256 of no bytes: the code hash of an account without code (EIP-1052). */
+/** The code hash of an account without code: Keccak-256 of an empty input (EIP-1052). */
 export const EMPTY_CODE_HASH = "0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470";
 
 /**
- * Checks a contract's code hash. undefined as the expected hash accepts any code.
+ * Checks the code hash of a contract.
+ * @param expected undefined to accept any code
  * @throws VerificationError CODE_HASH_MISMATCH, step "root"
  */
 export function checkCodeHash(contract: string, expected: string | undefined, actual: string | undefined): void {

@@ -5,7 +5,7 @@ import { VerificationError } from "../errors.ts";
 import { isObject } from "../input/json.ts";
 import { keccak256 } from "./keccak.ts";
 
-/** The fields of a block header in order, with their JSON-RPC names and their sizes in bytes. Each fork appends fields. */
+/** The fields of a block header in order, with their JSON-RPC names and sizes in bytes. Each fork appends fields. */
 const FIELDS = [
   // Yellow Paper, section 4.4
   ["parentHash", 32],
@@ -40,27 +40,27 @@ const FIELDS = [
 
 /** The number of fields that every header has. */
 const REQUIRED_FIELDS = 15;
-/** The maximum size of a field in bytes. */
+/** Maximum size of a header field in bytes. */
 const MAX_FIELD_BYTES = 1024;
 
-/** The fields of a block header, with names and values as in JSON-RPC. */
+/** All fields of a block header, with the names and values of JSON-RPC. */
 export type HeaderJson = Record<string, string>;
 
-/** The fields of a block header that are used here, and its computed hash. */
+/** The block header fields that the library uses, and the hash of the header. */
 export interface BlockHeader {
-  /** 0x and 64 lowercase hex digits. */
+  /** The block hash: 0x and 64 lowercase hex digits. */
   hash: string;
   number: number;
-  /** Seconds since 1970. */
+  /** The time of the block, in seconds since 1970. */
   timestamp: number;
-  /** 0x and 64 lowercase hex digits. */
+  /** The root of Ethereum's state trie after the block: 0x and 64 lowercase hex digits. */
   stateRoot: string;
-  /** The hash of the block before: 0x and 64 lowercase hex digits. */
+  /** The hash of the previous block: 0x and 64 lowercase hex digits. */
   parentHash: string;
 }
 
 /**
- * Extracts the header's fields from a block in an endpoint's answer. Checks nothing else.
+ * Extracts the header fields from a block that an endpoint returned. Does not verify their values.
  * @throws VerificationError HEADER_INVALID, step "anchor"
  */
 export function extractHeader(block: unknown): HeaderJson {
@@ -69,8 +69,8 @@ export function extractHeader(block: unknown): HeaderJson {
 }
 
 /**
- * Computes a block's hash from its header: Keccak-256 over the RLP of the fields (Yellow Paper, section 4.4). A header has
- * the fields of its fork and of all earlier forks, and no others.
+ * Computes the block hash from the header fields: Keccak-256 of their RLP encoding (Yellow Paper, section 4.4). A
+ * header must have all fields of its fork and of the forks before it, and no other fields.
  * @throws VerificationError HEADER_INVALID, step "anchor"
  */
 export function hashHeader(header: unknown): BlockHeader {
@@ -81,7 +81,7 @@ export function hashHeader(header: unknown): BlockHeader {
   for (const [name, size] of FIELDS) {
     const isKnown = unknown.delete(name);
     if (fields.length >= count) continue;
-    // RLP has no field names: if a field is missing, the next one takes its place.
+    // RLP has no field names. If a field were missing, the next field would take its place.
     if (!isKnown) throw invalid(`a header with the field ${name}`, undefined);
     fields.push(encodeField(name, size, header[name]));
   }
@@ -96,9 +96,9 @@ export function hashHeader(header: unknown): BlockHeader {
 }
 
 /**
- * Checks that a header is that of the expected block.
- * @param subject begins the message: "The endpoint's header"
- * @param number of the block, if its source stated it
+ * Checks that a header belongs to the expected block.
+ * @param subject begins the error message, such as "The endpoint's header"
+ * @param number the expected block number, if it is known
  * @throws VerificationError HEADER_MISMATCH, step "anchor"
  */
 export function checkHeaderHash(subject: string, block: BlockHeader, hash: string, number = block.number): void {

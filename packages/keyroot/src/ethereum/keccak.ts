@@ -2,8 +2,8 @@ import { Keccak } from "@noble/hashes/sha3.js";
 import { bytesToHex } from "../bytes/platform.ts";
 
 /**
- * Keccak-256 as Ethereum uses it (Yellow Paper, section 3): FIPS 202 with a rate of 136 bytes and the suffix 0x01. Uses the class,
- * because the function around it takes 0.5 kB more.
+ * Computes Keccak-256 as Ethereum uses it (Yellow Paper, section 3): FIPS 202 with a rate of 136 bytes and the suffix
+ * 0x01. The function calls the class `Keccak`, because the wrapper function of that package would add 0.5 kB.
  * @returns 0x and 64 lowercase hex digits
  */
 export function keccak256(bytes: Uint8Array): string {

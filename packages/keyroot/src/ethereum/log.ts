@@ -1,24 +1,27 @@
 import { isObject } from "../input/json.ts";
 import { toAddress, isData, toHash, invalidAnswer, parseSafeQuantity } from "./rpcValues.ts";
 
-/** A contract's log: an event in a block. All hex is lowercase, with 0x. */
+/** A log: an event that a contract emitted in a block. All hex values are lowercase and begin with 0x. */
 export interface Log {
-  /** The contract: 40 hex digits. */
+  /** The address of the contract: 0x and 40 hex digits. */
   address: string;
-  /** Up to four topics of 64 hex digits each. The first one is Keccak-256 of the event's signature. */
+  /** Up to four topics: 0x and 64 hex digits each. The first topic is Keccak-256 of the event signature. */
   topics: readonly string[];
-  /** The ABI encoding of the arguments that are not indexed. */
+  /** The event arguments that are not indexed, in ABI encoding. */
   data: string;
   blockNumber: number;
-  /** 64 hex digits. */
+  /** The block hash: 0x and 64 hex digits. */
   blockHash: string;
-  /** 64 hex digits. */
+  /** The transaction hash: 0x and 64 hex digits. */
   transactionHash: string;
   /** The index of the log in its block. */
   logIndex: number;
 }
 
-/** Parses the logs in an answer to `eth_getLogs`, or in a transaction receipt. @throws TransportError RPC_ANSWER_INVALID */
+/**
+ * Parses logs from a response to `eth_getLogs`, or from a transaction receipt. @throws TransportError
+ * RPC_ANSWER_INVALID
+ */
 export function parseLogs(value: unknown): Log[] {
   if (Array.isArray(value)) return value.map(parseLog);
   throw invalidAnswer("an array of logs", value);

@@ -3,6 +3,6 @@ import { decode, encode } from "@ethereumjs/rlp";
 
 restoreArrayFrom();
 
-// Assigned, not re-exported: bundlers would otherwise skip this file, which has a side effect.
+// These are assignments because bundlers would skip this file if it only re-exported. The file has a side effect.
 export const decodeRlp = decode;
 export const encodeRlp = encode;

@@ -1,17 +1,20 @@
 import { TransportError } from "../errors.ts";
 import { describeValue } from "../input/describeValue.ts";
 
-/** The error for an answer of a JSON-RPC endpoint that does not have the expected form: RPC_ANSWER_INVALID. */
+/** Makes the error RPC_ANSWER_INVALID for an endpoint's response that does not have the expected form. */
 export function invalidAnswer(expected: string, actual: unknown): TransportError {
   const description = describeValue(actual);
   const message = `The endpoint's answer is invalid: expected ${expected}, got ${description}.`;
   return new TransportError("RPC_ANSWER_INVALID", message, { expected, actual: description });
 }
 
-/** 0x and 1 to 64 hex digits. JSON-RPC forbids leading zeros, but some nodes write them. */
+/** A JSON-RPC quantity: 0x and 1 to 64 hex digits. JSON-RPC forbids leading zeros, but some nodes write them. */
 const QUANTITY = /^0x[0-9a-f]{1,64}$/i;
 
-/** Encodes a number as a JSON-RPC quantity: 0x and hex digits, without leading zeros (Ethereum JSON-RPC, "Hex value encoding"). */
+/**
+ * Encodes a number as a JSON-RPC quantity: 0x and hex digits without leading zeros (Ethereum JSON-RPC, "Hex value
+ * encoding").
+ */
 export function toQuantity(value: number | bigint): string {
   return `0x${value.toString(16)}`;
 }
@@ -29,26 +32,26 @@ export function parseSafeQuantity(value: unknown): number {
   throw invalidAnswer("a quantity below 2^53", value);
 }
 
-/** Whether a value is bytes as JSON-RPC encodes them: 0x and two hex digits per byte, in either case. */
+/** Checks whether a value is bytes in JSON-RPC encoding: 0x and two hex digits per byte, in either case. */
 export function isData(value: unknown): value is string {
   return typeof value === "string" && value.length % 2 === 0 && /^0x[0-9a-f]*$/i.test(value);
 }
 
-/** A hash of 32 bytes in canonical form: 0x and 64 lowercase hex digits. */
+/** A 32-byte hash in canonical form: 0x and 64 lowercase hex digits. */
 export const LOWERCASE_HASH = /^0x[0-9a-f]{64}$/;
 
-/** Whether a value is a hash of 32 bytes: 0x and 64 hex digits in either case. */
+/** Checks whether a value is a 32-byte hash: 0x and 64 hex digits in either case. */
 export function isHash(value: unknown): value is string {
   return typeof value === "string" && /^0x[0-9a-f]{64}$/i.test(value);
 }
 
-/** Parses a hash of 32 bytes and returns it in lower case. @throws TransportError RPC_ANSWER_INVALID */
+/** Parses a 32-byte hash and returns it in lower case. @throws TransportError RPC_ANSWER_INVALID */
 export function toHash(value: unknown): string {
   if (isHash(value)) return value.toLowerCase();
   throw invalidAnswer("a hash (0x and 64 hex digits)", value);
 }
 
-/** An address: 0x and 40 hex digits in either case. Does not include a checksum (EIP-55). */
+/** An address: 0x and 40 hex digits in either case. The checksum (EIP-55) is not checked. */
 export const ADDRESS = /^0x[0-9a-f]{40}$/i;
 
 /** An address in canonical form: 0x and 40 lowercase hex digits. */

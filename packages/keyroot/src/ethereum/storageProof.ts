@@ -7,33 +7,38 @@ import { EMPTY_CODE_HASH } from "./codeHash.ts";
 import { keccak256 } from "./keccak.ts";
 import { readTrie, type RlpItem } from "./trie.ts";
 
-/** A proof of one storage slot of one account (EIP-1186): the nodes of both tries from the root down, in hex with 0x. */
+/**
+ * A proof for one storage slot of one account (EIP-1186): the trie nodes in hex with 0x. Each list begins with the root
+ * node.
+ */
 export interface StorageProof {
   accountProof: readonly string[];
   storageProof: readonly string[];
 }
 
-/** A contract's code and one of its storage slots, as a proof shows them. */
+/** The contract's code hash and the value of one of its storage slots, which a proof confirms. */
 export interface ProvenSlot {
-  /** Keccak-256 of the contract's code: 0x and 64 lowercase hex digits. */
+  /** The contract's code hash, Keccak-256: 0x and 64 lowercase hex digits. */
   codeHash: string;
-  /** The slot's 32 bytes: 0x and 64 lowercase hex digits. All zero if the slot is empty. */
+  /** The value of the slot: 0x and 64 lowercase hex digits. All digits are 0 if the slot is empty. */
   value: string;
 }
 
 /**
- * The maximum number of nodes in a proof. The keys are hashes of 64 nibbles, so a path has at most 64 nodes and a leaf.
+ * Maximum number of nodes in a proof. The trie's keys are hashes of 64 nibbles, so a path has at most 64 nodes and a
+ * leaf.
  */
 export const MAX_PROOF_NODES = 65;
 
-/** The root of an empty trie: Keccak-256 of the RLP of an empty string. */
+/** The root hash of an empty trie: Keccak-256 of an empty string in RLP. */
 const EMPTY_TRIE_ROOT = "0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421";
 
-/** A node: 1 to 1024 bytes in hex. The largest node of a trie has 17 items of 33 bytes. */
+/** A trie node: 1 to 1024 bytes in hex. The largest possible node has 17 items of 33 bytes. */
 const NODE = /^0x(?:[0-9a-f]{2}){1,1024}$/i;
 
 /**
- * Extracts the proof from an answer to `eth_getProof` with one slot, and checks its form. `verifyStorageProof` verifies it.
+ * Extracts the proof from a response to `eth_getProof` for one slot, and checks its form. `verifyStorageProof` verifies
+ * the proof.
  * @throws VerificationError PROOF_INVALID, step "root"
  */
 export function extractProof(answer: unknown): StorageProof {
@@ -63,8 +68,8 @@ function parseNodes(what: string, nodes: unknown): string[] {
 }
 
 /**
- * Verifies a storage proof under a state root: the contract's code hash, and the value of one of its slots, which may be
- * zero. Also verifies the absence of a contract.
+ * Verifies a storage proof against a state root. The proof shows the contract's code hash and the value of one of its
+ * slots. It can also show that a slot is empty or that there is no contract.
  * @param stateRoot the state root of a block header: 0x and 64 lowercase hex digits
  * @param contract 0x and 40 hex digits
  * @param slot 0x and 64 hex digits
@@ -97,7 +102,7 @@ function readProven(what: string, root: string, key: string, nodes: readonly str
   }
 }
 
-/** An account is the list of nonce, balance, storage root and code hash (Yellow Paper, section 4.1). */
+/** Decodes an account: a list of nonce, balance, storage root and code hash (Yellow Paper, section 4.1). */
 function decodeAccount(encoded: Uint8Array): { storageRoot: string; codeHash: string } {
   const fields = decodeProven("account", encoded);
   const [, , storageRoot, codeHash] = Array.isArray(fields) ? fields : [];
@@ -107,7 +112,7 @@ function decodeAccount(encoded: Uint8Array): { storageRoot: string; codeHash: st
   throw invalid(`The proven account must be a list of four items, but is ${describeValue(encoded)}.`);
 }
 
-/** A slot is stored as a number without leading zeros. Zero is not stored. */
+/** Decodes the value of a storage slot. It is a number without leading zeros. Zero is not stored. */
 function decodeSlot(encoded: Uint8Array): Uint8Array {
   const item = decodeProven("storage slot", encoded);
   if (item instanceof Uint8Array && item.length > 0 && item.length <= 32 && item[0] !== 0) return item;

@@ -5,22 +5,26 @@ import { keccak256 } from "./keccak.ts";
 /** A decoded RLP item: bytes, or a list of items. */
 export type RlpItem = Uint8Array | RlpItem[];
 
-/** A branch has a child for each nibble, and then the value of the key that ends there. */
+/** The number of items in a branch node: one child per nibble, and the value of the key that ends there. */
 const BRANCH_ITEMS = 17;
 const BRANCH_VALUE = 16;
-/** A leaf has a path and a value, an extension a path and a child. */
+/** The number of items in other nodes. A leaf has a path and a value. An extension has a path and a child. */
 const PATH_NODE_ITEMS = 2;
-/** A path in hex: a flag (even or odd number of nibbles, extension or leaf) and the nibbles (Yellow Paper, appendix C). */
+/**
+ * The path of a node in hex (Yellow Paper, appendix C). It begins with a flag, which distinguishes leaves from
+ * extensions, and an even from an odd number of nibbles.
+ */
 const PATH = /^(?:([02])0|([13]))([0-9a-f]*)$/;
 
 /**
- * Reads a key's value from a Merkle Patricia trie (Yellow Paper, appendix D), given the nodes of a proof. The first node
- * must be the root node. Every other node is found by its hash, so the order of the others does not matter, and nodes
- * outside the key's path are ignored.
+ * Reads the value of a key from a Merkle Patricia trie (Yellow Paper, appendix D). The input is the list of nodes in a
+ * proof. The first node must be the root node. Every other node is found by its hash, so the order of the nodes does
+ * not matter. Nodes that are not on the path of the key are ignored.
  * @param root Keccak-256 of the root node: 0x and 64 lowercase hex digits
- * @param key the key's nibbles in lowercase hex, without 0x. Ethereum's tries use Keccak-256 of an address or a slot.
+ * @param key the nibbles of the key in lowercase hex, without 0x. Ethereum's tries use the Keccak-256 of an address or
+ * slot.
  * @param nodes the nodes in RLP
- * @returns the value's bytes; undefined if the nodes prove that the key has no value
+ * @returns the bytes of the value. Undefined if the nodes prove that the key has no value.
  * @throws Error if the nodes prove neither
  */
 export function readTrie(root: string, key: string, nodes: readonly Uint8Array[]): Uint8Array | undefined {
@@ -43,7 +47,7 @@ export function readTrie(root: string, key: string, nodes: readonly Uint8Array[]
       if (isLeaf) return toValue(child);
       rest = rest.slice(nibbles.length);
     }
-    // A parent contains a child of fewer than 32 bytes, and the hash of any other.
+    // A child of fewer than 32 bytes is stored inside its parent. For a larger child, the parent contains its hash.
     node = Array.isArray(child) ? child : decodeNode(nodesByHash.get(`0x${bytesToHex(child)}`));
   }
 }

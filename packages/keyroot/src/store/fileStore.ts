@@ -5,9 +5,9 @@ import { TransportError } from "../errors.ts";
 import type { Store } from "./store.ts";
 
 /**
- * A store in a folder: one file for each name, which only this user can read. Files are replaced atomically: after a crash,
- * a file has the old text or the new one.
- * @param folder is created if it is missing
+ * Makes a store in a folder. Each name has a file that only this user of the operating system can read. Files are
+ * replaced atomically: after a crash, a file has its old content or the new one.
+ * @param folder the folder of the store, which is created if it does not exist
  * @returns a store
  * @throws TransportError STORE_UNAVAILABLE, from the functions of the store
  * @example
@@ -32,7 +32,7 @@ export function fileStore(folder: string): Store {
         await writeToDisk(temporary, text);
         await rename(temporary, path);
       } catch (cause) {
-        // The first error is the cause.
+        // The first error is reported, even if this cleanup also fails.
         await rm(temporary, { force: true }).catch(() => undefined);
         throw unavailable("write to", folder, cause);
       }

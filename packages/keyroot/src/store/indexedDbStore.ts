@@ -5,9 +5,9 @@ import type { Store } from "./store.ts";
 const TEXTS = "texts";
 
 /**
- * A store in the browser's IndexedDB, shared by all tabs of an origin. Ask the browser to keep it:
- * `navigator.storage.persist()`.
- * @param name of the database
+ * Makes a store in the browser's IndexedDB, which all tabs of an origin share. To keep the browser from deleting the
+ * data, call `navigator.storage.persist()`.
+ * @param name the name of the database
  * @returns a store
  * @throws TransportError STORE_UNAVAILABLE, EnvironmentError ENVIRONMENT_UNSUPPORTED, from the functions of the store
  * @example
@@ -22,8 +22,8 @@ export function indexedDbStore(name = "keyroot"): Store {
       request.onupgradeneeded = () => request.result.createObjectStore(TEXTS);
       request.onsuccess = () => {
         const database = request.result;
-        // The browser may close the connection, or another tab may need to delete the database. The next access opens it
-        // again.
+        // The browser may close the connection, or another tab may need to delete the database. The next access opens a
+        // new connection.
         database.onclose = database.onversionchange = () => {
           database.close();
           opened = undefined;

@@ -2,16 +2,16 @@ import { TransportError } from "../errors.ts";
 import { checkFunction, checkObject } from "../input/options.ts";
 import type { Store } from "./store.ts";
 
-/** A key-value store with the functions of the Web Storage API, which may return promises. */
+/** A key-value storage with the functions of the Web Storage API. The functions may return promises. */
 export interface KeyValueStorage {
-  /** Returns the text under a name; null or undefined without one. */
+  /** Returns the text that is stored under a name, or null or undefined if there is no such text. */
   getItem(name: string): unknown;
-  /** Stores a text. May return a promise, which resolves when the text is stored. */
+  /** Stores a text under a name. If this function returns a promise, the promise resolves when the text is stored. */
   setItem(name: string, text: string): unknown;
 }
 
 /**
- * A store in any key-value store, such as AsyncStorage, `expo-sqlite/kv-store` or `localStorage`.
+ * Makes a store from any key-value storage, such as AsyncStorage, `expo-sqlite/kv-store` or `localStorage`.
  * @returns a store
  * @throws ArgumentError ARGUMENT_INVALID; TransportError STORE_UNAVAILABLE, from the functions of the store
  * @example

@@ -1,14 +1,14 @@
 import { checkFunction, checkObject } from "../input/options.ts";
 
 /**
- * Stores texts under names, for `cache` and `watch`. `keyroot/store/indexeddb`, `keyroot/store/file` and
- * `keyroot/store/key-value` make stores. A `Map` is a store that ends with the process. Anyone who can write to it can make a
- * client accept a false key, so keep it with the app's own data.
+ * A storage for named texts, which `cache` and `watch` use. `keyroot/store/indexeddb`, `keyroot/store/file` and
+ * `keyroot/store/key-value` make stores. A `Map` is also a store, but its content is lost when the process ends. Anyone
+ * who can write to the store can make a client accept a false key. For this reason, keep it with the app's own data.
  */
 export interface Store {
-  /** Returns the last text that was stored under this name, or undefined. */
+  /** Returns the last text that was stored under this name, or undefined if there is no such text. */
   get(name: string): Promise<string | undefined> | string | undefined;
-  /** May return a promise, which resolves when the text is stored. */
+  /** Stores a text under a name. If this function returns a promise, the promise resolves when the text is stored. */
   set(name: string, text: string): unknown;
 }
 
