@@ -9,25 +9,28 @@ import { describeValue } from "../../input/describeValue.ts";
 
 /** The public key of an auditor. */
 export interface AuditorKey {
-  /** The key as text (C2SP signed-note, "vkey"): name, key id and key, separated by plus signs. */
+  /** The key as text (C2SP signed-note, "vkey"): name, key id and public key, separated by plus signs. */
   text: string;
   /** The auditor's name: a URL without its scheme. */
   name: string;
-  /** The first four bytes of a hash over name and key: 8 lowercase hex digits. */
+  /** The key id: the first four bytes of a hash of name and public key, as 8 lowercase hex digits. */
   id: string;
-  /** 32 bytes: a canonical point of prime order. */
+  /** The 32 bytes of the public key, which are a canonical point of prime order. */
   publicKey: Uint8Array;
 }
 
-/** Visible ASCII without the plus sign. C2SP signed-note allows more, which looks alike on screens. */
+/**
+ * A valid auditor name: visible ASCII characters except the plus sign. C2SP signed-note also allows other characters,
+ * but some of them look the same on a screen.
+ */
 export const AUDITOR_NAME = /^[!-*,-~]{1,100}$/;
-/** The algorithm byte of cosignatures with Ed25519 (C2SP tlog-cosignature, "Format"). */
+/** The byte that identifies Ed25519 cosignatures (C2SP tlog-cosignature, "Format"). */
 const COSIGNATURE = 4;
 const PUBLIC_KEY_BYTES = 32;
 const ID_BYTES = 4;
 
 /**
- * Makes an auditor's key from its name and its 32 bytes.
+ * Makes an auditor's key from its name and the 32 bytes of its public key.
  * @throws ArgumentError AUDITOR_KEY_INVALID
  */
 export function makeAuditorKey(name: string, publicKey: Uint8Array): AuditorKey {
@@ -40,11 +43,11 @@ export function makeAuditorKey(name: string, publicKey: Uint8Array): AuditorKey 
 }
 
 /**
- * Parses an auditor's key. Each key has exactly one text.
+ * Parses an auditor's key. Each key has exactly one valid text.
  * @throws ArgumentError AUDITOR_KEY_INVALID
  */
 export function parseAuditorKey(text: unknown): AuditorKey {
-  // The base64 may contain plus signs.
+  // Base64 may also contain plus signs.
   const [, name = "", encoded = ""] = /^([^+]+)\+[^+]+\+(.+)$/.exec(typeof text === "string" ? text : "") ?? [];
   const key = makeAuditorKey(name, publicKeyOf(encoded, text));
   if (key.text === text) return key;
@@ -64,14 +67,14 @@ function publicKeyOf(encoded: string, text: unknown): Uint8Array {
   );
 }
 
-/** Checks that a key is a canonical point (RFC 8032, section 5.1.3) of prime order. */
+/** Checks that a public key is a canonical point (RFC 8032, section 5.1.3) of prime order. */
 function checkPoint(publicKey: Uint8Array): void {
   let isValid = false;
   try {
     const point = ed25519.Point.fromBytes(publicKey);
     isValid = !point.isSmallOrder() && point.isTorsionFree();
   } catch {
-    // The bytes are not a point.
+    // The bytes do not encode a point.
   }
   if (!isValid) throw invalidKey("its 32 bytes must be a canonical point of prime order", publicKey);
 }

@@ -11,44 +11,47 @@ import {
   verifySignatures,
 } from "./verifyStatement.ts";
 
-/** The auditors that replace those of the list before. */
+/** A list of auditors. It replaces the auditors of the previous list. */
 export interface AuditorList {
   chainId: number;
-  /** 0x and 40 lowercase hex digits. */
+  /** The address of the contract: 0x and 40 lowercase hex digits. */
   contract: string;
-  /** The number of the list. The first one that replaces a registry's original auditors has 1. */
+  /** The number of the list. The list that replaces a registry's original auditors has the number 1. */
   sequence: number;
-  /** The number of auditors that must sign a statement, and the next list. */
+  /** The number of auditors that must sign a statement or the next list. */
   threshold: number;
-  /** The public keys as text, and the URLs of the folders with statements. */
+  /** The auditors' public keys as text, and the URLs of the folders with their statements. */
   auditors: readonly { key: string; url: string }[];
 }
 
-/** A list with signatures. They are not verified. */
+/** A list of auditors with signatures that are not verified yet. */
 export interface SignedAuditorList extends SignedNote {
   list: AuditorList;
 }
 
-/** A list that enough of the replaced auditors signed. */
+/** A list of auditors that enough of the previous auditors signed. */
 export interface VerifiedAuditorList extends AuditorList {
   policy: AuditorPolicy;
 }
 
-/** The largest file of a list in bytes: 64 auditors and signatures. */
+/** Maximum size in bytes of a file with a list of auditors. 64 auditors and their signatures fit. */
 export const MAX_AUDITOR_LIST_BYTES = 2 ** 16;
 const SUBJECT = "The list of auditors";
 const ORIGIN = "github.com/keyroot/keyroot/auditors-v1";
 const HEAD = /^github\.com\/keyroot\/keyroot\/auditors-v1\/(\d+)\/(0x[0-9a-f]{40})\nsequence (\d+)\nthreshold (\d+)\n/;
 const AUDITOR = /^auditor (\S+) ([!-~]{1,500})$/;
 
-/** The text of a list, which the replaced auditors sign (docs/statement-formats.md, "List of auditors"). */
+/**
+ * Returns the text of a list of auditors, which the previous auditors sign (docs/statement-formats.md, "List of
+ * auditors").
+ */
 export function serializeAuditorList({ chainId, contract, sequence, threshold, auditors }: AuditorList): string {
   const lines = auditors.map(({ key, url }) => `auditor ${key} ${url}\n`);
   return `${ORIGIN}/${chainId}/${contract}\nsequence ${sequence}\nthreshold ${threshold}\n${lines.join("")}`;
 }
 
 /**
- * Parses a list's file from an untrusted source.
+ * Parses the file of a list of auditors. The file may come from any source.
  * @param source the bytes as received
  * @throws VerificationError STATEMENT_INVALID, FILE_TOO_LARGE, FILE_NOT_UTF8, step "anchor" or "file"
  */
@@ -58,11 +61,12 @@ export function parseSignedAuditorList(source: Uint8Array): SignedAuditorList {
 }
 
 /**
- * Verifies that enough of the replaced auditors signed a list. Their signatures may have any age.
- * @param signed the list, and the signatures of one or several files
- * @param replaced the auditors of the list before, or the original ones
+ * Verifies that enough of the previous auditors signed a list of auditors. The signatures may have any age.
+ * @param signed the list, and its signatures from one or more files
+ * @param replaced the previous auditors
  * @param now the current time in ms since 1970
- * @throws VerificationError STATEMENT_INVALID, CHAIN_ID_MISMATCH, CONTRACT_MISMATCH, AUDITORS_NOT_REACHED, step "anchor"
+ * @throws VerificationError STATEMENT_INVALID, CHAIN_ID_MISMATCH, CONTRACT_MISMATCH, AUDITORS_NOT_REACHED, step
+ * "anchor"
  */
 export function verifyAuditorList(
   signed: SignedAuditorList,
@@ -88,7 +92,7 @@ function parseText(text: string): AuditorList {
     threshold: Number(threshold),
     auditors,
   };
-  // There is one text for each list: auditors sign equal bytes.
+  // Each list must have exactly one text, so that all auditors sign the same bytes.
   if (head === "" || !(list.sequence >= 1) || serializeAuditorList(list) !== text)
     throw invalidNote(SUBJECT, "Its text does not have the form of docs/statement-formats.md.", describeValue(text));
   try {

@@ -6,20 +6,22 @@ import { MAX_AUDITOR_LIST_BYTES } from "./auditorList.ts";
 import { MAX_ROOTS_BYTES } from "./rootTree.ts";
 import { MAX_STATEMENT_BYTES } from "./statement.ts";
 
-/** The limits of requests for statements. */
+/** The options for requests for statements, such as the timeout. */
 export type StatementLimits = Omit<FetchOptions, "maxBytes">;
 
-/** The share of the verification's time that one round of requests may take. A silent host must leave time for the rest. */
+/**
+ * The part of a verification's time limit for one round of requests. It leaves enough time if a host does not respond.
+ */
 const ROUND_SHARE = 0.2;
 
-/** The limits of one round of requests to all folders. */
+/** Returns the options for one round of requests to all folders. */
 export function limitsOfRound(http: StatementLimits): StatementLimits {
   return { ...http, timeoutMs: Math.max(1, Math.floor(http.timeoutMs * ROUND_SHARE)) };
 }
 
 /**
  * Fetches a statement from a folder of statements.
- * @param name its name without `.txt`: `latest`, or the number of a block
+ * @param name the file name without `.txt`: `latest` or a block number
  * @throws TransportError FILE_HOST_ERROR, and as `fetchBytes`
  */
 export function fetchStatement(folder: string, name: string, limits: StatementLimits): Promise<Uint8Array> {
@@ -31,12 +33,17 @@ export function fetchRoots(folder: string, limits: StatementLimits): Promise<Uin
   return fetchText(folder, "roots", { ...limits, maxBytes: MAX_ROOTS_BYTES });
 }
 
-/** Fetches a list of auditors from a folder of statements. @param sequence its number @throws as `fetchStatement` */
+/**
+ * Fetches a list of auditors from a folder of statements. @param sequence the number of the list @throws as
+ * `fetchStatement`
+ */
 export function fetchAuditorList(folder: string, sequence: number, limits: StatementLimits): Promise<Uint8Array> {
   return fetchText(folder, `auditors-${sequence}`, { ...limits, maxBytes: MAX_AUDITOR_LIST_BYTES });
 }
 
-/** Fetches any text from a folder of statements. @param name its name without `.txt` @throws as `fetchStatement` */
+/**
+ * Fetches a text file from a folder of statements. @param name the file name without `.txt` @throws as `fetchStatement`
+ */
 export async function fetchText(folder: string, name: string, options: FetchOptions): Promise<Uint8Array> {
   const url = addPath(folder, `${name}.txt`);
   const { status, bytes } = await fetchBytes(url, { method: "GET" }, options);

@@ -6,22 +6,22 @@ import { fetchAuditorList, limitsOfRound, type StatementLimits } from "./fetchSt
 import { onePerKey, serializeSignedNote } from "./signedNote.ts";
 import { type AuditorPolicy, type StatementPlace, verifySignatures } from "./verifyStatement.ts";
 
-/** The auditors whose statements count, and the folders with their statements. */
+/** The auditors that the verifier trusts now, and the folders with their statements. */
 export interface Auditors {
   policy: AuditorPolicy;
-  /** URLs. */
+  /** The URLs of the folders. */
   folders: readonly string[];
-  /** The number of the list that names these auditors. 0: the original ones. */
+  /** The number of the list that contains these auditors. The original auditors have the number 0. */
   sequence: number;
 }
 
-/** The registry of the auditors, and the store of the lists that replaced them. */
+/** The registry that the auditors audit, and the store for newer lists of auditors. */
 export interface ListPlace {
   place: StatementPlace;
   store: Store;
 }
 
-/** A search for newer lists in the folders. */
+/** The parameters of a search for newer lists of auditors. */
 interface ListSearch {
   http: StatementLimits;
   /** The current time in ms since 1970. */
@@ -29,9 +29,10 @@ interface ListSearch {
 }
 
 /**
- * Replaces auditors by those of the next lists: first of the stored ones, then of those in the folders. Each list must be signed by
- * the auditors that it replaces. So a damaged store, or a host, can only hide lists.
- * @param search undefined reads the store only
+ * Finds newer auditors. Reads the next lists of auditors from the store first, and then from the folders. Each list
+ * must be signed by the auditors that it replaces. A damaged store or a dishonest host can hide a list, but cannot
+ * change one.
+ * @param search undefined to read only the store
  * @throws VerificationError STATEMENT_CONFLICT for two different lists with one number
  */
 export async function findAuditors(
@@ -40,7 +41,7 @@ export async function findAuditors(
   search: ListSearch | undefined,
 ): Promise<Auditors> {
   const name = `keyroot-auditors:${place.chainId}:${place.contract.toLowerCase()}:${auditors.sequence + 1}`;
-  // Its signatures were not in the future when it was stored.
+  // The signature times are not compared with the clock again. This was done before the list was stored.
   const stored = acceptList(auditors, place, Infinity, parseStored(await store.get(name)));
   const next = stored ?? (search && (await fetchNext(auditors, place, search)));
   if (next === undefined) return auditors;
@@ -48,7 +49,7 @@ export async function findAuditors(
   return findAuditors(next, { place, store }, search);
 }
 
-/** Auditors that replace others, and the file of their list. */
+/** The auditors of a newer list, with the file of the list. */
 interface Successors extends Auditors {
   file: string;
 }
@@ -63,7 +64,7 @@ async function fetchNext(
   const byText = new Map<string, SignedAuditorList>();
   const read = async (folder: string) => {
     const signed = parseSignedAuditorList(await fetchAuditorList(folder, sequence + 1, limits));
-    // Refuses a file with a false signature before its other signatures count.
+    // Rejects a file with a false signature before any of its signatures is counted.
     verifySignatures(signed, policy.keys);
     const known = byText.get(signed.text)?.cosignatures ?? [];
     byText.set(signed.text, { ...signed, cosignatures: onePerKey([...known, ...signed.cosignatures], policy.keys) });
@@ -75,7 +76,7 @@ async function fetchNext(
   throw new VerificationError("anchor", "STATEMENT_CONFLICT", message, { expected: accepted.file, actual: other.file });
 }
 
-/** @returns undefined for a list of another number or contract, or with too few signatures */
+/** @returns undefined if the list has a different number or contract, or too few signatures */
 function acceptList(
   { policy, folders, sequence }: Auditors,
   place: StatementPlace,
@@ -107,7 +108,7 @@ function parseStored(text: unknown): SignedAuditorList | undefined {
   }
 }
 
-/** Ignores a list that is missing, malformed or refused. */
+/** Ignores the error of a list that is missing, malformed or rejected. */
 function ignore(error: unknown): void {
   if (!(error instanceof KeyrootError) || error.code === "ABORTED") throw error;
 }

@@ -12,19 +12,22 @@ import {
   verifySignatures,
 } from "./verifyStatement.ts";
 
-/** The folders with statements, the contract that they must be about, and the auditors whose signatures count. */
+/**
+ * The parameters of a search for a statement: the folders to read, the registry's contract, and the trusted auditors.
+ */
 export interface StatementQuery {
-  /** URLs. */
+  /** The URLs of the folders. */
   folders: readonly string[];
   place: StatementPlace;
   policy: AuditorPolicy;
 }
 
 /**
- * Finds the newest statement that enough auditors signed. It starts with the newest of every folder. If too few signed one of
- * them, it reads older ones that other folders name as their newest, so that auditors that are behind can take part.
- * @throws VerificationError STATEMENT_CONFLICT, STATEMENT_TOO_OLD, AUDITORS_NOT_REACHED; TransportError AUDITORS_NOT_REACHED
- * if hosts did not answer and no answer is false
+ * Finds the newest statement that enough auditors signed. The search starts with the newest statement of each folder.
+ * If too few auditors signed one of these, the search reads the older statements that other folders report as their
+ * newest. This allows for auditors that are behind.
+ * @throws VerificationError STATEMENT_CONFLICT, STATEMENT_TOO_OLD, AUDITORS_NOT_REACHED; TransportError
+ * AUDITORS_NOT_REACHED if hosts did not respond and no response is false
  */
 export async function findStatement(
   query: StatementQuery,
@@ -56,23 +59,26 @@ export async function findStatement(
   throw notReached(refusal, known.errors, policy);
 }
 
-/** A statement that enough auditors signed, and its verified signatures. */
+/** A statement that enough auditors signed, with its verified signatures. */
 export interface CountedStatement extends VerifiedStatement {
   signers: Signers;
 }
 
-/** A statement of one or several folders that enough auditors signed. */
+/** A statement that enough auditors signed. It may come from more than one folder. */
 export interface FoundStatement extends CountedStatement {
-  /** The statement's file with the newest signature of each auditor. */
+  /** The file of the statement, with the newest signature of each auditor. */
   file: string;
 }
 
-/** A statement, and the times of all known signatures of it by the texts of keys. */
+/** A statement, and the times of all its known signatures, grouped by auditor key. */
 interface KnownStatement extends SignedStatement {
   signers: Map<string, number[]>;
 }
 
-/** The statements that were read, merged by their texts, and the errors of those that are false or missing. */
+/**
+ * The statements found so far, and the errors of statements that are false or missing. Statements with the same text
+ * are merged.
+ */
 class KnownStatements {
   readonly errors: KeyrootError[] = [];
   private readonly byText = new Map<string, KnownStatement>();
@@ -84,12 +90,12 @@ class KnownStatements {
     this.limits = limits;
   }
 
-  /** The statements for a block. */
+  /** Returns the statements about a block. */
   ofBlock(number: number): KnownStatement[] {
     return [...this.byText.values()].filter(({ statement }) => statement.block.number === number);
   }
 
-  /** Reads a folder's statement. @returns the number of its block; undefined if it has no valid signature of an auditor */
+  /** Reads a statement from a folder. @returns the number of its block, or undefined if no auditor signed it validly */
   async read(folder: string, name: string): Promise<number | undefined> {
     const { place, policy } = this.query;
     try {
@@ -120,7 +126,7 @@ function conflict(accepted: readonly VerifiedStatement[]): VerificationError {
   return new VerificationError("anchor", "STATEMENT_CONFLICT", message, { expected, actual });
 }
 
-/** The error for the newest statement, with the reasons why others are missing. */
+/** Makes the error for the newest statement. Its message includes the reasons why other statements are missing. */
 function notReached(
   refusal: KeyrootError | undefined,
   errors: readonly KeyrootError[],

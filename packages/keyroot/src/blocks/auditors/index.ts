@@ -1,4 +1,4 @@
-/** `keyroot/auditors/protocol`: the parts of statements and of lists of auditors, for programs that make or compare them. */
+/** The entry `keyroot/auditors/protocol`, for programs that make or compare statements and lists of auditors. */
 export {
   hashRoots,
   MAX_ROOTS_BYTES,

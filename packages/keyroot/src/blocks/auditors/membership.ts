@@ -14,28 +14,28 @@ import { MAX_STATEMENT_BYTES, parseSignedStatement } from "./statement.ts";
 import { type AuditorOptions, type StatementPlace, verifyStatement } from "./verifyStatement.ts";
 
 /**
- * Proof of a user's published key under a statement. It needs neither the chain nor the whole file. It proves that the root
- * is a leaf of the statement's tree, that all users in the root's file have this root, and that the user's record is in the
- * root's tree.
+ * A short proof of a user's published key. It needs a statement of auditors, but neither the chain nor the whole
+ * Merkle-tree file. It proves three facts: the root is a leaf of the statement's tree, all users in the root's file
+ * have this root, and the root's tree contains the user's record.
  */
 export interface Membership {
   format: typeof FORMAT;
-  /** The statement's file. */
+  /** The file of the statement. */
   statement: string;
-  /** The position of the root in the statement's tree. */
+  /** The index of the root in the statement's tree. */
   index: number;
   /** The number of records in the root's file. It equals the number of users who have this root. */
   recordCount: number;
-  /** The inclusion proof of the root's leaf, from the leaf up: 64 lowercase hex digits each. */
+  /** The inclusion proof for the root's leaf. Each hash has 64 lowercase hex digits. The leaf's sibling comes first. */
   path: readonly string[];
-  /** Proves that the record is under the root. */
+  /** The proof that the Merkle root includes the record. */
   proof: MerkleProof;
 }
 
-/** A user's key that auditors' statement proves. */
+/** A user's key that a statement of auditors proves. */
 export interface VerifiedMembership {
   record: KeyRecord;
-  /** 105 bytes. */
+  /** The public key, 105 bytes. */
   publicKey: Uint8Array;
   root: string;
   evidence: Evidence;
@@ -43,7 +43,7 @@ export interface VerifiedMembership {
 
 const FORMAT = "keyroot-membership-v1";
 const LIMITS = { maxBytes: MAX_STATEMENT_BYTES + 2 ** 14, maxDepth: 4 };
-/** Enough for 2^40 roots. */
+/** Maximum length of an inclusion proof. It is enough for 2^40 roots. */
 const MAX_PATH = 40;
 const shape = /* @__PURE__ */ new ShapeChecker(
   (message, details) => new VerificationError("file", "PROOF_SHAPE", message, details),
@@ -51,10 +51,11 @@ const shape = /* @__PURE__ */ new ShapeChecker(
 
 /**
  * Makes a user's membership proof.
- * @param statement a statement's file; @param roots the list of roots beside it; @param file the root's file
- * @throws VerificationError STATEMENT_TREE_MISMATCH if the root is not in the tree, or its file has superseded records: then
- * only the whole file and a storage proof show the user's key; USER_NOT_IN_FILE, and as `parseSignedStatement`; ArgumentError
- * ARGUMENT_INVALID
+ * @param statement the file of a statement; @param roots the list of roots that belongs to the statement; @param file
+ * the root's file
+ * @throws VerificationError STATEMENT_TREE_MISMATCH if the statement's tree does not contain the root, or if the root's
+ * file has superseded records. In both cases, the user's key can be verified only with the whole file and a storage
+ * proof. USER_NOT_IN_FILE, and as `parseSignedStatement`; ArgumentError ARGUMENT_INVALID
  */
 export function makeMembership(statement: Uint8Array, roots: Uint8Array, file: MerkleFile, userID: UserID): Membership {
   checkMerkleFile(file);
@@ -70,8 +71,8 @@ export function makeMembership(statement: Uint8Array, roots: Uint8Array, file: M
 }
 
 /**
- * Verifies a membership proof from any source, without any request. All records of the file are of users who have this root, so
- * the file has no second record of this user that another root supersedes.
+ * Verifies a membership proof offline. The proof may come from any source. All users in the root's file have this root,
+ * so the file contains no superseded record of the user.
  * @param source the bytes as received, or the value that they parse to
  * @param now the current time in ms since 1970
  * @throws VerificationError PROOF_SHAPE, FILE_TOO_LARGE, STATEMENT_TREE_MISMATCH, and as `verifyStatement` and
@@ -95,7 +96,7 @@ export function verifyMembership(
   const path = shape.list("path", parts.path, MAX_PATH, (where, hash) => shape.text(where, hash, MERKLE_ROOT));
   const { root } = parseMerkleProof(parts.proof).proof;
   const verified = verifyStatement(statement, query, auditors, now);
-  // The number of users equals the number of records, so no record of the file is superseded.
+  // The leaf must have as many users as records. This proves that no record in the file is superseded.
   const leaf = serializeRootEntry({ root, recordCount, userCount: recordCount });
   if (!verifyInclusion(leaf, index, path, verified.tree))
     throw notAMember(`The root ${root} is not in the statement's tree.`);

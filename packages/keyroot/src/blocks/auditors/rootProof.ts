@@ -5,16 +5,15 @@ import { decodeDocument } from "../../input/document.ts";
 import { hashLeafText, hashPair, parseRootEntry, type RootEntry } from "./rootTree.ts";
 import { MAX_HEIGHT, subtreeOf, subtreesOf } from "./subtrees.ts";
 
-/** The largest file of a root's proof, or of a tree's subtrees, in bytes: 40 hashes and a leaf. */
+/** Maximum size in bytes of a root proof file or a subtrees file. 40 hashes and a leaf fit. */
 export const MAX_ROOT_PROOF_BYTES = 2 ** 12;
-/** 32 bytes in canonical base64. */
+/** A hash of 32 bytes in canonical base64. */
 const HASH = /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/;
 
 const NONE = new Uint8Array();
 
 /**
- * Verifies the file with the tops of a tree's subtrees.
- * @param tree the tree of a verified statement
+ * Verifies a subtrees file against the tree of a verified statement. @returns the top hash of each complete subtree
  * @throws VerificationError STATEMENT_TREE_MISMATCH, FILE_TOO_LARGE, FILE_NOT_UTF8
  */
 export function parseSubtrees(source: Uint8Array, tree: { size: number; hash: string }): Uint8Array[] {
@@ -25,10 +24,10 @@ export function parseSubtrees(source: Uint8Array, tree: { size: number; hash: st
 }
 
 /**
- * Verifies a root's proof. The proof may be from a newer statement.
+ * Verifies the proof of a root. The proof may belong to a newer statement.
  * @param root 64 lowercase hex digits
  * @param size the number of roots in the statement's tree
- * @param tops as `parseSubtrees` returns them for this tree
+ * @param tops the subtree hashes of this tree, from `parseSubtrees`
  * @throws VerificationError STATEMENT_TREE_MISMATCH, FILE_TOO_LARGE, FILE_NOT_UTF8
  */
 export function verifyRootProof(
@@ -56,7 +55,7 @@ export function verifyRootProof(
   throw invalid("its hash is not that of the statement's tree");
 }
 
-/** Parses lines of base64 of 32 bytes each. */
+/** Parses lines that contain one hash of 32 bytes each, in base64. */
 function parseHashes(text: string): Uint8Array[] {
   const lines = text.split("\n");
   if (lines.pop() !== "" || lines.length > MAX_HEIGHT + 1) throw invalid("it has no lines of hashes");

@@ -3,16 +3,17 @@ import { hashLeafText, hashPair, type RootEntry, serializeRootEntry } from "./ro
 import { subtreeOf, subtreesOf } from "./subtrees.ts";
 
 /**
- * The proofs of all roots in a statement's tree, one file per root (docs/formats.md, "Root proof"). The tree consists of complete
- * subtrees, the largest first. A proof has the hashes from the root's leaf to the top of its subtree. When the subtree grows,
- * hashes are appended. The longer proof still works for older statements, which use only its first hashes.
+ * The proofs of all roots in a statement's tree, one file per root (docs/formats.md, "Root proof"). The tree consists
+ * of complete subtrees, the largest first. A proof contains the hashes from the root's leaf to the top of its subtree.
+ * When the subtree grows, hashes are appended to the proof. The longer proof still works for older statements, which
+ * use only its first hashes.
  */
 export class RootProofs {
   private readonly entries: readonly RootEntry[];
-  /** The nodes of each level that have all leaves below them. */
+  /** The nodes of each complete level, from the leaves up. A node is included only if its subtree is complete. */
   private readonly levels: readonly (readonly Uint8Array[])[];
 
-  /** @param entries in the order of the chain */
+  /** @param entries the roots in the order in which they appear on the chain */
   constructor(entries: readonly RootEntry[]) {
     this.entries = entries;
     const levels = [entries.map((entry) => hashLeafText(serializeRootEntry(entry)))];
@@ -24,13 +25,13 @@ export class RootProofs {
     this.levels = levels;
   }
 
-  /** The file with the tops of the tree's subtrees. */
+  /** Returns the subtrees file, which contains the top hash of each complete subtree. */
   subtrees(): string {
     const tops = subtreesOf(this.entries.length).map(({ start, height }) => this.levels[height]?.[start / 2 ** height]);
     return serializeHashes(tops);
   }
 
-  /** The file with the proof of the root at this position. */
+  /** Returns the proof file of the root with this index. */
   proofOf(index: number): string {
     const [entry] = this.entries.slice(index, index + 1);
     if (entry === undefined) throw new RangeError(`The tree has no root at the position ${index}.`);

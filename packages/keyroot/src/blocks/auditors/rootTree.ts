@@ -7,33 +7,36 @@ import { checkBuiltins } from "../../input/builtins.ts";
 import { decodeDocument } from "../../input/document.ts";
 import { checkBytes } from "../../input/options.ts";
 
-/** A root in a statement's tree. */
+/** A leaf of a statement's tree, which describes one root. */
 export interface RootEntry {
-  /** 64 lowercase hex digits. */
+  /** The Merkle root, 64 lowercase hex digits. */
   root: string;
   /** The number of records in the root's file. */
   recordCount: number;
-  /** The number of users who have this root on chain. It is lower if some of the file's users have an older root. */
+  /**
+   * The number of users who have this root on the chain. It is less than `recordCount` if some users in the file have
+   * an older root.
+   */
   userCount: number;
 }
 
-/** The largest list of roots in bytes: about 200,000 roots, so 140 million users in files of 700. */
+/** Maximum size of a list of roots in bytes. About 200,000 roots fit: 140 million users in files of 700. */
 export const MAX_ROOTS_BYTES = 2 ** 24;
 const LINE = /^([0-9a-f]{64}) ([1-9][0-9]{0,15}) (0|[1-9][0-9]{0,15})$/;
 
-/** The text of a leaf: root, number of records, and number of users, with spaces between. */
+/** Returns the text of a leaf: root, number of records and number of users, separated by spaces. */
 export function serializeRootEntry({ root, recordCount, userCount }: RootEntry): string {
   return `${root} ${recordCount} ${userCount}`;
 }
 
-/** Writes the list of all roots, in the order of the chain: one line for each. */
+/** Writes the list of all roots in the order of the chain, one root per line. */
 export function serializeRoots(entries: readonly RootEntry[]): string {
   return entries.map((entry) => `${serializeRootEntry(entry)}\n`).join("");
 }
 
 /**
- * Parses the list of roots that belongs to a statement, and checks it against the statement's tree. The list may go on after
- * the tree's last root.
+ * Parses a list of roots and checks it against the tree of a statement. The list may contain newer roots after the
+ * roots of the tree.
  * @throws VerificationError STATEMENT_TREE_MISMATCH, FILE_TOO_LARGE, FILE_NOT_UTF8, step "anchor" or "file"
  */
 export function parseRoots(source: Uint8Array, tree: { size: number; hash: string }): RootEntry[] {
@@ -59,14 +62,14 @@ export function parseRootEntry(text: string): RootEntry {
   throw new VerificationError("anchor", "STATEMENT_TREE_MISMATCH", message, { actual: text });
 }
 
-/** The hash of the tree over these leaves (RFC 6962, section 2.1). @returns 64 lowercase hex digits */
+/** Computes the hash of a tree from its leaves (RFC 6962, section 2.1). @returns 64 lowercase hex digits */
 export function hashRoots(leaves: readonly string[]): string {
   return bytesToHex(hashSubtree(leaves.map(hashLeafText)));
 }
 
 /**
- * The inclusion proof of a leaf (RFC 6962, section 2.1.1).
- * @returns the siblings from the leaf up, 64 lowercase hex digits each
+ * Makes the inclusion proof of a leaf (RFC 6962, section 2.1.1).
+ * @returns the sibling hashes from the leaf up, 64 lowercase hex digits each
  */
 export function proveInclusion(leaves: readonly string[], index: number): string[] {
   checkBuiltins();
@@ -80,8 +83,8 @@ export function proveInclusion(leaves: readonly string[], index: number): string
 }
 
 /**
- * Whether a proof shows that a leaf is in a tree (RFC 9162, section 2.1.3.2).
- * @param proof as `proveInclusion` returns it
+ * Checks a proof that a tree includes a leaf (RFC 9162, section 2.1.3.2).
+ * @param proof the sibling hashes, from `proveInclusion`
  */
 export function verifyInclusion(
   leaf: string,
@@ -113,19 +116,19 @@ function hashSubtree(hashes: readonly Uint8Array[]): Uint8Array {
   return hashPair(hashSubtree(hashes.slice(0, split)), hashSubtree(hashes.slice(split)));
 }
 
-/** The largest power of two below a number of leaves. */
+/** Returns the largest power of two that is less than a number of leaves. */
 function splitOf(count: number): number {
   let split = 1;
   while (split * 2 < count) split *= 2;
   return split;
 }
 
-/** The hash of a leaf (RFC 6962, section 2.1). @param text as `serializeRootEntry` returns it */
+/** Computes the hash of a leaf (RFC 6962, section 2.1). @param text the leaf, from `serializeRootEntry` */
 export function hashLeafText(text: string): Uint8Array {
   return sha256(concatBytes(Uint8Array.of(0), encodeUtf8(text)));
 }
 
-/** The hash of a node (RFC 6962, section 2.1). */
+/** Computes the hash of an inner node (RFC 6962, section 2.1). */
 export function hashPair(left: Uint8Array, right: Uint8Array): Uint8Array {
   return sha256(concatBytes(Uint8Array.of(1), left, right));
 }

@@ -8,35 +8,38 @@ import { describeValue } from "../../input/describeValue.ts";
 import { checkBytes } from "../../input/options.ts";
 import type { AuditorKey } from "./auditorKey.ts";
 
-/** One auditor's signature of a text. It is not verified. */
+/** An auditor's signature of a text. It is not verified yet. */
 export interface Cosignature {
   name: string;
-  /** 8 lowercase hex digits. */
+  /** The id of the auditor's key, 8 lowercase hex digits. */
   keyID: string;
-  /** When the auditor signed, in s since 1970. */
+  /** The time of the signature, in seconds since 1970. */
   time: number;
-  /** 64 bytes. */
+  /** The Ed25519 signature, 64 bytes. */
   signature: Uint8Array;
 }
 
-/** A text with signatures. They are not verified. */
+/** A text with signatures that are not verified yet. */
 export interface SignedNote {
-  /** The signed text. Its last character is a line end. */
+  /** The signed text, which ends with a line break. */
   text: string;
   cosignatures: Cosignature[];
 }
 
 const MAX_LINES = 64;
 const LINE = /^— ([^ ]+) ([A-Za-z0-9+/]+={0,2})$/;
-/** A key id (4 bytes), a time (8) and a signature (64): C2SP tlog-cosignature, "Format". */
+/** The size of a cosignature in bytes: key id (4), time (8) and signature (64). See C2SP tlog-cosignature, "Format". */
 const COSIGNATURE_BYTES = 76;
 
-/** The bytes of a signature (C2SP tlog-cosignature, "Ed25519 signed message"). @param time in s since 1970 */
+/**
+ * Returns the bytes that an auditor signs (C2SP tlog-cosignature, "Ed25519 signed message"). @param time in seconds
+ * since 1970
+ */
 export function cosignedMessage(text: string, time: number): Uint8Array {
   return encodeUtf8(`cosignature/v1\ntime ${time}\n${text}`);
 }
 
-/** Writes a signed file: the text, an empty line, and one line for each signature (C2SP signed-note). */
+/** Writes a signed file: the text, an empty line, and one line per signature (C2SP signed-note). */
 export function serializeSignedNote({ text, cosignatures }: SignedNote): string {
   const lines = cosignatures.map(({ name, keyID, time, signature }) => {
     const stamp = hexToBytes(time.toString(16).padStart(16, "0"));
@@ -46,7 +49,8 @@ export function serializeSignedNote({ text, cosignatures }: SignedNote): string 
 }
 
 /**
- * Parses a signed file from an untrusted source. Signatures of other kinds are left out.
+ * Parses a signed file, which may come from any source. Ignores signatures that are not timestamped Ed25519
+ * cosignatures.
  * @param subject the name of the file, for error messages
  * @param source the bytes as received
  * @throws VerificationError STATEMENT_INVALID, FILE_TOO_LARGE, FILE_NOT_UTF8, step "anchor" or "file"; ArgumentError
@@ -62,7 +66,7 @@ export function parseSignedNote(subject: string, source: Uint8Array, maxBytes: n
   return { text: whole.slice(0, end + 1), cosignatures: lines.flatMap((line) => parseLine(subject, line)) };
 }
 
-/** The newest signature of each known key. Others could make a merged file too large. */
+/** Returns the newest signature of each known key. Signatures of unknown keys could make a merged file too large. */
 export function onePerKey(cosignatures: readonly Cosignature[], keys: readonly AuditorKey[]): Cosignature[] {
   return keys.flatMap(({ name, id }) =>
     cosignatures
@@ -72,12 +76,12 @@ export function onePerKey(cosignatures: readonly Cosignature[], keys: readonly A
   );
 }
 
-/** The error for a signed file that is malformed, or has a false signature. */
+/** Makes the error for a signed file that is malformed or has a false signature. */
 export function invalidNote(subject: string, reason: string, actual?: unknown): VerificationError {
   return new VerificationError("anchor", "STATEMENT_INVALID", `${subject} is invalid. ${reason}`, { actual });
 }
 
-/** Parses a signature line. @returns an empty array for a signature of another kind */
+/** Parses a signature line. @returns an empty array if the signature is not a timestamped Ed25519 cosignature */
 function parseLine(subject: string, line: string): Cosignature[] {
   const [, name = "", encoded = ""] = LINE.exec(line) ?? [];
   if (name === "") throw invalidNote(subject, "A signature line is malformed.", describeValue(line));

@@ -22,23 +22,25 @@ import {
 
 /** The value of the option `auditors`. */
 export interface AuditorsOption extends AuditorOptions {
-  /** The URLs of folders with statements. They need no trust: several make statements more available. */
+  /** The URLs of folders with statements. The hosts need no trust. Additional hosts improve availability. */
   urls: readonly string[];
-  /** The number of the list of auditors that names `keys`. Default 0: the registry's original auditors. */
+  /** The number of the list of auditors that contains `keys`. Default: 0, for the registry's original auditors. */
   sequence?: number | undefined;
   /**
-   * Keeps the lists of auditors that replaced `keys`, so that a revoked key does not count again. With `proofs`, it also keeps the
-   * newest statement, so that a new process does not verify its signatures again. Default: memory.
+   * The store for newer lists of auditors, so that a revoked key is not trusted again. With the option `proofs`, the
+   * store also contains the newest statement, so that a new process need not verify its signatures again. Default:
+   * memory.
    */
   store?: Store | undefined;
 }
 
 const MAX_URLS = 16;
-/** The slot of a user without a root. */
+/** The contract's answer for a user without a root. */
 const ZERO_WORD = `0x${"0".repeat(64)}`;
 
 /**
- * Makes the source of the option `auditors`: a block that enough auditors signed. It sends no request for a bundle.
+ * Makes the block source for the option `auditors`. It finds the block of the newest statement that enough auditors
+ * signed. For a bundle, it reads the bundle's statement and sends no request.
  */
 export const makeAuditorsSource: MakeSource = (option, place) => {
   const {
@@ -53,11 +55,11 @@ export const makeAuditorsSource: MakeSource = (option, place) => {
   checkInteger("The option auditors.sequence", sequence, 0);
   const lists: ListPlace = { place, store: checkStore("The option auditors.store", store) };
   let auditors: Auditors = { policy, folders, sequence };
-  // A contact list reads one statement for all its users. Its requests have the same limits.
+  // All users of a contact list share one statement. They are recognized by their shared request options.
   const searches = new WeakMap<object, Promise<FoundStatement>>();
   const update = async (search: Parameters<typeof findAuditors>[2]) => {
     const found = await findAuditors(auditors, lists, search);
-    // Another search may have ended earlier, with newer lists.
+    // A concurrent search may have found newer lists.
     if (found.sequence > auditors.sequence) auditors = found;
     return auditors;
   };
@@ -88,7 +90,7 @@ export const makeAuditorsSource: MakeSource = (option, place) => {
   const merkleUrl = checkProofs(place);
   let prover: Promise<KeyProver> | undefined;
   const openProver = async (merkleUrl: string) => {
-    // Loaded only when needed: most apps with auditors read whole files.
+    // This module is loaded only when it is needed. Most apps that trust auditors read whole files.
     const { KeyProver } = await import("./proveKey.ts");
     return new KeyProver({ place, merkleUrl, store: lists.store });
   };
@@ -123,8 +125,9 @@ function checkFolders(urls: unknown, allowHttp: boolean | undefined): string[] {
 }
 
 /**
- * Checks the option `proofs`. Proofs show neither the contract's code nor the age of a block, and need no storage proof.
- * @returns the URL of the file host if proofs are requested
+ * Checks the option `proofs`. It cannot be combined with `codeHash`, `storageProof` or `maxAgeMs`, because short proofs
+ * show neither the contract's code nor the age of a block.
+ * @returns the URL of the file host if the option is set
  */
 function checkProofs(place: SourcePlace): string | undefined {
   if (!optional(checkBoolean, "The option proofs", place.proofs)) return undefined;
@@ -133,7 +136,10 @@ function checkProofs(place: SourcePlace): string | undefined {
   return place.merkleUrl;
 }
 
-/** Checks that a user without a root at the statement's block has none since then. Otherwise there is no verdict yet. */
+/**
+ * Checks that a user who had no root in the statement's block still has none. If the user has a root now, there is no
+ * verdict until the next statement.
+ */
 function checkRootIsKnown(call: RpcCall, number: number): NonNullable<Awaited<ReturnType<BlockSource>>["checkRoot"]> {
   return async ({ userID, contract }, root, evidence) => {
     if (root !== ZERO_WORD) return;

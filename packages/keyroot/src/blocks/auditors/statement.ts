@@ -4,37 +4,37 @@ import { KeyrootError } from "../../errors.ts";
 import { describeValue } from "../../input/describeValue.ts";
 import { invalidNote, parseSignedNote, type SignedNote } from "./signedNote.ts";
 
-/** The result of an audit that passed: all roots of a registry as of one block. */
+/** The result of a successful audit. It covers all roots of a registry up to a block. */
 export interface Statement {
   chainId: number;
-  /** 0x and 40 lowercase hex digits. */
+  /** The address of the contract: 0x and 40 lowercase hex digits. */
   contract: string;
   block: {
     number: number;
-    /** 0x and 64 lowercase hex digits. */
+    /** The block hash: 0x and 64 lowercase hex digits. */
     hash: string;
   };
   /** The number of users who have a root. */
   userCount: number;
-  /** The tree of all roots in the order of the chain (RFC 6962). */
+  /** The tree of all roots, in the order in which they appear on the chain (RFC 6962). */
   tree: {
     /** The number of roots. */
     size: number;
-    /** 64 lowercase hex digits. */
+    /** The hash of the tree, 64 lowercase hex digits. */
     hash: string;
   };
 }
 
-/** A statement with signatures. They are not verified. */
+/** A statement with signatures that are not verified yet. */
 export interface SignedStatement extends SignedNote {
   statement: Statement;
 }
 
-/** The largest file of a statement in bytes. The text has about 400, a signature line about 150. */
+/** Maximum size of a statement file in bytes. The text has about 400 bytes, and each signature line about 150. */
 export const MAX_STATEMENT_BYTES = 2 ** 14;
 const SUBJECT = "The statement";
 const ORIGIN = "github.com/keyroot/keyroot/statement-v1";
-/** A whole number of at most 16 digits, without leading zeros. */
+/** A regular expression for a whole number of at most 16 digits, without leading zeros. */
 const NUMBER = "(0|[1-9][0-9]{0,15})";
 const TEXT = new RegExp(
   [
@@ -49,8 +49,8 @@ const TEXT = new RegExp(
 );
 
 /**
- * The text that auditors sign: a checkpoint (C2SP tlog-checkpoint) with four extension lines (docs/statement-formats.md,
- * "Statement").
+ * Returns the text that auditors sign: a checkpoint (C2SP tlog-checkpoint) with four extension lines
+ * (docs/statement-formats.md, "Statement").
  */
 export function serializeStatement({ chainId, contract, block, userCount, tree }: Statement): string {
   return [
@@ -66,7 +66,8 @@ export function serializeStatement({ chainId, contract, block, userCount, tree }
 }
 
 /**
- * Parses a statement's file from an untrusted source. Signatures of other kinds are left out.
+ * Parses a statement file, which may come from any source. Ignores signatures that are not timestamped Ed25519
+ * cosignatures.
  * @param source the bytes as received
  * @throws VerificationError STATEMENT_INVALID, FILE_TOO_LARGE, FILE_NOT_UTF8, step "anchor" or "file"
  */
@@ -85,7 +86,7 @@ function parseText(text: string): Statement {
     tree: { size: Number(size), hash: hash && bytesToHex(base64ToHash(hash)) },
   };
   const numbers = [statement.chainId, statement.block.number, statement.userCount, statement.tree.size];
-  // Each statement has one text, so that auditors sign equal bytes.
+  // Each statement must have exactly one text, so that all auditors sign the same bytes.
   if (numbers.every(Number.isSafeInteger) && serializeStatement(statement) === text) return statement;
   throw invalidNote(SUBJECT, "Its text does not have the form of docs/statement-formats.md.", describeValue(text));
 }

@@ -8,15 +8,15 @@ import { acceptStatement, type AuditorPolicy, checkPlace, type StatementPlace } 
 
 const FORMAT = "keyroot-stored-statement-v1";
 
-/** Stores a statement whose signatures were verified. */
+/** Stores a statement whose signatures are verified. */
 export async function storeStatement(store: Store, place: StatementPlace, found: CountedStatement): Promise<void> {
   const signers = [...found.signers];
   await store.set(nameOf(place), JSON.stringify({ format: FORMAT, text: serializeStatement(found), signers }));
 }
 
 /**
- * Loads the stored statement. Its signatures are not verified again.
- * @returns undefined if there is none, it is unreadable, or the policy does not accept it now
+ * Loads the stored statement. Does not verify its signatures again.
+ * @returns undefined if no statement is stored, if it is unreadable, or if the policy no longer accepts it
  */
 export async function loadStatement(
   store: Store,
@@ -29,7 +29,7 @@ export async function loadStatement(
   try {
     const entry: unknown = JSON.parse(stored);
     if (!isObject(entry) || entry["format"] !== FORMAT) return undefined;
-    // A file without signatures.
+    // Makes a signed file without signatures, because the parser expects a signed file.
     const { statement } = parseSignedStatement(encodeUtf8(`${String(entry["text"])}\n`));
     checkPlace(statement, place);
     const signers = new Map(entry["signers"] as [string, number[]][]);
@@ -39,7 +39,7 @@ export async function loadStatement(
   }
 }
 
-/** Accepts a statement whose signatures were verified earlier. @returns undefined if the policy does not accept it now */
+/** Checks a statement whose signatures were verified earlier. @returns undefined if the policy no longer accepts it */
 export function acceptAgain(
   { signers, ...statement }: CountedStatement,
   policy: AuditorPolicy,

@@ -1,13 +1,15 @@
-/** Enough for 2^40 roots. */
+/** Maximum height of a tree. It is enough for 2^40 roots. */
 export const MAX_HEIGHT = 40;
 
-/** A complete subtree: the position of its first leaf, and its height. */
+/** A complete subtree: the index of its first leaf, and its height. */
 export interface Subtree {
   start: number;
   height: number;
 }
 
-/** The complete subtrees of a tree, from left to right: one for each bit of its size. */
+/**
+ * Returns the complete subtrees of a tree from left to right. There is one for each bit that is set in the tree's size.
+ */
 export function subtreesOf(size: number): Subtree[] {
   const subtrees: Subtree[] = [];
   let start = 0;
@@ -19,7 +21,10 @@ export function subtreesOf(size: number): Subtree[] {
   return subtrees;
 }
 
-/** The complete subtree with a leaf, and its own position among the subtrees; undefined if the tree does not have the leaf. */
+/**
+ * Finds the complete subtree that contains a leaf, and its position among the subtrees. Returns undefined if the tree
+ * does not have the leaf.
+ */
 export function subtreeOf(index: number, size: number): (Subtree & { position: number }) | undefined {
   for (const [position, subtree] of subtreesOf(size).entries())
     if (index >= subtree.start && index < subtree.start + 2 ** subtree.height) return { ...subtree, position };

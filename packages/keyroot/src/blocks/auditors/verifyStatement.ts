@@ -15,45 +15,48 @@ import { type AuditorKey, parseAuditorKey } from "./auditorKey.ts";
 import { type Cosignature, cosignedMessage, type SignedNote } from "./signedNote.ts";
 import { parseSignedStatement, type SignedStatement, type Statement } from "./statement.ts";
 
-/** The auditors whose statements count. */
+/** The auditors that the caller trusts. */
 export interface AuditorOptions {
   /** The auditors' public keys, as `keyroot make-auditor-key` prints them. */
   keys: readonly string[];
-  /** The number of auditors that must have signed the same statement: 1 to the number of keys. */
+  /** The number of auditors that must have signed the same statement, between 1 and the number of keys. */
   threshold: number;
-  /** The maximum age of a signature in ms. Default: one day. */
+  /** Maximum age of a signature in ms. Default: one day. */
   maxAgeMs?: number | undefined;
 }
 
-/** `AuditorOptions`, checked. */
+/** The checked values of `AuditorOptions`. */
 export interface AuditorPolicy {
   keys: readonly AuditorKey[];
   threshold: number;
   maxAgeMs: number;
 }
 
-/** The contract that a statement must be about. */
+/** The contract that a statement must describe. */
 export interface StatementPlace {
-  /** The chain of the contract (EIP-155). Below 2^53. */
+  /** The chain id of the contract (EIP-155), below 2^53. */
   chainId: number | bigint;
-  /** 0x and 40 hex digits. */
+  /** The address of the contract: 0x and 40 hex digits. */
   contract: string;
 }
 
 /** A statement that enough auditors signed. */
 export interface VerifiedStatement extends Statement {
-  /** The keys of the auditors that signed it, as text. */
+  /** The keys of the auditors who signed the statement, as text. */
   auditors: readonly string[];
 }
 
-/** The times of the signatures of a text, in s since 1970, by the texts of the keys. */
+/**
+ * The signature times of each auditor who signed a text, in seconds since 1970. The map's keys are the texts of the
+ * auditors' keys.
+ */
 export type Signers = ReadonlyMap<string, readonly number[]>;
 
 const OPTIONS: (keyof AuditorOptions)[] = ["keys", "threshold", "maxAgeMs"];
 const DEFAULT_MAX_AGE_MS = 86_400_000;
 const MAX_KEYS = 64;
 
-/** Checks the auditors whose statements count. @throws ArgumentError ARGUMENT_INVALID, AUDITOR_KEY_INVALID */
+/** Checks the options of auditors and parses their keys. @throws ArgumentError ARGUMENT_INVALID, AUDITOR_KEY_INVALID */
 export function parseAuditorOptions(options: AuditorOptions): AuditorPolicy {
   const { keys: texts, threshold, maxAgeMs = DEFAULT_MAX_AGE_MS } = checkObject("The option auditors", options);
   checkNames("The options of auditors", options, OPTIONS);
@@ -69,9 +72,10 @@ export function parseAuditorOptions(options: AuditorOptions): AuditorPolicy {
 }
 
 /**
- * Verifies a statement's file from an untrusted source: enough auditors signed it, and their signatures are fresh.
+ * Verifies a statement file, which may come from any source. Enough auditors must have signed it, and their signatures
+ * must be recent.
  * @param source the bytes as received
- * @param place the contract that it must be about
+ * @param place the contract that the statement must describe
  * @param now the current time in ms since 1970
  * @throws VerificationError as `parseSignedStatement`; STATEMENT_INVALID, CHAIN_ID_MISMATCH, CONTRACT_MISMATCH,
  * STATEMENT_TOO_OLD, AUDITORS_NOT_REACHED, step "anchor"; ArgumentError as `parseAuditorOptions`
@@ -88,7 +92,6 @@ export function verifyStatement(
   return verifySigned(parseSignedStatement(source), place, parseAuditorOptions(auditors), now);
 }
 
-/** As `verifyStatement`, for a parsed statement. */
 function verifySigned(
   signed: SignedStatement,
   place: StatementPlace,
@@ -100,7 +103,7 @@ function verifySigned(
 }
 
 /**
- * Checks that a statement or list is about this contract.
+ * Checks that a statement or a list of auditors describes the expected contract.
  * @throws VerificationError CHAIN_ID_MISMATCH, CONTRACT_MISMATCH, step "anchor"; ArgumentError ARGUMENT_INVALID
  */
 export function checkPlace(signed: Pick<Statement, "chainId" | "contract">, place: StatementPlace): void {
@@ -118,7 +121,7 @@ export function checkPlace(signed: Pick<Statement, "chainId" | "contract">, plac
 }
 
 /**
- * Verifies the signatures of known keys, and ignores other signatures (C2SP signed-note, "Signatures").
+ * Verifies the signatures of known keys, and ignores all other signatures (C2SP signed-note, "Signatures").
  * @throws VerificationError STATEMENT_INVALID for a false signature with the name and id of a known key
  */
 export function verifySignatures({ text, cosignatures }: SignedNote, keys: readonly AuditorKey[]): Signers {
@@ -136,7 +139,7 @@ export function verifySignatures({ text, cosignatures }: SignedNote, keys: reado
   return signers;
 }
 
-/** Whether a signature is one of this key over this text. Strict: RFC 8032, section 5.1.7, canonical encodings only. */
+/** Checks an auditor's signature of a text. Accepts only canonical encodings (RFC 8032, section 5.1.7). */
 function verifyCosignature(text: string, { time, signature }: Cosignature, { publicKey }: AuditorKey): boolean {
   try {
     return ed25519.verify(signature, cosignedMessage(text, time), publicKey, { zip215: false });
@@ -145,14 +148,14 @@ function verifyCosignature(text: string, { time, signature }: Cosignature, { pub
   }
 }
 
-/** The auditors that signed between a time and now, as keys. @param since in ms since 1970 */
+/** Returns the keys of the auditors who signed between a given time and now. @param since in ms since 1970 */
 export function signersSince(since: number, signers: Signers, now: number): string[] {
   const counts = (time: number) => time * 1000 >= since && time * 1000 <= now + MAX_AHEAD_MS;
   return [...signers].flatMap(([auditor, times]) => (times.some(counts) ? [auditor] : []));
 }
 
 /**
- * Checks that enough of a statement's signatures are fresh and not in the future.
+ * Checks that enough auditors signed a statement recently, and that their signatures are not dated in the future.
  * @throws VerificationError STATEMENT_TOO_OLD, AUDITORS_NOT_REACHED, step "anchor"
  */
 export function acceptStatement(
