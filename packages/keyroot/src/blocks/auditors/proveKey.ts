@@ -17,42 +17,46 @@ import { serializeStatement } from "./statement.ts";
 import { acceptAgain, loadStatement, storeStatement } from "./storedStatement.ts";
 import type { AuditorPolicy } from "./verifyStatement.ts";
 
-/** The contract, the host of the leaf chunks, and where the newest verified statement is kept. */
+/** The contract, the host of the leaf chunks, and the store for the newest verified statement. */
 export interface KeyProverOptions extends Pick<StatementQuery, "place"> {
   /** The URL of the folder with the Merkle-tree files and their leaf chunks. */
   merkleUrl: string;
   store: Store;
 }
 
-/** The auditors whose statement counts now, and the folders with their statements. */
+/** The auditors that the verifier trusts now, and the folders with their statements. */
 export interface StatementSearch extends Pick<StatementQuery, "policy" | "folders"> {
   /** Finds the newest statement. */
   findNewest: () => Promise<CountedStatement>;
 }
 
-/** A verified statement, and the verified parts of its tree. */
+/** A verified statement, and the parts of its tree that are verified. */
 interface KnownTree {
   statement: CountedStatement;
-  /** The tops of its complete subtrees. */
+  /** The top hash of each complete subtree. */
   tops?: readonly Uint8Array[];
-  /** Its leaves by their roots. */
+  /** The verified leaves of the tree. The map's keys are their roots. */
   entries: Map<string, RootEntry>;
 }
 
-/** The share of the verification's time for all proofs. A silent host must leave time for the whole file. */
+/**
+ * The part of a verification's time limit for all proofs. If a host does not respond, enough time remains to read the
+ * whole file.
+ */
 const SHARE = 0.4;
-/** The share of the verification's time for one request. */
+/** The part of a verification's time limit for one request. */
 const REQUEST_SHARE = 0.1;
 
 /**
- * Verifies keys with two short proofs instead of the whole file: the root is a leaf of a statement's tree in which all records
- * are of users who have this root, and the record is in the root's tree (docs/formats.md, "Root proof", "Leaf chunk").
- * The endpoint only names the root to try: no other root than the user's has both proofs.
+ * Verifies keys with two short proofs instead of the whole file (docs/formats.md, "Root proof", "Leaf chunk"). The
+ * first proof shows that the statement's tree includes the root, and that all users in the root's file have this root.
+ * The second proof shows that the root's tree includes the record. The endpoint only suggests a root: both proofs exist
+ * only for the user's real root.
  */
 export class KeyProver {
   private readonly options: KeyProverOptions;
   private known: KnownTree | undefined;
-  /** The requests of one verification by their names: the users of a contact list share them. */
+  /** The requests of each verification by name. The users of a contact list share them. */
   private readonly requests = new WeakMap<object, Map<string, Promise<unknown>>>();
 
   constructor(options: KeyProverOptions) {
@@ -61,7 +65,8 @@ export class KeyProver {
 
   /**
    * Proves that a user has the expected key.
-   * @returns undefined without a valid proof, for any reason: then only the whole file shows the user's key
+   * @returns undefined if there is no valid proof, for any reason. In this case, only the whole file shows the user's
+   * key.
    * @throws TransportError ABORTED; and as the caller's store
    */
   async prove(
@@ -70,7 +75,7 @@ export class KeyProver {
     now: () => number,
     { policy, folders, findNewest }: StatementSearch,
   ): Promise<AuditedKey | undefined> {
-    // Without the expected key, the record is unknown.
+    // If the expected key is unknown, so is the record to prove.
     if (call === undefined || typeof expectedPublicKey === "symbol") return undefined;
     const timeoutMs = (share: number) => Math.max(1, Math.floor(http.timeoutMs * share));
     const limits = { ...http, timeoutMs: timeoutMs(REQUEST_SHARE) };
@@ -82,7 +87,7 @@ export class KeyProver {
       return sent;
     };
     const work = async () => {
-      // Checks the key, too.
+      // Also checks the key.
       const record = makeKeyRecord(userID, expectedPublicKey);
       const earlier = await this.load(policy, now());
       const [tree, answer] = await Promise.all([
@@ -94,7 +99,7 @@ export class KeyProver {
       const proveIn = (tree: KnownTree) => this.proveIn(tree, info, record, { folders, request });
       const proven = await ifPossible(() => proveIn(tree));
       if (proven !== undefined || earlier === undefined) return proven;
-      // The user may be newer than the earlier statement.
+      // The user may have been published after the earlier statement.
       const newest = await this.keep(await findNewest());
       return newest === earlier ? undefined : proveIn(newest);
     };
@@ -118,12 +123,12 @@ export class KeyProver {
     return { record, index, publicKey: base64ToBytes(record.pubKey), root, blockNumber, evidence };
   }
 
-  /** A root's verified leaf. */
+  /** Returns the verified leaf of a root. */
   private async entryOf(tree: KnownTree, root: string, { folders, request }: ProofSources): Promise<RootEntry> {
     const known = tree.entries.get(root);
     if (known !== undefined) return known;
     const { tree: statementTree, block } = tree.statement;
-    // Another folder may be false, behind or silent.
+    // Try all folders, because one may be false, out of date or unreachable.
     const first = <T>(name: string, parse: (source: Uint8Array) => T) =>
       firstOf(folders, async (folder) => parse(await request(`${folder}/${name}`, fetchProof(folder, name))));
     const tops = (tree.tops ??= await first(`${block.number}-subtrees`, (source) =>
@@ -141,7 +146,7 @@ export class KeyProver {
     throw unavailable(`The file host answered the request for ${name} with the HTTP status ${status}.`, status);
   }
 
-  /** The last verified statement, if the policy accepts it now. */
+  /** Returns the last verified statement if the policy still accepts it. */
   private async load(policy: AuditorPolicy, now: number): Promise<KnownTree | undefined> {
     const { store, place } = this.options;
     if (this.known === undefined) {
@@ -152,34 +157,33 @@ export class KeyProver {
     return statement && Object.assign(this.known, { statement });
   }
 
-  /** Keeps a verified statement for later verifications. */
   private async keep(statement: CountedStatement): Promise<KnownTree> {
     const { store, place } = this.options;
     const isSame = ({ statement: known }: KnownTree) => serializeStatement(known) === serializeStatement(statement);
     if (this.known === undefined || !isSame(this.known)) this.known = { statement, entries: new Map() };
     const { known } = this;
-    // The signatures of the same statement may be newer.
+    // The same statement may have newer signatures now.
     known.statement = statement;
     await storeStatement(store, place, statement);
     return known;
   }
 }
 
-/** The folders with statements, and the requests of this verification. */
+/** The folders with statements, and the requests that this verification shares. */
 interface ProofSources {
   folders: readonly string[];
   request: Requests;
 }
 
-/** Sends a request, unless another user of the same verification has sent it. */
+/** Sends a request, unless the same verification has already sent it. */
 type Requests = (name: string, send: (limits: StatementLimits) => Promise<Uint8Array>) => Promise<Uint8Array>;
 
-/** @param name the file's name in a folder of statements, without `.txt` */
+/** @param name the file name in a folder of statements, without `.txt` */
 function fetchProof(folder: string, name: string) {
   return (limits: StatementLimits) => fetchText(folder, name, { ...limits, maxBytes: MAX_ROOT_PROOF_BYTES });
 }
 
-/** The first result that succeeds, in the order of the folders. @throws the last error */
+/** Tries all folders in order, and returns the first result. @throws the last error */
 async function firstOf<T>(folders: readonly string[], read: (folder: string) => Promise<T>): Promise<T> {
   let failure: unknown;
   for (const folder of folders) {
@@ -202,7 +206,7 @@ async function ifPossible<T>(work: () => Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** Whether an error means that there is no proof. The others are the caller's. */
+/** Checks whether an error means that there is no valid proof. All other errors are reported to the caller. */
 function isUnproven(error: unknown): boolean {
   return error instanceof KeyrootError && error.code !== "ABORTED";
 }
