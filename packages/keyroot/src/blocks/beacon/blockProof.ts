@@ -11,33 +11,36 @@ import type { BeaconNetwork } from "./networks.ts";
 import type { BeaconConfig } from "./source.ts";
 
 const FORMAT = "keyroot-block-proof-v1";
-/** Enough for more than 200 committee periods, 8 months. */
+/** The size limits of a block proof. They allow for more than 200 committee periods (8 months). */
 const LIMITS = { maxBytes: 2 ** 23, maxDepth: 3 };
 const shape = /* @__PURE__ */ new ShapeChecker(
   (message, details) => new VerificationError("file", "BUNDLE_SHAPE", message, details),
 );
 
-/** The containers that prove a finalized block from a checkpoint, without a network. Each is SSZ in base64. */
+/**
+ * A proof that a beacon block is final. Readers who trust the checkpoint can verify it offline. All parts are
+ * light-client containers, encoded as SSZ in base64.
+ */
 export interface BlockProof {
   format: typeof FORMAT;
-  /** The chain of the block (EIP-155). */
+  /** The chain id of the block (EIP-155). */
   chainId: number;
-  /** The checkpoint's header and committee. */
+  /** The container with the checkpoint's header and sync committee. */
   bootstrap: string;
-  /** One update for each committee period from the checkpoint's to the block's. */
+  /** One update per committee period, from the checkpoint's period to the block's. */
   updates: string[];
-  /** The update whose finalized header contains the block. Undefined if the last one of `updates` contains it. */
+  /** The update whose finalized header contains the block. Undefined if the last entry of `updates` contains it. */
   finalityUpdate?: string | undefined;
 }
 
-/** A proven block. */
+/** A block that a light client verified. */
 export interface ProvenBlock {
-  /** 0x and 64 lowercase hex digits. */
+  /** The block hash: 0x and 64 lowercase hex digits. */
   blockHash: string;
   evidence: BeaconEvidence;
 }
 
-/** Makes the proof of the newest finalized block. @throws as `follow` */
+/** Makes a proof of the newest finalized block. @throws as `follow` */
 export async function makeBlockProof(
   config: BeaconConfig,
   http: HttpOptions,
@@ -50,13 +53,14 @@ export async function makeBlockProof(
     const text = bytesToBase64(layout.encode(value as never));
     if (kind === "bootstrap") proof.bootstrap = text;
     else if (kind === "update") proof.updates.push(text);
-    // Another endpoint may have a newer update, signed by the same committees.
+    // If another endpoint returns a newer finality update, it replaces the earlier one. The same committees signed
+    // both.
     else proof.finalityUpdate = text;
   };
   return { proof, ...provenBy(await follow(following, http), checkpoint, callersMaxAgeMs) };
 }
 
-/** Verifies the proof of a block. @throws as `verifyBlockProof` of `keyroot/beacon` */
+/** Verifies a proof of a block. @throws as `verifyBlockProof` of `keyroot/beacon` */
 export function verifyBlockProof(
   source: unknown,
   config: Omit<BeaconConfig, "urls" | "store">,
@@ -98,7 +102,7 @@ function provenBy(
   return { blockHash, evidence: { checkpoint, slot, participation, ...age } };
 }
 
-/** Decodes a container of a proof. @throws VerificationError BUNDLE_SHAPE, step "file" */
+/** Decodes a light-client container of a block proof. @throws VerificationError BUNDLE_SHAPE, step "file" */
 function decode<Kind extends keyof Layouts>(
   network: BeaconNetwork,
   kind: Kind,

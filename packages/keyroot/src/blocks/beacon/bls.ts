@@ -4,8 +4,8 @@ import { bls12_381 } from "@noble/curves/bls12-381.js";
 import { encodeUtf8 } from "../../engine/utf8.ts";
 
 /**
- * BLS signatures as Ethereum uses them (consensus-specs, `specs/phase0/beacon-chain.md`, "BLS signatures"): keys of 48 bytes in G1,
- * signatures of 96 bytes in G2.
+ * BLS signatures as Ethereum uses them (consensus-specs, `specs/phase0/beacon-chain.md`, "BLS signatures"). Public keys
+ * have 48 bytes (G1) and signatures have 96 bytes (G2).
  */
 
 const CIPHERSUITE = encodeUtf8("BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_POP_");
@@ -14,9 +14,11 @@ const bls = bls12_381.longSignatures;
 const PublicKey = bls12_381.G1.Point;
 
 /**
- * Whether the owners of all keys but the absent ones signed a message. The sum of the keys minus the absent ones takes much less time
- * than the sum of the others. The sum and the keys must be from one committee whose root is verified.
- * @param sum of all keys, 48 bytes
+ * Checks the joint signature of a committee, some of whose members are absent. Subtracting the absent members' keys
+ * from the sum of all keys is much faster than adding the others. The sum and the keys must come from one committee
+ * whose root is verified.
+ * @param sum the sum of all members' keys, 48 bytes
+ * @param absent the keys of the members who did not sign, 48 bytes each
  * @param signature 96 bytes
  */
 export function isSignedByAllBut(
@@ -30,17 +32,17 @@ export function isSignedByAllBut(
     for (const member of absent) key = key.subtract(PublicKey.fromBytes(member));
     return !key.is0() && bls.verify(bls.Signature.fromBytes(signature), bls.hash(message, CIPHERSUITE), key);
   } catch {
-    // The key or signature is not a point of its group.
+    // A key or the signature is not a point of its group.
     return false;
   }
 }
 
-/** Signs with a secret key, or with the sum of several. For tests. */
+/** Signs a message with a secret key, or with the sum of several secret keys. For tests. */
 export function sign(message: Uint8Array, secret: bigint): Uint8Array {
   return bls.sign(bls.hash(message, CIPHERSUITE), bls12_381.fields.Fr.toBytes(secret)).toBytes();
 }
 
-/** The public keys of the secret keys from `first` on, and their sum. For tests. */
+/** Returns the public keys of consecutive secret keys, and their sum. For tests. */
 export function publicKeysFrom(first: bigint, count: number): { keys: Uint8Array[]; sum: Uint8Array } {
   const points = [PublicKey.BASE.multiply(first)];
   for (let i = 1; i < count; i++) points.push((points[i - 1] ?? PublicKey.ZERO).add(PublicKey.BASE));
@@ -48,12 +50,15 @@ export function publicKeysFrom(first: bigint, count: number): { keys: Uint8Array
   return { keys: normalizeZ(PublicKey, points).map((point) => compress(point)), sum: compress(sum) };
 }
 
-/** Replaces `point.toBytes()`, which checks the point's group first and so takes ten times as long. */
+/**
+ * Encodes a point. It replaces `point.toBytes()`, which takes ten times as long because it first checks the point's
+ * group.
+ */
 function compress(point: WeierstrassPoint<bigint>): Uint8Array {
   const { x, y } = point.toAffine();
   const { Fp } = bls12_381.fields;
   const bytes = Fp.toBytes(x);
-  // Flags: compressed, and whether y is the larger root.
+  // Flags: the point is compressed, and y is the larger of its two roots.
   bytes[0] = (bytes[0] ?? 0) | 0x80 | (2n * y > Fp.ORDER ? 0x20 : 0);
   return bytes;
 }

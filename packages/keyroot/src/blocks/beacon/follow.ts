@@ -10,43 +10,48 @@ import { applyUpdate, forkAt, type LightClientState, periodOf, slotAt, startAt, 
 import type { BeaconNetwork } from "./networks.ts";
 import { malformed, type ValueOf } from "./ssz.ts";
 
-/** A light client between two requests. */
+/** The settings and the current state of a light client. */
 export interface Following {
   network: BeaconNetwork;
   /** The root of the trusted beacon block: 0x and 64 lowercase hex digits. */
   checkpoint: string;
   maxCheckpointAgeMs: number;
-  /** The URLs of the endpoints, which are tried in turn. */
+  /** The URLs of the Beacon API endpoints, in the order in which they are tried. */
   urls: readonly string[];
-  /** The state so far; undefined before the first bootstrap. */
+  /** The current state of the light client. Undefined before the first bootstrap. */
   state: LightClientState | undefined;
-  /** The slot of the checkpoint. Set with the first bootstrap. */
+  /** The slot of the checkpoint. The first bootstrap sets it. */
   startSlot?: number;
-  /** Called with each container that changed the state, and the slot of its first header. */
+  /** Called with each container that changed the state, and the slot of the container's first header. */
   onAccepted?: (kind: keyof Layouts, slot: number, value: object) => void;
   /** Returns the current time in ms since 1970. */
   now: () => number;
 }
 
-/** The options of all requests, without the maximum size of an answer. */
+/** The options of all requests, except the maximum size of a response. */
 export type HttpOptions = Omit<FetchOptions, "maxBytes">;
 
-/** The maximum size of a bootstrap or update in bytes. One in JSON has about 58,000, mostly the committee's keys. */
+/**
+ * Maximum size of a bootstrap or update in bytes. In JSON it has about 58,000 bytes, mostly for the committee's keys.
+ */
 const ITEM_BYTES = 2 ** 16;
-/** The maximum number of updates in an answer (`MAX_REQUEST_LIGHT_CLIENT_UPDATES`). */
+/** Maximum number of updates in a response (`MAX_REQUEST_LIGHT_CLIENT_UPDATES`). */
 const MAX_UPDATES = 128;
-/** Each update is preceded by its length (8 bytes) and a fork digest (4 bytes), which is not authenticated. */
+/** Each update begins with its length (8 bytes) and a fork digest (4 bytes). The digest is not authenticated. */
 const LENGTH_BYTES = 8;
 const DIGEST_BYTES = 4;
-/** The deepest JSON: the list, an item, its data, a header, its execution header. */
+/** Maximum depth of a JSON response: list, item, data, header, execution header and their values. */
 const MAX_DEPTH = 8;
-/** The age of a finalized header above which another endpoint is asked. Blocks become final after about 15 minutes. */
+/**
+ * Maximum age in ms of a finalized header. If the header is older, the next endpoint is tried. Blocks become final
+ * after about 15 minutes.
+ */
 const LATE_MS = 3_600_000;
 
 /**
- * Follows the chain to the newest finalized header. `following.state` changes only to states that the rules accept, even if
- * this throws an error. The next attempt continues there. An endpoint that returns a false answer, or none, costs only
- * time.
+ * Follows the chain to the newest finalized header. `following.state` only ever contains a state that the rules accept,
+ * even if this function throws an error. The next attempt continues from that state. An endpoint that returns false
+ * data, or none, only costs time.
  * @throws VerificationError CHECKPOINT_TOO_OLD, LIGHT_CLIENT_INVALID, step "anchor"
  * @throws TransportError FORK_UNKNOWN, BEACON_ERROR, BEACON_ANSWER_INVALID, and as `fetchBytes`
  */
@@ -55,7 +60,7 @@ export async function follow(following: Following, http: HttpOptions): Promise<L
   const errors: KeyrootError[] = [];
   const versions = new Set<string>();
   let answered: LightClientState | undefined;
-  // A silent endpoint must leave time for the others.
+  // If an endpoint does not respond, enough time remains for the other endpoints.
   const timeoutMs = http.timeoutMs / (urls.length + 1);
   for (const url of urls) {
     try {
@@ -77,7 +82,10 @@ export async function follow(following: Following, http: HttpOptions): Promise<L
   throw forgery ?? errors[0] ?? new RangeError("No endpoint.");
 }
 
-/** Follows the chain with one endpoint: the bootstrap if needed, the updates of past periods, and the newest finality update. */
+/**
+ * Follows the chain with one endpoint. Requests the bootstrap if necessary, then the updates of past periods, and then
+ * the newest finality update.
+ */
 async function followEndpoint(following: Following, endpoint: BeaconEndpoint): Promise<LightClientState> {
   const { network, checkpoint, now } = following;
   let state = following.state;
@@ -108,7 +116,9 @@ async function followEndpoint(following: Following, endpoint: BeaconEndpoint): P
   return (following.state = newest ?? state);
 }
 
-/** Whether a state is too old to be trusted: its committee's members may have sold their keys since they left. */
+/**
+ * Checks whether a state is too old to be trusted. After members have left a committee, they may have sold their keys.
+ */
 export function isTooOld(
   { network, maxCheckpointAgeMs, now }: Omit<Following, "state" | "urls">,
   { slot }: LightClientState,
@@ -116,7 +126,7 @@ export function isTooOld(
   return now() - timeOf(network, slot) > maxCheckpointAgeMs;
 }
 
-/** @throws VerificationError CHECKPOINT_TOO_OLD, step "anchor" */
+/** Rejects a state that is too old to be trusted. @throws VerificationError CHECKPOINT_TOO_OLD, step "anchor" */
 export function checkAge(following: Omit<Following, "state" | "urls">, state: LightClientState): void {
   if (!isTooOld(following, state)) return;
   const { checkpoint, maxCheckpointAgeMs: expected, network } = following;
@@ -132,7 +142,7 @@ class BeaconEndpoint {
   private readonly http: HttpOptions;
   private readonly versions: Set<string>;
 
-  /** @param versions collects the names of forks in answers, which are not authenticated */
+  /** @param versions collects the fork names in responses, which are not authenticated */
   constructor(url: string, network: BeaconNetwork, http: HttpOptions, versions: Set<string>) {
     this.url = parseUrl(url).href;
     this.network = network;
@@ -163,7 +173,7 @@ class BeaconEndpoint {
     return items.map((item) => this.decode("update", item));
   }
 
-  /** @returns an answer in SSZ as bytes, and in JSON as an object or a list */
+  /** @returns bytes if the response is encoded in SSZ, and an object or list if it is JSON */
   private async fetch(path: string, items = 1): Promise<Uint8Array | object> {
     const url = addPath(this.url, `eth/v1/beacon/light_client/${path}`);
     const init = { headers: { Accept: "application/octet-stream;q=1,application/json;q=0.9" } };
@@ -179,7 +189,7 @@ class BeaconEndpoint {
       const answer = parseBoundedJson(decodeUtf8(bytes), MAX_DEPTH, items);
       if (Array.isArray(answer) || isObject(answer)) return answer;
     } catch {
-      // The answer is not UTF-8, not JSON, or has too many values.
+      // The response is not UTF-8, is not JSON, or has too many values.
     }
     throw malformed("neither SSZ nor JSON");
   }
@@ -188,7 +198,7 @@ class BeaconEndpoint {
     if (typeof version === "string") this.versions.add(version.slice(0, 32).toLowerCase());
   }
 
-  /** Decodes a container in the layout of its first header's slot. */
+  /** Decodes a light-client container. The slot of its first header determines the layout. */
   private decode<Kind extends keyof Layouts>(kind: Kind, item: unknown): ValueOf<Layouts[Kind]> {
     type Value = ValueOf<Layouts[Kind]>;
     if (item instanceof Uint8Array) return decodeSsz(this.network, kind, item);
@@ -203,8 +213,8 @@ class BeaconEndpoint {
 }
 
 /**
- * Decodes a container in SSZ, in the layout of its first header's slot. That header is at the beginning if headers have a fixed size,
- * otherwise at the first offset.
+ * Decodes a light-client container from SSZ. The slot of its first header determines the layout. If headers have a
+ * fixed size, this header is at the beginning. Otherwise, it is at the first offset.
  */
 export function decodeSsz<Kind extends keyof Layouts>(
   network: BeaconNetwork,

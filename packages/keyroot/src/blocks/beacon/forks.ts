@@ -1,18 +1,18 @@
 import { byteList, byteVector, container, malformed, type SszType, uint, vector } from "./ssz.ts";
 
 /**
- * Everything that differs between the forks of the consensus layer, in one table. A slot chooses the row: the fork that an answer names
- * is not authenticated. Sources: consensus-specs, `specs/<fork>/light-client/sync-protocol.md` and `specs/<fork>/beacon-chain.md`.
+ * The differences between the forks of the consensus layer, in one table. The slot determines the fork, because the
+ * fork name in a response is not authenticated. Sources: consensus-specs, `specs/<fork>/light-client/sync-protocol.md`
+ * and `specs/<fork>/beacon-chain.md`.
  */
 
-/** The number of members of a sync committee (`SYNC_COMMITTEE_SIZE`), on all networks of `networks.ts`. */
+/** The number of members of a sync committee (`SYNC_COMMITTEE_SIZE`). It is the same on all known networks. */
 export const COMMITTEE_SIZE = 512;
 
 const ROOT = byteVector(32);
 const UINT64 = uint(8);
 const PUBLIC_KEY = byteVector(48);
 
-/** A `BeaconBlockHeader`. */
 interface BeaconBlockHeader {
   slot: Uint8Array;
   proposer_index: Uint8Array;
@@ -21,7 +21,7 @@ interface BeaconBlockHeader {
   body_root: Uint8Array;
 }
 
-/** A `SyncCommittee`: 512 public keys and their sum. */
+/** A `SyncCommittee`: 512 public keys and the sum of these keys. */
 export interface Committee {
   pubkeys: Uint8Array[];
   aggregate_pubkey: Uint8Array;
@@ -35,7 +35,7 @@ const BEACON_HEADER: SszType<BeaconBlockHeader> = container({
   body_root: ROOT,
 });
 
-/** The type `SyncCommittee`. */
+/** The SSZ type of `SyncCommittee`. */
 export const COMMITTEE: SszType<Committee> = container({
   pubkeys: vector(PUBLIC_KEY, COMMITTEE_SIZE),
   aggregate_pubkey: PUBLIC_KEY,
@@ -60,25 +60,25 @@ const CAPELLA_PAYLOAD = {
 };
 const DENEB_PAYLOAD = { ...CAPELLA_PAYLOAD, blob_gas_used: UINT64, excess_blob_gas: UINT64 };
 
-/** A `LightClientHeader`, in any fork. */
+/** A `LightClientHeader` of any fork. */
 export interface LightClientHeader {
   beacon: BeaconBlockHeader;
-  /** Present from Capella to Fulu. */
+  /** The execution header, from the fork Capella to the fork Fulu. */
   execution?: { block_hash: Uint8Array };
-  /** Present from Gloas on. */
+  /** The hash of the execution block, from the fork Gloas on. */
   execution_block_hash?: Uint8Array;
-  /** Present from Capella on. */
+  /** The proof that the beacon block includes the execution block, from the fork Capella on. */
   execution_branch?: Uint8Array[];
 }
 
-/** A `LightClientBootstrap`. */
+/** A `LightClientBootstrap`, with which a light client starts. */
 export interface Bootstrap {
   header: LightClientHeader;
   current_sync_committee: Committee;
   current_sync_committee_branch: Uint8Array[];
 }
 
-/** A `LightClientFinalityUpdate`, or a `LightClientUpdate`, which has the next committee. */
+/** A `LightClientFinalityUpdate` or a `LightClientUpdate`. Only the second kind contains the next committee. */
 export interface Update {
   attested_header: LightClientHeader;
   next_sync_committee?: Committee;
@@ -89,22 +89,22 @@ export interface Update {
   signature_slot: Uint8Array;
 }
 
-/** The containers that endpoints return. */
+/** The SSZ types of the containers that endpoints return. */
 export interface Layouts {
   bootstrap: SszType<Bootstrap>;
   update: SszType<Update>;
   finality_update: SszType<Update>;
 }
 
-/** The rules of a fork. */
+/** The properties of one fork. */
 export interface Fork {
-  /** Generalized indices in the state: the committees, and the root of the finalized block. */
+  /** The positions (generalized indices) of the two committees and of the finalized block's root in the state tree. */
   committee: number;
   nextCommittee: number;
   finality: number;
-  /** The header of an execution payload. Before Capella, light-client headers have none. */
+  /** The SSZ type of the execution payload's header. Light-client headers before Capella do not have it. */
   payload?: SszType<{ block_hash: Uint8Array }>;
-  /** The generalized index of the block hash in the body of a beacon block. */
+  /** The generalized index of the execution block's hash in the body of a beacon block. */
   blockHash?: number;
   layouts: Layouts;
 }
@@ -115,7 +115,7 @@ export const PAYLOAD_INDEX = 25;
 const depthOf = (index: number) => Math.floor(Math.log2(index));
 const branchOf = (index: number) => vector(ROOT, depthOf(index));
 
-/** @param header the type of `LightClientHeader` */
+/** @param header the SSZ type of `LightClientHeader` */
 function makeFork(
   indices: Pick<Fork, "committee" | "nextCommittee" | "finality">,
   header: SszType<LightClientHeader>,
@@ -165,7 +165,7 @@ const gloasHeader = container({
 const altairFork = makeFork(ALTAIR_INDICES, container({ beacon: BEACON_HEADER }));
 const electraFork = makeFork(ELECTRA_INDICES, headerWith(deneb.payload), deneb);
 
-/** The forks in order of time. */
+/** The forks that have light clients, the oldest first. */
 export const FORKS = {
   altair: altairFork,
   bellatrix: altairFork,
@@ -179,12 +179,12 @@ export const FORKS = {
 /** The name of a fork that has light clients. */
 export type ForkName = keyof typeof FORKS;
 
-/** The root of a beacon header: the root of its block. */
+/** Computes the root of a beacon header, which is also the root of its block. */
 export function rootOf({ beacon }: LightClientHeader): Uint8Array {
   return BEACON_HEADER.root(beacon);
 }
 
-/** A slot, or another number of 8 bytes. */
+/** Converts 8 little-endian bytes, such as a slot, to a number. */
 export function toNumber(uint64: Uint8Array): number {
   const number = Number(new DataView(uint64.buffer, uint64.byteOffset, 8).getBigUint64(0, true));
   if (Number.isSafeInteger(number)) return number;

@@ -1,4 +1,7 @@
-/** `keyroot/beacon/protocol`: the light client's parts, for programs and tests that follow or simulate a beacon chain themselves. */
+/**
+ * The entry `keyroot/beacon/protocol`: the parts of the light client, for programs and tests that follow or simulate a
+ * beacon chain.
+ */
 export { publicKeysFrom, sign } from "./bls.ts";
 export { follow, type Following, type HttpOptions } from "./follow.ts";
 export {

@@ -21,50 +21,55 @@ import type { BeaconNetwork } from "./networks.ts";
 import { equalBytes, hashPair, isValidBranch } from "./ssz.ts";
 
 /**
- * The rules of Ethereum's light clients (consensus-specs, `specs/altair/light-client/sync-protocol.md`, and its changes up to Gloas), with
- * two exceptions: there is no forced update after a timeout, and no optimistic header. Only a finalized header, signed by two thirds of
- * the sync committee, changes the state. All functions are pure. They throw VerificationError LIGHT_CLIENT_INVALID, step "anchor".
+ * The rules of Ethereum's light clients (consensus-specs, `specs/altair/light-client/sync-protocol.md`, with the
+ * changes up to Gloas). There are two exceptions: no forced update after a timeout, and no optimistic header. The state
+ * changes only with a finalized header that two thirds of the sync committee signed. All functions are pure. They throw
+ * VerificationError LIGHT_CLIENT_INVALID, step "anchor".
  */
 
-/** The newest finalized header that is known, and the committees that sign after it. */
+/**
+ * The state of a light client: the newest finalized header that it verified, and the sync committees after this header.
+ */
 export interface LightClientState {
   /** The slot of the finalized header. */
   slot: number;
-  /** The hash of the execution block in it, 0x and 64 lowercase hex digits. Undefined before Capella. */
+  /**
+   * The hash of the execution block in the finalized header: 0x and 64 lowercase hex digits. Undefined before Capella.
+   */
   blockHash: string | undefined;
-  /** The number of members of the committee, of 512, that signed it. 0 for the checkpoint. */
+  /** The number of sync committee members, of 512, who signed the header. 0 for the checkpoint. */
   participation: number;
-  /** The committee of the header's period. */
+  /** The sync committee for the period of the header. */
   current: Committee;
-  /** The committee of the next period, if it is known. */
+  /** The sync committee for the next period, if it is known. */
   next: Committee | undefined;
 }
 
-/** `DOMAIN_SYNC_COMMITTEE`. */
+/** The signature domain `DOMAIN_SYNC_COMMITTEE`. */
 const DOMAIN = Uint8Array.of(7, 0, 0, 0);
-/** The slot at a time. @param ms since 1970 */
+/** Returns the slot at a time. @param ms the time in ms since 1970 */
 export function slotAt({ genesisTime, secondsPerSlot }: BeaconNetwork, ms: number): number {
   return Math.floor((ms / 1000 - genesisTime) / secondsPerSlot);
 }
 
-/** The time of a slot in ms since 1970. */
+/** Returns the start time of a slot in ms since 1970. */
 export function timeOf({ genesisTime, secondsPerSlot }: BeaconNetwork, slot: number): number {
   return (genesisTime + slot * secondsPerSlot) * 1000;
 }
 
-/** The period of a slot. One committee signs for each period. */
+/** Returns the committee period of a slot. Each period has one sync committee. */
 export function periodOf({ slotsPerEpoch, epochsPerPeriod }: BeaconNetwork, slot: number): number {
   return Math.floor(slot / slotsPerEpoch / epochsPerPeriod);
 }
 
-/** The fork of a slot. */
+/** The properties of the fork that a slot belongs to. */
 interface ForkOfSlot extends Fork {
   name: string;
-  /** 0x and 8 hex digits. */
+  /** The fork version: 0x and 8 hex digits. */
   version: string;
 }
 
-/** The fork of a slot, with its rules and its version. */
+/** Returns the name, version and rules of the fork that a slot belongs to. */
 export function forkAt({ forks, slotsPerEpoch }: BeaconNetwork, slot: number): ForkOfSlot {
   let found: ForkOfSlot | undefined;
   for (const [name, rules] of Object.entries(FORKS)) {
@@ -75,7 +80,10 @@ export function forkAt({ forks, slotsPerEpoch }: BeaconNetwork, slot: number): F
   return found;
 }
 
-/** The state after a bootstrap. @param checkpoint the root of a beacon block: 0x and 64 lowercase hex digits */
+/**
+ * Verifies a bootstrap and returns the first state. @param checkpoint the root of a beacon block: 0x and 64 lowercase
+ * hex digits
+ */
 export function startAt(network: BeaconNetwork, checkpoint: string, bootstrap: Bootstrap): LightClientState {
   const { header, current_sync_committee: current, current_sync_committee_branch: branch } = bootstrap;
   const slot = toNumber(header.beacon.slot);
@@ -87,9 +95,9 @@ export function startAt(network: BeaconNetwork, checkpoint: string, bootstrap: B
 }
 
 /**
- * The state after an update.
- * @param currentSlot the slot of the present time
- * @returns undefined if the update contains nothing new; its signature is then unchecked
+ * Verifies an update and returns the next state.
+ * @param currentSlot the slot at the current time
+ * @returns undefined if the update contains no new information. In this case, its signature is not verified.
  */
 export function applyUpdate(
   network: BeaconNetwork,
@@ -138,13 +146,16 @@ export function applyUpdate(
   };
 }
 
-/** The hash of the execution block in a valid header; undefined before Capella. */
+/**
+ * Verifies that a header includes its execution block, and returns the block's hash. Returns undefined before Capella.
+ */
 function blockHashOf(network: BeaconNetwork, header: LightClientHeader): string | undefined {
   const { payload, blockHash: index } = forkAt(network, toNumber(header.beacon.slot));
   if (index === undefined) return undefined;
   const { execution, execution_block_hash: hash = execution?.block_hash, execution_branch: branch = [] } = header;
   const { body_root: bodyRoot } = header.beacon;
-  // From Gloas on, the branch begins at the hash. Before, it begins at the payload's header, which contains the hash.
+  // In Gloas and later forks, the branch begins at the block hash. Before, it begins at the payload header, which
+  // contains the hash.
   const isValid =
     execution === undefined
       ? hash !== undefined && isValidBranch(hash, branch, index, bodyRoot)
@@ -153,7 +164,7 @@ function blockHashOf(network: BeaconNetwork, header: LightClientHeader): string 
   return `0x${bytesToHex(hash)}`;
 }
 
-/** @returns the number of members that signed */
+/** Verifies the signature of a sync committee. @returns the number of members who signed */
 function verifySignature(
   network: BeaconNetwork,
   attested: LightClientHeader,
@@ -170,7 +181,10 @@ function verifySignature(
   return participation;
 }
 
-/** The root that the committee signs: of a header, for one network and the fork before the signature's slot. */
+/**
+ * Computes the root that a sync committee signs. It covers a header, the network, and the fork just before the slot of
+ * the signature.
+ */
 export function signingRootOf(network: BeaconNetwork, header: LightClientHeader, signatureSlot: number): Uint8Array {
   const version = hexToBytes(forkAt(network, signatureSlot - 1).version.slice(2));
   const genesis = hexToBytes(network.genesisValidatorsRoot.slice(2));
@@ -178,7 +192,7 @@ export function signingRootOf(network: BeaconNetwork, header: LightClientHeader,
   return hashPair(rootOf(header), concatBytes(DOMAIN, forkDataRoot.subarray(0, 28)));
 }
 
-/** @param problem continues a sentence about the answer */
+/** @param problem the second part of the error message */
 function invalid(problem: string): VerificationError {
   const message = `A beacon endpoint's light-client answer is false: ${problem}.`;
   return new VerificationError("anchor", "LIGHT_CLIENT_INVALID", message);

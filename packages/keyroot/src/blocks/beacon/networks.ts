@@ -3,34 +3,35 @@ import { checkInteger, checkNames, checkObject, checkText, invalidArgument } fro
 import { LOWERCASE_HASH } from "../../ethereum/rpcValues.ts";
 import type { ForkName } from "./forks.ts";
 
-/** The constants of a beacon chain that differ between networks. */
+/** The properties of a beacon chain. */
 export interface BeaconNetwork {
-  /** The execution chain (EIP-155) whose blocks the beacon chain contains. */
+  /** The id of the execution chain (EIP-155) whose blocks the beacon chain contains. */
   chainId: number;
   /** The time of slot 0, in seconds since 1970. */
   genesisTime: number;
-  /** 0x and 64 lowercase hex digits. */
+  /** The `genesis_validators_root` of the chain: 0x and 64 lowercase hex digits. */
   genesisValidatorsRoot: string;
   secondsPerSlot: number;
   slotsPerEpoch: number;
   /** The number of epochs for which a sync committee signs (`EPOCHS_PER_SYNC_COMMITTEE_PERIOD`). */
   epochsPerPeriod: number;
-  /** The default of the option `maxCheckpointAgeMs`. */
+  /** The default of the option `maxCheckpointAgeMs`, in ms. */
   maxCheckpointAgeMs: number;
   /** The version (0x and 8 lowercase hex digits) and the first epoch of each fork. Forks that are not scheduled are omitted. */
   forks: Readonly<Partial<Record<ForkName, readonly [version: string, epoch: number]>>>;
 }
 
 /**
- * 14 days: less than the weak subjectivity period with a safety decay of 10 %, which is 3,532 epochs of 32 slots, 15.7 days
- * (consensus-specs, `specs/electra/weak-subjectivity.md`).
+ * 14 days. This is less than the weak subjectivity period with a safety decay of 10 %: 3,532 epochs of 32 slots, or
+ * 15.7 days (consensus-specs, `specs/electra/weak-subjectivity.md`).
  */
 const ETHEREUM_AGE_MS = 14 * 86_400_000;
 const ETHEREUM = { secondsPerSlot: 12, slotsPerEpoch: 32, epochsPerPeriod: 256, maxCheckpointAgeMs: ETHEREUM_AGE_MS };
 
 /**
- * The network of `@keyroot/operator/testing`. Its keys are public, so that it counts only for this chain. A period is a year and its
- * checkpoint never too old, so that tests and examples can contain the checkpoint of its first slot.
+ * The simulated network of `@keyroot/operator/testing`. The library accepts it only for chain 31337, because its
+ * signing keys are public. Its first period lasts longer than a year, and its checkpoint never becomes too old. Tests
+ * and examples can therefore contain a fixed checkpoint.
  */
 export const TEST_NETWORK: BeaconNetwork = {
   chainId: 31_337,
@@ -43,7 +44,7 @@ export const TEST_NETWORK: BeaconNetwork = {
   forks: { deneb: ["0x04006b72", 0], electra: ["0x05006b72", 0], fulu: ["0x06006b72", 0] },
 };
 
-/** The known networks. */
+/** The networks that the library includes. */
 export const BEACON_NETWORKS = {
   // github.com/ethereum/consensus-specs, configs/mainnet.yaml; github.com/eth-clients/mainnet, metadata
   mainnet: {
@@ -98,7 +99,7 @@ export const BEACON_NETWORKS = {
     secondsPerSlot: 5,
     slotsPerEpoch: 16,
     epochsPerPeriod: 512,
-    // The formula for Ethereum with CHURN_LIMIT_QUOTIENT 4096: 256 + 204 epochs of 80 s.
+    // Ethereum's formula with CHURN_LIMIT_QUOTIENT 4096: 256 + 204 epochs of 80 s.
     maxCheckpointAgeMs: 460 * 80_000,
     forks: {
       altair: ["0x01000064", 512],
@@ -111,11 +112,11 @@ export const BEACON_NETWORKS = {
   },
 } as const satisfies Record<string, BeaconNetwork>;
 
-/** The name of a known network. */
+/** The name of a network that the library includes. */
 export type BeaconNetworkName = keyof typeof BEACON_NETWORKS;
 
 /**
- * The network of an option. Default: the known network of this chain.
+ * Returns the network that an option specifies. Default: the included network with this chain id.
  * @throws ArgumentError ARGUMENT_INVALID
  */
 export function parseNetwork(network: BeaconNetworkName | BeaconNetwork | undefined, chainId: number): BeaconNetwork {

@@ -17,16 +17,15 @@ import type { BeaconConfig } from "./source.ts";
 const OPTIONS: readonly (keyof BeaconOptions)[] = ["urls", "checkpoint", "network", "store", "maxCheckpointAgeMs"];
 
 const WHAT = "The option beacon";
-/** The maximum number of endpoints. */
 const MAX_URLS = 16;
 
-/** Makes the source of the option `beacon`: a block that two thirds of the sync committee signed. */
+/** Makes the block source for the option `beacon`. It finds a block that two thirds of the sync committee signed. */
 export const makeBeaconSource: MakeSource = (option, place) => {
   const config = parseBeaconOptions(option, place);
   const { checkpoint, callersMaxAgeMs } = config;
   return {
     name: "beacon",
-    // Loaded only when needed: it brings the curve BLS12-381.
+    // This module is loaded only when it is needed, because it includes the code for the curve BLS12-381.
     find: async (request) => (await import("./source.ts")).findBeaconBlock(config, request),
     accepts: ({ beacon }) => beacon?.checkpoint === checkpoint && beacon.maxCheckpointAgeMs === callersMaxAgeMs,
   };

@@ -5,22 +5,22 @@ import { VerificationError } from "../../errors.ts";
 import { follow, type Following, isTooOld } from "./follow.ts";
 import { parseState, serializeState } from "./state.ts";
 
-/** A light client's settings, checked. */
+/** The checked options of the light client. */
 export interface BeaconConfig extends Omit<Following, "state" | "now"> {
-  /** The maximum age that the caller set. Undefined for the network's default. */
+  /** Maximum age of the checkpoint in ms, if the caller set it. Undefined for the network's default. */
   callersMaxAgeMs: number | undefined;
   store: Store;
 }
 
 type Found = ReturnType<BlockSource>;
 
-/** The block of each verification. All its users, and their requests, share it. */
+/** The block that each verification uses for all its users and requests. */
 const found = new WeakMap<readonly RpcCall[], Found>();
-/** The last search with each store. */
+/** The last search that used each store. */
 const running = new WeakMap<Store, Found>();
 
 /**
- * The newest finalized block that Ethereum's light client protocol proves from a checkpoint.
+ * Finds the newest finalized block that Ethereum's light-client protocol proves from a checkpoint.
  * @throws as `follow`; VerificationError LIGHT_CLIENT_INVALID
  */
 export function findBeaconBlock(config: BeaconConfig, request: Parameters<BlockSource>[0]): Found {
@@ -29,7 +29,7 @@ export function findBeaconBlock(config: BeaconConfig, request: Parameters<BlockS
   return block;
 }
 
-/** Runs the light client of a store alone, so that no older state replaces a newer one. */
+/** Waits until no other light client uses the same store, so that an older state never replaces a newer one. */
 async function findBlock(config: BeaconConfig, request: Parameters<BlockSource>[0]): Found {
   const before = running.get(config.store);
   const block = (async () => {

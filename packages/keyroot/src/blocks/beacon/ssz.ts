@@ -7,25 +7,25 @@ import { describeValue } from "../../input/describeValue.ts";
 import { isObject } from "../../input/json.ts";
 
 /**
- * The part of SSZ (consensus-specs, `ssz/simple-serialize.md`) that light-client answers need. Numbers remain bytes, so
- * that a value has the same form from SSZ and from JSON. All functions throw TransportError BEACON_ANSWER_INVALID for a
- * malformed value.
+ * A type of SSZ (consensus-specs, `ssz/simple-serialize.md`). This file contains only the types in light-client
+ * responses. Numbers remain bytes, so that SSZ and JSON result in equal values. All functions throw TransportError
+ * BEACON_ANSWER_INVALID for a malformed value.
  */
 export interface SszType<T> {
-  /** The size of each value in bytes; undefined if values differ in size. */
+  /** The size of a value in bytes. Undefined if values differ in size. */
   readonly size: number | undefined;
   decode(bytes: Uint8Array): T;
   encode(value: T): Uint8Array;
-  /** The value in the JSON of the Beacon API. */
+  /** Parses a value from the JSON of the Beacon API. */
   fromJson(value: unknown): T;
-  /** The value's `hash_tree_root`: 32 bytes. */
+  /** Computes the `hash_tree_root` of a value: 32 bytes. */
   root(value: T): Uint8Array;
 }
 
-/** The value of a type. */
+/** The TypeScript type of the values of an SSZ type. */
 export type ValueOf<Type> = Type extends SszType<infer T> ? T : never;
 
-/** The bytes of an offset to a value of variable size. */
+/** The size in bytes of an offset, which points to a value of variable size. */
 const OFFSET_BYTES = 4;
 const CHUNK_BYTES = 32;
 
@@ -33,12 +33,12 @@ export function malformed(problem: string): TransportError {
   return new TransportError("BEACON_ANSWER_INVALID", `The answer of a beacon endpoint is malformed: ${problem}.`);
 }
 
-/** The hash of two chunks: 32 bytes. */
+/** Computes the hash of two chunks: 32 bytes. */
 export function hashPair(left: Uint8Array, right: Uint8Array): Uint8Array {
   return sha256(concatBytes(left, right));
 }
 
-/** The root of a tree over chunks, filled with zero chunks up to a power of two. */
+/** Computes the root of a tree of chunks. Chunks of zeros fill the tree up to a power of two. */
 function merkleize(chunks: readonly Uint8Array[]): Uint8Array {
   let level = chunks;
   for (let zero: Uint8Array = new Uint8Array(CHUNK_BYTES); level.length > 1; zero = hashPair(zero, zero)) {
@@ -49,14 +49,14 @@ function merkleize(chunks: readonly Uint8Array[]): Uint8Array {
   return level[0] ?? new Uint8Array(CHUNK_BYTES);
 }
 
-/** Bytes in chunks, the last one filled with zeros. */
+/** Splits bytes into chunks of 32 bytes. Zeros fill the last chunk. */
 function chunksOf(bytes: Uint8Array): Uint8Array[] {
   const padded = new Uint8Array(Math.ceil(bytes.length / CHUNK_BYTES) * CHUNK_BYTES);
   padded.set(bytes);
   return split(padded, CHUNK_BYTES);
 }
 
-/** The bytes in parts of one size. */
+/** Splits bytes into parts of equal size. */
 function split(bytes: Uint8Array, size: number): Uint8Array[] {
   const parts: Uint8Array[] = [];
   for (let start = 0; start < bytes.length; start += size) parts.push(bytes.subarray(start, start + size));
@@ -74,7 +74,7 @@ function parseHex(value: unknown, maxBytes: number): Uint8Array {
   throw malformed(`${describeValue(value)} instead of hex of at most ${maxBytes} bytes`);
 }
 
-/** A number of up to `size` bytes, little-endian, from its decimal digits. */
+/** Parses decimal digits as a little-endian number of `size` bytes. */
 function parseDecimal(value: unknown, size: number): Uint8Array {
   if (typeof value !== "string" || !/^\d{1,78}$/.test(value)) throw malformed(`${describeValue(value)} as a number`);
   const hex = BigInt(value)
@@ -83,7 +83,7 @@ function parseDecimal(value: unknown, size: number): Uint8Array {
   return checkSize(hexToBytes(hex).reverse(), size);
 }
 
-/** Bytes of a fixed size: `BytesN`, and bit vectors. */
+/** Returns the type for a fixed number of bytes, such as `BytesN` or a bit vector. */
 export function byteVector(size: number): SszType<Uint8Array> {
   return {
     size,
@@ -94,12 +94,12 @@ export function byteVector(size: number): SszType<Uint8Array> {
   };
 }
 
-/** A little-endian number, kept as `size` bytes. */
+/** Returns the type for a little-endian number, which remains `size` bytes. */
 export function uint(size: number): SszType<Uint8Array> {
   return { ...byteVector(size), fromJson: (value) => parseDecimal(value, size) };
 }
 
-/** At most 32 bytes. Their root is the root of one chunk, mixed with their number. */
+/** Returns the type for at most 32 bytes. The root is a hash of the padded bytes and their number. */
 export function byteList(): SszType<Uint8Array> {
   const check = (bytes: Uint8Array) => {
     if (bytes.length <= CHUNK_BYTES) return bytes;
@@ -119,7 +119,7 @@ export function byteList(): SszType<Uint8Array> {
   };
 }
 
-/** A fixed number of values of one fixed size. */
+/** Returns the type for a fixed number of values of equal size. */
 export function vector(type: SszType<Uint8Array>, length: number): SszType<Uint8Array[]> {
   const { size = 0 } = type;
   return {
@@ -137,7 +137,10 @@ export function vector(type: SszType<Uint8Array>, length: number): SszType<Uint8
   };
 }
 
-/** Named values in order. Values of variable size follow after the fixed part, which holds their offsets. */
+/**
+ * Returns the type for a list of named values. Values of variable size come last. The fixed part contains their
+ * offsets.
+ */
 export function container<Fields extends Readonly<Record<string, SszType<unknown>>>>(
   fields: Fields,
 ): SszType<{ [Name in keyof Fields]: ValueOf<Fields[Name]> }> {
@@ -190,8 +193,9 @@ export function container<Fields extends Readonly<Record<string, SszType<unknown
 }
 
 /**
- * Whether a leaf has this generalized index in the tree with this root (`is_valid_normalized_merkle_branch`). A branch that is
- * longer than the index requires begins with zeros.
+ * Checks whether a tree contains a leaf at a generalized index (`is_valid_normalized_merkle_branch`). A branch may be
+ * longer than the index requires. It must then begin with zeros.
+ * @param root the root of the tree
  */
 export function isValidBranch(
   leaf: Uint8Array,
@@ -210,7 +214,7 @@ export function isValidBranch(
   return equalBytes(node, root);
 }
 
-/** Whether two public values are equal. Not in constant time. */
+/** Compares two public values. Does not take constant time. */
 export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && a.every((byte, i) => byte === b[i]);
 }

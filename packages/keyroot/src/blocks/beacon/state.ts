@@ -5,7 +5,10 @@ import type { LightClientState } from "./lightClient.ts";
 
 const FORMAT = "keyroot-beacon-v1";
 
-/** A state as text, with a hash that detects damage. It belongs to one network and one checkpoint. */
+/**
+ * Writes a light client's state as text, with a hash that detects damage. The text also names the network and the
+ * checkpoint.
+ */
 export function serializeState(state: LightClientState, network: string, checkpoint: string): string {
   const { current, next, ...header } = state;
   const committees = [current, ...(next === undefined ? [] : [next])];
@@ -17,8 +20,8 @@ export function serializeState(state: LightClientState, network: string, checkpo
 }
 
 /**
- * Reads a stored state.
- * @returns undefined if there is none, or if it is damaged, in another format or for another network or checkpoint
+ * Reads a stored state of a light client.
+ * @returns undefined if there is no state, if it is damaged, or if it has a different format, network or checkpoint
  */
 export function parseState(stored: unknown, network: string, checkpoint: string): LightClientState | undefined {
   if (typeof stored !== "string") return undefined;
