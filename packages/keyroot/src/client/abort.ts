@@ -2,7 +2,8 @@ import { withResolvers } from "../engine/language.ts";
 import { TransportError } from "../errors.ts";
 
 /**
- * Waits for a promise until `signal` aborts. The work behind the promise continues: other callers may wait for it.
+ * Waits for a promise or for the abort of a signal. The work behind the promise continues, because other callers may
+ * wait for it.
  * @throws TransportError ABORTED; and as the promise
  */
 export async function rejectOnAbort<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
@@ -20,7 +21,7 @@ export async function rejectOnAbort<T>(promise: Promise<T>, signal: AbortSignal 
   }
 }
 
-/** The error for a caller whose signal aborted. */
+/** Makes the error for a caller that aborted its request. */
 export function abortedError({ reason }: AbortSignal): TransportError {
   return new TransportError("ABORTED", "The caller aborted the request.", { cause: reason });
 }

@@ -4,16 +4,19 @@ import { TransportError } from "../errors.ts";
 import { isObject } from "../input/json.ts";
 import { rejectOnAbort } from "./abort.ts";
 
-/** An access token is replaced this many ms before it expires, or a tenth of its lifetime before if that is less. */
+/**
+ * The time in ms before the expiry of an access token at which the client replaces it. For short-lived tokens, the time
+ * is a tenth of their lifetime.
+ */
 const MARGIN_MS = 60_000;
 
-/** A JWT in compact form (RFC 7519), which a header can hold. The group is its payload. */
+/** Matches a JWT in compact form (RFC 7519) that is valid in an HTTP header. The group contains the payload. */
 const JWT = /^[\w-]+\.([\w-]+)\.[\w-]+$/;
 const MAX_CHARACTERS = 8192;
 
 /**
- * The access token of a client: kept while it is valid, then replaced. Concurrent callers share one exchange of the
- * refresh token.
+ * The access token of a client. The token is kept until shortly before it expires, and then replaced. Concurrent
+ * callers share one exchange of the refresh token.
  */
 export class AccessToken {
   readonly #exchange: () => Promise<string>;
@@ -23,7 +26,7 @@ export class AccessToken {
 
   /**
    * @param exchange exchanges the refresh token for an access token, a JWT
-   * @param now returns ms since 1970
+   * @param now returns the current time in ms since 1970
    */
   constructor(exchange: () => Promise<string>, now: () => number) {
     this.#exchange = exchange;
@@ -32,7 +35,7 @@ export class AccessToken {
 
   /**
    * Returns a valid access token.
-   * @param signal ends the wait of this caller, not the exchange that others wait for
+   * @param signal ends only the wait of this caller. The exchange continues for other callers.
    * @throws TransportError SERVICE_ANSWER_INVALID, ABORTED; and as the exchange
    */
   async get(signal?: AbortSignal): Promise<string> {
@@ -40,12 +43,13 @@ export class AccessToken {
     this.#exchanging ??= this.#renew().finally(() => {
       this.#exchanging = undefined;
     });
-    // Every waiting caller gets the error. Node must not see an unhandled rejection if all of them have aborted.
+    // Every waiting caller receives the error. This handler prevents an unhandled rejection if all callers have
+    // aborted.
     this.#exchanging.catch(() => undefined);
     return rejectOnAbort(this.#exchanging, signal);
   }
 
-  /** Returns an access token other than the refused one. @throws as `get` */
+  /** Returns a different access token after the service refused one. @throws as `get` */
   async replace(refused: string, signal?: AbortSignal): Promise<string> {
     if (this.#current?.jwt === refused) this.#current = undefined;
     return this.get(signal);
@@ -61,8 +65,8 @@ export class AccessToken {
 }
 
 /**
- * The lifetime of a new access token in ms, by its own claims: `exp` less `iat`, because the clocks of client and
- * service may differ. Only the service can verify the signature.
+ * Returns the lifetime of a new access token in ms: its claim `exp` minus its claim `iat`. The local clock is not used,
+ * because it may differ from the service's clock. Only the service can verify the signature.
  * @throws TransportError SERVICE_ANSWER_INVALID
  */
 function lifetimeOf(jwt: string): number {
@@ -75,13 +79,13 @@ function lifetimeOf(jwt: string): number {
 
 function parseClaims(payload = ""): Record<string, unknown> {
   try {
-    // base64url without padding (RFC 7515, section 2).
+    // The payload is base64url without padding (RFC 7515, section 2).
     const base64 = payload.replace(/-/g, "+").replace(/_/g, "/");
     const bytes = base64ToBytes(base64.padEnd(4 * Math.ceil(base64.length / 4), "="));
     const claims: unknown = JSON.parse(decodeUtf8(bytes));
     return isObject(claims) ? claims : {};
   } catch {
-    // `lifetimeOf` throws an error without the parser's message, which may quote the token.
+    // The error of the parser may contain the token. `lifetimeOf` throws an error without it.
     return {};
   }
 }

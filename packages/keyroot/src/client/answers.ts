@@ -12,13 +12,13 @@ const ANSWER = /* @__PURE__ */ new ShapeChecker(
 );
 
 /**
- * Checks a value of the service's answer and returns it.
- * @param where the place of the value, for the message
+ * Checks a value in a response of the service, and returns the value.
+ * @param where the location of the value, for the error message
  * @throws TransportError SERVICE_ANSWER_INVALID
  */
 export type Check<T> = (where: string, value: unknown) => T;
 
-/** An object with these fields. Unknown fields, which a newer service may have added, are left out. */
+/** Checks an object with these fields. Ignores other fields, which a newer service may have added. */
 // @__NO_SIDE_EFFECTS__
 export function object<T extends object>(fields: { readonly [Name in keyof T]-?: Check<T[Name]> }): Check<T> {
   const checks = Object.entries<Check<unknown>>(fields);
@@ -30,13 +30,13 @@ export function object<T extends object>(fields: { readonly [Name in keyof T]-?:
   };
 }
 
-/** A list of at most `max` items. */
+/** Checks a list of at most `max` items. */
 // @__NO_SIDE_EFFECTS__
 export function list<T>(item: Check<T>, max: number): Check<T[]> {
   return (where, value) => ANSWER.list(where, value, max, item);
 }
 
-/** An object with any fields, which have values of one kind. */
+/** Checks an object with any field names, whose values all have the same type. */
 // @__NO_SIDE_EFFECTS__
 export function dictionary<T>(item: Check<T>): Check<Record<string, T>> {
   return (where, value) => {
@@ -45,47 +45,47 @@ export function dictionary<T>(item: Check<T>): Check<Record<string, T>> {
   };
 }
 
-/** A string, which matches `pattern` if one is given. */
+/** Checks a string. The pattern is optional. */
 // @__NO_SIDE_EFFECTS__
 export function text(pattern?: RegExp): Check<string> {
   return (where, value) => ANSWER.text(where, value, pattern);
 }
 
-/** A string that matches `pattern`. The error does not contain the value. */
+/** Checks a secret string. The error does not contain the value. */
 // @__NO_SIDE_EFFECTS__
 export function secret(pattern: RegExp): Check<string> {
   return (where, value) =>
     typeof value === "string" && pattern.test(value) ? value : ANSWER.text(where, undefined, pattern);
 }
 
-/** One of these values. */
+/** Checks that a value is one of these values. */
 // @__NO_SIDE_EFFECTS__
 export function oneOf<Value extends string | number>(...values: readonly Value[]): Check<Value> {
   return (where, value) => ANSWER.oneOf(where, value, values);
 }
 
-/** A value, or null. */
+/** Accepts null or a value that passes the check. */
 // @__NO_SIDE_EFFECTS__
 export function nullable<T>(check: Check<T>): Check<T | null> {
   return (where, value) => (value === null ? null : check(where, value));
 }
 
-/** A value, or a missing field. */
+/** Accepts a missing field or a value that passes the check. */
 // @__NO_SIDE_EFFECTS__
 export function optional<T>(check: Check<T>): Check<T | undefined> {
   return (where, value) => (value === undefined ? undefined : check(where, value));
 }
 
-/** A whole number: a time in ms since 1970, or an amount. */
+/** Checks a whole number, such as an amount or a time in ms since 1970. */
 export const count: Check<number> = (where, value) => ANSWER.count(where, value);
 export const boolean: Check<boolean> = (where, value) => ANSWER.boolean(where, value);
-/** A UUID in lowercase. */
+/** Checks a UUID in lower case. */
 export const uuid = text(/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
 export const cursor = text(/^[\w-]{1,1000}$/);
 export const userID: Check<UserID> = text(USER_ID);
-/** A Merkle root: 64 lowercase hex digits. */
+/** Checks a Merkle root: 64 lowercase hex digits. */
 export const merkleRoot = text(MERKLE_ROOT);
-/** A transaction hash: 0x and 64 lowercase hex digits. */
+/** Checks a transaction hash: 0x and 64 lowercase hex digits. */
 export const transactionHash = text(LOWERCASE_HASH);
 
 /** The fields of a shadow user (docs/specification.md, "Shadow user"). */
@@ -98,7 +98,7 @@ export const USER_FIELDS = {
   created: count,
 };
 
-/** The fields of a user's key. */
+/** The fields that describe a user's key. */
 export const KEY_FIELDS = {
   public_key: text(),
   key_id: text(),
@@ -109,7 +109,7 @@ export const KEY_FIELDS = {
   transaction: optional(transactionHash),
 };
 
-/** The fields of a user's key, if there is one. */
+/** The fields that describe a user's key. All fields except the state may be missing if the user has no key. */
 export const KEY_OR_NONE_FIELDS = {
   ...KEY_FIELDS,
   public_key: optional(KEY_FIELDS.public_key),
@@ -118,18 +118,18 @@ export const KEY_OR_NONE_FIELDS = {
   state: oneOf("unregistered", "pending", "submitted", "published"),
 };
 
-/** The service records 10 conflicting keys. */
+/** Accepts up to 100 conflicting keys. The service currently stores 10. */
 export const conflictingKeys = list(
   object<ConflictingKey>({ public_key: text(), key_id: text(), at: count, withdrawn: boolean }),
   100,
 );
 
-/** The answer to a discarded key. */
+/** The response after a key was discarded. */
 export const discardedKey = object<AnswerOf<"/v1/authdBizSrv/publicKeys/discard">>({
   ...{ user_id: userID, key_id: text(), state: oneOf("unregistered") },
 });
 
-/** A user's key, or none. */
+/** The fields of a response that may contain a user's key. */
 interface KeyOrNone {
   user_id: UserID;
   state: string;
@@ -137,7 +137,7 @@ interface KeyOrNone {
   key_id?: string | undefined;
 }
 
-/** An answer with a valid public key and its id, or with the state `unregistered` and no key. */
+/** Checks the public key and its id in a response. If the state is `unregistered`, there must be no key. */
 // @__NO_SIDE_EFFECTS__
 export function withValidKey<T extends KeyOrNone>(check: Check<T>): Check<T> {
   return (where, value) => {
@@ -156,7 +156,7 @@ export function withValidKey<T extends KeyOrNone>(check: Check<T>): Check<T> {
 }
 
 /**
- * Checks that an answer is about the user, region, token or key of the request.
+ * Checks that a response is about the requested user, region, token or key.
  * @throws TransportError SERVICE_ANSWER_INVALID
  */
 export function checkSubject(what: string, requested: string, answered: string): void {

@@ -5,28 +5,31 @@ import type { AuditEntry } from "./operations.ts";
 import { toUserID } from "./options.ts";
 import { page, type PageOptions } from "./pages.ts";
 
-/** A filter for entries of the audit log. Default: all entries. */
+/** A filter for entries of the audit log. The default is all entries. */
 export interface ListAuditLogOptions extends PageOptions {
   /** The kind of change, such as `refreshToken.revoked`. */
   action?: string | undefined;
-  /** `service`, `operator`, `person` (of the partner's staff), `partner` (its server) or `user`. */
+  /**
+   * The kind of person or program that made the change: `service`, `operator`, `person` (a member of the partner's
+   * staff), `partner` (the partner's server) or `user`.
+   */
   actorKind?: string | undefined;
-  /** The id of the server's refresh token, the user (zBase32) or the person. */
+  /** The id of the server's refresh token, of the user (zBase32) or of the person who made the change. */
   actorID?: string | undefined;
-  /** The user that was changed: 32 characters of zBase32, or 40 hex digits. */
+  /** The user whose data changed: 32 characters of zBase32, or 40 hex digits. */
   userID?: string | undefined;
-  /** The earliest time, in ms since 1970. */
+  /** The earliest time of a change, in ms since 1970. */
   since?: number | undefined;
-  /** The end of the period in ms since 1970, exclusive. */
+  /** The time in ms since 1970 before which the change was made. */
   until?: number | undefined;
 }
 
-/** The names of these options. */
+/** The names of the audit log's filter options. */
 export const AUDIT_FILTER: readonly (keyof ListAuditLogOptions)[] = [
   ...(["action", "actorKind", "actorID", "userID", "since", "until"] as const),
 ];
 
-/** Converts the filter to fields of the request. @throws ArgumentError ARGUMENT_INVALID, USER_ID_INVALID */
+/** Converts the filter options to fields of the request. @throws ArgumentError ARGUMENT_INVALID, USER_ID_INVALID */
 export function auditFilterOf(options: ListAuditLogOptions) {
   const { action, actorKind, actorID, userID, since, until, after } = options;
   const text = (name: string, value: unknown) => optional<unknown>(checkText, `The option ${name}`, value);
@@ -44,7 +47,7 @@ export function auditFilterOf(options: ListAuditLogOptions) {
 
 const nullableText = nullable(text());
 
-/** The values of a recorded change, by their names. */
+/** Checks the values of a recorded change. */
 export const data = dictionary<string | number | boolean | null>((where, value) =>
   typeof value === "number" || typeof value === "boolean" ? value : nullableText(where, value),
 );

@@ -9,29 +9,32 @@ import type { CallOptions, CheckedConnection } from "./options.ts";
 import { readProblem } from "./problem.ts";
 import { sendWithRetry } from "./retry.ts";
 
-/** The maximum size of an answer in bytes, after decompression: many times a page of 1,000 users. */
+/** Maximum size of a response in bytes, after decompression. A page of 1,000 users is many times smaller. */
 const MAX_BYTES = 2 ** 22;
-/** The deepest nesting of an answer. */
+/** Maximum nesting depth of a response. */
 const MAX_DEPTH = 16;
-/** A page has up to 1,000 objects with up to 16 members each. `scanJson` allows 1,024 members in a document. */
+/**
+ * Multiplies the limit of `scanJson`, which is 1,024 members per document. A page has up to 1,000 objects of up to 16
+ * members.
+ */
 const DOCUMENTS = 16;
 
-/** The parts of a request other than its body. */
+/** The parts of a request except its body. */
 export interface OperationOptions extends CallOptions {
   accessToken?: string;
-  /** Identifies the request, so that repeated requests have one effect. */
+  /** The key by which the service recognizes a repeated request, so that the request has only one effect. */
   idempotencyKey?: string;
 }
 
 /**
- * Sends an operation of the service and returns the JSON of its answer, unchecked. Sends it again after a transient
- * failure (see `sendWithRetry`): every operation of the service is idempotent.
- * @param path the path of the operation, appended to `serviceUrl`
- * @throws ServiceError if the service refuses; TransportError SERVICE_ANSWER_INVALID, and as `fetchBytes`
+ * Calls an operation of the service, and returns the JSON of the response without checking it. Repeats the request
+ * after a transient failure (see `sendWithRetry`), because every operation of the service is idempotent.
+ * @param path the path of the operation, which is appended to `serviceUrl`
+ * @throws ServiceError if the service refuses the request; TransportError SERVICE_ANSWER_INVALID, and as `fetchBytes`
  */
 export type OperationCall = (path: OperationPath, body: object, options: OperationOptions) => Promise<unknown>;
 
-/** A function that calls the operations of the service that the options name. */
+/** Makes a function that calls operations of a service. */
 export function operationCaller({ serviceUrl, timeoutMs, retries, fetch }: CheckedConnection): OperationCall {
   const { host } = parseUrl(serviceUrl);
   return async (path, body, { accessToken, idempotencyKey, signal }) => {
@@ -71,7 +74,10 @@ function readAnswer(subject: string, { status, headers, bytes }: HttpAnswer): un
   );
 }
 
-/** The JSON of an answer; undefined without one. The parser's error is not a cause: it may quote the text, and so a token. */
+/**
+ * Parses the JSON of a response, or returns undefined if it is not JSON. The parser's error may quote a token, so it is
+ * not passed on.
+ */
 function parseAnswer(bytes: Uint8Array): unknown {
   try {
     return parseBoundedJson(decodeUtf8(bytes), MAX_DEPTH, DOCUMENTS);

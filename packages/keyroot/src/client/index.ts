@@ -1,4 +1,4 @@
-/** The parts that all clients share, also the operator's client in `@keyroot/service`. */
+/** The entry for code that all clients share, including the operator's client in `@keyroot/service`. */
 export {
   checkSubject,
   count,

@@ -3,16 +3,16 @@ import type { OperationOptions } from "./callOperation.ts";
 import type { AnswerOf, BodyOf, OperationPath } from "./operations.ts";
 import { type CallOptions, checkCallOptions } from "./options.ts";
 
-/** Sends an authenticated operation, and returns the JSON of its answer, unchecked. */
+/** Calls an operation with an access token, and returns the JSON of the response without checking it. */
 export type SendOperation = (
   path: OperationPath,
   body: object,
   options: Omit<OperationOptions, "accessToken">,
 ) => Promise<unknown>;
 
-/** Calls operations and checks their answers. */
+/** Calls operations and checks the responses. */
 export class OperationClient {
-  /** Sends an operation without checking its answer. */
+  /** Calls an operation without checking the response. */
   readonly send: SendOperation;
 
   constructor(send: SendOperation) {
@@ -21,7 +21,7 @@ export class OperationClient {
 
   /**
    * Calls an operation.
-   * @param check checks the answer
+   * @param check checks the response
    * @throws ArgumentError ARGUMENT_INVALID; and as `OperationCall` and `check`
    */
   async call<Path extends OperationPath>(

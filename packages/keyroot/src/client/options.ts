@@ -16,49 +16,49 @@ import {
 import { parseUrl } from "../engine/parseUrl.ts";
 import { checkUrl } from "../transport/url.ts";
 
-/** The service to call, and the limits of a call. */
+/** The URL of the service, and the limits of each call. */
 export interface ConnectionOptions {
-  /** The service's base URL: https, or http on this machine. */
+  /** The base URL of the service. It must be https, or http on this machine. */
   serviceUrl: string;
-  /** The maximum time for one attempt in ms, from the request to the last byte of the answer. Default 10,000. */
+  /** Maximum time for one attempt in ms, from the request to the last byte of the response. Default: 10,000. */
   timeoutMs?: number | undefined;
-  /** The maximum number of retries after a failed attempt, 0 to 100. Default 4. */
+  /** Maximum number of retries after a failed attempt, from 0 to 100. Default: 4. */
   retries?: number | undefined;
-  /** Replaces the global `fetch`. It must support `signal` and `redirect: "manual"`. */
+  /** The function that replaces the global `fetch`. It must support `signal` and `redirect: "manual"`. */
   fetch?: typeof globalThis.fetch | undefined;
 }
 
-/** The service to call, the partner, and the limits of a call. */
+/** The URL of the service, the partner, and the limits of each call. */
 export interface ClientOptions extends ConnectionOptions {
   /** The partner's business identifier (docs/specification.md, "Business identifier"). */
   bizID: string;
-  /** Returns the current time in ms since 1970. Default `Date.now`. */
+  /** Returns the current time in ms since 1970. Default: `Date.now`. */
   now?: (() => number) | undefined;
 }
 
-/** Options of every operation. */
+/** The options of every operation. */
 export interface CallOptions {
-  /** Aborts the call, which then throws TransportError ABORTED. */
+  /** A signal that aborts the call. The call then throws TransportError ABORTED. */
   signal?: AbortSignal | undefined;
 }
 
-/** `ConnectionOptions`, checked and with defaults. */
+/** The checked values of `ConnectionOptions`, including defaults. */
 export interface CheckedConnection extends Pick<ConnectionOptions, "serviceUrl" | "fetch"> {
   timeoutMs: number;
   retries: number;
 }
 
-/** `ClientOptions`, checked and with defaults. */
+/** The checked values of `ClientOptions`, including defaults. */
 export interface CheckedOptions extends CheckedConnection, Pick<ClientOptions, "bizID"> {
   now: () => number;
 }
 
-/** The names of the options of every client. */
+/** The names of the options that every client has. */
 export const CONNECTION: (keyof ConnectionOptions)[] = ["serviceUrl", "timeoutMs", "retries", "fetch"];
 
 /**
- * Checks the options of a client, and completes them with their defaults.
- * @param names the names of the client's other options
+ * Checks the options of a client, and adds the defaults.
+ * @param names the names of additional options
  * @throws ArgumentError ARGUMENT_INVALID
  */
 export function checkClientOptions<T extends ClientOptions>(
@@ -79,7 +79,7 @@ export function checkClientOptions<T extends ClientOptions>(
   };
 }
 
-/** Checks the options of every client that connects to the service. @throws ArgumentError ARGUMENT_INVALID */
+/** Checks the connection options of a client, and adds the defaults. @throws ArgumentError ARGUMENT_INVALID */
 export function checkConnection(options: ConnectionOptions): CheckedConnection {
   const { serviceUrl, timeoutMs = 10_000, retries = 4, fetch } = options;
   return {
@@ -95,20 +95,20 @@ export function checkBizID(what: string, bizID: unknown): string {
   return checkText(what, bizID, "the partner's business identifier, without spaces", /^[\x21-\x7e]{1,200}$/);
 }
 
-/** A user id from 32 characters of zBase32 or 40 hex digits. @throws ArgumentError USER_ID_INVALID */
+/** Parses a user id of 32 characters of zBase32 or 40 hex digits. @throws ArgumentError USER_ID_INVALID */
 export function toUserID(text: string): UserID {
   const isHex = typeof text === "string" && /^[0-9a-f]{40}$/i.test(text);
   return isHex ? userIDFromHex(text.toLowerCase()) : parseUserID(text);
 }
 
-/** The body of a request about a user's key. @throws ArgumentError USER_ID_INVALID, ARGUMENT_INVALID */
+/** Makes the request body for an operation on a user's key. @throws ArgumentError USER_ID_INVALID, ARGUMENT_INVALID */
 export function keyOf(userID: string, keyID: string) {
   const id = toUserID(userID);
   return { id, body: { user_id_hex: userIDToHex(id), key_id: checkText("The argument keyID", keyID) } };
 }
 
 /**
- * Returns the key, or a random one if it is undefined.
+ * Checks an idempotency key and returns it. Makes a random key if there is none.
  * @throws ArgumentError IDEMPOTENCY_KEY_INVALID
  */
 export function checkIdempotencyKey(key: unknown = bytesToHex(randomBytes(16))): string {
@@ -118,8 +118,8 @@ export function checkIdempotencyKey(key: unknown = bytesToHex(randomBytes(16))):
 }
 
 /**
- * Checks the options of an operation.
- * @param names the names of its options other than `signal`
+ * Checks the options of an operation, and returns them.
+ * @param names the names of all options except `signal`
  * @throws ArgumentError ARGUMENT_INVALID
  */
 export function checkCallOptions<T extends CallOptions>(options: T, ...names: (keyof T & string)[]): T {
@@ -129,8 +129,8 @@ export function checkCallOptions<T extends CallOptions>(options: T, ...names: (k
 }
 
 /**
- * Returns the refresh token. The error does not show it.
- * @param prefix the first characters of this kind of token
+ * Checks a refresh token and returns it. The error does not contain the token.
+ * @param prefix the first characters of every token of this kind
  * @throws ArgumentError ARGUMENT_INVALID
  */
 export function checkRefreshToken(option: string, token: unknown, prefix: "krs_" | "kru_"): string {
@@ -140,7 +140,10 @@ export function checkRefreshToken(option: string, token: unknown, prefix: "krs_"
   throw new ArgumentError("ARGUMENT_INVALID", message);
 }
 
-/** Returns the URL without slashes at the end. Refuses http except on this machine, because tokens are sent there. */
+/**
+ * Checks the service's base URL, and returns it without slashes at the end. Rejects http, except on this machine,
+ * because the client sends tokens to this URL.
+ */
 function checkBaseUrl(serviceUrl: unknown): string {
   const { href } = parseUrl(checkUrl("serviceUrl", serviceUrl, "Tokens are sent there."));
   if (/[?#]./.test(href)) {

@@ -5,25 +5,25 @@ import type { OperationClient } from "./operationClient.ts";
 import type { OperationPath } from "./operations.ts";
 import { type CallOptions, checkCallOptions } from "./options.ts";
 
-/** Options of all lists. */
+/** The options of every operation that lists items. */
 export interface PageOptions extends CallOptions {
-  /** The number of items per request, 1 to 1,000. Default 100. */
+  /** The number of items per request, from 1 to 1,000. Default: 100. */
   pageSize?: number | undefined;
-  /** The id after which the list begins. Default: the first item. */
+  /** The id of the item after which the list begins. Default: the list begins with the first item. */
   after?: string | undefined;
 }
 
 /** One page of a list. */
 export interface ListPage<Item> {
   items: Item[];
-  /** The `after` of the next page; null on the last page. */
+  /** The value of `after` that requests the next page. Null on the last page. */
   next: string | null;
 }
 
 /**
- * The requests and checks of a list with pages.
- * @param field the field of the answer that has the items
- * @param next the check of the position after the page
+ * Makes a check for the pages of a list.
+ * @param field the field of the response that contains the items
+ * @param next checks the value that requests the next page
  */
 export function page<Item>(field: string, item: Check<Item>, next: Check<string> = uuid) {
   return (answer: unknown, limit: number): ListPage<Item> => {
@@ -33,20 +33,20 @@ export function page<Item>(field: string, item: Check<Item>, next: Check<string>
   };
 }
 
-/** How to request and check the pages of a list. */
+/** The requests and checks for the pages of a list. */
 interface PagedList<Item> {
-  /** Makes the first request's body; it throws if the caller's arguments are invalid. */
+  /** Makes the body of the first request. Throws an error if the caller's arguments are invalid. */
   fields: () => { after: string | undefined };
-  /** Checks an answer. */
+  /** Checks a response. */
   read: (answer: unknown, limit: number) => ListPage<Item>;
-  /** The names of the operation's own options. */
+  /** The names of the options that only this operation has. */
   names?: readonly string[];
-  /** Whether pages before the last one may have no items. Default false. */
+  /** True if pages before the last page may be empty. Default: false. */
   mayBeEmpty?: boolean;
 }
 
 /**
- * Requests the pages of a list one after the other, each when the caller needs its first item.
+ * Iterates over the items of a list. Requests the next page only when the caller needs its first item.
  * @throws ArgumentError ARGUMENT_INVALID; TransportError SERVICE_ANSWER_INVALID; and as `OperationCall`
  */
 export async function* iteratePages<Item>(

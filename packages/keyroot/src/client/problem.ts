@@ -2,7 +2,10 @@ import { printable } from "../input/describeValue.ts";
 import { type ErrorCode, type FieldError, type KeyInError, ServiceError, type ServiceErrorDetails } from "../errors.ts";
 import { isObject } from "../input/json.ts";
 
-/** The codes of the service. Any other code, from a newer service or a proxy, becomes SERVICE_ERROR. */
+/**
+ * The error codes that the service uses. All other codes become SERVICE_ERROR. They come from proxies or newer
+ * services.
+ */
 export const SERVICE_CODES = [
   "JSON_INVALID",
   "JSON_TOO_DEEP",
@@ -65,27 +68,27 @@ export const SERVICE_CODES = [
   "UNAVAILABLE",
 ] as const satisfies readonly ErrorCode[];
 
-/** The maximum length of text from the service. Longer text is cut. Further field errors are dropped. */
+/** Maximum length of a text from the service, in characters. Longer texts are cut off. */
 const MAX_CHARACTERS = 500;
 const MAX_FIELDS = 50;
-/** The maximum wait in seconds (31 years). Longer waits are reduced to it. */
+/** Maximum wait in seconds (31 years), for longer values of Retry-After. */
 const MAX_RETRY_AFTER_S = 999_999_999;
 
-/** Refresh tokens and JWTs, which a service or a proxy might send back in a message. */
+/** Matches refresh tokens and JWTs, because a service or proxy might repeat them in a message. */
 const TOKENS = /\bkr[su]_[\w-]+|\beyJ[\w-]+(?:\.[\w-]+)*/g;
 
-/** An answer with a status of 400 or more. A proxy may send anything. */
+/** A response with an HTTP status of 400 or more. It may come from a proxy, so its content can be anything. */
 interface Refusal {
   status: number;
   headers: Headers;
-  /** The parsed JSON; undefined without JSON. */
+  /** The parsed JSON. Undefined if the response is not JSON. */
   answer: unknown;
 }
 
 /**
- * Converts an answer with a status of 400 or more into an error. The answer is a problem (RFC 9457), or anything that a
- * proxy sends.
- * @param subject begins the message: which host answers which operation
+ * Converts a response with an HTTP status of 400 or more into an error. The service sends a problem document (RFC
+ * 9457). A proxy may send anything.
+ * @param subject the start of the error message: the host and the operation
  */
 export function readProblem(subject: string, { status, headers, answer }: Refusal): ServiceError {
   const problem = isObject(answer) ? answer : {};
@@ -98,7 +101,7 @@ export function readProblem(subject: string, { status, headers, answer }: Refusa
   });
 }
 
-/** The error with the code and detail of a problem. @param subject begins the message */
+/** Makes an error from the code and detail of a problem document. @param subject the start of the error message */
 export function toServiceError(
   subject: string,
   status: number,
@@ -111,13 +114,13 @@ export function toServiceError(
 }
 
 /**
- * The time to wait in seconds. The header Retry-After has a number of seconds or a date (RFC 9110, sections 10.2.3 and
- * 5.6.7). Undefined for anything else.
+ * Parses the header Retry-After: a number of seconds, or a date (RFC 9110, sections 10.2.3 and 5.6.7). Returns the wait
+ * in seconds, or undefined if the value is malformed.
  */
 function parseRetryAfter(value: string | null): number | undefined {
   if (value === null) return undefined;
   if (/^\d+$/.test(value)) return Math.min(Number(value), MAX_RETRY_AFTER_S);
-  // Every form of the date begins with the day's name; the oldest form leaves GMT out.
+  // Every date format of HTTP begins with the name of the weekday. The oldest format has no "GMT".
   const isDate = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(value);
   const date = isDate ? Date.parse(value.endsWith(" GMT") ? value : `${value} GMT`) : NaN;
   if (Number.isNaN(date)) return undefined;
@@ -144,7 +147,10 @@ function toFieldErrors(errors: unknown): FieldError[] | undefined {
   });
 }
 
-/** Prepares text from outside for a message: shortens it, and removes terminal control characters and tokens. */
+/**
+ * Prepares a text from the network for an error message. Shortens it, and removes terminal control characters and
+ * tokens.
+ */
 function quote(text: string): string {
   const cut = text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}…` : text;
   return printable(cut.replace(TOKENS, "<token>"));

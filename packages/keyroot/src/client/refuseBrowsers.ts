@@ -1,8 +1,8 @@
 import { ArgumentError } from "../errors.ts";
 
 /**
- * Throws in browsers, where every visitor could read the client's token.
- * @param message the entry, its token and the remedy
+ * Throws an error in browsers, because every visitor of a web page could read the client's token.
+ * @param message names the entry, its token and the remedy
  * @throws ArgumentError BROWSER_REFUSED
  */
 export function refuseBrowsers(message: string): void {

@@ -2,31 +2,29 @@ import { withResolvers } from "../engine/language.ts";
 import { ServiceError, TransportError } from "../errors.ts";
 import { rejectOnAbort } from "./abort.ts";
 
-/**
- * HTTP statuses after which the same request may succeed: the limit of requests, and outages of the service or a proxy.
- */
+/** The HTTP statuses after which the same request may succeed: a rate limit, or an outage of the service or a proxy. */
 const TRANSIENT_STATUSES: readonly number[] = [429, 502, 503, 504];
 const TRANSIENT_CODES: readonly string[] = ["UNREACHABLE", "TIMEOUT"];
 
-/** The maximum wait that a service can request with Retry-After, in ms. */
+/** Maximum wait in ms that a service can request with Retry-After. */
 const MAX_RETRY_AFTER_MS = 30_000;
 /**
- * Without Retry-After, the wait before a retry is random: up to this many ms before the first retry, and twice as many
- * before each further one.
+ * Maximum wait in ms before the first retry, if there is no Retry-After. The maximum doubles with each retry. The
+ * actual wait is random.
  */
 const FIRST_BACKOFF_MS = 300;
 const MAX_BACKOFF_MS = 10_000;
 
-/** The number of retries, and the signal that ends them early. */
+/** The retry options of a request. */
 export interface SendRetryOptions {
-  /** The maximum number of retries after the first attempt. */
+  /** Maximum number of retries after the first attempt. */
   retries: number;
   signal?: AbortSignal | undefined;
 }
 
 /**
- * Runs `send` again after a transient failure: UNREACHABLE, TIMEOUT, and the statuses 429, 502, 503 and 504. Only for
- * requests that may arrive twice without harm.
+ * Runs `send`, and repeats it after a transient failure: UNREACHABLE, TIMEOUT, or the HTTP statuses 429, 502, 503 and
+ * 504. Use it only for requests that may arrive twice without harm.
  * @throws TransportError ABORTED; and as the last attempt
  */
 export async function sendWithRetry<T>(send: () => Promise<T>, { retries, signal }: SendRetryOptions): Promise<T> {
@@ -45,11 +43,11 @@ function isTransientFailure(error: unknown): boolean {
   return error instanceof TransportError && TRANSIENT_CODES.includes(error.code);
 }
 
-/** The wait before the next retry, in ms. */
+/** Returns the wait before the next retry in ms. */
 function delayBefore(retriesBefore: number, error: unknown): number {
   const retryAfter = error instanceof ServiceError ? error.retryAfter : undefined;
   if (retryAfter !== undefined) return Math.min(retryAfter * 1000, MAX_RETRY_AFTER_MS);
-  // Random from zero up ("full jitter"), so that clients that failed together retry at different times.
+  // The wait is random from zero up ("full jitter"), so that clients that failed together retry at different times.
   return Math.min(Math.random() * FIRST_BACKOFF_MS * 2 ** retriesBefore, MAX_BACKOFF_MS);
 }
 

@@ -6,21 +6,21 @@ import type { SendOperation } from "./operationClient.ts";
 import type { AnswerOf } from "./operations.ts";
 import type { CheckedOptions } from "./options.ts";
 
-/** The codes with which the service refuses an access token that a new one can replace. */
+/** The error codes of a refused access token that the client can replace. */
 const REPLACEABLE = new Set(["ACCESS_TOKEN_EXPIRED", "ACCESS_TOKEN_INVALID"]);
 
 const exchanged = object<AnswerOf<"/v1/public/auth/jwt">>({ jwt: secret(/^[\w.-]+$/) });
 
 /**
- * Sends operations with access tokens, for which it exchanges the refresh token when necessary. If the service refuses an
- * access token, the operation is sent once more with a new one.
+ * Makes a function that calls operations with an access token. It exchanges the refresh token for an access token when
+ * necessary. If the service refuses an access token, the function repeats the operation once with a new token.
  * @param refreshToken a server token or a user refresh token
  */
 export function sessionOf(options: CheckedOptions, refreshToken: string): SendOperation {
   const call = operationCaller(options);
   const request = { biz_id: options.bizID, token: refreshToken };
   const exchange = async () => {
-    // The request has no signal, because every waiting caller shares the exchange.
+    // This request has no signal, because all waiting callers share it.
     const { jwt } = exchanged("answer", await call("/v1/public/auth/jwt", request, {}));
     return jwt;
   };

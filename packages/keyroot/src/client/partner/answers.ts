@@ -43,22 +43,22 @@ import type { Region } from "../../identity/region.ts";
 import type { UserID } from "../../identity/userID.ts";
 import { toServiceError } from "../problem.ts";
 
-/** A user to create. With a `context`, the user gets a refresh token for this device or purpose. */
+/** A user to create. If `context` is set, the user also receives a refresh token for this device or purpose. */
 export interface UserToCreate {
-  /** 32 characters of zBase32, or 40 hex digits. */
+  /** The user id: 32 characters of zBase32, or 40 hex digits. */
   userID: string;
   region: Region;
-  /** The device or purpose of the refresh token, at most 200 characters. Default: no token is created. */
+  /** The device or purpose of the refresh token, at most 200 characters. By default, no token is created. */
   context?: string | undefined;
 }
 
-/** The result for one user of a list: the user, with the token that was requested, or why the service refused it. */
+/** The result for one user: the created user with the requested token, or the error of the service. */
 export type CreateUsersResult = (CreatedUser & { token?: string | undefined }) | { error: ServiceError };
 
-/** The states of a delivery. */
+/** The states of a webhook delivery. */
 export const DELIVERY_STATES = ["pending", "delivered", "failed"] as const;
 
-/** A user refresh token: a prefix and 256 random bits. */
+/** Checks a user refresh token: a prefix and 256 random bits. */
 const userToken = secret(/^kru_[\x21-\x7e]{1,495}$/);
 const webhookSecret = secret(/^whsec_[A-Za-z0-9+/]{1,100}={0,2}$/);
 
@@ -71,7 +71,7 @@ const refusedUser = object<{ status: number; code: string; detail: string }>({
   ...{ status: count, code: text(), detail: text() },
 });
 const isRefused = (item: unknown) => isObject(item) && typeof item["status"] === "number" && item["status"] >= 400;
-/** @param max the number of users of the request */
+/** @param max the number of users in the request */
 export const createdUsers = (max: number) =>
   object<AnswerOf<"/v1/authdBizSrv/users/createMany">>({
     users: list((where, item) => (isRefused(item) ? refusedUser : createdWithToken)(where, item), max),
@@ -90,7 +90,7 @@ const keyEvent = object<KeyEvent>({
 export const keyOfUser = withValidKey(
   object<KeyOfUser>({
     ...{ user_id: userID, ...KEY_OR_NONE_FIELDS, conflicting_keys: conflictingKeys },
-    // The service keeps 100.
+    // Accepts more events than the service currently stores, which is 100.
     events: list(keyEvent, 1000),
   }),
 );
@@ -109,7 +109,7 @@ export const endpoint = object<WebhookEndpoint>(ENDPOINT_FIELDS);
 export const newEndpoint = object<NewWebhookEndpoint>({ ...ENDPOINT_FIELDS, secret: webhookSecret });
 export const endpoints = object<AnswerOf<"/v1/authdBizSrv/webhooks/list">>({
   enabled: boolean,
-  // A partner may have 10.
+  // Accepts more endpoints than a partner can currently have, which is 10.
   endpoints: list(endpoint, 1000),
 });
 export const endpointID = object<{ endpoint_id: string }>({ endpoint_id: uuid });
@@ -128,14 +128,14 @@ export const deliveryPage = page(
 );
 export const queued = object<{ queued: number }>({ queued: count });
 
-/** Checks that a created user is the user of the request. @throws TransportError SERVICE_ANSWER_INVALID */
+/** Checks that a created user has the requested id and region. @throws TransportError SERVICE_ANSWER_INVALID */
 export function checkCreated(user: CreatedUser, wanted: { id: UserID; region: Region }): void {
   checkSubject("user", wanted.id, user.user_id);
   checkSubject("region", wanted.region, user.region);
 }
 
 /**
- * The results for the users of a request, in its order.
+ * Returns the results for the users of a request, in the order of the request.
  * @throws TransportError SERVICE_ANSWER_INVALID
  */
 export function toResults(

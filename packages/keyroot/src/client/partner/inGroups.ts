@@ -1,10 +1,10 @@
 import { withResolvers } from "../../engine/language.ts";
-/** The time for which a group that is not full waits for its next item, in ms. */
+/** Maximum time in ms that an incomplete group waits for its next item. */
 const LINGER_MS = 20;
 
 /**
- * Groups the items of a list, up to `size` at a time. A slow list gives smaller groups, so that no item waits for later
- * ones.
+ * Groups the items of a list. A group has at most `size` items. If the list is slow, groups are smaller, so that items
+ * do not wait.
  */
 export async function* inGroups<Item>(
   list: Iterable<Item> | AsyncIterable<Item>,
@@ -31,7 +31,7 @@ export async function* inGroups<Item>(
       if (group.length > 0) yield group;
     }
   } finally {
-    // The caller stopped early, or the list failed.
+    // The caller stopped iterating early, or the list threw an error.
     if (!ended) void iterator.return?.();
   }
 }

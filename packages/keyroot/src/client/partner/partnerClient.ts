@@ -54,37 +54,43 @@ import {
 } from "./provision.ts";
 import { PartnerWebhooks } from "./webhooks.ts";
 
-/** The service to call, and the partner that calls it. */
+/** The options of `PartnerClient`. */
 export interface PartnerClientOptions extends ClientOptions {
-  /** A server's refresh token (docs/specification.md, "Server refresh token"). It never expires: keep it on servers. */
+  /**
+   * The refresh token of a server (docs/specification.md, "Server refresh token"). Keep it only on servers, because it
+   * never expires.
+   */
   serverToken: string;
 }
 
-/** Options of `PartnerClient.listRefreshTokens` and `listServerTokens`. */
+/** The options of `PartnerClient.listRefreshTokens` and `listServerTokens`. */
 export interface ListTokensOptions extends PageOptions {
-  /** The `token_id` after which the list begins. Default: the first token. */
+  /** The `token_id` after which the list begins. Default: the list begins with the first token. */
   after?: string | undefined;
 }
 
-/** Options of `PartnerClient.listUsers`. */
+/** The options of `PartnerClient.listUsers`. */
 export interface ListOptions extends PageOptions {
-  /** The id after which the list begins: 32 characters of zBase32, or 40 hex digits. Default: the first user. */
+  /**
+   * The user id after which the list begins: 32 characters of zBase32, or 40 hex digits. Default: the list begins with
+   * the first user.
+   */
   after?: string | undefined;
 }
 
-/** Options of `PartnerClient.listEvents`. */
+/** The options of `PartnerClient.listEvents`. */
 export interface ListEventsOptions extends CallOptions {
-  /** The `cursor` of an earlier page. Default: the page begins with the oldest stored event. */
+  /** The `cursor` of an earlier page. Default: the list begins with the oldest stored event. */
   after?: string | undefined;
-  /** Maximum number of events, from 1 to 1,000. Default 100. */
+  /** Maximum number of events, from 1 to 1,000. Default: 100. */
   limit?: number | undefined;
 }
 
-/** Options of `PartnerClient.createUserRefreshToken` and `createUsers`. */
+/** The options of `PartnerClient.createUserRefreshToken` and `createUsers`. */
 export interface CreateTokenOptions extends CallOptions {
   /**
-   * 32 to 128 visible ASCII characters. For 24 hours, the same key with the same request returns the same tokens.
-   * Default: a random key for each call, which all retries of the call share.
+   * The idempotency key: 32 to 128 visible ASCII characters. For 24 hours, the same request with the same key returns
+   * the same tokens. Default: a random key for each call. All retries of the call share this key.
    */
   idempotencyKey?: string | undefined;
 }
@@ -99,13 +105,13 @@ const serverTokenPage = page("tokens", serverToken);
  * - discards and approves users' public keys
  * - manages webhooks
  *
- * It exchanges its server token for access tokens when necessary. Every operation is idempotent. So the client repeats it
- * after a network error, a timeout, and the statuses 429, 502, 503 and 504. User ids are 32 characters of zBase32,
- * or 40 hex digits in any case.
+ * The client exchanges its server token for access tokens when necessary. It repeats a request after a network error, a
+ * timeout, or the HTTP status 429, 502, 503 or 504. This is safe because every operation is idempotent. User ids are 32
+ * characters of zBase32, or 40 hex digits in upper or lower case.
  *
- * Every operation throws ServiceError with the service's code if the service refuses; TransportError UNREACHABLE,
- * TIMEOUT, REDIRECT_REFUSED, ANSWER_TOO_LARGE or SERVICE_ANSWER_INVALID if the service does not answer or its answer is
- * malformed; TransportError ABORTED; ArgumentError USER_ID_INVALID and ARGUMENT_INVALID.
+ * Every operation throws these errors: ServiceError with the service's code if the service refuses the request;
+ * TransportError UNREACHABLE, TIMEOUT, REDIRECT_REFUSED, ANSWER_TOO_LARGE or SERVICE_ANSWER_INVALID if there is no
+ * valid response; TransportError ABORTED; ArgumentError USER_ID_INVALID and ARGUMENT_INVALID.
  *
  * @example
  * const partner = new PartnerClient({ serviceUrl: "https://keys.example", bizID, serverToken });
@@ -113,7 +119,7 @@ const serverTokenPage = page("tokens", serverToken);
  * const refreshToken = await partner.createUserRefreshToken(user_id, "phone");
  */
 export class PartnerClient {
-  /** The endpoints that receive events. */
+  /** The operations for the partner's webhook endpoints. */
   readonly webhooks: PartnerWebhooks;
   readonly #operations: OperationClient;
 
@@ -129,8 +135,8 @@ export class PartnerClient {
   }
 
   /**
-   * Creates a shadow user, or returns it if it exists in this region. If it exists in another region, or the id belongs
-   * to another partner, the service refuses with USER_ID_TAKEN.
+   * Creates a shadow user. Returns the existing user if the partner has already created it in this region. The service
+   * refuses with USER_ID_TAKEN if the user exists in another region or belongs to another partner.
    */
   async createUser(userID: string, region: Region, options: CallOptions = {}): Promise<CreatedUser> {
     const id = toUserID(userID);
@@ -142,10 +148,11 @@ export class PartnerClient {
   }
 
   /**
-   * Creates up to 500 users with one request, each with a refresh token if it has a `context`. Each user counts as one request
-   * for the rate limit. For lists of any length, use `provision`.
+   * Creates up to 500 users with one request. Each user with a `context` also receives a refresh token. The rate limit
+   * counts each user as one request. For longer lists, use `provision`.
    * @returns the result for each user, in the order of the list
-   * @throws ArgumentError IDEMPOTENCY_KEY_INVALID; ServiceError if a user of the list is malformed: then none is created
+   * @throws ArgumentError IDEMPOTENCY_KEY_INVALID; ServiceError if a user of the list is malformed. In this case, no
+   * user is created.
    * @example
    * const [result] = await partner.createUsers([{ userID, region: "eu-west-1", context: "phone" }]);
    */
@@ -167,8 +174,8 @@ export class PartnerClient {
   }
 
   /**
-   * Creates a refresh token for a user's app. The service shows it this once.
-   * @param context the device or purpose, at most 200 characters
+   * Creates a refresh token for a user's app. The service shows the token only once.
+   * @param context the device or purpose of the token, at most 200 characters
    * @throws ArgumentError IDEMPOTENCY_KEY_INVALID
    */
   async createUserRefreshToken(userID: string, context: string, options: CreateTokenOptions = {}): Promise<string> {
@@ -179,7 +186,7 @@ export class PartnerClient {
     return (await this.#operations.call(path, body, createdToken, { signal }, idempotencyKey)).token;
   }
 
-  /** Returns a user. */
+  /** Returns a user of the partner. */
   async getUser(userID: string, options: CallOptions = {}): Promise<PartnerUser> {
     const id = toUserID(userID);
     const body = { user_id_hex: userIDToHex(id) };
@@ -188,7 +195,10 @@ export class PartnerClient {
     return user;
   }
 
-  /** Refuses all tokens of a user permanently. The public key remains published. Repeating the call has no effect. */
+  /**
+   * Deactivates a user: all tokens of the user are refused permanently. The public key remains published. Repeating the
+   * call has no effect.
+   */
   async deactivateUser(userID: string, options: CallOptions = {}): Promise<DeactivatedUser> {
     const id = toUserID(userID);
     const body = { user_id_hex: userIDToHex(id) };
@@ -198,8 +208,8 @@ export class PartnerClient {
   }
 
   /**
-   * Deactivates a user and deletes its data permanently. The id cannot be used again, and a public key that is on the chain,
-   * or about to be, cannot be deleted. Repeating the call has no effect.
+   * Deactivates a user and permanently deletes the user's data. The user id cannot be used again. A public key cannot
+   * be deleted if it is on the chain or about to be published. Repeating the call has no effect.
    */
   async eraseUser(userID: string, options: CallOptions = {}): Promise<ErasedUser> {
     const id = toUserID(userID);
@@ -209,15 +219,15 @@ export class PartnerClient {
     return user;
   }
 
-  /** Iterates over all users of the partner. Requests a page when the caller needs its first user. */
+  /** Iterates over all users of the partner. Requests the next page only when the caller needs its first user. */
   listUsers(options: ListOptions = {}): AsyncGenerator<PartnerUser, void, undefined> {
     const fields = () => ({ after: optionalUserID(options.after) });
     return iteratePages(this.#operations, "/v1/authdBizSrv/users/list", { fields, read: userPage }, options);
   }
 
   /**
-   * Iterates over a user's refresh tokens in the order of creation, including revoked ones: their metadata, not the tokens
-   * themselves. Requests a page when the caller needs its first token.
+   * Iterates over a user's refresh tokens in the order of creation, including revoked tokens. The result describes the
+   * tokens but does not contain them. Requests the next page only when the caller needs its first token.
    */
   listRefreshTokens(userID: string, options: ListTokensOptions = {}): AsyncGenerator<RefreshToken, void, undefined> {
     const fields = () => ({ user_id_hex: userIDToHex(toUserID(userID)), after: optionalTokenID(options.after) });
@@ -225,7 +235,10 @@ export class PartnerClient {
     return iteratePages(this.#operations, "/v1/authdBizSrv/users/listRefreshTokens", list, options);
   }
 
-  /** Revokes a user's refresh token and its access tokens immediately. Repeating the call has no effect. */
+  /**
+   * Immediately revokes a user's refresh token and all access tokens that it was exchanged for. Repeating the call has
+   * no effect.
+   */
   async revokeRefreshToken(userID: string, tokenID: string, options: CallOptions = {}): Promise<RefreshToken> {
     const body = { user_id_hex: userIDToHex(toUserID(userID)), token_id: checkText("The argument tokenID", tokenID) };
     const path = "/v1/authdBizSrv/users/revokeRefreshToken";
@@ -234,7 +247,7 @@ export class PartnerClient {
     return token;
   }
 
-  /** Returns a user's public key with its state, the conflicting keys, and the events of the user's keys. */
+  /** Returns a user's public key and its state, the conflicting keys, and the history of the user's keys. */
   async publicKeyOf(userID: string, options: CallOptions = {}): Promise<KeyOfUser> {
     const id = toUserID(userID);
     const body = { user_id_hex: userIDToHex(id) };
@@ -244,9 +257,9 @@ export class PartnerClient {
   }
 
   /**
-   * Discards a user's public key while it is `pending`, for example because the user did not register it. The user
-   * can then register another one. Repeating the call has no effect. The service refuses with PUBLIC_KEY_SUBMITTED once the
-   * key is being published.
+   * Discards a user's `pending` public key, for example because someone else registered it. The user can then register
+   * a different key. Repeating the call has no effect. The service refuses with PUBLIC_KEY_SUBMITTED if the key is
+   * already being published.
    * @param keyID the id of the key, from `publicKeyOf`
    */
   async discardPublicKey(userID: string, keyID: string, options: CallOptions = {}): Promise<void> {
@@ -257,8 +270,9 @@ export class PartnerClient {
   }
 
   /**
-   * Approves a user's pending public key after another key was offered. A service with `KEYROOT_HOLD_ON_CONFLICT` publishes
-   * the key only after this call. Repeating the call has no effect.
+   * Approves a user's pending public key after a different key was offered for the user. With
+   * `KEYROOT_HOLD_ON_CONFLICT`, the service publishes such a key only after this call. Repeating the call has no
+   * effect.
    * @param keyID the id of the key, from `publicKeyOf`
    */
   async approvePublicKey(userID: string, keyID: string, options: CallOptions = {}): Promise<void> {
@@ -269,8 +283,8 @@ export class PartnerClient {
   }
 
   /**
-   * Iterates over the partner's server tokens in the order of creation, including revoked ones: their metadata, not the
-   * tokens themselves. Requests a page when the caller needs its first token.
+   * Iterates over the partner's server tokens in the order of creation, including revoked tokens. The result describes
+   * the tokens but does not contain them. Requests the next page only when the caller needs its first token.
    */
   listServerTokens(options: ListTokensOptions = {}): AsyncGenerator<ServerToken, void, undefined> {
     const fields = () => ({ after: optionalTokenID(options.after) });
@@ -283,8 +297,8 @@ export class PartnerClient {
   }
 
   /**
-   * Revokes a server token and its access tokens immediately. A client can revoke its own token. If that answer is
-   * lost, the retry fails with ACCESS_TOKEN_REVOKED.
+   * Immediately revokes a server token and all access tokens that it was exchanged for. A client can revoke its own
+   * token. If the response to this request is lost, the retry fails with ACCESS_TOKEN_REVOKED.
    */
   async revokeServerToken(tokenID: string, options: CallOptions = {}): Promise<ServerToken> {
     const body = { token_id: checkText("The argument tokenID", tokenID) };
@@ -294,9 +308,9 @@ export class PartnerClient {
   }
 
   /**
-   * Returns the events after a cursor, the oldest first. Store the page's `cursor` when you have processed its events, and pass
-   * it as `after` to the next call. No event is skipped. After CURSOR_UNKNOWN, begin without `after` and ignore the events
-   * that you processed.
+   * Returns the events after a cursor, the oldest event first. Process the events, store the page's `cursor`, and pass
+   * it as `after` to the next call. This way, no event is skipped. After the error CURSOR_UNKNOWN, start again without
+   * `after`, and ignore events that are already processed.
    * @example
    * const { events, cursor } = await partner.listEvents({ after: await loadCursor() });
    * for (const { id, type, data } of events) await process(id, type, data);
@@ -310,8 +324,8 @@ export class PartnerClient {
   }
 
   /**
-   * Iterates over the partner's part of the audit log, the newest entries first. They state who changed which data of the
-   * partner and its users. Requests a page when the caller needs its first entry.
+   * Iterates over the partner's entries of the audit log, the newest entry first. The entries show who changed data of
+   * the partner and its users. Requests the next page only when the caller needs its first entry.
    */
   listAuditLog(options: ListAuditLogOptions = {}): AsyncGenerator<AuditEntry, void, undefined> {
     const list = { fields: () => auditFilterOf(options), names: AUDIT_FILTER, read: readAuditPage, mayBeEmpty: true };
@@ -319,15 +333,15 @@ export class PartnerClient {
   }
 
   /**
-   * Creates users with one refresh token each. Yields outcomes as they become available, not in the order of the list.
-   * Reads the list as it proceeds, so the list can have any length. Work stops when the caller stops iterating. Sends the
-   * users in lists, like `createUsers`.
+   * Creates users with one refresh token each. Yields an outcome for each user as soon as it is available, not in the
+   * order of the list. The list can have any length, because it is read gradually. The client sends many users per
+   * request, as `createUsers` does. Work stops when the caller stops iterating.
    *
-   * A user that the service refuses is an outcome with `error`. A failure that would affect every later user ends the run.
-   * To continue a run that ended early, run the whole list again with the same `runId`, within 24 hours of the first run.
-   * Each user then gets the same token as before.
-   * @throws ArgumentError ARGUMENT_INVALID, SECRET_TOO_SHORT; TransportError; ServiceError with the status 401, 429, 502,
-   * 503 or 504; and what the list throws
+   * If the service refuses a user, the outcome has the field `error`. A failure that would affect all later users ends
+   * the run. To continue such a run, run the whole list again with the same `runId`, within 24 hours after the first
+   * run started. Each user then receives the same token as before.
+   * @throws ArgumentError ARGUMENT_INVALID, SECRET_TOO_SHORT; TransportError; ServiceError with the status 401, 429,
+   * 502, 503 or 504; and any error of the list
    * @example
    * for await (const outcome of partner.provision(users, { runId, context: "first device" })) {
    *   if ("token" in outcome) await sendToApp(outcome.user, outcome.token);

@@ -14,33 +14,36 @@ import { checkFunction, checkInteger, checkObject, checkText, invalidArgument, o
 
 /** A user to create with a refresh token. */
 export interface UserToProvision {
-  /** 32 characters of zBase32, or 40 hex digits. */
+  /** The user id: 32 characters of zBase32, or 40 hex digits. */
   userID: string;
   region: Region;
-  /** The device or purpose of the refresh token. Default: the `context` of the run. */
+  /** The device or purpose of the refresh token. Default: the `context` in the options of the run. */
   context?: string | undefined;
 }
 
-/** Options of `PartnerClient.provision`. */
+/** The options of `PartnerClient.provision`. */
 export interface ProvisionOptions extends CallOptions {
   /**
-   * Identifies the run: at least 32 characters that cannot be guessed, such as `crypto.randomUUID()`. Store it with the
+   * The id of the run: at least 32 characters that cannot be guessed, such as `crypto.randomUUID()`. Store it with the
    * list, and keep it as secret as the tokens. A run with the same id returns the same tokens instead of new ones.
    */
   runId: string;
-  /** The device or purpose of the refresh tokens of users without a `context`. */
+  /** The device or purpose of the refresh tokens, for users without their own `context`. */
   context?: string | undefined;
-  /** The number of users to process at once, 1 to 1,000. Each request contains half of them. Default 1,000. */
+  /**
+   * The number of users to process at the same time, from 1 to 1,000. Each request contains half of them. Default:
+   * 1,000.
+   */
   concurrency?: number | undefined;
-  /** Called after each user with the number of users done, and how many of them failed. */
+  /** Called after each user with the number of processed users, and how many of them failed. */
   onProgress?: ((done: number, failed: number) => void) | undefined;
 }
 
-/** The outcome for one user. `user` is the object from the list. */
+/** The outcome for one user. `user` is the object from the caller's list. */
 export type ProvisionOutcome<User extends UserToProvision = UserToProvision> =
   { user: User; shadowUser: ShadowUser; token: string } | { user: User; error: KeyrootError };
 
-/** The service's operation that a run calls. `PartnerClient` has it. */
+/** The operation that a run calls. `PartnerClient` implements it. */
 interface ProvisioningOperations {
   createUsers(
     users: readonly UserToCreate[],
@@ -48,26 +51,29 @@ interface ProvisioningOperations {
   ): Promise<CreateUsersResult[]>;
 }
 
-/** The maximum number of users of a request. */
+/** Maximum number of users in a request. */
 export const MAX_LIST = 500;
 
-/** A UUID has 36 characters, 128 bits in hex have 32. */
+/** Minimum length of a run's id in characters. A UUID has 36 characters, and 128 bits in hex have 32. */
 const MIN_RUN_ID_LENGTH = 32;
 
-/** HTTP statuses that do not depend on the user, so every later request would get them. They end the run. */
+/** The HTTP statuses that end a run. They do not depend on the user, so all later requests would also fail. */
 const RUN_ENDING_STATUSES = new Set([401, 429, 502, 503, 504]);
 
-/** The partner is suspended or may create no more users, or the service is older and cannot create lists of users. */
+/**
+ * The error codes that end a run. The partner is suspended or has too many users, or the service is too old to create
+ * lists of users.
+ */
 const RUN_ENDING_CODES = new Set<string>(["PARTNER_SUSPENDED", "USER_LIMIT_REACHED", "OPERATION_UNKNOWN"]);
 
-/** Whether every later user would be rejected. */
+/** Checks whether an error would also affect all later users. */
 function endsRun(error: KeyrootError): boolean {
   if (!(error instanceof ServiceError)) return !(error instanceof ArgumentError);
   const { status, code } = error;
   return RUN_ENDING_STATUSES.has(status) || RUN_ENDING_CODES.has(code);
 }
 
-/** Does the same as `PartnerClient.provision`, with the operations of any client. */
+/** Runs `PartnerClient.provision` with the operations of any client. */
 export async function* provision<User extends UserToProvision>(
   operations: ProvisioningOperations,
   users: Iterable<User> | AsyncIterable<User>,
@@ -78,7 +84,7 @@ export async function* provision<User extends UserToProvision>(
   const end = new AbortController();
   const runSignal = signal === undefined ? end.signal : AbortSignal.any([signal, end.signal]);
   const run = { ...options, idempotencyKey: idempotencyKeyOf(runId), signal: runSignal };
-  // One request is under way while the service works on the other.
+  // Two requests run at the same time: one is sent or received while the service processes the other.
   const size = Math.max(1, Math.floor(concurrency / 2));
   const results = pMapIterable(inGroups(users, size), (group) => provisionGroup(operations, group, run), {
     concurrency: Math.floor(concurrency / size),
@@ -87,7 +93,7 @@ export async function* provision<User extends UserToProvision>(
   try {
     let [done, failed] = [0, 0];
     for (;;) {
-      // The list may never return its next user: an aborted caller must not wait for it.
+      // The list may never return its next user, so an aborted caller must not wait for it.
       const next = await rejectOnAbort(results.next(), signal);
       if (next.done === true) return;
       const ending = next.value.flatMap((outcome) =>
@@ -109,15 +115,15 @@ export async function* provision<User extends UserToProvision>(
   }
 }
 
-/** Options of a run, which all its requests share. */
+/** The options that all requests of a run share. */
 interface Run extends Pick<ProvisionOptions, "context"> {
   idempotencyKey: string;
   signal: AbortSignal;
 }
 
 /**
- * Creates a group of users with one request. If the service rejects the whole request for malformed users, each half is
- * sent separately.
+ * Creates a group of users with one request. If the service rejects the request because of a malformed user, sends each
+ * half of the group separately.
  */
 async function provisionGroup<User extends UserToProvision>(
   operations: ProvisioningOperations,
@@ -156,8 +162,8 @@ function toOutcome<User extends UserToProvision>(user: User, result: CreateUsers
 }
 
 /**
- * HMAC-SHA-256 under the run's id, 64 hex digits: the same in the same run, unguessable without its id. The service
- * distinguishes users and contexts.
+ * Computes the idempotency key of a run, 64 hex digits: HMAC-SHA-256 with the run's id as the key. It is the same for
+ * each attempt, and cannot be guessed without the id. The service distinguishes requests by their users and contexts.
  */
 function idempotencyKeyOf(runId: string): string {
   return bytesToHex(hmac(sha256, encodeUtf8(runId), encodeUtf8("users/createMany")));

@@ -22,39 +22,40 @@ import {
   webhookTest,
 } from "./answers.ts";
 
-/** Options of operations that create a secret. */
+/** The options of operations that create a webhook secret. */
 export interface NewSecretOptions extends CallOptions {
   /**
-   * 32 to 128 visible ASCII characters. For 24 hours, the same key with the same request returns the same secret.
-   * Default: a random key for each call, which all retries of the call share.
+   * The idempotency key: 32 to 128 visible ASCII characters. For 24 hours, the same request with the same key returns
+   * the same secret. Default: a random key for each call. All retries of the call share this key.
    */
   idempotencyKey?: string | undefined;
 }
 
-/** Options of `PartnerWebhooks.create`. */
+/** The options of `PartnerWebhooks.create`. */
 export interface NewEndpointOptions extends NewSecretOptions {
-  /** The types of events to receive, such as `key.published`. Default: all types. */
+  /** The event types to receive, such as `key.published`. Default: all types. */
   types?: readonly string[] | undefined;
 }
 
-/** Options of `PartnerWebhooks.update`. */
+/** The options of `PartnerWebhooks.update`. */
 export interface UpdateEndpointOptions extends CallOptions {
-  /** The URL to which events are sent from now on. Default: unchanged. */
+  /** The new URL of the endpoint. Default: unchanged. */
   url?: string | undefined;
-  /** The types of events to receive; an empty list for all types. Default: unchanged. */
+  /** The event types to receive. An empty list selects all types. Default: unchanged. */
   types?: readonly string[] | undefined;
 }
 
-/** Options of `PartnerWebhooks.listDeliveries`. */
+/** The options of `PartnerWebhooks.listDeliveries`. */
 export interface ListDeliveriesOptions extends PageOptions {
-  /** Only deliveries in this state. Default: all. */
+  /** The state of the deliveries to list. Default: deliveries in all states. */
   state?: WebhookDelivery["state"] | undefined;
-  /** The `event_id` after which the list begins. Default: the newest delivery. */
+  /** The `event_id` after which the list begins. Default: the list begins with the newest delivery. */
   after?: string | undefined;
 }
 
 /**
- * The partner's webhook endpoints: `webhooks` of `PartnerClient`. It throws the same errors as `PartnerClient`.
+ * The operations for the partner's webhook endpoints (`webhooks` of `PartnerClient`). They throw the same errors as the
+ * operations of `PartnerClient`.
  * @example
  * const { webhooks } = new PartnerClient({ serviceUrl: "https://keys.example", bizID, serverToken });
  * const { endpoint_id, secret } = await webhooks.create("https://app.example/webhooks");
@@ -67,7 +68,7 @@ export class PartnerWebhooks {
   }
 
   /**
-   * Adds an endpoint. Keep its secret: the service shows it this once.
+   * Adds a webhook endpoint. Store its secret, because the service shows it only once.
    * @param url https, on a public host
    */
   async create(url: string, options: NewEndpointOptions = {}): Promise<NewWebhookEndpoint> {
@@ -77,12 +78,12 @@ export class PartnerWebhooks {
     return this.#operations.call("/v1/authdBizSrv/webhooks/create", body, newEndpoint, { signal }, key);
   }
 
-  /** Returns the partner's endpoints in the order of creation. */
+  /** Returns the partner's webhook endpoints in the order of creation. */
   async list(options: CallOptions = {}): Promise<WebhookEndpoint[]> {
     return (await this.#operations.call("/v1/authdBizSrv/webhooks/list", {}, endpoints, options)).endpoints;
   }
 
-  /** Changes where an endpoint receives events, or which types. Repeating the call has no effect. */
+  /** Changes the URL or the event types of a webhook endpoint. Repeating the call has no effect. */
   async update(endpointID: string, options: UpdateEndpointOptions = {}): Promise<WebhookEndpoint> {
     const { signal, url, types } = checkCallOptions(options, "url", "types");
     const fields = {
@@ -92,17 +93,17 @@ export class PartnerWebhooks {
     return this.#change("/v1/authdBizSrv/webhooks/update", endpointID, fields, { signal });
   }
 
-  /** Pauses an endpoint's deliveries. Repeating the call has no effect. */
+  /** Pauses the deliveries to a webhook endpoint. Repeating the call has no effect. */
   async pause(endpointID: string, options: CallOptions = {}): Promise<WebhookEndpoint> {
     return this.#change("/v1/authdBizSrv/webhooks/pause", endpointID, {}, options);
   }
 
-  /** Resumes an endpoint's deliveries. Repeating the call has no effect. */
+  /** Resumes the deliveries to a webhook endpoint. Repeating the call has no effect. */
   async resume(endpointID: string, options: CallOptions = {}): Promise<WebhookEndpoint> {
     return this.#change("/v1/authdBizSrv/webhooks/resume", endpointID, {}, options);
   }
 
-  /** Deletes an endpoint with its deliveries. Repeating the call has no effect. */
+  /** Deletes a webhook endpoint and its deliveries. Repeating the call has no effect. */
   async delete(id: string, options: CallOptions = {}): Promise<void> {
     const body = bodyFor(id);
     const { endpoint_id } = await this.#operations.call("/v1/authdBizSrv/webhooks/delete", body, endpointID, options);
@@ -110,8 +111,8 @@ export class PartnerWebhooks {
   }
 
   /**
-   * Replaces an endpoint's secret. Deliveries are also signed with the earlier secrets for 24 hours, so that receivers can
-   * switch.
+   * Replaces the secret of a webhook endpoint. For 24 hours, deliveries are also signed with the earlier secrets, so
+   * that receivers have time to switch.
    */
   async rotateSecret(endpointID: string, options: NewSecretOptions = {}): Promise<RotatedSecret> {
     const { signal, idempotencyKey } = checkCallOptions(options, "idempotencyKey");
@@ -122,12 +123,12 @@ export class PartnerWebhooks {
     return rotated;
   }
 
-  /** Sends an event of the type `webhook.test`, and returns the endpoint's response. */
+  /** Sends an event of the type `webhook.test` to a webhook endpoint, and returns the endpoint's response. */
   async test(endpointID: string, options: CallOptions = {}): Promise<WebhookTest> {
     return this.#operations.call("/v1/authdBizSrv/webhooks/test", bodyFor(endpointID), webhookTest, options);
   }
 
-  /** Iterates over the deliveries to an endpoint, the newest first. */
+  /** Iterates over the deliveries to a webhook endpoint, the newest delivery first. */
   listDeliveries(
     endpointID: string,
     options: ListDeliveriesOptions = {},
@@ -141,16 +142,16 @@ export class PartnerWebhooks {
     return iteratePages(this.#operations, "/v1/authdBizSrv/webhooks/listDeliveries", list, options);
   }
 
-  /** Delivers one event to an endpoint again, under the same id. */
+  /** Delivers an event to a webhook endpoint again. The event keeps its id. */
   async redeliver(endpointID: string, eventID: string, options: CallOptions = {}): Promise<void> {
     const body = { ...bodyFor(endpointID), event_id: checkText("The argument eventID", eventID) };
     await this.#operations.call("/v1/authdBizSrv/webhooks/redeliver", body, queued, options);
   }
 
   /**
-   * Repeats all failed deliveries to an endpoint.
-   * @param since only deliveries created then or later, in ms since 1970
-   * @returns the number of deliveries
+   * Repeats all failed deliveries to a webhook endpoint.
+   * @param since the time in ms since 1970. Earlier deliveries are not repeated.
+   * @returns the number of repeated deliveries
    */
   async redeliverFailed(endpointID: string, since: number, options: CallOptions = {}): Promise<number> {
     const body = { ...bodyFor(endpointID), since: checkInteger("The argument since", since, 0) };

@@ -15,12 +15,12 @@ import {
 import { invalidArgument } from "../../input/options.ts";
 import type { CheckedPossession, ExternalKey, PossessionAnswer } from "./possession.ts";
 
-// This file is loaded on demand: curve arithmetic takes 8 kB, which other operations do not need.
+// This file is loaded only when it is needed. The curve arithmetic takes 8 kB, and other operations do not use it.
 
 /**
- * Answers the service's challenge. Service, chain and contract come from the app's options; those in the challenge are
- * only compared with them.
- * @returns undefined if the user has registered this key already
+ * Computes the response to the service's challenge. Uses the service, chain and contract from the app's options. Those
+ * in the challenge must be equal.
+ * @returns undefined if the user has already registered this key
  * @throws TransportError SERVICE_ANSWER_INVALID, CHALLENGE_MISMATCH; ArgumentError ARGUMENT_INVALID; and as `prove`
  */
 export async function answerChallenge(
@@ -74,7 +74,10 @@ function readBytes(where: string, value: string | undefined, length?: number): U
   throw new TransportError("SERVICE_ANSWER_INVALID", `${where} must be ${length ?? 105} bytes in base64.`);
 }
 
-/** A mismatch means a wrong option, or a service that passes on another service's challenge. */
+/**
+ * Compares a field of the challenge with the app's option. They differ if the option is wrong, or if the service passes
+ * on a challenge from another service.
+ */
 function compare(field: string, own: string | number | null, stated: string | number | null | undefined): void {
   if (own === stated) return;
   const message = `The challenge is for the ${field} ${String(stated)}, but the app's options say ${String(own)}: correct the option ${field} if the app is wrong. If it is right, do not use this service.`;

@@ -8,22 +8,30 @@ import { type UserID, parseUserID } from "../../identity/userID.ts";
 import { checkChainId, checkFunction, checkObject, checkText } from "../../input/options.ts";
 import { checkUrl } from "../../transport/url.ts";
 
-/** The service that the app expects. A challenge of another service, chain or contract is not answered. */
+/**
+ * The service that the app expects. The app does not respond to a challenge that names another service, chain or
+ * contract.
+ */
 export interface PossessionOptions {
-  /** The service's own URL (its `KEYROOT_SERVICE_URL`), if the app reaches it by another one. Default `serviceUrl`. */
+  /**
+   * The service's own URL (its `KEYROOT_SERVICE_URL`), if the app connects to a different URL. Default: `serviceUrl`.
+   */
   service?: string | undefined;
-  /** The chain (EIP-155) where the service publishes keys. Required by `register` unless the service publishes none. */
+  /**
+   * The id of the chain (EIP-155) on which the service publishes keys. `register` requires it, unless the service
+   * publishes no keys.
+   */
   chainId?: number | bigint | undefined;
-  /** The contract where the service publishes keys: 0x and 40 hex digits. Required with `chainId`. */
+  /** The contract in which the service publishes keys: 0x and 40 hex digits. Required with `chainId`. */
   contract?: string | undefined;
-  /** The user's id. If given, answers about another user are refused. */
+  /** The user's id. If it is set, responses about other users are rejected. */
   userID?: UserID | undefined;
 }
 
-/** The names of these options. */
+/** The names of the options in `PossessionOptions`. */
 export const POSSESSION: (keyof PossessionOptions)[] = ["service", "chainId", "contract", "userID"];
 
-/** `PossessionOptions`, checked. */
+/** The checked values of `PossessionOptions`. */
 export interface CheckedPossession extends Pick<PossessionStatement, "registry"> {
   serviceUrl: string;
   userID: UserID | undefined;
@@ -31,16 +39,16 @@ export interface CheckedPossession extends Pick<PossessionStatement, "registry">
 
 /** A public key whose private key the app cannot read, for example because it is in secure hardware. */
 export interface ExternalKey {
-  /** 105 bytes. */
+  /** The public key, 105 bytes. */
   publicKey: Uint8Array;
   /**
-   * Answers a challenge with 32 bytes. The ephemeral key in the statement is checked already. If the hardware computes the
-   * shared point, pass it to `responseOf` of `keyroot/identity`.
+   * Computes the response to a challenge, 32 bytes. The library has already checked the ephemeral key in the statement.
+   * If the hardware computes the shared point, pass this point to `responseOf` of `keyroot/identity`.
    */
   prove: (statement: PossessionStatement) => Promise<Uint8Array> | Uint8Array;
 }
 
-/** The fields with which `register` answers a challenge. */
+/** The fields of the request with which `register` responds to a challenge. */
 export interface PossessionAnswer {
   challenge: string;
   response: string;
@@ -65,9 +73,9 @@ export function checkPossession(options: ClientOptions & PossessionOptions, { se
 }
 
 /**
- * Checks the argument of `register`: a public key with its private key, or with a function.
+ * Checks the argument of `register`: a public key with its private key or with a function.
  * @returns the public key, 105 bytes
- * @throws ArgumentError as `checkPublicKey`; ARGUMENT_INVALID, without the private key
+ * @throws ArgumentError as `checkPublicKey`; ARGUMENT_INVALID. The error does not contain the private key.
  */
 export function checkKey(key: KeyPair | ExternalKey): Uint8Array {
   checkObject("The key", key, "an object with publicKey, and privateKey or prove");

@@ -31,9 +31,9 @@ import {
   type PossessionOptions,
 } from "./possession.ts";
 
-/** The service to call, and the user that calls it. */
+/** The options of `UserClient`. */
 export interface UserClientOptions extends ClientOptions, PossessionOptions {
-  /** The user's refresh token (docs/specification.md, "User refresh token"), which the partner created. */
+  /** The refresh token of a user (docs/specification.md, "User refresh token"). The partner creates it. */
   refreshToken: string;
 }
 
@@ -55,7 +55,7 @@ const withdrawnKey = object<AnswerOf<"/v1/authdUser/publicKey/withdraw">>({
   ...{ user_id: userID, key_id: text(), state: oneOf("unregistered") },
 });
 
-/** The result of `createVerifier` of `keyroot`. */
+/** A verifier of keys, such as the result of `createVerifier` of `keyroot`. */
 interface KeyVerifier<Verified> {
   verify: (
     userID: UserID,
@@ -64,14 +64,15 @@ interface KeyVerifier<Verified> {
 }
 
 /**
- * The client for a user's app: registers the user's public key, returns its state, and returns verified keys of other users.
+ * The client for a user's app. It registers the user's public key, returns the state of this key, and returns the
+ * verified keys of other users.
  *
- * It exchanges its refresh token for access tokens when necessary. Every operation is idempotent. So the client repeats it
- * after a network error, a timeout, and the statuses 429, 502, 503 and 504.
+ * The client exchanges its refresh token for access tokens when necessary. It repeats a request after a network error,
+ * a timeout, or the HTTP status 429, 502, 503 or 504. This is safe because every operation is idempotent.
  *
- * Every operation throws ServiceError with the service's code if the service refuses; TransportError UNREACHABLE,
- * TIMEOUT, REDIRECT_REFUSED, ANSWER_TOO_LARGE or SERVICE_ANSWER_INVALID if the service does not answer or its answer is
- * malformed; TransportError ABORTED; ArgumentError ARGUMENT_INVALID.
+ * Every operation throws these errors: ServiceError with the service's code if the service refuses the request;
+ * TransportError UNREACHABLE, TIMEOUT, REDIRECT_REFUSED, ANSWER_TOO_LARGE or SERVICE_ANSWER_INVALID if there is no
+ * valid response; TransportError ABORTED; ArgumentError ARGUMENT_INVALID.
  *
  * @example
  * const user = new UserClient({ serviceUrl: "https://keys.example", bizID, refreshToken, chainId, contract });
@@ -91,11 +92,12 @@ export class UserClient {
   }
 
   /**
-   * Registers the user's public key, and proves that the app holds its private key. The private key is not sent. A user has
-   * one key: repeating the call with it has no effect, and the service refuses another one with PUBLIC_KEY_REGISTERED.
-   * @param key the key pair, or the public key and a function that answers the service's challenge
-   * @throws ArgumentError as `checkPublicKey`; TransportError CHALLENGE_MISMATCH if the service is not the one of the
-   * options, or publishes elsewhere
+   * Registers the user's public key, and proves that the app has the private key. The private key is not sent. A user
+   * has only one key. Repeating the call with the same key has no effect. The service refuses a different key with
+   * PUBLIC_KEY_REGISTERED.
+   * @param key the key pair, or the public key and a function that responds to the service's challenge
+   * @throws ArgumentError as `checkPublicKey`; TransportError CHALLENGE_MISMATCH if the service, chain or contract
+   * differs from the options
    */
   async register(key: KeyPair | ExternalKey, options: CallOptions = {}): Promise<UserRecord> {
     const publicKey = checkKey(key);
@@ -112,9 +114,9 @@ export class UserClient {
   }
 
   /**
-   * Withdraws the user's own key while it is `pending`, for example because the user did not register it. The user can then
-   * register another one. Repeating the call has no effect. The service refuses with PUBLIC_KEY_SUBMITTED once the key is
-   * being published.
+   * Withdraws the user's own key while it is `pending`, for example because someone else registered it. The user can
+   * then register a different key. Repeating the call has no effect. The service refuses with PUBLIC_KEY_SUBMITTED if
+   * the key is already being published.
    * @param keyID the id of the registered key, from the record
    */
   async withdraw(keyID: string, options: CallOptions = {}): Promise<void> {
@@ -129,8 +131,8 @@ export class UserClient {
   }
 
   /**
-   * Gets the public key of another user of the same partner from the service, and verifies it against the chain. Returns
-   * only if the published key is the same. Do not use a key after an error.
+   * Requests the public key of another user of the same partner from the service, and verifies it against the chain.
+   * Returns the key only if the published key is the same. Do not use a key after an error.
    * @param userID 32 characters of zBase32
    * @param verifier the result of `createVerifier` of `keyroot`
    * @returns the result of `verifier.verify`
@@ -151,7 +153,8 @@ export class UserClient {
   }
 
   /**
-   * Returns the public key of another user of the same partner, as the service states it. `publicKeyOf` also verifies it.
+   * Returns the public key of another user of the same partner. The service reports the key without proof. Use
+   * `publicKeyOf` to verify it.
    * @param userID 32 characters of zBase32
    * @throws ArgumentError USER_ID_INVALID
    */
