@@ -4,18 +4,19 @@ import { encodeUtf8, isWellFormed } from "../engine/utf8.ts";
 import { ArgumentError } from "../errors.ts";
 import { USER_ID_BYTES, type UserID, userIDFromBytes } from "./userID.ts";
 
-/** RFC 2104, section 3 discourages keys that are shorter than the hash. */
+/** Minimum size of a secret in bytes. RFC 2104, section 3 discourages keys that are shorter than the hash. */
 const MIN_SECRET_BYTES = 32;
 
 /**
- * Derives a user id from a partner's own identifier for the user: the first 160 bits of HMAC-SHA-256 (RFC 2104) over the
- * identifier in UTF-8, under a secret of the partner. A plain hash would let anyone who guesses an identifier, such as an
- * e-mail address, find the user's id on the public chain or register it first.
+ * Derives a user id from the partner's own identifier for the user. The user id is the first 160 bits of HMAC-SHA-256
+ * (RFC 2104) over the identifier in UTF-8, with a secret of the partner as the key. A plain hash would be unsafe:
+ * anyone who guesses an identifier, such as an email address, could find the user's id on the public chain or register
+ * it first.
  *
- * The same secret and identifier always give the same id. Normalize identifiers first (case, Unicode normalization),
- * because a different text gives a different id.
- * @param secret at least 32 random bytes. Keep it secret: it links identifiers to user ids.
- * @param identifier any non-empty text
+ * The same secret and identifier always result in the same id. Normalize the identifier first (case and Unicode form),
+ * because a different text results in a different id.
+ * @param secret at least 32 random bytes. Keep it secret, because it links identifiers to user ids.
+ * @param identifier any text that is not empty
  * @throws ArgumentError SECRET_TOO_SHORT, IDENTIFIER_INVALID
  * @example
  * const userID = deriveUserID(secret, email.trim().toLowerCase().normalize("NFC"));
@@ -25,7 +26,8 @@ export function deriveUserID(secret: Uint8Array, identifier: string): UserID {
     const message = `The secret must be a Uint8Array of at least ${MIN_SECRET_BYTES} bytes.`;
     throw new ArgumentError("SECRET_TOO_SHORT", message);
   }
-  // UTF-8 cannot encode a lone surrogate, so identifiers that differ only in one would get the same id.
+  // UTF-8 cannot encode a surrogate without a partner. Different identifiers with such a surrogate could result in the
+  // same id.
   if (typeof identifier !== "string" || identifier === "" || !isWellFormed(identifier)) {
     throw new ArgumentError("IDENTIFIER_INVALID", "The identifier must be non-empty, well-formed Unicode text.");
   }

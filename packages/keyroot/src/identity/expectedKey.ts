@@ -3,26 +3,32 @@ import { ArgumentError, VerificationError } from "../errors.ts";
 import { describeValue } from "../input/describeValue.ts";
 import { PUBLIC_KEY_BYTES } from "./publicKey.ts";
 
-/** The type of `ANY_KEY`. Not `unique symbol`, which TypeScript widens to `symbol` in an object. */
+/**
+ * The type of `ANY_KEY`. It is not `unique symbol`, because TypeScript widens that type to `symbol` inside an object.
+ */
 type AnyKey = symbol & { readonly description: "keyroot.ANY_KEY" };
 
 /**
- * The value of `expectedPublicKey` that accepts any published key, without a comparison. A symbol, because no JSON contains
- * one: a server cannot choose it.
+ * The value of `expectedPublicKey` that accepts any published key without a comparison. It is a symbol because JSON
+ * cannot contain symbols, so a server cannot choose this value.
  * @example
  * const { publicKey } = await verifier.verify(userID, { expectedPublicKey: ANY_KEY });
  */
 export const ANY_KEY = /* @__PURE__ */ Symbol.for("keyroot.ANY_KEY") as AnyKey;
 
-/** The key that a server returned for a user: 105 bytes, or their base64. `ANY_KEY` accepts any published key. */
+/**
+ * The key that a server returned for a user: 105 bytes, or the same bytes in base64. `ANY_KEY` accepts any published
+ * key.
+ */
 export type ExpectedKey = Uint8Array | string | AnyKey;
 
-/** An expected key in bytes. */
+/** An expected key as bytes, or `ANY_KEY`. */
 export type ExpectedBytes = Uint8Array | AnyKey;
 
 /**
- * Checks an expected key. Refuses `undefined`: otherwise a renamed field in a server's answer would disable the comparison.
- * @returns a copy, because the caller may change the bytes before they are compared
+ * Checks an expected key. Rejects `undefined`, because a renamed field in a server's response would otherwise disable
+ * the comparison.
+ * @returns a copy of the key, because the caller may change the bytes before the comparison
  * @throws ArgumentError PUBLIC_KEY_LENGTH, BASE64_INVALID
  */
 export function parseExpectedKey(expected: unknown): ExpectedBytes {
@@ -33,7 +39,7 @@ export function parseExpectedKey(expected: unknown): ExpectedBytes {
   throw new ArgumentError("PUBLIC_KEY_LENGTH", message, { expected: PUBLIC_KEY_BYTES });
 }
 
-/** Compares a published key with the expected one. @throws VerificationError KEY_MISMATCH, step "key" */
+/** Compares a published key with the expected key. @throws VerificationError KEY_MISMATCH, step "key" */
 export function compareKey({ userID, pubKey }: { userID: string; pubKey: string }, expected: ExpectedBytes): void {
   if (typeof expected === "symbol") return;
   const actual = bytesToBase64(expected);

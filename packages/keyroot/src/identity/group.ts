@@ -4,14 +4,14 @@ import { ArgumentError } from "../errors.ts";
 import { bytesToHex, hexToBytes } from "../bytes/platform.ts";
 import { COORDINATE_BYTES, CURVE41417, parsePoint, UNCOMPRESSED } from "./publicKey.ts";
 
-// A separate file, because verifiers do not need the curve's group. Its library takes 5 ms to load (8 kB gzipped).
+// This code has its own file because verifiers do not need it. Its library takes 5 ms to load (8 kB gzipped).
 
-/** The prime order of the base point (Bernstein, Chuengsatiansup, Lange: eprint 2014/526). */
+/** The order of the base point, a prime number (Bernstein, Chuengsatiansup, Lange: eprint 2014/526). */
 export const ORDER = 2n ** 411n - 33364140863755142520810177694098385178984727200411208589594759n;
 
 let group: EdwardsPointCons | undefined;
 
-/** The curve's group. Created on first use, which takes about 5 ms. */
+/** Returns the group of Curve41417 points. The first call creates it, which takes about 5 ms. */
 export function curve(): EdwardsPointCons {
   return (group ??= edwards({
     ...CURVE41417,
@@ -24,7 +24,7 @@ export function curve(): EdwardsPointCons {
 }
 
 /**
- * Checks that a point is valid and in the subgroup of prime order, and returns it. Takes about 2 ms.
+ * Checks that a point is on the curve and in the subgroup of prime order, and returns it. Takes about 2 ms.
  * @param bytes 105 bytes
  * @throws ArgumentError as `checkPublicKey`, and PUBLIC_KEY_NOT_PRIME_ORDER
  */
@@ -34,13 +34,14 @@ export function parsePrimeOrderPoint(bytes: Uint8Array): EdwardsPoint {
   throw new ArgumentError("PUBLIC_KEY_NOT_PRIME_ORDER", "The public key is not in the subgroup of prime order.");
 }
 
-/** A random scalar from 1 to the curve's order minus 1. */
+/** Returns a random scalar that is at least 1 and less than the curve's order. */
 export function randomScalar(): bigint {
-  // 128 bits more than the order, so that the remainder is close to uniform (FIPS 186-5, appendix A.2.1).
+  // The random number has 128 bits more than the order, so that the remainder is close to uniform (FIPS 186-5, appendix
+  // A.2.1).
   return (BigInt(`0x${bytesToHex(randomBytes(COORDINATE_BYTES + 16))}`) % (ORDER - 1n)) + 1n;
 }
 
-/** 0x04, X and Y (SEC 1, section 2.3.3): 105 bytes. */
+/** Encodes a point as 105 bytes: 0x04, X and Y (SEC 1, section 2.3.3). */
 export function encodePoint(point: EdwardsPoint): Uint8Array {
   const { x, y } = point.toAffine();
   const [X, Y] = [x, y].map((coordinate) => coordinate.toString(16).padStart(2 * COORDINATE_BYTES, "0"));

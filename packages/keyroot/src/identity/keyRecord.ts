@@ -12,19 +12,20 @@ import { parseUserID, type UserID } from "./userID.ts";
 /** The published record of a user's public key (docs/specification.md, "Public key record"). */
 export interface KeyRecord {
   userID: UserID;
-  /** The public key's 105 bytes in base64. */
+  /** The 105 bytes of the public key in base64. */
   pubKey: string;
-  /** The first 16 bytes of SHA-256 over the public key, in base64. */
+  /** The first 16 bytes of the public key's SHA-256, in base64. */
   keyID: string;
 }
 
 const FIELDS = ["userID", "pubKey", "keyID"] as const;
 
-/** The length of a record as `serializeKeyRecord` writes it. */
+/** The length in characters of a record that `serializeKeyRecord` wrote. */
 const SERIALIZED_LENGTH = 232;
 /**
- * Such a record, if the text has that length and no underscore; `pubKey` then has 140 digits. Matching takes less than
- * half the time of parsing JSON. \w takes a quarter of the time of [A-Za-z0-9], and counted digits take longer.
+ * Matches a record that `serializeKeyRecord` wrote. The caller also checks its length and that it has no underscore.
+ * These checks are faster than exact digit counts. The match takes less than half the time of a JSON parser. \w takes a
+ * quarter of the time of [A-Za-z0-9].
  */
 const SERIALIZED =
   /^{"userID":"([ybndrfg8ejkmcpqxot1uwisza345h769]{32})","pubKey":"(\w*(?:[+/]\w*)*)","keyID":"([A-Za-z0-9+/]{21}[AQgw]==)"}$/;
@@ -42,7 +43,8 @@ export function makeKeyRecord(userID: UserID, publicKey: Uint8Array): KeyRecord 
 }
 
 /**
- * The exact text that is published and hashed: JSON with the three fields in this order, without spaces.
+ * Returns the exact text of a record that is published and hashed. It is JSON with the three fields in this order and
+ * without spaces.
  * @throws ArgumentError RECORD_INVALID
  * @example
  * const leaf = createHash("sha256").update(serializeKeyRecord(record)).digest("hex");
@@ -54,23 +56,23 @@ export function serializeKeyRecord(record: KeyRecord): string {
 }
 
 /**
- * Parses a record's text, with any order and spacing, and checks the form of its three fields. `checkKeyRecord` checks the
- * key itself.
+ * Parses the text of a record, and checks the form of its three fields. The fields may have any order and spacing.
+ * `checkKeyRecord` checks the key itself.
  * @throws ArgumentError RECORD_INVALID, JSON_INVALID, JSON_TOO_DEEP, JSON_DUPLICATE_KEY, JSON_FORBIDDEN_TOKEN,
  * USER_ID_INVALID, BASE64_INVALID, PUBLIC_KEY_LENGTH, KEY_ID_INVALID
  * @example
  * const { userID, pubKey } = parseKeyRecord(line);
  */
 export function parseKeyRecord(text: string): KeyRecord {
-  // `exec` alone would turn other values into text.
+  // The type must be checked first, because `exec` would convert other values to text.
   const isCandidate = typeof text === "string" && text.length === SERIALIZED_LENGTH && !text.includes("_");
   const match = isCandidate && (SERIALIZED.exec(text) as [string, string, string, string] | null);
-  // Destructuring takes twice as long before engines optimize it, and a file has many records.
+  // This is twice as fast as destructuring before engines optimize it. A file has many records.
   if (match) return { userID: match[1], pubKey: match[2], keyID: match[3] };
   return toKeyRecord(parseJson(text, 1));
 }
 
-/** Does the same as `parseKeyRecord`, for parsed JSON. */
+/** Checks the fields of a record that is already parsed from JSON, as `parseKeyRecord` does. */
 export function toKeyRecord(value: unknown): KeyRecord {
   if (
     !isObject(value) ||
@@ -88,8 +90,9 @@ export function toKeyRecord(value: unknown): KeyRecord {
 }
 
 /**
- * Checks the key in a record. It must be a point of the curve and not of small order, and `keyID` must be its id.
- * @returns the public key's 105 bytes
+ * Checks the key in a record. The key must be a point of the curve, must not have a small order, and must match
+ * `keyID`.
+ * @returns the 105 bytes of the public key
  * @throws ArgumentError as `checkPublicKey`; KEY_ID_MISMATCH, BASE64_INVALID, ARGUMENT_INVALID
  * @example
  * const publicKey = checkKeyRecord(parseKeyRecord(line));
@@ -122,10 +125,10 @@ function parseBase64(value: unknown, byteLength: number, code: "PUBLIC_KEY_LENGT
 }
 
 /**
- * Verifies the key in a published record, and compares it with the key that a server gave for the user.
+ * Verifies the key in a published record, and compares it with the key that a server returned for the user.
  * @param path the path of the record in its document, for error messages
- * @param expectedPublicKey the key that a server gave for the user; `ANY_KEY` for no comparison
- * @returns the public key's 105 bytes
+ * @param expectedPublicKey the key that a server returned for the user, or `ANY_KEY` for no comparison
+ * @returns the 105 bytes of the public key
  * @throws VerificationError as `checkKeyRecord`, step "record"; KEY_MISMATCH, step "key"
  */
 export function verifyKeyRecord(path: string, record: KeyRecord, expectedPublicKey: ExpectedBytes): Uint8Array {

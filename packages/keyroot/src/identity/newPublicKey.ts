@@ -2,15 +2,15 @@ import { curve, encodePoint, parsePrimeOrderPoint, randomScalar } from "./group.
 
 /** A private key and its public key. */
 export interface KeyPair {
-  /** A scalar from 1 to the curve's order less 1. */
+  /** The private key: a scalar that is at least 1 and less than the curve's order. */
   privateKey: bigint;
-  /** 105 bytes. */
+  /** The public key, 105 bytes. */
   publicKey: Uint8Array;
 }
 
 /**
- * Checks a public key before registration: as `checkPublicKey`, and that the point is in the subgroup of prime order.
- * Takes about 2 ms.
+ * Checks a public key before registration. In addition to `checkPublicKey`, the key must be in the subgroup of prime
+ * order. Takes about 2 ms.
  * @param bytes 105 bytes
  * @throws ArgumentError as `checkPublicKey`, and PUBLIC_KEY_NOT_PRIME_ORDER
  * @example
@@ -21,8 +21,7 @@ export function checkNewPublicKey(bytes: Uint8Array): void {
 }
 
 /**
- * Generates a key pair: a random scalar below the curve's order, and its public key of 105 bytes. Meant for samples and
- * tests.
+ * Generates a random key pair. Use it only for examples and tests.
  * @throws EnvironmentError ENVIRONMENT_UNSUPPORTED without a secure random source
  * @example
  * const { publicKey } = generateKeyPair();

@@ -15,43 +15,47 @@ import { checkPublicKey, keyIDOf, PUBLIC_KEY_BYTES } from "./publicKey.ts";
 import { type UserID, userIDToBytes } from "./userID.ts";
 
 /**
- * Proof that a user holds the private key of a public key, by Diffie-Hellman and a MAC, as RFC 6955 does for keys that
- * cannot sign. docs/proof-formats.md specifies the format.
+ * A proof that a user has the private key of a public key. It uses Diffie-Hellman and a MAC, as RFC 6955 does for keys
+ * that cannot sign. docs/proof-formats.md specifies the format.
  *
- * The service generates an ephemeral key pair for the challenge. Both sides compute the same shared point: the user from
- * the private key and the ephemeral key, the service from the ephemeral private key and the public key. The response is a
- * MAC under a key from that point, so it reveals nothing about the point to others.
+ * The service generates an ephemeral key pair for each challenge. Both sides compute the same shared point: the user
+ * from the private key and the ephemeral key, and the service from the ephemeral private key and the public key. The
+ * response is a MAC whose key is derived from this point. It reveals nothing about the point to others.
  */
 
-/** The statement that a response proves. A response is valid for exactly one statement. */
+/** The statement that a response proves. Each response is valid for only one statement. */
 export interface PossessionStatement {
-  /** The service's name, as `serviceNameOf` makes it from the URL. */
+  /** The name of the service: its URL in the form that `serviceNameOf` returns. */
   service: string;
-  /** Where the service publishes keys; undefined if it publishes none. */
+  /** The chain and the contract in which the service publishes keys. Undefined if it publishes no keys. */
   registry: { chainId: number; contract: string } | undefined;
   userID: UserID;
-  /** The key to register: 105 bytes. */
+  /** The public key to register, 105 bytes. */
   publicKey: Uint8Array;
-  /** The challenge: 32 random bytes of the service. */
+  /** The challenge: 32 random bytes that the service generates. */
   nonce: Uint8Array;
-  /** The service's public key for this challenge: 105 bytes. */
+  /** The ephemeral public key of the service for this challenge, 105 bytes. */
   ephemeralKey: Uint8Array;
-  /** When the challenge expires, in ms since 1970. */
+  /** The time at which the challenge expires, in ms since 1970. */
   expires: number;
 }
 
-/** The size of a challenge's nonce. */
+/** The size of a challenge's nonce in bytes. */
 export const NONCE_BYTES = 32;
-/** The size of a response: HMAC-SHA-256. */
+/** The size of a response in bytes. It is an HMAC-SHA-256. */
 export const RESPONSE_BYTES = 32;
 
-/** The beginning of every transcript, and the context of the MAC's key. No other protocol uses the same MAC. */
+/**
+ * The first bytes of every transcript, and the context for deriving the MAC key. The MAC is therefore invalid in any
+ * other protocol.
+ */
 const LABEL = "keyroot-possession-v1";
 const ZERO_ADDRESS = "0".repeat(40);
 const MAX_SERVICE_BYTES = 2 ** 16 - 1;
 
 /**
- * The form of a service's URL in statements: as the URL standard serializes it, without slashes at the end.
+ * Returns the form of a service's URL that statements contain. It is the URL standard's form, without slashes at the
+ * end.
  * @throws ArgumentError ARGUMENT_INVALID
  */
 export function serviceNameOf(url: string): string {
@@ -63,8 +67,8 @@ export function serviceNameOf(url: string): string {
 }
 
 /**
- * The bytes that the MAC covers. Fields of variable length have their length in front, so two statements never have the
- * same bytes.
+ * Returns the bytes that the MAC covers. A field of variable length begins with its length, so two statements never
+ * have the same bytes.
  * @throws ArgumentError ARGUMENT_INVALID, USER_ID_INVALID, PUBLIC_KEY_LENGTH
  */
 export function possessionTranscript(statement: PossessionStatement): Uint8Array {
@@ -89,8 +93,8 @@ export function possessionTranscript(statement: PossessionStatement): Uint8Array
 }
 
 /**
- * Answers a challenge with the private key. Checks the service's ephemeral key first: a point of small or mixed order would
- * reveal something about the private key.
+ * Computes the response to a challenge with the private key. Checks the service's ephemeral key first, because a point
+ * of small or mixed order would reveal information about the private key.
  * @returns the response, 32 bytes
  * @throws ArgumentError as `checkPublicKey` and PUBLIC_KEY_NOT_PRIME_ORDER, for the ephemeral key; ARGUMENT_INVALID
  * @example
@@ -104,8 +108,9 @@ export function provePossession(statement: PossessionStatement, privateKey: bigi
 }
 
 /**
- * The response for a shared point that secure hardware computed: the ephemeral key times the private key. Check the
- * ephemeral key with `checkNewPublicKey` before the hardware uses it.
+ * Computes the response to a challenge from a shared point that secure hardware computed. The shared point is the
+ * ephemeral key times the private key. Check the ephemeral key with `checkNewPublicKey` before you pass it to the
+ * hardware.
  * @param sharedPoint 105 bytes, encoded like a public key
  * @returns the response, 32 bytes
  * @throws ArgumentError as `checkPublicKey`, for the shared point; ARGUMENT_INVALID
@@ -120,8 +125,9 @@ export function responseOf(statement: PossessionStatement, sharedPoint: Uint8Arr
 export type ChallengeRequest = Omit<PossessionStatement, "ephemeralKey">;
 
 /**
- * For the service: checks the public key as `checkNewPublicKey`, and generates the ephemeral key pair of a challenge. The
- * ephemeral private key is not returned: the expected response is computed at once. Takes about 7 ms.
+ * Makes a challenge in the service. Checks the public key as `checkNewPublicKey` does, and generates an ephemeral key
+ * pair. Does not return the ephemeral private key, because it computes the expected response immediately. Takes about 7
+ * ms.
  * @returns the ephemeral key, 105 bytes, and the only valid response, 32 bytes
  * @throws ArgumentError as `checkNewPublicKey`, and as `possessionTranscript`
  */
@@ -138,7 +144,7 @@ export function makeChallenge(
 
 /**
  * Checks that a private key belongs to a public key.
- * @throws ArgumentError ARGUMENT_INVALID; the message does not contain the private key
+ * @throws ArgumentError ARGUMENT_INVALID. The message does not contain the private key.
  */
 export function checkKeyPair({ privateKey, publicKey }: KeyPair): void {
   checkAllBuiltins();
@@ -158,7 +164,7 @@ function checkBytes(what: string, bytes: Uint8Array, length: number): Uint8Array
   throw invalidArgument(what, `${length} bytes`, bytes);
 }
 
-/** A number as big-endian bytes. */
+/** Encodes a number as big-endian bytes. */
 function unsigned(value: number, bytes: number): Uint8Array {
   return hexToBytes(value.toString(16).padStart(2 * bytes, "0"));
 }

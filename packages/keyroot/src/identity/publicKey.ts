@@ -4,22 +4,28 @@ import { ArgumentError } from "../errors.ts";
 import { bytesToHex, hexToBytes, sha256Hex } from "../bytes/platform.ts";
 import { bytesToBase64 } from "../bytes/base64.ts";
 
-/** An uncompressed point of Curve41417: 0x04, X and Y (SEC 1, section 2.3.3). */
+/**
+ * The size of a public key in bytes. It is an uncompressed point of Curve41417: 0x04, X and Y (SEC 1, section 2.3.3).
+ */
 export const PUBLIC_KEY_BYTES = 105;
-/** The first half of a SHA-256. */
+/** The size of a key id in bytes. It is the first half of a SHA-256 hash. */
 export const KEY_ID_BYTES = 16;
 
 /** The first byte of an uncompressed point. */
 export const UNCOMPRESSED = 0x04;
 export const COORDINATE_BYTES = 52;
 
-/** Curve41417: x² + y² = 1 + d·x²·y² modulo p = 2⁴¹⁴ − 17 (Bernstein, Chuengsatiansup, Lange: eprint 2014/526). */
+/**
+ * The parameters of Curve41417: x² + y² = 1 + d·x²·y² modulo p = 2⁴¹⁴ − 17 (Bernstein, Chuengsatiansup, Lange: eprint
+ * 2014/526).
+ */
 export const CURVE41417 = { p: 2n ** 414n - 17n, d: 3617n } as const;
 const { p, d } = CURVE41417;
 
 /**
- * Checks a public key as every verifier does: length, format, coordinates below the field's prime, and the curve
- * equation. The point must not be of small order: 8 times the point is not the identity.
+ * Checks a public key: length, format, coordinates less than the field's prime, and the curve equation. The point must
+ * not have a small order. This means that 8 times the point must not be the identity. All verifiers make the same
+ * checks.
  * @param bytes 105 bytes
  * @throws ArgumentError PUBLIC_KEY_LENGTH, PUBLIC_KEY_FORMAT, PUBLIC_KEY_NOT_ON_CURVE, PUBLIC_KEY_SMALL_ORDER
  * @example
@@ -30,7 +36,7 @@ export function checkPublicKey(bytes: Uint8Array): void {
 }
 
 /**
- * The id of a public key: the first 16 bytes of SHA-256 over its 105 bytes.
+ * Computes the id of a public key: the first 16 bytes of the key's SHA-256.
  * @throws ArgumentError PUBLIC_KEY_LENGTH
  * @example
  * const keyID = keyIDOf(publicKey); // 16 bytes
@@ -46,7 +52,7 @@ function checkLength(bytes: Uint8Array): void {
   throw new ArgumentError("PUBLIC_KEY_LENGTH", message, { expected: PUBLIC_KEY_BYTES, actual: describeValue(bytes) });
 }
 
-/** Checks a public key as `checkPublicKey` does. @returns the point's coordinates */
+/** Checks a public key as `checkPublicKey` does. @returns the coordinates of the point */
 export function parsePoint(bytes: Uint8Array): AffinePoint<bigint> {
   checkLength(bytes);
   const hex = bytesToHex(bytes);
@@ -61,7 +67,8 @@ export function parsePoint(bytes: Uint8Array): AffinePoint<bigint> {
     const message = `The public key ${bytesToBase64(bytes)} is not a point of Curve41417.`;
     throw new ArgumentError("PUBLIC_KEY_NOT_ON_CURVE", message, { actual: bytesToBase64(bytes) });
   }
-  // 2·(x, y) = (2xy / …, (y² − x²) / …). So x = 0 for the orders 1 and 2, y = 0 for the order 4, x = ±y for the order 8.
+  // Doubling a point: 2·(x, y) = (2xy / …, (y² − x²) / …). So x is 0 for the orders 1 and 2, y is 0 for the order 4,
+  // and x = ±y for the order 8.
   if (x === 0n || y === 0n || x === y || x + y === p) {
     const message = `The public key ${bytesToBase64(bytes)} is a point of small order.`;
     throw new ArgumentError("PUBLIC_KEY_SMALL_ORDER", message, { actual: bytesToBase64(bytes) });
@@ -69,7 +76,7 @@ export function parsePoint(bytes: Uint8Array): AffinePoint<bigint> {
   return { x, y };
 }
 
-/** A smaller number that is congruent modulo p, because 2⁴¹⁴ is congruent to 17. */
+/** Returns a smaller number that is equal modulo p. This works because 2⁴¹⁴ equals 17 modulo p. */
 function reduce(n: bigint): bigint {
   return BigInt.asUintN(414, n) + 17n * (n >> 414n);
 }

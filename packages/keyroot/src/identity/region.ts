@@ -1,9 +1,9 @@
 /** The regions in which a user's data can be stored: Oregon and Ireland (docs/specification.md, "Limits"). */
 export const REGIONS = ["us-west-2", "eu-west-1"] as const;
-/** The name of a region: one of `REGIONS`. */
+/** The name of a region, such as "eu-west-1". */
 export type Region = (typeof REGIONS)[number];
 
-/** Whether a value is the name of a region. */
+/** Checks whether a value is the name of a region. */
 export function isRegion(value: unknown): value is Region {
   return REGIONS.includes(value as Region);
 }

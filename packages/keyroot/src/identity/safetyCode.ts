@@ -13,43 +13,49 @@ import { parseUserID, type UserID, userIDFromHex, userIDToBytes } from "./userID
 
 /** A user, and the public key that an app uses for this user. */
 export interface KeyHolder {
-  /** 32 lowercase characters of zBase32. */
+  /** The user id: 32 lowercase characters of zBase32. */
   userID: UserID;
-  /** 105 bytes, or their base64. */
+  /** The public key: 105 bytes, or the same bytes in base64. */
   publicKey: Uint8Array | string;
 }
 
-/** The safety code of two users. Both see the same digits only if both apps use the same two keys. */
+/** The safety code of two users. Both users see the same digits only if both apps use the same two keys. */
 export interface SafetyCode {
-  /** 60 decimal digits, for people. Equal on both sides. */
+  /** The 60 decimal digits that the two users compare. */
   digits: string;
-  /** 228 characters for a QR code, in its alphanumeric mode. The contact's app passes it to `verifySafetyPayload`. */
+  /**
+   * The text of the QR code: 228 characters in alphanumeric mode. The contact's app passes it to `verifySafetyPayload`.
+   */
   payload: string;
 }
 
 const DOMAIN = encodeUtf8("keyroot-safety-code-v1");
 /**
- * The number of iterations in Signal's applications. Each attempt to find another key with the same digits costs as many
- * hashes.
+ * The number of hash iterations, as in Signal's apps. An attacker needs this many hashes for each attempt to find
+ * another key with the same digits.
  */
 const ITERATIONS = 5200;
-/** The digits of a user: six groups of five, each from 5 bytes. */
+/** The number of digit groups per user. Each group has five digits and is computed from 5 bytes. */
 const GROUPS = 6;
 const GROUP_BYTES = 5;
-/** The part of the last hash that a payload contains: 256 bits. */
+/** The size in bytes of the hash in a payload: 256 bits. */
 const FINGERPRINT_BYTES = 32;
 
-/** All characters belong to the alphanumeric mode of QR codes (ISO/IEC 18004, section 7.4.4). */
+/**
+ * The format of a payload. QR codes can encode all its characters in alphanumeric mode (ISO/IEC 18004, section 7.4.4).
+ */
 const FORMAT = "KEYROOT-SAFETY-1";
 const PAYLOAD = /^KEYROOT-SAFETY-1:([0-9A-F]{40}):([0-9A-F]{40}):([0-9A-F]{64}):([0-9A-F]{64})$/;
 
 /**
- * Makes the safety code of two users. Both apps show it: the digits are equal only if each app uses the key that the
- * other user really has. Pass verified keys. Takes about 30 ms in Node, and 0.1 s in browsers.
+ * Makes the safety code of two users, which both apps show. The digits are equal only if each app uses the other user's
+ * real key. Pass verified keys. Takes about 30 ms in Node, and 0.1 s in browsers.
  *
- * The digits follow Signal's design of numeric fingerprints (libsignal, `fingerprint.rs`): SHA-512 iterated 5,200
- * times over id and key, 30 digits for each user, in numerical order. docs/proof-formats.md specifies them.
- * @throws ArgumentError USER_ID_INVALID, BASE64_INVALID, and as `checkPublicKey`; ARGUMENT_INVALID if both are one user
+ * The digits follow the design of Signal's numeric fingerprints (libsignal, `fingerprint.rs`): SHA-512 is iterated
+ * 5,200 times over user id and key. Each user has 30 digits. The smaller number comes first. docs/proof-formats.md
+ * specifies the digits.
+ * @throws ArgumentError USER_ID_INVALID, BASE64_INVALID, and as `checkPublicKey`; ARGUMENT_INVALID if both users are
+ * the same
  * @example
  * const { digits, payload } = makeSafetyCode({ userID, publicKey }, { userID: contactID, publicKey: verifiedKey });
  * console.log(digits.match(/\d{5}/g).join(" "));
@@ -64,21 +70,21 @@ export function makeSafetyCode(mine: KeyHolder, contact: KeyHolder): SafetyCode 
 }
 
 /**
- * Verifies the payload that the contact's app shows as a QR code: it belongs to these two users, and both apps use the
- * same two keys.
+ * Verifies the payload that the contact's app shows as a QR code. The payload must belong to these two users, and both
+ * apps must use the same two keys.
  * @param payload the scanned text
  * @param mine this app's user
  * @param contact the user who shows the payload
  * @throws VerificationError SAFETY_CODE_INVALID, step "file"; USER_MISMATCH, step "record"; SAFETY_CODE_MISMATCH, step
- * "key", whose `actual` contains "contact" if the contact has another key than this app uses for them, and "mine" if
- * the contact's app uses another key for this app's user
+ * "key". For SAFETY_CODE_MISMATCH, `actual` contains "contact" if the two apps have different keys for the contact, and
+ * "mine" if they have different keys for this app's user.
  * @throws ArgumentError as `makeSafetyCode`
  * @example
  * verifySafetyPayload(scanned, { userID, publicKey }, { userID: contactID, publicKey: verifiedKey });
  */
 export function verifySafetyPayload(payload: string, mine: KeyHolder, contact: KeyHolder): void {
   const [my, their] = parsePair(mine, contact);
-  // The user who shows a payload comes first in it.
+  // A payload begins with the user who shows it.
   const { ids, fingerprints } = parsePayload(payload);
   const [shower, other] = ids;
   if (shower === my.userID && other === their.userID) {
@@ -95,7 +101,7 @@ export function verifySafetyPayload(payload: string, mine: KeyHolder, contact: K
       actual: ids,
     });
   }
-  // Both are always compared, each in constant time.
+  // Both fingerprints are always compared, each in constant time.
   const theirsIsEqual = equalBytes(fingerprints[0], fingerprintOf(iterateHash(their)));
   const mineIsEqual = equalBytes(fingerprints[1], fingerprintOf(iterateHash(my)));
   if (theirsIsEqual && mineIsEqual) return;
@@ -108,12 +114,12 @@ export function verifySafetyPayload(payload: string, mine: KeyHolder, contact: K
   throw new VerificationError("key", "SAFETY_CODE_MISMATCH", message, { expected: [], actual });
 }
 
-/** A user whose key is valid. */
+/** A user with a valid public key. */
 interface Side {
   userID: UserID;
-  /** 20 bytes. */
+  /** The 20 bytes of the user id. */
   id: Uint8Array;
-  /** 105 bytes. */
+  /** The 105 bytes of the public key. */
   key: Uint8Array;
 }
 
@@ -132,7 +138,10 @@ function parseSide(what: string, holder: KeyHolder): Side {
   return { userID, id, key };
 }
 
-/** Both parts of the first input have fixed lengths, so no two users have the same input. */
+/**
+ * Computes the iterated hash of a user. The user id and the key have fixed lengths, so no two users have the same
+ * input.
+ */
 function iterateHash({ id, key }: Side): Uint8Array {
   let hash = sha512(concatBytes(DOMAIN, id, key));
   for (let i = 1; i < ITERATIONS; i++) hash = sha512(concatBytes(hash, key));
@@ -143,7 +152,10 @@ function fingerprintOf(hash: Uint8Array): Uint8Array {
   return hash.slice(0, FINGERPRINT_BYTES);
 }
 
-/** The 30 decimal digits of a user. The remainder modulo 100,000 of a number of 40 bits is uniform but for one part in 10⁷. */
+/**
+ * Computes the 30 decimal digits of a user. The remainder of a 40-bit number modulo 100,000 deviates from uniform by
+ * only one part in 10⁷.
+ */
 function digitsOf(hash: Uint8Array): string {
   let digits = "";
   for (let group = 0; group < GROUPS; group++) {

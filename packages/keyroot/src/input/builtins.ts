@@ -1,12 +1,12 @@
 import { ArgumentError } from "../errors.ts";
 
-/** The results of `applyMethods` with the methods of the language. */
+/** The results of `applyMethods` with the original array methods. */
 const EXPECTED = '[[-2,-1],[2],[2,2,1,1],[1],"2-1",[1,2],true,false,true,false,1,[[0,2],[1,1]],true]';
 
 /**
- * Checks the methods of Array on which this library relies. Some libraries replace methods of Array, and a method that
- * leaves out elements could make a wrong result look right. The check uses a small list, so it finds only replacements that
- * change the result for every list.
+ * Checks the array methods on which this library relies. Some libraries replace array methods. A method that skips
+ * elements could make a wrong result look correct. The check uses a small list, so it finds only replacements that give
+ * wrong results for every list.
  * @throws ArgumentError BUILTIN_REPLACED
  */
 export function checkBuiltins(): void {
@@ -15,8 +15,8 @@ export function checkBuiltins(): void {
 }
 
 /**
- * As `checkBuiltins`, also the methods that `merkle-tree-gen` replaces. This library does not use them, but elliptic curves and the
- * operator's programs do.
+ * Checks the same methods as `checkBuiltins`, and those that `merkle-tree-gen` replaces. This library does not use the
+ * latter, but elliptic-curve code and the operator's programs do.
  * @throws ArgumentError BUILTIN_REPLACED
  */
 export function checkAllBuiltins(): void {
@@ -35,7 +35,7 @@ function applyMethods(): string | undefined {
   try {
     list.push(2, 1);
     const isOne = (item: number) => item === 1;
-    // JSON.stringify uses no method of Array.
+    // JSON.stringify does not call any array method.
     return JSON.stringify([
       list.map((item) => -item),
       list.filter((item) => !isOne(item)),

@@ -3,19 +3,20 @@ import { ArgumentError, VerificationError, type VerificationStep } from "../erro
 import { checkBuiltins } from "./builtins.ts";
 import { parseJson } from "./json.ts";
 
-/** The limits of a document from an untrusted source. */
+/** The size limits for a document from an untrusted source. */
 export interface DocumentLimits {
-  /** The maximum size in bytes. */
+  /** Maximum size in bytes. */
   maxBytes: number;
-  /** The maximum nesting of objects and arrays. */
+  /** Maximum nesting depth of objects and arrays. */
   maxDepth: number;
 }
 
 /**
- * Parses a JSON document in UTF-8 from an untrusted source. Returns any `source` that is not bytes as it is, because the
- * caller has parsed it already.
+ * Parses an untrusted JSON document in UTF-8. Returns `source` unchanged if it is not bytes, because the caller has
+ * already parsed it.
  * @param subject the name of the document, for error messages
- * @throws VerificationError FILE_TOO_LARGE, FILE_NOT_UTF8, and as `parseJson`, step "file"; ArgumentError BUILTIN_REPLACED
+ * @throws VerificationError FILE_TOO_LARGE, FILE_NOT_UTF8, and as `parseJson`, step "file"; ArgumentError
+ * BUILTIN_REPLACED
  */
 export function parseDocument(subject: string, source: unknown, { maxBytes, maxDepth }: DocumentLimits): unknown {
   checkBuiltins();
@@ -30,22 +31,22 @@ export function decodeDocument(subject: string, source: Uint8Array, maxBytes: nu
     throw new VerificationError("file", "FILE_TOO_LARGE", message, { expected: maxBytes, actual: source.length });
   }
   try {
-    // Keeps a byte-order mark, which JSON does not allow: all readers must see the same text.
+    // Keeps a byte-order mark, which the JSON parser then rejects. This way, all readers see the same text.
     return decodeUtf8(source);
   } catch (cause) {
     throw new VerificationError("file", "FILE_NOT_UTF8", `${subject} is not UTF-8.`, { cause });
   }
 }
 
-/** Parses a decoded document. @throws VerificationError as `parseJson`, step "file" */
+/** Parses the text of an untrusted JSON document. @throws VerificationError as `parseJson`, step "file" */
 export function parseDocumentText(subject: string, text: string, maxDepth: number): unknown {
   return checkUntrusted("file", subject, () => parseJson(text, maxDepth));
 }
 
 /**
- * Runs a check or parser on data from an untrusted source. Where it throws an ArgumentError, the data fails verification:
- * throws a VerificationError with the same code instead.
- * @param subject the name of the data, with which the message begins
+ * Runs a check or parser on untrusted data. Converts each ArgumentError to a VerificationError with the same code,
+ * because invalid data means that the verification fails.
+ * @param subject the name of the data, for error messages
  */
 export function checkUntrusted<T>(step: VerificationStep, subject: string, check: () => T): T {
   try {

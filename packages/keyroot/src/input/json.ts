@@ -6,31 +6,35 @@ const BACKSLASH = 0x5c;
 const COLON = 0x3a;
 const COMMA = 0x2c;
 
-/** The characters allowed outside strings: structure, white space and digits. This excludes null, true, -1, 1.5 and 1e3. */
+/**
+ * The characters that are allowed outside strings: punctuation, white space and digits. This excludes null, true, -1,
+ * 1.5 and 1e3.
+ */
 const ALLOWED = charTable('{}[]:,"0123456789 \t\n\r');
-/** The codes of braces: the codes of brackets with this bit set. */
+/** The character codes of braces. The codes of brackets lack the bit BRACE_BIT. */
 const OPENING_BRACE = 0x7b;
 const CLOSING_BRACE = 0x7d;
 const BRACE_BIT = 0x20;
 
 /**
- * Parsing multiplies memory: an empty object takes 3 bytes of JSON and more than 60 bytes of memory, and each new order of
- * names in objects up to 600 bytes, because engines keep a hidden class for it. These limits follow from what the formats
- * here contain, with room to spare: a file has an object for every 400 bytes, a member for every 62, a comma for every 57
- * and a new name for every 268; a log has a member for every 53; a block a transaction hash of 69. Each limit is a number
- * for each document, and one more for so many characters.
+ * The limits on the number of values in a JSON text, because parsed values take much more memory than the text. An
+ * empty object takes 3 bytes of JSON and more than 60 bytes of memory. Each new order of member names takes up to 600
+ * bytes, because engines keep a hidden class for it. The limits are above the needs of Keyroot's formats. A Merkle file
+ * has an object for every 400 bytes, a member for every 62, a comma for every 57, and a new name for every 268. A log
+ * has a member for every 53 bytes, and a block has a transaction hash for every 69. Each limit is `perDocument`, plus
+ * one for every `characters` characters.
  */
 const CONTAINERS = { perDocument: 256, characters: 96 };
 const MEMBERS = { perDocument: 1024, characters: 40 };
 const ORDERED = { perDocument: 256, characters: 256 };
 
-/** A random factor per process. It prevents prepared orders of names with equal hashes. */
+/** A random factor, different in each process. It prevents attackers from preparing member names with equal hashes. */
 const FACTOR = Math.floor(Math.random() * 2 ** 30) * 2 + 1;
 
 /**
- * Parses JSON from an untrusted source. Allows only objects, arrays, strings and whole numbers, and each key of an object
- * once: `JSON.parse` silently keeps the last of several equal keys, so two readers could see different data in one file.
- * @param maxDepth the maximum nesting of objects and arrays
+ * Parses untrusted JSON. Allows only objects, arrays, strings and whole numbers. Rejects duplicate keys in an object,
+ * because `JSON.parse` silently keeps only the last one. Two readers could then see different data in the same file.
+ * @param maxDepth the maximum nesting depth of objects and arrays
  * @throws ArgumentError JSON_INVALID, JSON_DUPLICATE_KEY, and as `scanJson`
  */
 export function parseJson(text: string, maxDepth: number): unknown {
@@ -53,8 +57,8 @@ export function parseJson(text: string, maxDepth: number): unknown {
 }
 
 /**
- * Parses JSON with any values, unless it would take much more memory than its size.
- * @param maxDepth the maximum nesting of objects and arrays
+ * Parses JSON with values of any type. Rejects a text that would take much more memory than its size.
+ * @param maxDepth the maximum nesting depth of objects and arrays
  * @param documents the number of documents in the text
  * @throws ArgumentError as `scanJson`; SyntaxError if the text is not JSON
  */
@@ -64,11 +68,11 @@ export function parseBoundedJson(text: string, maxDepth: number, documents: numb
 }
 
 /**
- * Refuses a JSON text that would take much more memory than its size, before it is parsed. The result is meaningless if the
- * text is not JSON.
- * @param maxDepth the maximum nesting of objects and arrays
+ * Rejects a JSON text that would take much more memory than its size. Runs before the text is parsed. The result has no
+ * meaning if the text is not JSON.
+ * @param maxDepth the maximum nesting depth of objects and arrays
  * @param documents the number of documents in the text
- * @param allowed 1 for each ASCII code that is allowed outside strings. Default: any character
+ * @param allowed a table with 1 for each ASCII code that is allowed outside strings. Default: any character
  * @returns the number of members of all objects
  * @throws ArgumentError JSON_TOO_DEEP, JSON_TOO_MANY_VALUES, JSON_FORBIDDEN_TOKEN
  */
@@ -77,9 +81,9 @@ function scanJson(text: string, maxDepth: number, documents: number, allowed?: U
   const maxOrdered = limitOf(ORDERED);
   let [depth, containers, members, commas, ordered] = [0, 0, 0, 0, 0];
   let [nameStart, nameEnd] = [0, 0];
-  /** For each open object, a hash of its names so far in their order, and their number. */
+  /** For each open object: a hash of its member names in order, and their number. */
   const [namesAt, membersAt] = [new Int32Array(maxDepth + 1), new Int32Array(maxDepth + 1)];
-  /** The orders of names of all objects. `ordered` is the sum of their lengths. */
+  /** The orders of member names found so far. `ordered` is the sum of their lengths. */
   const orders = new Set<number>();
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
@@ -96,11 +100,11 @@ function scanJson(text: string, maxDepth: number, documents: number, allowed?: U
         names = Math.imul(names ^ character, FACTOR);
       }
       namesAt[depth] = names;
-      // Engines keep members named by a number below 2^32 in a separate table of 300 bytes. No format here has them,
-      // nor escaped names, which may be numbers.
+      // If a member's name is a number less than 2^32, engines store the member in a separate table of 300 bytes. No
+      // format of Keyroot has such names. Escaped names are treated in the same way, because they may be numbers.
       if (isEscaped || (nameEnd - nameStart < 12 && text.charCodeAt(nameStart + 1) < COLON)) ordered += 4;
       membersAt[depth] = (membersAt[depth] ?? 0) + 1;
-      // Text that is not JSON may repeat colons after one long name.
+      // A text that is not JSON may contain several colons after one long name.
       nameStart = nameEnd;
     } else if (code === COMMA) {
       commas++;
@@ -132,12 +136,15 @@ function scanJson(text: string, maxDepth: number, documents: number, allowed?: U
   throw new ArgumentError("JSON_TOO_MANY_VALUES", message, { actual });
 }
 
-/** Whether a parsed value is an object, and not an array or null. */
+/** Checks whether a parsed value is an object, and not an array or null. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The index of the quote that ends the string starting at `start`: the next one after an even number of backslashes. */
+/**
+ * Returns the index of the closing quote of a string. A quote closes the string if an even number of backslashes
+ * precedes it.
+ */
 function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     let before = end;
@@ -147,13 +154,13 @@ function endOfString(text: string, start: number): number {
   return text.length;
 }
 
-/** Counts the members of all objects in a value whose nesting is at most `depth`. */
+/** Counts the members of all objects in a value with a nesting depth of at most `depth`. */
 function countMembers(value: unknown, depth: number): number {
   let count = 0;
   if (Array.isArray(value)) {
     for (const child of value as unknown[]) count += countMembers(child, depth - 1);
   } else if (isObject(value)) {
-    // for-in creates no arrays, and takes a third of the time of Object.keys and Object.values.
+    // The for-in loop is three times as fast as Object.keys and Object.values, because it creates no arrays.
     for (const key in value) count += depth > 1 ? 1 + countMembers(value[key], depth - 1) : 1;
   }
   return count;

@@ -3,14 +3,15 @@ import { describeValue } from "./describeValue.ts";
 import { isObject } from "./json.ts";
 
 /**
- * Checks of the arguments that callers pass: plain JavaScript can pass any value. Each check returns the value, or throws
- * ArgumentError ARGUMENT_INVALID with the expected and the actual value. `what` begins the message: "The option chainId".
+ * Checks for arguments, because programs in plain JavaScript can pass any value. Each check returns the value, or
+ * throws ArgumentError ARGUMENT_INVALID with the expected and the actual value. The error message begins with `what`,
+ * such as "The option chainId".
  */
 
-/** setTimeout counts with 31 bits (HTML Living Standard, section 8.6). */
+/** Maximum timeout in ms. setTimeout stores the time in 31 bits (HTML Living Standard, section 8.6). */
 export const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
-/** The error for a value that cannot be used. The message shows the value: do not pass secrets. */
+/** Makes the error for an invalid argument. Do not pass a secret, because the message contains the value. */
 export function invalidArgument(what: string, expected: string, actual: unknown): ArgumentError {
   const shown = describeValue(actual);
   return new ArgumentError("ARGUMENT_INVALID", `${what} must be ${expected}, but is ${shown}.`, {
@@ -19,32 +20,35 @@ export function invalidArgument(what: string, expected: string, actual: unknown)
   });
 }
 
-/** An object. @param expected describes the object, for the message */
+/** Checks that a value is an object. @param expected describes the object, for the error message */
 export function checkObject<T extends object>(what: string, value: T, expected = "an object"): T {
   if (isObject(value)) return value;
   throw invalidArgument(what, expected, value);
 }
 
-/** A text, of a certain form where one is given. @param expected describes the form, for the message */
+/**
+ * Checks that a value is a text, which may need to have a certain form. @param expected describes the form, for the
+ * error message
+ */
 export function checkText(what: string, value: unknown, expected = "a text", form?: RegExp): string {
-  // `form.test` alone would turn an array into text.
+  // The type must be checked first, because `form.test` would convert an array to text.
   if (typeof value === "string" && form?.test(value) !== false) return value;
   throw invalidArgument(what, expected, value);
 }
 
-/** A whole number from `min` to `max`. */
+/** Checks that a value is a whole number from `min` to `max`. */
 export function checkInteger(what: string, value: unknown, min: number, max = Number.MAX_SAFE_INTEGER): number {
   if (Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= max) return value as number;
   const range = max === Number.MAX_SAFE_INTEGER ? `${min} or more` : `${min} to ${max}`;
   throw invalidArgument(what, `a whole number, ${range}`, value);
 }
 
-/** A chain's id (EIP-155). Libraries for Ethereum have it as a bigint. */
+/** Checks a chain id (EIP-155). Also accepts a bigint, which Ethereum libraries use. */
 export function checkChainId(what: string, value: unknown): number {
   return checkInteger(what, typeof value === "bigint" ? Number(value) : value, 1);
 }
 
-/** `true` or `false`: the text "false" would count as true in a condition. */
+/** Checks that a value is `true` or `false`. A text such as "false" would count as true in a condition. */
 export function checkBoolean(what: string, value: unknown): boolean {
   if (typeof value === "boolean") return value;
   throw invalidArgument(what, "true or false", value);
@@ -61,20 +65,21 @@ export function checkFunction<T>(what: string, value: T): T {
 }
 
 export function checkSignal(what: string, value: AbortSignal): AbortSignal {
-  // `instanceof` would refuse a signal from another window.
+  // `instanceof` would reject a signal that was created in another window.
   if (Object.prototype.toString.call(value) === "[object AbortSignal]") return value;
   throw invalidArgument(what, "an AbortSignal", value);
 }
 
-/** Applies a check unless the value is undefined: the option then has its default, or none. */
+/** Runs a check unless the value is undefined. */
 export function optional<T>(check: (what: string, value: T) => T, what: string, value: T | undefined): T | undefined {
   return value === undefined ? undefined : check(what, value);
 }
 
 /**
- * Refuses options with other names: a misspelt option would have no effect, and could weaken the caller's requirements.
- * @param what begins the message: "The options"
- * @throws ArgumentError ARGUMENT_INVALID, with the nearest name in `expected`
+ * Rejects options with unknown names. A misspelled option would have no effect, and could weaken the caller's
+ * requirements.
+ * @param what the start of the error message, such as "The options"
+ * @throws ArgumentError ARGUMENT_INVALID, with the most similar name in `expected`
  */
 export function checkNames<T extends object>(what: string, options: T, names: readonly string[]): T {
   const known = new Set(names);
@@ -88,7 +93,7 @@ export function checkNames<T extends object>(what: string, options: T, names: re
   return options;
 }
 
-/** The most similar name, if at most two letters differ, or a third of them; upper and lower case count as equal. */
+/** Finds the most similar name, ignoring case. At most two letters, or a third of the letters, may differ. */
 export function nearestName(name: string, names: readonly string[]): string | undefined {
   let nearest: string | undefined;
   let least = Infinity;
@@ -100,7 +105,7 @@ export function nearestName(name: string, names: readonly string[]): string | un
   return nearest;
 }
 
-/** The number of letters that one name has and the other lacks, in any order. */
+/** Counts the letters that only one of two names contains, in any order. */
 function differenceOf(a: string, b: string): number {
   let missing = 0;
   for (const letter of a) {

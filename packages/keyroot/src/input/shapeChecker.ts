@@ -7,8 +7,8 @@ import { isObject } from "./json.ts";
 export type MakeShapeError = (message: string, details: ErrorDetails) => KeyrootError;
 
 /**
- * Checks the shape of parsed data from an untrusted source and returns it typed. Each method takes the path of the value,
- * such as `siblings[0].hash`, for the error message, and throws the error that `makeError` makes.
+ * Checks the types of untrusted parsed data, and returns the data with TypeScript types. Each method takes the path of
+ * the value, such as `siblings[0].hash`, for the error message. It throws the error that `makeError` makes.
  */
 export class ShapeChecker {
   private readonly makeError: MakeShapeError;
@@ -17,7 +17,7 @@ export class ShapeChecker {
     this.makeError = makeError;
   }
 
-  /** An object with exactly these keys. */
+  /** Checks an object that has exactly these keys. */
   object<Key extends string>(path: string, value: unknown, keys: readonly Key[]): Record<Key, unknown> {
     const fits =
       isObject(value) && Object.keys(value).length === keys.length && keys.every((key) => hasOwn(value, key));
@@ -26,51 +26,54 @@ export class ShapeChecker {
     throw this.error(path, `an object with exactly the keys ${keys.join(", ")}`, actual);
   }
 
-  /** The values of these keys of an object, which may have other keys. A missing key gives undefined. */
+  /**
+   * Returns the values of these keys of an object. The object may have other keys. The value of a missing key is
+   * undefined.
+   */
   fields<Key extends string>(path: string, value: unknown, keys: readonly Key[]): Record<Key, unknown> {
     const object = this.dictionary(path, value);
     const own = keys.map((key) => [key, hasOwn(object, key) ? object[key] : undefined]);
     return Object.fromEntries(own) as Record<Key, unknown>;
   }
 
-  /** An object with any keys. */
+  /** Checks an object with any keys. */
   dictionary(path: string, value: unknown): Record<string, unknown> {
     if (isObject(value)) return value;
     throw this.error(path, "an object", value);
   }
 
-  /** An array of any length. */
+  /** Checks an array of any length. */
   array(path: string, value: unknown): unknown[] {
     if (Array.isArray(value)) return value;
     throw this.error(path, "an array", value);
   }
 
-  /** An array of at most `maxLength` items. Returns the result of `readItem` for each item. */
+  /** Checks an array of at most `maxLength` items. Returns the result of `readItem` for each item. */
   list<T>(path: string, value: unknown, maxLength: number, readItem: (path: string, item: unknown) => T): T[] {
     const items = this.array(path, value);
     if (items.length > maxLength) throw this.error(`${path}.length`, `at most ${maxLength}`, items.length);
     return items.map((item, i) => readItem(`${path}[${i}]`, item));
   }
 
-  /** A string, which matches `pattern` if one is given. */
+  /** Checks a string. The pattern is optional. */
   text(path: string, value: unknown, pattern?: RegExp): string {
     if (typeof value === "string" && pattern?.test(value) !== false) return value;
     throw this.error(path, pattern === undefined ? "a string" : `a string that matches ${pattern.source}`, value);
   }
 
-  /** One of these strings or numbers. */
+  /** Checks that a value is one of these strings or numbers. */
   oneOf<Value extends string | number>(path: string, value: unknown, expected: readonly Value[]): Value {
     for (const each of expected) if (each === value) return each;
     throw this.error(path, `one of ${expected.join(", ")}`, value);
   }
 
-  /** `true` or `false`. */
+  /** Checks that a value is `true` or `false`. */
   boolean(path: string, value: unknown): boolean {
     if (typeof value === "boolean") return value;
     throw this.error(path, "true or false", value);
   }
 
-  /** A safe integer of at least zero. */
+  /** Checks a whole number of at least zero. */
   count(path: string, value: unknown): number {
     if (Number.isSafeInteger(value) && (value as number) >= 0) return value as number;
     throw this.error(path, "a whole number", value);

@@ -9,17 +9,17 @@ import { MerkleTree } from "./tree.ts";
 
 /** The content of a Merkle-tree file: one record per user, in the order of the leaves. */
 export interface MerkleFile {
-  /** The exact texts that are hashed as leaves. */
+  /** The exact texts of the records, whose hashes are the leaves. */
   values: readonly string[];
-  /** The records in `values`, parsed. */
+  /** The parsed records of `values`. */
   records: readonly KeyRecord[];
-  /** The index in `values` of each user's record. */
+  /** The index of each user's record in `values`. */
   lookup: ReadonlyMap<UserID, number>;
   tree: MerkleTree;
 }
 
 /**
- * Makes the file of these users' records, sorted by `userID` in byte order.
+ * Makes a Merkle-tree file from records. The file contains the records sorted by `userID` in byte order.
  * @param records 1 to 1,000,000 records, one per user
  * @throws ArgumentError DUPLICATE_USER, DUPLICATE_VALUE, TREE_EMPTY, TREE_TOO_LARGE, ARGUMENT_INVALID, and as
  * `parseKeyRecord`
@@ -30,16 +30,16 @@ export interface MerkleFile {
 export function makeMerkleFile(records: readonly KeyRecord[]): MerkleFile {
   checkBuiltins();
   if (!Array.isArray(records)) throw invalidArgument("The argument records", "an array of key records", records);
-  // Texts of equal length that begin with the id, so their order is the order of the ids. The copy has no holes, which
-  // `map` would skip.
+  // All texts have the same length and begin with the user id, so sorting them sorts the ids. The array is copied
+  // because `map` would skip holes.
   const values = [...(records as readonly KeyRecord[])].map((record) => serializeKeyRecord(record)).sort();
-  // Parses the texts again, so that every verifier accepts the file.
+  // Parses the texts again, to make sure that every verifier accepts the file.
   return fileOf(values);
 }
 
 /**
- * Writes a file as JSON in pieces, so that a file of any size can be written. The keys have the order of the deployed
- * files, without spaces.
+ * Writes a Merkle-tree file as JSON without spaces. The keys have the same order as in the deployed files. The text is
+ * returned in pieces, so that it can be longer than the longest string.
  * @throws ArgumentError ARGUMENT_INVALID
  * @example
  * const text = [...serializeMerkleFile(file)].join("");
@@ -48,7 +48,7 @@ export function* serializeMerkleFile(file: MerkleFile): Generator<string> {
   yield* piecesOf(checkMerkleFile(file));
 }
 
-/** The file's text in JSON, in pieces. */
+/** Returns the JSON of a Merkle-tree file in pieces. */
 export function* piecesOf({ values, lookup, tree }: MerkleFile): Generator<string> {
   yield `{"merkle":{"root":"${tree.root}","hashalgo":"sha256","leaves":${tree.leafCount},"levels":${tree.height}`;
   for (const nodes of serializeNodes(tree)) yield `,${nodes}`;
@@ -60,7 +60,7 @@ export function* piecesOf({ values, lookup, tree }: MerkleFile): Generator<strin
   yield `],"lookup":{${lines.join()}}}`;
 }
 
-/** Returns `file` if it has the parts of a MerkleFile. @throws ArgumentError ARGUMENT_INVALID */
+/** Checks that a value is a MerkleFile, and returns it. @throws ArgumentError ARGUMENT_INVALID */
 export function checkMerkleFile(file: unknown): MerkleFile {
   checkBuiltins();
   if (isObject(file) && Array.isArray(file["values"]) && file["lookup"] instanceof Map && isObject(file["tree"])) {
@@ -70,7 +70,7 @@ export function checkMerkleFile(file: unknown): MerkleFile {
 }
 
 /**
- * The file with these values.
+ * Makes a Merkle-tree file from the texts of its records.
  * @throws ArgumentError as `makeMerkleFile`
  */
 export function fileOf(values: readonly string[]): MerkleFile {

@@ -6,13 +6,13 @@ import { hashChildren } from "./hash.ts";
 import { MAX_VALUES } from "./tree.ts";
 
 const HASH_DIGITS = 64;
-/** Position and number of leaves: 4 bytes each. */
+/** The number of hex digits (4 bytes) for the first leaf's position, and for the number of leaves. */
 const COUNT_DIGITS = 8;
 
 /**
- * Verifies a chunk from an untrusted source, and finds a leaf in it.
+ * Verifies an untrusted leaf chunk, and finds a leaf in it.
  * @param bytes the chunk as it was served
- * @param leaf the hash of a record's text: 64 lowercase hex digits
+ * @param leaf the hash of a record's text, 64 lowercase hex digits
  * @param tree the root of the tree, 64 lowercase hex digits, and the number of its leaves
  * @returns the position of the leaf in the tree
  * @throws VerificationError PROOF_SHAPE, step "file"; ROOT_MISMATCH, step "tree"; USER_NOT_IN_FILE, step "record"
@@ -42,7 +42,7 @@ export function findInLeafChunk(
   throw new VerificationError("record", "USER_NOT_IN_FILE", message, { expected: leaf });
 }
 
-/** The root over a range of leaves and its siblings, all of which it needs. */
+/** Computes the root from a range of leaves and the sibling hashes. All sibling hashes must be needed. */
 function rootOver(leaves: readonly string[], first: number, leafCount: number, siblings: readonly string[]): string {
   let nodes = [...leaves];
   let used = 0;

@@ -2,19 +2,20 @@ import { sha256Hex } from "../bytes/platform.ts";
 import { ArgumentError, VerificationError, type VerificationStep } from "../errors.ts";
 import { describeValue } from "../input/describeValue.ts";
 
-/** A Merkle root, or any other hash of a Merkle tree: 64 lowercase hex digits, without 0x. */
+/** A hash in a Merkle tree, such as its root: 64 lowercase hex digits, without 0x. */
 export const MERKLE_ROOT = /^[0-9a-f]{64}$/;
 
-/** A text with the form of two hashes in a row. */
+/** Matches a text that consists of two hashes. */
 const TWO_HASHES = /^[0-9a-f]{128}$/;
 
-/** Whether a value has the form of a Merkle root: 64 lowercase hex digits, without 0x. */
+/** Checks whether a value has the form of a Merkle root: 64 lowercase hex digits, without 0x. */
 export function isMerkleRoot(value: unknown): value is string {
   return typeof value === "string" && MERKLE_ROOT.test(value);
 }
 
 /**
- * The hash of a leaf: SHA-256 over the value's exact text in UTF-8 (docs/specification.md, "Tree construction rules", 1).
+ * Computes the hash of a leaf: SHA-256 over the exact text of the value in UTF-8 (docs/specification.md, "Tree
+ * construction rules", 1).
  * @returns 64 lowercase hex digits
  */
 export function hashLeaf(value: string): string {
@@ -22,23 +23,27 @@ export function hashLeaf(value: string): string {
 }
 
 /**
- * The hash of a node: SHA-256 over the 128 ASCII characters of its children's lowercase hex, left then right. This is the
- * rule of the deployed format (docs/formats.md, "Merkle tree"); the specification does not state it.
+ * Computes the hash of an inner node: SHA-256 over 128 ASCII characters, which are the lowercase hex digits of the left
+ * child and then of the right child. The deployed format uses this rule (docs/formats.md, "Merkle tree"). The
+ * specification does not state it.
  * @param left 64 lowercase hex digits
- * @param right 64 lowercase hex digits; equal to `left` for a node that is paired with itself
+ * @param right 64 lowercase hex digits. A node that is paired with itself is also the right child.
  * @returns 64 lowercase hex digits
  */
 export function hashChildren(left: string, right: string): string {
   return sha256Hex(left + right);
 }
 
-/** The root in the name `<root>.json` of a Merkle-tree file; undefined for any other name. */
+/** Returns the root from the name of a Merkle-tree file, `<root>.json`. Returns undefined for any other name. */
 export function rootOfFileName(name: string): string | undefined {
   const root = name.endsWith(".json") ? name.slice(0, -".json".length) : undefined;
   return isMerkleRoot(root) ? root : undefined;
 }
 
-/** Returns `root` if it is a Merkle root: 64 lowercase hex digits, without 0x. @throws ArgumentError HASH_INVALID */
+/**
+ * Checks that a value is a Merkle root (64 lowercase hex digits, without 0x), and returns it. @throws ArgumentError
+ * HASH_INVALID
+ */
 export function checkMerkleRoot(root: unknown): string {
   if (isMerkleRoot(root)) return root;
   const message = `A Merkle root must be 64 lowercase hex digits without 0x, but is ${describeValue(root)}.`;
@@ -46,8 +51,8 @@ export function checkMerkleRoot(root: unknown): string {
 }
 
 /**
- * Checks that a value is not 128 lowercase hex digits. Its leaf would be the hash of a node: the format does not
- * separate leaves from nodes (docs/formats.md, "Merkle-tree file").
+ * Rejects a value that consists of 128 lowercase hex digits. Its leaf could also be the hash of an inner node, because
+ * the format does not distinguish them (docs/formats.md, "Merkle-tree file").
  * @throws VerificationError VALUE_LOOKS_LIKE_NODE
  */
 export function checkNotNode(step: VerificationStep, path: string, value: string): void {

@@ -3,15 +3,15 @@ import type { KeyRecord } from "../identity/keyRecord.ts";
 import { isUserID, type UserID } from "../identity/userID.ts";
 import { describeValue } from "../input/describeValue.ts";
 
-/** The index of each user's record. @throws ArgumentError DUPLICATE_VALUE, DUPLICATE_USER */
+/** Returns the index of each user's record. @throws ArgumentError DUPLICATE_VALUE, DUPLICATE_USER */
 export function indexByUser(records: readonly KeyRecord[], values: readonly string[]): Map<UserID, number> {
   const index = new Map<UserID, number>();
   for (const { userID } of records) {
     const first = index.get(userID);
-    // `entries` takes six times as long before engines optimize it.
+    // This is six times as fast as `entries` before engines optimize it.
     const i = index.size;
     if (first !== undefined) {
-      // CVE-2012-2459: repeating a last value that is paired with itself does not change the root.
+      // If the last value is paired with itself, repeating it does not change the root (CVE-2012-2459).
       const code = values[first] === values[i] ? "DUPLICATE_VALUE" : "DUPLICATE_USER";
       const message = `The user ${userID} has two records, at the indexes ${first} and ${i}.`;
       throw new ArgumentError(code, message, { expected: first, actual: i });
@@ -22,8 +22,8 @@ export function indexByUser(records: readonly KeyRecord[], values: readonly stri
 }
 
 /**
- * Checks that a file's `lookup` has exactly the indexes of its records. The root does not cover `lookup`.
- * @param index as `indexByUser` returns it
+ * Checks that `lookup` in a file contains exactly the indexes of the file's records. The root does not cover `lookup`.
+ * @param index the correct indexes, from `indexByUser`
  * @throws VerificationError LOOKUP_MISMATCH, FILE_UNKNOWN_KEY, step "file"
  */
 export function verifyLookup(lookup: Record<string, unknown>, index: ReadonlyMap<UserID, number>): void {
@@ -37,7 +37,7 @@ export function verifyLookup(lookup: Record<string, unknown>, index: ReadonlyMap
   }
 }
 
-/** The error for a key that no file has. */
+/** Makes the error for an unknown key in a file. */
 export function unknownKey(path: string, actual: string): VerificationError {
   const message = `${path} contains the unknown key ${describeValue(actual)}.`;
   return new VerificationError("file", "FILE_UNKNOWN_KEY", message, { actual });

@@ -4,21 +4,21 @@ import type { MerkleFile } from "./file.ts";
 import { hashAt } from "./tree.ts";
 
 /**
- * A part of a tree: the leaves of all users whose ids begin alike, and the hashes that lead from them to the root
- * (docs/formats.md, "Leaf chunk"). A tree of 700 users has 32 chunks of about 1.1 kB.
+ * A part of a Merkle tree (docs/formats.md, "Leaf chunk"). It contains the leaves of all users whose ids begin with the
+ * same bits, and the hashes that are needed to compute the root. A tree of 700 users has 32 chunks of about 1.1 kB.
  */
 export interface LeafChunk {
-  /** As `chunkNumber` returns it. */
+  /** The number of the chunk, from `chunkNumber`. */
   number: number;
   bytes: Uint8Array;
 }
 
 const HASH_DIGITS = 64;
-/** Position and number of leaves: 4 bytes each. */
+/** The number of hex digits (4 bytes) for the first leaf's position, and for the number of leaves. */
 const COUNT_DIGITS = 8;
 
 /**
- * Makes all chunks of a file. A file whose records are not sorted by user id has none.
+ * Makes all leaf chunks of a Merkle-tree file. A file whose records are not sorted by user id has no chunks.
  * @example
  * for (const { number, bytes } of makeLeafChunks(file)) await writeFile(`${file.tree.root}/${number}.bin`, bytes);
  */
@@ -34,7 +34,10 @@ export function* makeLeafChunks({ records, tree }: MerkleFile): Generator<LeafCh
   }
 }
 
-/** The neighbors of a range of leaves, and of its parents on each level: left, then right, as far as the tree has them. */
+/**
+ * Returns the sibling hashes of a range of leaves, from the leaves up. Each level has up to two: the left neighbor of
+ * the range, and then the right one.
+ */
 function siblingsOf(tree: MerkleFile["tree"], first: number, end: number): string {
   let siblings = "";
   for (let level = 0; level < tree.height - 1; level++) {

@@ -1,11 +1,11 @@
 import { hashAt, type MerkleTree } from "./tree.ts";
 
-/** The number of nodes or values that are written at a time. */
+/** The number of nodes or values in each piece of text. */
 export const PIECE = 256;
 
 /**
- * The nodes of the `merkle` object in JSON, in pieces without a comma at their ends: the leaves first, then level by
- * level, and the root last (docs/specification.md, "Node object fields"). Hashes need no escapes.
+ * Writes the nodes of the `merkle` object as JSON: first the leaves, then each level, and finally the root
+ * (docs/specification.md, "Node object fields"). Returns pieces without a comma at the end. Hashes need no escapes.
  */
 export function* serializeNodes(tree: MerkleTree): Generator<string> {
   const top = tree.height - 1;

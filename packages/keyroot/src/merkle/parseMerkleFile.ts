@@ -12,26 +12,26 @@ import { serializeNodes } from "./nodes.ts";
 import { parseSerializedFile } from "./parseSerializedFile.ts";
 import { MerkleTree } from "./tree.ts";
 
-/** The maximum size of a file in bytes: the length of the longest string in V8, about 660,000 users. */
+/** Maximum size of a Merkle-tree file in bytes: the length of V8's longest string, or about 660,000 users. */
 const MAX_FILE_BYTES = 2 ** 29 - 24;
 
-/** The keys of the `merkle` object that are not nodes. Each may be missing. */
+/** Matches the keys of the `merkle` object that are not nodes. All of them are optional. */
 const HEADER_KEY = /^(?:root|hashalgo|leaves|levels)$/;
 const HASH_ALGORITHM = "sha256";
 
-/** A node: type, level, left, right, parent. */
+/** The fields of a node: type, level, left, right, parent. */
 type MerkleNode = Record<string, string | number>;
 
-/** The file, `merkle` and a node. */
+/** The nesting depth of a Merkle-tree file: the file, `merkle` and a node. */
 const MAX_DEPTH = 3;
 
 /**
- * Parses and verifies a file from an untrusted source. Rebuilds the whole tree from `values`, and requires one record per
- * user, the given root, and exactly the `lookup` and the nodes in `merkle` that follow from `values`. The header keys of
- * `merkle` may be missing, but not be wrong. Checks the form of all records; `checkKeyRecord` checks the key in a record. A
- * file as `serializeMerkleFile` writes it is parsed faster than any other.
+ * Parses and verifies an untrusted Merkle-tree file. Computes the whole tree from `values` and compares it with the
+ * given root. The file must have one record per user. `lookup` and the nodes in `merkle` must match `values` exactly.
+ * The header keys of `merkle` may be missing, but must not be wrong. Checks the form of all records. `checkKeyRecord`
+ * checks the key in a record. A file that `serializeMerkleFile` wrote is parsed faster than other files.
  * @param bytes the file as it was served
- * @param root the root from the contract or the file's name: 64 lowercase hex digits
+ * @param root the root from the contract or the file's name, 64 lowercase hex digits
  * @throws VerificationError, step "file": FILE_TOO_LARGE, FILE_NOT_UTF8, FILE_SHAPE, FILE_UNKNOWN_KEY,
  * HASH_NOT_LOWERCASE, FILE_HASH_ALGORITHM, VALUE_LOOKS_LIKE_NODE, DUPLICATE_VALUE, DUPLICATE_USER, LOOKUP_MISMATCH,
  * TREE_EMPTY, TREE_TOO_LARGE, and as `parseJson` and `parseKeyRecord`; step "tree": ROOT_MISMATCH, TREE_MISMATCH
@@ -47,7 +47,7 @@ export function parseMerkleFile(bytes: Uint8Array, root: string): MerkleFile {
 }
 
 /**
- * Parses and verifies a file's text, with any spacing and order of keys.
+ * Parses and verifies the text of a Merkle-tree file. The keys may have any order and spacing.
  * @param text the whole file
  * @param root 64 lowercase hex digits
  * @throws VerificationError as `parseMerkleFile`, except FILE_TOO_LARGE and FILE_NOT_UTF8
@@ -101,7 +101,7 @@ function parseValue(path: string, value: string): KeyRecord {
   return checkUntrusted("file", path, () => parseKeyRecord(value));
 }
 
-/** Checks that `merkle` has all nodes of the tree and nothing else, except header keys with the right values. */
+/** Checks that `merkle` contains all nodes of the tree and no other keys, except correct header keys. */
 function verifyMerkle(merkle: Record<string, unknown>, tree: MerkleTree): void {
   const keys = Object.keys(merkle);
   const { root, leafCount: leaves, height: levels } = tree;
@@ -113,7 +113,8 @@ function verifyMerkle(merkle: Record<string, unknown>, tree: MerkleTree): void {
     if (key === "hashalgo" && actual !== expected) throw anotherAlgorithm(actual);
     verifyEqual(`merkle.${key}`, expected, actual);
   }
-  // Deployed files have their nodes in this order. Looking up a key object that exists is faster than an equal string.
+  // Deployed files list their nodes in this order. A lookup with a key from the object is faster than with an equal
+  // string.
   for (const piece of serializeNodes(tree)) {
     for (const [hash, expected] of Object.entries(JSON.parse(`{${piece}}`) as Record<string, MerkleNode>)) {
       const key = keys[count++];
@@ -127,7 +128,7 @@ function verifyMerkle(merkle: Record<string, unknown>, tree: MerkleTree): void {
   throw mismatch("The size of merkle", count, keys.length);
 }
 
-/** Throws if `merkle` contains an unknown key. */
+/** Throws an error if `merkle` contains an unknown key. */
 function checkKeys(merkle: Record<string, unknown>): void {
   for (const key of Object.keys(merkle)) {
     if (MERKLE_ROOT.test(key) || HEADER_KEY.test(key)) continue;

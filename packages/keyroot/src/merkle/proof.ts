@@ -10,54 +10,54 @@ import { checkMerkleFile, type MerkleFile } from "./file.ts";
 import { hashAt } from "./tree.ts";
 import { checkMerkleRoot, checkNotNode, hashChildren, hashLeaf, MERKLE_ROOT } from "./hash.ts";
 
-/** An inclusion proof: shows that one record is under a root. */
+/** An inclusion proof. It shows that a Merkle tree includes a record. */
 export interface MerkleProof {
   format: typeof FORMAT;
-  /** The record's exact text, whose hash is the leaf. */
+  /** The exact text of the record. Its hash is the leaf. */
   value: string;
-  /** The sibling of each node on the path, from the leaf up to the child of the root. */
+  /** The sibling of each node on the path from the leaf to the root. The leaf's sibling comes first. */
   siblings: readonly Sibling[];
-  /** 64 lowercase hex digits. */
+  /** The Merkle root, 64 lowercase hex digits. */
   root: string;
 }
 
-/** The other child of a node's parent. A node that is paired with itself is its own sibling, on the right. */
+/** The sibling of a node. If a node is paired with itself, it is its own sibling on the right. */
 export interface Sibling {
   side: "left" | "right";
-  /** 64 lowercase hex digits. */
+  /** The hash of the sibling, 64 lowercase hex digits. */
   hash: string;
 }
 
-/** The user and the root that a proof must be about. */
+/** The user and the root that a proof must have. */
 export interface ProofQuery {
   userID: UserID;
-  /** The root that the contract stores for the user: 64 lowercase hex digits. */
+  /** The root that the contract stores for the user, 64 lowercase hex digits. */
   root: string;
-  /** The key that a server gave for this user: 105 bytes. `ANY_KEY` accepts any key. */
+  /** The key that a server returned for this user, 105 bytes. `ANY_KEY` accepts any key. */
   expectedPublicKey: ExpectedBytes;
 }
 
-/** A public key whose record is under a root. */
+/** A public key that an inclusion proof confirms. */
 export interface ProvenKey {
   record: KeyRecord;
-  /** The key in the record: 105 bytes. */
+  /** The public key in the record, 105 bytes. */
   publicKey: Uint8Array;
   root: string;
-  /** The root may cover a second record of this user. Only the whole file shows whether it does. */
+  /** The tree may contain a second record of this user. Only the whole file shows whether it does. */
   uniqueness: "unchecked";
 }
 
 const FORMAT = "keyroot-proof-v1";
-/** A proof takes about 2 kB. The depth counts the proof, `siblings` and a sibling. */
+/** The size limits of a proof. A proof has about 2 kB. Its nesting depth is 3: the proof, `siblings` and a sibling. */
 const LIMITS = { maxBytes: 2 ** 14, maxDepth: 3 };
-/** Enough for a tree of 1,000,000 leaves. */
+/** Maximum number of siblings. It is enough for a tree of 1,000,000 leaves. */
 const MAX_SIBLINGS = 20;
 const shape = /* @__PURE__ */ new ShapeChecker(
   (message, details) => new VerificationError("file", "PROOF_SHAPE", message, details),
 );
 
 /**
- * Makes the inclusion proof of a user's record in a file.
+ * Makes the inclusion proof for a user's record in a Merkle-tree file.
  * @throws VerificationError USER_NOT_IN_FILE, step "record"
  * @throws ArgumentError ARGUMENT_INVALID, USER_ID_INVALID
  * @example
@@ -84,8 +84,8 @@ export function makeMerkleProof(file: MerkleFile, userID: UserID): MerkleProof {
 }
 
 /**
- * Parses a proof and its record, and checks their form. `verifyMerkleProof` verifies them.
- * @param source the proof's bytes as they were served, or the parsed JSON
+ * Parses an inclusion proof and its record, and checks their form. `verifyMerkleProof` verifies them.
+ * @param source the bytes of the proof as they were served, or the parsed JSON
  * @throws VerificationError PROOF_SHAPE, FILE_TOO_LARGE, FILE_NOT_UTF8, and as `parseJson`, step "file";
  * VALUE_LOOKS_LIKE_NODE, and as `parseKeyRecord`, step "record"
  * @example
@@ -104,11 +104,11 @@ export function parseMerkleProof(source: unknown): { proof: MerkleProof; record:
 }
 
 /**
- * Verifies a proof from an untrusted source: it contains a record of this user, the record is under this root, and the
- * record's key is valid. A proof cannot show that the user has no second record under the same root.
- * @param source the proof's bytes as they were served, or the parsed JSON
- * @throws VerificationError as `parseMerkleProof`; USER_MISMATCH, and as `checkKeyRecord`, step "record"; ROOT_MISMATCH, step
- * "tree"; KEY_MISMATCH, step "key"
+ * Verifies an untrusted inclusion proof. It must contain a record of this user with a valid key, and the tree with this
+ * root must include the record. A proof cannot show that the tree has no second record of the user.
+ * @param source the bytes of the proof as they were served, or the parsed JSON
+ * @throws VerificationError as `parseMerkleProof`; USER_MISMATCH, and as `checkKeyRecord`, step "record";
+ * ROOT_MISMATCH, step "tree"; KEY_MISMATCH, step "key"
  * @throws ArgumentError HASH_INVALID, USER_ID_INVALID, ARGUMENT_INVALID
  * @example
  * const { publicKey } = verifyMerkleProof(await readFile(`${userID}.json`), { userID, root, expectedPublicKey });
@@ -126,14 +126,14 @@ export function verifyMerkleProof(source: unknown, query: ProofQuery): ProvenKey
   return { record, publicKey, root, uniqueness: "unchecked" };
 }
 
-/** Checks that a record is a record of this user. @throws VerificationError USER_MISMATCH, step "record" */
+/** Checks that a record belongs to the expected user. @throws VerificationError USER_MISMATCH, step "record" */
 export function verifyRecordUser({ userID: actual }: KeyRecord, expected: UserID): void {
   if (actual === expected) return;
   const message = `The record is of the user ${actual}, but the expected user is ${describeValue(expected)}.`;
   throw new VerificationError("record", "USER_MISMATCH", message, { expected, actual });
 }
 
-/** The root that follows from the proof's value and siblings. */
+/** Computes the root from the value and the siblings of a proof. */
 function computeRoot({ value, siblings }: MerkleProof): string {
   return siblings.reduce(
     (node, { side, hash }) => (side === "left" ? hashChildren(hash, node) : hashChildren(node, hash)),
@@ -141,7 +141,7 @@ function computeRoot({ value, siblings }: MerkleProof): string {
   );
 }
 
-/** Returns a user id if it is text. Any text is allowed, because a malformed id is the id of no user. */
+/** Checks that a user id is a text. Accepts any text, because a malformed id belongs to no user. */
 function checkIsText(userID: unknown): UserID {
   return typeof userID === "string" ? userID : parseUserID(userID);
 }

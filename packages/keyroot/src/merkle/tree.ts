@@ -3,21 +3,21 @@ import { checkBuiltins } from "../input/builtins.ts";
 import { invalidArgument } from "../input/options.ts";
 import { hashChildren, hashLeaf } from "./hash.ts";
 
-/** The maximum number of values in a tree. All hashes of such a tree take about 128 MB. */
+/** Maximum number of values in a tree. The hashes of such a tree take about 128 MB. */
 export const MAX_VALUES = 1_000_000;
 
-/** The characters of a hash in hex. */
+/** The length of a hash in hex digits. */
 const HASH_CHARACTERS = 64;
 
 /**
- * A Merkle tree over 1 to 1,000,000 values. Level 0 contains the leaves, every other level the parents of the level below,
- * and the last level the root. The last node of a level with an odd number of nodes is paired with itself. `hashLeaf` and
- * `hashChildren` define the hashes.
+ * A Merkle tree of 1 to 1,000,000 values. Level 0 contains the leaves. Each other level contains the parents of the
+ * level below, and the last level contains only the root. If a level has an odd number of nodes, its last node is
+ * paired with itself. `hashLeaf` and `hashChildren` define the hashes.
  * @example
  * new MerkleTree(["a", "b", "c"]).root; // "0bdf27bf7ec894ca7cadfe491ec1a3ece840f117989e8c5e9bd7086467bf6c38"
  */
 export class MerkleTree {
-  /** Each level as one text, which takes less memory than a text for each hash. */
+  /** The hashes of each level as one text, which takes less memory than one text per hash. */
   private readonly levels: string[];
 
   /**
@@ -35,23 +35,23 @@ export class MerkleTree {
     }
   }
 
-  /** The root: 64 lowercase hex digits. */
+  /** The root of the tree, 64 lowercase hex digits. */
   get root(): string {
     return this.joinedHashes(this.height - 1);
   }
 
-  /** The number of leaves. */
+  /** The number of leaves in the tree. */
   get leafCount(): number {
     return this.joinedHashes(0).length / HASH_CHARACTERS;
   }
 
-  /** The number of levels: 1 if the only leaf is the root. */
+  /** The number of levels. It is 1 if the root is the only leaf. */
   get height(): number {
     return this.levels.length;
   }
 
   /**
-   * The hashes of a level, 64 lowercase hex digits each.
+   * Returns the hashes of a level, 64 lowercase hex digits each.
    * @param level 0 for the leaves
    * @throws ArgumentError ARGUMENT_INVALID
    */
@@ -63,7 +63,7 @@ export class MerkleTree {
   }
 
   /**
-   * The hashes of a level in one text without separators. `hashAt` reads it.
+   * Returns the hashes of a level as one text without separators. `hashAt` reads this text.
    * @throws ArgumentError ARGUMENT_INVALID
    */
   joinedHashes(level: number): string {
@@ -84,7 +84,7 @@ function checkValues(values: unknown): void {
     if (typeof values[i] !== "string") throw invalidArgument(`values[${i}]`, "a string", values[i]);
 }
 
-/** The hash at an index of `joinedHashes`. Empty beyond its end. */
+/** Returns one hash from the text of `joinedHashes`, or an empty text if the index is too high. */
 export function hashAt(joinedHashes: string, index: number): string {
   return joinedHashes.slice(index * HASH_CHARACTERS, (index + 1) * HASH_CHARACTERS);
 }
