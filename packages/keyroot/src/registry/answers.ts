@@ -3,8 +3,8 @@ import { invalidAnswer, isHash, parseSafeQuantity } from "../ethereum/rpcValues.
 import { ZERO_ROOT } from "./calldata.ts";
 
 /**
- * Decodes the answer to `getMerkleTreeRoot`.
- * @returns the root, 64 lowercase hex digits; undefined if the user has no root
+ * Decodes the result of `getMerkleTreeRoot`.
+ * @returns the root, 64 lowercase hex digits, or undefined if the user has no root
  * @throws VerificationError NO_CONTRACT; TransportError RPC_ANSWER_INVALID
  */
 export function decodeMerkleTreeRoot(answer: unknown): string | undefined {
@@ -13,8 +13,8 @@ export function decodeMerkleTreeRoot(answer: unknown): string | undefined {
 }
 
 /**
- * Decodes the answer to `getBlockNumber`.
- * @param highest the number of the block at which the contract was read: a root is not newer
+ * Decodes the result of `getBlockNumber`.
+ * @param highest the number of the block at which the contract was read. A root cannot be newer.
  * @throws as `decodeMerkleTreeRoot`
  */
 export function decodeBlockNumber(answer: unknown, highest = Infinity): number {
@@ -23,19 +23,19 @@ export function decodeBlockNumber(answer: unknown, highest = Infinity): number {
   throw invalidAnswer(`a block number of at most ${highest}`, number);
 }
 
-/** Decodes the answer to `userCount`, or the value of its storage slot. @throws as `decodeMerkleTreeRoot` */
+/** Decodes the result of `userCount`, or the value of its storage slot. @throws as `decodeMerkleTreeRoot` */
 export function decodeUserCount(answer: unknown): number {
   return parseSafeQuantity(`0x${decodeWord(answer)}`);
 }
 
-/** Decodes the answer to `owner`. @returns 0x and 40 lowercase hex digits @throws as `decodeMerkleTreeRoot` */
+/** Decodes the result of `owner`. @returns 0x and 40 lowercase hex digits @throws as `decodeMerkleTreeRoot` */
 export function decodeOwner(answer: unknown): string {
   const word = decodeWord(answer);
   if (!/^0{24}/.test(word)) throw invalidAnswer("an address of 20 bytes, padded to 32 bytes", answer);
   return `0x${word.slice(24)}`;
 }
 
-/** A word of 32 bytes: 64 lowercase hex digits. */
+/** Decodes an ABI word of 32 bytes. @returns 64 lowercase hex digits */
 function decodeWord(answer: unknown): string {
   checkContractExists(answer);
   if (!isHash(answer)) throw invalidAnswer("a word of 32 bytes (0x and 64 hex digits)", answer);
@@ -43,8 +43,9 @@ function decodeWord(answer: unknown): string {
 }
 
 /**
- * Rejects an empty answer: the address has no contract, or a contract without this function. @throws VerificationError
- * NO_CONTRACT, step "root"
+ * Rejects an empty result. It means that there is no contract at the address, or that the contract does not have this
+ * function.
+ * @throws VerificationError NO_CONTRACT, step "root"
  */
 function checkContractExists(answer: unknown): void {
   if (answer !== "0x") return;

@@ -3,36 +3,40 @@ import { isHash, invalidAnswer, parseSafeQuantity, toQuantity } from "../ethereu
 import { type Log, parseLogs } from "../ethereum/log.ts";
 import type { RpcCall } from "../transport/jsonRpc.ts";
 
-/** The first topic of `MerkleTreeRootAdded(bytes32 indexed merkleTreeRoot, uint256 addedCount)`: Keccak-256 of this signature. */
+/**
+ * The first topic of `MerkleTreeRootAdded(bytes32 indexed merkleTreeRoot, uint256 addedCount)`: Keccak-256 of this
+ * signature.
+ */
 export const ROOT_ADDED_TOPIC = "0x1ca258c516ef74770ba0f430be77a01c2ca834514f9313e57774d316b5091368";
 
-/** The event `MerkleTreeRootAdded` of the registry: a call set this root for some users. */
+/** The registry's event `MerkleTreeRootAdded`. The registry emits it when a call sets a root for users. */
 export interface RootAddedLog {
-  /** 64 lowercase hex digits. */
+  /** The Merkle root, 64 lowercase hex digits. */
   root: string;
-  /** The number of users that got the root in this call: 1 or more. */
+  /** The number of users for whom the call set the root, at least 1. */
   addedCount: number;
   blockNumber: number;
-  /** 0x and 64 lowercase hex digits, as the endpoint reports it. */
+  /** The block hash that the endpoint reports: 0x and 64 lowercase hex digits. */
   blockHash: string;
   logIndex: number;
 }
 
-/** A range of blocks, including the first and the last. */
+/** A range of blocks, which includes the first and the last block. */
 export interface BlockRange {
   fromBlock: number;
   toBlock: number;
 }
 
-/** The errors with which endpoints reject a range that has too many logs or takes too long. */
+/** The error codes for a range that has too many logs or takes too long. */
 const RANGE_ERRORS = new Set(["RPC_ERROR", "ANSWER_TOO_LARGE"]);
 
 /**
  * Fetches the registry's `MerkleTreeRootAdded` events in a range of blocks, in the order of the chain. If the endpoint
- * rejects a range (too many blocks or logs), the range is halved until the endpoint accepts it. Later ranges grow again.
- * @param onRead called after each answer with the last block whose events are known
- * @throws TransportError RPC_ANSWER_INVALID if an answer does not match the request; and as the call, if the endpoint
- * rejects even one block
+ * rejects a range because it has too many blocks or logs, the range is halved until the endpoint accepts it. Later
+ * ranges are larger again.
+ * @param onRead called after each response, with the last block whose events are known
+ * @throws TransportError RPC_ANSWER_INVALID if a response does not match the request; and as the call, if the endpoint
+ * rejects a range of a single block
  */
 export async function fetchRootAddedLogs(
   call: RpcCall,
@@ -59,8 +63,8 @@ export async function fetchRootAddedLogs(
 }
 
 /**
- * Decodes a log of `MerkleTreeRootAdded`.
- * @returns undefined if it is a log of another contract or event
+ * Decodes a log of the event `MerkleTreeRootAdded`.
+ * @returns undefined if the log belongs to a different contract or event
  * @throws TransportError RPC_ANSWER_INVALID
  */
 export function decodeRootAddedLog(log: Log, contract: string): RootAddedLog | undefined {
@@ -75,7 +79,10 @@ export function decodeRootAddedLog(log: Log, contract: string): RootAddedLog | u
   return { root: root.slice(2), addedCount, blockNumber, blockHash, logIndex };
 }
 
-/** Fetches the events of a range. Each log must match the request and occur once, and a block number must have one hash. */
+/**
+ * Fetches the events in a range of blocks. Checks that each log matches the request and occurs only once, and that all
+ * logs of a block have the same block hash.
+ */
 async function fetchRange(call: RpcCall, contract: string, range: BlockRange): Promise<RootAddedLog[]> {
   const { fromBlock, toBlock } = range;
   const blocks = { fromBlock: toQuantity(fromBlock), toBlock: toQuantity(toBlock) };

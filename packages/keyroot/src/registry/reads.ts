@@ -6,7 +6,7 @@ import { decodeBlockNumber, decodeOwner, decodeUserCount } from "./answers.ts";
 import { encodeGetBlockNumber, OWNER_CALL, USER_COUNT_CALL } from "./calldata.ts";
 
 /**
- * Fetches the registry's owner, the only account that can add roots.
+ * Fetches the owner of the registry, which is the only account that can add roots.
  * @returns 0x and 40 lowercase hex digits
  * @throws VerificationError NO_CONTRACT; TransportError RPC_ANSWER_INVALID, and as the call
  */
@@ -15,8 +15,9 @@ export async function fetchOwner(call: RpcCall, contract: string, block: BlockPa
 }
 
 /**
- * Fetches the number of users that have a root.
- * @throws as `fetchOwner`; VerificationError NO_USER_COUNT if the contract has no such function, as `PubKeyTrust`
+ * Fetches the number of users who have a root.
+ * @throws as `fetchOwner`; VerificationError NO_USER_COUNT if the contract does not have this function, such as
+ * `PubKeyTrust`
  */
 export async function fetchUserCount(
   call: RpcCall,
@@ -27,7 +28,8 @@ export async function fetchUserCount(
     return decodeUserCount(await call("eth_call", [{ to: contract, data: USER_COUNT_CALL }, block]));
   } catch (cause) {
     if (!(cause instanceof KeyrootError) || !["RPC_ERROR", "NO_CONTRACT"].includes(cause.code)) throw cause;
-    // Nodes report a call of a missing function with various errors. The code contains the selectors of its functions.
+    // Nodes report a call to a missing function in different ways. The contract's code contains the selectors of all
+    // its functions.
     const code = await call("eth_getCode", [contract, block]);
     if (!isData(code) || code === "0x" || code.toLowerCase().includes(USER_COUNT_CALL.slice(2))) throw cause;
     const message = `The contract ${contract} has no function userCount(), so it is not a PublicKeyRegistry; the predecessor PubKeyTrust has none. How many users it has is unknown, so no audit can show that none is missing.`;
@@ -36,8 +38,8 @@ export async function fetchUserCount(
 }
 
 /**
- * Fetches the number of the block in which a root was first set for a user, or 0. For `ZERO_ROOT`, it is the block of
- * the contract's deployment.
+ * Fetches the number of the block in which a root was first set, or 0 for an unknown root. For `ZERO_ROOT`, this is the
+ * block in which the contract was deployed.
  * @param root 64 lowercase hex digits
  * @throws as `fetchOwner`
  */

@@ -4,8 +4,8 @@ import { type UserID, userIDToHex } from "../identity/userID.ts";
 import { encodeUint, WORD_DIGITS } from "./words.ts";
 
 /**
- * The storage slot of a user's root: Keccak-256 of the user id, padded on the right to 32 bytes, and the mapping's slot
- * (Solidity, "Layout of State Variables in Storage", mappings).
+ * Computes the storage slot of a user's root (Solidity, "Layout of State Variables in Storage", mappings). It is the
+ * Keccak-256 of two words: the user id with zero bytes at its end, and the slot of the mapping.
  * @param usersSlot the slot of the mapping
  * @returns 0x and 64 lowercase hex digits
  * @throws ArgumentError USER_ID_INVALID

@@ -12,13 +12,16 @@ export interface UserInfo {
   blockNumber: number;
 }
 
-/** The calldata of `getUserInfo(bytes20)`: selector, the 20 bytes of the id, 12 zero bytes. @throws ArgumentError USER_ID_INVALID */
+/**
+ * Makes the calldata of `getUserInfo(bytes20)`: selector, user id (20 bytes) and 12 zero bytes. @throws ArgumentError
+ * USER_ID_INVALID
+ */
 export function encodeGetUserInfo(userID: UserID): string {
   return GET_USER_INFO + userIDToHex(userID).padEnd(WORD_DIGITS, "0");
 }
 
 /**
- * Decodes the answer to `getUserInfo`.
+ * Decodes the result of `getUserInfo`.
  * @returns undefined if the user has no root
  * @throws VerificationError NO_CONTRACT; TransportError RPC_ANSWER_INVALID
  */

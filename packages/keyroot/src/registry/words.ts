@@ -1,6 +1,6 @@
 import { bytesToHex } from "../bytes/platform.ts";
 
-/** The hex digits of an ABI word of 32 bytes. */
+/** The number of hex digits in an ABI word of 32 bytes. */
 export const WORD_DIGITS = 64;
 
 /** Encodes a number as an ABI `uint256`: 64 lowercase hex digits, without 0x. */
@@ -8,7 +8,10 @@ export function encodeUint(value: number): string {
   return value.toString(16).padStart(WORD_DIGITS, "0");
 }
 
-/** Encodes ABI `bytes`: their number, and the bytes with zero bytes up to a multiple of 32. Lowercase hex, without 0x. */
+/**
+ * Encodes ABI `bytes` in lowercase hex, without 0x: the number of bytes, and then the bytes. Zero bytes fill the last
+ * word.
+ */
 export function encodeBytes(bytes: Uint8Array): string {
   const words = Math.ceil(bytes.length / 32);
   return encodeUint(bytes.length) + bytesToHex(bytes).padEnd(words * WORD_DIGITS, "0");

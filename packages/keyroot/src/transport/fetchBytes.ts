@@ -6,17 +6,22 @@ import { checkNames } from "../input/options.ts";
 
 /** The options of an HTTP request. */
 export interface FetchOptions {
-  /** The function that sends the request; default `globalThis.fetch`. It must support `signal` and `redirect`. */
+  /** The function that sends the request. It must support `signal` and `redirect`. Default: `globalThis.fetch`. */
   fetch?: typeof globalThis.fetch | undefined;
-  /** The maximum size of the answer in bytes, after decompression. */
+  /** Maximum size of the response in bytes, after decompression. */
   maxBytes: number;
-  /** The maximum time until the last byte of the answer, in milliseconds. */
+  /** Maximum time until the last byte of the response, in ms. */
   timeoutMs: number;
-  /** The latest end of the request, as `monotonicNow` counts. Default: only `timeoutMs` applies. */
+  /**
+   * The latest time at which the request must end, in the time of `monotonicNow`. Default: only `timeoutMs` applies.
+   */
   deadline?: number | undefined;
-  /** Allows plain http to other machines than this one. Default false. `fetchBytes` itself allows both. */
+  /**
+   * True to allow unencrypted http requests to other machines. Default: false. The checks of URLs use this option.
+   * `fetchBytes` ignores it.
+   */
   allowHttp?: boolean | undefined;
-  /** Aborts the request, which then fails with ABORTED. */
+  /** A signal that aborts the request, which then fails with ABORTED. */
   signal?: AbortSignal | undefined;
 }
 
@@ -24,7 +29,7 @@ export const FETCH_OPTIONS: (keyof FetchOptions)[] = [
   ...(["fetch", "maxBytes", "timeoutMs", "deadline", "allowHttp", "signal"] as const),
 ];
 
-/** The answer of an HTTP server. */
+/** The response of an HTTP server. */
 export interface HttpAnswer {
   status: number;
   headers: Headers;
@@ -32,8 +37,8 @@ export interface HttpAnswer {
 }
 
 /**
- * Sends an HTTP request and reads the whole answer within the limits. Does not follow redirects. Error messages contain
- * only the host, because the rest of a URL may contain a secret.
+ * Sends an HTTP request and reads the whole response within the limits. Does not follow redirects. Error messages
+ * contain only the host of the URL, because the rest may contain a secret.
  * @throws TransportError UNREACHABLE, REDIRECT_REFUSED, ANSWER_TOO_LARGE, TIMEOUT, ABORTED; EnvironmentError
  * ENVIRONMENT_UNSUPPORTED
  */
@@ -57,7 +62,7 @@ export async function fetchBytes(url: string, init: RequestInit, options: FetchO
     if (isRefused) {
       throw new TransportError("REDIRECT_REFUSED", `${host} answered with a redirect, which is not followed.`);
     }
-    // The status is enough: the body of a large error page is not needed.
+    // The status of an error page is enough, so its body may be too large.
     if (bytes === undefined && response.status >= 400) bytes = new Uint8Array();
     if (bytes === undefined) {
       const message = `The answer of ${host} has more than ${maxBytes} bytes.`;
@@ -67,21 +72,21 @@ export async function fetchBytes(url: string, init: RequestInit, options: FetchO
   });
 }
 
-/** The time in ms since a fixed point. */
+/** Returns the time in ms since a fixed moment. */
 export function monotonicNow(): number {
   const { performance } = globalThis as { performance?: Performance };
   return performance === undefined ? Date.now() : performance.now();
 }
 
-/** The time that a request may take, in whole milliseconds. */
+/** Returns the time that a request may still take, in whole ms. */
 export function timeLeft({ timeoutMs, deadline = Infinity }: Pick<FetchOptions, "timeoutMs" | "deadline">): number {
   return Math.max(1, Math.floor(Math.min(timeoutMs, deadline - monotonicNow())));
 }
 
 /**
- * Runs `work` until `timeoutMs` have passed or `signal` is aborted, even if the work ignores its own signal. Aborts the
- * work's signal at the end in any case, which closes everything that is still open.
- * @param subject the name of the other side, for error messages
+ * Runs `work` until `timeoutMs` have passed or `signal` is aborted, even if the work ignores its signal. At the end,
+ * always aborts the signal of the work, which closes everything that is still open.
+ * @param subject the name of the host or task, for error messages
  * @throws TransportError TIMEOUT, ABORTED; and as the work
  */
 export async function withTimeout<T>(
@@ -97,7 +102,7 @@ export async function withTimeout<T>(
   const abort = () => {
     fail(new TransportError("ABORTED", "The caller aborted the request.", { cause: signal?.reason }));
   };
-  // The timer of AbortSignal.timeout lasts longer than the request, and does not keep Node running.
+  // AbortSignal.timeout is not suitable: its timer continues after the request, and does not keep Node running.
   const timer = setTimeout(() => {
     fail(new TransportError("TIMEOUT", `${subject} did not finish within ${timeoutMs} ms.`));
   }, timeoutMs);
@@ -108,16 +113,17 @@ export async function withTimeout<T>(
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener("abort", abort);
-    // The default reason records a stack, which would cost more than everything else here.
+    // An explicit reason avoids the default one, whose stack trace would take more time than the rest of this function.
     ended.abort("ended");
   }
 }
 
-/** Reads a body. Stops and returns undefined when it is larger than `maxBytes`. */
+/** Reads the body of a response. Returns undefined as soon as the body is larger than `maxBytes`. */
 async function readAtMost(response: Response, maxBytes: number): Promise<Uint8Array | undefined> {
   const { body, headers } = response as Partial<Response>;
   if (typeof body?.getReader !== "function") {
-    // React Native's fetch has no streams, and reads the whole body. The declared length is that before decompression.
+    // React Native's fetch has no streams and reads the whole body. The declared length is the size before
+    // decompression.
     if (Number(headers?.get("Content-Length")) > maxBytes) return undefined;
     const bytes = new Uint8Array(await response.arrayBuffer());
     return bytes.length > maxBytes ? undefined : bytes;
@@ -142,17 +148,17 @@ async function readAtMost(response: Response, maxBytes: number): Promise<Uint8Ar
 }
 
 /**
- * Whether a response is a redirect (RFC 9110, section 15.4), or comes from another URL: React Native's fetch follows
- * redirects by itself. Browsers hide the status. 304 names no other place.
+ * Checks whether a response is a redirect (RFC 9110, section 15.4) or comes from another URL. React Native's fetch
+ * follows redirects itself, and browsers hide the status. The status 304 is not a redirect.
  * @param asked the URL of the request
  */
 function isRedirect({ type, status, redirected, url }: Response, asked: string): boolean {
   if (type === "opaqueredirect" || (status >= 300 && status < 400 && status !== 304) || redirected) return true;
-  // A fetch of an app's own code may leave out the URL.
+  // The URL may be missing if the app passes its own fetch function.
   return Boolean(url) && url !== asked && !isSameUrl(url, asked);
 }
 
-/** Whether two URLs differ at most in their notation and fragment. */
+/** Checks whether two URLs are the same, except for their notation and fragment. */
 function isSameUrl(a: string, b: string): boolean {
   try {
     return normalizeUrl(a) === normalizeUrl(b);
@@ -162,8 +168,8 @@ function isSameUrl(a: string, b: string): boolean {
 }
 
 /**
- * The reason of a failed fetch: Node's error code, such as ECONNREFUSED, which is in the cause of an error "fetch failed".
- * The message is not used, because some runtimes put the whole URL into it.
+ * Returns the reason of a failed fetch: Node's error code, such as ECONNREFUSED, from the cause of the error "fetch
+ * failed". The error message is not used, because in some runtimes it contains the whole URL.
  */
 function reasonOf(error: unknown): string {
   const inner = error instanceof Error && error.cause instanceof Error ? error.cause : error;

@@ -4,8 +4,8 @@ import { parseUrl } from "../engine/parseUrl.ts";
 import { addPath, checkSourceUrl } from "./url.ts";
 
 /**
- * Fetches the file of a root from its host (docs/specification.md, "Step 2"). `parseMerkleFile` verifies it.
- * @param merkleUrl the URL under which the files are served
+ * Fetches a Merkle-tree file from the file host (docs/specification.md, "Step 2"). `parseMerkleFile` verifies the file.
+ * @param merkleUrl the URL of the folder with the files
  * @param root 64 lowercase hex digits
  * @throws VerificationError FILE_NOT_FOUND, step "file"; TransportError FILE_HOST_ERROR, and as `fetchBytes`;
  * ArgumentError ARGUMENT_INVALID
@@ -25,7 +25,7 @@ export async function fetchMerkleFile(merkleUrl: string, root: string, options: 
     const message = `${host} answered with the HTTP status ${status}.`;
     throw new TransportError("FILE_HOST_ERROR", message, { actual: status });
   }
-  // Node and some browsers return a compressed body up to where it is cut off, without an error.
+  // If a compressed body is cut off, Node and some browsers return its first part without an error.
   if (headers.has("Content-Encoding") && !/\}\s*$/.test(String.fromCharCode(...bytes.subarray(-99)))) {
     throw new TransportError("FILE_HOST_ERROR", `The compressed file ${root}.json of ${host} is cut off.`);
   }

@@ -8,34 +8,40 @@ import { checkNames } from "../input/options.ts";
 import { checkSourceUrl } from "./url.ts";
 import { FETCH_OPTIONS, fetchBytes, type FetchOptions, timeLeft, withTimeout } from "./fetchBytes.ts";
 
-/** A provider of JSON-RPC calls (EIP-1193), such as a wallet, a light client or a library's provider. */
+/** A provider of JSON-RPC calls (EIP-1193), such as a wallet, a light client or an Ethereum library. */
 export interface Eip1193Provider {
   request(args: { method: string; params?: readonly unknown[] }): Promise<unknown>;
 }
 
 /**
- * Sends one JSON-RPC call and returns the `result` of the answer, unchecked.
+ * Sends a JSON-RPC call, and returns the `result` of the response without checking it.
  * @throws TransportError RPC_ERROR, RPC_ANSWER_INVALID, and as `fetchBytes`
  */
 export type RpcCall = (method: string, params: readonly unknown[]) => Promise<unknown>;
 
-/** The limits of JSON-RPC requests. */
+/** The options of JSON-RPC requests. */
 export interface RpcOptions extends FetchOptions {
-  /** The maximum number of concurrent calls in one request. Default 1: not every endpoint accepts batches. */
+  /** Maximum number of concurrent calls in one request. Default: 1, because some endpoints do not accept batches. */
   batchSize?: number;
-  /** The maximum size of the answer to a method, in bytes. Default: only `maxBytes` applies, to each request. */
+  /**
+   * Returns the maximum size of the response to a method, in bytes. Default: each request is limited only by
+   * `maxBytes`.
+   */
   bytesOf?: ((method: string) => number) | undefined;
 }
 
-/** The deepest nesting of an answer: a batch, the answer, a block, its withdrawals, and room for extensions. */
+/**
+ * Maximum nesting depth of a response. A batch of blocks with withdrawals is less deep, so there is room for
+ * extensions.
+ */
 const MAX_DEPTH = 16;
 
 const OPTIONS: (keyof RpcOptions)[] = [...FETCH_OPTIONS, "batchSize", "bytesOf"];
 
 /**
- * Creates a function that sends JSON-RPC calls.
+ * Makes a function that sends JSON-RPC calls.
  * @param rpc the http(s) URL of a JSON-RPC endpoint, or a provider
- * @param options the limits of each request; `maxBytes` does not apply to a provider
+ * @param options the limits of each request. `maxBytes` does not apply to a provider.
  * @throws ArgumentError ARGUMENT_INVALID
  * @example
  * const call = rpcCaller("http://127.0.0.1:8545", { maxBytes: 2 ** 20, timeoutMs: 30_000 });
@@ -55,7 +61,10 @@ export function rpcCaller(rpc: string | Eip1193Provider, { batchSize = 1, ...opt
     });
 }
 
-/** @param allowHttp as in `FetchOptions` @throws ArgumentError ARGUMENT_INVALID */
+/**
+ * Checks that a value is the URL of a JSON-RPC endpoint, or a provider. @param allowHttp as in `FetchOptions` @throws
+ * ArgumentError ARGUMENT_INVALID
+ */
 export function checkEndpoint(rpc: unknown, allowHttp: boolean | undefined): void {
   if (typeof rpc === "string") checkSourceUrl("rpc", rpc, allowHttp);
   else if (!isObject(rpc) || typeof rpc["request"] !== "function")
@@ -69,7 +78,7 @@ interface PendingCall {
   reject: (reason: unknown) => void;
 }
 
-/** Sends calls over HTTP. Calls that are made at the same time share a request, as a batch (JSON-RPC 2.0, section 6). */
+/** Sends calls over HTTP. Concurrent calls share a request, which is a batch (JSON-RPC 2.0, section 6). */
 function callsOverHttp(url: string, batchSize: number, options: Omit<RpcOptions, "batchSize">): RpcCall {
   let pending: PendingCall[] = [];
   const send = () => {
@@ -101,10 +110,10 @@ async function sendBatch(
     for (const [i, { method, resolve, reject }] of calls.entries()) {
       const id = i + 1;
       let own = answer;
-      // An endpoint that does not accept batches answers with one error for all calls.
+      // An endpoint that does not accept batches returns a single error for all calls.
       if (isBatch && Array.isArray(answer)) {
         own = undefined;
-        // Libraries exist that replace `find`.
+        // This loop does not use `find`, because some libraries replace that method.
         for (const one of answer) if (isObject(one) && one["id"] === id) own = one;
       }
       try {
@@ -118,7 +127,7 @@ async function sendBatch(
   }
 }
 
-/** @returns the parsed answer; undefined if it is not JSON, or would take much more memory than its size */
+/** @returns the parsed response, or undefined if it is not JSON or would take much more memory than its size */
 async function post(
   url: string,
   body: unknown,
@@ -148,8 +157,8 @@ function resultOf(url: string, method: string, status: number, id: number, answe
 }
 
 /**
- * An error that the other side reported, with its code in `actual`. The message quotes the reported message, shortened and
- * without URLs, which contain secrets.
+ * Makes the error for a failure that the endpoint or provider reported. `actual` contains the reported code. The
+ * message quotes the reported message in shortened form and without URLs, because these may contain secrets.
  */
 function rpcError(subject: string, method: string, error: unknown, options?: ErrorOptions): TransportError {
   const { code, message } = isObject(error) ? error : {};

@@ -1,25 +1,26 @@
 import { checkInteger, checkNames, checkObject, MAX_TIMEOUT_MS } from "../input/options.ts";
 
-/** The limits of a verification's requests. */
+/** The limits for the requests of a verification. */
 export interface Limits {
-  /** The maximum size of a Merkle-tree file in bytes, after decompression. Default 16 MiB, about 20,000 users. */
+  /** Maximum size of a Merkle-tree file in bytes, after decompression. Default: 16 MiB, about 20,000 users. */
   fileBytes: number;
-  /** The maximum size of an answer to a JSON-RPC call in bytes, after decompression. Default 1 MiB. */
+  /** Maximum size of a JSON-RPC response in bytes, after decompression. Default: 1 MiB. */
   rpcBytes: number;
-  /** The maximum time of the whole verification, in milliseconds. Default 30,000. */
+  /** Maximum time of the whole verification in ms. Default: 30,000. */
   timeoutMs: number;
 }
 
-/** The limits of a verification that sets none. */
+/** The default limits of a verification. */
 export const DEFAULT_LIMITS: Limits = { fileBytes: 2 ** 24, rpcBytes: 2 ** 20, timeoutMs: 30_000 };
 
 /**
- * The maximum size of an answer to each RPC method in bytes:
- * - a number or word in hex, or an error message;
- * - twice the hex of the largest code (EIP-170);
- * - two proofs of 65 nodes each.
+ * Maximum size in bytes of the response to an RPC method:
+ * - `eth_chainId` and `eth_call`: a number or word in hex, or an error message;
+ * - `eth_getCode`: twice the largest code in hex (EIP-170);
+ * - `eth_getProof`: two proofs of 65 nodes each.
  *
- * For other methods, only `rpcBytes` applies: a block contains the hashes of all its transactions.
+ * The responses to other methods are limited only by `rpcBytes`, because a block contains the hashes of all its
+ * transactions.
  */
 const METHOD_BYTES: Readonly<Record<string, number>> = {
   eth_chainId: 2 ** 12,
@@ -28,7 +29,7 @@ const METHOD_BYTES: Readonly<Record<string, number>> = {
   eth_getProof: 288 * 2 ** 10,
 };
 
-/** The maximum size of an answer to an RPC method in bytes. */
+/** Returns the maximum size of the response to an RPC method, in bytes. */
 export function bytesOfMethod({ rpcBytes }: Limits, method: string): number {
   return Math.min(METHOD_BYTES[method] ?? rpcBytes, rpcBytes);
 }

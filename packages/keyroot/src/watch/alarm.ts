@@ -1,7 +1,10 @@
 import type { Evidence } from "../evidence.ts";
 import type { UserID } from "../identity/userID.ts";
 
-/** The codes of alarms. docs/watching.md explains each. The operator's `watch` uses the same codes for the same facts. */
+/**
+ * The codes of alarms, which docs/watching.md explains. The operator's command `watch` uses the same codes for the same
+ * problems.
+ */
 export const ALARM_CODES = [
   "WATCHED_KEY_MISMATCH",
   "CONTACT_KEY_MISMATCH",
@@ -12,40 +15,46 @@ export const ALARM_CODES = [
 /** One of `ALARM_CODES`. */
 export type AlarmCode = (typeof ALARM_CODES)[number];
 
-/** A problem with a user's key, or with the answers of the chain and the file host about it. */
+/** A problem with a user's key, or with data about this key from the chain or the file host. */
 export interface Alarm {
   code: AlarmCode;
   userID: UserID;
-  /** The problem in words, for people. */
+  /** A description of the problem for people. */
   message: string;
-  /** The evidence, for others: JSON in the format `keyroot-alarm-v1` (docs/proof-formats.md, "Alarm"), with a bundle if possible. */
+  /**
+   * The evidence for other people: JSON in the format `keyroot-alarm-v1` (docs/proof-formats.md, "Alarm"). It includes
+   * a bundle if possible.
+   */
   file: { name: string; text: string };
 }
 
-/** The published root and key of a user, as the watch read them. */
+/** The published root and key of a user, as the watch last read them. */
 export interface Published {
-  /** 64 lowercase hex digits. */
+  /** The Merkle root, 64 lowercase hex digits. */
   root: string;
-  /** The key in the root's file, in base64; empty if the file has no valid record of the user; undefined if it was not read. */
+  /**
+   * The user's key in the root's file, in base64. Empty if the file has no valid record of the user. Undefined if the
+   * file was not read.
+   */
   publicKey?: string | undefined;
-  /** The evidence for the root, with its block. */
+  /** The evidence for the root, which includes its block. */
   evidence: Evidence;
 }
 
-/** A condition that raises an alarm when it begins. */
+/** A problem that raises an alarm when it is first found. */
 export interface Condition {
   code: AlarmCode;
-  /** Equal for the same condition in the next round. */
+  /** The id of the condition. If the next round finds the same condition, it has the same id. */
   id: string;
   message: string;
-  /** Fields of the alarm's file. */
+  /** The fields of the alarm's file that depend on the condition. */
   facts: {
-    /** The right key: the user's own, or the one that the server returned for a contact. */
+    /** The correct key: the user's own key, or the key that the server returned for a contact. */
     expectedPublicKey?: string;
     published: Published;
-    /** The answer that contradicts `published`: another root, or none. */
+    /** The newer answer, which contradicts `published`. It has a different root or no root. */
     now?: { root?: string; evidence: Evidence };
-    /** The start of the outage, and its cause. */
+    /** The start of the file host's outage, and its cause. */
     outage?: object;
   };
 }

@@ -12,23 +12,23 @@ import { type VerifierSources, withSources } from "../verifier/sources.ts";
 import { verifyAnswers, verifyRecord } from "../verifier/verdict.ts";
 import { applyAnswer, applyFile, applyOutage, isDue, type WatchedUserState } from "./watchedUser.ts";
 
-/** A user to check. Its state is changed. */
+/** A user to check, with the stored state. The check changes this state. */
 export type UserToCheck = readonly [userID: UserID, user: WatchedUserState];
 
-/** Options of a round. */
+/** The options of a round. */
 interface CheckOptions {
-  /** Milliseconds since 1970. */
+  /** The current time in ms since 1970. */
   time: number;
   recheckMs: number;
   signal: AbortSignal;
-  /** Takes the errors of the requests. */
+  /** The list to which the errors of requests are added. */
   errors: unknown[];
 }
 
 /**
- * Reads the users' roots at a finalized block, and the files that are due, and applies the answers to their states.
- * Unavailable data changes nothing. A file that is unavailable although its root could be read counts as an outage.
- * @returns the number of users for whom the chain answered
+ * Reads the users' roots at a finalized block and the files that are due, and updates the users' states. If data is
+ * unavailable, the states do not change. If a root could be read but its file could not, this counts as an outage.
+ * @returns the number of users whose roots could be read
  */
 export async function checkUsers(
   config: VerifierConfig,
@@ -41,7 +41,7 @@ export async function checkUsers(
     } catch (error) {
       if (!(error instanceof KeyrootError)) throw error;
       errors.push(error);
-      // An aborted request is not an outage.
+      // An aborted request does not count as an outage.
       if (error.code !== "ABORTED") failed?.(error.code);
     }
   };
@@ -55,7 +55,7 @@ export async function checkUsers(
     };
     await Promise.all(users.map((user) => attempt(() => readAnswer(user))));
     const due = answered.filter(([, user]) => user.root !== undefined && isDue(user, time, recheckMs));
-    // One file at a time: a background task has time, and each file takes memory.
+    // Files are read one at a time to save memory. A background task has enough time for this.
     for (const [root = "", readers] of groupBy(due, ([, { root }]) => root)) {
       const readFile = async () => {
         const file = parseMerkleFile(await sources.fetchFile(root), root);
@@ -73,7 +73,7 @@ export async function checkUsers(
   return answered.length;
 }
 
-/** The user's key in a file, in base64; empty if the file has no valid record of the user. */
+/** Returns the user's key in a file, in base64. Returns an empty text if the file has no valid record of the user. */
 function keyIn(file: MerkleFile, root: string, query: KeyQuery): string {
   try {
     return verifyRecord(query, root, file).record.pubKey;

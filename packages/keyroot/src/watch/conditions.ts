@@ -3,10 +3,10 @@ import type { UserID } from "../identity/userID.ts";
 import type { Condition, Published } from "./alarm.ts";
 import { publishedOf, type WatchedUserState } from "./watchedUser.ts";
 
-/** The maximum number of a user's earlier changes of the root that are kept as reported. */
+/** Maximum number of a user's earlier root changes that are remembered as reported. */
 const MAX_CHANGES = 20;
 
-/** The conditions of a user that raise alarms. */
+/** Returns the conditions of a user that raise alarms. */
 export function conditionsOf(
   userID: UserID,
   user: WatchedUserState,
@@ -41,19 +41,19 @@ export function conditionsOf(
   return conditions;
 }
 
-/** The conditions whose alarms were not reported yet. */
+/** Returns the conditions whose alarms are not reported yet. */
 export function newConditions({ reported = [] }: WatchedUserState, conditions: readonly Condition[]): Condition[] {
   return conditions.filter(({ id }) => !reported.includes(id));
 }
 
-/** Notes that the alarms of these conditions were reported. A condition that ends and begins again raises another alarm. */
+/** Records which alarms are reported. A condition that ends and begins again raises a new alarm. */
 export function noteReported(user: WatchedUserState, conditions: readonly Condition[]): void {
-  // Answers that alternate between a few roots are reported once.
+  // If the chain's answers alternate between a few roots, each root is reported only once.
   const changes = user.reported?.filter((id) => id.startsWith("WATCHED_ROOT")).slice(-MAX_CHANGES) ?? [];
   user.reported = [...new Set([...changes, ...conditions.map(({ id }) => id)])];
 }
 
-/** A time in ISO 8601, UTC. @param ms since 1970 */
+/** Formats a time in ISO 8601, UTC. @param ms the time in ms since 1970 */
 export function isoTime(ms: number): string {
   return new Date(ms).toISOString();
 }

@@ -6,10 +6,10 @@ import type { VerifierConfig } from "../verifier/verifierConfig.ts";
 import type { Alarm, Condition } from "./alarm.ts";
 import { isoTime } from "./conditions.ts";
 
-/** `makeBundle` of `keyroot/bundle`. */
+/** The type of the function `makeBundle` of `keyroot/bundle`. */
 export type BundleMaker = (userID: UserID, options: MakeBundleOptions) => Promise<{ bundle: Bundle }>;
 
-/** Makes the alarm of a condition, with a bundle of the contract's answer if an endpoint has one. */
+/** Makes the alarm for a condition. It includes a bundle with the contract's answer if an endpoint provides one. */
 export async function makeAlarm(
   config: VerifierConfig,
   userID: UserID,
@@ -25,7 +25,10 @@ export async function makeAlarm(
   return { code, userID, message, file: { name: `${userID}.alarm.json`, text: JSON.stringify(file) } };
 }
 
-/** The bundle of a user as of a block; undefined if there is no key or no file, or if no endpoint proves it. */
+/**
+ * Makes the bundle of a user at a block. Returns undefined if there is no key or no file, or if no endpoint provides a
+ * proof.
+ */
 async function makeEvidence(
   { registry, policy, sources }: VerifierConfig,
   pinned: string | undefined,

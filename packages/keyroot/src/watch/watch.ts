@@ -26,51 +26,63 @@ import { type BundleMaker, makeAlarm } from "./makeAlarm.ts";
 import { conditionsOf, newConditions, noteReported } from "./conditions.ts";
 import { isDue, type WatchedUserState } from "./watchedUser.ts";
 
-/** The keys to watch, and the reaction to an alarm. */
+/** The keys to watch, and the function to call for an alarm. */
 export interface WatchKeysOptions {
-  /** The app's own user: 32 lowercase characters of zBase32. */
+  /** The id of the app's own user: 32 lowercase characters of zBase32. */
   userID: UserID;
-  /** This user's own key, from the user's own device: 105 bytes, or their base64. */
+  /** The own key of this user, from the user's device: 105 bytes, or the same bytes in base64. */
   publicKey: Uint8Array | string;
-  /** Returns the contacts with the keys that the server returns for them now. Called once in each round. */
+  /** Returns the contacts, with the keys that the server returns for them now. Called once in each round. */
   contacts?: ((options: { signal: AbortSignal }) => Promise<readonly Contact[]> | readonly Contact[]) | undefined;
-  /** Keeps the state of the watch. All tabs of a user use the same store. */
+  /** The store for the state of the watch. All tabs of a user must use the same store. */
   store: Store;
-  /** `makeBundle` of `keyroot/bundle`: makes the evidence for an alarm's file. */
+  /** The function `makeBundle` of `keyroot/bundle`, which makes the evidence for an alarm's file. */
   makeBundle: BundleMaker;
-  /** Called once for each alarm; again after a restart if it did not return, or its promise did not resolve. */
+  /**
+   * Called once for each alarm. Called again after a restart if it did not return, or if its promise did not resolve.
+   */
   onAlarm: (alarm: Alarm) => unknown;
-  /** The maximum pause between two rounds in ms. Default 45,000. It doubles while requests fail, up to 5 minutes. */
+  /** Maximum pause between two rounds in ms. It doubles while requests fail, up to 5 minutes. Default: 45,000. */
   intervalMs?: number | undefined;
   /**
-   * The time between two reads of a contact's root or of a file, in ms. Default 1 hour. Each round reads the user's own
-   * root.
+   * The time in ms after which a contact's root or a file is read again. Each round reads the user's own root. Default:
+   * 1 hour.
    */
   recheckMs?: number | undefined;
-  /** The maximum time for which a file may be unavailable, in ms of the app's running time. Default 24 hours. */
+  /**
+   * Maximum time for which a file may be unavailable, in ms. Only time in which the app runs is counted. Default: 24
+   * hours.
+   */
   fileLimitMs?: number | undefined;
-  /** Ends the watch. */
+  /** A signal that ends the watch. */
   signal?: AbortSignal | undefined;
 }
 
 /** The result of the last round. */
 export interface WatchStatus {
-  /** The time of the chain's last answer about the app's user, in ms since 1970; undefined before the first one. */
+  /** The last time at which the user's own root could be read, in ms since 1970. Undefined before the first time. */
   checkedAt?: number | undefined;
-  /** The times of the chain's last answers about the contacts, in ms since 1970. A contact without an answer is missing. */
+  /**
+   * The last time at which each contact's root could be read, in ms since 1970. Contacts whose roots have never been
+   * read are missing.
+   */
   contactsCheckedAt: ReadonlyMap<UserID, number>;
-  /** The errors of the last round: of its requests, which the next round repeats, and of malformed contacts. */
+  /**
+   * The errors of the last round. The next round repeats requests that failed. Malformed contacts also cause errors.
+   */
   errors: readonly unknown[];
 }
 
 /** A running watch. */
 export interface Watch {
   readonly status: WatchStatus;
-  /** Runs a round now. @returns its result */
+  /** Runs a round immediately. @returns the result of this round */
   check(): Promise<WatchStatus>;
-  /** Starts no further rounds, for example while the app is in the background. A round that has begun ends as usual. */
+  /**
+   * Starts no more rounds, for example while the app is in the background. A round that is already running continues.
+   */
   pause(): void;
-  /** Ends the pause. Runs a round at once if one is due. */
+  /** Ends the pause. If a round is due, runs it immediately. */
   resume(): void;
 }
 
@@ -78,21 +90,21 @@ const OPTIONS: (keyof WatchKeysOptions)[] = [
   ...(["userID", "publicKey", "contacts", "store", "makeBundle", "onAlarm"] as const),
   ...(["intervalMs", "recheckMs", "fileLimitMs", "signal"] as const),
 ];
-/** Browser functions that other runtimes may lack. */
+/** Browser functions, which other runtimes may not have. */
 const platform: { navigator?: Partial<Pick<Navigator, "locks" | "onLine">>; document?: unknown } = globalThis;
 
 const MAX_BACKOFF_MS = 300_000;
-/** The maximum number of contacts whose roots are read in a round. A long list takes several rounds. */
+/** Maximum number of contacts whose roots are read in a round. A longer list takes several rounds. */
 const CONTACTS_PER_ROUND = 20;
-/** The maximum number of users in the state. */
+/** Maximum number of users in the state. */
 const MAX_USERS = 5000;
-/** The maximum number of errors of malformed contacts in a status. */
+/** Maximum number of errors about malformed contacts in a status. */
 const MAX_ERRORS = 100;
 
-/** The state of a watch, stored as JSON. */
+/** The state of a watch, which is stored as JSON. */
 interface WatchState {
   users: Record<UserID, WatchedUserState>;
-  /** The number of this round. */
+  /** The number of the current round. */
   round: number;
   /** The time of the next round, in ms since 1970. */
   nextAt: number;
@@ -103,23 +115,26 @@ interface WatchState {
 /**
  * Watches the user's own key and the contacts' keys until `signal` aborts.
  * @throws ArgumentError ARGUMENT_INVALID, USER_ID_INVALID, BASE64_INVALID, PUBLIC_KEY_LENGTH; EnvironmentError
- * ENVIRONMENT_UNSUPPORTED for a page without Web Locks
+ * ENVIRONMENT_UNSUPPORTED for a web page without Web Locks
  */
 export async function watch(config: VerifierConfig, options: WatchKeysOptions): Promise<Watch> {
   await checkContract(config.registry.contract);
   const { userID, ownKey, contacts, store, makeBundle, onAlarm, intervalMs, recheckMs, fileLimitMs, signal } =
     checkWatchOptions(config, options);
   const { registry, now } = config;
-  /** The name of the state in the store, and of the lock. */
+  /** The name of the state in the store, which is also the name of the lock. */
   const name = ["keyroot-watch-v1", registry.chainId, registry.contract.toLowerCase(), userID].join(":");
   const maxPauseMs = Math.max(intervalMs, MAX_BACKOFF_MS);
-  // A page may be open in several tabs.
+  // A page may be open in several tabs, which need a lock.
   if (platform.document !== undefined)
     requireFeature("navigator.locks", platform.navigator?.locks, "web-locks, or https");
   let status: WatchStatus = { contactsCheckedAt: new Map(), errors: [] };
   let queue: Promise<unknown> = Promise.resolve();
 
-  /** Runs work in one tab at a time (Web Locks API). Without such locks, it runs once at a time in this process. */
+  /**
+   * Runs work in only one tab at a time (Web Locks API). Without this API, runs only one task at a time in this
+   * process.
+   */
   const lock = async <T>(work: () => Promise<T>): Promise<T> => {
     const locks = platform.navigator?.locks;
     if (locks) return locks.request(name, { signal }, work);
@@ -128,7 +143,10 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
     return result;
   };
 
-  /** The contacts' keys as the server returns them, in base64; undefined for any key. Skips malformed contacts. */
+  /**
+   * Returns the contacts' keys that the server returned, in base64, or undefined for any key. Ignores malformed
+   * contacts.
+   */
   const fetchContacts = async (errors: unknown[]) => {
     const keys = new Map<UserID, string | undefined>();
     let malformed = 0;
@@ -150,7 +168,7 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
     return keys;
   };
 
-  /** Runs a round, unless another tab has run it already. @returns when the next one is due */
+  /** Runs a round, unless another tab has already run it. @returns the time of the next round, in ms since 1970 */
   const round = async (isForced: boolean): Promise<number> => {
     const time = now();
     const state = parseState(await store.get(name));
@@ -166,7 +184,7 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
       const message = `A watch has at most ${MAX_USERS - 1} contacts: ${leftOut} are not watched.`;
       errors.push(new ArgumentError("ARGUMENT_INVALID", message, { expected: MAX_USERS - 1 }));
     }
-    // The user's own root is read in each round.
+    // Each round reads the user's own root, so this user is always included.
     const chosen = [
       own,
       ...chooseContacts(
@@ -185,7 +203,7 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
       noteReported(user, conditions);
     }
     state.failures = answered > 0 ? 0 : state.failures + 1;
-    // Random, so that clients that failed together do not retry together.
+    // The time is random, so that clients that failed together retry at different times.
     state.nextAt = time + Math.min(intervalMs * 2 ** state.failures, maxPauseMs) * (0.75 + Math.random() / 4);
     await store.set(name, serializeState(state));
     status = statusOf(state, [userID, ...keys.keys()], errors);
@@ -199,12 +217,12 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
     while (!signal.aborted) {
       const { signal: wake } = waking;
       let nextAt = now() + intervalMs;
-      // No request while the browser reports that it is offline.
+      // Sends no request while the browser reports that it is offline.
       if (!isPaused && (platform.navigator?.onLine ?? true)) {
         try {
           nextAt = await lock(() => round(false));
         } catch (error) {
-          // An error of the store, or of the app's function. The next round tries again.
+          // The store or a function of the app threw an error. The next round tries again.
           status = { ...status, errors: [error] };
         }
       }
@@ -255,7 +273,7 @@ function checkWatchOptions(config: VerifierConfig, options: WatchKeysOptions) {
   };
 }
 
-/** A user and the expected key in base64; undefined for any key. */
+/** Returns a user with the expected key in base64, or undefined for any key. */
 function parseHolder({ registry }: VerifierConfig, contact: Contact): [UserID, string | undefined] {
   const { userID: id, expectedPublicKey } = checkObject("A contact", contact, "an object with userID");
   const { userID, expectedPublicKey: key } = parseKeyQuery(registry, id, expectedPublicKey);
@@ -263,8 +281,8 @@ function parseHolder({ registry }: VerifierConfig, contact: Contact): [UserID, s
 }
 
 /**
- * The states of the listed users. While there is room, the state keeps users who are no longer listed. A contact who is
- * listed again then keeps its place in the queue.
+ * Returns the states of the listed users. Users who are no longer listed remain in the state while there is room. If
+ * such a contact is listed again, it keeps its place in the queue.
  */
 function listUsers({ users, round }: WatchState, userID: UserID, ids: readonly UserID[]) {
   const known = ids.filter((id) => hasOwn(users, id));
@@ -282,8 +300,8 @@ function listUsers({ users, round }: WatchState, userID: UserID, ids: readonly U
 }
 
 /**
- * Chooses the next contacts in the queue: those that were read, or first listed, in the earliest round. New contacts never
- * delay earlier ones.
+ * Chooses the next contacts in the queue. These are the contacts that were read, or first listed, in the earliest
+ * rounds. New contacts never delay earlier ones.
  */
 function chooseContacts(round: number, due: readonly UserToCheck[]): readonly UserToCheck[] {
   const turnOf = ([, { turn = 0 }]: UserToCheck) => turn;
@@ -292,7 +310,7 @@ function chooseContacts(round: number, due: readonly UserToCheck[]): readonly Us
   return chosen;
 }
 
-/** @param ids the app's user, and the contacts */
+/** Returns the status of a watch. @param ids the app's user, followed by the contacts */
 function statusOf(
   { users }: WatchState,
   [own = "", ...ids]: readonly UserID[],
@@ -306,21 +324,21 @@ function statusOf(
   return { checkedAt: users[own]?.readAt, contactsCheckedAt, errors };
 }
 
-/** A state as text, with a hash that detects damage. */
+/** Writes a state as text, with a hash that detects damage. */
 function serializeState(state: WatchState): string {
   const text = JSON.stringify(state);
   return sha256Hex(text) + text;
 }
 
-/** A state that is damaged or cannot be read counts as missing: everything is checked again. */
+/** Reads a stored state. If the state is missing, damaged or unreadable, everything is checked again. */
 function parseState(stored: unknown): WatchState {
   try {
     const text = String(stored);
-    // Version 0.2 stored no hash.
+    // Version 0.2 stored states without a hash.
     const json = text.startsWith("{") ? text : text.slice(64);
     if (json !== text && sha256Hex(json) !== text.slice(0, 64)) throw new Error("The state is damaged.");
     const state = JSON.parse(json) as WatchState;
-    // Throws if `users` is missing.
+    // Throws an error if `users` is missing.
     Object.keys(state.users);
     return { ...state, round: (Number.isSafeInteger(state.round) ? state.round : 0) + 1 };
   } catch {
@@ -328,7 +346,7 @@ function parseState(stored: unknown): WatchState {
   }
 }
 
-/** Waits until the time is over or one of the signals aborts. */
+/** Waits until a time has passed or a signal aborts. */
 async function sleep(ms: number, signals: readonly AbortSignal[]): Promise<void> {
   const { promise, resolve } = withResolvers<unknown>();
   const timer = setTimeout(resolve, ms);

@@ -2,38 +2,38 @@ import { isEarlier } from "../ethereum/blockAge.ts";
 import type { Evidence } from "../evidence.ts";
 import type { Published } from "./alarm.ts";
 
-/** A period in which the file of a user's root could not be read, although the chain could. */
+/** A period in which the file of a user's root could not be read, although the root could be read from the chain. */
 interface Outage {
-  /** The first and the last attempt, in ms since 1970. */
+  /** The times of the first and the last attempt, in ms since 1970. */
   since: number;
   last: number;
-  /** The sum of the times between attempts in ms, without times in which the app did not run. */
+  /** The total time between attempts in ms, without periods in which the app did not run. */
   observedMs: number;
   attempts: number;
-  /** The code of the last error. */
+  /** The error code of the last attempt. */
   code: string;
 }
 
-/** The stored state of a user, as JSON. A user with a root has evidence for it. */
+/** The stored state of a user as JSON. If it contains a root, it also contains the evidence for the root. */
 export interface WatchedUserState extends Partial<Published> {
-  /** The last round in which the user's root was requested, or in which the user was listed first. */
+  /** The last round in which the user's root was requested, or the round in which the user was first listed. */
   turn?: number;
   /** The last round in which the user was listed. */
   listed?: number;
-  /** The time of the chain's last answer about this user, in ms since 1970. */
+  /** The last time at which the user's root could be read, in ms since 1970. */
   readAt?: number;
-  /** The time of the last successful read of the root's file, in ms since 1970. */
+  /** The last time at which the root's file could be read, in ms since 1970. */
   fileReadAt?: number;
   outage?: Outage;
   /** The root and evidence recorded before the chain returned a different answer. */
   earlier?: Published;
-  /** The evidence of a later answer without a root. */
+  /** The evidence of a later answer, according to which the user has no root. */
   gone?: Evidence;
-  /** The ids of the conditions whose alarms were reported. */
+  /** The ids of the conditions whose alarms are already reported. */
   reported?: string[];
 }
 
-/** A longer pause between two attempts means that the app did not run. */
+/** Maximum time between two attempts in ms. If the time is longer, the app did not run in between. */
 const MAX_GAP_MS = 900_000;
 
 /** Records the chain's answer at a finalized block. The root is undefined if the user has none. */
@@ -41,7 +41,7 @@ export function applyAnswer(user: WatchedUserState, root: string | undefined, ev
   user.readAt = now;
   const before = publishedOf(user);
   if (root === undefined) {
-    // A node that is behind answers at an earlier block, at which the user may have had no root.
+    // A node that is behind returns the state of an earlier block, in which the user may not have had a root.
     if (before !== undefined && !isEarlier(evidence.block, before.evidence.block)) user.gone = evidence;
     return;
   }
@@ -56,27 +56,29 @@ export function applyAnswer(user: WatchedUserState, root: string | undefined, ev
   user.evidence = evidence;
 }
 
-/** Whether the user's key must be read, for the first time or again. */
+/** Checks whether the user's key must be read, for the first time or again. */
 export function isDue({ publicKey, fileReadAt = NaN }: WatchedUserState, now: number, recheckMs: number): boolean {
   const age = now - fileReadAt;
   return publicKey === undefined || !(age >= 0 && age < recheckMs);
 }
 
-/** Records the user's key from the file of the root: base64, or empty if the file has no valid record of the user. */
+/**
+ * Records the user's key from the root's file, in base64. The key is empty if the file has no valid record of the user.
+ */
 export function applyFile(user: WatchedUserState, publicKey: string, now: number): void {
   user.publicKey = publicKey;
   user.fileReadAt = now;
   delete user.outage;
 }
 
-/** Records a failed attempt to read the file of the root. */
+/** Records a failed attempt to read the root's file. */
 export function applyOutage(user: WatchedUserState, code: string, now: number): void {
   const { since = now, last = now, observedMs = 0, attempts = 0 } = user.outage ?? {};
   const gap = Math.min(Math.abs(now - last), MAX_GAP_MS);
   user.outage = { since, last: now, observedMs: observedMs + gap, attempts: attempts + 1, code };
 }
 
-/** The root, file and evidence that are recorded for a user with a root. */
+/** Returns the recorded root, key and evidence of a user. Returns undefined if there is no root. */
 export function publishedOf({ root, publicKey, evidence }: WatchedUserState): Published | undefined {
   return evidence && { root: String(root), publicKey, evidence };
 }
