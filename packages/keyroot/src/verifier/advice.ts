@@ -3,11 +3,11 @@ import type { Evidence } from "../evidence.ts";
 import { hasSucceeded } from "./success.ts";
 import type { VerifierConfig } from "./verifierConfig.ts";
 
-/** The maximum age in ms of the block that proves the absence of a root. */
+/** Maximum age in ms of a block that proves that a user has no root. */
 const MAX_ABSENCE_AGE_MS = 3_600_000;
 
 /**
- * Replaces the advice `warn` of a verification's error by a milder one, where an attacker cannot choose it.
+ * Replaces the advice `warn` of an error with milder advice, but only if an attacker cannot cause this.
  * @param knownSince the time at which the app first had this user, in ms since 1970
  */
 export function advise(error: KeyrootError, config: VerifierConfig, knownSince: number | undefined): void {
@@ -26,7 +26,10 @@ function milderAdvice(error: KeyrootError, config: VerifierConfig, knownSince = 
   return isAbsent && isNew && provesAbsence(evidence, time) ? "wait" : undefined;
 }
 
-/** Whether a storage proof shows that there is no root, at a recent block that does not rest on one endpoint's answer. */
+/**
+ * Checks whether a storage proof shows that the user has no root. The block must be recent, and must not depend on the
+ * answer of a single endpoint.
+ */
 function provesAbsence({ storageProof = false, anchor, block }: Partial<Evidence> = {}, time: number): boolean {
   return storageProof && anchor !== "endpoint" && !!block && time - block.timestamp * 1000 <= MAX_ABSENCE_AGE_MS;
 }

@@ -30,50 +30,56 @@ import {
 } from "./options.ts";
 import { verifyRoot } from "./verdict.ts";
 
-/**
- * The complete proof of a user's published key under a block's hash. It is verified without any request.
- */
+/** A complete proof of a user's published key. It can be verified offline with the hash of a trusted block. */
 export interface Bundle extends StorageProof {
   format: typeof FORMAT;
-  /** The chain of the contract (EIP-155), as the bundle states it. Only the block's hash proves the chain. */
+  /**
+   * The id of the contract's chain (EIP-155), as the bundle states it. Only the block's hash proves that it is correct.
+   */
   chainId: number;
-  /** 0x and 40 lowercase hex digits. */
+  /** The address of the contract: 0x and 40 lowercase hex digits. */
   contract: string;
-  /** Keccak-256 of the contract's code, 0x and 64 lowercase hex digits. */
+  /** The Keccak-256 of the contract's code: 0x and 64 lowercase hex digits. */
   codeHash: string;
-  /** The slot of the contract's mapping from users to roots. */
+  /** The storage slot of the contract's mapping from users to roots. */
   usersSlot: number;
-  /** Proves that the user's record is under the root. */
+  /** The proof that the Merkle root includes the user's record. */
   proof: MerkleProof;
-  /** The header of a block at which the contract has that root for the user. */
+  /** The header of a block at which the contract has this root for the user. */
   header: HeaderJson;
-  /** A statement of auditors about the block: its file (docs/statement-formats.md, "Statement"). */
+  /** The file of an auditors' statement about the block (docs/statement-formats.md, "Statement"). */
   statement?: string | undefined;
 }
 
-/** The user whose key to verify, and the trusted contract. A forger would name another contract. */
+/**
+ * The user whose key to verify, and the contract that the caller trusts. A forged bundle would name a different
+ * contract.
+ */
 export type BundleQuery = { userID: UserID } & Pick<
   VerifyOptions,
   "chainId" | "contract" | "codeHash" | "usersSlot" | "expectedPublicKey"
 >;
 
-/** The trusted block or auditors, one of both. The sender of the bundle must not control their source. */
+/**
+ * The trusted block, or the trusted auditors. Only one of them is allowed. Get this value from a source that the sender
+ * of the bundle does not control.
+ */
 export interface TrustedBlock {
   /** The hash of the bundle's block: 0x and 64 lowercase hex digits. */
   pinned?: string | undefined;
   /**
-   * The auditors that must have signed the bundle's statement: `{ keys, threshold, maxAgeMs, sequence, store }`. Import
-   * `keyroot/auditors`, which describes the fields.
+   * The auditors who must have signed the bundle's statement: `{ keys, threshold, maxAgeMs, sequence, store }`. This
+   * option requires an import of `keyroot/auditors`, which describes the fields.
    */
   auditors?: object | undefined;
 }
 
-/** A public key that is published as of a block. */
+/** A public key that a bundle proves, and the contract in which it is published. */
 export interface VerifiedBundle extends ProvenKey {
   contract: string;
   chainId: number;
   codeHash: string;
-  /** The evidence for the block. A storage proof shows the contract's answer at this block. */
+  /** The evidence for the block. A storage proof confirms the contract's answer at this block. */
   evidence: Evidence;
 }
 
@@ -82,17 +88,20 @@ const FORMAT = "keyroot-bundle-v1";
 const shape = /* @__PURE__ */ new ShapeChecker(
   (message, details) => new VerificationError("file", "BUNDLE_SHAPE", message, details),
 );
-/** Larger than any bundle with the deepest tries of today's chains. The depth counts objects and arrays, to a sibling. */
+/**
+ * The size limits of a bundle. They are above the size of a bundle with the deepest tries of today's chains. The
+ * nesting depth includes the bundle and a sibling in its proof.
+ */
 const LIMITS = { maxBytes: 2 ** 16, maxDepth: 4 };
 const KEYS = [
   ...(["format", "chainId", "contract", "codeHash", "usersSlot", "proof"] as const),
   ...(["header", "accountProof", "storageProof"] as const),
 ];
-/** A node of a trie: 1 to 1024 bytes in lowercase hex. */
+/** A trie node: 1 to 1024 bytes in lowercase hex. */
 const NODE = /^0x(?:[0-9a-f]{2}){1,1024}$/;
 
 /**
- * Checks only the form of a bundle, of the proof in it, and of the record in the proof.
+ * Checks only the form of a bundle, including its proof and record. `verifyBundle` verifies them.
  * @param source the bytes as received, or the value that they parse to
  * @throws VerificationError BUNDLE_SHAPE, FILE_TOO_LARGE, FILE_NOT_UTF8, and as `parseJson`, step "file"; as
  * `parseMerkleProof`
@@ -122,17 +131,17 @@ export function parseBundle(source: unknown): { bundle: Bundle; record: KeyRecor
 }
 
 /**
- * Verifies a bundle from any source, without any request: under the hash of a block that the caller trusts, the
- * contract that the caller trusts has a root for this user, and the record under that root is this user's, with this
- * key. The caller trusts the hash itself, or auditors that signed it.
+ * Verifies a bundle offline. The bundle may come from any source. It must prove two facts: the trusted contract has a
+ * root for this user at the trusted block, and the root's tree includes a record of this user with this key. The caller
+ * trusts the hash of the block, or auditors who signed this hash.
  *
- * The block determines how old the answer is. The answer remains true, because a root is set once.
+ * The age of the answer is the age of the block. The answer remains true later, because the contract sets a root only
+ * once.
  * @param source the bytes as received, or the value that they parse to
- * @throws VerificationError as `parseBundle`; UNANCHORED, HEADER_INVALID, HEADER_MISMATCH, step "anchor", and with `auditors` as
- * `verifyStatement` of `keyroot/auditors`;
- * CHAIN_ID_MISMATCH, CONTRACT_MISMATCH, PROOF_INVALID, NO_CONTRACT, CODE_HASH_MISMATCH, NOT_PUBLISHED, step "root"; as
- * `verifyMerkleProof`
- * @throws ArgumentError SOURCE_NOT_IMPORTED, and as `verifyPublicKey`; nothing was verified
+ * @throws VerificationError as `parseBundle`; UNANCHORED, HEADER_INVALID, HEADER_MISMATCH, step "anchor", and with
+ * `auditors` as `verifyStatement` of `keyroot/auditors`; CHAIN_ID_MISMATCH, CONTRACT_MISMATCH, PROOF_INVALID,
+ * NO_CONTRACT, CODE_HASH_MISMATCH, NOT_PUBLISHED, step "root"; as `verifyMerkleProof`
+ * @throws ArgumentError SOURCE_NOT_IMPORTED, and as `verifyPublicKey`. In this case, nothing was verified.
  * @example
  * const bytes = new Uint8Array(await (await fetch("https://files.example/alice.bundle.json")).arrayBuffer());
  * const query = { userID, expectedPublicKey, chainId: 1, contract: "0x5FbDB2315678afecb367f032d93F642f64180aa3" };
@@ -177,7 +186,7 @@ export async function verifyBundle(
   };
 }
 
-/** Returns the bundle's block if it is the one that the caller trusts. */
+/** Checks that the bundle's block is the block that the caller trusts, and returns this block. */
 function verifyHeader(
   header: HeaderJson,
   expected: string | undefined,
@@ -193,7 +202,7 @@ function verifyHeader(
   return block;
 }
 
-/** Checks that the bundle names the chain, contract, slot and code that the caller trusts. */
+/** Checks that the bundle has the chain, contract, slot and code that the caller trusts. */
 function verifyRegistry(bundle: Bundle, expected: RegistryReference, usersSlot: number): void {
   const parts = [
     ["CHAIN_ID_MISMATCH", "chain", bundle.chainId, expected.chainId],
@@ -212,7 +221,7 @@ function parseNodes(name: string, nodes: unknown): string[] {
   return shape.list(name, nodes, MAX_PROOF_NODES, (path, node) => shape.text(path, node, NODE));
 }
 
-/** `hashHeader` checks the names and lengths of the fields. */
+/** Checks that the header's values are hex. `hashHeader` checks the names and lengths of the fields. */
 function parseHeader(header: unknown): HeaderJson {
   const fields = Object.entries(shape.dictionary("header", header));
   const parse = (name: string, value: unknown) => shape.text(`header[${describeValue(name)}]`, value, /^0x[0-9a-f]*$/);

@@ -10,11 +10,14 @@ import { sha256Hex } from "../bytes/platform.ts";
 import type { Endpoint, EvidencePolicy, KeyQuery } from "./options.ts";
 import type { VerifiedKey } from "./verifyPublicKey.ts";
 
-/** An earlier answer about a user's root, and the evidence for it. */
+/** An earlier answer about a user's root, with its evidence. */
 export interface CachedAnswer {
   root: string;
   evidence: Evidence;
-  /** Whether the root was read at a finalized block. The contract sets a root once, so that answer is permanent. */
+  /**
+   * True if the root was read at a finalized block. Such an answer is permanent, because the contract sets a root only
+   * once.
+   */
   final: boolean;
 }
 
@@ -23,18 +26,24 @@ export interface CachedKey extends CachedAnswer {
   index: number;
   blockNumber: number;
   record: KeyRecord;
-  /** The endpoints that agreed on the block, and those that agreed on the answer, as `sourceOf` names them. */
+  /**
+   * The endpoints that agreed on the block, and the endpoints that agreed on the answer. They are named as in
+   * `sourceOf`.
+   */
   sources: readonly (readonly string[])[];
-  /** The time at which it was stored, in ms since 1970. */
+  /** The time at which the key was stored, in ms since 1970. */
   storedAt: number;
 }
 
 const FORMAT = "keyroot-cache-v3";
 
-/** The names of providers, which have no URL. Valid only in this process. */
+/** The names of EIP-1193 providers, which have no URL. The names are valid only in this process. */
 const providers = new WeakMap<object, string>();
 
-/** Names an endpoint without revealing its URL, which may contain a secret. Equal names mean the same endpoint. */
+/**
+ * Returns a name for an endpoint. The name does not reveal the URL, which may contain a secret. The same endpoint
+ * always has the same name.
+ */
 export function sourceOf(endpoint: Endpoint): string {
   if (typeof endpoint === "string") {
     return sha256Hex(normalizeUrl(endpoint));
@@ -45,7 +54,7 @@ export function sourceOf(endpoint: Endpoint): string {
 }
 
 /**
- * Loads the cached key of a user. An unreadable entry counts as missing: it leads to a new request, never to a verdict.
+ * Loads the cached key of a user. An unreadable entry is ignored, which leads to a new request and never to a verdict.
  */
 export async function loadCachedKey(
   cache: Store,
@@ -76,8 +85,8 @@ export async function loadCachedKey(
 }
 
 /**
- * Stores a verified key, unless the cache has stronger evidence for the same root.
- * @param cached the cached key of this user
+ * Stores a verified key, unless the cache already has stronger evidence for the same root.
+ * @param cached the user's key in the cache
  */
 export async function storeKey(
   cache: Store,
@@ -88,7 +97,7 @@ export async function storeKey(
   { sources, storedAt }: Pick<CachedKey, "sources" | "storedAt">,
 ): Promise<void> {
   const { root, index, blockNumber, evidence } = key;
-  // Auditors sign finalized blocks only.
+  // Auditors sign only finalized blocks.
   const final = policy.tag === "finalized" && (evidence.block !== undefined || evidence.uniqueness === "auditors");
   if (cached?.root === root && isStronger(cached, { root, evidence, final })) return;
   const record = serializeKeyRecord(key.record);
@@ -96,17 +105,17 @@ export async function storeKey(
   await cache.set(entryName(query, policy), JSON.stringify(entry));
 }
 
-/** Deletes the user's entry in the cache. */
+/** Deletes a user's key from the cache. */
 export async function forgetKey(cache: Store, query: KeyQuery, policy: EvidencePolicy): Promise<void> {
   await cache.set(entryName(query, policy), "");
 }
 
 /**
- * Whether a cached key needs no new request: its root is final, and the call would accept its evidence from the endpoints
- * of the call. For a quorum, enough of them must be among the endpoints that agreed. One endpoint's unproven answer
- * expires, so that a later answer of the same endpoint can correct it.
- * @param current the endpoints of the call, as `sourceOf` names them
- * @param recheckMs the time after which one endpoint's unproven answer expires, in ms
+ * Checks whether a cached key can be used without a new request. Its root must be final, and the options of this call
+ * must accept its evidence. For a quorum, enough endpoints of this call must have agreed. The unproven answer of a
+ * single endpoint expires, so that the same endpoint can correct it later.
+ * @param current the endpoints of this call, named as in `sourceOf`
+ * @param recheckMs the time in ms after which the unproven answer of a single endpoint expires
  */
 export async function meetsPolicy(
   { evidence, final, sources, storedAt }: CachedKey,
@@ -121,7 +130,7 @@ export async function meetsPolicy(
   if (!(age <= maxAgeMs && age >= -MAX_AHEAD_MS)) return false;
   const storedFor = now - storedAt;
   if (strengthOf(evidence) === 0 && !(storedFor >= 0 && storedFor < recheckMs)) return false;
-  // A pinned block never qualifies, because each caller has its own.
+  // A pinned block is never enough, because each caller has a different one.
   if (typeof anchor === "object" && "pinned" in anchor) return false;
   if (typeof anchor === "object" && "added" in anchor)
     return evidence.anchor === anchor.added.name && anchor.added.accepts(evidence);
@@ -137,9 +146,9 @@ export async function meetsPolicy(
 }
 
 /**
- * Whether a new answer contradicts the cached one. The new answer is refused if stronger evidence at a finalized block
- * contradicts it: the contract sets a root once. Evidence of equal strength never refuses an answer. Otherwise
- * one false cached answer would prevent all later honest ones.
+ * Checks whether a new answer contradicts the cached answer. Throws an error if the cached answer is from a finalized
+ * block and has stronger evidence, because the contract sets a root only once. If the evidence is equally strong, the
+ * new answer is accepted. Otherwise, a false answer in the cache would block all later honest answers.
  * @throws VerificationError EQUIVOCATION, step "root"
  */
 export function contradicts(
@@ -149,7 +158,7 @@ export function contradicts(
   evidence: Evidence,
 ): boolean {
   if (root === cached.root) return false;
-  // The user may have had no root at an earlier block.
+  // The user may not have had a root at an earlier block.
   if (root === undefined && isEarlier(evidence.block, cached.evidence.block)) return false;
   if (!cached.final || strengthOf(cached.evidence) <= strengthOf(evidence)) return true;
   const expected = { root: cached.root, evidence: cached.evidence };
@@ -157,7 +166,7 @@ export function contradicts(
   throw new VerificationError("root", "EQUIVOCATION", message, { expected, actual: { root, evidence } });
 }
 
-/** Verifies everything about a cached key that needs no request. @throws as `verifyKeyRecord` */
+/** Verifies everything about a cached key that requires no request. @throws as `verifyKeyRecord` */
 export function verifyCachedKey(query: KeyQuery, { record, index, ...entry }: CachedKey): VerifiedKey {
   const { contract, chainId } = query;
   const { root, blockNumber, evidence } = entry;
@@ -165,17 +174,18 @@ export function verifyCachedKey(query: KeyQuery, { record, index, ...entry }: Ca
   return { record, index, publicKey, root, blockNumber, contract, chainId, evidence };
 }
 
-/** The time of the evidence's block, in ms since 1970; 0 without a block. */
+/** Returns the time of the evidence's block in ms since 1970, or 0 if there is no block. */
 function timeOf({ block }: Evidence): number {
   return (block?.timestamp ?? 0) * 1000;
 }
 
 /**
- * The strength of evidence (docs/threat-model.md): 0 is one endpoint's unproven answer, 1 a quorum's unproven answer, and 2
- * a storage proof under a block that one endpoint alone cannot choose, or the statement of several auditors about the root.
+ * Returns the strength of evidence (docs/threat-model.md). 0 is the unproven answer of a single endpoint. 1 is the
+ * unproven answer of a quorum. 2 is a statement of several auditors about the root, or a storage proof at a block that
+ * a single endpoint cannot choose.
  */
 function strengthOf({ anchor, storageProof, uniqueness, agreeing = 1, auditors = [] }: Evidence): number {
-  // A quorum of 1, or one auditor, counts as one endpoint.
+  // A quorum of 1 or a single auditor is no stronger than one endpoint.
   if (anchor === "endpoint" || (anchor === "quorum" && agreeing < 2)) return 0;
   if (anchor === "auditors" && auditors.length < 2) return 0;
   if (storageProof || uniqueness === "auditors") return 2;
@@ -187,7 +197,7 @@ function isStronger(a: CachedAnswer, b: CachedAnswer): boolean {
   return strengthA === strengthB ? a.final && !b.final : strengthA > strengthB;
 }
 
-/** Each chain, contract, code and slot has a separate entry. */
+/** Returns the name of a user's entry in the cache. Each chain, contract, code and slot has its own entry. */
 function entryName({ chainId, contract, codeHash, userID }: KeyQuery, { usersSlot }: EvidencePolicy): string {
   return ["keyroot", chainId, contract.toLowerCase(), codeHash ?? "any-code", usersSlot, userID].join(":");
 }

@@ -2,11 +2,11 @@ import type { UserID } from "../identity/userID.ts";
 import { checkObject, invalidArgument } from "../input/options.ts";
 import type { VerifyOptions } from "./options.ts";
 
-/** A user whose key to verify, and the key that a server returned for this user. */
+/** A contact whose key to verify, and the key that a server returned for this contact. */
 export type Contact = Pick<VerifyOptions, "expectedPublicKey" | "knownSince"> & { userID: UserID };
 
 /**
- * Checks the form of a contact list, and copies it: the caller may change the list before it is verified.
+ * Checks the form of a contact list, and copies the list, because the caller may change it during the verification.
  * @throws ArgumentError ARGUMENT_INVALID
  */
 export function copyContacts(contacts: readonly Contact[]): Contact[] {

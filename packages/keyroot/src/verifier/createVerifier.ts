@@ -8,34 +8,34 @@ import { parseVerifierOptions } from "./verifierConfig.ts";
 import type { ContactListOptions, ContactOutcome } from "./verifyContacts.ts";
 import { type KeyOptions, type VerifiedKey, verifyKey } from "./verifyPublicKey.ts";
 
-/** The options that are the same for all calls: contract, file host, required evidence and limits. */
+/** The options that apply to all calls of a verifier: contract, file host, required evidence and limits. */
 export type VerifierOptions = Omit<VerifyOptions, keyof KeyOptions>;
 
-/** Verifies keys with the options that it was created with. */
+/** A verifier of public keys. All its calls use the options of `createVerifier`. */
 export interface Verifier {
   /**
-   * Verifies a user's public key. Returns only if it is published, and equals `expectedPublicKey`. Do not use a key after
-   * an error.
+   * Verifies a user's public key. Returns only if this key is published and equals `expectedPublicKey`. Do not use a
+   * key after an error.
    * @throws as `verifyPublicKey`
    */
   verify: (userID: UserID, options: KeyOptions) => Promise<VerifiedKey>;
-  /** Verifies a contact list. @returns an outcome for each contact, as `verifyMany` */
+  /** Verifies the keys of a contact list. @returns an outcome for each contact, as `verifyMany` does */
   verifyMany: (contacts: readonly Contact[], options?: ContactListOptions) => Promise<ContactOutcome[]>;
   /**
-   * Checks the user's own key and the contacts' keys in the background until `signal` aborts, in one tab at a time
-   * (docs/watching.md). Reads finalized blocks, with the evidence that the verifier requires.
+   * Checks the user's own key and the contacts' keys in the background until `signal` aborts (docs/watching.md). Only
+   * one tab at a time runs these checks. They read finalized blocks, and require the same evidence as the verifier.
    * @throws ArgumentError ARGUMENT_INVALID, USER_ID_INVALID, BASE64_INVALID, PUBLIC_KEY_LENGTH
    */
   watch: (options: WatchKeysOptions) => Promise<Watch>;
 }
 
-/** The options of each call. */
+/** The names of the options that each call has. */
 const KEY_OPTIONS: readonly string[] = ["expectedPublicKey", "knownSince", "signal"];
 const OPTIONS = VERIFY_OPTIONS.filter((name) => !KEY_OPTIONS.includes(name));
 const LIST_OPTIONS = ["cache", "recheckMs", "signal"];
 
 /**
- * Creates a verifier. Checks all options at once, and sends no request.
+ * Creates a verifier. Checks all options immediately, and sends no request.
  * @throws ArgumentError ARGUMENT_INVALID
  * @example
  * const verifier = createVerifier({
@@ -54,7 +54,7 @@ export function createVerifier<const Options extends VerifierOptions>(
     async verify(userID, options) {
       return verifyKey(config, userID, checkCall(options, KEY_OPTIONS));
     },
-    // Loaded only when needed, like the watch below, so that apps that verify single keys stay small.
+    // Lists and watches are loaded only when they are needed. This keeps apps small that verify single keys.
     async verifyMany(contacts, options = {}) {
       const copies = copyContacts(contacts);
       const { verifyContacts } = await import("./verifyContacts.ts");

@@ -17,7 +17,10 @@ import { readRootAtBlock } from "./readRootAtBlock.ts";
 import { parseSources, type VerifierSources, withSources } from "./sources.ts";
 import { verifyRoot } from "./verdict.ts";
 
-/** The contract, the file host, and the block: `pinned`, that of a statement of `auditors`, or else the endpoint's latest. */
+/**
+ * The options for making a bundle: the contract, the file host and the block. The block is `pinned`, or the block of a
+ * statement of `auditors`, or the latest block of the endpoint.
+ */
 export type MakeBundleOptions = { rpc: Endpoint } & Pick<
   VerifyOptions,
   | "chainId"
@@ -45,9 +48,9 @@ export interface MadeBundle {
 }
 
 /**
- * Makes a user's bundle: requests a storage proof of the contract's answer at one block, takes the user's record from
- * the root's whole file, and verifies the bundle as its reader will. Without `pinned` and
- * `auditors`, the block is one endpoint's unproven answer. With `auditors`, the bundle carries their statement.
+ * Makes the bundle of a user. Requests a storage proof of the contract's answer at a block, reads the user's record
+ * from the root's file, and verifies the bundle in the same way as its reader. With `auditors`, the bundle contains
+ * their statement. Without `auditors` and `pinned`, the block is an unproven answer of one endpoint.
  * @param userID 32 lowercase characters of zBase32
  * @throws VerificationError, TransportError, ArgumentError as `verifyPublicKey`
  * @example
@@ -69,7 +72,7 @@ export async function makeBundle(userID: UserID, options: MakeBundleOptions): Pr
     const reading = await readRootAtBlock(query, policy, sources, Date.now);
     const root = verifyRoot(query, reading.answers, reading.evidence);
     const file = parseMerkleFile(await sources.fetchFile(root), root);
-    // These answers are verified.
+    // These answers are already verified.
     const header = answers.get(anchor === "endpoint" ? "eth_getBlockByNumber" : "eth_getBlockByHash");
     const bundle: Bundle = {
       format: "keyroot-bundle-v1",
@@ -92,7 +95,7 @@ export async function makeBundle(userID: UserID, options: MakeBundleOptions): Pr
   });
 }
 
-/** Keeps the last answer to each method. */
+/** Wraps a function that sends calls. Records the last answer to each RPC method. */
 function recordAnswers(call: RpcCall, answers: Map<string, unknown>): RpcCall {
   return async (method, params) => {
     const answer = await call(method, params);
@@ -101,7 +104,7 @@ function recordAnswers(call: RpcCall, answers: Map<string, unknown>): RpcCall {
   };
 }
 
-/** Endpoints may write hex in any case; a bundle has it in lower case. */
+/** Converts hex to lower case, which bundles require. Endpoints may also write uppercase letters. */
 function toLowerCase<T extends object>(parts: T): T {
   const revive = (_: string, value: unknown) => (typeof value === "string" ? value.toLowerCase() : value);
   return JSON.parse(JSON.stringify(parts), revive) as T;

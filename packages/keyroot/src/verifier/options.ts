@@ -9,114 +9,133 @@ import { USERS_SLOT } from "../registry/slots.ts";
 import type { Limits } from "../transport/limits.ts";
 import type { Eip1193Provider } from "../transport/jsonRpc.ts";
 
-/** The contract, the file host, the required evidence and the limits of a verification. */
+/** The options of a verification: the contract, the file host, the required evidence and the limits. */
 export interface VerifyOptions {
-  /** A JSON-RPC endpoint of the chain (https, see `allowHttp`), or an EIP-1193 provider; several of them with `quorum`. */
+  /**
+   * A JSON-RPC endpoint of the chain (https, or http with `allowHttp`), or an EIP-1193 provider. With `quorum`, several
+   * of them.
+   */
   rpc: Endpoint | readonly Endpoint[];
-  /** The chain of the contract (EIP-155): 1 is Ethereum's mainnet. Below 2^53. */
+  /** The id of the contract's chain (EIP-155), such as 1 for Ethereum's mainnet. Below 2^53. */
   chainId: number | bigint;
   /** The address of the contract `PublicKeyRegistry`: 0x and 40 hex digits. */
   contract: string;
-  /** The URL of the folder that holds the Merkle-tree files (https, see `allowHttp`). */
+  /** The URL of the folder with the Merkle-tree files (https, or http with `allowHttp`). */
   merkleUrl: string;
-  /** The key that a server returned for this user: 105 bytes, or their base64. `ANY_KEY` accepts any published key. */
+  /**
+   * The key that a server returned for this user: 105 bytes, or the same bytes in base64. `ANY_KEY` accepts any
+   * published key.
+   */
   expectedPublicKey: ExpectedKey;
-  /** Keccak-256 of the contract's deployed code (as EIP-1052), 0x and 64 lowercase hex digits. Default: any code. */
+  /**
+   * The required Keccak-256 of the contract's deployed code (EIP-1052): 0x and 64 lowercase hex digits. Default: any
+   * code is accepted.
+   */
   codeHash?: string | undefined;
   /**
-   * Requires that this many endpoints agree on a block and on the contract's answer at that block. Choose more than
-   * half of them: otherwise two groups of this size can disagree.
+   * The number of endpoints that must agree on a block and on the contract's answer at this block. Choose more than
+   * half of the endpoints. Otherwise, two groups of endpoints can both reach this number with different answers.
    */
   quorum?: number | undefined;
-  /** Requires the contract's answer at this block: 0x and 64 lowercase hex digits. */
+  /** The hash of the block at which the contract must be read: 0x and 64 lowercase hex digits. */
   pinned?: string | undefined;
-  /** Declares that `rpc` is a light client, which verifies that blocks belong to the chain. */
+  /** True to declare that `rpc` is a light client, which verifies that blocks belong to the chain. */
   lightClient?: boolean | undefined;
   /**
-   * Requires that auditors signed a statement about the block: `{ keys, threshold, urls, maxAgeMs }`. Import
-   * `keyroot/auditors`, which describes the fields. The contract's answer then needs a storage proof, too.
+   * The auditors who must have signed a statement about the block: `{ keys, threshold, urls, maxAgeMs }`. This option
+   * requires an import of `keyroot/auditors`, which describes the fields. The contract's answer then also needs a
+   * storage proof.
    */
   auditors?: object | undefined;
   /**
-   * With `auditors`: verifies a key with two short proofs instead of the whole file, where the auditors' statement allows it
-   * (docs/short-proofs.md). Otherwise reads the whole file. `evidence.uniqueness` states which of them.
+   * True to verify a key with two short proofs instead of the whole file (docs/short-proofs.md). Requires `auditors`.
+   * The whole file is still read if their statement does not allow short proofs. `evidence.uniqueness` shows which
+   * method was used.
    */
   proofs?: boolean | undefined;
   /**
-   * Verifies the block with Ethereum's light client protocol. Import `keyroot/beacon`. The contract's answer then needs a storage
-   * proof, too.
+   * The options of Ethereum's light-client protocol, which then verifies the block. Requires an import of
+   * `keyroot/beacon`. The contract's answer then also needs a storage proof.
    */
   beacon?: BeaconOptions | undefined;
-  /** Requires a storage proof (EIP-1186) of the contract's answer. */
+  /** True to require a storage proof (EIP-1186) of the contract's answer. */
   storageProof?: boolean | undefined;
-  /** The block to read at, unless `pinned` names one. Default `latest`. */
+  /** The block at which the contract is read, unless `pinned` is set. Default: `latest`. */
   block?: "latest" | "safe" | "finalized" | undefined;
-  /** The maximum age of the block in ms. This detects an endpoint that has stopped, or is held back. */
+  /** Maximum age of the block in ms. It detects an endpoint that has stopped or that hides newer blocks. */
   maxAgeMs?: number | undefined;
-  /** The slot of the contract's mapping from users to roots, for storage proofs. Default 2; `PubKeyTrust` has 1. */
+  /**
+   * The storage slot of the contract's mapping from users to roots, for storage proofs. Default: 2. The older contract
+   * `PubKeyTrust` uses 1.
+   */
   usersSlot?: number | undefined;
   /**
-   * The time at which the app first had this user, in ms since 1970, from the app's own records. Until `publicationMs` later, the
-   * advice about a proven NOT_PUBLISHED is to wait.
+   * The time at which the app first had this user, in ms since 1970, from the app's own records. For `publicationMs`
+   * after this time, the advice for a proven NOT_PUBLISHED is to wait.
    */
   knownSince?: number | undefined;
-  /** The maximum time from a user's registration to the publication of the key in ms. Default 2 days. */
+  /** Maximum time from a user's registration to the publication of the key in ms. Default: 2 days. */
   publicationMs?: number | undefined;
-  /** Declares that the app has verified a key with these options earlier. Errors then do not count as a wrong configuration. */
+  /** True if the app has already verified a key with these options. Errors are then not attributed to wrong options. */
   verifiedBefore?: boolean | undefined;
   limits?: Partial<Limits> | undefined;
-  /** Allows http to other machines than this one. Default false: others on the network could change the answers. */
+  /**
+   * True to allow http requests to other machines. Default: false, because others in the network could change the
+   * responses.
+   */
   allowHttp?: boolean | undefined;
-  /** Aborts the verification, which then throws TransportError ABORTED. */
+  /** A signal that aborts the verification, which then throws TransportError ABORTED. */
   signal?: AbortSignal | undefined;
-  /** Replaces the global `fetch` for files and RPC. It must support `signal` and `redirect: "manual"`. */
+  /**
+   * The function that replaces the global `fetch` for files and RPC. It must support `signal` and `redirect: "manual"`.
+   */
   fetch?: typeof globalThis.fetch | undefined;
-  /** Returns the current time in ms since 1970. Default `Date.now`. */
+  /** Returns the current time in ms since 1970. Default: `Date.now`. */
   now?: (() => number) | undefined;
 }
 
 /** A JSON-RPC endpoint of the chain (http or https), or an EIP-1193 provider. */
 export type Endpoint = string | Eip1193Provider;
 
-/** The contract whose answer counts. */
+/** The contract that the caller trusts. */
 export interface RegistryReference {
-  /** The chain of the contract (EIP-155). */
+  /** The id of the contract's chain (EIP-155). */
   chainId: number;
-  /** The contract's address: 0x and 40 hex digits. */
+  /** The address of the contract: 0x and 40 hex digits. */
   contract: string;
-  /** Keccak-256 of the contract's code (as EIP-1052), 0x and 64 hex digits; undefined accepts any code. */
+  /** The required Keccak-256 of the contract's code (EIP-1052): 0x and 64 hex digits. Undefined to accept any code. */
   codeHash?: string | undefined;
 }
 
-/** The user whose root to read from this contract. */
+/** A user, and the contract from which to read the user's root. */
 export interface RootQuery extends RegistryReference {
   userID: UserID;
 }
 
-/** The user whose key must be published in this contract. */
+/** A user, and the contract in which the user's key must be published. */
 export interface KeyQuery extends RootQuery {
-  /** The 105 bytes that a server returned as this user's public key; `ANY_KEY` for no comparison. */
+  /** The 105 bytes of the public key that a server returned for this user, or `ANY_KEY` for no comparison. */
   expectedPublicKey: ExpectedBytes;
 }
 
-/** The evidence that a verdict requires. */
+/** The evidence that a verification requires. */
 export interface EvidencePolicy {
-  /** The source of the block hash: `quorum` is the number of endpoints that must agree, `pinned` is the pinned hash. */
+  /** The source of the block hash. `quorum` is the number of endpoints that must agree. `pinned` is the hash itself. */
   anchor: "endpoint" | "light-client" | { quorum: number } | { pinned: string } | { added: AddedSource };
   storageProof: boolean;
-  /** Verifies keys without the whole file, with the option `proofs`. */
+  /** Verifies keys without the whole file, if the option `proofs` is set. */
   proveKey?: KeyProof | undefined;
-  /** The block to read at, unless one is pinned. */
+  /** The block at which the contract is read, unless a block is pinned. */
   tag: "latest" | "safe" | "finalized";
-  /** The maximum age of the block in ms. */
+  /** Maximum age of the block in ms. */
   maxAgeMs: number | undefined;
-  /** The slot of the contract's mapping from users to roots. */
+  /** The storage slot of the contract's mapping from users to roots. */
   usersSlot: number;
 }
 
 const TAGS: readonly unknown[] = ["latest", "safe", "finalized"];
 
-/** All names of verification options. */
+/** The names of all verification options. */
 export const VERIFY_OPTIONS: readonly (keyof VerifyOptions)[] = [
   "rpc",
   "chainId",
@@ -145,7 +164,7 @@ export const VERIFY_OPTIONS: readonly (keyof VerifyOptions)[] = [
 ];
 
 /**
- * The contract that the options name. Refuses options that the call does not have.
+ * Returns the contract that the options specify. Rejects options with other names.
  * @throws ArgumentError ARGUMENT_INVALID
  */
 export function parseRegistryReference(
@@ -156,7 +175,7 @@ export function parseRegistryReference(
   const { chainId, contract, codeHash } = checkNames("The options", checked, names);
   checkHash("The option codeHash", codeHash);
   return {
-    // Does the same as `checkChainId`, but is smaller, because every app loads this code.
+    // This line repeats `checkChainId`. It makes the code smaller, which every app loads.
     chainId: checkInteger("The option chainId", typeof chainId === "bigint" ? Number(chainId) : chainId, 1),
     contract: checkText("The option contract", contract, "an address, 0x and 40 hex digits", ADDRESS),
     codeHash,
@@ -179,7 +198,7 @@ export function parseEvidencePolicy(
   checkOnlyOne(options, ["quorum", "pinned", "lightClient", "auditors", "beacon"]);
   checkOnlyOne(options, ["block", "pinned", "auditors", "beacon"]);
   checkHash("The option pinned", pinned);
-  // The auditors' source checks the proofs, and refuses them without auditors.
+  // The source for auditors also checks the option `proofs`, and rejects it without `auditors`.
   const given = auditors ?? beacon ?? (proofs ? true : undefined);
   const added = given === undefined ? given : makeSource(auditors || proofs ? "auditors" : "beacon", given, options);
   const { block: tag = added ? "finalized" : "latest" } = options;
@@ -195,11 +214,12 @@ export function parseEvidencePolicy(
         : lightClient
           ? "light-client"
           : "endpoint";
-  // Auditors and sync committees sign finalized blocks. Without a storage proof, their block would support no answer.
+  // Auditors and sync committees sign finalized blocks. Without a storage proof, the block would not support the
+  // contract's answer.
   return { anchor, storageProof: storageProof || !!added, proveKey: added?.proveKey, tag, maxAgeMs, usersSlot };
 }
 
-/** @throws ArgumentError ARGUMENT_INVALID */
+/** Checks that at most one of these options is set. @throws ArgumentError ARGUMENT_INVALID */
 export function checkOnlyOne(options: Partial<VerifyOptions>, names: readonly (keyof VerifyOptions)[]): void {
   if (names.filter((name) => options[name]).length < 2) return;
   throw new ArgumentError("ARGUMENT_INVALID", `Give only one of the options ${names.join(", ")}.`);
@@ -212,7 +232,7 @@ export function parseUsersSlot(usersSlot: number = USERS_SLOT): number {
 
 /** @throws ArgumentError ARGUMENT_INVALID */
 export function parseEndpoints({ rpc, quorum }: Pick<VerifyOptions, "rpc" | "quorum">): readonly Endpoint[] {
-  // A copy: the caller may change the array during the verification.
+  // The list is copied, because the caller may change it during the verification.
   const endpoints = Array.isArray(rpc) ? [...(rpc as readonly Endpoint[])] : [rpc as Endpoint];
   if (quorum === undefined) {
     if (endpoints.length === 1) return endpoints;

@@ -6,7 +6,7 @@ import type { VerifierSources } from "./sources.ts";
 
 /**
  * Reads a user's root with the evidence that the policy requires.
- * @param sources the endpoints, several only for a quorum, and the limits of other requests
+ * @param sources the endpoints (more than one only for a quorum), and the options of other requests
  * @throws VerificationError, TransportError as `readRootAtBlock`
  */
 export async function readRoot(
@@ -16,12 +16,15 @@ export async function readRoot(
   now = Date.now,
 ): Promise<RootReading> {
   if (acceptsLatestAnswer(policy)) return readLatestRoot(query, sources.calls);
-  // Loaded only when needed: it brings Keccak-256, RLP and the walk through Ethereum's tries.
+  // This module is loaded only when it is needed. It includes Keccak-256, RLP and the code for Ethereum's tries.
   const { readRootAtBlock } = await import("./readRootAtBlock.ts");
   return readRootAtBlock(query, policy, sources, now);
 }
 
-/** Whether the policy accepts one endpoint's answer at its latest block, as the specification does. */
+/**
+ * Checks whether the policy accepts the answer of a single endpoint at its latest block. The specification also accepts
+ * it.
+ */
 function acceptsLatestAnswer({ anchor, storageProof, tag, maxAgeMs }: EvidencePolicy): boolean {
   return anchor === "endpoint" && !storageProof && tag === "latest" && maxAgeMs === undefined;
 }

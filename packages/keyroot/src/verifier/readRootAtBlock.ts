@@ -15,25 +15,26 @@ import { confirmEmptySlot, readRootByStorageProof } from "./rootByStorageProof.t
 import type { VerifierSources } from "./sources.ts";
 import { verifyChainId } from "./verdict.ts";
 
-/** The answers about a user's root, and the evidence for them. */
+/** The answers about a user's root, with their evidence. */
 export interface RootReading {
   answers: RootAnswers;
   evidence: Evidence;
-  /** The indexes of the endpoints that agreed on the block, and of those that agreed on the answer. */
+  /** The indexes of the endpoints that agreed on the block, and of the endpoints that agreed on the answer. */
   agreed: readonly (readonly number[])[];
-  /** Calls the contract at the same block, with this calldata: 0x and hex. No storage proof supports the answer. */
+  /** Calls the contract at the same block with this calldata: 0x and hex. No storage proof confirms the answer. */
   callContract: (data: string) => Promise<unknown>;
-  /** The statement's file, if auditors signed the block. */
+  /** The file of the statement, if auditors signed the block. */
   statement?: string | undefined;
 }
 
 /**
- * Reads a user's root at one block. The source that the policy names finds the block. The rest is the same for every source: the
- * header with the block's hash, the block's age, and the contract's answer at that block, with a storage proof if required.
- * @param sources the endpoints, several only for a quorum, and the limits of other requests
- * @throws VerificationError HEADER_INVALID, HEADER_MISMATCH, STALE_BLOCK, FUTURE_BLOCK, step "anchor", and as the source;
- * PROOF_INVALID, CHAIN_ID_MISMATCH, step "root"
- * @throws TransportError as the endpoints; QUORUM_NOT_REACHED if too few of them answer and no answer is false
+ * Reads a user's root at a block. First, the source of the policy finds the block. The next steps are the same for all
+ * sources. They check the header with the block's hash, the block's age, and the contract's answer at this block, with
+ * a storage proof if the policy requires it.
+ * @param sources the endpoints (more than one only for a quorum), and the options of other requests
+ * @throws VerificationError HEADER_INVALID, HEADER_MISMATCH, STALE_BLOCK, FUTURE_BLOCK, step "anchor", and as the
+ * source; PROOF_INVALID, CHAIN_ID_MISMATCH, step "root"
+ * @throws TransportError as the endpoints; QUORUM_NOT_REACHED if too few of them respond and no response is false
  */
 export async function readRootAtBlock(
   query: RootQuery,
@@ -53,7 +54,7 @@ export async function readRootAtBlock(
     const answers = storageProof
       ? await readRootByStorageProof(query, call, block, usersSlot)
       : await readRootByCall(query, call, { blockHash: hash });
-    // An endpoint of another chain has no vote.
+    // An endpoint on a different chain has no vote.
     verifyChainId(query, answers);
     return answers;
   };
@@ -64,7 +65,7 @@ export async function readRootAtBlock(
     );
     return votes[0].answer;
   };
-  // A valid proof needs no second endpoint.
+  // A valid proof from one endpoint is enough.
   const votes = storageProof
     ? await endpoints.first(request)
     : await endpoints.agree(request, ({ root, codeHash }) => `${String(root)} ${codeHash}`);
@@ -85,7 +86,7 @@ export async function readRootAtBlock(
   return { answers, evidence, agreed, callContract: agreeOnCall, statement: found.statement };
 }
 
-/** The source of the block hash that a policy names. */
+/** Returns the source of the block hash that a policy specifies. */
 function sourceOf(anchor: EvidencePolicy["anchor"], endpoints: Endpoints): BlockSource {
   if (endpoints instanceof Quorum) return findQuorumBlock(endpoints);
   if (typeof anchor === "object" && "pinned" in anchor) return findPinnedBlock(anchor.pinned);
@@ -93,10 +94,10 @@ function sourceOf(anchor: EvidencePolicy["anchor"], endpoints: Endpoints): Block
   return anchor === "light-client" ? findLightClientBlock : findEndpointBlock;
 }
 
-/** The endpoints that answer about the block: a quorum, or one endpoint. */
+/** The endpoints that are asked about the block: a quorum or a single endpoint. */
 type Endpoints = Pick<Quorum, "agree" | "first">;
 
-/** One endpoint. Its errors are not collected. */
+/** Uses a single endpoint. Its errors are thrown immediately. */
 function only([call]: readonly RpcCall[]): Endpoints {
   if (call === undefined) throw new RangeError("There is no endpoint to call.");
   const first = async <T>(request: (call: RpcCall) => Promise<T>): Promise<Votes<T>> => [

@@ -4,18 +4,19 @@ import { encodeGetMerkleTreeRoot } from "../registry/calldata.ts";
 import type { RpcCall } from "../transport/jsonRpc.ts";
 import type { RootQuery } from "./options.ts";
 
-/** An endpoint's answers about a user's root, unchecked. */
+/** The answers of an endpoint about a user's root, which are not checked yet. */
 export interface RootAnswers {
   /** The result of `eth_chainId`. */
   chainId: unknown;
-  /** Keccak-256 of the contract's code, 0x and 64 hex digits; undefined if it was not requested. */
+  /** The Keccak-256 of the contract's code: 0x and 64 hex digits. Undefined if it was not requested. */
   codeHash: string | undefined;
-  /** The result of `eth_call` of `getMerkleTreeRoot`, or the same 32 bytes from a storage proof. */
+  /** The result of calling `getMerkleTreeRoot` with `eth_call`, or the same 32 bytes from a storage proof. */
   root: unknown;
 }
 
 /**
- * Reads a user's root with `eth_call` (docs/specification.md, "Step 1"), and the contract's code if the query has its hash.
+ * Reads a user's root with `eth_call` (docs/specification.md, "Step 1"). Also reads the contract's code if the query
+ * contains its hash.
  * @throws TransportError RPC_ANSWER_INVALID, and as the call
  */
 export async function readRootByCall(
@@ -23,7 +24,8 @@ export async function readRootByCall(
   call: RpcCall,
   block: BlockParameter,
 ): Promise<RootAnswers> {
-  // Loaded on demand, because most apps do not need Keccak-256. Loaded before the calls, so that they share a request.
+  // This module is loaded only when it is needed, because most apps do not use Keccak-256. It is loaded before the
+  // calls, so that they can share a request.
   const hashing = expected === undefined ? undefined : await import("../ethereum/fetchCodeHash.ts");
   const [chainId, root, codeHash] = await Promise.all([
     call("eth_chainId", []),
@@ -36,7 +38,7 @@ export async function readRootByCall(
 /**
  * Calls a contract at a block (EIP-1898).
  * @param data the calldata: 0x and hex
- * @returns the answer in lower case, so that equal answers are equal texts
+ * @returns the result in lower case, so that equal results are equal texts
  * @throws TransportError RPC_ANSWER_INVALID, and as the call
  */
 export async function callContract(

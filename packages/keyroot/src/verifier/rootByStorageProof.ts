@@ -7,8 +7,8 @@ import type { RootQuery } from "./options.ts";
 import type { RootAnswers } from "./rootByCall.ts";
 
 /**
- * Reads a user's root from the contract's storage, with a proof (EIP-1186) under the block's state root.
- * @param usersSlot the slot of the contract's mapping from users to roots
+ * Reads a user's root from the contract's storage, with a proof (EIP-1186) against the state root of the block.
+ * @param usersSlot the storage slot of the contract's mapping from users to roots
  * @throws VerificationError PROOF_INVALID, step "root"; TransportError as the call
  */
 export async function readRootByStorageProof(
@@ -25,8 +25,9 @@ export async function readRootByStorageProof(
 }
 
 /**
- * Compares an empty slot with the contract's answer. A contract with another layout has the root in another slot.
- * @param root the slot's value: 0x and 64 hex digits
+ * Compares an empty storage slot with the contract's answer. A contract with a different storage layout has the root in
+ * another slot.
+ * @param root the value of the slot: 0x and 64 hex digits
  * @param callForRoot calls `getMerkleTreeRoot` at the same block
  * @throws VerificationError PROOF_INVALID, step "root"; and as the call
  */

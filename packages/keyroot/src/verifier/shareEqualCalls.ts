@@ -1,6 +1,6 @@
 import type { RpcCall } from "../transport/jsonRpc.ts";
 
-/** Sends equal calls once. All users then share one block, and the answers about it. */
+/** Sends equal calls only once. All users of a list then share the same block and the answers about it. */
 export function shareEqualCalls(call: RpcCall): RpcCall {
   const results = new Map<string, Promise<unknown>>();
   return (method, params) => {

@@ -7,18 +7,18 @@ import { type FetchOptions, monotonicNow, withTimeout } from "../transport/fetch
 import { bytesOfMethod, type Limits, parseLimits } from "../transport/limits.ts";
 import { type Endpoint, parseEndpoints, type VerifyOptions } from "./options.ts";
 
-/** The endpoints and the file host of a verification, within its limits. */
+/** The endpoints and the file host of a verification, with its limits. */
 export interface VerifierSources {
   endpoints: readonly Endpoint[];
-  /** One function for each endpoint. */
+  /** The functions that call the endpoints, one per endpoint. */
   calls: readonly RpcCall[];
-  /** The limits of requests to other hosts. */
+  /** The options of requests to other hosts, such as the timeout. */
   http: Omit<FetchOptions, "maxBytes">;
-  /** @throws as `fetchMerkleFile` */
+  /** Fetches the Merkle-tree file of a root. @throws as `fetchMerkleFile` */
   fetchFile: (root: string) => Promise<Uint8Array>;
 }
 
-/** The endpoints and the file host of a verifier's options, checked. */
+/** The checked options for the endpoints and the file host. */
 export interface SourceConfig extends Pick<VerifyOptions, "quorum"> {
   endpoints: readonly Endpoint[];
   contract: string;
@@ -26,18 +26,21 @@ export interface SourceConfig extends Pick<VerifyOptions, "quorum"> {
 }
 
 /**
- * The share of `limits.timeoutMs` after which requests end. The rest is for checking the answers. The error then names the
- * host that did not answer.
+ * The part of `limits.timeoutMs` after which requests end. The remaining time is for checking the responses. The
+ * timeout error then names the host that did not respond.
  */
 const REQUEST_SHARE = 0.95;
-/** The rounds of requests to a quorum in addition to those for its block: the latest blocks, the answers, the root's block. */
+/**
+ * The number of request rounds to a quorum, besides the search for its block. They read the latest blocks, the answers
+ * and the root's block.
+ */
 const QUORUM_ROUNDS = 3;
 
-/** Settings of the calls to endpoints. */
+/** The settings for calls to endpoints. */
 interface CallSettings extends Pick<VerifyOptions, "signal"> {
-  /** The maximum number of RPC calls per request. Default 1. */
+  /** Maximum number of RPC calls per request. Default: 1. */
   batchSize?: number;
-  /** Changes how each endpoint is called. */
+  /** Wraps the function that calls each endpoint. */
   wrap?: (call: RpcCall) => RpcCall;
 }
 
@@ -57,9 +60,10 @@ export function parseSources(
 }
 
 /**
- * Runs a verification with its sources. Ends it after `limits.timeoutMs`, whatever it waits for, and aborts all requests
- * that are open at the end.
- * @throws TransportError TIMEOUT, ABORTED; ArgumentError ARGUMENT_INVALID for the signal and the contract; and as `work`
+ * Runs a verification with its sources. Ends it after `limits.timeoutMs`, and aborts all requests that are still open
+ * at the end.
+ * @throws TransportError TIMEOUT, ABORTED; ArgumentError ARGUMENT_INVALID for the signal and the contract; and as
+ * `work`
  */
 export async function withSources<T>(
   { endpoints, quorum, contract, network }: SourceConfig,
@@ -70,7 +74,7 @@ export async function withSources<T>(
   optional(checkSignal, "The option signal", callersSignal);
   const { merkleUrl, limits, allowHttp, fetch } = network;
   const { fileBytes, rpcBytes, timeoutMs } = limits;
-  // Silent members of a quorum must not use up the time of the other rounds.
+  // Each round has its own limit. If members of a quorum do not respond, enough time remains for the other rounds.
   const roundMs = quorum === undefined ? timeoutMs : timeoutMs / (endpoints.length - quorum + 1 + QUORUM_ROUNDS);
   const bytesOf = (method: string) => bytesOfMethod(limits, method);
   const request = { fetch, allowHttp, deadline: monotonicNow() + timeoutMs * REQUEST_SHARE };
@@ -84,14 +88,17 @@ export async function withSources<T>(
   });
 }
 
-/** Checks the checksum of the contract's address, if it has one. @throws ArgumentError ARGUMENT_INVALID */
+/** Checks the checksum of a contract address, if the address has a checksum. @throws ArgumentError ARGUMENT_INVALID */
 export async function checkContract(contract: string): Promise<void> {
-  // An address in lower case has no checksum.
-  // Loaded only when needed: it brings Keccak-256.
+  // An address in lower case has no checksum. The module is loaded only when it is needed, because it includes
+  // Keccak-256.
   if (/[A-F]/.test(contract)) (await import("../ethereum/checksum.ts")).checkChecksum(contract);
 }
 
-/** Refuses two endpoints on one host, because one operator runs both. @throws ArgumentError ARGUMENT_INVALID */
+/**
+ * Rejects two endpoints on the same host, because the same operator controls both. @throws ArgumentError
+ * ARGUMENT_INVALID
+ */
 function checkNodes(endpoints: readonly Endpoint[]): void {
   const nodes = new Set(endpoints.map((rpc) => (typeof rpc === "string" ? nodeOf(rpc) : rpc)));
   if (nodes.size !== endpoints.length)

@@ -1,11 +1,11 @@
-/** The sources of a block of which options have at most one. */
+/** The options for the source of a block. At most one of them may be set. */
 type Source = "quorum" | "pinned" | "lightClient" | "auditors" | "beacon";
-/** The options of which at most one chooses the block. */
+/** The options that choose the block. At most one of them may be set. */
 type BlockChoice = "block" | "pinned" | "auditors" | "beacon";
 
 /**
- * Refuses contradictory options when a program is compiled: names that `All` does not have, several endpoints without a quorum, a
- * quorum above the number of endpoints, two sources of a block. Values that are known at run time only are checked there.
+ * Rejects contradictory options at compile time: unknown names, several endpoints without a quorum, a quorum above the
+ * number of endpoints, or two sources of a block. Values that are known only at run time are checked at run time.
  */
 export type StrictOptions<Options, All> = Record<Exclude<keyof Options, keyof All>, never> &
   AtMostOne<Given<Options, Source>> &
@@ -16,7 +16,7 @@ export type StrictOptions<Options, All> = Record<Exclude<keyof Options, keyof Al
       : { quorum: number }
     : unknown);
 
-/** The names of options that are certainly set. */
+/** The names of options that are definitely set. */
 type Given<Options, Name extends PropertyKey> = Name extends keyof Options
   ? undefined extends Options[Name]
     ? never
@@ -25,16 +25,16 @@ type Given<Options, Name extends PropertyKey> = Name extends keyof Options
       : Name
   : never;
 
-/** Refuses all values of these names, unless it is one name. */
+/** Rejects all values for these options if there is more than one name. */
 type AtMostOne<Name extends PropertyKey> = [Name] extends [OnlyName<Name>] ? unknown : Record<Name, undefined>;
 
-/** The name; never if there are several. */
+/** The name if there is only one, or `never` if there are several. */
 type OnlyName<Name, All = Name> = Name extends All ? ([All] extends [Name] ? Name : never) : never;
 
-/** At most the number of endpoints, if both numbers are known. */
+/** Allows at most the number of endpoints, if both numbers are known at compile time. */
 type Quorum<Endpoints, Value> = number extends Value ? Value : UpToLength<Endpoints>;
 
-/** 1 to the length of a tuple. Any number for an array. */
+/** The numbers from 1 to the length of a tuple. For an array, any number. */
 type UpToLength<List> = List extends readonly [unknown, ...infer Rest]
   ? List["length"] | (Rest extends readonly [] ? never : UpToLength<Rest>)
   : number;

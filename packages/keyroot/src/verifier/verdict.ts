@@ -9,20 +9,21 @@ import type { Evidence } from "../evidence.ts";
 import type { KeyQuery, RootQuery } from "./options.ts";
 import type { RootAnswers } from "./rootByCall.ts";
 
-/** A record in the tree whose root the contract has for the record's user. */
+/** A record whose user has the tree's root in the contract. */
 export interface VerifiedRecord {
   record: KeyRecord;
-  /** The position of the record in the file's `values`. */
+  /** The index of the record in the array `values` of the file. */
   index: number;
-  /** The key of the record: 105 bytes. */
+  /** The public key in the record, 105 bytes. */
   publicKey: Uint8Array;
 }
 
 /**
- * Step 1 of the specification: the root that the right contract on the right chain has for the user.
+ * Checks the answers about a user's root, and returns the root (step 1 of the specification). The answers must be from
+ * the expected chain and contract.
  * @returns 64 lowercase hex digits
- * @throws VerificationError CHAIN_ID_MISMATCH, NO_CONTRACT, CODE_HASH_MISMATCH, NOT_PUBLISHED;
- * TransportError RPC_ANSWER_INVALID
+ * @throws VerificationError CHAIN_ID_MISMATCH, NO_CONTRACT, CODE_HASH_MISMATCH, NOT_PUBLISHED; TransportError
+ * RPC_ANSWER_INVALID
  */
 export function verifyRoot(query: RootQuery, answers: RootAnswers, evidence: Evidence): string {
   const root = verifyAnswers(query, answers);
@@ -34,7 +35,7 @@ export function verifyRoot(query: RootQuery, answers: RootAnswers, evidence: Evi
 }
 
 /**
- * As `verifyRoot`, for callers that accept a user without a root.
+ * Checks the answers about a user's root as `verifyRoot` does, but accepts a user without a root.
  * @returns undefined if the user has no root
  */
 export function verifyAnswers(
@@ -47,7 +48,7 @@ export function verifyAnswers(
   return root;
 }
 
-/** Checks that an endpoint belongs to the right chain. @throws as `verifyRoot` */
+/** Checks that an endpoint is on the expected chain. @throws as `verifyRoot` */
 export function verifyChainId(expected: Pick<RootQuery, "chainId">, answers: Pick<RootAnswers, "chainId">): void {
   const chainId = parseSafeQuantity(answers.chainId);
   if (chainId === expected.chainId) return;
@@ -56,9 +57,10 @@ export function verifyChainId(expected: Pick<RootQuery, "chainId">, answers: Pic
 }
 
 /**
- * Steps 2 and 3 of the specification: the user's record in the file of the root. Its key must be the expected one.
+ * Verifies a Merkle-tree file, and returns the user's record from it (steps 2 and 3 of the specification). The key in
+ * the record must be the expected key.
  * @param root 64 lowercase hex digits
- * @param bytes the file, as the host returned it
+ * @param bytes the file as the host returned it
  * @throws VerificationError as `parseMerkleFile` and `checkKeyRecord`; USER_NOT_IN_FILE, KEY_MISMATCH
  */
 export function verifyFile(query: KeyQuery, root: string, bytes: Uint8Array): VerifiedRecord {
@@ -66,7 +68,7 @@ export function verifyFile(query: KeyQuery, root: string, bytes: Uint8Array): Ve
 }
 
 /**
- * As `verifyFile`, for a parsed file.
+ * Finds and verifies the user's record in a file that is already verified.
  * @throws VerificationError as `checkKeyRecord`; USER_NOT_IN_FILE, KEY_MISMATCH
  */
 export function verifyRecord(query: KeyQuery, root: string, { lookup, records }: MerkleFile): VerifiedRecord {

@@ -8,10 +8,10 @@ import {
 } from "./options.ts";
 import { parseSources, type SourceConfig } from "./sources.ts";
 
-/** Two days: one for the service's default hold period, and one for a batch. */
+/** The default of `publicationMs`: one day for the service's default hold period, and one day for a batch. */
 const PUBLICATION_MS = 172_800_000;
 
-/** The options of a verifier, checked: everything that its calls have in common. */
+/** The checked options of a verifier, which all its calls share. */
 export interface VerifierConfig {
   registry: RegistryReference;
   policy: EvidencePolicy;
@@ -23,7 +23,8 @@ export interface VerifierConfig {
 }
 
 /**
- * @param names the names that the options may have
+ * Checks the options of a verifier.
+ * @param names the names of the allowed options
  * @throws ArgumentError ARGUMENT_INVALID
  */
 export function parseVerifierOptions(

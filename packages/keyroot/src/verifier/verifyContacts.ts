@@ -30,33 +30,34 @@ import { type VerifierSources, withSources } from "./sources.ts";
 import { verifyRecord, verifyRoot } from "./verdict.ts";
 import type { VerifiedKey } from "./verifyPublicKey.ts";
 
-/** The options of one contact list. */
+/** The options for verifying a contact list. */
 export interface ContactListOptions extends Pick<VerifyOptions, "signal"> {
   /**
-   * Stores verified keys. A root that was read at a finalized block is not requested again while the call would accept
-   * its evidence from the endpoints of the call (docs/threat-model.md, "The cache").
+   * The store for verified keys. A root that was read at a finalized block is not requested again while this call
+   * accepts its evidence and its endpoints (docs/threat-model.md, "The cache").
    */
   cache?: Store | undefined;
-  /** The time after which one endpoint's unproven answer in `cache` is read again, in ms. Default 1 hour. */
+  /** The time in ms after which the unproven answer of a single endpoint in `cache` is read again. Default: 1 hour. */
   recheckMs?: number | undefined;
 }
 
 /**
- * The outcome for one contact: a verified key, or the error that `verifyPublicKey` would throw. `contradicts` is an earlier
- * answer from the cache that this one contradicts: one of them is false, or a block that was not final was reorganized.
+ * The outcome for one contact: a verified key, or the error that `verifyPublicKey` would throw. `contradicts` is an
+ * earlier answer from the cache that differs from the new answer. In this case, one of the answers is false, or a block
+ * was reorganized before it was final.
  */
 export type ContactOutcome = { userID: UserID; contradicts?: CachedAnswer } & (
   { verified: VerifiedKey } | { error: KeyrootError }
 );
 
-/** The maximum number of RPC calls per request. */
+/** Maximum number of RPC calls per request. */
 const BATCH_SIZE = 50;
 const RECHECK_MS = 3_600_000;
 
-/** A user's verified root. The file of the root is still to be verified. */
+/** A user's verified root. The root's file is not verified yet. */
 interface FoundRoot extends Pick<RootReading, "evidence" | "callContract"> {
   query: KeyQuery;
-  /** 64 lowercase hex digits. */
+  /** The Merkle root, 64 lowercase hex digits. */
   root: string;
   cached: CachedKey | undefined;
   contradicts?: CachedAnswer;
@@ -65,8 +66,8 @@ interface FoundRoot extends Pick<RootReading, "evidence" | "callContract"> {
 
 /**
  * Verifies the keys of a contact list, as `verifyMany` describes.
- * @param contacts as `copyContacts` returns them
- * @throws ArgumentError if the options are invalid; no request was sent
+ * @param contacts a list that `copyContacts` returned
+ * @throws ArgumentError if the options are invalid. In this case, no request was sent.
  */
 export async function verifyContacts(
   config: VerifierConfig,
@@ -77,7 +78,7 @@ export async function verifyContacts(
   const cache = optional(checkStore, "The option cache", uncheckedCache);
   checkInteger("The option recheckMs", recheckMs, 0);
 
-  /** Compares a new answer with the cached one. @throws VerificationError EQUIVOCATION */
+  /** Compares a new answer with the cached answer. @throws VerificationError EQUIVOCATION */
   const compareWithCache = async (
     query: KeyQuery,
     cached: CachedKey | undefined,
@@ -89,7 +90,7 @@ export async function verifyContacts(
     return { contradicts: { root: cached.root, evidence: cached.evidence, final: cached.final } };
   };
 
-  /** Verifies a key without the whole file, if the policy allows it. */
+  /** Verifies a key without the whole file, if the policy allows this. */
   const proveKey = async (
     query: KeyQuery,
     sources: VerifierSources,
@@ -158,7 +159,8 @@ export async function verifyContacts(
       ({ root }) => root,
     );
     const outcomeOf = new Map<FoundRoot, ContactOutcome>();
-    // Four workers take from one iterator: at most four files are in memory. p-map would make apps 1 kB larger.
+    // Four workers share one iterator, so that at most four files are in memory. The package p-map would make apps 1 kB
+    // larger.
     const files = byRoot.entries();
     const work = async () => {
       for (const [root, users] of files)
@@ -174,7 +176,9 @@ export async function verifyContacts(
   return withSources(sources, verifyAll, { signal, batchSize: BATCH_SIZE, wrap: shareEqualCalls });
 }
 
-/** The cached key, if it is the expected one. Otherwise the chain is read again before a verdict. */
+/**
+ * Returns the cached key if it is the expected key. If it is not, the chain is read again before there is a verdict.
+ */
 function findVerified(query: KeyQuery, cached: CachedKey): VerifiedKey | undefined {
   try {
     return verifyCachedKey(query, cached);
@@ -200,8 +204,8 @@ async function verifyInFile(
 }
 
 /**
- * The outcome of a failed contact. @throws any error that is not a KeyrootError: a defect, or an error of the caller's
- * cache
+ * Makes the outcome of a contact whose verification failed. @throws any error that is not a KeyrootError, such as an
+ * error of the caller's cache
  */
 function toOutcome(userID: UserID, error: unknown): ContactOutcome {
   if (error instanceof KeyrootError) return { userID, error };

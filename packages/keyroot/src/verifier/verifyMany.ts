@@ -4,23 +4,23 @@ import { VERIFY_OPTIONS, type VerifyOptions } from "./options.ts";
 import { parseVerifierOptions } from "./verifierConfig.ts";
 import type { ContactListOptions, ContactOutcome } from "./verifyContacts.ts";
 
-/** Options of `verifyMany`: those of `verifyPublicKey` for all contacts, and `cache`. */
+/** The options of `verifyMany`: the options of `verifyPublicKey`, which apply to all contacts, and the cache. */
 export type VerifyManyOptions = Omit<VerifyOptions, "expectedPublicKey" | "knownSince"> & ContactListOptions;
 
-/** These are fields of each contact instead. */
+/** The options that each contact has instead of the whole list. */
 const CONTACT = ["expectedPublicKey", "knownSince"];
 const OPTIONS = [...VERIFY_OPTIONS.filter((name) => !CONTACT.includes(name)), "cache", "recheckMs"];
 
 /**
- * Verifies the keys of a contact list, each as `verifyPublicKey` does. RPC calls share requests, all roots are read at
- * one block, and each file is fetched and rebuilt once.
+ * Verifies the keys of a contact list. Each key is verified as in `verifyPublicKey`. Requests are shared: all roots are
+ * read at the same block, and each file is fetched and checked only once.
  *
- * With a cache, an answer can contradict an earlier one: someone shows different answers to different clients, or, if the
- * earlier block was not final, the chain was reorganized. If the earlier evidence is final and stronger, the outcome is
- * the error EQUIVOCATION with both pieces of evidence. Otherwise the new answer counts, `contradicts` contains the
- * earlier one, and the cache forgets it.
+ * With a cache, a new answer can contradict an earlier answer. This means that someone shows different answers to
+ * different clients. If the earlier block was not final, the chain may also have been reorganized. If the earlier
+ * evidence is final and stronger, the outcome is the error EQUIVOCATION with the evidence for both answers. Otherwise,
+ * the new answer is accepted, `contradicts` contains the earlier answer, and the cache deletes the earlier answer.
  * @returns an outcome for each contact, in the order of the list
- * @throws ArgumentError if the list or the options are invalid; no request was sent
+ * @throws ArgumentError if the list or the options are invalid. In this case, no request was sent.
  * @example
  * const outcomes = await verifyMany([{ userID, expectedPublicKey: keyFromServer }], {
  *   rpc: "https://rpc.example",
@@ -40,7 +40,7 @@ export async function verifyMany<const Options extends VerifyManyOptions>(
 ): Promise<ContactOutcome[]> {
   const config = parseVerifierOptions(options, OPTIONS);
   const copies = copyContacts(contacts);
-  // Loaded only when needed, as in `createVerifier`.
+  // This module is loaded only when it is needed, so that apps that verify single keys stay small.
   const { verifyContacts } = await import("./verifyContacts.ts");
   return verifyContacts(config, copies, options);
 }

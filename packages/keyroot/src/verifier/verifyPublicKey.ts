@@ -11,13 +11,14 @@ import { parseVerifierOptions, type VerifierConfig } from "./verifierConfig.ts";
 import { type VerifierSources, withSources } from "./sources.ts";
 import { verifyFile, type VerifiedRecord, verifyRoot } from "./verdict.ts";
 
-/** A published public key, where it is published, and the evidence for it. */
+/** A verified public key, the place of its publication, and the evidence. */
 export interface VerifiedKey extends VerifiedRecord {
-  /** The root that the contract has for the user: 64 lowercase hex digits. */
+  /** The root that the contract stores for the user, 64 lowercase hex digits. */
   root: string;
   /**
-   * The block in which the root was added. It is an unproven answer of the endpoint or the quorum, even if
-   * the evidence for the root is stronger: do not rely on it. It is never above the block of the evidence.
+   * The number of the block in which the root was added. Do not rely on it: the endpoint or the quorum reports it
+   * without proof, even if the evidence for the root is stronger. It is never higher than the number of the evidence's
+   * block.
    */
   blockNumber: number;
   contract: string;
@@ -25,22 +26,24 @@ export interface VerifiedKey extends VerifiedRecord {
   evidence: Evidence;
 }
 
-/** The options of one verification. */
+/** The options of a single verification. */
 export type KeyOptions = Pick<VerifyOptions, "expectedPublicKey" | "knownSince" | "signal">;
 
 /**
- * Verifies a user's public key against the root that the contract has for the user (docs/specification.md, "Public-key
- * verification procedure"): reads the root, fetches the root's file, rebuilds its tree, and requires exactly one record
- * of the user. Returns only if all of this succeeds. Do not use a key after an error.
+ * Verifies a user's public key against the root that the contract stores for the user (docs/specification.md,
+ * "Public-key verification procedure"). Reads the root, fetches the root's file, computes the tree again, and requires
+ * exactly one record of the user. Returns only if all checks succeed. Do not use a key after an error.
  *
- * `evidence` states what the root rests on, which is never less than the options require. By default it is one endpoint's
- * unproven answer: choose one that neither the server of the key nor the file host operates.
+ * `evidence` shows how the root was verified. The evidence is never weaker than the options require. By default, it is
+ * an unproven answer of one endpoint. Choose an endpoint that is not operated by the server of the key or by the file
+ * host.
  *
- * The steps are called from here, and none of them calls another: options → sources → evidence → verdict.
+ * This function calls the steps one after another: options → sources → evidence → verdict. No step calls another step.
  * @param userID 32 lowercase characters of zBase32
- * @throws VerificationError if the key is not verified; `step`, `code`, `expected` and `actual` state why
- * @throws TransportError if an endpoint or the file host does not answer: the key is neither verified nor refuted
- * @throws ArgumentError if the options are invalid; no request was sent
+ * @throws VerificationError if the key is not verified. `step`, `code`, `expected` and `actual` show the reason.
+ * @throws TransportError if an endpoint or the file host does not respond. In this case, the key is neither verified
+ * nor refuted.
+ * @throws ArgumentError if the options are invalid. In this case, no request was sent.
  * @example
  * const { publicKey } = await verifyPublicKey(userID, {
  *   rpc: "https://rpc.example",
@@ -57,7 +60,7 @@ export async function verifyPublicKey<const Options extends VerifyOptions>(
   return verifyKey(parseVerifierOptions(options, VERIFY_OPTIONS), userID, options);
 }
 
-/** Does the same as `verifyPublicKey`, with checked options. */
+/** Verifies a public key as `verifyPublicKey` does, with options that are already checked. */
 export async function verifyKey(
   config: VerifierConfig,
   userID: UserID,
