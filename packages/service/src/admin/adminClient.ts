@@ -42,7 +42,7 @@ import {
   serverTokenPage,
 } from "./answers.ts";
 
-/** The service to call, and its admin token. */
+/** Options of an `AdminClient`: the service to call and its admin token. */
 export interface AdminClientOptions extends ConnectionOptions {
   /** The service's admin token (`KEYROOT_ADMIN_TOKEN`). */
   adminToken: string;
@@ -51,56 +51,56 @@ export interface AdminClientOptions extends ConnectionOptions {
 /** Options of `AdminClient.createPartner`. */
 export interface CreatePartnerOptions extends CallOptions {
   /**
-   * 32 to 128 visible ASCII characters. The same key with the same name returns the same partner. Default: a random key for
-   * each call, which all retries of the call share.
+   * An Idempotency-Key of 32 to 128 visible ASCII characters. The same key with the same name returns the same partner.
+   * Default: a new random key per call. All retries of one call use the same key.
    */
   idempotencyKey?: string | undefined;
 }
 
 /** Options of `AdminClient.createServerToken`. */
 export interface CreateServerTokenOptions extends CallOptions {
-  /** A human-friendly name, at most 200 characters. Default none. */
+  /** A human-friendly name for the token, at most 200 characters. Default: none. */
   name?: string | undefined;
   /**
-   * 32 to 128 visible ASCII characters. For 24 hours, the same key with the same request returns the same token. Default: a
-   * random key for each call, which all retries of the call share.
+   * An Idempotency-Key of 32 to 128 visible ASCII characters. For 24 hours, the same key with the same request returns
+   * the same token. Default: a new random key per call. All retries of one call use the same key.
    */
   idempotencyKey?: string | undefined;
 }
 
 /** Options of `AdminClient.invite`. */
 export interface InviteOptions extends CallOptions {
-  /** `administrator` or `reader`. Default `administrator`. */
+  /** The person's role: `administrator` (default) or `reader`. */
   role?: "administrator" | "reader" | undefined;
 }
 
 /** Options of `AdminClient.listPartners`. */
 export interface ListPartnersOptions extends PageOptions {
-  /** A part of the name, in any case, or the beginning of the `biz_id`. Default: all partners. */
+  /** Text to find: any part of a partner's name, in any case, or the start of its `biz_id`. Default: all partners. */
   search?: string | undefined;
 }
 
 /** Options of `AdminClient.listAuditLog`. */
 export interface ListWholeAuditLogOptions extends ListAuditLogOptions {
-  /** Only changes of this partner and its users. */
+  /** Lists only changes to this partner and its users. Default: changes to all partners. */
   bizID?: string | undefined;
 }
 
 /** Options of `AdminClient.publishRegistered`. */
 export interface PublishRegisteredOptions extends CallOptions {
-  /** The longest time for publishing in ms. Default 600,000: the service answers after the transactions are confirmed. */
+  /** Maximum time to wait, in ms. Default 600,000. The service responds after the transactions are confirmed. */
   timeoutMs?: number | undefined;
 }
 
 const ROLES: readonly unknown[] = ["administrator", "reader"];
 
 /**
- * The client for the operator of the service: creates, lists and suspends partners; creates, lists and revokes their server tokens;
- * invites and removes their staff; discards pending keys; publishes registered keys.
+ * The operator's client for the service. It creates, lists and suspends partners. It creates, lists and revokes their
+ * server tokens. It invites and removes their staff, discards pending keys, and publishes registered keys.
  *
- * Every operation throws ServiceError with the service's code if the service refuses; TransportError UNREACHABLE, TIMEOUT,
- * REDIRECT_REFUSED, ANSWER_TOO_LARGE or SERVICE_ANSWER_INVALID if the service does not answer or its answer is malformed;
- * TransportError ABORTED; ArgumentError ARGUMENT_INVALID.
+ * Every operation throws ServiceError with the service's code if the service refuses; TransportError UNREACHABLE,
+ * TIMEOUT, REDIRECT_REFUSED, ANSWER_TOO_LARGE or SERVICE_ANSWER_INVALID if the service does not answer or its answer is
+ * malformed; TransportError ABORTED; ArgumentError ARGUMENT_INVALID.
  *
  * @example
  * const admin = new AdminClient({ serviceUrl: "https://keys.example", adminToken: process.env.KEYROOT_ADMIN_TOKEN });
@@ -110,7 +110,7 @@ const ROLES: readonly unknown[] = ["administrator", "reader"];
  */
 export class AdminClient {
   readonly #operations: OperationClient;
-  /** The operations without retries, in at most `timeoutMs`. */
+  /** Returns operations that are never retried. Each of them ends within `timeoutMs`. */
   readonly #once: (timeoutMs: number) => OperationClient;
 
   /** @throws ArgumentError BROWSER_REFUSED, ARGUMENT_INVALID */
@@ -140,12 +140,12 @@ export class AdminClient {
     return this.#operations.call("/v1/admin/partners/create", body, createdPartner, { signal }, key);
   }
 
-  /** Returns a partner with its numbers. */
+  /** Returns a partner and its numbers, such as the number of users. */
   getPartner(bizID: string, options: CallOptions = {}): Promise<PartnerSummary> {
     return this.#callPartner("/v1/admin/partners/get", bizID, {}, options);
   }
 
-  /** Iterates over partners with their numbers, in the order of creation. */
+  /** Iterates over partners and their numbers, in the order of creation. */
   listPartners(options: ListPartnersOptions = {}): AsyncGenerator<PartnerSummary, void, undefined> {
     const fields = () => ({
       after: optional(checkBizID, "The option after", options.after),
@@ -159,7 +159,7 @@ export class AdminClient {
     );
   }
 
-  /** Refuses all tokens of a partner and its users until it is resumed. Its published keys remain verifiable. */
+  /** Suspends a partner: all tokens of the partner and its users are refused. Its published keys remain verifiable. */
   suspendPartner(bizID: string, options: CallOptions = {}): Promise<PartnerSummary> {
     return this.#callPartner("/v1/admin/partners/suspend", bizID, {}, options);
   }
@@ -171,7 +171,7 @@ export class AdminClient {
 
   /**
    * Limits the number of users that a partner may create.
-   * @param userLimit null for any number
+   * @param userLimit the maximum number of users; null for no limit
    */
   setUserLimit(bizID: string, userLimit: number | null, options: CallOptions = {}): Promise<PartnerSummary> {
     if (userLimit !== null) checkInteger("The argument userLimit", userLimit, 0, 2 ** 31 - 1);
@@ -198,7 +198,7 @@ export class AdminClient {
     return iteratePages(this.#operations, "/v1/admin/audit/list", list, options);
   }
 
-  /** Revokes any server token, and its access tokens, immediately. Repeating the call has no effect. */
+  /** Immediately revokes a server token of any partner, with its access tokens. Repeating the call has no effect. */
   async revokeServerToken(tokenID: string, options: CallOptions = {}): Promise<RevokedServerToken> {
     const body = { token_id: checkText("The argument tokenID", tokenID) };
     const path = "/v1/admin/serverTokens/revoke";
@@ -208,7 +208,7 @@ export class AdminClient {
   }
 
   /**
-   * Creates a refresh token for a partner's server. The service shows it this once.
+   * Creates a refresh token for a partner's server. The service returns the token only once.
    * @throws ArgumentError IDEMPOTENCY_KEY_INVALID
    */
   async createServerToken(bizID: string, options: CreateServerTokenOptions = {}): Promise<CreatedServerToken> {
@@ -222,8 +222,8 @@ export class AdminClient {
   }
 
   /**
-   * Invites a person to the dashboard of a partner. The link works once, within 15 minutes. For a known name, the
-   * invitation replaces the person's earlier link, and removes all passkeys and sessions.
+   * Invites a person to a partner's dashboard. The link works once, within 15 minutes. If a person of this name exists,
+   * the invitation replaces the person's earlier link and removes all the person's passkeys and sessions.
    * @param name the name of the person, at most 200 characters
    */
   async invite(bizID: string, name: string, options: InviteOptions = {}): Promise<StaffInvitation> {
@@ -232,8 +232,9 @@ export class AdminClient {
   }
 
   /**
-   * Removes a person from the dashboard of a partner, with all passkeys and sessions. The service refuses with
-   * PERSON_UNKNOWN if there is no such person. This is also the case if the answer to an earlier call was lost.
+   * Removes a person from a partner's dashboard, with all passkeys and sessions. If no such person exists, the service
+   * refuses with PERSON_UNKNOWN. A repeated call therefore fails if the first call removed the person but its response
+   * was lost.
    * @param name the name of the person, at most 200 characters
    */
   async removeStaff(bizID: string, name: string, options: CallOptions = {}): Promise<void> {
@@ -242,8 +243,8 @@ export class AdminClient {
   }
 
   /**
-   * Invites a person to the operator's console, which manages all partners. The link works once, within 15 minutes. For a
-   * known name, it has the same effects as `invite`.
+   * Invites a person to the operator's console, which manages all partners. The link works once, within 15 minutes. If
+   * a person of this name exists, this call has the same effects as `invite`.
    * @param name the name of the person, at most 200 characters
    */
   async inviteOperator(name: string, options: InviteOptions = {}): Promise<StaffInvitation> {
@@ -252,11 +253,11 @@ export class AdminClient {
   }
 
   /**
-   * Discards the public key of a partner's user while it is `pending`, also while the partner is suspended. The user can then
-   * register another one. Repeating the call has no effect. The service refuses with PUBLIC_KEY_SUBMITTED once the key is
-   * being published.
+   * Discards the `pending` public key of a partner's user, even if the partner is suspended. The user can then register
+   * another key. Repeating the call has no effect. Once the key is being published, the service refuses with
+   * PUBLIC_KEY_SUBMITTED.
    * @param userID 32 characters of zBase32, or 40 hex digits
-   * @param keyID the id of the key, which the audit log has
+   * @param keyID the id of the key, as listed in the audit log
    * @throws ArgumentError USER_ID_INVALID
    */
   async discardPublicKey(bizID: string, userID: string, keyID: string, options: CallOptions = {}): Promise<void> {
@@ -268,8 +269,8 @@ export class AdminClient {
   }
 
   /**
-   * Publishes all registered keys that are not published yet. The request is sent once: if its answer is lost, the service
-   * finishes publishing, and the batches are not reported again.
+   * Publishes all registered keys that are not published yet. The client sends the request only once. If the response
+   * is lost, the service still finishes publishing, but later calls do not report these batches.
    */
   async publishRegistered(options: PublishRegisteredOptions = {}): Promise<PublishedBatch[]> {
     const { signal, timeoutMs = 600_000 } = checkCallOptions(options, "timeoutMs");
@@ -291,7 +292,7 @@ export class AdminClient {
   }
 }
 
-/** The fields of a request that invites a person. @throws ArgumentError ARGUMENT_INVALID */
+/** Returns the request fields of an invitation. @throws ArgumentError ARGUMENT_INVALID */
 function checkInvitation(name: string, options: InviteOptions) {
   const { role } = checkCallOptions(options, "role");
   if (role !== undefined && !ROLES.includes(role))
@@ -299,7 +300,7 @@ function checkInvitation(name: string, options: InviteOptions) {
   return { name: checkText("The argument name", name), ...(role !== undefined && { role }) };
 }
 
-/** Returns the token if it can be sent as a bearer token (RFC 6750, section 2.1). The error does not show it. */
+/** Checks and returns a bearer token (RFC 6750, section 2.1). The error message does not contain the token. */
 function checkAdminToken(token: unknown): string {
   if (typeof token === "string" && /^[\w.~+/-]{1,500}=*$/.test(token)) return token;
   const message = "The option adminToken must be the service's admin token: letters, digits and - . _ ~ + / only.";

@@ -41,11 +41,11 @@ export const invitation = object<StaffInvitation>({
   ...{ url: secret(/^https?:\/\/[\x21-\x7e]{1,2000}$/), expires: count },
 });
 
-/** The answer of an operation that returns nothing. */
+/** The response of an operation that returns no data. */
 export const nothing = object<Record<string, never>>({});
 
 export const publishedBatches = object<{ batches: PublishedBatch[] }>({
-  // More than the largest answer can contain.
+  // The limit is higher than the number of batches in any real response.
   batches: list(
     object<PublishedBatch>({ root: merkleRoot, users: count, transaction: transactionHash, block: count }),
     2 ** 16,

@@ -1,4 +1,4 @@
-/** `@keyroot/service/admin`: the client for the operator of the service. Node only, because it holds the admin token. */
+/** `@keyroot/service/admin`: the operator's client for the service. Only for Node, because it holds the admin token. */
 export { ArgumentError, type ErrorCode, KeyrootError, ServiceError, TransportError } from "keyroot/errors";
 export type {
   AuditEntry,

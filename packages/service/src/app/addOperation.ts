@@ -21,7 +21,7 @@ const ERROR_DESCRIPTIONS: Record<number, string> = {
 };
 const COMMON_ERRORS = [400, 401, 403, 413, 415, 429, 500, 503];
 
-/** Adds the route of an operation, and its description unless only the dashboard's page calls it. */
+/** Adds the route of an operation. If callers other than the dashboard use it, also adds its API description. */
 export function addOperation(app: App, context: ServiceContext, operation: Operation): void {
   const { path, status = 200, bodyLimit, specified = false } = operation;
   const caller = tokenCallerOf(operation);
@@ -31,7 +31,7 @@ export function addOperation(app: App, context: ServiceContext, operation: Opera
     url: path,
     ...(bodyLimit !== undefined && { bodyLimit }),
     schema: caller === undefined ? pageSchemaOf(operation) : schemaOf(operation, caller),
-    // Pages of any origin may call the operations of apps, but not those of partners' servers and the operator.
+    // Web pages of any origin may call the operations for apps, but not those for partners' servers or the operator.
     config: {
       specified,
       browsers: caller === "public" || caller === "user",
@@ -60,7 +60,7 @@ export function addOperation(app: App, context: ServiceContext, operation: Opera
   });
 }
 
-/** The schemas of an operation that the API's description leaves out. */
+/** The schemas of an operation that the API description omits. */
 function pageSchemaOf({ body, answer, status = 200 }: Operation) {
   return { hide: true, body, response: { [status]: answer } };
 }
@@ -87,7 +87,7 @@ function schemaOf(operation: Operation, caller: "public" | "partner" | "user" | 
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** Whether the specification defines this operation; undefined for routes that are not operations. */
+    /** Whether the specification defines this operation. Undefined for routes that are not operations. */
     specified?: boolean;
     /** Whether the route requires an access token. Default false. */
     accessToken?: boolean;

@@ -2,23 +2,24 @@ import ipaddr from "ipaddr.js";
 import { isIP } from "node:net";
 import type { FastifyRequest } from "fastify";
 
-/** The minimum number of common bits in a customer's network (RFC 6177). All its addresses count as one. */
+/** IPv6 prefix length in bits. All addresses of a customer's network (RFC 6177) count as one address. */
 const IPV6_BITS = 64;
 
 /**
- * The address under which a request is counted: an IPv4 address, or the /64 network of an IPv6 address, because one machine
- * can use all its addresses. If a trusted proxy forwards anything but an IP address, the proxy's own address counts.
+ * Returns the address under which a request is counted. This is an IPv4 address or the /64 network of an IPv6 address,
+ * because one machine can use all addresses of its network. If a trusted proxy forwards a value that is not an IP
+ * address, the request counts under the proxy's own address.
  */
 export function addressOf({ ip, socket }: Pick<FastifyRequest, "ip" | "socket">): string {
   return normalize(ip) ?? normalize(socket.remoteAddress ?? "") ?? "unknown";
 }
 
-/** The caller's whole address, for the audit log; null if it is unknown. */
+/** Returns the caller's full IP address for the audit log, or null if it is unknown. */
 export function ipOf({ ip, socket }: Pick<FastifyRequest, "ip" | "socket">): string | null {
   return (parse(ip) ?? parse(socket.remoteAddress ?? ""))?.toString() ?? null;
 }
 
-/** Parses an address. An IPv4-mapped IPv6 address (RFC 4291, section 2.5.5.2) becomes an IPv4 address. */
+/** Parses an IP address. An IPv4-mapped IPv6 address (RFC 4291, section 2.5.5.2) becomes an IPv4 address. */
 function parse(ip: string) {
   return isIP(ip) === 0 ? undefined : ipaddr.process(ip);
 }

@@ -18,7 +18,7 @@ const MAX_JSON_DEPTH = 4;
 
 export interface AppOptions {
   logger?: FastifyBaseLogger;
-  /** IP addresses and networks of proxies whose `X-Forwarded-For` is trusted. */
+  /** IP addresses and networks of proxies whose `X-Forwarded-For` header is trusted. */
   trustedProxies?: string[];
   /** Adds hooks that observe every request. */
   observe?: (app: App) => void;
@@ -28,7 +28,7 @@ export interface AppOptions {
 export async function makeApp(context: ServiceContext, options: AppOptions = {}): Promise<App> {
   const { observe, ...baseOptions } = options;
   const { rateLimits, authenticator, refreshTokens, now } = context;
-  // Only on routes that check the token. Elsewhere, the holder of a token could send it with guesses of other secrets.
+  // Only on routes that check the token: elsewhere, a caller with a valid token could guess secrets without a limit.
   const isKnown = (request: FastifyRequest) =>
     request.routeOptions.config.accessToken === true && authenticator.isKnown(request, now());
   const app = makeBaseApp({
@@ -65,7 +65,7 @@ export async function makeApp(context: ServiceContext, options: AppOptions = {})
   return app;
 }
 
-/** Bodies are parsed by the strict JSON parser, validated by zod, and responses are serialized by their schema. */
+/** Parses request bodies with the strict JSON parser, validates them with zod, and serializes responses by schema. */
 function parseAndValidate(app: App): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("application/json", { parseAs: "string" }, (_request, body, done) => {

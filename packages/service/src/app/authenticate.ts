@@ -11,9 +11,9 @@ import { actorOf } from "./requestLog.ts";
 export type Policy = Pick<Operation, "callers" | "role" | "verified" | "duringSuspension">;
 
 /**
- * Identifies the caller of an operation, within the caller's rate limit: by the bearer token, or by the session's cookie if
- * the request has no `Authorization` header.
- * @throws ServiceError as `Authenticator`, `authenticateSession` and `RateLimits.countCaller`
+ * Identifies the caller of an operation and counts the request against the caller's rate limit. The bearer token
+ * identifies the caller. If the request has no `Authorization` header, the session cookie does.
+ * @throws ServiceError with the codes of `Authenticator`, `authenticateSession` and `RateLimits.countCaller`
  */
 export async function authenticate(
   policy: Policy,
@@ -39,7 +39,7 @@ export async function authenticate(
   return principal;
 }
 
-/** Whether a request without a bearer token comes from a browser's page, or has a session. */
+/** Whether a request without a bearer token comes from a web page or has a session cookie. */
 function isFromPage(request: FastifyRequest): boolean {
   const { authorization, origin } = request.headers;
   return authorization === undefined && (origin !== undefined || sessionCookieOf(request) !== undefined);
@@ -65,8 +65,8 @@ async function authenticateSession(
 }
 
 /**
- * Refuses requests from pages of other origins. Cookies are SameSite=Strict already. This also refuses other ports and
- * subdomains, which are the same site.
+ * Refuses requests from pages of other origins. The cookies have SameSite=Strict, but pages on other ports and
+ * subdomains belong to the same site.
  */
 function requireOwnOrigin(context: ServiceContext, request: FastifyRequest): void {
   const { origin, "sec-fetch-site": site = "same-origin" } = request.headers;
@@ -75,7 +75,7 @@ function requireOwnOrigin(context: ServiceContext, request: FastifyRequest): voi
     throw new ServiceError(403, "ORIGIN_REFUSED", `Open the dashboard at ${own}/dashboard/.`);
 }
 
-/** Checks a person's role. @throws ServiceError PASSKEY_REQUIRED, ROLE_REFUSED */
+/** Checks that a person may call the operation. @throws ServiceError PASSKEY_REQUIRED, ROLE_REFUSED */
 function checkAccess({ callers, role = "reader" }: Policy, { person, passkeys }: Session): void {
   if (callers.includes("invited")) return;
   if (passkeys === 0)
@@ -88,12 +88,12 @@ function checkAccess({ callers, role = "reader" }: Policy, { person, passkeys }:
     throw new ServiceError(403, "ROLE_REFUSED", "Readers cannot change anything: ask an administrator.");
 }
 
-/** Names the person in the log. */
+/** Sets the person as the request's actor in the log. */
 export function identify(request: FastifyRequest, { person }: Pick<Session, "person">): void {
   request.actor = actorOfPerson(person);
 }
 
-/** Uses up the person's fresh verification. @throws ServiceError VERIFICATION_REQUIRED */
+/** Uses up the person's passkey verification for one request. @throws ServiceError VERIFICATION_REQUIRED */
 export async function requireVerification(
   { sessions, now }: Pick<ServiceContext, "sessions" | "now">,
   { sessionHash }: Session,

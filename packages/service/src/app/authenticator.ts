@@ -20,11 +20,11 @@ export class Authenticator {
   }
 
   /**
-   * The principal of the request's access token, if it is of the required kind.
+   * Returns the principal of the request's access token, which must be of the required kind.
    * @param now milliseconds since 1970
-   * @param suspendedToo accepts tokens of suspended partners
-   * @throws ServiceError ACCESS_TOKEN_MISSING, ACCESS_TOKEN_REVOKED, PARTNER_SUSPENDED, USER_DEACTIVATED, and as
-   * `AccessTokens.verify`
+   * @param suspendedToo whether tokens of suspended partners are accepted
+   * @throws ServiceError ACCESS_TOKEN_MISSING, ACCESS_TOKEN_REVOKED, PARTNER_SUSPENDED, USER_DEACTIVATED, and the codes
+   * of `AccessTokens.verify`
    */
   async principalOf<Kind extends Principal["kind"]>(
     request: FastifyRequest,
@@ -40,13 +40,13 @@ export class Authenticator {
       this.#accessTokens.setAccepted(token, true);
       return principal;
     } catch (error) {
-      // After a database error, the token's state is unknown.
+      // A database error does not show whether the token is accepted.
       if (error instanceof ServiceError) this.#accessTokens.setAccepted(token, false);
       throw error;
     }
   }
 
-  /** Whether the request's access token was accepted when it was used last, and has not expired. It sends no query. */
+  /** Whether the request's access token was accepted at its last use and has not expired. Sends no query. */
   isKnown(request: FastifyRequest, now: number): boolean {
     const token = findBearerToken(request);
     return token !== undefined && this.#accessTokens.isAccepted(token, now);
@@ -54,14 +54,14 @@ export class Authenticator {
 
   /** Rejects requests without the admin token. @throws ServiceError ACCESS_TOKEN_MISSING, ADMIN_TOKEN_REFUSED */
   requireAdmin(request: FastifyRequest): void {
-    // Hashes have equal lengths, which timingSafeEqual requires.
+    // Compare hashes, because `timingSafeEqual` requires values of equal length.
     const hash = Buffer.from(hashSecret(bearerTokenOf(request)));
     if (this.#adminTokenHash !== undefined && timingSafeEqual(hash, this.#adminTokenHash)) return;
     throw new ServiceError(401, "ADMIN_TOKEN_REFUSED", "This is not the service's admin token.");
   }
 }
 
-/** The error for a valid token that is refused. */
+/** The error for a valid token that the service refuses. */
 export function tokenRefused(refusal: Refusal): ServiceError {
   switch (refusal) {
     case "revoked":

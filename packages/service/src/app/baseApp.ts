@@ -12,24 +12,24 @@ const REQUEST_TIMEOUT_MS = 30_000;
 
 export interface BaseAppOptions {
   logger?: FastifyBaseLogger | undefined;
-  /** IP addresses and networks of proxies whose `X-Forwarded-For` is trusted. */
+  /** IP addresses and networks of proxies whose `X-Forwarded-For` header is trusted. */
   trustedProxies?: string[];
-  /** Counts a request before any other work for it. @throws ServiceError RATE_LIMITED */
+  /** Counts a request by its address, before any other work for the request. @throws ServiceError RATE_LIMITED */
   countAddress: (request: FastifyRequest, reply: FastifyReply) => void;
-  /** Counts a request that was rejected before its caller was known. */
+  /** Counts a rejected request whose caller is unknown. */
   countRefused?: (request: FastifyRequest, reply: FastifyReply) => void;
   /**
    * Counts a connection that sent no HTTP request, by its address.
    * @returns whether the address is over its limit
    */
   countMalformed?: (address: string) => boolean;
-  /** Completes the message for a path that does not exist. */
+  /** Text that ends the error message for an unknown path. */
   seeAlso?: string;
 }
 
 /**
- * Creates a fastify app without routes. It counts requests by address first, answers every error as a problem (RFC 9457), and
- * logs one line per request.
+ * Creates a fastify app without routes. It counts each request by its address first. It answers every error with a
+ * problem document (RFC 9457) and logs one line per request.
  */
 export function makeBaseApp(options: BaseAppOptions): App {
   const {
@@ -43,7 +43,7 @@ export function makeBaseApp(options: BaseAppOptions): App {
 
   const sendProblem = (error: ServiceError, request: FastifyRequest, reply: FastifyReply): void => {
     const { status, code, retryAfter } = error;
-    // A request with a malformed URL has no decorators, so its actor is undefined.
+    // Fastify adds no decorators to a request with a malformed URL, so its `actor` is undefined.
     if (!request.actor && status < 500 && status !== 429) countRefused?.(request, reply);
     request.errorCode = code;
     if (status >= 500) request.log.error({ err: error, code, actor: request.actor }, "request failed");
@@ -65,11 +65,11 @@ export function makeBaseApp(options: BaseAppOptions): App {
     logController: new RequestLog(),
     bodyLimit: MAX_BODY_BYTES,
     requestTimeout: REQUEST_TIMEOUT_MS,
-    // Requests that arrive over an open connection while the service stops are still answered.
+    // The app still answers requests on open connections while the service stops.
     return503OnClosing: false,
     genReqId: () => randomUUID(),
     trustProxy: trustedProxies.length > 0 ? trustedProxies : false,
-    // Malformed URLs. Fastify rejects them before it runs a hook, and before it reads forwarded addresses.
+    // Fastify rejects malformed URLs before it runs hooks and before it reads forwarded addresses.
     frameworkErrors: (error, request, reply) => {
       try {
         admit(request, reply);
@@ -78,17 +78,17 @@ export function makeBaseApp(options: BaseAppOptions): App {
         sendProblem(toServiceError(overLimit), request, reply);
       }
     },
-    // Bytes that are not an HTTP request.
+    // Called if a connection sends bytes that are not an HTTP request.
     clientErrorHandler: (cause, socket) => {
       const isOverLimit = countMalformed(addressOf({ ip: "", socket }));
       if (socket.writable && !isOverLimit) socket.end(rawProblem(cause));
       else socket.destroy();
     },
-    // Otherwise, Node responds without a problem.
+    // Node would reject a missing `Host` header without a problem document. The hook below rejects it instead.
     http: { requireHostHeader: false },
   }) as unknown as App;
 
-  // Node's own response to an unknown `Expect` header is no problem document. A CONNECT request is closed without a response.
+  // Node's own response to an unknown `Expect` header is not a problem document. CONNECT requests get no response.
   app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
   app.server.on("connect", ({ socket }) => {
     countMalformed(addressOf({ ip: "", socket }));
@@ -121,7 +121,7 @@ export function makeBaseApp(options: BaseAppOptions): App {
   return app;
 }
 
-/** Connections that stay open after their last response would delay `close`. */
+/** Closes each connection after its last response when the app stops. Open connections would delay `close`. */
 function closeConnectionsAtEnd(app: App): void {
   app.addHook("preClose", (done) => {
     refuseReuse(app);
@@ -133,20 +133,20 @@ function closeConnectionsAtEnd(app: App): void {
   });
 }
 
-/** The apps whose connections are not used again. */
+/** The apps that close each connection after the next response. */
 const ENDING = new WeakSet<App>();
 
-/** From now on, each response closes its connection. Clients then send their next request elsewhere. */
+/** Makes the app close each connection after its next response, so that clients open new connections. */
 export function refuseReuse(app: App): void {
   ENDING.add(app);
 }
 
-/** `application/json`, optionally with `charset=utf-8`, JSON's only encoding (RFC 8259, section 8.1). */
+/** Whether a content type is `application/json`, alone or with UTF-8, JSON's only encoding (RFC 8259, section 8.1). */
 function isJson(type: string | undefined): boolean {
   return /^application\/json(?: *; *charset="?utf-8"?)? *$/i.test(type ?? "");
 }
 
-/** The only expectation of HTTP (RFC 9110, section 10.1.1). Node fulfills it. */
+/** Whether `Expect` is absent or has the only value in HTTP (RFC 9110, section 10.1.1), which Node handles. */
 function isExpectation(expect: string | undefined): boolean {
   return expect === undefined || expect.toLowerCase() === "100-continue";
 }
@@ -155,7 +155,7 @@ function invalidRequest(remedy: string): ServiceError {
   return new ServiceError(400, "FIELD_INVALID", `This is not a valid HTTP request. ${remedy}.`);
 }
 
-/** A complete error response, for sockets without a request to reply to. */
+/** A complete HTTP error response, for sockets without a parsed request. */
 function rawProblem(cause: Error): string {
   const id = randomUUID();
   const body = JSON.stringify(toProblem(toServiceError(Object.assign(cause, { statusCode: 400 })), id));
@@ -167,7 +167,7 @@ function rawProblem(cause: Error): string {
   return ["HTTP/1.1 400 Bad Request", ...headers, "Connection: close", "", body].join("\r\n");
 }
 
-/** The challenge of a 401 response (RFC 6750, section 3). */
+/** The value of `WWW-Authenticate` in a 401 response (RFC 6750, section 3). */
 function challengeFor(code: string): string {
   return code === "ACCESS_TOKEN_MISSING" ? "Bearer" : 'Bearer error="invalid_token"';
 }

@@ -35,48 +35,47 @@ const DEFAULT_EVENT_DAYS = 30;
 export interface ContextOptions {
   databases: Databases;
   signingKeys: SigningKeys;
-  /** The URL at which callers reach the service: the issuer of access tokens. */
+  /** The issuer of access tokens: the URL at which callers reach the service. */
   issuer: string;
-  /** The URL at which callers reach the service, without a trailing slash. Default: where it listens. */
+  /** The URL at which callers reach the service, without a trailing slash. Default: the address on which it listens. */
   serviceUrl?: string | undefined;
-  /** The URL of an explorer, to which the dashboard links. Default none. */
+  /** The URL of an explorer to which the dashboard links. Default: none. */
   explorerUrl?: string | undefined;
-  /** The URL of the chain's own explorer, to which the dashboard links transactions. Default none. */
+  /** The URL of a block explorer, for the dashboard's links to transactions. Default: none. */
   blockExplorerUrl?: string | undefined;
-  /** The registry in which the service publishes keys. Undefined if it publishes none. */
+  /** The registry in which the service publishes keys. Undefined if the service does not publish. */
   registry?: RegistryID | undefined;
   /** Whether registration requires proof of possession. Default `required`. */
   possession?: PossessionPolicy | undefined;
-  /** Hold period in ms. */
   holdPeriodMs: number;
-  /** Whether a key waits for its partner's decision if another key was offered for the user. Default false. */
+  /** Whether a key waits for the partner's decision after another key was offered for the same user. Default false. */
   holdOnConflict?: boolean | undefined;
   stage: string;
   bucketPrefix: string;
   rateLimits: RateLimitOptions;
   /** The admin token. Undefined disables admin operations. */
   adminToken: string | undefined;
-  /** The keys under which webhook secrets are stored; undefined disables webhooks. */
+  /** The keys that encrypt stored webhook secrets. Undefined disables webhooks. */
   webhookKeys?: WebhookKeys | undefined;
-  /** How events are sent. Default: to public https endpoints only. */
+  /** Options for sending events. By default, events are sent only to public https endpoints. */
   webhooks?: WebhookSenderOptions | undefined;
-  /** The number of days for which events are kept. Default 30. */
+  /** Number of days for which events are kept. Default 30. */
   eventDays?: number | undefined;
-  /** Publishes all unpublished keys; undefined without a configured chain. */
+  /** Publishes all unpublished keys. Undefined if no chain is configured. */
   publish?: ((author: Author) => Promise<PublishedBatch[]>) | undefined;
-  /** Checks the chain, the stores and the publisher; undefined without a configured chain. */
+  /** Checks the chain, the stores and the publisher. Undefined if no chain is configured. */
   publishing?: (() => Promise<PublishingStatus>) | undefined;
-  /** Returns milliseconds since 1970. Default `Date.now`. */
+  /** Returns the current time in milliseconds since 1970. Default `Date.now`. */
   now?: () => number;
 }
 
-/** Everything that the operations of the API use. */
+/** Everything that the API operations use. */
 export interface ServiceContext extends Required<Pick<ContextOptions, "databases" | "signingKeys" | "stage" | "now">> {
   publish: ContextOptions["publish"];
   publishing: ContextOptions["publishing"];
-  /** The result of `publishing`, at most half a minute old, for partners. */
+  /** Returns the result of `publishing` for partners, cached for at most 30 seconds. */
   recentPublishing: ContextOptions["publishing"];
-  /** Calls `publish` in the background; undefined without it. */
+  /** Runs `publish` in the background. Undefined if `publish` is undefined. */
   publishRuns: PublishRuns | undefined;
   serviceUrl: ContextOptions["serviceUrl"];
   explorerUrl: ContextOptions["explorerUrl"];
@@ -103,11 +102,11 @@ export interface ServiceContext extends Required<Pick<ContextOptions, "databases
   webhookEndpoints: WebhookEndpointStore;
   webhookDeliveries: WebhookDeliveryStore;
   webhookSender: WebhookSender;
-  /** Whether events may be sent over plain http and to addresses that are not public. */
+  /** Whether the service may send events over plain http and to private addresses. */
   allowPrivateWebhooks: boolean;
 }
 
-/** Creates the stores and the authentication over these databases. It sends no query. */
+/** Creates the stores and the authentication for these databases. Sends no query. */
 export function makeContext(options: ContextOptions): ServiceContext {
   const { databases, signingKeys, issuer, stage, bucketPrefix, rateLimits, adminToken, publish, serviceUrl } = options;
   const {

@@ -1,12 +1,12 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import type { App } from "./defineOperation.ts";
 
-/** The headers that let a page of any origin read a response. No response depends on cookies. */
+/** Headers that let web pages of any origin read a response. Responses with these headers do not depend on cookies. */
 const RESPONSE_HEADERS = {
   "Access-Control-Allow-Origin": "*",
   "Access-Control-Expose-Headers": "RateLimit, RateLimit-Policy, Retry-After, X-Request-Id",
 };
-/** Request headers that a page may send. */
+/** Request headers that a web page of another origin may send. */
 const PREFLIGHT_HEADERS = {
   "Access-Control-Allow-Methods": "POST",
   "Access-Control-Allow-Headers": "Authorization, Content-Type",
@@ -15,12 +15,12 @@ const PREFLIGHT_HEADERS = {
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** Whether pages in browsers may call this route (CORS). Default false. */
+    /** Whether web pages of any origin may call this route (CORS). Default false. */
     browsers?: boolean;
   }
 }
 
-/** Answers the preflight requests for routes that pages in browsers may call. Call it before the routes are added. */
+/** Answers preflight requests for routes that web pages may call. Call this function before you add the routes. */
 export function answerPreflights(app: App): void {
   app.addHook("onRoute", ({ method, url, config }) => {
     if (config?.browsers !== true || method !== "POST") return;
@@ -30,12 +30,12 @@ export function answerPreflights(app: App): void {
   });
 }
 
-/** Lets pages read the response, rejected requests included, if they may call the route. */
+/** Lets web pages read every response of a route that they may call, including errors. */
 export function allowBrowsers(request: FastifyRequest, reply: FastifyReply): void {
   if (request.routeOptions.config.browsers === true) reply.headers(RESPONSE_HEADERS);
 }
 
-/** Hides the response from pages. */
+/** Prevents web pages of other origins from reading the response. */
 export function hideFromBrowsers(reply: FastifyReply): void {
   for (const name of Object.keys(RESPONSE_HEADERS)) reply.removeHeader(name);
 }

@@ -6,18 +6,19 @@ import type { PrincipalOf } from "../tokens/accessTokens.ts";
 import type { ServiceContext } from "./context.ts";
 import type { RepeatableRequest } from "./idempotency.ts";
 
-/** The fastify app, as routes use it. */
 export type App = FastifyInstance;
 
 /**
- * Who may call an operation. With a bearer token: `partner` (a server's access token), `user` (a user's access token) and
- * `operator` (the admin token). With the cookie of a session: `partnerStaff` and `operatorStaff` (people with a passkey),
- * and `invited` (any session, also before a passkey was added). Without either: `public`, and `visitor` from the dashboard's
- * page only.
+ * The kinds of callers that may call an operation:
+ * - with a bearer token: `partner` (a server's access token), `user` (a user's access token), `operator` (the admin
+ *   token)
+ * - with a session cookie: `partnerStaff` and `operatorStaff` (people with a passkey), `invited` (any session, even
+ *   before a passkey was added)
+ * - with neither: `public`, and `visitor` (only from the dashboard's page)
  */
 export type Caller = keyof Principals;
 
-/** The principal of each caller. */
+/** The type of the principal for each kind of caller. */
 interface Principals {
   public: undefined;
   partner: PrincipalOf<"partner">;
@@ -29,7 +30,7 @@ interface Principals {
   operatorStaff: StaffPrincipal;
 }
 
-/** A person with a session of the dashboard. */
+/** A person with a dashboard session. */
 interface StaffPrincipal {
   kind: "person";
   /** The person's partner. Null for the operator's staff. */
@@ -37,16 +38,16 @@ interface StaffPrincipal {
   session: Session;
 }
 
-/** The identified caller of a request; undefined if the operation requires none. */
+/** The identified caller of a request. Undefined for operations that anyone may call. */
 export type AnyPrincipal = Principals[Caller];
 
-/** A request of an identified caller. */
+/** A request with its identified caller. */
 export interface Call<Callers extends Caller = Caller> {
   context: ServiceContext;
   principal: Principals[Callers];
   /** The author of the changes that the request makes. */
   author: Author;
-  /** The request, if it has an Idempotency-Key. Undefined for sessions: the service keeps no copy of a secret for them. */
+  /** The request, if it has an Idempotency-Key. Undefined for sessions, whose secrets the service does not copy. */
   repeatable: RepeatableRequest | undefined;
   request: FastifyRequest;
   reply: FastifyReply;
@@ -61,13 +62,13 @@ export interface Operation<
 > {
   path: Path;
   callers: readonly Callers[];
-  /** The role that people need. Default `reader`. */
+  /** The role that staff need. Default `reader`. */
   role?: "reader" | "administrator";
-  /** Whether people must have confirmed the request with a passkey. Default false. */
+  /** Whether staff must confirm the request with a passkey. Default false. */
   verified?: boolean;
   /**
-   * Whether users, and people who need the role of an administrator, may call the operation while their partner is suspended. Readers
-   * always may. Default false.
+   * Whether the operation is allowed while the partner is suspended, for users and for staff who need the role
+   * `administrator`. Operations for readers are always allowed. Default false.
    */
   duringSuspension?: boolean;
   summary: string;
@@ -78,17 +79,17 @@ export interface Operation<
   status?: 200 | 201;
   /** Whether the specification defines this operation. Default false: it is an extension. */
   specified?: boolean;
-  /** Whether requests may have an Idempotency-Key. Default false. */
+  /** Whether requests may contain an Idempotency-Key. Default false. */
   idempotent?: boolean;
   /** The maximum size of the body in bytes. Default `MAX_BODY_BYTES`. */
   bodyLimit?: number;
-  /** Error statuses in addition to those of every operation. */
+  /** Error statuses beyond those that every operation has. */
   errors?: readonly (404 | 409)[];
-  // A method, so that operations with different bodies have one supertype.
+  // Declared as a method, so that operations with different bodies have a common supertype.
   handle(body: z.output<Body>, call: Call<Callers>): Promise<z.output<Answer>>;
 }
 
-/** Returns the operation, with the type of its path, schemas and callers. */
+/** Returns the operation, typed by its path, schemas and callers. */
 export function defineOperation<
   const Path extends `/v1/${string}`,
   Body extends z.ZodType,
@@ -105,7 +106,7 @@ export function isForStaff({ callers }: Pick<Operation, "callers">): boolean {
   return callers.some((caller) => STAFF.includes(caller));
 }
 
-/** The only caller with a bearer token, or `public`; undefined for an operation of the dashboard's page only. */
+/** The only kind of caller with a bearer token, or `public`. Undefined if only the dashboard's page calls it. */
 export function tokenCallerOf({
   callers,
 }: Pick<Operation, "callers">): "public" | "partner" | "user" | "operator" | undefined {

@@ -9,9 +9,7 @@ interface ApiDescription {
   description: string;
   tags: { name: string; description: string }[];
   securitySchemes: Record<string, { type: "http"; scheme: "bearer"; bearerFormat?: "JWT"; description: string }>;
-  /** The path of the JSON document. */
   documentPath: string;
-  /** The path of the page. */
   pagePath: string;
 }
 
@@ -44,7 +42,7 @@ export const OPERATOR_API: ApiDescription = {
   pagePath: "/docs/operator",
 };
 
-/** The pages run their own scripts and send requests to the service only. */
+/** The pages run only their own scripts and send requests only to the service. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -60,8 +58,8 @@ const ICON =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path d="M8 3 4 12M8 3l4 9" stroke="#047857" stroke-width="1.5"/><circle cx="8" cy="3" r="2.5" fill="#047857"/><circle cx="4" cy="12" r="2.5" fill="#a7f3d0"/><circle cx="12" cy="12" r="2.5" fill="#a7f3d0"/></svg>';
 
 /**
- * Serves the OpenAPI 3.1 description of the operations that are defined in `scope` after this call, as JSON and as a page.
- * It is generated from the schemas that validate requests.
+ * Serves the OpenAPI 3.1 description of all operations that are added to `scope` after this call, as JSON and as a
+ * page. The description is generated from the schemas that validate requests.
  */
 export async function describeApi(scope: App, description: ApiDescription): Promise<void> {
   const { title, tags, securitySchemes, documentPath, pagePath } = description;
@@ -80,7 +78,7 @@ export async function describeApi(scope: App, description: ApiDescription): Prom
     },
     transformObject: (document) => {
       const transformed = jsonSchemaTransformObject(document);
-      // No request contains a problem, so nothing refers to its input schema.
+      // Requests never contain a problem document, so its input schema is unused.
       const schemas = "components" in transformed ? transformed.components.schemas : undefined;
       if (schemas !== undefined) delete schemas["ProblemInput"];
       return transformed;
@@ -98,7 +96,7 @@ export async function describeApi(scope: App, description: ApiDescription): Prom
       title,
       favicon: [{ filename: "icon.svg", rel: "icon", type: "image/svg+xml", sizes: "any", content: ICON }],
     },
-    // This layout has no bar with the framework's logo, which also violates the policy.
+    // This layout omits the bar with the framework's logo. The logo would violate the content security policy.
     uiConfig: { deepLinking: true, layout: "BaseLayout" },
   });
   scope.get(documentPath, { schema: { hide: true } }, () => scope.swagger());

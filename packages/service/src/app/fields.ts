@@ -3,14 +3,14 @@ import { REGIONS, type UserID, userIDFromHex } from "keyroot/identity";
 import { CURSOR_FORM } from "../database/cursor.ts";
 import { ServiceError } from "../errors.ts";
 
-/** The maximum size of a request's body. The largest valid request is far smaller. */
+/** Maximum size of a request body in bytes. Valid requests are much smaller. */
 export const MAX_BODY_BYTES = 16_384;
-/** The maximum length of a token's context and of a name, in characters. */
+/** Maximum length of names and token contexts, in characters. */
 const MAX_TEXT = 200;
-/** The maximum number of items per page. */
+/** Maximum number of items per page. */
 const MAX_PAGE = 1000;
 
-/** 32 characters of zBase32. */
+/** The form of a user id: 32 characters of zBase32. */
 export const USER_ID_FORM = /^[ybndrfg8ejkmcpqxot1uwisza345h769]{32}$/;
 
 export const strict = z.strictObject;
@@ -25,7 +25,7 @@ export const userID = z
   .string()
   .regex(USER_ID_FORM)
   .meta({ description: "The user's id: the same 160 bits as 32 characters of zBase32.", example: "y".repeat(32) });
-/** The user's id in one of its two forms. `userIDOf` requires exactly one. */
+/** The user's id in either form. `userIDOf` checks that the request contains exactly one. */
 export const eitherUserID = { user_id: userID.optional(), user_id_hex: userIDHex.optional() };
 export const region = z.enum(REGIONS).meta({ description: "Where the user's data is stored: Oregon or Ireland." });
 export const bizID = z
@@ -44,7 +44,7 @@ export const text = (content: string) =>
     .string()
     .min(1)
     .max(MAX_TEXT)
-    // No control characters (PostgreSQL cannot store NUL) and no unpaired surrogates (UTF-8 cannot encode them).
+    // Refuses control characters (PostgreSQL cannot store NUL) and unpaired surrogates (UTF-8 cannot encode them).
     .regex(/^[^\p{Cc}\p{Cs}]*$/u)
     .meta({ description: `${content}, at most ${MAX_TEXT} characters.` });
 export const name = text("A human-friendly name");
@@ -60,10 +60,10 @@ export const count = (items: string) => amount.meta({ description: `The number o
 export const wei = z.string().meta({ description: "An amount in wei, in decimal digits." });
 export const limit = z.int().min(1).max(MAX_PAGE).default(100).meta({ description: "The size of the page." });
 export const cursor = z.string().regex(CURSOR_FORM);
-/** The values of a recorded change. A replica may read names that a newer one stored. */
+/** The values of a recorded change. Names are not limited, because a newer replica may store additional ones. */
 export const data = z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()]));
 
-/** The answer of a list: a page of items in the field `field`, and the position after it. */
+/** The response schema of a list: a page of items in the field `field`, and the cursor of the next page. */
 export function page<const Field extends string, Item extends z.ZodType, Next extends z.ZodType>(
   field: Field,
   item: Item,
@@ -76,14 +76,16 @@ export function page<const Field extends string, Item extends z.ZodType, Next ex
   });
 }
 
-/** The state of a registered key, also in errors. */
+/** The state of a registered key. Errors contain it, too. */
 export const keyState = z.enum(["pending", "submitted", "published"]);
 export const holdEndsAt = timestamp.nullable().meta({
   description:
     "For a pending key: the end of its hold period, and the earliest time of publication. Until then it can be withdrawn. Null while the partner must decide, because another key was offered for the user.",
 });
 
-/** The id of the user that a request is about. @throws ServiceError FIELD_MISSING, FIELD_INVALID unless it has one form of the id */
+/**
+ * Returns the id of a request's user. @throws ServiceError FIELD_MISSING, FIELD_INVALID unless it has exactly one form
+ */
 export function userIDOf({
   user_id,
   user_id_hex,

@@ -6,12 +6,9 @@ import { makeSigningKey, toSigningKeys } from "../tokens/signingKeys.ts";
 
 const NO_LIMITS = { caller: 0, address: 0, refused: 0 };
 
-/**
- * Generates the OpenAPI documents that every service serves.
- * @returns each document by its file name
- */
+/** Generates the OpenAPI documents that the service serves. @returns the documents by file name */
 export async function generateOpenApi(): Promise<Record<string, unknown>> {
-  // No query is sent: the documents do not depend on the database.
+  // The documents do not depend on the database, so no query is sent to it.
   await using databases = await openDatabases({ url: "postgres://localhost/none" });
   const signingKeys = await toSigningKeys([await makeSigningKey()]);
   const naming = { issuer: "urn:keyroot", stage: "dev", bucketPrefix: "keyroot", holdPeriodMs: 0 };

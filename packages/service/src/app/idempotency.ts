@@ -2,10 +2,10 @@ import { z } from "zod";
 import { ServiceError } from "keyroot/errors";
 import { deriveKey, hashSecret, open, seal } from "./secrets.ts";
 
-/** Time in which a request with an Idempotency-Key can be repeated. */
+/** Time in ms for which a request with an Idempotency-Key can be repeated. */
 export const REPEATABLE_MS = 24 * 60 * 60 * 1000;
 
-/** The header of repeatable requests that create something (draft-ietf-httpapi-idempotency-key-header). */
+/** The header that makes a creating request repeatable (draft-ietf-httpapi-idempotency-key-header). */
 export const idempotencyHeader = z.object({
   "idempotency-key": z
     .string()
@@ -20,49 +20,48 @@ export const idempotencyHeader = z.object({
 /** A request with an Idempotency-Key. */
 export interface RepeatableRequest {
   key: string;
-  /** SHA-256 of the operation's path and the whole request. Equal for a repeated request. */
+  /** SHA-256 of the operation's path and the request's body. A repeated request has the same digest. */
   digest: string;
 }
 
-/** The stored columns of a repeatable request; null without an Idempotency-Key. */
+/** The database columns of a repeatable request. Null without an Idempotency-Key. */
 export interface RequestColumns {
   /** SHA-256 of the owner and the Idempotency-Key. */
   requestHash: string | null;
-  /** The `digest` of the request. */
   requestDigest: string | null;
 }
 
-/** A request to an operation with this Idempotency-Key. @param body as the operation's schema returns it */
+/** Returns a repeatable request. @param body the body after validation by the operation's schema */
 export function repeatable(key: string, path: string, body: unknown): RepeatableRequest {
   return { key, digest: hashSecret(path, JSON.stringify(body)) };
 }
 
-/** The columns that identify a request. @param owner the caller or object to which the Idempotency-Key belongs */
+/** Returns a request's identifying columns. @param owner the caller or object that the Idempotency-Key belongs to */
 export function requestColumns(owner: string, request: RepeatableRequest | undefined): RequestColumns {
   if (request === undefined) return { requestHash: null, requestDigest: null };
   return { requestHash: hashSecret(owner, request.key), requestDigest: request.digest };
 }
 
 /**
- * Compares a request with the earlier request that had the same Idempotency-Key. @throws ServiceError
- * IDEMPOTENCY_KEY_REUSED
+ * Checks that a request equals the earlier request with the same Idempotency-Key.
+ * @throws ServiceError IDEMPOTENCY_KEY_REUSED
  */
 export function checkSameRequest(earlier: RequestColumns | undefined, request: RequestColumns): void {
   if (earlier?.requestDigest !== request.requestDigest) throw keyReused("it belongs to a different request");
 }
 
-/** The error for an Idempotency-Key that cannot return the result of its first request. */
+/** The error if the result of the first request with an Idempotency-Key cannot be returned. */
 export function keyReused(reason: string): ServiceError {
   const message = `The Idempotency-Key was used before: ${reason}. Send a new key.`;
   return new ServiceError(409, "IDEMPOTENCY_KEY_REUSED", message);
 }
 
-/** Encrypts a token under an Idempotency-Key, so that only a repeated request can decrypt it. */
+/** Encrypts a token with the request's Idempotency-Key. Only a request with the same key can decrypt the token. */
 export function sealToken(token: string, tokenID: string, idempotencyKey: string): Promise<string> {
   return seal(token, sealingKey(tokenID, idempotencyKey));
 }
 
-/** Decrypts what `sealToken` returned for the same token id and Idempotency-Key. */
+/** Decrypts a token that `sealToken` encrypted with the same token id and Idempotency-Key. */
 export function openToken(sealed: string, tokenID: string, idempotencyKey: string): Promise<string> {
   return open(sealed, sealingKey(tokenID, idempotencyKey));
 }

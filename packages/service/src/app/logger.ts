@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import { DrizzleQueryError } from "drizzle-orm";
 import { type DestinationStream, type Logger, pino, stdSerializers } from "pino";
 
-/** The part of a request that the log contains. */
+/** The properties of a request that the log uses. */
 interface LoggedRequest {
   method: string;
   url: string;
@@ -12,7 +12,7 @@ interface LoggedRequest {
   routeOptions?: { url?: string | undefined };
 }
 
-/** The service's log: one JSON object per line, by default on standard error, with request ids and without secrets. */
+/** Creates a log of one JSON object per line, without secrets. Default destination: standard error. */
 export function makeLogger(level: string, destination?: DestinationStream): Logger {
   return pino(
     {
@@ -25,7 +25,7 @@ export function makeLogger(level: string, destination?: DestinationStream): Logg
         req: ({ method, url, ip, socket, routeOptions }: LoggedRequest) => ({
           method,
           path: routeOptions?.url ?? redactPath(url),
-          // A proxy may forward any text as an address, also a token.
+          // A proxy may forward any text as the address, even a token.
           ip: isIP(ip) === 0 ? socket.remoteAddress : ip,
         }),
         res: ({ statusCode }: { statusCode: number }) => ({ status: statusCode }),
@@ -37,8 +37,8 @@ export function makeLogger(level: string, destination?: DestinationStream): Logg
 }
 
 /**
- * The path of a URL that no operation has. It may contain a token, so only short words remain: at most 24 letters, or 8
- * characters of any kind.
+ * Shortens a path that matches no operation, because it may contain a token. Only words of at most 24 letters, or at
+ * most 8 characters of any kind, remain.
  */
 function redactPath(url: string): string {
   const [path = ""] = url.split("?", 1);
@@ -48,7 +48,7 @@ function redactPath(url: string): string {
 
 const URLS = /\b(?!file:)([a-z][a-z0-9+.-]{1,20}):\/\/(?:[^\s"'<>/?#]*@)?([^\s"'<>/?#@]+)([/?#][^\s"'<>]*)?/gi;
 
-/** Reduces URLs of endpoints, databases and stores to their hosts. Any other part may contain a secret. */
+/** Reduces the URLs of endpoints, databases and stores to their hosts. The other parts of a URL may contain secrets. */
 function withoutPaths<Value>(value: Value): Value {
   if (typeof value === "string") return value.replace(URLS, hostOnly) as Value;
   if (typeof value !== "object" || value === null) return value;
@@ -60,7 +60,7 @@ function hostOnly(_url: string, scheme: string, host: string, rest = "/"): strin
   return `${scheme}://${host}${rest === "/" ? "" : "/<redacted>"}`;
 }
 
-/** Removes the values of the parameters from the error of a failed query. Its statement and its cause remain. */
+/** Removes parameter values from the error of a failed query. The statement and the cause remain. */
 function withoutParameters(error: Error): Error {
   const { cause } = error;
   if (error instanceof DrizzleQueryError) return new Error(`A query failed: ${error.query}`, { cause: error.cause });

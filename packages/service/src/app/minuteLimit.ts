@@ -3,40 +3,40 @@ import { type RequestCount, WINDOW_SECONDS } from "./requestCounts.ts";
 
 /** Maximum number of counted names, about 200 bytes each. Above it, names without recent requests are dropped. */
 const MAX_NAMES = 100_000;
-/** A replica reports the requests of a name to the others in steps of this share of the limit. */
+/** Number of times that a replica shares a name's count until it reaches the limit. */
 const STEPS = 10;
 
-/** The state of a limit, after a request was counted. */
+/** The state of a rate limit after a request was counted. */
 export interface Quota {
   limit: number;
-  /** Number of requests still accepted. */
+  /** Number of requests that are still accepted in this minute. */
   remaining: number;
-  /** Seconds until requests are accepted again, 1 to 60. */
+  /** Seconds until the limit resets, 1 to 60. */
   resetSeconds: number;
-  /** Whether this request is over the limit. */
+  /** Whether the counted request exceeds the limit. */
   exceeded: boolean;
 }
 
-/** Adds requests to the count that all replicas share. @returns the count; undefined if this name is not shared */
+/** Adds requests to the count of all replicas. @returns the shared count; undefined if this name is not shared */
 export type ShareCount = (name: string, requests: number) => Promise<RequestCount | undefined>;
 
 interface Counter {
-  /** Requests that this replica counted. */
+  /** Number of requests that this replica counted. */
   requests: number;
-  /** The number of these requests that it has shared. */
+  /** Number of this replica's requests that it has shared with other replicas. */
   shared: number;
-  /** Requests that other replicas have shared. */
+  /** Number of requests that other replicas have shared. */
   elsewhere: number;
-  /** Whether a count is being shared. Two concurrent counts could arrive in the wrong order. */
+  /** Whether the count is being shared now. Two concurrent updates could arrive in the wrong order. */
   sharing: boolean;
   /** End of the counted minute, in ms of `performance.now()`. */
   ends: number;
 }
 
 /**
- * Limits the requests per minute of each name, such as an address. A replica counts in memory, without a query. It shares
- * its count whenever the count has grown by a tenth of the limit. So each replica can exceed the limit by a tenth, and a
- * name with few requests adds no row to the database.
+ * Limits the requests per minute of each name, such as an address. A replica counts in memory, without queries. It
+ * shares a name's count each time the count has grown by a tenth of the limit. Each replica can therefore exceed the
+ * limit by a tenth. Names with few requests add no rows to the database.
  */
 export class MinuteLimit {
   readonly limit: number;
@@ -44,14 +44,14 @@ export class MinuteLimit {
   readonly #share: ShareCount | undefined;
   readonly #counters = new LRUCache<string, Counter>({ max: MAX_NAMES });
 
-  /** @param share undefined counts the requests of this replica only */
+  /** @param share shares counts with other replicas; undefined counts only this replica's requests */
   constructor(limit: number, share?: ShareCount) {
     this.limit = limit;
     this.#step = Math.ceil(limit / STEPS);
     this.#share = share;
   }
 
-  /** Counts a request. Those over the limit are not counted. */
+  /** Counts a request, unless it exceeds the limit. */
   count(name: string): Quota {
     const now = performance.now();
     let counter = this.#current(name, now);
@@ -67,7 +67,7 @@ export class MinuteLimit {
     return this.#quota(counter, now, exceeded);
   }
 
-  /** Whether no further request of the name is accepted. Does not count a request. */
+  /** Returns the quota if further requests of the name are refused, otherwise undefined. Counts no request. */
   exceeded(name: string): Quota | undefined {
     const now = performance.now();
     const counter = this.#current(name, now);
@@ -84,7 +84,7 @@ export class MinuteLimit {
     return { ...quotaOf(this.limit, { requests: requests + elsewhere, endsInMs: ends - now }), exceeded };
   }
 
-  /** Shares the count if enough was added to it. No request waits for this. */
+  /** Shares the count if it has grown enough. Requests do not wait for this. */
   async #shareCount(name: string, counter: Counter): Promise<void> {
     if (this.#share === undefined || counter.sharing) return;
     counter.sharing = true;
@@ -98,14 +98,14 @@ export class MinuteLimit {
         counter.ends = Math.min(counter.ends, performance.now() + count.endsInMs);
       }
     } catch {
-      // Without the database, each replica limits by its own count.
+      // If the database is unavailable, each replica limits by its own count.
     } finally {
       counter.sharing = false;
     }
   }
 }
 
-/** The state of a limit after the last of these requests was counted. */
+/** Returns the state of a limit after the last of these requests was counted. */
 export function quotaOf(limit: number, { requests, endsInMs }: RequestCount): Quota {
   const resetSeconds = Math.min(WINDOW_SECONDS, Math.max(1, Math.ceil(endsInMs / 1000)));
   return { limit, remaining: Math.max(0, limit - requests), resetSeconds, exceeded: requests > limit };

@@ -8,9 +8,9 @@ import { checkRequirements, type Databases } from "../database/database.ts";
 import type { KeyPublisher } from "../publishing/keyPublisher.ts";
 import { MinuteLimit } from "./minuteLimit.ts";
 
-/** Counting more rows would take long. */
+/** Maximum number of deliveries to count. Counting more rows would take too long. */
 const MAX_PENDING = 10_000;
-/** Time in ms for which an answer of the chain is used again. */
+/** Time in ms for which the chain's response is cached. */
 const CHAIN_MS = 60_000;
 const WEI_PER_ETHER = 1e18;
 const BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
@@ -18,32 +18,32 @@ const BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5
 export interface MonitoringOptions {
   databases: Databases;
   logger?: FastifyBaseLogger;
-  /** Requests per minute and address; 0 for no limit. */
+  /** Maximum requests per minute and address. 0 means no limit. */
   rateLimit: number;
-  /** Returns the number of pending deliveries to webhooks, up to this limit in each database. */
+  /** Returns the number of pending webhook deliveries, counting at most `limit` in each database. */
   countPending?: (limit: number) => Promise<number>;
-  /** Undefined if the service does not publish. */
+  /** The publisher of keys. Undefined if the service does not publish. */
   publisher?: KeyPublisher | undefined;
-  /** Seconds after the end of the hold period from which a key without a root is overdue. Default 3,600. */
+  /** Seconds after the end of the hold period until an unpublished key is overdue. Default 3,600. */
   overdueAfter?: number;
 }
 
-/** The endpoints for load balancers and monitoring, and their connections to the API. */
+/** The endpoints for load balancers and monitoring, with functions that connect them to the API. */
 export interface Monitoring {
-  /** Serves /healthz, /readyz and /metrics. It does not listen yet. */
+  /** Serves /healthz, /readyz and /metrics. The app does not listen yet. */
   app: App;
-  /** Measures the requests of the API, and detects its end. */
+  /** Measures the API's requests and detects when the API closes. */
   observe: (api: App) => void;
   /** Makes /readyz respond that the service is stopping. */
   stop: () => void;
-  /** Measures an attempt to deliver an event. */
+  /** Records the outcome and duration of an attempt to deliver an event. */
   observeDelivery: (outcome: string, seconds: number) => void;
 }
 
 /**
- * Creates the endpoints /healthz (the process responds), /readyz (it accepts requests and reaches its databases) and
- * /metrics (for Prometheus: durations by route and status, without ids). They listen on a separate port, which need not be
- * public.
+ * Creates the endpoints /healthz (the process responds), /readyz (the service accepts requests and reaches its
+ * databases) and /metrics (for Prometheus: durations by route and status, without ids). They listen on a separate port,
+ * which need not be public.
  */
 export function makeMonitoring({
   databases,
@@ -88,7 +88,7 @@ export function makeMonitoring({
   }
   let stopping = false;
 
-  // These requests come every few seconds: log only their errors, and nothing below the service's own level.
+  // Monitoring sends these requests every few seconds, so only their errors are logged.
   const logLevel = (["error", "fatal", "silent"] as const).find((level) => level === app.log.level) ?? "warn";
   app.get("/healthz", { logLevel }, () => ({ status: "ok" }));
   app.get("/readyz", { logLevel }, async () => {
@@ -166,7 +166,7 @@ function observeFailures(register: Registry, { failures }: KeyPublisher): void {
   });
 }
 
-/** The owner's balance and the gas price. NaN, which raises no alert, while the chain does not respond. */
+/** Measures the owner's balance and the gas price. Both are NaN without a response, which raises no alert. */
 function observeOwner(register: Registry, publisher: KeyPublisher): void {
   let readAt = -Infinity;
   let reading: ReturnType<KeyPublisher["checkChain"]> | undefined;

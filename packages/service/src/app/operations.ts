@@ -10,8 +10,8 @@ import { userOperations } from "../users/operations.ts";
 import { webhookOperations } from "../webhooks/operations.ts";
 
 /**
- * Every operation of the service. The routes, both OpenAPI documents, and the types of the clients and of the dashboard's page
- * are derived from this table.
+ * All operations of the service. The routes, both OpenAPI documents, and the types of the clients and the dashboard's
+ * page are derived from this table.
  */
 export const operations = [
   ...tokenOperations,
@@ -32,8 +32,8 @@ export type OperationPath = Table["path"];
 
 type OperationAt<Path extends OperationPath> = Extract<Table, { path: Path }>;
 
-/** The body that a caller of the operation sends. */
+/** The request body of an operation, as its caller sends it. */
 export type BodyOf<Path extends OperationPath> = z.input<OperationAt<Path>["body"]>;
 
-/** The JSON of the operation's answer. */
+/** The response body of an operation. */
 export type AnswerOf<Path extends OperationPath> = z.output<OperationAt<Path>["answer"]>;

@@ -25,12 +25,12 @@ export const problemSchema = strict({
   hold_ends_at: holdEndsAt.optional(),
 }).meta({ id: "Problem", description: "An error (RFC 9457)." });
 
-/** The maximum length of unknown field names in errors. Longer ones may be tokens. */
+/** Maximum length of unknown field names in error messages, in characters. Longer names may be tokens. */
 const MAX_SHOWN_NAME = 32;
-/** The maximum number of invalid fields in an error. */
+/** Maximum number of invalid fields in an error response. */
 const MAX_SHOWN_FIELDS = 20;
 
-/** Error codes for invalid values in these fields. All other fields have FIELD_INVALID. */
+/** Error codes for invalid values, by field. Fields that are not listed have FIELD_INVALID. */
 const FIELD_CODES: Record<string, ErrorCode> = {
   user_id_hex: "USER_ID_INVALID",
   user_id: "USER_ID_INVALID",
@@ -38,7 +38,7 @@ const FIELD_CODES: Record<string, ErrorCode> = {
   "idempotency-key": "IDEMPOTENCY_KEY_INVALID",
 };
 
-/** Units of size limits. */
+/** Units of size limits, by the type of the limited value. */
 const NOUNS: Partial<Record<string, string>> = { string: "character", array: "item" };
 
 /** The error for a body or headers that do not match their schema. The first issue determines the code. */
@@ -54,7 +54,7 @@ function codeOf(issue: z.core.$ZodIssue): ErrorCode {
   if (issue.code === "unrecognized_keys") return "FIELD_UNKNOWN";
   if (isMissing(issue)) return "FIELD_MISSING";
   if (issue.code === "too_big" && issue.origin === "string") return "TEXT_TOO_LONG";
-  // `after` is the id of a user or of a token.
+  // The field `after` may be the id of a user or of a token.
   if (issue.code === "invalid_format" && issue.pattern === String(USER_ID_FORM)) return "USER_ID_INVALID";
   return FIELD_CODES[String(issue.path.at(-1))] ?? "FIELD_INVALID";
 }
@@ -76,7 +76,7 @@ function detailOf(issue: z.core.$ZodIssue): string {
   return issue.code === "invalid_type" ? `must be of type ${issue.expected}` : "has an invalid format";
 }
 
-/** A limit with its unit, such as `500 items`. */
+/** Formats a size limit with its unit, such as `500 items`. */
 function amountOf(limit: number | bigint, { origin }: { origin: string }): string {
   const noun = NOUNS[origin];
   return noun === undefined ? String(limit) : plural(Number(limit), noun);
@@ -90,7 +90,7 @@ function isMissing(issue: z.core.$ZodIssue): boolean {
   return issue.code !== "unrecognized_keys" && issue.path.length > 0 && issue.input === undefined;
 }
 
-/** The body of an error response (RFC 9457). */
+/** Converts an error to a response body (RFC 9457). */
 export function toProblem(error: ServiceError, requestID: string) {
   const { code, status, message, errors, key } = error;
   return {
@@ -110,12 +110,12 @@ function toKeyInError({ state, holdEndsAt }: KeyInError) {
 }
 
 /**
- * Converts any error to one that may be sent to the caller. The original error is its cause, for the log.
+ * Converts any error to an error that may be sent to the caller. The original error becomes its cause, for the log.
  * @param bodyLimit the maximum size of the request's body in bytes
  */
 export function toServiceError(error: unknown, bodyLimit = MAX_BODY_BYTES): ServiceError {
   if (error instanceof ServiceError) return error;
-  // Records and JSON texts that the caller sent. Other codes are about the operator's configuration, keys and files.
+  // Argument errors concern texts that the caller sent. Other errors concern the operator's configuration and files.
   const argumentCode = error instanceof KeyrootError && error.name === "ArgumentError" ? error.code : undefined;
   const known = ERROR_CODES.find((each) => each === argumentCode);
   if (known !== undefined)
@@ -138,7 +138,7 @@ export function toServiceError(error: unknown, bodyLimit = MAX_BODY_BYTES): Serv
   return new ServiceError(500, "DEFECT", message, { cause: error });
 }
 
-/** The error for a body that is not declared as JSON. */
+/** The error for a body whose content type is not JSON. */
 export function contentTypeError(options: ErrorOptions = {}): ServiceError {
   return new ServiceError(415, "CONTENT_TYPE", "Send the header Content-Type: application/json.", options);
 }

@@ -7,27 +7,27 @@ import { RequestCounts, WINDOW_SECONDS } from "./requestCounts.ts";
 import type { Principal } from "../tokens/accessTokens.ts";
 import { addressOf } from "./addressOf.ts";
 
-/** Maximum addresses per minute whose counts a replica stores in the database. */
+/** Maximum number of addresses per minute whose counts a replica stores in the database. */
 const MAX_SHARED_ADDRESSES = 1000;
-/** The number of callers over their limit that a replica remembers. */
+/** Maximum number of callers over their limit that a replica remembers. */
 const MAX_EXCEEDED = 10_000;
 
-/** Maximum requests per minute; 0 for no limit. */
+/** Maximum requests per minute. 0 means no limit. */
 export interface RateLimitOptions {
-  /** Per caller: a partner, a user or the operator. */
+  /** Limit for each caller: a partner, a user or the operator. */
   caller: number;
-  /** Per address, for all callers. */
+  /** Limit for each address, over all its callers. */
   address: number;
-  /** Rejected requests per address whose caller is unknown. Above it, requests are rejected without a check. */
+  /** Limit per address for rejected requests of unknown callers. Above it, requests are rejected without a check. */
   refused: number;
 }
 
-/** The callers whose requests are counted together. */
+/** A caller whose requests are counted together. */
 type Caller = Principal | "operator" | { kind: "person"; personID: string };
 
 type Policy = keyof RateLimitOptions;
 
-/** Name of the counted requests in messages. */
+/** Names of the counted requests in error messages. */
 const WHAT: Record<Policy, string> = {
   caller: "requests",
   address: "requests from your address",
@@ -35,18 +35,19 @@ const WHAT: Record<Policy, string> = {
 };
 
 /**
- * Limits requests by address, before any other work for them, and then by caller. Callers are counted in the home database
- * for all replicas together. A replica rejects a caller that is over the limit without a query until the minute ends.
+ * Limits requests by address, before any other work for them, and then by caller. The home database counts each
+ * caller's requests for all replicas. If a caller is over the limit, a replica rejects its requests without a query
+ * until the minute ends.
  */
 export class RateLimits {
   readonly #counts: RequestCounts;
   readonly #address: MinuteLimit | undefined;
   readonly #refused: MinuteLimit | undefined;
-  /** Per caller; 0 for no limit. */
+  /** Maximum requests per minute and caller. 0 means no limit. */
   readonly #caller: number;
-  /** End of the minute for callers over their limit, in ms of `performance.now()`. */
+  /** Callers over their limit, with the end of their minute in ms of `performance.now()`. */
   readonly #exceeded = new LRUCache<string, number>({ max: MAX_EXCEEDED });
-  /** The header RateLimit-Policy. */
+  /** The value of the header RateLimit-Policy. */
   readonly #policies: string | undefined;
 
   constructor(home: Database, options: RateLimitOptions) {
@@ -62,9 +63,9 @@ export class RateLimits {
   }
 
   /**
-   * Counts a request by its address. It sends no query.
-   * @param isKnown whether the request's caller is known without a check: such requests are accepted even if others from the
-   * same address were rejected too often
+   * Counts a request by its address. Sends no query.
+   * @param isKnown whether the caller is known without a check. Requests of known callers are accepted even if too many
+   * requests from the same address were rejected
    * @throws ServiceError RATE_LIMITED
    */
   countAddress(request: FastifyRequest, reply: FastifyReply, isKnown: () => boolean): void {
@@ -76,7 +77,7 @@ export class RateLimits {
     if (refused !== undefined && !isKnown()) enforce("refused", refused, reply);
   }
 
-  /** Counts a request that was rejected before its caller was known. */
+  /** Counts a rejected request whose caller is unknown. */
   countRefused(request: FastifyRequest, reply: FastifyReply): void {
     const quota = this.#refused?.count(addressOf(request));
     if (quota !== undefined) addQuota("refused", quota, reply);
@@ -105,8 +106,8 @@ export class RateLimits {
   }
 
   /**
-   * Counts the items of a list. The request itself was counted as the first of them. A list that does not fit is not counted,
-   * so that requests and shorter lists are still accepted.
+   * Counts the items of a list as requests. The first item is already counted as the request itself. A list over the
+   * limit is not counted, so that requests and shorter lists are still accepted.
    * @throws ServiceError RATE_LIMITED; FIELD_INVALID for a list longer than the limit
    */
   async countList(principal: Caller, reply: FastifyReply, items: number): Promise<void> {
@@ -118,7 +119,7 @@ export class RateLimits {
     const before = await this.#counts.get(name);
     const fits = before.requests + further <= limit;
     const after = fits ? await this.#counts.add(name, further) : before;
-    // Another list may have been counted in between.
+    // A concurrent request may have counted its list since the check.
     if (fits && after.requests > limit) await this.#counts.takeBack(name, further);
     enforce("caller", { ...quotaOf(limit, after), exceeded: !fits || after.requests > limit }, reply);
   }
@@ -129,14 +130,14 @@ export class RateLimits {
   }
 }
 
-/** The name under which a caller's requests are counted. */
+/** Returns the name under which a caller's requests are counted. */
 function nameOf(caller: Caller): string {
   if (caller === "operator") return "caller:operator";
   if (caller.kind === "person") return `caller:person ${caller.personID}`;
   return caller.kind === "partner" ? `caller:partner ${caller.bizID}` : `caller:user ${caller.userID}`;
 }
 
-/** Shares the counts of a bounded number of addresses through the home database. */
+/** Shares the counts of a limited number of addresses through the home database. */
 function sharingIn(counts: RequestCounts, policy: Policy): ShareCount {
   const shared = new Set<string>();
   let ends = 0;
@@ -161,17 +162,17 @@ function enforce(policy: Policy, quota: Quota, reply: FastifyReply): void {
   throw new ServiceError(429, "RATE_LIMITED", message, { retryAfter });
 }
 
-/** The error for a list that is longer than the limit of a minute. */
+/** The error for a list with more items than the limit per minute allows. */
 function listTooLong(items: number, limit: number): ServiceError {
   const message = `Each item of a list counts as a request. The list has ${items} items, but the limit is ${limit} requests in a minute: send shorter lists.`;
   return new ServiceError(400, "FIELD_INVALID", message);
 }
 
-/** Adds one item to the header RateLimit (draft-ietf-httpapi-ratelimit-headers-10, section 4). */
+/** Adds a limit's quota to the header RateLimit (draft-ietf-httpapi-ratelimit-headers-10, section 4). */
 function addQuota(policy: Policy, { remaining, resetSeconds }: Quota, reply: FastifyReply): void {
   const earlier = reply.getHeader("RateLimit");
   const name = `"${policy}"`;
-  // A list of users is counted twice: as a request, and when its length is known.
+  // A request with a list is counted twice: as one request, then by its length. The later quota replaces the earlier.
   const others = typeof earlier === "string" ? earlier.split(", ").filter((item) => !item.startsWith(name)) : [];
   reply.header("RateLimit", [...others, `${name};r=${remaining};t=${resetSeconds}`].join(", "));
 }

@@ -4,7 +4,7 @@ import type { ServiceContext } from "./context.ts";
 import type { AnyPrincipal } from "./defineOperation.ts";
 
 /**
- * Checks that a person's request has the required fresh verification, and that the partner is not suspended.
+ * Checks that a person has verified the request with a passkey if required, and that the partner is not suspended.
  * @throws ServiceError VERIFICATION_REQUIRED, PARTNER_SUSPENDED
  */
 export async function checkStaffRequest(

@@ -3,15 +3,13 @@ import { batchingLoader } from "../database/batchingLoader.ts";
 import type { Database } from "../database/database.ts";
 import { rateLimits } from "../database/tables.ts";
 
-/** Requests that all replicas counted under a name in its current minute. */
+/** The number of requests that all replicas counted under a name in its current minute. */
 export interface RequestCount {
-  /** 0 or more. */
   requests: number;
-  /** Remaining time of the minute in ms. */
+  /** Remaining time of the minute, in ms. */
   endsInMs: number;
 }
 
-/** Length of a counting period. */
 export const WINDOW_SECONDS = 60;
 const WINDOW = sql`make_interval(secs => ${sql.raw(String(WINDOW_SECONDS))})`;
 const ENDS_IN_MS = sql<number>`extract(epoch from ${rateLimits.expire} - clock_timestamp())::float8 * 1000`;
@@ -31,15 +29,12 @@ export class RequestCounts {
     this.#add = batchingLoader(prepareIncrements(home));
   }
 
-  /**
-   * Adds requests.
-   * @returns the count with these requests, and without later ones
-   */
+  /** Adds requests to a name's count. @returns the count with these requests, and without later ones */
   add(name: string, requests: number): Promise<RequestCount> {
     return this.#add({ name, requests });
   }
 
-  /** Takes back requests that were added in this minute. */
+  /** Subtracts requests that were added in the current minute. */
   async takeBack(name: string, requests: number): Promise<void> {
     const { key, points, expire } = rateLimits;
     await this.#home
@@ -48,7 +43,7 @@ export class RequestCounts {
       .where(and(eq(key, name), gt(expire, sql`clock_timestamp()`)));
   }
 
-  /** The count of a name, without adding to it. */
+  /** Returns the count of a name without adding to it. */
   async get(name: string): Promise<RequestCount> {
     const { key, points, expire } = rateLimits;
     const isValid = and(eq(key, name), gt(expire, sql`clock_timestamp()`));
@@ -56,10 +51,10 @@ export class RequestCounts {
     return found ?? { requests: 0, endsInMs: WINDOW_SECONDS * 1000 };
   }
 
-  /** Deletes the counts of past minutes, a minute after their end. */
+  /** Deletes each count one minute after its counting period ends. */
   async dropExpired(): Promise<void> {
     const { key, expire } = rateLimits;
-    // Skips rows that a request is counting. That request may wait for other rows, which would be a deadlock.
+    // Skips rows that a request is counting. It may wait for other rows, so waiting for it could cause a deadlock.
     const past = this.#home
       .select({ key })
       .from(rateLimits)
@@ -69,11 +64,11 @@ export class RequestCounts {
   }
 }
 
-/** Prepares the statement for many increments. Its times are the database's: the clocks of replicas differ. */
+/** Prepares a statement that increments many counts by the database's clock, because replicas' clocks differ. */
 function prepareIncrements(home: Database): (increments: readonly CountIncrement[]) => Promise<RequestCount[]> {
   const { key, points, expire } = rateLimits;
   const ended = sql`${expire} <= clock_timestamp()`;
-  // With this form, PostgreSQL does not plan the statement again when the length of the arrays changes.
+  // PostgreSQL plans a statement of this form only once, even if the length of the arrays changes.
   const added = sql`unnest((select ${sql.placeholder("names")}::text[]), (select ${sql.placeholder("requests")}::int[]))`;
   const statement = home
     .insert(rateLimits)
@@ -94,11 +89,11 @@ function prepareIncrements(home: Database): (increments: readonly CountIncrement
   return async (increments) => {
     const sums = new Map<string, number>();
     for (const { name, requests } of increments) sums.set(name, (sums.get(name) ?? 0) + requests);
-    // Sorted, because concurrent statements that lock the same rows in different orders could deadlock.
+    // The names are sorted, because concurrent statements that lock the same rows in different orders could deadlock.
     const names = [...sums.keys()].sort();
     const rows = await statement.execute({ names, requests: names.map((name) => sums.get(name)) });
     const counts = new Map(rows.map(({ name, requests, endsInMs }) => [name, { requests, endsInMs }]));
-    // The loop begins with the last increment, so each count is without the later ones.
+    // Start with the last increment and subtract each one, so that no count includes later increments.
     return increments
       .toReversed()
       .map(({ name, requests: added }) => {

@@ -6,18 +6,18 @@ import type { App } from "./defineOperation.ts";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** Null while the caller is unknown. */
+    /** The caller. Null while it is unknown. */
     actor: Actor | null;
-    /** The first change that the request made; null for none. */
+    /** The first change that the request made. Null if it made none. */
     change: Change | null;
-    /** Number of changes. */
+    /** Number of changes that the request made. */
     changes: number;
-    /** The code of the error with which the request was rejected. */
+    /** The error code of a rejected request, otherwise null. */
     errorCode: string | null;
   }
 }
 
-/** Adds the fields of a request to its log line. */
+/** Adds the properties that the log line of a request contains. */
 export function decorateForLog(app: App): void {
   app.decorateRequest("actor", null);
   app.decorateRequest("change", null);
@@ -31,7 +31,7 @@ export function actorOf(principal: Principal): Actor {
   return kind === "partner" ? { kind, partner, token } : { kind, partner, user: principal.userID, token };
 }
 
-/** The part of a request's author that is known before the caller is identified. */
+/** The properties of a request's author that are known before the caller is identified. */
 export function requestOf(request: FastifyRequest): Omit<Author, "actor"> {
   return {
     requestID: request.id,
@@ -49,7 +49,7 @@ export function authorOf(request: FastifyRequest): Author {
   return { actor: request.actor, ...requestOf(request) };
 }
 
-/** A change, as the log names it. */
+/** Converts a change to its form in the log. */
 function toLog({ action, partner, person, user, token }: Change) {
   return {
     action,
@@ -61,8 +61,8 @@ function toLog({ action, partner, person, user, token }: Change) {
 }
 
 /**
- * Logs one line per complete request, with the caller and the change. A request that is over a rate limit is logged at the
- * level `debug` only, so that a flood does not fill the log.
+ * Logs one line per completed request, with the caller and the change. Requests over a rate limit are logged only at
+ * the level `debug`, so that a flood of requests does not fill the log.
  */
 export class RequestLog extends LogController {
   constructor() {
@@ -70,12 +70,12 @@ export class RequestLog extends LogController {
   }
 
   override incomingRequest(): void {
-    // One line for the completed request contains everything.
+    // The line for the completed request contains the same information.
   }
 
   override requestCompleted(error: Error | null | undefined, request: FastifyRequest, reply: FastifyReply): void {
     const { errorCode: code, actor, change, changes } = request;
-    // The changes of a failed request were rolled back, or the audit log contains them.
+    // The changes of a failed request were rolled back or are in the audit log.
     const isDone = change !== null && reply.statusCode < 500;
     const line = {
       req: request,

@@ -2,16 +2,17 @@ import { createHash, hkdfSync } from "node:crypto";
 import { compactDecrypt, CompactEncrypt } from "jose";
 
 /**
- * SHA-256 in hex (64 digits), the only stored form of refresh tokens, cookies, invitations and Idempotency-Keys. Tokens have 256
- * random bits, so they need no slow hash, and the time of a lookup by hash reveals nothing about the token.
+ * Returns the SHA-256 of a secret in hex (64 digits). Refresh tokens, cookies, invitations and Idempotency-Keys are
+ * stored only in this form. Tokens have 256 random bits, so they need no slow hash, and the time of a lookup by hash
+ * reveals nothing about the token.
  */
 export function hashSecret(...parts: string[]): string {
   return createHash("sha256").update(parts.join("\n")).digest("hex");
 }
 
 /**
- * A key of AES-256-GCM for one stored text (HKDF-SHA-256, RFC 5869). @param salt the id of the object to which the text
- * belongs
+ * Derives an AES-256-GCM key for one stored text with HKDF-SHA-256 (RFC 5869).
+ * @param salt the id of the object to which the text belongs
  */
 export function deriveKey(secret: string | Uint8Array, salt: string, purpose: string): Uint8Array {
   return new Uint8Array(hkdfSync("sha256", secret, salt, purpose, 32));
@@ -24,7 +25,9 @@ export function seal(text: string, key: Uint8Array): Promise<string> {
     .encrypt(key);
 }
 
-/** Decrypts what `seal` returned for the same key. @throws Error if it was sealed under another key, or changed */
+/**
+ * Decrypts a text that `seal` encrypted with this key. @throws Error if the key is different or the text was changed
+ */
 export async function open(sealed: string, key: Uint8Array): Promise<string> {
   const { plaintext } = await compactDecrypt(sealed, key);
   return new TextDecoder().decode(plaintext);

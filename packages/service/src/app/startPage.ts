@@ -1,6 +1,6 @@
 import type { App } from "./defineOperation.ts";
 
-/** Serves a page at / with links to the parts of the service. */
+/** Serves a page at / that links to the parts of the service. */
 export function startPage(app: App, explorerUrl: string | undefined): void {
   const links = [
     link("/docs", "API documentation"),
@@ -13,7 +13,7 @@ export function startPage(app: App, explorerUrl: string | undefined): void {
   );
 }
 
-/** @param url serialized, so that it contains no quotation mark */
+/** @param url a serialized URL, which contains no quotation mark */
 function link(url: string, text: string): string {
   return `<li><a href="${url.replaceAll("&", "&amp;")}">${text}</a></li>`;
 }

@@ -97,10 +97,7 @@ async function list({ auditLog }: ServiceContext, filter: AuditFilter, { limit, 
   return { entries, next: next === null ? null : encodeCursor(next) };
 }
 
-/**
- * An entry without the names and addresses of the operator's staff. @param own the ids of the partner's staff @param own
- * the ids of the partner's people
- */
+/** Removes the names and addresses of the operator's staff from an entry. @param own the ids of the partner's staff */
 function forPartner(entry: AuditEntry, own: ReadonlySet<string>): AuditEntry {
   const { actorKind, actorID } = entry;
   const isOperator = actorKind === "operator" || (actorKind === "person" && !own.has(actorID ?? ""));

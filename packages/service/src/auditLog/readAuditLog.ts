@@ -7,9 +7,9 @@ import { auditEntries } from "./tables.ts";
 
 /** An entry of the audit log: the change, its author and its request. */
 export interface AuditEntry {
-  /** A UUID. */
+  /** The entry's id, a UUID. */
   id: string;
-  /** Milliseconds since 1970. */
+  /** Time of the change, in milliseconds since 1970. */
   at: number;
   action: Action;
   bizID: string | null;
@@ -18,26 +18,26 @@ export interface AuditEntry {
   actorKind: ActorKind;
   actorID: string | null;
   actorName: string | null;
-  /** The id of the refresh token behind the actor's access token. */
+  /** The id of the refresh token from which the actor's access token was made. */
   actorToken: string | null;
   requestID: string | null;
   address: string | null;
 }
 
-/** Conditions for listed entries. An undefined field sets no condition. */
+/** Filters for listed entries. Undefined fields do not filter. */
 export interface AuditFilter {
   bizID?: string | undefined;
   userID?: UserID | undefined;
   action?: Action | undefined;
   actorKind?: ActorKind | undefined;
   actorID?: string | undefined;
-  /** The earliest time, in milliseconds since 1970. */
+  /** Earliest time of listed entries, in milliseconds since 1970. */
   since?: number | undefined;
-  /** The end of the period in milliseconds since 1970, exclusive. */
+  /** The time before which listed entries were recorded, in milliseconds since 1970. */
   until?: number | undefined;
 }
 
-/** The order of listed entries: the newest first, then by place, then the last inserted first. */
+/** A position in the list of entries, which is sorted by time and place; the latest entries come first. */
 export const auditCursorSchema = z.strictObject({
   at: z.int().nonnegative(),
   place: z.enum(PLACES),
@@ -45,13 +45,14 @@ export const auditCursorSchema = z.strictObject({
 });
 export type AuditCursor = z.output<typeof auditCursorSchema>;
 
-/** Maximum entries that a request reads per database to find matches. */
+/** Maximum number of entries that a request reads per database. */
 const MAX_READ = 10_000;
-/** Maximum rows per DELETE statement, and maximum statements per database and call. */
+/** Maximum number of rows per DELETE statement. */
 const DELETED_AT_ONCE = 5_000;
+/** Maximum number of DELETE statements per database and call. */
 const MAX_STATEMENTS = 100;
 
-/** Reads the audit log, in all databases, and deletes entries whose retention is over. */
+/** Reads the audit log of all databases and deletes expired entries. */
 export class AuditLog {
   readonly #databases: ReadonlyMap<Place, Database>;
 
@@ -60,8 +61,8 @@ export class AuditLog {
   }
 
   /**
-   * Lists one page of entries, the newest first. A page may have fewer entries than `limit`, or none, although others follow:
-   * a request reads a limited number of entries.
+   * Lists one page of entries, newest first. Each request reads a limited number of entries, so a page may have fewer
+   * entries than `limit`, or none, even if more follow.
    * @returns `next` is null when no page follows
    */
   async list(
@@ -73,7 +74,7 @@ export class AuditLog {
       [...this.#databases].map(([place, database]) => readPage(database, place, filter, after, limit)),
     );
     const found = pages.flatMap(({ found }) => found).sort(inOrder);
-    // Entries after the end of one database's part belong to a later page.
+    // A database with more entries stopped at `end`. Entries after this position belong to a later page.
     const [end] = pages.flatMap(({ end }) => end ?? []).sort(inOrder);
     const complete = end === undefined ? found : found.filter((item) => inOrder(item, end) <= 0);
     const page = complete.slice(0, limit);
@@ -83,14 +84,14 @@ export class AuditLog {
   }
 
   /**
-   * Deletes entries older than `before` (milliseconds since 1970), the oldest first, until `signal` aborts. Two replicas can do
-   * this at once.
+   * Deletes entries older than `before` (milliseconds since 1970), oldest first, until `signal` aborts. Two replicas
+   * can do this at the same time.
    */
   async drop(before: number, signal?: AbortSignal): Promise<void> {
     for (const database of this.#databases.values())
       for (let i = 0; i < MAX_STATEMENTS && signal?.aborted !== true; i++) {
         const deleted = await database.transaction(async (transaction) => {
-          // Allows the deletion, which a trigger otherwise rejects.
+          // Without this setting, a trigger rejects the deletion.
           await transaction.execute(sql`select set_config('keyroot.audit_retention', 'on', true)`);
           return transaction.execute(sql`delete from audit_entries where position in (
             select position from audit_entries where at < ${before}::bigint
@@ -105,7 +106,7 @@ interface Item extends AuditCursor {
   entry: AuditEntry;
 }
 
-/** Reads one database's part of a page. `end` is the last entry that was read, if more entries follow. */
+/** Reads one database's part of a page. If more entries follow, `end` is the last entry that was read. */
 async function readPage(
   database: Database,
   place: Place,
@@ -114,7 +115,7 @@ async function readPage(
   limit: number,
 ): Promise<{ found: Item[]; end?: AuditCursor }> {
   const { at, position } = auditEntries;
-  // The conditions for which there are indexes, all of them in the order of the list.
+  // The database has indexes for these filters. Each index is in the order of the list.
   const selected = and(
     bizID === undefined ? undefined : eq(auditEntries.bizID, bizID),
     userID === undefined ? undefined : eq(auditEntries.userID, userID),
@@ -137,7 +138,7 @@ async function readPage(
     .limit(limit);
   const found = rows.map(({ position, ...entry }) => ({ at: entry.at, place, position, entry }));
   if (matching === undefined || rows.length === limit) return { found };
-  // Read afterwards, because entries that were added meanwhile move the end forward. So no entry is skipped.
+  // Read the end last. Entries added since the first query move it forward, so no entry is skipped.
   const [end] = await read()
     .offset(MAX_READ - 1)
     .limit(1);

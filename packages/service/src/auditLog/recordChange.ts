@@ -3,8 +3,8 @@ import type { Region, UserID } from "keyroot/identity";
 import type { Database } from "../database/database.ts";
 
 /**
- * The caller that makes a change, by ids; `service` is the service itself. The `partner` of a person of the operator is null.
- * `token` is the id of the refresh token from which the access token was made.
+ * The caller that makes a change, identified by ids. `service` is the service itself. `partner` is null for the
+ * operator's staff. `token` is the id of the refresh token from which the caller's access token was made.
  */
 export type Actor =
   | { kind: "service" }
@@ -15,21 +15,21 @@ export type Actor =
 export const ACTOR_KINDS = ["service", "operator", "person", "partner", "user"] as const satisfies Actor["kind"][];
 export type ActorKind = Actor["kind"];
 
-/** The caller that makes a change, and the request. */
+/** The caller that makes a change, and the caller's request. */
 export interface Author {
   actor: Actor;
-  /** Null for the service itself. */
+  /** The id of the request. Null if the service itself makes the change. */
   requestID: string | null;
-  /** The caller's IP address; null for the service itself. */
+  /** The caller's IP address. Null if the service itself makes the change. */
   address: string | null;
-  /** Receives each change of a request when it is recorded, before it is committed. */
+  /** Called with each change of a request when the change is recorded, before it is committed. */
   onChange?: (change: Change) => void;
 }
 
-/** The author of changes that no caller requested. */
+/** The author of changes that the service makes without a request. */
 export const SERVICE: Author = { actor: { kind: "service" }, requestID: null, address: null };
 
-/** Types of events for partners. */
+/** Types of events that partners receive. */
 export const EVENT_TYPES = [
   "key.registered",
   "key.pending",
@@ -44,7 +44,7 @@ export const EVENT_TYPES = [
 ] as const;
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** Actions in the audit log. `key.pending` has no entry, because `key.registered` has one. */
+/** Actions in the audit log. `key.pending` is an event without an audit log entry, because `key.registered` has one. */
 export const ACTIONS = [
   "partner.created",
   "partner.suspended",
@@ -79,7 +79,7 @@ export const ACTIONS = [
 ] as const;
 export type Action = (typeof ACTIONS)[number];
 
-/** Further values of a change, under the API's field names. None is a secret. */
+/** Additional values of a change, named as in the API. They contain no secrets. */
 export interface ChangeData {
   person_id?: string;
   token_id?: string;
@@ -90,7 +90,7 @@ export interface ChangeData {
   region?: Region;
   key_id?: string;
   possession?: "proven" | "unproven";
-  /** Null while the partner must decide. */
+  /** End of the hold period, in milliseconds since 1970. Null while the partner must decide. */
   hold_ends_at?: number | null;
   after_withdrawal?: boolean;
   root?: string;
@@ -98,32 +98,32 @@ export interface ChangeData {
   block?: number;
 }
 
-/** A change of stored data, with the ids of the changed objects. */
+/** A change to stored data, with the ids of the changed objects. */
 export interface Change {
   action: Action;
-  /** Milliseconds since 1970. */
+  /** Time of the change, in milliseconds since 1970. */
   at: number;
-  /** A `biz_id`; null if the change is about no partner. */
+  /** The `biz_id` of the changed partner. Null if the change concerns no partner. */
   partner: string | null;
-  /** A `user_id`. */
+  /** The `user_id` of the changed user. */
   user?: UserID;
-  /** The id of a person of the partner's staff. */
+  /** The id of a member of the partner's staff. */
   person?: string;
-  /** The id of a refresh token, not its value. */
+  /** The id of a refresh token, never the token itself. */
   token?: string;
   data?: ChangeData;
 }
 
-/** A row of the common table expression `change`, which is the source of the inserts of `RECORDING`. */
+/** A row of the common table expression `change`, from which the statements in `RECORDING` insert. */
 type ChangeRow = Record<string, unknown>;
 
-/** The names and types of `ChangeRow`. */
+/** The column names and types of `ChangeRow`. */
 const CHANGE_ROW = sql.raw(
   "action text, at bigint, biz_id text, user_id text, data jsonb, actor_kind text, actor_id text, actor_name text, " +
     "actor_token text, request_id text, address text, events text[]",
 );
 
-/** Two common table expressions, which insert entries and events for the rows of an earlier one, `change`. */
+/** Two common table expressions that insert audit log entries and events for the rows of `change`. */
 export const RECORDING = {
   entries: sql`insert into audit_entries
     (biz_id, user_id, data, at, action, actor_kind, actor_id, actor_name, actor_token, request_id, address)
@@ -134,16 +134,16 @@ export const RECORDING = {
 };
 
 /**
- * Records a change in the transaction that makes it, so that both are stored or neither: in the audit log, in the outbox of
- * events and, for keys that are not published, in the history of the user's keys. Every change passes here or, for many
- * users at once, through `RECORDING`.
- * @param transaction of the changed database: the user's region for a change of a user, otherwise home
+ * Records a change in the transaction that makes it, so that both are stored or neither. Adds the change to the audit
+ * log and to the outbox of events. Adds changes of unpublished keys to the history of the user's keys. Every change is
+ * recorded by this function or, for many users at once, with `RECORDING`.
+ * @param transaction a transaction of the changed database: the user's region for a change of a user, otherwise home
  */
 export function recordChange(transaction: Database, author: Author, change: Change): Promise<void> {
   return recordChanges(transaction, author, [change]);
 }
 
-/** Records several changes in one transaction, with one statement for all entries and events. */
+/** Records several changes in one transaction. One statement inserts all entries and events. */
 export async function recordChanges(transaction: Database, author: Author, changes: readonly Change[]): Promise<void> {
   if (changes.length === 0) return;
   const rows = JSON.stringify(changes.map((change) => toRow(author, change)));
@@ -177,7 +177,7 @@ export function toRow({ actor, requestID, address }: Author, change: Change): Ch
   };
 }
 
-/** Converts the JSON text of an array of rows, which may have further columns, to the rows. */
+/** Converts JSON text to rows of `change`. The text is an array of objects, which may have more columns. */
 export function changeRows(json: SQL, furtherColumns = ""): SQL {
   return sql`jsonb_to_recordset(${json}::text::jsonb) as item(${CHANGE_ROW}${sql.raw(furtherColumns)})`;
 }
@@ -195,7 +195,7 @@ function idOf(actor: Actor): string | undefined {
   }
 }
 
-/** Event types of a change. A key with a hold period is also `key.pending`: it can still be withdrawn. */
+/** Returns a change's event types. A key with a hold period is also `key.pending`: it can still be withdrawn. */
 function eventTypesOf({ action, at, data = {} }: Change): EventType[] {
   const types = EVENT_TYPES.filter((type) => type === action);
   const { hold_ends_at } = data;

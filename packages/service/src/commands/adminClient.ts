@@ -4,8 +4,8 @@ import { readStackFile } from "@keyroot/operator/shared";
 import type { Host } from "@keyroot/operator/commands";
 
 /**
- * A client for the service of `--service-url`, with the admin token from the environment. Without the option, for the local
- * stack's service.
+ * Creates a client for the service at `--service-url`, with the admin token from the environment. Without the option,
+ * the client calls the service of the local stack.
  * @throws ArgumentError ARGUMENT_INVALID
  */
 export async function adminClientOf(serviceUrl: string | undefined, host: Host): Promise<AdminClient> {

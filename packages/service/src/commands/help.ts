@@ -1,4 +1,4 @@
-/** Every command of the partner service that needs no Hardhat: its name, help, argument and options. `table.ts` adds the handlers. */
+/** The name, help, argument and options of each service command that needs no Hardhat. `index.ts` adds the handlers. */
 import {
   type Definition,
   flag,
@@ -148,7 +148,7 @@ export const DEFINITIONS = {
   },
 } as const satisfies Record<string, Definition>;
 
-/** The name of a command: a key of `DEFINITIONS`. */
+/** The name of a command of the partner service. */
 export type CommandName = keyof typeof DEFINITIONS;
 
 /** The parsed arguments of a command. */

@@ -1,9 +1,9 @@
-/** The commands of the partner service, which the program `keyroot` and the Hardhat plugin load if this package is installed. */
+/** The commands of the partner service. `keyroot` and the Hardhat plugin load them if this package is installed. */
 import { stackCommand } from "../stack/stackCommand.ts";
 import { type ArgsOf, type CommandName, DEFINITIONS } from "./help.ts";
 import type { Command, Handler } from "@keyroot/operator/commands";
 
-/** Each handler is loaded when its command runs. `--help` loads none. */
+/** Functions that load each command's handler when the command runs. `--help` loads no handler. */
 const HANDLERS: { readonly [Name in CommandName]: () => Promise<{ default: Handler<ArgsOf<Name>> }> } = {
   serve: () => import("./serve.ts"),
   migrate: () => import("./migrate.ts"),

@@ -3,7 +3,7 @@ import { adminClientOf } from "./adminClient.ts";
 import type { ArgsOf } from "./help.ts";
 import type { Host, Outcome } from "@keyroot/operator/commands";
 
-/** `keyroot invite`: a link to the dashboard for a person of a partner or of the operator. It works once. */
+/** `keyroot invite`: creates a dashboard link for a person of a partner or the operator. The link works once. */
 export default async function invite(args: ArgsOf<"invite">, host: Host): Promise<Outcome> {
   const { bizID, operator, name, role, serviceUrl } = args;
   if (operator === (bizID !== undefined))

@@ -9,7 +9,7 @@ import { outputIsLost, print, printError } from "@keyroot/operator/commands";
 /** A date, or a date and a time with its time zone (RFC 3339). */
 const TIME = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d{1,3})?(?:Z|[+-]\d\d:\d\d))?$/;
 
-/** `keyroot list-audit-log`: the audit log's entries, as text or as JSON lines. */
+/** `keyroot list-audit-log`: prints the entries of the audit log as text or JSON lines. */
 export default async function listAuditLog(args: ArgsOf<"list-audit-log">, host: Host): Promise<undefined> {
   const { since, until, serviceUrl, json, ...filter } = args;
   const times = { since: toTime("--since", since), until: toTime("--until", until) };
@@ -32,7 +32,7 @@ function toTime(option: string, text: string | undefined): number | undefined {
   throw new ArgumentError("ARGUMENT_INVALID", message, { actual: text });
 }
 
-/** An entry in one line. Names come from partners, so control characters are removed. */
+/** Formats an entry as one line. Removes control characters, because partners choose the names in entries. */
 function describe({ at, action, actor, biz_id, user_id, data, request_id, address }: AuditEntry): string {
   const by = [actor.kind, actor.name ?? actor.id].filter((part) => part !== null).join(" ");
   const what = [

@@ -5,7 +5,7 @@ import { makeSigningKey, readKeyFile } from "../tokens/signingKeys.ts";
 import type { ArgsOf } from "./help.ts";
 import type { Outcome } from "@keyroot/operator/commands";
 
-/** `keyroot make-signing-key`: a new key for access tokens, appended to the file if it exists. */
+/** `keyroot make-signing-key`: creates a key for access tokens. If the file exists, the key is appended to it. */
 export default async function makeKey({ out }: ArgsOf<"make-signing-key">): Promise<Outcome> {
   if (out === undefined) throw new ArgumentError("ARGUMENT_INVALID", "Set the file of signing keys: --out FILE.");
   const existing = existsSync(out) ? (await readKeyFile(out)).jwks : [];

@@ -5,7 +5,7 @@ import type { PartnerSummary } from "../admin/index.ts";
 import { adminClientOf, requireBizID } from "./adminClient.ts";
 import type { ArgsOf } from "./help.ts";
 
-/** `keyroot create-partner`: a partner company with its biz_id. */
+/** `keyroot create-partner`: creates a partner company and prints its biz_id. */
 export async function createPartner(args: ArgsOf<"create-partner">, host: Host): Promise<Outcome> {
   const { name, serviceUrl } = args;
   if (name === undefined) throw new ArgumentError("ARGUMENT_INVALID", "Set the company's name: --name NAME.");
@@ -23,7 +23,7 @@ export async function createPartner(args: ArgsOf<"create-partner">, host: Host):
   };
 }
 
-/** `keyroot list-partners`: all partners, or those that a search finds, with their numbers. */
+/** `keyroot list-partners`: prints all partners, or the partners that match a search, with their numbers. */
 export async function listPartners(args: ArgsOf<"list-partners">, host: Host): Promise<undefined> {
   const { search, serviceUrl, json } = args;
   const admin = await adminClientOf(serviceUrl, host);
@@ -35,7 +35,7 @@ export async function listPartners(args: ArgsOf<"list-partners">, host: Host): P
   if (listed === 0 && !json) printError("There is no such partner.");
 }
 
-/** `keyroot suspend-partner`: refuses all tokens of a partner and of its users. */
+/** `keyroot suspend-partner`: refuses all tokens of a partner and its users. */
 export async function suspendPartner(args: ArgsOf<"suspend-partner">, host: Host): Promise<Outcome> {
   const { bizID, serviceUrl } = args;
   const admin = await adminClientOf(serviceUrl, host);
@@ -43,7 +43,7 @@ export async function suspendPartner(args: ArgsOf<"suspend-partner">, host: Host
   return { json: partner, text: describePartner(partner) };
 }
 
-/** `keyroot resume-partner`: ends the suspension of a partner. */
+/** `keyroot resume-partner`: ends a partner's suspension. */
 export async function resumePartner(args: ArgsOf<"resume-partner">, host: Host): Promise<Outcome> {
   const { bizID, serviceUrl } = args;
   const admin = await adminClientOf(serviceUrl, host);
@@ -51,7 +51,7 @@ export async function resumePartner(args: ArgsOf<"resume-partner">, host: Host):
   return { json: partner, text: describePartner(partner) };
 }
 
-/** `keyroot limit-users`: limits the number of a partner's users. */
+/** `keyroot limit-users`: limits the number of users that a partner may create. */
 export async function limitUsers(args: ArgsOf<"limit-users">, host: Host): Promise<Outcome> {
   const { bizID, userLimit, unlimited, serviceUrl } = args;
   if ((userLimit === undefined) !== unlimited)
@@ -61,7 +61,7 @@ export async function limitUsers(args: ArgsOf<"limit-users">, host: Host): Promi
   return { json: partner, text: describePartner(partner) };
 }
 
-/** A partner with its numbers, in one line. */
+/** Formats a partner and its numbers as one line. */
 function describePartner(partner: PartnerSummary): string {
   const { biz_id, name, suspended, user_limit, users, pending_keys, published_keys, server_tokens } = partner;
   const limit = user_limit === null ? "" : ` of at most ${user_limit}`;

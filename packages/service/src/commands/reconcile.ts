@@ -7,7 +7,7 @@ import { checkMigrations, openDatabases } from "../database/database.ts";
 import { EXIT } from "@keyroot/operator/commands";
 import type { Outcome } from "@keyroot/operator/commands";
 
-/** Maximum printed users and roots. `--json` prints all. */
+/** Maximum number of users and roots in the printed text. `--json` prints all. */
 const SHOWN = 20;
 
 /** `keyroot reconcile`: after restoring a backup, adds published keys that are missing from the databases. */
@@ -23,7 +23,7 @@ export default async function reconcile(): Promise<Outcome> {
   const publisher = new KeyPublisher(databases, { ...chain, limits: limitsOf(chain) }, undefined);
   const result = await publisher.reconcile();
   const { roots, recorded, replaced, added, lost, unknownUsers, missingFiles, differences } = result;
-  // The users of these roots could not be compared.
+  // The users of roots with missing files or differences could not be compared.
   if (missingFiles.length + differences.length > 0) process.exitCode = EXIT.unavailable;
   const lines = [
     `Compared ${plural(roots, "root")}: ${plural(recorded, "key")} recorded as published, ${replaced} replaced, ${added} added, ${lost} submitted again.`,

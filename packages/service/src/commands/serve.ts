@@ -4,7 +4,7 @@ import type { ArgsOf } from "./help.ts";
 import { print } from "@keyroot/operator/commands";
 import { untilStopped } from "@keyroot/operator/commands";
 
-/** `keyroot serve`: the partner service, configured by the environment, until Ctrl-C or SIGTERM. */
+/** `keyroot serve`: runs the partner service until Ctrl-C or SIGTERM. Environment variables configure it. */
 export default async function serve({ every, atLeast, json }: ArgsOf<"serve">): Promise<undefined> {
   const stopped = untilStopped();
   const config = readConfig(process.env);

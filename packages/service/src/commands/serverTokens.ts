@@ -4,7 +4,7 @@ import type { RevokedServerToken } from "../admin/index.ts";
 import { adminClientOf, requireBizID } from "./adminClient.ts";
 import type { ArgsOf } from "./help.ts";
 
-/** `keyroot create-server-token`: a refresh token for a partner's server, printed once. */
+/** `keyroot create-server-token`: creates a refresh token for a partner's server and prints it once. */
 export async function createServerToken(args: ArgsOf<"create-server-token">, host: Host): Promise<Outcome> {
   const { bizID, name, serviceUrl } = args;
   const admin = await adminClientOf(serviceUrl, host);
@@ -15,7 +15,7 @@ export async function createServerToken(args: ArgsOf<"create-server-token">, hos
   };
 }
 
-/** `keyroot list-server-tokens`: the metadata of a partner's server tokens. */
+/** `keyroot list-server-tokens`: prints the metadata of a partner's server tokens. */
 export async function listServerTokens(args: ArgsOf<"list-server-tokens">, host: Host): Promise<undefined> {
   const { bizID, serviceUrl, json } = args;
   const admin = await adminClientOf(serviceUrl, host);
@@ -37,7 +37,7 @@ function toText(timestamp: number): string {
   return new Date(timestamp).toISOString();
 }
 
-/** `keyroot revoke-server-token`: revokes any server token. */
+/** `keyroot revoke-server-token`: revokes a server token of any partner. */
 export async function revokeServerToken(args: ArgsOf<"revoke-server-token">, host: Host): Promise<Outcome> {
   const { tokenID, serviceUrl } = args;
   if (tokenID === undefined) throw new ArgumentError("ARGUMENT_INVALID", "Set the token's id: --token-id ID.");
