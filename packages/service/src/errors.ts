@@ -1,7 +1,7 @@
 import type { OperatorErrorCode } from "@keyroot/operator/shared";
 import * as library from "keyroot/errors";
 
-/** The error codes that this package adds. docs/errors.md explains every code. */
+/** The error codes that this package adds. docs/errors.md explains all codes. */
 export const SERVICE_ERROR_CODES = [
   "SESSION_REQUIRED",
   "INVITATION_REFUSED",
@@ -17,10 +17,10 @@ export const SERVICE_ERROR_CODES = [
   "DATABASE_LOCKED",
 ] as const;
 
-/** An error code of this package, of the operator or of the library. */
+/** An error code of this package, the operator package or the library. */
 export type ServiceErrorCode = OperatorErrorCode | (typeof SERVICE_ERROR_CODES)[number];
 
-// The library's classes, which here also take this package's codes.
+// The library's error classes, typed to accept this package's codes, too.
 export const ArgumentError = library.ArgumentError<ServiceErrorCode>;
 export type ArgumentError = library.ArgumentError<ServiceErrorCode>;
 export const TransportError = library.TransportError<ServiceErrorCode>;

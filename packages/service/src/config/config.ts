@@ -15,31 +15,31 @@ import type { Schedule } from "../publishing/schedule.ts";
 import { looksRandom } from "./looksRandom.ts";
 import { VARIABLES } from "./variables.ts";
 
-/** The configuration of a service. Every field is optional; docs/variables.md describes each under its variable. */
+/** The configuration of a service. All fields are optional. docs/variables.md describes each field's variable. */
 export interface ServiceConfig {
   /** The IP address to listen on. Default 127.0.0.1. */
   host?: string | undefined;
   /** The port to listen on; 0 for any free port. Default 8547. */
   port?: number | undefined;
-  /** The URL at which callers reach the service: the issuer of access tokens. Required with `databaseUrl`. */
+  /** The URL at which callers reach the service, and the issuer of access tokens. Required with `databaseUrl`. */
   serviceUrl?: string | undefined;
-  /** The URL of an explorer, to which the dashboard links. Default none. */
+  /** The URL of an explorer to which the dashboard links. Default: none. */
   explorerUrl?: string | undefined;
-  /** The URL of the chain's own explorer, such as https://etherscan.io, to which the dashboard links transactions. Default none. */
+  /** The URL of a block explorer, such as https://etherscan.io, for links to transactions. Default: none. */
   blockExplorerUrl?: string | undefined;
   /** The name of the deployment stage. Default `dev`. */
   stage?: string | undefined;
-  /** First part of bucket names. Default `keyroot`. */
+  /** The first part of bucket names. Default `keyroot`. */
   bucketPrefix?: string | undefined;
-  /** `postgres://…` of the home database. Without it, PGlite runs in this process, for development. */
+  /** The `postgres://…` URL of the home database. If unset, PGlite runs in this process, for development. */
   databaseUrl?: string | undefined;
-  /** `postgres://…` of each regional database. Default `databaseUrl`. */
+  /** The `postgres://…` URL of each regional database. Default `databaseUrl`. */
   regionUrls?: Partial<Record<Region, string | undefined>> | undefined;
-  /** The folder of PGlite; null keeps its data in memory. Default `.keyroot/database`. */
+  /** The folder in which PGlite stores its data. Null keeps the data in memory. Default `.keyroot/database`. */
   databaseFolder?: string | null | undefined;
-  /** Maximum connections to each PostgreSQL. Default 10. */
+  /** Maximum number of connections to each PostgreSQL database. Default 10. */
   connections?: number | undefined;
-  /** The file of signing keys. Required with `databaseUrl`; otherwise a new key is made at each start. */
+  /** The file of signing keys. Required with `databaseUrl`. Otherwise, the default is a new key at each start. */
   signingKeys?: string | undefined;
   /** The operator's token: at least 32 random characters. If unset, admin operations are disabled. */
   adminToken?: string | undefined;
@@ -48,63 +48,66 @@ export interface ServiceConfig {
   /** Port of /healthz, /readyz and /metrics; 0 for any free port, null for none. Default 9547. */
   monitoringPort?: number | null | undefined;
   /**
-   * Seconds during which a stopping service still accepts requests while /readyz responds 503. Load balancers then choose another
-   * replica. Default 0.
+   * Seconds for which a stopping service still accepts requests while /readyz responds with 503. Load balancers can
+   * then choose another replica. Default 0.
    */
   shutdownDelay?: number | undefined;
-  /** Whether users must prove that they hold the private key of the key that they register. Default `required`. */
+  /** Whether users must prove that they hold the private key of a key that they register. Default `required`. */
   possession?: "required" | "optional" | undefined;
   /** Hold period: seconds between registration and publication. Default 86,400. */
   holdPeriod?: number | undefined;
-  /** true: a key with a conflicting key is not published until the partner decides. Default false. */
+  /** Whether a key with a conflicting key waits for the partner's decision before it is published. Default false. */
   holdOnConflict?: boolean | undefined;
-  /** Requests per minute and caller; 0 for no limit. Default 6000. */
+  /** Maximum requests per minute and caller. 0 means no limit. Default 6000. */
   rateLimit?: number | undefined;
-  /** Requests per minute and address, for all callers; 0 for no limit. Default ten times `rateLimit`. */
+  /** Maximum requests per minute and address, over all callers. 0 means no limit. Default ten times `rateLimit`. */
   addressRateLimit?: number | undefined;
   /**
-   * Requests per minute and address that may be rejected before their caller is known; 0 for no limit. Default 100, or 0 if
+   * Maximum rejected requests of unknown callers per minute and address. 0 means no limit. Default 100, or 0 if
    * `rateLimit` is 0.
    */
   refusedRateLimit?: number | undefined;
-  /** IP addresses and networks of proxies whose `X-Forwarded-For` is trusted. Default none. */
+  /** IP addresses and networks of proxies whose `X-Forwarded-For` header is trusted. Default: none. */
   trustedProxies?: string[] | undefined;
-  /** `fatal`, `error`, `warn`, `info`, `debug` or `silent`. Default `info`. */
+  /** The log level: `fatal`, `error`, `warn`, `info`, `debug` or `silent`. Default `info`. */
   logLevel?: LogLevel | undefined;
   /**
-   * The file of keys that encrypt the secrets of webhook endpoints: 32 bytes in base64 per line. If unset, webhook endpoints are
-   * disabled.
+   * The file of keys that encrypt the secrets of webhook endpoints. Each line is 32 bytes in base64. If unset, webhook
+   * endpoints are disabled.
    */
   webhookKeys?: string | undefined;
-  /** Allows webhooks over plain http and to private addresses, for local use. Default false. */
+  /** Whether webhooks may use plain http and private addresses, for local use. Default false. */
   webhooksPrivate?: boolean | undefined;
-  /** Days that events and their deliveries are kept. Default 30. */
+  /** Number of days for which events and their deliveries are kept. Default 30. */
   eventDays?: number | undefined;
-  /** Days that audit log entries are kept; 0 keeps them forever. Default 365. */
+  /** Number of days for which audit log entries are kept. 0 keeps them forever. Default 365. */
   auditDays?: number | undefined;
-  /** The chain and stores for publishing. If unset, the service publishes no keys. */
+  /** The chain and stores for publishing. If unset, the service does not publish keys. */
   chain?: ChainOptions | undefined;
-  /** The publishing schedule. If unset, only the operator's command publishes. Requires `chain`. */
+  /** The publishing schedule. If unset, keys are published only by the operator's command. Requires `chain`. */
   schedule?: Schedule | undefined;
 }
 
 /** The chain and stores for publishing. */
 export interface ChainOptions extends Pick<ChainConfig, "rpcUrl" | "secondRpcUrl" | "contract" | "chainId"> {
-  /** Allows plain http to an endpoint on another machine. Default false. */
+  /** Whether an endpoint on another machine may use plain http. Default false. */
   allowHttp?: boolean | undefined;
-  /** Maximum gwei per unit of gas, as a decimal number. Required unless the chain is a development chain on this machine. */
+  /** Maximum gwei per unit of gas, as a decimal number. Required except for development chains on this machine. */
   maxFee?: string | undefined;
-  /** Maximum cost of a plan in ETH, over all its rounds, as a decimal number. Default: see `CostLimits`. Requires `maxFee`. */
+  /**
+   * Maximum cost of a plan with all its rounds, in ETH as a decimal number. Default: see `CostLimits`. Requires
+   * `maxFee`.
+   */
   maxCost?: string | undefined;
-  /** Maximum cost of all plans and regions within 24 hours in ETH, as a decimal number. Default no limit. Requires `maxFee`. */
+  /** Maximum cost of all plans within 24 hours, in ETH as a decimal number. Default: no limit. Requires `maxFee`. */
   maxCostPerDay?: string | undefined;
-  /** Number of blocks after which a root counts as published, including its own. Default 1. */
+  /** Number of blocks, including its own, after which a root counts as published. Default 1. */
   confirmations?: number | undefined;
-  /** Store of Merkle-tree files, for all regions or per region: a folder, or `s3://<bucket>/<prefix>`. */
+  /** The store of Merkle-tree files, for all regions or for each region: a folder, or `s3://<bucket>/<prefix>`. */
   files: string | ChainConfig["files"];
-  /** Stores leaf chunks for short proofs. Default false. */
+  /** Whether to store leaf chunks for short proofs. Default false. */
   proofs?: boolean | undefined;
-  /** Stores Brotli-compressed copies of files. Default false. */
+  /** Whether to store Brotli-compressed copies of files. Default false. */
   brotli?: boolean | undefined;
 }
 
@@ -118,7 +121,7 @@ const DEFAULT_REFUSED = 100;
 const DEFAULT_HOST = "127.0.0.1";
 const DEFAULT_BUCKET_PREFIX = "keyroot";
 const DEFAULT_STAGE = "dev";
-/** The longest name of an S3 bucket, without the parts that `bucketName` adds: three hyphens, region and user id. */
+/** The maximum length of an S3 bucket's name (63), less what `bucketName` adds: three hyphens, region and user id. */
 const MAX_PREFIX_AND_STAGE = 63 - 3 - "us-west-2".length - 32;
 
 const text = () => z.string("must be a string");
@@ -158,7 +161,7 @@ const schema = z.strictObject({
   databaseFolder: text().nullable().default(".keyroot/database"),
   connections: wholeNumber(1, 1000).default(10),
   signingKeys: text().optional(),
-  // The characters of a bearer token (RFC 6750, section 2.1). Other tokens cannot be sent.
+  // The characters that a bearer token may contain (RFC 6750, section 2.1).
   adminToken: text()
     .regex(/^[\w.~+/-]{32,}=*$/, "must have at least 32 characters, all of them letters, digits or - . _ ~ + /")
     .refine(looksRandom, "is too easy to guess: make one with 'openssl rand -hex 32'")
@@ -215,16 +218,16 @@ const schema = z.strictObject({
 
 /**
  * Checks a configuration and adds the defaults.
- * @throws ArgumentError CONFIGURATION_INVALID; its message lists every invalid field, and no value
+ * @throws ArgumentError CONFIGURATION_INVALID. The message lists every invalid field, without its value
  */
 export function resolveConfig(config: ServiceConfig): ResolvedConfig {
   return resolveNamed(config, (field) => field);
 }
 
 /**
- * Checks a configuration and adds the defaults. Messages name each field as its source does.
- * @param nameOf returns the name of a field such as `chain.rpcUrl`
- * @throws ArgumentError CONFIGURATION_INVALID; its message lists every invalid field, and no value
+ * Checks a configuration and adds the defaults. Error messages use each field's name in its source.
+ * @param nameOf returns the source's name of a field such as `chain.rpcUrl`
+ * @throws ArgumentError CONFIGURATION_INVALID. The message lists every invalid field, without its value
  */
 export function resolveNamed(config: unknown, nameOf: (field: string) => string): ResolvedConfig {
   const parsed = schema.safeParse(config, { reportInput: true });
@@ -252,13 +255,13 @@ function faultOf(issue: z.core.$ZodIssue, nameOf: (field: string) => string): st
     : `${name} is missing`;
 }
 
-/** The rules that concern several fields. */
+/** Checks the rules that concern several fields. */
 function faultsBetweenFields(config: ServiceConfig, nameOf: (field: string) => string): string[] {
   const { databaseUrl, signingKeys, serviceUrl, chain, schedule, host = DEFAULT_HOST } = config;
   const { stage = DEFAULT_STAGE, bucketPrefix = DEFAULT_BUCKET_PREFIX } = config;
   const faults: string[] = [];
   if (databaseUrl !== undefined) {
-    // In production, all replicas need the same signing keys and the same issuer.
+    // In production, all replicas need the same signing keys and issuer.
     if (signingKeys === undefined)
       faults.push(`${nameOf("signingKeys")} is missing: all replicas need the same signing keys`);
     if (serviceUrl === undefined) faults.push(`${nameOf("serviceUrl")} is missing: it is the issuer of access tokens`);
@@ -290,13 +293,12 @@ function isRemoteHttp(url: string | undefined): boolean {
   return protocol === "http:" && !isLoopback(hostname);
 }
 
-/** Rate limits per minute. Without a limit for callers, the other limits default to none. */
+/** Returns the rate limits per minute. If callers have no limit, the default for the other limits is none, too. */
 export function rateLimitsOf(config: ResolvedConfig): RateLimitOptions {
   const { rateLimit: caller, addressRateLimit: address = 10 * caller, refusedRateLimit } = config;
   return { caller, address, refused: refusedRateLimit ?? (caller === 0 ? 0 : DEFAULT_REFUSED) };
 }
 
-/** Cost limits of publishing. */
 export function limitsOf({
   maxFee,
   maxCost = "",
@@ -307,7 +309,7 @@ export function limitsOf({
   return { maxFeePerGas, maxCost: parseAmount(maxCost, "ether"), maxCostPerDay: parseAmount(maxCostPerDay, "ether") };
 }
 
-/** Whether only this machine reaches an address to listen on. */
+/** Whether only this machine can reach the address that a service listens on. */
 function isReachedLocallyOnly(host: string): boolean {
   const url = `http://${isIP(host) === 6 ? `[${host}]` : host}`;
   return URL.canParse(url) && isLoopback(new URL(url).hostname);

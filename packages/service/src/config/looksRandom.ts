@@ -1,12 +1,12 @@
-/** Random tokens have at least 110 bits by this estimate, including tokens of 32 hex digits. */
+/** Minimum estimate for a random token, in bits. Random tokens of 32 hex digits are estimated at 110 bits or more. */
 const MIN_BITS = 80;
-/** The minimum length of a repeated text, in characters. */
+/** Minimum length of a repeated text, in characters. */
 const REPEATED = 3;
 
 /**
- * Whether a token could be random. Estimates the bits that an attacker who tries common patterns must guess. Each character
- * counts the logarithm of the number of different characters, unless it continues a repetition ("abcabc") or a sequence
- * ("aaaa", "4567"). Phrases of words are not detected.
+ * Whether a token could be random. Estimates how many bits an attacker who tries common patterns must guess. Each
+ * character adds the logarithm of the number of different characters. Characters that continue a repetition ("abcabc")
+ * or a sequence ("aaaa", "4567") add nothing. The estimate does not detect phrases of words.
  */
 export function looksRandom(token: string): boolean {
   const alphabet = new Set(token).size;

@@ -2,8 +2,8 @@ import { type ResolvedConfig, resolveNamed } from "./config.ts";
 import { type Variable, VARIABLES } from "./variables.ts";
 
 /**
- * Reads the configuration from environment variables. A variable that is set to the empty string counts as unset.
- * @throws ArgumentError CONFIGURATION_INVALID; its message lists every invalid variable, and no value
+ * Reads the configuration from environment variables. An empty variable counts as unset.
+ * @throws ArgumentError CONFIGURATION_INVALID. The message lists every invalid variable, without its value
  * @example
  * ```ts
  * const service = await startService({ ...readConfig(process.env), port: 0 });

@@ -1,4 +1,4 @@
-/** The environment variable of each field of the configuration. */
+/** The environment variable for each configuration field. */
 export const VARIABLES = {
   databaseUrl: "DATABASE_URL",
   "regionUrls.us-west-2": "DATABASE_URL_US_WEST_2",

@@ -10,7 +10,7 @@ interface Site {
   policy: string;
 }
 
-/** Serves the built page of the dashboard and its assets, under /dashboard/. They are read at the first request. */
+/** Serves the built dashboard page and its assets under /dashboard/. The files are read at the first request. */
 export function dashboardPages(app: App): void {
   let site: Promise<Site> | undefined;
   app.get("/dashboard", { schema: { hide: true } }, (_request, reply) => reply.redirect("/dashboard/", 308));
@@ -51,7 +51,7 @@ function hashOf(code: Uint8Array): string {
   return `sha384-${createHash("sha384").update(code).digest("base64")}`;
 }
 
-/** The built scripts, pinned by their hashes, and requests to the service only (W3C, Content Security Policy Level 3). */
+/** Allows only the built scripts, by hash, and requests to the service (W3C, Content Security Policy Level 3). */
 function contentSecurityPolicy(scripts: readonly string[]): string {
   return [
     "default-src 'none'",

@@ -1,14 +1,15 @@
 import DataLoader from "dataloader";
 
-/** Maximum items per statement. */
+/** Maximum number of items per statement. */
 const MAX_BATCH = 100;
-/** Maximum concurrent statements per loader. */
+/** Maximum number of concurrent statements per loader. */
 const MAX_RUNNING = 2;
 
 /**
- * Converts a function for many items to a function for one item. A busy service then sends one statement for many requests.
- * All calls within one turn of the event loop share a statement. While `MAX_RUNNING` statements run, later calls wait, and
- * share the next one. Results are not cached: every item is answered by a statement that began after its call.
+ * Converts a function for many items to a function for one item. A busy service then sends one statement for many
+ * requests. All calls within one turn of the event loop share a statement. While `MAX_RUNNING` statements run, later
+ * calls wait and share the next statement. Results are not cached: each call gets its result from a statement that
+ * began after the call.
  * @param load MUST return one result per item, in the order of the items
  */
 export function batchingLoader<Item, Result>(

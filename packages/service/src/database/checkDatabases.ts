@@ -2,11 +2,11 @@ import { sql } from "drizzle-orm";
 import { REGIONS } from "keyroot/identity";
 import type { Database, Databases } from "./database.ts";
 
-/** The result of a check whether a database answers. */
+/** The result of checking whether a database responds. */
 export interface DatabaseCheck {
-  /** Such as "home" or "us-west-2". One database may have several names. */
+  /** A name of the database, such as "home" or "us-west-2". One database may have several names. */
   name: string;
-  /** Undefined if it answers. */
+  /** The reason why the database does not respond. Undefined if it responds. */
   error: unknown;
 }
 

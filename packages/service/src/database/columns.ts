@@ -1,22 +1,22 @@
 import { type SQL, sql } from "drizzle-orm";
 import { bigint, type PgColumn, text } from "drizzle-orm/pg-core";
 
-/** A column of milliseconds since 1970, as in the API. */
+/** A column for a time in milliseconds since 1970, as in the API. */
 export const timestampMs = (name: string) => bigint(name, { mode: "number" });
 
-/** The database's clock, in milliseconds since 1970. */
+/** The time of the database's clock, in milliseconds since 1970. */
 export const DATABASE_NOW = sql<number>`(extract(epoch from statement_timestamp()) * 1000)::bigint`;
 
 /**
- * The columns of rows that a request with an Idempotency-Key created, null for others. `request_hash` is the SHA-256 of
- * owner and key, `request_digest` the SHA-256 of the operation's path and the whole request.
+ * Columns of a row that a request with an Idempotency-Key created. They are null in other rows. `request_hash` is the
+ * SHA-256 of owner and key. `request_digest` is the SHA-256 of the operation's path and the whole request.
  */
 export const requestColumns = () => ({
   requestHash: text("request_hash").unique(),
   requestDigest: text("request_digest"),
 });
 
-/** One column of many rows as a parameter. SQL's `unnest` converts columns to rows. */
+/** Passes one column of many rows as a single parameter. SQL's `unnest` converts such columns back to rows. */
 export function columnOf<Row>(
   type: "text" | "bigint" | "uuid",
   rows: readonly Row[],
@@ -26,8 +26,8 @@ export function columnOf<Row>(
 }
 
 /**
- * Whether a text column has one of these values. The values are one parameter, because PostgreSQL accepts at most 65,535
- * parameters.
+ * Whether a text column has one of these values. The values are passed as one parameter, because PostgreSQL accepts at
+ * most 65,535 parameters.
  */
 export function isAnyOf(column: PgColumn, values: readonly string[]): SQL {
   return sql`${column} = any(${sql.param(values)}::text[])`;

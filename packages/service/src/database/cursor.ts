@@ -1,16 +1,16 @@
 import type { z } from "zod";
 import { ServiceError } from "keyroot/errors";
 
-/** The form of a cursor in requests: base64url without padding. */
+/** The form of a list's cursor in requests: base64url without padding. */
 export const CURSOR_FORM = /^[A-Za-z0-9_-]{1,1000}$/;
 
-/** Converts a position in a list to the text that callers send back as `after`. It is not secret, and not signed. */
+/** Converts a list position to the text that callers send back as `after`. The text is neither secret nor signed. */
 export function encodeCursor(position: object): string {
   return Buffer.from(JSON.stringify(position)).toString("base64url");
 }
 
 /**
- * Converts the text of a cursor back. Callers can send any text, so the position is untrusted input.
+ * Converts a cursor's text back to a position. The position is untrusted, because callers can send any text.
  * @throws ServiceError FIELD_INVALID
  */
 export function decodeCursor<Schema extends z.ZodType>(schema: Schema, text: string): z.output<Schema> {

@@ -17,37 +17,37 @@ import { createDatabase } from "./pgliteImage.ts";
 import { schemaRequirements } from "./tables.ts";
 import { STANDBY_MESSAGE, isDatabaseUnavailable } from "./unavailable.ts";
 
-/** PostgreSQL or PGlite: both have the same dialect, tables and queries. */
+/** A connection to PostgreSQL or PGlite, which have the same SQL dialect, tables and queries. */
 export type Database = PgDatabase<PgQueryResultHKT>;
 
 /** Options of `openDatabases`. */
 export interface DatabaseOptions {
-  /** `postgres://…` of the home database; undefined runs PGlite in this process, for development. */
+  /** The `postgres://…` URL of the home database. Undefined runs PGlite in this process, for development. */
   url: string | undefined;
-  /** URLs of regions with a separate database. */
+  /** The URLs of regions that have a separate database. */
   regionUrls?: Partial<Record<Region, string | undefined>> | undefined;
-  /** The folder of PGlite; null or undefined keeps its data in memory. */
+  /** The folder in which PGlite stores its data. Null or undefined keeps the data in memory. */
   folder?: string | null | undefined;
-  /** Whether each region has a separate PGlite in memory. The first region shares it with the home database. Default false. */
+  /** Whether each region has a separate PGlite in memory. The first region uses the home database. Default false. */
   separateRegions?: boolean | undefined;
-  /** Maximum connections to each PostgreSQL. Default 10. */
+  /** Maximum number of connections to each PostgreSQL database. Default 10. */
   connections?: number | undefined;
 }
 
-/** The home database (partners, owner of each user id) and the regional databases (users). */
+/** The home database (partners and the owner of each user id) and the regional databases (users). */
 export interface Databases extends AsyncDisposable {
   readonly home: Database;
   readonly regions: Readonly<Record<Region, Database>>;
-  /** Creates or updates the tables of every database. */
+  /** Creates or updates the tables of all databases. */
   migrate(): Promise<void>;
 }
 
 const MIGRATIONS = { migrationsFolder: fileURLToPath(new URL("migrations", import.meta.url)) };
-/** The hashes of the migrations of this version, in their order. */
+/** The hashes of this version's migrations, in order. */
 const KNOWN = readMigrationFiles(MIGRATIONS).map(({ hash }) => hash);
 const CONNECT_TIMEOUT_MS = 5_000;
 const STATEMENT_TIMEOUT_MS = 15_000;
-/** Time that a migration waits for a table lock. Requests for the table wait behind it, so it retries later. */
+/** Time in ms for which a migration waits for a table lock. Requests wait behind it, so it retries later. */
 const LOCK_TIMEOUT_MS = 2_000;
 const LOCK_RETRIES = { retries: 20, minTimeout: 1_000, maxTimeout: 10_000 };
 
@@ -57,9 +57,9 @@ interface OpenedDatabase {
 }
 
 /**
- * Opens the databases. PostgreSQL is connected on the first query.
- * @throws ArgumentError DATABASE_LOCKED when another process uses PGlite's folder; CONFIGURATION_INVALID when PGlite is
- * needed and not installed
+ * Opens the databases. PostgreSQL is connected at the first query.
+ * @throws ArgumentError DATABASE_LOCKED if another process uses PGlite's folder; CONFIGURATION_INVALID if PGlite is
+ * required but not installed
  */
 export async function openDatabases(options: DatabaseOptions): Promise<Databases> {
   await using opening = new Cleanup();
@@ -89,17 +89,17 @@ export async function openDatabases(options: DatabaseOptions): Promise<Databases
   };
 }
 
-/** Reads the database's time, in milliseconds since 1970. */
+/** Reads the time of the database's clock, in milliseconds since 1970. */
 export async function readClock(database: Database): Promise<number> {
   const [row] = rowsOf(await database.execute(sql`select ${DATABASE_NOW} as now`));
   return Number(row?.["now"]);
 }
 
-/** The purposes of databases. */
+/** The uses of databases: the home database and each region. */
 export const PLACES = ["home", ...REGIONS] as const;
 export type Place = (typeof PLACES)[number];
 
-/** Each database once, under the first of its places. */
+/** Returns each database once, under the first of its places. */
 export function distinctDatabases({ home, regions }: Databases): ReadonlyMap<Place, Database> {
   const places = new Map<Database, Place>();
   for (const place of PLACES) {
@@ -109,13 +109,13 @@ export function distinctDatabases({ home, regions }: Databases): ReadonlyMap<Pla
   return new Map([...places].map(([database, place]) => [place, database]));
 }
 
-/** Calls `make` for each region's database. */
+/** Calls `make` with each region's database. */
 export function perRegion<T>({ regions }: Databases, make: (database: Database) => T): Record<Region, T> {
   return Object.fromEntries(REGIONS.map((region) => [region, make(regions[region])])) as Record<Region, T>;
 }
 
 /**
- * Checks that every database has the migrations of this version, and later ones only if this version can run over them.
+ * Checks that every database has this version's migrations, and that this version works with any later migrations.
  * @throws ArgumentError SCHEMA_OUTDATED
  */
 export async function checkMigrations({ home, regions }: Databases): Promise<void> {
@@ -128,9 +128,9 @@ export async function checkMigrations({ home, regions }: Databases): Promise<voi
 }
 
 /**
- * Checks that no later migration has removed a table or column that this version uses.
- * @param database with the migrations of this version
- * @returns why this version cannot run over the database; undefined if it can
+ * Checks that later migrations have removed no table or column that this version uses.
+ * @param database has all migrations of this version
+ * @returns the reason why this version cannot use the database; undefined if it can
  */
 export async function checkRequirements(database: Database): Promise<string | undefined> {
   const [required] = await database.select({ migrations: max(schemaRequirements.migrations) }).from(schemaRequirements);
@@ -155,7 +155,7 @@ async function appliedMigrations(database: Database): Promise<string[]> {
   return rows.map(({ hash }) => String(hash));
 }
 
-/** Both drivers return an object with `rows` for a plain query, which drizzle's common type does not declare. */
+/** Returns the rows of a plain query. Both drivers have `rows`, which drizzle's common type does not declare. */
 export function rowsOf(result: unknown): Record<string, unknown>[] {
   return (result as { rows: Record<string, unknown>[] }).rows;
 }
@@ -175,8 +175,8 @@ async function openPostgres(
     statement_timeout: STATEMENT_TIMEOUT_MS,
     query_timeout: STATEMENT_TIMEOUT_MS + 1_000,
     keepAlive: true,
-    // A proxy that has just started may connect to any server. A standby has old data, for example revoked tokens as
-    // active.
+    // A proxy that has just started may connect to any server. A standby has old data, in which revoked tokens may
+    // still be active.
     verify: (client, done) => {
       client.query<{ standby: boolean }>("select pg_is_in_recovery() as standby").then(
         ({ rows: [row] }) => {
@@ -188,12 +188,12 @@ async function openPostgres(
       );
     },
   });
-  // Without a listener, the process ends when a connection breaks between two queries. The pool replaces the connection,
+  // Without a listener, the process ends if a connection breaks between two queries. The pool replaces the connection,
   // and the next query reports the outage.
   pool.on("error", () => undefined);
   pool.on("connect", (client) => client.on("error", () => undefined));
   closing.defer(() => pool.end());
-  // A separate connection without the statement timeout: an index over a large table takes long.
+  // Migrations use a separate connection without the statement timeout, because an index over a large table takes long.
   const migrateOnce = async () => {
     const client = new Client({
       connectionString: url,
@@ -209,7 +209,7 @@ async function openPostgres(
       await client.end();
     }
   };
-  // This repeats after lock timeouts only. `withRetry` of the operator repeats HTTP requests.
+  // Retries after lock timeouts only. The operator's `withRetry` is for HTTP requests.
   const migrateWhenPossible = () =>
     pRetry(migrateOnce, { ...LOCK_RETRIES, shouldRetry: ({ error }) => isLockTimeout(error) });
   const database = drizzle(pool);
@@ -218,15 +218,15 @@ async function openPostgres(
   return { database: Object.assign(database, { transaction }), migrate: migrateWhenPossible };
 }
 
-/** PostgreSQL's error `lock_not_available`. */
+/** Whether an error is PostgreSQL's `lock_not_available`. */
 function isLockTimeout({ cause }: Error): boolean {
   return (cause as { code?: unknown } | undefined)?.code === "55P03";
 }
 
 /**
- * Runs a transaction with a separate connection. A connection that fails is closed at once, and its error is thrown. drizzle's
- * own `transaction` keeps the connection when its begin fails, and reports the rollback that fails instead of the reason.
- * @param run passes the promise of each step whose failure may close the connection through its second parameter
+ * Runs a transaction on a separate connection. A connection that fails is closed at once, and its error is thrown.
+ * drizzle's own `transaction` keeps a connection whose `begin` fails, and a failing rollback hides the first error.
+ * @param run calls its second parameter with the promise of each step whose failure may close the connection
  */
 async function withClient<T>(
   pool: Pool,
@@ -262,7 +262,7 @@ async function openPGlite(folder: string | null | undefined, closing: Cleanup): 
     }
     closing.use(lock);
     dataDir = join(folder, "data");
-    // Created under another name first: PGlite may hang on a database whose creation was interrupted.
+    // PGlite may hang on a database whose creation was interrupted, so create the database under another name first.
     if (!existsSync(dataDir)) {
       const draft = join(folder, "draft");
       await rm(draft, { recursive: true, force: true });
@@ -280,7 +280,7 @@ async function openPGlite(folder: string | null | undefined, closing: Cleanup): 
   return { database, migrate: migrateAndRenumber };
 }
 
-/** PGlite is an optional dependency: services over PostgreSQL do not need it. */
+/** Imports PGlite, an optional dependency that services with PostgreSQL do not need. */
 async function importPGlite() {
   try {
     return await import("@electric-sql/pglite");
@@ -293,12 +293,12 @@ async function importPGlite() {
 }
 
 /**
- * Gives restored events this server's transaction id. A dump contains the ids of the old server, which may be higher than all ids
- * here, and events with higher ids are not listed. The events keep their order by `position`. Readers must start again
- * (`CURSOR_UNKNOWN`).
+ * Gives restored events this server's transaction id. A dump contains the old server's ids, which may be higher than
+ * all ids on this server. Events with higher ids would not be listed. Their order by `position` remains. Readers must
+ * start again (`CURSOR_UNKNOWN`).
  */
 async function renumberRestoredEvents(database: Database): Promise<void> {
-  // The transaction that inserted a visible row has ended, so its id is below the snapshot's xmax.
+  // The transaction of a visible row has ended, so its id is below the snapshot's xmax.
   await database.execute(
     sql`update events set xid = pg_current_xact_id() where xid >= pg_snapshot_xmax(pg_current_snapshot())`,
   );

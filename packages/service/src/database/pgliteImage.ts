@@ -9,9 +9,10 @@ import { createFolders } from "@keyroot/operator/shared";
 const [zip, unzip] = [promisify(gzip), promisify(gunzip)];
 
 /**
- * Creates a database, in memory or in a new folder. This takes 5 s of processor time. The first database is therefore saved as an image, which loads in 1 s.
+ * Creates a PGlite database, in memory or in a new folder. This takes 5 s of processor time. The first database is
+ * therefore saved as an image, which loads in 1 s.
  * @param create `PGlite.create`
- * @param path of the image
+ * @param path the path of the image
  */
 export async function createDatabase(
   create: (options: PGliteOptions) => Promise<PGlite>,
@@ -26,14 +27,14 @@ export async function createDatabase(
   return client;
 }
 
-/** The cache folder is beside the packages: whoever can change the image can change the code, too. */
+/** The image's path in a cache folder beside the packages. Anyone who can change the image can change the code, too. */
 async function imagePath(): Promise<string> {
   const program = import.meta.resolve("@electric-sql/pglite");
   const { version } = JSON.parse(await readFile(new URL("../package.json", program), "utf8")) as { version: string };
   return fileURLToPath(new URL(`../../../.cache/keyroot/pglite-${version}.tar.gz`, program));
 }
 
-/** @returns undefined if there is none, or only a part of one: gzip has a checksum */
+/** @returns undefined if there is no complete image; gzip's checksum shows whether it is complete */
 async function readImage(path: string): Promise<Blob | undefined> {
   try {
     return new Blob([await unzip(await readFile(path))], { type: "application/x-tar" });
@@ -43,8 +44,8 @@ async function readImage(path: string): Promise<Blob | undefined> {
 }
 
 /**
- * Saves the image under another name first, so that no process reads a part of it. Without a writable folder, no image is
- * saved.
+ * Saves the image under another name first, so that no process reads a partial image. If the folder is not writable,
+ * the image is not saved.
  */
 async function save(client: PGlite, path: string): Promise<void> {
   const draft = `${path}.${process.pid}`;

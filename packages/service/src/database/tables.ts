@@ -1,14 +1,15 @@
 import { integer, pgTable, text, timestamp } from "drizzle-orm/pg-core";
 
 /**
- * Every database: the minimum number of migrations in a version of the service that runs over these tables. The highest row
- * counts. Only migrations that remove or change something insert a row: until then, older versions run over newer tables.
+ * In every database: the number of migrations that a version of the service must have to use these tables. The highest
+ * row counts. Only migrations that remove or change something insert a row, so older versions can use newer tables
+ * until then.
  */
 export const schemaRequirements = pgTable("schema_requirements", {
   migrations: integer("migrations").primaryKey(),
 });
 
-/** Home database: requests of callers and addresses in the current minute, shared by all replicas. */
+/** In the home database: the requests of callers and addresses in the current minute, shared by all replicas. */
 export const rateLimits = pgTable("rate_limits", {
   key: text("key").primaryKey(),
   points: integer("points").notNull(),

@@ -1,12 +1,12 @@
-/** The message of the error for a connection to a standby. */
+/** The error message for a connection to a standby. */
 export const STANDBY_MESSAGE = "The database server is a standby: connect to the leader.";
-/** Messages of node-postgres errors without a code. */
+/** The messages of node-postgres errors that have no code. */
 const MESSAGES =
   /^Connection terminated|^timeout expired|timeout exceeded when trying to connect|^Query read timeout|^Client has encountered a connection error|^Client was closed/;
 
 /**
- * PostgreSQL's error classes 08 (connection), 40 (transaction rollback), 53 (insufficient resources) and 57 (operator
- * intervention); 25006 (the server is no longer the leader); and network errors.
+ * Network errors; PostgreSQL's error classes 08 (connection), 40 (transaction rollback), 53 (insufficient resources)
+ * and 57 (operator intervention); and 25006 (the server is no longer the leader).
  */
 const CODES = /^(?:(?:08|40|53|57)[0-9A-Z]{3}|25006)$|^E(?:CONN|HOST|NET|PIPE|TIMEDOUT|NOTFOUND|AI_)/;
 

@@ -3,20 +3,18 @@ import type { Region, UserID } from "keyroot/identity";
 import type { Database, Databases } from "../database/database.ts";
 import { possessionChallenges } from "./tables.ts";
 
-/** A challenge that a user has not answered yet. */
+/** A challenge that the user has not answered yet. */
 export interface StoredChallenge {
   userID: UserID;
-  /** Base64. */
   nonce: string;
-  /** The key of the challenge, in base64. */
+  /** The public key for which the challenge was made, in base64. */
   pubKey: string;
-  /** SHA-256 of the only valid response, 64 hex digits. */
+  /** SHA-256 of the only valid response, as 64 hex digits. */
   responseHash: string;
-  /** Milliseconds since 1970. */
   expires: number;
 }
 
-/** Maximum number of open challenges per user. A new one replaces the oldest. */
+/** Maximum number of unanswered challenges per user. A new challenge replaces the oldest. */
 const MAX_PER_USER = 3;
 
 /** Stores challenges in the user's region, so that every replica can check the response. */
@@ -27,7 +25,7 @@ export class ChallengeStore {
     this.#databases = databases;
   }
 
-  /** Adds a challenge, and removes the user's oldest ones beyond the limit. */
+  /** Adds a challenge, and removes the user's oldest challenges above the limit. */
   async add(region: Region, challenge: StoredChallenge): Promise<void> {
     const { userID, nonce } = possessionChallenges;
     const ofUser = eq(userID, challenge.userID);
@@ -44,9 +42,9 @@ export class ChallengeStore {
   }
 
   /**
-   * Removes a challenge and returns it: a challenge can be answered once.
-   * @param transaction of the user's region
-   * @returns undefined when the user has no such challenge
+   * Removes a challenge and returns it, because a challenge can be answered only once.
+   * @param transaction a transaction in the user's region
+   * @returns undefined if the user has no such challenge
    */
   async take(transaction: Database, userID: UserID, nonce: string): Promise<StoredChallenge | undefined> {
     const [taken] = await transaction

@@ -6,28 +6,30 @@ import { listKeyEvents, recordKeyChange } from "./keyEvents.ts";
 import { conflictingKeys, publicKeys } from "./tables.ts";
 import type { User } from "../users/user.ts";
 
-/** A conflicting key: it was withdrawn, or offered for a user who has another key. */
+/** A key that was withdrawn, or that was offered for a user who has another key. */
 export interface ConflictingKey {
   pubKey: string;
   keyID: string;
-  /** Milliseconds since 1970. */
+  /** Time of the offer, in milliseconds since 1970. */
   offered: number;
   withdrawn: boolean;
 }
 
 /**
- * The outcome of removing or approving a key: `done`, also if the call is repeated; `unknown` if it is not the user's key;
- * `submitted` if it is too late.
+ * The outcome of removing or approving a key. `done`: the call or an earlier call succeeded. `unknown`: the user does
+ * not have this key. `submitted`: publishing of the key has begun.
  */
 export type DecisionOutcome = "done" | "unknown" | "submitted";
 
-/** Maximum undecided keys per user. More would change nothing: the user's key is undecided already. */
+/** Maximum number of undecided conflicting keys per user. The first one already makes the user's key undecided. */
 const MAX_UNDECIDED = 10;
 
-/** A key that no publisher has taken. A publisher takes a key under the same condition, so only one of both succeeds. */
+/**
+ * A key that no publisher has taken. Publishers use the same condition, so only one of two concurrent calls succeeds.
+ */
 const isPending = and(isNull(publicKeys.submitted), isNull(publicKeys.root));
 
-/** Stores conflicting keys of unpublished keys, withdrawals, and partners' decisions. */
+/** Stores the conflicting keys of unpublished keys, withdrawals, and partners' decisions. */
 export class ConflictingKeys {
   readonly #databases: Databases;
 
@@ -35,7 +37,7 @@ export class ConflictingKeys {
     this.#databases = databases;
   }
 
-  /** Records a conflicting key, which was refused. */
+  /** Records a conflicting key that was refused. */
   async offer(
     { region, userID, bizID }: User,
     { pubKey, keyID }: KeyRecord,
@@ -44,7 +46,7 @@ export class ConflictingKeys {
   ): Promise<void> {
     await this.#databases.regions[region].transaction(async (transaction) => {
       const ofUser = eq(publicKeys.userID, userID);
-      // The row lock orders this before or after a publisher that takes the key.
+      // The row lock prevents a publisher from taking the key at the same time.
       const [current] = await transaction.select().from(publicKeys).where(ofUser).for("update");
       if (current === undefined || current.keyID === keyID) return;
       if (!(await addConflicting(transaction, { userID, pubKey, keyID, offered: now, withdrawn: false }))) return;
@@ -63,17 +65,17 @@ export class ConflictingKeys {
     });
   }
 
-  /** Removes a user's own pending key. */
+  /** Removes a user's own pending key at the user's request. */
   withdraw(user: User, keyID: string, now: number, author: Author): Promise<DecisionOutcome> {
     return this.#remove(user, keyID, now, "key.withdrawn", author);
   }
 
-  /** Removes a pending key for the partner, which also decides about all other keys of the user. */
+  /** Removes a pending key at the partner's request. This also decides about all other keys of the user. */
   discard(user: User, keyID: string, now: number, author: Author): Promise<DecisionOutcome> {
     return this.#remove(user, keyID, now, "key.discarded", author);
   }
 
-  /** Records that the partner approved the user's pending key. */
+  /** Records the partner's approval of the user's pending key. */
   async approve({ region, userID, bizID }: User, keyID: string, now: number, author: Author): Promise<DecisionOutcome> {
     return this.#databases.regions[region].transaction(async (transaction) => {
       const ofUser = eq(publicKeys.userID, userID);
@@ -93,7 +95,6 @@ export class ConflictingKeys {
     });
   }
 
-  /** Lists the undecided conflicting keys, oldest first. */
   listUndecided({ region, userID }: User): Promise<ConflictingKey[]> {
     const { pubKey, keyID, offered, withdrawn } = conflictingKeys;
     return this.#databases.regions[region]
@@ -103,7 +104,7 @@ export class ConflictingKeys {
       .orderBy(offered, keyID);
   }
 
-  /** Lists the events of the user's keys, newest first. */
+  /** Lists the events in the history of the user's keys, newest first. */
   listEvents({ region, userID }: User) {
     return listKeyEvents(this.#databases.regions[region], userID);
   }
@@ -137,16 +138,16 @@ export class ConflictingKeys {
   async #whyNotRemoved(transaction: Database, userID: UserID, keyID: string): Promise<DecisionOutcome> {
     const [current] = await transaction.select().from(publicKeys).where(eq(publicKeys.userID, userID));
     if (current !== undefined) {
-      // A pending key with this id was registered after the deletion found none.
+      // A pending key with this id was registered only after the deletion.
       const isSubmitted = current.submitted !== null || current.root !== null;
       return current.keyID === keyID && isSubmitted ? "submitted" : "unknown";
     }
-    // A repeated call, whose first response was lost.
+    // The response to an earlier call may have been lost, so a repeated call succeeds.
     return (await wasRemoved(transaction, userID, keyID)) ? "done" : "unknown";
   }
 }
 
-/** The initial state of a new key: undecided if a conflicting key is. `afterWithdrawal`: an earlier key was removed. */
+/** Returns a new key's initial state. `afterWithdrawal`: whether an earlier key of the user was removed. */
 export async function startOf(
   transaction: Database,
   { userID, keyID }: KeyRecord,
@@ -161,14 +162,14 @@ export async function startOf(
   return { undecidedSince: other === undefined ? null : now, afterWithdrawal };
 }
 
-/** Whether the user's newest event is the removal of a key, or of this key. */
+/** Whether the user's newest event is the removal of a key, or of the key `keyID`. */
 async function wasRemoved(transaction: Database, userID: UserID, keyID?: string): Promise<boolean> {
   const [last] = await listKeyEvents(transaction, userID, 1);
   const isRemoval = last?.type === "withdrawn" || last?.type === "discarded";
   return isRemoval && (keyID === undefined || last.keyID === keyID);
 }
 
-/** @returns false when the key is recorded already, or enough others are */
+/** @returns false if the key is already recorded or the user has the maximum number of keys */
 async function addConflicting(transaction: Database, key: ConflictingKey & { userID: UserID }): Promise<boolean> {
   const [undecided] = await transaction
     .select({ keys: count() })
@@ -180,7 +181,7 @@ async function addConflicting(transaction: Database, key: ConflictingKey & { use
 }
 
 /**
- * Records a withdrawn key. An earlier decision of the partner no longer applies: the withdrawal may come from an attacker.
+ * Records a withdrawn key. This cancels the partner's earlier decision, because an attacker may have withdrawn the key.
  */
 async function addWithdrawn(transaction: Database, key: ConflictingKey & { userID: UserID }): Promise<void> {
   if (await addConflicting(transaction, key)) return;
@@ -191,7 +192,7 @@ async function addWithdrawn(transaction: Database, key: ConflictingKey & { userI
     .where(and(eq(conflictingKeys.userID, userID), eq(conflictingKeys.keyID, keyID)));
 }
 
-/** Marks all keys of a user as decided, and deletes keys that were decided earlier. @returns whether any was undecided */
+/** Marks all keys of a user as decided, and deletes keys decided earlier. @returns whether any key was undecided */
 async function decide(transaction: Database, userID: UserID, now: number): Promise<boolean> {
   const ofUser = eq(conflictingKeys.userID, userID);
   await transaction.delete(conflictingKeys).where(and(ofUser, sql`${conflictingKeys.decided} is not null`));

@@ -5,11 +5,11 @@ import { ArgumentError, ServiceError } from "keyroot/errors";
 import type { CurveAnswer, CurveJob, MadeChallenge } from "./curveWorker.ts";
 import { FairQueue } from "./fairQueue.ts";
 
-/** Number of cores minus one, so that requests without curve arithmetic keep a core. */
+/** Maximum number of threads. One core remains for requests without curve arithmetic. */
 const THREADS = Math.max(1, Math.min(4, availableParallelism() - 1));
-/** Maximum waiting jobs per partner: about half a second of work for a thread. */
+/** Maximum number of waiting jobs per partner. A thread needs about half a second for them. */
 const MAX_WAITING = 64;
-/** `.ts` in the repository, `.js` in the built package. */
+/** The file extension is `.ts` in the repository and `.js` in the built package. */
 const SCRIPT = new URL(`curveWorker${extname(import.meta.url)}`, import.meta.url);
 
 interface WaitingJob extends PromiseWithResolvers<CurveAnswer> {
@@ -17,8 +17,8 @@ interface WaitingJob extends PromiseWithResolvers<CurveAnswer> {
 }
 
 /**
- * Threads for curve arithmetic, which takes 2 to 7 ms per key. They start with the first jobs. Partners take turns. A partner's jobs
- * beyond a limit are refused.
+ * Runs curve arithmetic, which takes 2 to 7 ms per key, in separate threads. The threads start with the first jobs.
+ * Partners take turns. If a partner has too many waiting jobs, further jobs are refused.
  */
 export class CurveWorkers implements AsyncDisposable {
   readonly #waiting = new FairQueue<WaitingJob>(MAX_WAITING);
@@ -26,9 +26,9 @@ export class CurveWorkers implements AsyncDisposable {
   #isClosed = false;
 
   /**
-   * Checks a key, and makes a challenge for it if the job has a statement.
-   * @param owner the partner whose turn the job takes
-   * @throws ArgumentError as `checkNewPublicKey`; ServiceError RATE_LIMITED, UNAVAILABLE
+   * Checks a key. If the job has a statement, also makes the challenge.
+   * @param owner the partner that the job belongs to
+   * @throws ArgumentError with the codes of `checkNewPublicKey`; ServiceError RATE_LIMITED, UNAVAILABLE
    */
   async run(owner: string, job: CurveJob): Promise<MadeChallenge> {
     if (this.#isClosed) throw closed();
@@ -43,7 +43,7 @@ export class CurveWorkers implements AsyncDisposable {
     throw new ArgumentError<string>(answer.refused.code, answer.refused.message);
   }
 
-  /** Ends the threads. The jobs that are not done fail with UNAVAILABLE. */
+  /** Ends the threads. Unfinished jobs fail with UNAVAILABLE. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
     const threads = [...this.#workers.keys()];
@@ -54,7 +54,7 @@ export class CurveWorkers implements AsyncDisposable {
     await Promise.all(threads.map((worker) => worker.terminate()));
   }
 
-  /** Gives the next job to an idle thread, or to a new one. */
+  /** Assigns the next job to an idle thread or a new thread. */
   #start(): void {
     const worker = this.#waiting.isEmpty ? undefined : this.#idleWorker();
     if (worker === undefined) return;
@@ -69,9 +69,9 @@ export class CurveWorkers implements AsyncDisposable {
   }
 
   #addWorker(): Worker {
-    // The worker gets no options of the process, because some of them end a thread.
+    // The worker gets none of the process's Node options, because some of them end a thread.
     const worker = new Worker(SCRIPT, { execArgv: [] });
-    // A process may end while its threads are idle. While a job runs, its request keeps the process alive.
+    // Idle threads do not keep the process alive. A running job's request does.
     worker.unref();
     worker.on("message", (answer: CurveAnswer) => {
       if (!this.#workers.has(worker)) return;

@@ -1,10 +1,10 @@
-/** A queue that serves owners in turns, so an owner with many jobs delays the others by one job each. */
+/** A queue in which owners take turns. An owner with many jobs delays each other owner by one job at most. */
 export class FairQueue<Job> {
   readonly #maxPerOwner: number;
-  /** Owners with waiting jobs, the next one first. */
+  /** The waiting jobs of each owner, in the order of the owners' turns. */
   readonly #waiting = new Map<string, Job[]>();
 
-  /** @param maxPerOwner maximum waiting jobs per owner */
+  /** @param maxPerOwner maximum number of waiting jobs per owner */
   constructor(maxPerOwner: number) {
     this.#maxPerOwner = maxPerOwner;
   }
@@ -13,7 +13,7 @@ export class FairQueue<Job> {
     return this.#waiting.size === 0;
   }
 
-  /** Adds a job. @returns false when too many jobs of this owner wait */
+  /** Adds a job. @returns false if the owner has too many waiting jobs */
   add(owner: string, job: Job): boolean {
     const jobs = this.#waiting.get(owner) ?? [];
     if (jobs.length >= this.#maxPerOwner) return false;
@@ -22,14 +22,14 @@ export class FairQueue<Job> {
     return true;
   }
 
-  /** Removes the oldest job of the owner whose turn it is. */
+  /** Removes and returns the oldest job of the owner whose turn it is. */
   next(): Job | undefined {
     const [turn] = this.#waiting;
     if (turn === undefined) return undefined;
     const [owner, jobs] = turn;
     const job = jobs.shift();
     this.#waiting.delete(owner);
-    // The owner goes to the end of the queue.
+    // Move the owner to the end of the queue.
     if (jobs.length > 0) this.#waiting.set(owner, jobs);
     return job;
   }

@@ -8,22 +8,22 @@ import { keyEvents } from "./tables.ts";
 export interface KeyEvent {
   userID: UserID;
   /**
-   * `registered`: the user has this key now. `conflict`: this key was offered and refused, because the user has another
-   * one. `withdrawn` and `discarded`: the user, or the partner, removed this key. `approved`: the partner approved this
-   * key.
+   * `registered`: the user registered this key. `conflict`: this key was refused, because the user has another key.
+   * `withdrawn`: the user removed this key. `discarded`: the partner removed this key. `approved`: the partner approved
+   * this key.
    */
   type: "registered" | "conflict" | "withdrawn" | "discarded" | "approved";
   keyID: string;
-  /** Milliseconds since 1970. */
+  /** Time of the event, in milliseconds since 1970. */
   at: number;
-  /** For `registered`: true if an earlier key of the user was withdrawn or discarded. */
+  /** For `registered` events: whether an earlier key of the user was withdrawn or discarded. */
   afterWithdrawal: boolean;
 }
 
-/** The maximum number of events per user. Older events are deleted. */
+/** Maximum number of stored events per user. Older events are deleted. */
 const MAX_PER_USER = 100;
 
-/** The event that a change of a key adds to the history. */
+/** The event that each action adds to the history of a user's keys. */
 const EVENT_OF_ACTION: Partial<Record<Action, KeyEvent["type"]>> = {
   "key.registered": "registered",
   "key.conflict": "conflict",
@@ -33,8 +33,8 @@ const EVENT_OF_ACTION: Partial<Record<Action, KeyEvent["type"]>> = {
 };
 
 /**
- * Records a change of an unpublished key: in the audit log, in the events for partners, and in the history of the user's keys.
- * @param transaction of the change, in the user's region
+ * Records a change of an unpublished key in the audit log, in the partner's events, and in the user's key history.
+ * @param transaction the transaction of the change, in the user's region
  */
 export async function recordKeyChange(
   transaction: Database,
@@ -62,7 +62,7 @@ async function addEvent(transaction: Database, event: KeyEvent): Promise<void> {
   if (surplus !== undefined) await transaction.delete(keyEvents).where(and(ofUser, lte(keyEvents.id, surplus.id)));
 }
 
-/** The newest events of a user, the newest first. */
+/** Returns the newest events of a user, newest first. */
 export async function listKeyEvents(database: Database, userID: UserID, limit = MAX_PER_USER): Promise<KeyEvent[]> {
   return database
     .select({

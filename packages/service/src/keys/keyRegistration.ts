@@ -18,7 +18,7 @@ import {
   type RegistryID,
 } from "./possession.ts";
 
-/** Maximum attempts per user, minute and replica. A registration needs one. */
+/** Maximum attempts per user and minute at one replica. A registration needs one attempt. */
 const PER_MINUTE = 10;
 
 export interface KeyRegistrationOptions {
@@ -27,17 +27,15 @@ export interface KeyRegistrationOptions {
   challenges: ChallengeStore;
   conflictingKeys: ConflictingKeys;
   policy: PossessionPolicy;
-  /** Undefined if the service publishes no keys. */
+  /** The registry in which the service publishes keys. Undefined if it does not publish. */
   registry: RegistryID | undefined;
-  /** Hold period in ms. */
   holdPeriodMs: number;
-  /** Returns milliseconds since 1970. */
   now: () => number;
 }
 
 /**
- * Registers users' public keys. It reads the database first, so repeating a registration costs no curve arithmetic.
- * Other threads do the rest. Each user has a quota, and partners take turns.
+ * Registers users' public keys. It queries the database first, so a repeated registration costs no curve arithmetic.
+ * Separate threads do the curve arithmetic. Each user has a quota, and partners take turns.
  */
 export class KeyRegistration implements AsyncDisposable {
   readonly #options: KeyRegistrationOptions;
@@ -51,7 +49,7 @@ export class KeyRegistration implements AsyncDisposable {
   }
 
   /**
-   * Rejects a user who has no attempts left, before a query is sent. Each challenge is an attempt.
+   * Rejects a user who has no attempts left, before any query. Each challenge counts as an attempt.
    * @throws ServiceError RATE_LIMITED
    */
   requireAttempt(userID: UserID): void {
@@ -59,10 +57,10 @@ export class KeyRegistration implements AsyncDisposable {
   }
 
   /**
-   * Makes a challenge for the registration of this key.
-   * @param service URL of this service in apps
-   * @returns the registered key if it is this one, because it needs no challenge
-   * @throws ServiceError PUBLIC_KEY_REGISTERED, RATE_LIMITED; ArgumentError as `checkNewPublicKey`, KEY_ID_MISMATCH
+   * Makes a challenge for the registration of a key.
+   * @param service the service's URL in the app
+   * @returns the registered key if it is the same key, because then no challenge is needed
+   * @throws ServiceError PUBLIC_KEY_REGISTERED, RATE_LIMITED; ArgumentError KEY_ID_MISMATCH, and as `checkNewPublicKey`
    */
   async challenge(user: User, record: KeyRecord, service: string, author: Author): Promise<Challenge | RegisteredKey> {
     checkKeyRecord(record);
@@ -74,9 +72,9 @@ export class KeyRegistration implements AsyncDisposable {
 
   /**
    * Registers a user's only key. Repeating the call has no effect.
-   * @param answer the response to a challenge for this key; undefined from clients that send none
-   * @throws ServiceError PUBLIC_KEY_REGISTERED, POSSESSION_REQUIRED, POSSESSION_REFUSED, RATE_LIMITED; ArgumentError as
-   * `checkNewPublicKey`, KEY_ID_MISMATCH
+   * @param answer the response to a challenge for this key; undefined if the client sent none
+   * @throws ServiceError PUBLIC_KEY_REGISTERED, POSSESSION_REQUIRED, POSSESSION_REFUSED, RATE_LIMITED; ArgumentError
+   * KEY_ID_MISMATCH and the codes of `checkNewPublicKey`
    */
   async register(
     user: User,
@@ -93,7 +91,7 @@ export class KeyRegistration implements AsyncDisposable {
       await this.#workers.run(user.bizID, { publicKey });
     }
     await this.#store(user, record, answer, author);
-    // Reads the key even after a refused response, because a concurrent request may have registered it.
+    // Read the key even after a refused response, because a concurrent request may have registered it.
     const stored = await this.#find(user, record, author);
     if (stored === undefined) throw possessionRefused();
     return stored;
@@ -103,13 +101,13 @@ export class KeyRegistration implements AsyncDisposable {
     await this.#workers[Symbol.asyncDispose]();
   }
 
-  /** @throws ServiceError PUBLIC_KEY_REGISTERED if the user has a different key; this is recorded */
+  /** @throws ServiceError PUBLIC_KEY_REGISTERED if the user has a different key, after recording the conflict */
   async #find(user: User, record: KeyRecord, author: Author): Promise<RegisteredKey | undefined> {
     const { publicKeys, conflictingKeys, now } = this.#options;
     const registered = await publicKeys.get(user.region, user.userID);
     if (registered === undefined || registered.pubKey === record.pubKey) return registered;
     await conflictingKeys.offer(user, record, now(), author);
-    // The registered key may have been published meanwhile.
+    // The registered key may have been published since it was read.
     const { state, holdEndsAt } = (await publicKeys.get(user.region, user.userID)) ?? registered;
     const message =
       state === "pending"
@@ -119,13 +117,13 @@ export class KeyRegistration implements AsyncDisposable {
     throw new ServiceError(409, "PUBLIC_KEY_REGISTERED", message, { key });
   }
 
-  /** Takes the challenge and adds the key in one transaction: a repeated request finds either both done or neither. */
+  /** Takes the challenge and adds the key in one transaction, so that a repeated request finds both done or neither. */
   #store(user: User, record: KeyRecord, answer: ChallengeResponse | undefined, author: Author): Promise<void> {
     const { databases, publicKeys, holdPeriodMs } = this.#options;
     return databases.regions[user.region].transaction(async (transaction) => {
       if (answer !== undefined && !(await this.#possession.isProven(transaction, record, answer))) return;
       const possession = answer === undefined ? "unproven" : "proven";
-      // The publisher uses the same clock.
+      // Use the database's clock, as the publisher does.
       const registered = await readClock(transaction);
       const holdEndsAt = registered + holdPeriodMs;
       await publicKeys.add(transaction, user, record, { registered, holdEndsAt, possession }, author);
