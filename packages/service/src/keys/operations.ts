@@ -276,7 +276,7 @@ export const keyOperations = [
   }),
 ];
 
-/** The user who sent a request: the access token names its region. @throws ServiceError USER_UNKNOWN */
+/** Returns the calling user, in the region that the access token names. @throws ServiceError USER_UNKNOWN */
 async function callingUser({ users }: ServiceContext, { region, bizID, userID }: PrincipalOf<"user">): Promise<User> {
   const user = await users.getIn(region, userID);
   if (user?.bizID !== bizID) throw userUnknown();
@@ -288,7 +288,7 @@ function keyUnknown(message: string): never {
   throw new ServiceError(404, "PUBLIC_KEY_UNKNOWN", message);
 }
 
-/** Throws if a key could not be withdrawn, discarded or approved. @throws ServiceError PUBLIC_KEY_UNKNOWN, PUBLIC_KEY_SUBMITTED */
+/** @throws ServiceError PUBLIC_KEY_UNKNOWN, PUBLIC_KEY_SUBMITTED unless the outcome is `done` */
 function checkOutcome(outcome: DecisionOutcome): void {
   if (outcome === "unknown") keyUnknown("The user has no public key with this key_id.");
   if (outcome === "done") return;
@@ -296,7 +296,7 @@ function checkOutcome(outcome: DecisionOutcome): void {
   throw new ServiceError(409, "PUBLIC_KEY_SUBMITTED", message);
 }
 
-/** The user's key, if it has one, and its conflicting keys. */
+/** Returns the user's key, or the state `unregistered`, with the user's conflicting keys. */
 async function getKeyOrNone({ publicKeys, conflictingKeys: conflicting }: ServiceContext, user: User) {
   const [found, conflicts] = await Promise.all([
     publicKeys.get(user.region, user.userID),
@@ -323,7 +323,7 @@ function toEvent({ type, keyID, at, afterWithdrawal }: KeyEvent) {
   return { type, key_id: keyID, at, after_withdrawal: afterWithdrawal };
 }
 
-/** For a registered key, returns only its state: it needs no challenge. */
+/** A registered key needs no challenge, so only its state is returned. */
 function toChallenge({ userID }: User, made: Challenge | RegisteredKey) {
   if ("state" in made) return { user_id: userID, state: made.state };
   const { nonce, ephemeralKey, expires, service, registry } = made;
@@ -336,7 +336,7 @@ function toChallenge({ userID }: User, made: Challenge | RegisteredKey) {
   };
 }
 
-/** The response to a challenge in a request. @throws ServiceError FIELD_MISSING if one of the two fields is missing */
+/** Returns the response to a challenge in a request. @throws ServiceError FIELD_MISSING if only one field is present */
 function toChallengeResponse(nonce?: string, response?: string): ChallengeResponse | undefined {
   if (nonce !== undefined && response !== undefined) return { nonce, response };
   if (nonce === undefined && response === undefined) return undefined;

@@ -7,19 +7,19 @@ import type { User } from "../users/user.ts";
 import type { ChallengeStore } from "./challenges.ts";
 import type { CurveWorkers } from "./curveWorkers.ts";
 
-/** Lifetime of a challenge. */
+/** Lifetime of a challenge in ms. */
 const CHALLENGE_MS = 5 * 60 * 1000;
 
 /** Whether registration requires proof that the user holds the private key. */
 export type PossessionPolicy = "required" | "optional";
 
-/** The registry for which a response is valid. */
+/** The registry for which a response to a challenge is valid. */
 export type RegistryID = NonNullable<PossessionStatement["registry"]>;
 
-/** A challenge, as it is sent to the user. */
+/** A challenge in the form that the user receives. */
 export type Challenge = Pick<PossessionStatement, "service" | "registry" | "nonce" | "ephemeralKey" | "expires">;
 
-/** A user's response to a challenge, both in base64. */
+/** A user's response to a challenge. Both fields are in base64. */
 export interface ChallengeResponse {
   nonce: string;
   response: string;
@@ -28,13 +28,12 @@ export interface ChallengeResponse {
 interface PossessionOptions {
   challenges: ChallengeStore;
   workers: CurveWorkers;
-  /** Undefined if the service publishes no keys. */
+  /** The registry in which the service publishes keys. Undefined if it does not publish. */
   registry: RegistryID | undefined;
-  /** Returns milliseconds since 1970. */
   now: () => number;
 }
 
-/** Checks whether users hold the private keys of the keys that they register. docs/formats.md specifies the proof. */
+/** Checks that users possess the private keys for the keys that they register. docs/formats.md specifies the proof. */
 export class PossessionCheck {
   readonly #options: PossessionOptions;
 
@@ -44,7 +43,7 @@ export class PossessionCheck {
 
   /**
    * Makes and stores a challenge for a key.
-   * @param service URL of this service in apps
+   * @param service the service's URL in the app
    * @throws ArgumentError as `checkNewPublicKey`
    */
   async challenge({ userID, region, bizID }: User, record: KeyRecord, service: string): Promise<Challenge> {
@@ -57,7 +56,7 @@ export class PossessionCheck {
       userID,
       nonce: bytesToBase64(nonce),
       pubKey: record.pubKey,
-      // The database does not reveal the response, and no copy of the ephemeral private key exists.
+      // The database stores only a hash of the response, and the ephemeral private key is not stored anywhere.
       responseHash: sha256Hex(response),
       expires: challenge.expires,
     });
@@ -65,8 +64,8 @@ export class PossessionCheck {
   }
 
   /**
-   * Uses the challenge up, and checks the response to it.
-   * @param transaction of the user's region. Commit it in both cases: a challenge can be answered once
+   * Checks the response to a challenge, and deletes the challenge.
+   * @param transaction a transaction in the user's region. Commit it also after `false`: each challenge is usable once
    */
   async isProven(transaction: Database, { userID, pubKey }: KeyRecord, answer: ChallengeResponse): Promise<boolean> {
     const { challenges, now } = this.#options;
@@ -77,7 +76,7 @@ export class PossessionCheck {
   }
 }
 
-/** Compares hashes, in constant time. */
+/** Compares the hash of a response with the expected hash in constant time. */
 function isResponse(response: string, expectedHash: string): boolean {
   return timingSafeEqual(Buffer.from(sha256Hex(base64ToBytes(response))), Buffer.from(expectedHash));
 }

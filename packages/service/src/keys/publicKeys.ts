@@ -9,36 +9,36 @@ import { startOf } from "./conflictingKeys.ts";
 import { recordKeyChange } from "./keyEvents.ts";
 import { publicKeys } from "./tables.ts";
 
-/** `pending`: can be withdrawn. `submitted`: taken by a publisher. `published`: found on the chain. */
+/** `pending`: can be withdrawn. `submitted`: a publisher has taken the key. `published`: the key is on the chain. */
 type KeyState = "pending" | "submitted" | "published";
 
 /** The registration of a key. */
 export interface Registration {
-  /** Milliseconds since 1970. */
+  /** Time of the registration in milliseconds since 1970. */
   registered: number;
   /** End of the hold period in milliseconds since 1970. */
   holdEndsAt: number;
-  /** Whether the user proved to hold the private key. */
+  /** Whether the user proved possession of the private key. */
   possession: "proven" | "unproven";
 }
 
 /** A registered public key. */
 export interface RegisteredKey extends KeyRecord, Pick<Registration, "possession"> {
   state: KeyState;
-  /** End of the hold period in milliseconds since 1970; null while the partner must decide. */
+  /** End of the hold period in milliseconds since 1970. Null while the partner must decide. */
   holdEndsAt: number | null;
-  /** 64 hex digits; undefined until the key is part of a batch. */
+  /** The Merkle root (64 hex digits). Undefined until the key is part of a batch. */
   root?: string;
-  /** The transaction that published the root: 0x and 64 hex digits. */
+  /** The hash of the transaction that published the root: 0x and 64 hex digits. */
   transaction?: string;
 }
 
-/** Stores users' public keys, in the user's region. */
+/** Stores users' public keys, each in its user's region. */
 export class PublicKeyStore {
   readonly #holdOnConflict: boolean;
   readonly #inRegion;
 
-  /** @param holdOnConflict whether a key waits for its partner's decision if another key was offered for the user */
+  /** @param holdOnConflict whether a key waits for the partner's decision if another key was offered for the user */
   constructor(databases: Databases, holdOnConflict = false) {
     this.#holdOnConflict = holdOnConflict;
     const userID = sql.placeholder("userID");
@@ -53,8 +53,8 @@ export class PublicKeyStore {
   }
 
   /**
-   * Adds a user's key, unless the user has one.
-   * @param transaction of the user's region
+   * Adds a user's key, unless the user already has a key.
+   * @param transaction a transaction in the user's region
    * @throws ServiceError USER_DEACTIVATED
    */
   async add(
@@ -79,7 +79,7 @@ export class PublicKeyStore {
     await recordKeyChange(transaction, author, { action: "key.registered", at, partner: bizID, user: userID, data });
   }
 
-  /** @returns undefined when the user has not registered a key */
+  /** @returns undefined if the user has not registered a key */
   async get(region: Region, userID: UserID): Promise<RegisteredKey | undefined> {
     const [found] = await this.#inRegion[region].get.execute({ userID });
     if (found === undefined) return undefined;

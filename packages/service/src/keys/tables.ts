@@ -6,10 +6,11 @@ import { users } from "../users/tables.ts";
 import { batches } from "../publishing/tables.ts";
 
 /**
- * User's region: the one public key of each user, in base64. `possession` is "proven" if the user proved to hold the
- * private key. `hold_ends_at` is the end of the hold period. `undecided_since` is the time of the first conflicting key
- * that the partner has not decided about, or null. `submitted` is the time when a publisher took the key. From then on, it
- * cannot be withdrawn. `root` is null until the key is part of a batch. `biz_id` is the user's partner.
+ * In the user's region: the one public key of each user, in base64. `possession` is "proven" if the user proved
+ * possession of the private key. `hold_ends_at` ends the hold period. `undecided_since` is the time of the first
+ * conflicting key that the partner has not decided about, or null. `submitted` is the time when a publisher took the
+ * key. After that, the key cannot be withdrawn. `root` is null until the key is part of a batch. `biz_id` is the user's
+ * partner.
  */
 export const publicKeys = pgTable(
   "public_keys",
@@ -31,15 +32,15 @@ export const publicKeys = pgTable(
   (table) => [
     index("public_keys_by_root").on(table.root),
     index("pending_public_keys").on(table.bizID, table.userID).where(isNull(table.root)),
-    // This index is in storage order: a list of all pending keys in the order of the index above reads one page per key.
+    // This index is in storage order. Listing all pending keys with the index above would read one page per key.
     index("pending_keys_by_time").on(table.bizID, table.holdEndsAt).where(isNull(table.root)),
     index("publishable_keys").on(table.holdEndsAt, table.region).where(isNull(table.root)),
   ],
 );
 
 /**
- * User's region: conflicting keys. They were offered for a user who had another key, or were withdrawn. `decided` is when the partner
- * discarded or approved the user's key; null before.
+ * In the user's region: conflicting keys, which were withdrawn or were offered for a user who had another key.
+ * `decided` is the time when the partner discarded or approved the user's key, and null before.
  */
 export const conflictingKeys = pgTable(
   "conflicting_keys",
@@ -56,7 +57,7 @@ export const conflictingKeys = pgTable(
   (table) => [primaryKey({ columns: [table.userID, table.keyID] })],
 );
 
-/** User's region: the newest events of each user's key before its publication. */
+/** In the user's region: the newest events of each user's key before its publication. */
 export const keyEvents = pgTable(
   "key_events",
   {
@@ -73,8 +74,8 @@ export const keyEvents = pgTable(
 );
 
 /**
- * User's region: open challenges. `response_hash` is the SHA-256 of the only valid response. The table contains no response and no
- * private key.
+ * In the user's region: unanswered challenges. `response_hash` is the SHA-256 of the only valid response. The table
+ * contains no responses and no private keys.
  */
 export const possessionChallenges = pgTable(
   "possession_challenges",

@@ -8,26 +8,26 @@ import { userIDs, users } from "../users/tables.ts";
 import { publicKeys } from "./tables.ts";
 
 /**
- * The state of a user's key in a list. `waiting`: in its hold period. `undecided`: the partner must decide. `ready`: in the next
- * batch. `submitted`: taken by a publisher.
+ * The state of a user's key in a list. `waiting`: the hold period has not ended. `undecided`: the partner must decide.
+ * `ready`: the key will be in the next batch. `submitted`: a publisher has taken the key.
  */
 export const LISTED_STATES = ["unregistered", "waiting", "undecided", "ready", "submitted", "published"] as const;
 export type ListedState = (typeof LISTED_STATES)[number];
 
-/** A user with the state of its key and the last use of its tokens. Times are in milliseconds since 1970. */
+/** A user, the state of the user's key, and the last use of the user's tokens. Times are in milliseconds since 1970. */
 export interface UserWithKey {
   userID: UserID;
   region: Region;
   created: number;
   deactivated: number | null;
   state: ListedState;
-  /** The end of the hold period of a waiting key; null for other states. */
+  /** The end of the hold period of a waiting key. Null in other states. */
   holdEndsAt: number | null;
-  /** The hour in which a token of the user was last used; null if none was. */
+  /** The hour in which one of the user's tokens was last used. Null if none was used. */
   lastUsed: number | null;
 }
 
-/** Conditions for listed users, and the place of the page. */
+/** Filters for listed users, and the position and size of the page. */
 export interface UserFilter {
   state?: ListedState | undefined;
   region?: Region | undefined;
@@ -35,16 +35,15 @@ export interface UserFilter {
   limit: number;
 }
 
-/** A user's id, and the region of the user's data. */
 interface ID {
   userID: UserID;
   region: Region;
 }
 
-/** The number of ids that each query of a filtered list reads: few if many users match, at most 81,000 in total. */
+/** Numbers of ids that the queries of a filtered list read: few in the first query, at most 81,000 in total. */
 const IDS_PER_QUERY = [1_000, ...Array<number>(8).fill(10_000)];
 
-/** The roots of batches that are not confirmed. */
+/** The roots of batches that are not yet on the chain. */
 const openRoots = sql`select ${batches.root} from ${batches} where ${batches.blockNumber} is null`;
 
 /** Lists a partner's users with the states of their keys. */
@@ -59,21 +58,21 @@ export class UsersWithKeys {
   }
 
   /**
-   * Lists one page of a partner's users in the order of their ids. A page may have fewer users than `limit`, or none, although others
-   * follow: a request reads a limited number of ids.
+   * Lists one page of a partner's users in the order of their ids. A request reads a limited number of ids. The page
+   * may therefore have fewer users than `limit`, or none, even if more follow.
    * @param now milliseconds since 1970
-   * @returns `next` is null when no page follows
+   * @returns `next` is null if no page follows
    */
   async list(bizID: string, { state, region, after, limit }: UserFilter, now: number) {
     const found: UserWithKey[] = [];
     let last = after;
-    // One item more than the page shows whether another page follows.
+    // Read one more item than the page needs, to find out whether another page follows.
     const most = limit + 1;
     for (const size of state === undefined && region === undefined ? [most] : IDS_PER_QUERY) {
       const ids = await this.#readIDs(bizID, state, last, size, now);
       const here = ids.filter((id) => (region ?? id.region) === id.region);
       const candidates = await this.#withState(here, state);
-      // Reads more at a time if most candidates are erased users.
+      // Read more ids at a time if most candidates are erased users.
       for (let start = 0, count = most; start < candidates.length && found.length < most; start += count, count *= 2) {
         const users = await this.#describe(candidates.slice(start, start + count), now);
         found.push(...users.filter((user) => (state ?? user.state) === user.state));
@@ -88,7 +87,7 @@ export class UsersWithKeys {
     return { users: found, next: last ?? null };
   }
 
-  /** Leaves out users whose key cannot have this state, with one query per region. Possibly few users have it. */
+  /** Removes users whose key cannot have this state, with one query per region. */
   async #withState(ids: readonly ID[], state: ListedState | undefined): Promise<readonly ID[]> {
     if (state !== "unregistered" && state !== "published") return ids;
     const withKey = await this.#inRegions(ids, (database, userIDs) =>
@@ -103,7 +102,7 @@ export class UsersWithKeys {
     return ids.filter(({ userID }) => known.has(userID) === (state === "published"));
   }
 
-  /** Reads the next ids of a partner, from the index with the fewest other ids. */
+  /** Reads a partner's next ids from the index with the fewest unneeded ids. */
   #readIDs(bizID: string, state: ListedState | undefined, after: UserID | undefined, limit: number, now: number) {
     if (state === undefined || state === "unregistered" || state === "published")
       return this.#readAllIDs(bizID, after, limit);
@@ -128,7 +127,7 @@ export class UsersWithKeys {
       .limit(limit);
   }
 
-  /** One query per condition: with "or", PostgreSQL reads all keys of the partner. */
+  /** Reads ids with one query per condition. With "or", PostgreSQL would read all keys of the partner. */
   async #readKeyIDs(bizID: string, candidates: (SQL | undefined)[], after: UserID | undefined, limit: number) {
     const isNext = after === undefined ? undefined : gt(publicKeys.userID, after);
     const databases = new Set<Database>(Object.values(this.#databases.regions));
@@ -147,13 +146,13 @@ export class UsersWithKeys {
     return found.flat().sort(byUserID).slice(0, limit);
   }
 
-  /** The users of these ids. An id without a user is left out: its creation was interrupted, or the user is erased. */
+  /** Returns the users with these ids. Ids of erased users and of interrupted creations are omitted. */
   async #describe(ids: readonly ID[], now: number): Promise<UserWithKey[]> {
     const users = await this.#inRegions(ids, (database, userIDs) => this.#describeIn(database, userIDs, now));
     return users.sort(byUserID);
   }
 
-  /** Reads data of users, each in the user's region. */
+  /** Reads the data of each user from the user's region. */
   async #inRegions<Found>(
     ids: readonly ID[],
     read: (database: Database, userIDs: UserID[]) => PromiseLike<Found[]>,

@@ -6,7 +6,7 @@ import type { PublishingStatus } from "../publishing/publishingStatus.ts";
 import type { PartnerSummary } from "./partners.ts";
 import { amount, bizID, count, empty, limit, name, page, strict, text, timestamp, wei } from "../app/fields.ts";
 
-/** The highest limit of a partner's users: the largest value of PostgreSQL's `integer`. */
+/** The highest user limit of a partner: the largest value of PostgreSQL's `integer`. */
 const MAX_USERS = 2 ** 31 - 1;
 
 const userLimit = amount.max(MAX_USERS);
@@ -25,7 +25,7 @@ const partner = strict({
   server_tokens: count("active refresh tokens of its servers"),
 });
 
-/** The number of newest deliveries that decide whether an endpoint fails. */
+/** Number of recent deliveries that determine whether an endpoint is failing. */
 const NEWEST_DELIVERIES = 25;
 
 export const partnerOperations = [
@@ -206,7 +206,7 @@ async function failingWebhooks({ webhookEndpoints, webhookDeliveries }: ServiceC
   return endpoints.flatMap(({ endpointID }, i) => (failing[i] === true ? [endpointID] : []));
 }
 
-/** The state of publishing, without values for the operator only. */
+/** The state of publishing, without the values that only the operator may see. */
 function toChain({ chain: { chain_id, contract, state }, stores }: PublishingStatus) {
   const stores_answer = stores.every(({ error }) => error === undefined);
   return { chain_id, contract, block: state?.block ?? null, stores_answer };

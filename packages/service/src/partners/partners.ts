@@ -14,40 +14,40 @@ import { userCounts } from "../users/tables.ts";
 export interface Partner {
   bizID: string;
   name: string;
-  /** Milliseconds since 1970. */
+  /** Creation time in milliseconds since 1970. */
   created: number;
 }
 
-/** A partner with its numbers, for the operator. */
+/** A partner and its numbers, for the operator. */
 export interface PartnerSummary extends Partner {
-  /** Milliseconds since 1970; null while the partner is not suspended. */
+  /** Start of the suspension in milliseconds since 1970. Null if the partner is not suspended. */
   suspended: number | null;
-  /** Maximum number of users; null for no limit. */
+  /** Maximum number of users. Null for no limit. */
   userLimit: number | null;
   users: number;
-  /** Registered public keys that are not on the chain. */
+  /** Number of registered public keys that are not on the chain. */
   pendingKeys: number;
   publishedKeys: number;
-  /** Active refresh tokens of its servers. */
+  /** Number of active refresh tokens of the partner's servers. */
   serverTokens: number;
 }
 
-/** Conditions and page of a list of partners. */
+/** Filter and page of a list of partners. */
 export interface ListPartnersOptions {
-  /** A part of the name, in any case, or the beginning of the biz_id; undefined for all partners. */
+  /** A part of the name, in any case, or the beginning of the biz_id. Undefined for all partners. */
   search?: string | undefined;
-  /** The biz_id before the page; undefined for the first page. */
+  /** The last biz_id of the previous page. Undefined for the first page. */
   after?: string | undefined;
   limit: number;
 }
 
-/** Stores partners, in the home database, and their suspensions, in every database. */
+/** Stores partners in the home database, and their suspensions in every database. */
 export class PartnerStore {
   readonly #databases: Databases;
   readonly #home: Database;
   readonly #holdPeriodMs: number;
 
-  /** @param holdPeriodMs hold period of keys, which begins again when a suspension ends */
+  /** @param holdPeriodMs hold period of keys; it restarts when a suspension ends */
   constructor(databases: Databases, holdPeriodMs: number) {
     this.#databases = databases;
     this.#holdPeriodMs = holdPeriodMs;
@@ -84,7 +84,7 @@ export class PartnerStore {
     return { bizID: earlier.bizID, name, created: earlier.created };
   }
 
-  /** @returns undefined when there is no such partner */
+  /** @returns undefined if there is no such partner */
   async find(bizID: string): Promise<Partner | undefined> {
     const [found] = await this.#home.select().from(partners).where(eq(partners.bizID, bizID));
     return found;
@@ -94,7 +94,7 @@ export class PartnerStore {
     return (await this.find(bizID)) !== undefined;
   }
 
-  /** The number of a partner's users, erased ones included. */
+  /** Counts a partner's users, including erased users. */
   async countUsers(bizID: string): Promise<number> {
     const [found] = await this.#home
       .select({ users: sum(userCounts.users).mapWith(Number) })
@@ -107,14 +107,14 @@ export class PartnerStore {
     return (await this.#home.select().from(suspensions).where(eq(suspensions.bizID, bizID))).length > 0;
   }
 
-  /** Returns a partner with its numbers. @returns undefined when there is no such partner */
+  /** Returns a partner and its numbers. @returns undefined if there is no such partner */
   async get(bizID: string): Promise<PartnerSummary | undefined> {
     return (await this.#summarize(eq(partners.bizID, bizID), 1))[0];
   }
 
   /**
    * Lists one page of partners in the order of creation.
-   * @returns `next` is null when no page follows; undefined when there is no partner `after`
+   * @returns `next` is null if no page follows; undefined if the partner `after` does not exist
    */
   async list({
     search,
@@ -134,7 +134,7 @@ export class PartnerStore {
     return { partners: page, next: page.length === limit ? (page.at(-1)?.bizID ?? null) : null };
   }
 
-  /** Limits the number of a partner's users. @param userLimit null for any number */
+  /** Limits the number of a partner's users. @param userLimit null for no limit */
   async setUserLimit(bizID: string, userLimit: number | null, now: number, author: Author): Promise<void> {
     await this.#home.transaction(async (transaction) => {
       const isOther = sql`${partners.userLimit} is distinct from ${userLimit}::integer`;
@@ -146,8 +146,8 @@ export class PartnerStore {
   }
 
   /**
-   * Refuses all tokens of a partner and its users from now on, at all replicas. Repeating the call has no effect. The home
-   * database comes first: while a region is unreachable, the partner is listed as suspended and the call fails.
+   * Refuses all tokens of a partner and its users at all replicas. Repeating the call has no effect. The home database
+   * is changed first. If a region is unreachable, the call fails, but the partner is listed as suspended.
    */
   async suspend(bizID: string, since: number, author: Author): Promise<void> {
     for (const database of this.#all())
@@ -160,8 +160,8 @@ export class PartnerStore {
   }
 
   /**
-   * Ends a suspension. The hold period of pending keys begins again. The home database comes last: the partner is listed as suspended
-   * until no token is refused.
+   * Ends a suspension. The hold period of pending keys restarts. The home database is changed last: the partner is
+   * listed as suspended until all its tokens are accepted.
    */
   async resume(bizID: string, now: number, author: Author): Promise<void> {
     for (const database of [...this.#all()].reverse())
@@ -180,7 +180,7 @@ export class PartnerStore {
       });
   }
 
-  /** Each database once, the home database first. */
+  /** Returns each database once, the home database first. */
   #all(): Set<Database> {
     const { home, regions } = this.#databases;
     return new Set([home, ...REGIONS.map((region) => regions[region])]);
@@ -188,7 +188,7 @@ export class PartnerStore {
 
   async #summarize(condition: SQL | undefined, limit: number): Promise<PartnerSummary[]> {
     const { bizID, name, created, userLimit } = partners;
-    // Names in SQL: drizzle leaves out the tables of columns in a query of one table, but these are subqueries.
+    // drizzle omits the table of a column in queries of one table, so these subqueries name the columns in SQL.
     const userSum = sql`(select coalesce(sum(users), 0) from user_counts where user_counts.biz_id = partners.biz_id)`;
     const tokenCount = sql`(select count(*) from server_tokens where server_tokens.biz_id = partners.biz_id and revoked is null)`;
     const page = await this.#home
@@ -210,7 +210,7 @@ export class PartnerStore {
     }));
   }
 
-  /** Counts the public keys of these partners in all regions: the published ones as sums of days. */
+  /** Counts the public keys of these partners in all regions. Published keys are counted by adding the sums of days. */
   async #countKeys(bizIDs: readonly string[]): Promise<Map<string, { pendingKeys: number; publishedKeys: number }>> {
     const counts = new Map<string, { pendingKeys: number; publishedKeys: number }>();
     if (bizIDs.length === 0) return counts;

@@ -1,7 +1,7 @@
 import { integer, pgTable, text } from "drizzle-orm/pg-core";
 import { requestColumns, timestampMs } from "../database/columns.ts";
 
-/** Home database: partner companies. `user_limit` is the maximum number of the partner's users. */
+/** In the home database: partner companies. `user_limit` is the maximum number of a partner's users. */
 export const partners = pgTable("partners", {
   bizID: text("biz_id").primaryKey(),
   name: text("name").notNull(),
@@ -11,8 +11,8 @@ export const partners = pgTable("partners", {
 });
 
 /**
- * Every database: the suspended partners. Home and regions have a row each, so that a token is checked in the database that
- * stores it.
+ * In every database: the suspended partners. The home database and each region have a row for a suspended partner,
+ * because a token is checked in the database that stores it.
  */
 export const suspensions = pgTable("suspensions", {
   bizID: text("biz_id").primaryKey(),

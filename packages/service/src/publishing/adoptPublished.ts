@@ -7,22 +7,22 @@ import { batches } from "./tables.ts";
 import { conflictingKeys, publicKeys } from "../keys/tables.ts";
 import { users } from "../users/tables.ts";
 
-/** Differences between the database and published records. */
+/** The users whose stored keys were compared with published keys, by result. */
 export interface Adopted {
-  /** Users whose key the database had, but not as published. */
+  /** Users whose stored key was not marked as published. */
   recorded: UserID[];
-  /** Users who had another key. */
+  /** Users whose stored key was a different key. */
   replaced: UserID[];
-  /** Users who had no key. */
+  /** Users without a stored key. */
   added: UserID[];
-  /** Users whose key the database had as published under this root. */
+  /** Users whose stored key was already marked as published under this root. */
   unchanged: UserID[];
 }
 
 /**
- * Replaces users' keys by the published ones, which cannot change. A replaced key becomes a conflicting key. The caller
- * marks the keys as published. Erased users, and users that the database does not have, are left out.
- * @param transaction of the region
+ * Replaces users' stored keys with the published keys, which cannot change. A replaced key becomes a conflicting key.
+ * The caller marks the keys as published. Erased users and users that the database does not contain are skipped.
+ * @param transaction a transaction in the region
  * @param records all records of the root's file whose users have this root on the chain
  * @param now milliseconds since 1970
  */
@@ -49,7 +49,7 @@ export async function adoptPublished(
   const adopted: Adopted = { recorded: [], replaced: [], added: [], unchanged: [] };
   for (const { userID, pubKey, keyID } of records) {
     const known = keyOf.get(userID);
-    // For an erased user, only the key that was submitted before remains.
+    // For an erased user, only a key that was already submitted remains.
     const bizID = partnerOf.get(userID) ?? (known?.pubKey === pubKey ? known.bizID : undefined);
     if (bizID === undefined) continue;
     if (known === undefined) {

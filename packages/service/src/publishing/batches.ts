@@ -5,34 +5,34 @@ import type { Database, Databases } from "../database/database.ts";
 import { batches, batchShares, publishedDays } from "./tables.ts";
 import { publicKeys } from "../keys/tables.ts";
 
-/** A partner's part of a batch. */
+/** One partner's part of a batch. */
 export interface BatchShare {
-  /** 64 hex digits. */
+  /** The batch's Merkle root: 64 hex digits. */
   root: string;
   region: Region;
-  /** The partner's users in the batch. */
+  /** Number of the partner's users in the batch. */
   users: number;
-  /** Milliseconds since 1970. */
+  /** Creation time in milliseconds since 1970. */
   created: number;
-  /** Time of the confirmation in milliseconds since 1970; null before. */
+  /** Time of the confirmation in milliseconds since 1970. Null before the confirmation. */
   confirmed: number | null;
-  /** 0x and 64 hex digits; null until the root was seen on the chain. */
+  /** Hash of the transaction (0x and 64 hex digits). Null until the root is found on the chain. */
   transactionHash: string | null;
   blockNumber: number | null;
-  /** The partner's share of the gas, in proportion to its users; null if it is unknown. */
+  /** The partner's share of the gas, in proportion to its users. Null if unknown. */
   gas: bigint | null;
-  /** The partner's share of the cost in wei, rounded down; null if it is unknown. */
+  /** The partner's share of the cost in wei, rounded down. Null if unknown. */
   cost: bigint | null;
 }
 
 /** A partner's publications on one day (UTC). */
 export interface PublishedDay {
-  /** The beginning of the day, in milliseconds since 1970. */
+  /** Start of the day in milliseconds since 1970. */
   day: number;
   users: number;
-  /** The cost in wei. */
+  /** Cost in wei. */
   cost: bigint;
-  /** Number of these users whose cost is unknown. */
+  /** Number of users whose cost is unknown. */
   unpriced: number;
 }
 
@@ -41,32 +41,32 @@ export interface PendingKey {
   userID: UserID;
   region: Region;
   keyID: string;
-  /** Milliseconds since 1970. */
+  /** Time of the registration in milliseconds since 1970. */
   registered: number;
-  /** The earliest time of publication, in milliseconds since 1970; null while the partner must decide. */
+  /** Earliest time of publication in milliseconds since 1970. Null while the partner must decide. */
   holdEndsAt: number | null;
-  /** Whether a publisher took the key. */
+  /** Whether a publisher has taken the key. */
   submitted: boolean;
 }
 
-/** A page of a list: the cursor after which it begins, and its maximum size. */
+/** A page of a list: its maximum size, and the cursor after which it begins. */
 interface PageOptions {
   after?: string | undefined;
   limit: number;
 }
 
-/** Maximum days in a history: eight years. */
+/** Maximum number of days in a history: about eight years. */
 const MAX_DAYS = 3000;
 
-/** A cursor of a list of batches: when the last one was created, its root and its region. */
+/** The form of a batch list's cursor: the creation time, root and region of the last batch. */
 export const BATCH_CURSOR = new RegExp(`^(\\d{1,15})\\.(${MERKLE_ROOT.source.slice(1, -1)})\\.([a-z0-9-]{1,20})$`);
 
-/** The partner's share of a batch's amount, in proportion to its users. */
+/** Returns a partner's share of an amount for the whole batch, in proportion to its users. */
 const shareOf = (amount: unknown) =>
   sql`div(${amount} * ${batchShares.users}, greatest(${batches.addedCount}, ${batchShares.users}))`;
 const toBigInt = (value: unknown) => BigInt(String(value));
 
-/** Reads partners' parts of batches, and their pending keys. */
+/** Reads partners' parts of batches and their pending keys. */
 export class BatchStore {
   readonly #databases: ReadonlySet<Database>;
   readonly #holdOnConflict: boolean;
@@ -77,7 +77,7 @@ export class BatchStore {
     this.#holdOnConflict = holdOnConflict;
   }
 
-  /** Lists one page of a partner's parts of batches, with the newest first. @param after as `next` of the page before */
+  /** Lists one page of a partner's parts of batches, newest first. @param after `next` of the previous page */
   async listOfPartner(
     bizID: string,
     { after, limit }: PageOptions,
@@ -85,7 +85,7 @@ export class BatchStore {
     const { root, created, transactionHash, blockNumber, confirmed } = batches;
     const [, time = "", lastRoot = "", lastRegion = ""] = BATCH_CURSOR.exec(after ?? "") ?? [];
     const position = sql`(${created}, ${root}, ${batchShares.region})`;
-    // The first condition is about one table, so that an index finds the beginning of the page.
+    // The first condition concerns only one table, so that an index finds the start of the page.
     const isNext =
       after === undefined
         ? undefined
@@ -109,7 +109,7 @@ export class BatchStore {
     return { batches: page, next: last ? `${last.created}.${last.root}.${last.region}` : null };
   }
 
-  /** Lists a partner's publications by day, oldest first. */
+  /** Lists a partner's publications by day, oldest day first. */
   async history(bizID: string): Promise<PublishedDay[]> {
     const { day, users, cost, unpriced } = publishedDays;
     const rows = await this.#collect((database) =>
@@ -149,7 +149,7 @@ export class BatchStore {
     return { undecided, waiting, ready: total("all") - undecided - waiting };
   }
 
-  /** Lists one page of a partner's keys that are in no batch, in the order of user ids. @param after a user id */
+  /** Lists a page of a partner's keys that are in no batch, in the order of user ids. @param after a user id */
   async listPending(
     bizID: string,
     { after, limit }: PageOptions,
@@ -182,15 +182,15 @@ export class BatchStore {
     return sql`(${publicKeys.submitted} is null and ${publicKeys.undecidedSince} is not null)`;
   }
 
-  /** All regions' rows. Regions may share a database. */
+  /** Reads rows from all regions. Regions may share a database, which is then read once. */
   async #collect<Row>(select: (database: Database) => PromiseLike<Row[]>): Promise<Row[]> {
     return (await Promise.all([...this.#databases].map(select))).flat();
   }
 }
 
-/** Counts again how many users each partner has in these batches. @param transaction that changed the roots of keys */
+/** Recounts each partner's users in these batches. @param transaction the transaction that changed the keys' roots */
 export async function countShares(transaction: Database, roots: readonly string[]): Promise<void> {
-  // First, so that concurrent counts and changes of a batch wait for each other.
+  // Lock the batches first, so that concurrent counts and changes of a batch wait for each other.
   await transaction
     .select({ root: batches.root })
     .from(batches)

@@ -12,15 +12,15 @@ import type { Database } from "../database/database.ts";
 import { attempts, plans } from "./tables.ts";
 import type { Fenced } from "./lease.ts";
 
-/** Called when the journal changes. An error ends the round. */
+/** Functions that the journal calls when it changes. If one throws, the round ends. */
 export interface JournalHandlers {
-  /** Receives each plan after it is stored, and before any of its transactions is sent. */
+  /** Receives each plan after the plan is stored and before its first transaction is sent. */
   onPlan: (plan: Plan) => Promise<void>;
-  /** Receives the root of a batch before its first transaction is recorded and sent. */
+  /** Receives a batch's root before the batch's first transaction is recorded and sent. */
   onFirstAttempt: (root: string) => Promise<void>;
 }
 
-/** Stores a region's plan and attempts in the home database. Writes are fenced by the publisher's lease. */
+/** Stores a region's plan and its attempts in the home database. Only the holder of the publisher's lease can write. */
 export class DatabaseJournal implements Journal {
   readonly #home: Database;
   readonly #fenced: Fenced;
@@ -42,7 +42,7 @@ export class DatabaseJournal implements Journal {
     region: Region,
     handlers: JournalHandlers,
   ): Promise<DatabaseJournal> {
-    // The owner's transactions of all regions count for the limits of cost.
+    // Cost limits count the owner's transactions in all regions.
     const rows = await home.select().from(attempts).orderBy(asc(attempts.id));
     return new DatabaseJournal(
       home,
@@ -69,7 +69,7 @@ export class DatabaseJournal implements Journal {
     await this.#handlers.onPlan(plan);
   }
 
-  /** Replaces the unfinished plan by a part of it. Its attempts remain. */
+  /** Replaces the unfinished plan with a part of it. The recorded attempts remain. */
   async replacePlan(plan: Plan): Promise<void> {
     const text = [...serializePlan(plan)].join("");
     const isOfRegion = eq(plans.region, this.#region);

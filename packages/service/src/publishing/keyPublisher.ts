@@ -31,11 +31,11 @@ import { RootCheck } from "./rootCheck.ts";
 
 /** A published batch of keys. */
 export interface PublishedBatch {
-  /** 64 lowercase hex digits. */
+  /** The batch's Merkle root: 64 lowercase hex digits. */
   root: string;
-  /** The number of users who now have this root. */
+  /** Number of users who now have this root. */
   users: number;
-  /** 0x and 64 hex digits. */
+  /** Hash of the transaction: 0x and 64 hex digits. */
   transaction: string;
   block: number;
 }
@@ -43,25 +43,22 @@ export interface PublishedBatch {
 export interface KeyPublisherOptions {
   /** Whether a key with a conflicting key waits for the partner's decision. Default false. */
   holdOnConflict?: boolean;
-  /** Returns milliseconds since 1970. Default `Date.now`. */
+  /** Returns the current time in milliseconds since 1970. Default `Date.now`. */
   now?: () => number;
-  /**
-   * The number of blocks in which a reorganization may still remove a published root. `KeyPublisher` checks these roots
-   * again.
-   */
+  /** Receives each difference that a round finds, with the error of the check. */
   onDifference?: (difference: Difference, error: unknown) => void;
 }
 
-/** Blocks in which a reorganization may still remove a published root, so `KeyPublisher` checks it again. */
+/** A reorganization may remove roots from this many recent blocks, so these roots are checked again. */
 const REORGANIZATION_BLOCKS = 128;
-/** Time between two checks of a published root. */
+/** Time between two checks of a published root, in ms. */
 const RECHECK_MS = 24 * 60 * 60 * 1000;
 const MAX_DIFFERENCES = 100;
 
-/** Maximum attempts to publish a region's keys, each after a partner was suspended. */
+/** Maximum attempts to publish a region's keys. A new attempt follows each suspension of a partner. */
 const MAX_ATTEMPTS = 5;
 
-/** One call of `publish`. */
+/** The state of one call of `publish`. */
 interface Round {
   registry: Registry;
   check: RootCheck;
@@ -79,10 +76,10 @@ export class KeyPublisher {
   readonly #holdOnConflict: boolean;
   readonly #now: () => number;
   readonly #onDifference: (difference: Difference, error: unknown) => void;
-  /** The number of failed calls of `publish` in this process, by error code. UNEXPECTED: an error without a code. */
+  /** Number of failed calls of `publish` in this process, by error code. UNEXPECTED counts errors without a code. */
   readonly failures = new Map<string, number>();
 
-  /** @param signer signs for the registry's owner; undefined if the chain's endpoint does */
+  /** @param signer signs as the registry's owner; undefined if the chain's endpoint signs */
   constructor(
     databases: Databases,
     chain: ChainConfig,
@@ -99,18 +96,18 @@ export class KeyPublisher {
   }
 
   /**
-   * Publishes all keys whose hold period is over, region by region. Taken keys can no longer be withdrawn. An unfinished
-   * plan is finished first, under its own roots. The process may end at any time: the plan is in the database, and the next
-   * call reads its progress from the chain.
-   * @param author the actor in the audit log. Default the service
-   * @throws ArgumentError PUBLISHER_RUNNING when another replica publishes; and as `publish`
+   * Publishes all keys whose hold period is over, region by region. Keys that it takes can no longer be withdrawn. It
+   * first finishes an unfinished plan, under the plan's own roots. The process may end at any time: the plan is in the
+   * database, and the next call reads its progress from the chain.
+   * @param author the actor in the audit log. Default: the service
+   * @throws ArgumentError PUBLISHER_RUNNING if another replica publishes; and as `publish`
    */
   async publish(author: Author = SERVICE): Promise<PublishedBatch[]> {
     try {
       return await this.#publish(author);
     } catch (error) {
       const code = error instanceof KeyrootError ? error.code : "UNEXPECTED";
-      // Expected with several replicas, because only one of them publishes.
+      // This error is normal with several replicas, because only one of them publishes at a time.
       if (code !== "PUBLISHER_RUNNING") this.failures.set(code, (this.failures.get(code) ?? 0) + 1);
       throw error;
     }
@@ -158,7 +155,7 @@ export class KeyPublisher {
     return confirmed.filter(({ root }) => own.has(root));
   }
 
-  /** The number of registered keys that the next call of `publish` would publish, in all regions. */
+  /** Counts the registered keys that the next call of `publish` would publish, in all regions. */
   async countPublishable(): Promise<number> {
     let keys = 0;
     for (const region of REGIONS)
@@ -166,7 +163,7 @@ export class KeyPublisher {
     return keys;
   }
 
-  /** The number of keys that could have been published for this many seconds, in all regions. */
+  /** Counts the keys that could have been published at least this many seconds ago, in all regions. */
   async countOverdue(seconds: number): Promise<number> {
     let keys = 0;
     for (const region of REGIONS)
@@ -174,12 +171,12 @@ export class KeyPublisher {
     return keys;
   }
 
-  /** The state of the chain, with the owner's balance. */
+  /** Returns the state of the chain, with the owner's balance. */
   checkChain(): Promise<PublishingStatus["chain"]> {
     return checkChain(this.#chain);
   }
 
-  /** The state of the chain, the stores and the publisher. */
+  /** Returns the state of the chain, the stores and the publisher. */
   async status(): Promise<PublishingStatus> {
     const [chain, stores, publishable, running, differences] = await Promise.all([
       this.checkChain(),
@@ -193,7 +190,7 @@ export class KeyPublisher {
 
   /**
    * Compares published roots with the chain and the files, if their last comparison is more than a day old.
-   * @throws ArgumentError PUBLISHER_RUNNING when a replica publishes; and as `recheck`
+   * @throws ArgumentError PUBLISHER_RUNNING if a replica publishes; and as `recheck`
    */
   recheck(): Promise<Recheck> {
     return withLease(this.#databases.home, async (_fenced, lost) => {
@@ -204,7 +201,7 @@ export class KeyPublisher {
     });
   }
 
-  /** The differences that the last checks found, at most 100 in each database. */
+  /** Lists the differences that the last checks found, at most 100 in each database. */
   async listDifferences(): Promise<Difference[]> {
     const found: Difference[] = [];
     for (const region of distinctRegions(this.#databases))
@@ -214,8 +211,8 @@ export class KeyPublisher {
   }
 
   /**
-   * After restoring a backup: adds published keys that are missing from the databases, and replaces keys that differ.
-   * @throws ArgumentError PUBLISHER_RUNNING when a replica publishes; and as `reconcile`
+   * Adds published keys that are missing from the databases and replaces different keys, after a backup is restored.
+   * @throws ArgumentError PUBLISHER_RUNNING if a replica publishes; and as `reconcile`
    */
   reconcile(): Promise<Reconciliation> {
     return withLease(this.#databases.home, async (_fenced, lost) => {
@@ -224,7 +221,7 @@ export class KeyPublisher {
     });
   }
 
-  /** @param lost aborts all calls to the chain when the lease is lost */
+  /** @param lost aborts all calls to the chain if the lease is lost */
   async #connect(lost: AbortSignal, rpcUrl = this.#chain.rpcUrl): Promise<Registry> {
     const { contract, chainId, allowHttp } = this.#chain;
     const { rpcBytes: maxBytes, timeoutMs } = DEFAULT_LIMITS;
@@ -235,9 +232,9 @@ export class KeyPublisher {
   }
 
   /**
-   * Records published roots: the roots of this round, and the roots of users whom another publisher published. A key is
-   * recorded only after the root's file was verified, and the root was read at a final block. The next round tries all
-   * other roots again.
+   * Records the roots that this round published, and the roots that other publishers gave to users. A key is recorded
+   * only after the root's file is verified and the root is read at a final block. The next round tries the remaining
+   * roots again.
    */
   async #confirm(
     region: Region,
@@ -277,7 +274,7 @@ export class KeyPublisher {
     });
   }
 
-  /** Checks the roots of recent blocks again, which a reorganization may have removed. */
+  /** Checks the roots of recent blocks again, because a reorganization may have removed them. */
   async #recheckRecent(region: Region, check: RootCheck): Promise<void> {
     const final = await check.finalBlock();
     const recent = await this.#publications.publishedSince(region, final - REORGANIZATION_BLOCKS);
@@ -293,7 +290,7 @@ export class KeyPublisher {
     return { databases: this.#databases, publications: this.#publications, check, now: this.#now };
   }
 
-  /** @param lost aborts all calls to the chain when the lease is lost */
+  /** @param lost aborts all calls to the chain if the lease is lost */
   async #openCheck(registry: Registry, lost: AbortSignal): Promise<RootCheck> {
     const { secondRpcUrl, chainId, confirmations, files } = this.#chain;
     const second = secondRpcUrl === undefined ? [] : [await this.#connect(lost, secondRpcUrl)];
@@ -310,7 +307,7 @@ export class KeyPublisher {
   }
 }
 
-/** The users of each root that a round published, or found on the chain. */
+/** Groups users by the roots that a round published or found on the chain. */
 function usersByRoot(published: readonly PublishedRoot[], events: readonly PublishEvent[]): Map<string, UserID[]> {
   const users = new Map(published.map(({ root, userIDs }) => [root, [...userIDs]]));
   const others = events.flatMap((event) => {

@@ -6,18 +6,18 @@ import { publisherLeases } from "./tables.ts";
 
 /** The name of the only lease. */
 const NAME = "publisher";
-/** Duration of the lease after its last renewal. */
+/** Duration of the lease after its last renewal, in seconds. */
 const LEASE_SECONDS = 30;
 const RENEW_MS = 10_000;
 
-/** Runs a transaction of the home database, in which no other publisher can take the lease. */
+/** Runs a transaction of the home database. No other publisher can take the lease during the transaction. */
 export type Fenced = <T>(work: (transaction: Database) => Promise<T>) => Promise<T>;
 
 /**
- * Runs `work` with the publisher's lease: a row of the home database that expires by the database's clock. Each holder gets
- * a greater fencing token. So an earlier holder that paused can no longer write.
- * @param work receives the fenced transaction, and a signal that aborts when the lease is lost
- * @throws ArgumentError PUBLISHER_RUNNING when another publisher holds the lease, or took it during `work`
+ * Runs `work` with the publisher's lease. The lease is a row of the home database that expires by the database's clock.
+ * Each holder gets a greater fencing token, so an earlier holder that was paused can no longer write.
+ * @param work receives a function that runs fenced transactions, and a signal that aborts when the lease is lost
+ * @throws ArgumentError PUBLISHER_RUNNING if another publisher holds the lease or took it during `work`
  */
 export async function withLease<T>(
   home: Database,
@@ -37,7 +37,7 @@ export async function withLease<T>(
     .returning();
   if (lease === undefined) throw publisherRunning("Another publisher is running.");
 
-  // The fence alone is not enough, because a restored database repeats fence numbers.
+  // Fencing tokens alone are not enough, because a restored database issues the same tokens again.
   const isOurs = and(
     eq(publisherLeases.name, NAME),
     eq(publisherLeases.fence, lease.fence),
@@ -50,14 +50,14 @@ export async function withLease<T>(
   };
   const timer = setInterval(
     () => {
-      // A failed renewal is tried again. If the database stays unreachable, the lease expires.
+      // A failed renewal is tried again later. If the database stays unreachable, the lease expires.
       renew().catch(() => undefined);
     },
     Math.max(100, Math.min(RENEW_MS, (leaseSeconds * 1000) / 3)),
   );
   const fenced: Fenced = (write) =>
     home.transaction(async (transaction) => {
-      // The row lock keeps other publishers from taking the lease before the transaction ends.
+      // The row lock prevents other publishers from taking the lease before the transaction ends.
       const [held] = await transaction.select().from(publisherLeases).where(isOurs).for("update");
       if (held === undefined) throw publisherRunning("Another publisher has taken over.");
       return write(transaction);

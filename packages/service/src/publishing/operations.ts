@@ -191,20 +191,20 @@ function toRun({ started, ended, batches, error }: PublishRun) {
   return { started, ended, batches: [...batches], error: codeOf(error) };
 }
 
-/** Logs the error of a status check. @returns its code, for the page */
+/** Logs the error of a status check. @returns the error's code, for the page */
 function logFailure(error: unknown, request: FastifyRequest): string | null {
   if (error !== undefined) request.log.warn({ err: error }, "system status check failed");
   return codeOf(error);
 }
 
-/** The code of an error. Its message may contain URLs with secrets, which no page shows. */
+/** The code of an error. Pages do not show the message, because it may contain URLs with secrets. */
 function codeOf(error: unknown): string | null {
   if (error === undefined) return null;
   const { code } = error as { code?: unknown };
   return typeof code === "string" && /^[A-Z_]{3,40}$/.test(code) ? code : toServiceError(error).code;
 }
 
-/** The error of a service without a configured chain. */
+/** The error of a service that has no configured chain. */
 function publishUnavailable(): ServiceError {
   const message = "This service does not publish: set KEYROOT_RPC_URL, KEYROOT_CONTRACT and KEYROOT_FILES.";
   return new ServiceError(503, "UNAVAILABLE", message);

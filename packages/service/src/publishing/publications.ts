@@ -9,21 +9,21 @@ import { countShares } from "./batches.ts";
 import { batches } from "./tables.ts";
 import { isOfSuspended } from "./takePublishable.ts";
 
-/** A root on the chain, and the users who have it. */
+/** A root on the chain and the users who have it. */
 interface PublishedRoot {
   root: string;
   userIDs: readonly UserID[];
   transactionHash: string;
   blockNumber: number;
-  /** 0x and 64 hex digits. */
+  /** Hash of the block: 0x and 64 hex digits. */
   blockHash: string;
   /** Gas that the transaction used. */
   gasUsed?: number | undefined;
-  /** Wei per unit of gas. */
+  /** Price in wei per unit of gas. */
   gasPrice?: bigint | undefined;
-  /** Wei, in addition to gas, on OP-stack chains. */
+  /** Additional fee in wei on OP-stack chains. */
   dataFee?: bigint | undefined;
-  /** Number of users, of all partners, who got the root by this transaction. */
+  /** Number of users of all partners who got the root in this transaction. */
   addedCount?: number | undefined;
 }
 
@@ -32,7 +32,7 @@ const UNPUBLISHED = {
   ...{ transactionHash: null, blockNumber: null, blockHash: null, confirmed: null },
   ...{ gasUsed: null, cost: null, addedCount: null },
 } as const;
-/** Records the publication of keys, in the users' region. */
+/** Records publications of keys, each in its user's region. */
 export class PublicationStore {
   readonly #databases: Databases;
 
@@ -41,7 +41,7 @@ export class PublicationStore {
   }
 
   /**
-   * Records that keys are part of the batch with this root, before its transaction is sent.
+   * Records that keys are part of the batch with this root. Called before the batch's transaction is sent.
    * @param now milliseconds since 1970
    */
   async markSubmitted(region: Region, root: string, userIDs: readonly UserID[], now: number): Promise<void> {
@@ -74,7 +74,7 @@ export class PublicationStore {
           target: batches.root,
           set: {
             ...{ ...block, confirmed: sql`coalesce(${batches.confirmed}, ${now})` },
-            // Keeps the stored values if the caller has none.
+            // Keep a stored value if the caller has no new one.
             gasUsed: sql`coalesce(excluded.gas_used, ${batches.gasUsed})`,
             cost: sql`coalesce(excluded.cost, ${batches.cost})`,
             addedCount: sql`coalesce(excluded.added_count, ${batches.addedCount})`,
@@ -89,7 +89,7 @@ export class PublicationStore {
   }
 
   /**
-   * Records published keys that are missing from the database, or differ from it: see `adoptPublished`.
+   * Records published keys that are missing from the database or differ from its keys: see `adoptPublished`.
    * @param records all records of the root's file whose users have this root on the chain
    * @param now milliseconds since 1970
    */
@@ -109,7 +109,7 @@ export class PublicationStore {
     return adopted;
   }
 
-  /** One user of each root that was published in block `blockNumber` or later. */
+  /** Lists the roots that were published in block `blockNumber` or later, each with one of its users. */
   async publishedSince(region: Region, blockNumber: number): Promise<{ root: string; userID: UserID }[]> {
     return this.#databases.regions[region]
       .selectDistinctOn([batches.root], { root: batches.root, userID: publicKeys.userID })
@@ -118,14 +118,14 @@ export class PublicationStore {
       .where(and(eq(publicKeys.region, region), gte(batches.blockNumber, blockNumber)));
   }
 
-  /** The users whose key the database has in this batch. */
+  /** Lists the users whose key is in this batch according to the database. */
   async usersOf(region: Region, root: string): Promise<UserID[]> {
     const { userID } = publicKeys;
     const found = this.#databases.regions[region].select({ userID }).from(publicKeys).where(eq(publicKeys.root, root));
     return (await found).map((row) => row.userID);
   }
 
-  /** Whether a batch has a user of a suspended partner. */
+  /** Whether a batch contains a user of a suspended partner. */
   async hasSuspended(region: Region, root: string): Promise<boolean> {
     const found = this.#databases.regions[region]
       .select({ userID: publicKeys.userID })
@@ -135,7 +135,9 @@ export class PublicationStore {
     return (await found).length > 0;
   }
 
-  /** Lists published roots, and those with a difference, whose last check was before a time. The oldest check is first. */
+  /**
+   * Lists roots that were last checked before a time, oldest check first: published roots and those with a difference.
+   */
   async listToCheck(region: Region, before: number, limit: number): Promise<string[]> {
     const isDue = or(isNull(batches.checked), lt(batches.checked, before));
     const found = await this.#databases.regions[region]
@@ -147,7 +149,7 @@ export class PublicationStore {
     return found.map(({ root }) => root);
   }
 
-  /** Records that the chain does not have this root for these users. Their keys are submitted again. */
+  /** Records that these users do not have this root on the chain. Their keys will be submitted again. */
   async markLost(region: Region, root: string, userIDs: readonly UserID[], now: number): Promise<void> {
     const difference = { checked: now, difference: "NOT_PUBLISHED" };
     const ofBatch = eq(publicKeys.root, root);
@@ -165,7 +167,7 @@ export class PublicationStore {
     });
   }
 
-  /** Records that a root was checked. @param difference the error code of the check; null if it succeeded. The keys' state remains */
+  /** Records a root's check, without changing keys. @param difference the check's error code; null after success */
   async noteCheck(region: Region, root: string, difference: string | null, now: number): Promise<void> {
     await this.#databases.regions[region]
       .insert(batches)
@@ -173,7 +175,6 @@ export class PublicationStore {
       .onConflictDoUpdate({ target: batches.root, set: { checked: now, difference } });
   }
 
-  /** Lists the differences that the last checks found. */
   async listDifferences(region: Region, limit: number): Promise<{ root: string; code: string }[]> {
     return this.#databases.regions[region]
       .select({ root: batches.root, code: sql<string>`${batches.difference}` })
@@ -183,7 +184,7 @@ export class PublicationStore {
       .limit(limit);
   }
 
-  /** Deletes the differences of batches without users. Their keys are published under other roots. */
+  /** Deletes the differences of batches without users, because the users' keys were published under other roots. */
   async dropEmptyBatches(region: Region, before: number): Promise<void> {
     const isEmpty = sql`not exists (select from public_keys where public_keys.root = batches.root)`;
     await this.#databases.regions[region]
@@ -191,7 +192,7 @@ export class PublicationStore {
       .where(and(isNotNull(batches.difference), isNull(batches.blockNumber), lt(batches.checked, before), isEmpty));
   }
 
-  /** Finds the users without a recorded publication under this root. Only the publisher changes that. */
+  /** Finds users without a recorded publication under this root. Only the publisher can change the result. */
   async #findUnpublished(database: Database, root: string, userIDs: readonly UserID[]) {
     const found: Pick<Claim & KeyRecord, "userID" | "bizID" | "keyID">[] = [];
     const isPublished = and(eq(publicKeys.root, root), isNotNull(batches.blockNumber));
@@ -208,12 +209,12 @@ export class PublicationStore {
     return found;
   }
 
-  /** The list takes several statements, because PostgreSQL accepts at most 65,535 parameters in one. */
+  /** Uses several statements for a long list, because PostgreSQL accepts at most 65,535 parameters per statement. */
   async #setRoot(database: Database, root: string, userIDs: readonly UserID[]): Promise<void> {
     const changed = new Set([root]);
     for (let i = 0; i < userIDs.length; i += USERS_PER_STATEMENT) {
       const some = inArray(publicKeys.userID, userIDs.slice(i, i + USERS_PER_STATEMENT));
-      // Another publisher may have added these users before this batch's transaction did.
+      // Another publisher may have published these users before this batch's transaction.
       const earlier = await database.selectDistinct({ root: publicKeys.root }).from(publicKeys).where(some);
       for (const row of earlier) if (row.root !== null) changed.add(row.root);
       await database.update(publicKeys).set({ root }).where(some);

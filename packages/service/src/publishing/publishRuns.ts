@@ -1,18 +1,18 @@
 import type { Author } from "../auditLog/recordChange.ts";
 import type { PublishedBatch } from "./keyPublisher.ts";
 
-/** A call of the publisher that a person started. Times are in milliseconds since 1970. */
+/** A run of the publisher that a person started. Times are in milliseconds since 1970. */
 export interface PublishRun {
   started: number;
-  /** Null while it runs. */
+  /** End of the run. Null while it is in progress. */
   ended: number | null;
-  /** Published batches; empty while it runs. */
+  /** Published batches. Empty while the run is in progress. */
   batches: readonly PublishedBatch[];
-  /** Undefined if it did not fail. */
+  /** The error of a failed run, otherwise undefined. */
   error: unknown;
 }
 
-/** Publishes in the background, so that no request stays open until transactions are confirmed. */
+/** Publishes in the background, so that no request waits until transactions are confirmed. */
 export class PublishRuns {
   readonly #publish: (author: Author) => Promise<PublishedBatch[]>;
   readonly #now: () => number;
@@ -24,12 +24,12 @@ export class PublishRuns {
     this.#now = now;
   }
 
-  /** The last run of this process; undefined before the first one. */
+  /** The last run of this process. Undefined before the first run. */
   get last(): PublishRun | undefined {
     return this.#last;
   }
 
-  /** Starts a run, unless one of this process is running. A failed run also ends, and keeps its error. */
+  /** Starts a run, unless this process is already running one. A failed run keeps its error. */
   start(author: Author, onFailure: (error: unknown) => void): PublishRun {
     if (this.#running !== undefined && this.#last !== undefined) return this.#last;
     const started = this.#now();
@@ -51,7 +51,7 @@ export class PublishRuns {
     return run;
   }
 
-  /** Resolves when no run of this process is running. */
+  /** Resolves when this process has no run in progress. */
   async ended(): Promise<void> {
     await this.#running;
   }

@@ -9,30 +9,32 @@ import { openStore } from "@keyroot/operator/publisher";
 import type { ChainConfig } from "./chainConfig.ts";
 import type { Difference } from "./recheck.ts";
 
-/** The state of the parts that publishing needs. Without an error, `error` is undefined. */
+/** The state of the parts that publishing needs. `error` is undefined if the part works. */
 export interface PublishingStatus {
   chain: {
     chain_id: number;
     contract: string;
     error: unknown;
-    /** The newest block, the registry's owner, its balance in wei, and the price of gas in wei; null if they are unknown. */
+    /**
+     * The newest block, the registry's owner, its balance in wei, and the gas price in wei; null if they are unknown.
+     */
     state: { block: number; owner: string; balance: string; fee: string } | null;
   };
   stores: { region: Region; location: string; error: unknown }[];
-  /** Keys that the next round would publish. */
+  /** Number of keys that the next round would publish. */
   publishable: number;
-  /** Whether a replica publishes now. */
+  /** Whether a replica is publishing now. */
   running: boolean;
-  /** Roots for which chain, files and databases differed at the last check. */
+  /** Roots for which the chain, files and databases differed at the last check. */
   differences: Difference[];
 }
 
-/** The time limit of a check in ms. A longer check has failed. */
+/** Time limit of a check in ms. A check that takes longer has failed. */
 const CHECK_MS = 5_000;
-/** A root that no file has as its name. */
+/** A root that names no file. */
 const NO_ROOT = "0".repeat(64);
 
-/** Checks that the endpoint answers for the configured chain, and reads the owner's balance. */
+/** Checks that the endpoint serves the configured chain, and reads the owner's balance. */
 export async function checkChain(chain: ChainConfig): Promise<PublishingStatus["chain"]> {
   const { chainId, contract, rpcUrl, allowHttp } = chain;
   const identity = { chain_id: chainId, contract };
@@ -56,7 +58,7 @@ export async function checkChain(chain: ChainConfig): Promise<PublishingStatus["
   }
 }
 
-/** Reads from each region's store of files. */
+/** Checks that the store of each region's files can be read. */
 export function checkStores({ files }: ChainConfig): Promise<PublishingStatus["stores"]> {
   return Promise.all(
     REGIONS.map(async (region) => {

@@ -1,9 +1,9 @@
-/** Maximum age of a repeated answer, in ms. */
+/** Maximum age of a reused result, in ms. */
 const MAX_AGE_MS = 30_000;
 
 /**
- * Repeats an asynchronous check at most every half minute. Callers in between get the same result, so that many callers cause
- * few checks.
+ * Runs an asynchronous check at most once per 30 seconds. Calls in between get the same result, so that many calls
+ * cause few checks.
  * @param now returns milliseconds since 1970
  */
 export function recent<Result>(check: () => Promise<Result>, now: () => number): () => Promise<Result> {
@@ -12,7 +12,7 @@ export function recent<Result>(check: () => Promise<Result>, now: () => number):
     if (last === undefined || Math.abs(now() - last.at) > MAX_AGE_MS) {
       const started = { at: now(), result: check() };
       last = started;
-      // The next call repeats a failed check.
+      // After a failed check, the next call checks again.
       started.result.catch(() => {
         if (last === started) last = undefined;
       });

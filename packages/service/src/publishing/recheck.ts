@@ -5,21 +5,21 @@ import type { Database, Databases } from "../database/database.ts";
 import type { PublicationStore } from "./publications.ts";
 import type { RootCheck } from "./rootCheck.ts";
 
-/** A root for which chain, file and database differed at the last check. */
+/** A root for which the chain, file and database differed at the last check. */
 export interface Difference {
   region: Region;
   root: string;
-  /** The error code of the check. */
+  /** The error code of the failed check. */
   code: string;
 }
 
-/** The results of a check, as numbers. */
+/** Results of comparing published roots with the chain. */
 export interface Recheck {
-  /** The number of compared roots. */
+  /** Number of compared roots. */
   roots: number;
-  /** Keys that are published in the database, but not on the chain. They are submitted again. */
+  /** Number of keys that the database marks as published but the chain does not have. They are submitted again. */
   lost: number;
-  /** Roots that could not be confirmed. */
+  /** Roots that the check could not confirm. */
   differences: Difference[];
 }
 
@@ -27,17 +27,17 @@ export interface RecheckOptions {
   databases: Databases;
   publications: PublicationStore;
   check: RootCheck;
-  /** Returns milliseconds since 1970. */
+  /** Returns the current time in milliseconds since 1970. */
   now: () => number;
 }
 
-/** The number of roots that are read from the database at once. */
+/** Number of roots that one query reads. */
 const PAGE = 100;
 
 /**
- * Compares published roots with the chain and with their files, and repairs the database: keys that are not on the chain are submitted
- * again, and keys that differ from the published ones are replaced. The caller holds the publisher's lease.
- * @param before compares the roots that were checked before this time, in milliseconds since 1970
+ * Compares published roots with the chain and their files, and corrects the database. Keys that are not on the chain
+ * are submitted again. Keys that differ from the published keys are replaced. The caller holds the publisher's lease.
+ * @param before compares only roots that were last checked before this time, in milliseconds since 1970
  * @throws TransportError as the endpoints and the stores. The next call continues
  */
 export async function recheck(
@@ -61,7 +61,7 @@ export async function recheck(
   return result;
 }
 
-/** Compares one root. @returns the number of keys that were lost, and the error code of the check */
+/** Compares one root. @returns the number of lost keys, and the error code of the check */
 export async function recheckRoot(
   root: string,
   region: Region,
@@ -83,7 +83,7 @@ export async function recheckRoot(
   }
 }
 
-/** The first region of each database. */
+/** Returns the first region of each database. */
 export function distinctRegions({ regions }: Databases): Region[] {
   const first = new Map<Database, Region>();
   for (const region of REGIONS) if (!first.has(regions[region])) first.set(regions[region], region);

@@ -6,30 +6,30 @@ import { userIDs } from "../users/tables.ts";
 import { type Difference, recheck, type RecheckOptions } from "./recheck.ts";
 import type { CheckedRoot } from "./rootCheck.ts";
 
-/** Differences between the chain and the databases, by number of users. */
+/** Differences between the chain and the databases, as numbers of keys. */
 export interface Reconciliation {
-  /** The number of roots on the chain. */
+  /** Number of roots on the chain. */
   roots: number;
-  /** Keys that were not recorded as published. */
+  /** Number of published keys that the database had not marked as published. */
   recorded: number;
-  /** Keys that the published key replaced. The replaced key is now a conflicting key. */
+  /** Number of stored keys that published keys replaced. Each replaced key is now a conflicting key. */
   replaced: number;
-  /** Keys of users who had none. */
+  /** Number of published keys that were added for users without a key. */
   added: number;
-  /** Keys that are published in the database, but not on the chain. They are submitted again. */
+  /** Number of keys that the database marked as published but the chain does not have. They are submitted again. */
   lost: number;
   /** Users with a published key who are missing from the databases. */
   unknownUsers: UserID[];
-  /** Roots whose file is in no store, so their users could not be compared. */
+  /** Roots whose file is in no store. Their users could not be compared. */
   missingFiles: string[];
-  /** Other roots that could not be confirmed. */
+  /** Other roots that the check could not confirm. */
   differences: Difference[];
 }
 
 /**
- * Compares the databases with the chain and the Merkle-tree files, in both directions. Adds missing published keys, replaces keys that
- * differ, and submits keys again that are not on the chain. Needed after a restore: the chain is newer than the backup. The caller holds
- * the publisher's lease.
+ * Compares the databases with the chain and the Merkle-tree files, in both directions. It adds missing published keys
+ * and replaces different keys. Keys that are not on the chain are submitted again. This is needed after a restore,
+ * because the chain is newer than the backup. The caller holds the publisher's lease.
  * @throws VerificationError as `RootCheck.check`, except FILE_NOT_FOUND; TransportError as the chain and the stores
  */
 export async function reconcile(options: RecheckOptions): Promise<Reconciliation> {
@@ -49,7 +49,7 @@ export async function reconcile(options: RecheckOptions): Promise<Reconciliation
       result.missingFiles.push(root);
     }
   }
-  // The roots above were compared after `started`.
+  // Skip the roots above, which were compared after `started`.
   const { lost, differences } = await recheck(options, started);
   return { ...result, lost, differences: differences.filter(({ root }) => !result.missingFiles.includes(root)) };
 }
@@ -60,7 +60,7 @@ async function adoptRoot(
   { databases, publications, now }: RecheckOptions,
   result: Reconciliation,
 ): Promise<void> {
-  // The contract keeps a user's first root, so users of this file may have another one.
+  // The contract keeps a user's first root, so the users of this file may have other roots.
   if (added === undefined || blockHash === undefined) return;
   const ids = records.map(({ userID }) => userID);
   const owned = await databases.home.select().from(userIDs).where(isAnyOf(userIDs.userID, ids));

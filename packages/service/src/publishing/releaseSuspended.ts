@@ -10,9 +10,9 @@ import { isInOpenBatch } from "./tables.ts";
 import { isOfSuspended } from "./takePublishable.ts";
 
 /**
- * Takes the keys of suspended partners out of batches for which no transaction was sent, so that users can withdraw them
- * and partners can discard them. The batches are made again without these keys.
- * @param database of the region
+ * Removes the keys of suspended partners from unsent batches, so that users can withdraw them and partners can discard
+ * them. The batches are rebuilt without these keys.
+ * @param database the region's database
  */
 export async function releaseSuspended(
   database: Database,
@@ -30,7 +30,7 @@ export async function releaseSuspended(
   const unsent = taken.filter(({ root }) => root === null || !sent.has(root));
   const plan = await journal.readPlan();
   if (plan !== undefined) await journal.replacePlan(withoutUsers(plan, unsent, sent));
-  // A key may be on the chain although the journal has lost its transaction, after a restore.
+  // After a restore, a key may be on the chain even if its transaction is missing from the journal.
   const ids = unsent.map(({ userID }) => userID);
   const roots = await registry.getMerkleTreeRoots(ids);
   const released = ids.filter((_, i) => roots[i] === undefined);
@@ -41,7 +41,7 @@ export async function releaseSuspended(
   });
 }
 
-/** The plan without the unsent batches of these users. */
+/** Returns the plan without the unsent batches of these users. */
 function withoutUsers(plan: Plan, users: readonly { userID: UserID }[], sent: ReadonlySet<string>): Plan {
   const excluded = new Set(users.map(({ userID }) => userID));
   const isKept = ({ root, userIDs }: Plan["batches"][number]) =>

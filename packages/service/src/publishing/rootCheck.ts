@@ -10,38 +10,38 @@ import type { AddedRootEvent, MerkleFileStore, Registry } from "@keyroot/operato
 import { findStored } from "@keyroot/operator/publisher";
 import { TransportError } from "../errors.ts";
 
-/** The maximum time by which a block's timestamp may be ahead of the clock. */
+/** Maximum time in ms by which a block's timestamp may be later than the clock. */
 const MAX_AHEAD_MS = 2 * 60 * 1000;
-/** The interval between requests while the second endpoint does not have a block. */
+/** Interval in ms between requests while the second endpoint does not have a block yet. */
 const POLL_MS = 500;
 const POLLS = 120;
-/** Chains for development, whose clocks tests set. */
+/** Development chains. Tests may set their clocks to any time. */
 const DEVELOPMENT_CHAINS = [31337, 1337];
 
-/** A root whose file was verified, with the users who have it at a final block. */
+/** A root whose file was verified, and the users who have the root at a final block. */
 export interface CheckedRoot {
-  /** The transaction and block of the root; undefined if none of the users has it. */
+  /** The transaction and block in which the root was added. Undefined if none of the users has the root. */
   added: (Pick<AddedRootEvent, "transactionHash" | "blockNumber"> & Partial<AddedRootEvent>) | undefined;
-  /** Hash of the transaction's block: 0x and 64 hex digits. */
+  /** Hash of this block: 0x and 64 hex digits. */
   blockHash: string | undefined;
-  /** The records of the users who have the root, from its file. */
+  /** The file's records of users who have the root. */
   records: KeyRecord[];
-  /** The users who have no root, or another one. */
+  /** Users who have no root or a different root. */
   lost: UserID[];
 }
 
 export interface RootCheckOptions {
-  /** The registry through the endpoint and, if there is one, through a second endpoint. They must agree. */
+  /** The registry as read through the endpoint and through the second endpoint, if there is one. All must agree. */
   registries: readonly [Registry, ...Registry[]];
   stores: Record<Region, MerkleFileStore>;
   chainId: number;
-  /** Number of blocks after which a root counts as published, including its own. */
+  /** Number of blocks, including its own, after which a root counts as published. */
   confirmations: number;
-  /** Returns milliseconds since 1970. */
+  /** Returns the current time in milliseconds since 1970. */
   now: () => number;
 }
 
-/** Compares stored roots with the chain and with the Merkle-tree files. */
+/** Compares stored roots with the chain and the Merkle-tree files. */
 export class RootCheck {
   readonly #options: RootCheckOptions;
 
@@ -50,9 +50,10 @@ export class RootCheck {
   }
 
   /**
-   * The newest block that is final at every endpoint.
+   * Returns the newest block that is final at every endpoint.
    * @param target waits until this block is final. Default 0
-   * @throws VerificationError HEADER_INVALID if a block is dated in the future; TransportError NOT_FINAL, and as the endpoints
+   * @throws VerificationError HEADER_INVALID if a block is from the future; TransportError NOT_FINAL, and as the
+   * endpoints
    */
   async finalBlock(target = 0): Promise<number> {
     const { registries, confirmations } = this.#options;
@@ -68,12 +69,15 @@ export class RootCheck {
     }
   }
 
-  /** The hash of a block; undefined if the chain has no such block. @throws VerificationError QUORUM_NOT_REACHED */
+  /** Returns a block's hash; undefined if there is no such block. @throws VerificationError QUORUM_NOT_REACHED */
   blockHash(number: number): Promise<string | undefined> {
     return this.#agree(async (registry) => (await this.#readBlock(registry, number))?.hash);
   }
 
-  /** All roots that were added up to a block, in their order. @throws VerificationError QUORUM_NOT_REACHED; TransportError */
+  /**
+   * Lists all roots that the chain has at a block, in order. @throws VerificationError QUORUM_NOT_REACHED;
+   * TransportError
+   */
   listAddedRoots(toBlock: number): Promise<string[]> {
     return this.#agree(async ({ chain: { call }, contract }) => {
       const fromBlock = await fetchBlockNumber(call, contract, ZERO_ROOT);
@@ -82,15 +86,15 @@ export class RootCheck {
     });
   }
 
-  /** The roots of users at a block, in their order. @throws VerificationError QUORUM_NOT_REACHED; TransportError */
+  /** Reads the users' roots at a block, in order. @throws VerificationError QUORUM_NOT_REACHED; TransportError */
   rootsOf(userIDs: readonly UserID[], block: number): Promise<(string | undefined)[]> {
     return this.#agree((registry) => registry.getMerkleTreeRoots(userIDs, block));
   }
 
   /**
-   * Checks which of these users have a root at a final block, and verifies the root's file.
+   * Verifies a root's file, and finds out which of these users have the root at a final block.
    * @param users undefined for all users in the file
-   * @param final as `finalBlock`
+   * @param final a block from `finalBlock`
    * @throws VerificationError QUORUM_NOT_REACHED, FILE_NOT_FOUND, USER_NOT_IN_FILE, and as `parseMerkleFile`;
    * TransportError NOT_FINAL, and as the endpoints and the stores
    */
@@ -116,7 +120,7 @@ export class RootCheck {
     return { added, blockHash, records, lost };
   }
 
-  /** A root's file, from the first store that has it. @throws VerificationError FILE_NOT_FOUND; TransportError */
+  /** Reads a root's file from the first store that has it. @throws VerificationError FILE_NOT_FOUND; TransportError */
   async #readFile(root: string): Promise<MerkleFile> {
     for (const region of REGIONS) {
       const bytes = await findStored(root, this.#options.stores[region]);
@@ -126,7 +130,7 @@ export class RootCheck {
     throw new VerificationError("file", "FILE_NOT_FOUND", message, { actual: root });
   }
 
-  /** The answer on which all endpoints agree. @throws VerificationError QUORUM_NOT_REACHED */
+  /** Returns the result on which all endpoints agree. @throws VerificationError QUORUM_NOT_REACHED */
   async #agree<T>(read: (registry: Registry) => Promise<T>): Promise<T> {
     const { registries } = this.#options;
     const [first, ...others] = await Promise.all([read(registries[0]), ...registries.slice(1).map(read)]);

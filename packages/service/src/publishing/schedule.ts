@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { KeyrootError } from "keyroot/errors";
 
-/** The publishing schedule. */
+/** When the service publishes by itself. */
 export interface Schedule {
-  /** Seconds between two checks: more than 0, at most `MAX_TIMER_SECONDS`. */
+  /** Seconds between two checks for publishable keys: more than 0, at most `MAX_TIMER_SECONDS`. */
   every: number;
-  /** Publish when at least this many keys may be published. */
+  /** Minimum number of publishable keys that starts a publication. */
   atLeast: number;
 }
 
@@ -18,8 +18,8 @@ export interface ScheduledPublisher {
 }
 
 /**
- * Publishes by a schedule until `signal` aborts. A round that is in progress then is finished.
- * @returns when the last round has ended
+ * Publishes by a schedule until `signal` aborts. A round in progress is finished.
+ * @returns after the last round has ended
  */
 export async function publishBySchedule(
   { every, atLeast }: Schedule,
@@ -33,7 +33,7 @@ export async function publishBySchedule(
     try {
       if ((await countPublishable()) >= atLeast) await publish();
     } catch (error) {
-      // Expected with several replicas, because only one of them publishes.
+      // This error is normal with several replicas, because only one of them publishes at a time.
       if (!(error instanceof KeyrootError && error.code === "PUBLISHER_RUNNING")) onError(error);
     }
   }

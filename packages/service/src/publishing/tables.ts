@@ -16,10 +16,10 @@ import type { Region } from "keyroot/identity";
 import { timestampMs } from "../database/columns.ts";
 
 /**
- * Each region: Merkle trees of its users' keys, and the transaction and block in which each root was found on the chain. `confirmed`
- * is when the file was verified against the chain first, `checked` when this was tried last. `difference` is the error code of that
- * check; null if chain, file and database agreed. The transaction used this gas, cost `cost` wei, and gave its root to `added_count`
- * users. All are null before the root is published.
+ * In each region: Merkle trees of its users' keys, and the transaction and block in which each root was found on the
+ * chain. `confirmed` is the time when the file was first verified against the chain. `checked` is the time of the last
+ * check, and `difference` is its error code, or null if chain, file and database agreed. `gas_used` and `cost` (in wei)
+ * are those of the transaction, which gave its root to `added_count` users. All are null before the root is published.
  */
 export const batches = pgTable(
   "batches",
@@ -44,7 +44,7 @@ export const batches = pgTable(
   ],
 );
 
-/** Each region: the number of a partner's users in a batch. */
+/** In each region: the number of a partner's users in a batch. */
 export const batchShares = pgTable(
   "batch_shares",
   {
@@ -62,9 +62,9 @@ export const batchShares = pgTable(
 );
 
 /**
- * Each region: a partner's publications on one day (UTC), which begins at `day`: the number of users, the cost in wei, and
- * the number of users whose cost is unknown. Triggers of `batches` and `batch_shares` maintain these sums, in the
- * transaction of the change.
+ * In each region: a partner's publications on one day (UTC), which begins at `day`. The row contains the number of
+ * users, the cost in wei, and the number of users whose cost is unknown. Triggers of `batches` and `batch_shares`
+ * update these sums in the transaction of the change.
  */
 export const publishedDays = pgTable(
   "published_days",
@@ -79,8 +79,8 @@ export const publishedDays = pgTable(
 );
 
 /**
- * Home database, one row: the publisher's lease. `until` is in the database's clock. `fence` is the fencing token: it grows
- * with every holder, and writes with an older one are rejected.
+ * In the home database, one row: the publisher's lease. `until` is a time of the database's clock. `fence` is the
+ * fencing token. It increases with every holder, and writes with an older token are rejected.
  */
 export const publisherLeases = pgTable("publisher_leases", {
   name: text("name").primaryKey(),
@@ -89,13 +89,13 @@ export const publisherLeases = pgTable("publisher_leases", {
   until: timestamp("until", { withTimezone: true }).notNull(),
 });
 
-/** Home database: the unfinished plan of each region. */
+/** In the home database: the unfinished plan of each region. */
 export const plans = pgTable("plans", {
   region: text("region").$type<Region>().primaryKey(),
   plan: text("plan").notNull(),
 });
 
-/** Home database: the journal of transactions that were about to be sent for a region's plan. */
+/** In the home database: the journal of transactions. Each is recorded before it is sent for a region's plan. */
 export const attempts = pgTable("attempts", {
   id: serial("id").primaryKey(),
   region: text("region").$type<Region>().notNull(),

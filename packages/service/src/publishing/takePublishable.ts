@@ -5,24 +5,24 @@ import type { Databases } from "../database/database.ts";
 import { publicKeys } from "../keys/tables.ts";
 import { isInOpenBatch } from "./tables.ts";
 
-/** Conditions for the keys of a batch. */
+/** Conditions for keys in a batch. */
 export interface TakeOptions {
   /** Whether a key with a conflicting key waits for the partner's decision. Default false. */
   holdOnConflict?: boolean | undefined;
-  /** Milliseconds since 1970. Default the database's clock, because replicas' clocks may be wrong. */
+  /** The current time in milliseconds since 1970. Default: the database's clock, because replicas' clocks differ. */
   now?: number | undefined;
 }
 
 const RECORD = { userID: publicKeys.userID, pubKey: publicKeys.pubKey, keyID: publicKeys.keyID };
 
-/** A key of a suspended partner. Names in SQL: drizzle leaves out the tables of columns in a query of one table. */
+/** Whether a key's partner is suspended. In SQL, because drizzle omits a column's table in queries of one table. */
 export const isOfSuspended = sql`exists (select from suspensions where suspensions.biz_id = public_keys.biz_id)`;
 
-/** A key that is in no batch, and that a publisher took. */
+/** Whether a publisher took a key that is in no batch yet. */
 const isTaken = and(isNull(publicKeys.root), isNotNull(publicKeys.submitted));
 
 /**
- * Takes the region's keys that may be published: they are submitted, and can no longer be withdrawn.
+ * Takes the region's publishable keys, which can then no longer be withdrawn.
  * @returns all submitted keys, including those of earlier calls
  */
 export async function takePublishable(
@@ -31,7 +31,7 @@ export async function takePublishable(
   options: TakeOptions = {},
 ): Promise<KeyRecord[]> {
   const database = regions[region];
-  // A withdrawal deletes the row under the same condition, so PostgreSQL lets only one of both succeed.
+  // A withdrawal deletes the row under the same condition, so only one of two concurrent statements succeeds.
   await database
     .update(publicKeys)
     .set({ submitted: timeOf(options) })
@@ -48,7 +48,7 @@ export function countPublishable(databases: Databases, region: Region, options: 
 }
 
 /**
- * Counts the keys that `takePublishable` would return, and whose hold period ended at least `seconds` ago.
+ * Counts the keys that `takePublishable` would return and whose hold period ended at least `seconds` ago.
  * @throws as the database
  */
 export function countOverdue(
@@ -75,7 +75,7 @@ async function countWaiting(
     .select({ keys: count() })
     .from(publicKeys)
     .where(
-      // One condition about keys without a batch, so that one scan of an index finds them.
+      // All conditions concern keys without a batch, so that a single index scan finds the keys.
       and(
         eq(publicKeys.region, region),
         or(
@@ -88,7 +88,7 @@ async function countWaiting(
   return row?.keys ?? 0;
 }
 
-/** A pending key whose hold period is over, that no publisher took, and whose partner is not suspended. */
+/** Whether a pending key's hold period is over, no publisher has taken the key, and its partner is not suspended. */
 function isPublishable(options: TakeOptions): SQL | undefined {
   const isDecided = options.holdOnConflict === true ? isNull(publicKeys.undecidedSince) : undefined;
   return and(

@@ -4,8 +4,8 @@ import { isObject } from "keyroot/input";
 import type { Eip1193Provider } from "keyroot/transport";
 
 /**
- * Deploys a registry on a local chain that mines at once. The chain's first account pays and is the owner.
- * @returns its address, with checksum
+ * Deploys a registry on a local chain that mines immediately. The chain's first account pays and becomes the owner.
+ * @returns the registry's address with checksum
  */
 export async function deployRegistry(provider: Eip1193Provider): Promise<string> {
   const [from = ""] = (await provider.request({ method: "eth_accounts" })) as string[];

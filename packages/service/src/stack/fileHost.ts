@@ -8,42 +8,42 @@ import { MERKLE_ROOT } from "keyroot/merkle";
 import { checkOptions } from "@keyroot/operator/shared";
 import { listen } from "@keyroot/operator/shared";
 
-/** The paths that exist, literally: no query, no percent-encoding, no upper case. */
+/** The exact form of all valid paths. Queries, percent-encoding and uppercase letters are not accepted. */
 const PATH = new RegExp(
   `^/(?<root>${MERKLE_ROOT.source.slice(1, -1)})(?:(?:/(?<userID>[a-z0-9]{32})(?<bundle>\\.bundle)?)?\\.json|/(?<chunk>0|[1-9]\\d{0,4})\\.bin)$`,
 );
 
-/** Cache-Control for immutable content: one year, the maximum of caches. */
+/** Cache-Control for content that never changes. One year is the maximum that caches support. */
 const FOREVER = "public, max-age=31536000, immutable";
-/** Cache-Control for bundles, which newer blocks replace. */
+/** Cache-Control for bundles, because bundles of newer blocks replace them. */
 const REVALIDATE = "no-cache";
 
-/** The errors of `open` for a name that is not a regular file: absent, a symbolic link, a socket. */
+/** Error codes of `open` if a name is not a regular file: it is absent, a symbolic link or a socket. */
 const NO_FILE = new Set(["ENOENT", "ELOOP", "EMLINK", "ENXIO"]);
 
-/** Serves Merkle-tree files, leaf chunks, and users' proofs and bundles, over HTTP. */
+/** A server of Merkle-tree files, leaf chunks, and users' proofs and bundles over HTTP. */
 export interface FileHost {
-  /** `http://<address>:<port>`, without a trailing slash. A file is at `<url>/<root>.json`. */
+  /** The host's URL, `http://<address>:<port>`, without a trailing slash. A file is at `<url>/<root>.json`. */
   readonly url: string;
-  /** Ends every open connection at once and frees the port. */
+  /** Closes all open connections immediately and frees the port. */
   close(): Promise<void>;
 }
 
 export interface FileHostOptions {
   /** The folder with the files, in the layout of their URLs. Files may be added while the host runs. */
   dir: string;
-  /** Further folders of the same layout, for files that `dir` does not have. */
+  /** More folders with the same layout, for files that `dir` does not contain. */
   otherDirs?: readonly string[];
   /** The address to listen on. */
   host?: string;
-  /** The port to listen on. A port in use is replaced by the next free one; 0 means any. */
+  /** The port to listen on. If it is in use, the next free port is used. 0 means any free port. */
   port: number;
 }
 
 /**
- * Serves `/<root>.json` from a folder, users' proofs `/<root>/<userID>.json`, bundles `/<root>/<userID>.bundle.json`, and leaf
- * chunks `/<root>/<number>.bin`, and nothing else. A root is 64 lowercase hex digits. Web pages of every origin may read. Writing is impossible.
- *
+ * Serves `/<root>.json` from a folder, users' proofs `/<root>/<userID>.json`, bundles `/<root>/<userID>.bundle.json`,
+ * and leaf chunks `/<root>/<number>.bin`, and nothing else. A root is 64 lowercase hex digits. Web pages of any origin
+ * may read the files. The host accepts no writes.
  * @throws ArgumentError `ARGUMENT_INVALID`: the port is out of range.
  * @throws TransportError `PORT_UNAVAILABLE`: there is no free port.
  */
@@ -51,7 +51,7 @@ export function startFileHost(options: FileHostOptions): Promise<FileHost> {
   checkOptions("The options of startFileHost", options, { dir: true, otherDirs: true, host: true, port: true });
   const { dir, otherDirs = [], host = "127.0.0.1", port } = options;
   const server = createServer((request, response) => {
-    // After the head is sent, only a broken connection shows that the body is incomplete.
+    // After the headers are sent, only closing the connection shows the client that the body is incomplete.
     respond([dir, ...otherDirs], request, response).catch(() => response.destroy());
   });
   return listen(server, { host, port });
@@ -79,13 +79,13 @@ async function respond(dirs: readonly string[], request: IncomingMessage, respon
   }
 }
 
-/** The file that a path names. */
+/** The file at a URL path. */
 interface Resource {
-  /** The folder of the file, relative to the served folder. */
+  /** The file's folder, relative to the served folder. */
   folder: string;
   name: string;
   contentType: string;
-  /** The tag of its content, if the path determines it. */
+  /** The entity tag of the content, if the path determines it. */
   etag: string | undefined;
 }
 
@@ -128,10 +128,10 @@ async function serve(
   }
 }
 
-/** Opens a resource in a folder. @returns undefined if it has none */
+/** Opens a file in a folder. @returns undefined if the folder does not contain it */
 async function openIn(dir: string, { folder, name }: Resource): Promise<FileHandle | undefined> {
   try {
-    // Does not follow links, and does not wait for the other end of a named pipe.
+    // Do not follow links, and do not wait for the other end of a named pipe.
     if (folder !== "" && !(await lstat(join(dir, folder))).isDirectory()) return undefined;
     return await open(join(dir, folder, name), constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
@@ -162,18 +162,18 @@ async function send(
   }
   const content = file.createReadStream({ start: 0, end: Math.max(size - 1, 0) });
   await pipeline(content, response, { end: false });
-  // If the file shrank while it was read, the client would wait for the rest.
+  // If the file shrank while it was read, ending normally would make the client wait for the rest.
   if (content.bytesRead === size) response.end();
   else response.destroy();
 }
 
-/** Whether an If-None-Match header contains this tag. */
+/** Whether an If-None-Match header contains this entity tag. */
 function matches(header: string | undefined, etag: string): boolean {
   const tags = header?.split(",").map((tag) => tag.trim().replace(/^W\//, "")) ?? [];
   return tags.includes(etag) || tags.includes("*");
 }
 
-/** Sends an error without details. */
+/** Sends an error response without details. */
 function reject(response: ServerResponse, status: number): void {
   const body = `${STATUS_CODES[status] ?? "Error"}\n`;
   response.writeHead(status, {

@@ -11,27 +11,26 @@ import { listen } from "@keyroot/operator/shared";
 /** The simulated network of Hardhat's `node` command. */
 const NETWORK = "node";
 
-/** A simulated chain in memory, with JSON-RPC over HTTP and WebSocket. It ends with the process. */
+/** A simulated chain in memory, with JSON-RPC over HTTP and WebSocket. It stops when the process ends. */
 export interface LocalChain {
-  /** `http://<address>:<port>`, without a slash at the end. */
+  /** The URL of the JSON-RPC endpoint, `http://<address>:<port>`, without a trailing slash. */
   readonly rpcUrl: string;
   readonly chainId: number;
-  /** Hardhat's connection to the chain, without a socket. */
+  /** Hardhat's direct connection to the chain, without a socket. */
   readonly connection: NetworkConnection;
-  /** Ends every open connection at once, frees the port and discards the chain. Repeating the call has no effect. */
+  /** Closes all open connections, frees the port and discards the chain. Repeating the call has no effect. */
   close(): Promise<void>;
 }
 
 export interface LocalChainOptions {
   /** The address to listen on. */
   host?: string;
-  /** The port to listen on. A port in use is replaced by the next free one; 0 means any. */
+  /** The port to listen on. If it is in use, the next free port is used. 0 means any free port. */
   port: number;
 }
 
 /**
- * Starts a simulated chain with JSON-RPC. Its error messages name only contracts that were compiled before.
- *
+ * Starts a simulated chain with JSON-RPC. Its error messages name only contracts that are already compiled.
  * @throws ArgumentError `ARGUMENT_INVALID`: the port is out of range.
  * @throws TransportError `PORT_UNAVAILABLE`: there is no port to listen on.
  */
@@ -40,14 +39,14 @@ export async function startLocalChain(hre: HardhatRuntimeEnvironment, options: L
     host: true,
     port: true,
   });
-  // Disposed of in reverse order: at the first step that fails, or by `close`.
+  // Resources are released in reverse order if a step fails, and by `close`.
   await using starting = new Cleanup();
   const { server, connection } = await createChain(hre);
   starting.defer(() => connection.close());
   const chainId = Number(await connection.provider.request({ method: "eth_chainId" }));
 
-  // Hardhat's server crashes the process if its port is in use, and its close() waits for every WebSocket. So it listens on
-  // a random port, and a relay listens on the requested one.
+  // Hardhat's server crashes the process if its port is in use, and its `close` waits for every WebSocket. It therefore
+  // listens on a random port. A relay listens on the requested port.
   const inner = await server.listen();
   starting.defer(() => server.close());
   const outer = await listen(relayTo(inner), { host, port });
@@ -57,11 +56,11 @@ export async function startLocalChain(hre: HardhatRuntimeEnvironment, options: L
   return { rpcUrl: outer.url, chainId, connection, close: () => running[Symbol.asyncDispose]() };
 }
 
-/** Creates the chain and captures the connection, which Hardhat's server does not expose. */
+/** Creates the chain and captures its connection, because Hardhat's server does not expose the connection. */
 async function createChain(
   hre: HardhatRuntimeEnvironment,
 ): Promise<{ server: JsonRpcServer; connection: NetworkConnection }> {
-  // The hook is called for every connection of the process. This marks the connection that this call makes.
+  // Hardhat calls the hook for every connection of the process. This value marks the connection of this call.
   const ours = new AsyncLocalStorage<true>();
   let captured: NetworkConnection<string> | undefined;
   const hooks: Pick<NetworkHooks, "newConnection"> = {
@@ -80,12 +79,12 @@ async function createChain(
   }
 }
 
-/** Forwards bytes in both directions. */
+/** Creates a server that forwards bytes in both directions. */
 function relayTo({ address, port }: { address: string; port: number }): Server {
   return createServer({ noDelay: true }, (outer) => {
     const inner = connect({ host: address, port, noDelay: true });
     pipeline(outer, inner, outer, () => {
-      // Both sockets are closed now, with or without an error.
+      // Both sockets are closed now. An error needs no handling.
     });
   });
 }

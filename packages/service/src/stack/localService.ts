@@ -3,18 +3,18 @@ import { readConfig } from "../config/readConfig.ts";
 import { type RunningService, startService } from "../startService.ts";
 import { freePort } from "@keyroot/operator/shared";
 
-/** A partner service for development, in this process, with a new database in memory for each region. */
+/** A partner service for development. It runs in this process, with a new in-memory database for each region. */
 export interface LocalService extends RunningService {
-  /** The secret that admin operations require. */
+  /** The service's admin token. */
   readonly adminToken: string;
 }
 
 export interface LocalServiceOptions {
-  /** The port to listen on. A port in use is replaced by the next free one; 0 means any. */
+  /** The port to listen on. If it is in use, the next free port is used. 0 means any free port. */
   port: number;
-  /** The chain on which it publishes the keys that users register. */
+  /** The chain on which the service publishes registered keys. */
   chain: { rpcUrl: string; chainId: number; contract: string; filesDir: string; secondFilesDir: string };
-  /** URL of an explorer, to which the dashboard links. */
+  /** The URL of an explorer to which the dashboard links. */
   explorerUrl?: string | undefined;
 }
 

@@ -6,8 +6,8 @@ import { startStack } from "./stack.ts";
 import type { HardhatHost } from "@keyroot/operator/hardhat";
 
 /**
- * `keyroot stack`: starts a chain, a registry, a file host and a simulated beacon endpoint on this machine, until Ctrl-C.
- * If PGlite is installed, also a partner service.
+ * `keyroot stack`: starts a chain, a registry, a file host and a simulated beacon endpoint on this machine. If PGlite
+ * is installed, it also starts a partner service. The stack runs until Ctrl-C.
  */
 export default async function runStack(
   { port, json }: { port: number; json: boolean },
@@ -44,7 +44,7 @@ export default async function runStack(
   }
 }
 
-/** Whether the service's database for development is installed. */
+/** Whether PGlite, the service's development database, is installed. */
 function hasDatabase(): boolean {
   try {
     import.meta.resolve("@electric-sql/pglite");

@@ -12,32 +12,31 @@ import { type LocalChain, startLocalChain } from "./localChain.ts";
 import { type Listening, STACK_PORTS } from "@keyroot/operator/shared";
 import { removeStackFile, type StackFile, writeStackFile } from "@keyroot/operator/shared";
 
-/** A running chain with the registry, a host of Merkle-tree files, and a partner service and a simulated beacon endpoint if requested. */
+/** A running chain with a registry and a file host. A partner service and a simulated beacon endpoint are optional. */
 export interface Stack extends Omit<StackFile, "pid">, Pick<LocalChain, "connection"> {
-  /** true: commands in other processes use this stack. false: not requested, or another stack is announced. */
+  /** Whether commands in other processes use this stack. False if another stack is already announced. */
   readonly announced: boolean;
-  /** Closes everything, frees the ports, removes the files and the stack file. Repeating the call has no effect. */
+  /** Closes everything, frees the ports, and removes the files and the stack file. Repeating the call has no effect. */
   close(): Promise<void>;
 }
 
 /** Options of `startStack`. */
 export interface StackOptions {
   /**
-   * The ports to listen on, by default `STACK_PORTS`. A port in use is replaced by the next free one; 0 means any. Without
-   * `service` or `beacon`, the stack has no partner service or no simulated beacon endpoint.
+   * The ports to listen on, by default `STACK_PORTS`. If a port is in use, the next free port is used. 0 means any free
+   * port. Without `service` or `beacon`, that part is not started.
    */
   ports?: { chain: number; files: number; service?: number; beacon?: number };
-  /** Whether to write the project's stack file, so that commands in other processes find the stack. */
+  /** Whether to write the project's stack file, by which commands in other processes find the stack. */
   announce?: boolean;
-  /** URL of an explorer, to which the dashboard links. Default none. */
+  /** The URL of an explorer to which the dashboard links. Default: none. */
   explorerUrl?: string;
 }
 
 /**
- * Starts a stack on this machine: a chain in memory, a host of files from a new temporary folder, and the registry, owned
- * by the chain's first account. It listens on 127.0.0.1 only and prints nothing. If a step fails, earlier steps are undone.
- * If the process exits without `close`, files and stack file are removed nevertheless.
- *
+ * Starts a stack on this machine: a chain in memory, a file host with a new temporary folder, and a registry owned by
+ * the chain's first account. It listens only on 127.0.0.1 and prints nothing. If a step fails, earlier steps are
+ * undone. If the process exits without `close`, the files and the stack file are still removed.
  * @throws ArgumentError `ARGUMENT_INVALID`: a port is out of range.
  * @throws TransportError `PORT_UNAVAILABLE`: there is no port to listen on.
  */
@@ -45,7 +44,7 @@ export async function startStack(hre: HardhatRuntimeEnvironment, options: StackO
   checkOptions("The options of startStack", options, { ports: true, announce: true, explorerUrl: true });
   const { announce = false, explorerUrl } = options;
   const ports: NonNullable<StackOptions["ports"]> = options.ports ?? STACK_PORTS;
-  // Disposed of in reverse order: at the first step that fails, or by `close`.
+  // Resources are released in reverse order if a step fails, and by `close`.
   await using starting = new Cleanup();
   const filesDir = await mkdtemp(join(tmpdir(), "keyroot-"));
   starting.defer(
@@ -57,7 +56,7 @@ export async function startStack(hre: HardhatRuntimeEnvironment, options: StackO
   const chain = await startLocalChain(hre, { port: ports.chain });
   starting.defer(() => chain.close());
 
-  // The files of the second region. Commands that publish on the stack use the first folder.
+  // The second region's files. Commands that publish on the stack use the first folder.
   const secondFilesDir = join(filesDir, "eu-west-1");
   const fileHost = await startFileHost({ dir: filesDir, otherDirs: [secondFilesDir], port: ports.files });
   starting.defer(() => fileHost.close());
@@ -66,7 +65,7 @@ export async function startStack(hre: HardhatRuntimeEnvironment, options: StackO
   const { rpcUrl } = chain;
   const beacon = ports.beacon === undefined ? undefined : await startBeacon(rpcUrl, ports.beacon);
   if (beacon !== undefined) starting.defer(() => beacon.close());
-  // Loaded on demand: a command that only deploys takes a quarter less processor time without it.
+  // The service is loaded on demand. A command that only deploys takes a quarter less processor time without it.
   const service =
     ports.service === undefined
       ? undefined
@@ -103,14 +102,14 @@ export async function startStack(hre: HardhatRuntimeEnvironment, options: StackO
   return { ...place, connection: chain.connection, announced, close: () => running[Symbol.asyncDispose]() };
 }
 
-/** Loaded on demand, because it brings the light client's cryptography. */
+/** The beacon endpoint is loaded on demand, because it needs the light client's cryptography. */
 async function startBeacon(rpcUrl: string, port: number): Promise<Listening> {
   const { SimulatedBeacon } = await import("@keyroot/operator/testing");
   const { rpcBytes: maxBytes, timeoutMs } = DEFAULT_LIMITS;
   return new SimulatedBeacon({ call: rpcCaller(rpcUrl, { maxBytes, timeoutMs }) }).listen(port);
 }
 
-/** Returns a function that calls `remove`. If the process exits first, calls `remove` then. */
+/** Returns a function that calls `remove`. If the process exits before that, `remove` is called at exit. */
 function removeAtExit(remove: () => void): () => void {
   process.once("exit", remove);
   return () => {

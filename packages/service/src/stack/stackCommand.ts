@@ -17,5 +17,5 @@ const definition = {
   options: { port, json: { kind: "flag", description: "Print one JSON object instead of text" } },
 } as const satisfies Definition;
 
-/** `npx hardhat keyroot stack`, which needs Hardhat's simulated chain. */
+/** `npx hardhat keyroot stack`, a command that needs Hardhat's simulated chain. */
 export const stackCommand = { ...definition, load: () => import("./runStack.ts") };
