@@ -15,26 +15,29 @@ import { type AuditPart, checkPart, isInPart, isStrayInPart } from "./part.ts";
 import { type AuditedContract, type ContractCounts, readCounts } from "./readCounts.ts";
 import { type FileAuditStage, RootFilesAudit, type UnavailableFile } from "./rootFilesAudit.ts";
 
-/** Options of `audit`. */
+/** Options of the function `audit`. */
 export interface AuditOptions extends AuditedContract {
-  /** Sends a JSON-RPC request to the endpoint, as `rpcCaller` of `keyroot/transport` does. */
+  /** Sends a JSON-RPC request to the endpoint. `rpcCaller` of `keyroot/transport` makes such a function. */
   call: RpcCall;
   files: FileSource;
-  /** The number of threads that audit files; 0 for none but the caller's. Default: one per core. */
+  /** The number of threads that audit files. With 0, the calling thread audits them. Default: one thread per core. */
   workers?: number | undefined;
   /**
-   * The saved work of earlier runs and this one. The caller closes it. Default: a state in memory, which takes about 40
-   * bytes per user.
+   * The results of earlier runs, to which this run adds its own. The caller closes the state. Default: a state in memory,
+   * which takes about 40 bytes per user.
    */
   state?: AuditState | undefined;
   /**
-   * Audits only this part of the files, for an audit that is divided over machines. `mergeParts` takes the states of all
-   * parts. Needs `state`. Default: all files.
+   * The part of the files to audit, if several machines share the audit. Needs `state`. `mergeParts` merges the states of all
+   * parts. Default: all files.
    */
   part?: AuditPart | undefined;
   /** Skips files that an earlier run with this state verified, and counts them as read. Default: false. */
   skipKnownFiles?: boolean | undefined;
-  /** Receives the progress of each stage. The stage of events counts blocks; the other stages count roots or files. */
+  /**
+   * Receives the progress of each stage: the number of blocks in the stage that reads events, and of roots or files in the
+   * others.
+   */
   onProgress?: ((stage: AuditStage, done: number, total: number) => void) | undefined;
 }
 
@@ -43,34 +46,34 @@ const OPTIONS: Record<keyof AuditOptions, true> = {
   ...{ call: true, files: true, workers: true, state: true, part: true, skipKnownFiles: true, onProgress: true },
 };
 
-/** The stages of an audit, in their order. */
+/** The stages of an audit, in the order in which they run. */
 export type AuditStage = "reading events" | FileAuditStage;
 
 /** The result of an audit. */
 export interface AuditReport extends ContractCounts {
-  /** All events in the order of the chain. Each is one batch of users. */
+  /** All events of the registry, in the order of the chain. Each event adds one batch of users. */
   events: readonly DatedRootLog[];
-  /** All roots in the order of the chain whose files were audited: the leaves of a statement's tree. */
+  /** The roots whose files were audited, in the order of the chain. They are the leaves of a statement's tree. */
   roots: readonly RootEntry[];
-  /** The number of different roots in the events; of a part, those that belong to it. */
+  /** The number of different roots in the events. The report of a part counts only the roots of that part. */
   rootCount: number;
-  /** Number of roots whose files this run has read. An audit passes only if all were read (`rootCount`). */
+  /** The number of roots whose files this run read. An audit passes only if it read all files (`rootCount`). */
   filesRead: number;
-  /** Number of these files that were not read again, because of `skipKnownFiles`. */
+  /** The number of files that this run counted as read because of `skipKnownFiles`. */
   filesKnown: number;
-  /** The number of users in the files that were audited. A user in two files counts twice. */
+  /** The number of users in the audited files. A user in two files counts twice. */
   usersInFiles: number;
   findings: Findings;
-  /** Files that their host or folder did not return. An audit with such a file has not passed. */
+  /** The files that the host or folder did not return. An audit with an unavailable file does not pass. */
   unavailableFiles: UnavailableFile[];
-  /** True if the audit searched for stray files. The search needs a folder. */
+  /** True if the audit searched for stray files, which is possible only in a folder. */
   straysSearched: boolean;
 }
 
-/** The verdict of an audit or of one part. `incomplete`: some files were not read, and no damage was found. */
+/** The verdict of an audit or of one part. `incomplete` means that some files were not read, and that no damage was found. */
 export type AuditVerdict = "passed" | "damage" | "incomplete";
 
-/** The verdict on a report. */
+/** Returns the verdict for a report. */
 export function verdictOf({
   findings,
   filesRead,
@@ -122,7 +125,7 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
 
   const { number, hash } = evidence.block;
   const { cursor } = state;
-  // Another run may have audited a newer block, which then is on the chain.
+  // Another run may have audited a newer block. Keep its cursor if the block is still on the chain.
   const isCursorKept = cursor !== undefined && cursor.number > number && (await isOnChain(call, cursor));
   findings.add(auditCursor(cursor, evidence.block, isCursorKept));
   const { history, miscounted } = await readCountedHistory(options, counts, state);
@@ -134,8 +137,8 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
   const known = new Set(allRoots.map(({ root }) => root));
   const roots = part === undefined ? allRoots : allRoots.filter(({ root }) => isInPart(root, part));
   const strays = "dir" in files ? await findStrayFiles(files.dir, known) : [];
-  // The light client proves only the block, and the endpoint is not trusted. The proven number of users and the proofs of
-  // all users' roots show that the endpoint hides and adds nothing.
+  // The light client proves only the block. The endpoint is not trusted, so prove the number of users and all users' roots,
+  // too. Then the endpoint can neither hide users nor add any.
   const isLightClient = evidence.anchor === "beacon";
   const provenUnder = isLightClient ? await fetchBlockByHash(call, hash) : undefined;
   const fileAudit = new RootFilesAudit({
@@ -151,14 +154,14 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
       strays.filter((name) => part === undefined || isStrayInPart(name, part)),
     );
   }
-  // After an incomplete run, or with false events, the next run reads the events again.
+  // After an incomplete run, or if events are false, the next run must read the events again.
   const isComplete =
     miscounted.length === 0 &&
     !history.findings.some(({ code }) => code === "LOG_NOT_CANONICAL") &&
     fileAudit.filesRead === roots.length;
   if (isComplete && !isCursorKept) state.recordHistory(evidence.block, events);
   state.save();
-  // Users of different files are compared when all parts are merged.
+  // An audit of one part cannot compare users of different files. `mergeParts` does that.
   if (part === undefined) {
     const usersOf = (root: string) => state.file(root)?.users;
     const rootNames = roots.map(({ root }) => root);
@@ -188,7 +191,10 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
   return report;
 }
 
-/** Reads the events, and compares them with the contract's count. If the saved events differ from the count, all are read again. */
+/**
+ * Reads the events and compares them with the contract's user count. If saved events do not match the count, it reads all
+ * events again.
+ */
 async function readCountedHistory(
   { call, contract, onProgress }: AuditOptions,
   { evidence: { block }, userCount, deploymentBlock: fromBlock }: ContractCounts,

@@ -3,17 +3,17 @@ import { plural } from "../shared/plural.ts";
 import { type Finding, finding } from "./finding.ts";
 import type { BlockCursor } from "./checkBlock.ts";
 
-/** A root with the data of all its events. */
+/** A root, and the data of all events that added users to it. */
 export interface RootHistory {
-  /** 64 hex digits in lower case. */
+  /** The root: 64 lowercase hex digits. */
   root: string;
-  /** The number of users who got it. */
+  /** The number of users with this root. */
   addedCount: number;
-  /** The block of its first event. */
+  /** The block of the first event that names this root. */
   blockNumber: number;
 }
 
-/** The roots of a history, in the order in which they were first added. */
+/** Returns the roots in the order in which they were first added. */
 export function rootsOf(events: readonly RootAddedLog[]): RootHistory[] {
   const roots = new Map<string, RootHistory>();
   for (const { root, addedCount, blockNumber } of events) {
@@ -24,7 +24,7 @@ export function rootsOf(events: readonly RootAddedLog[]): RootHistory[] {
   return [...roots.values()];
 }
 
-/** Checks that the events are complete: together they must add as many users as the contract counts. */
+/** Checks that no event is missing: the events must add as many users as the contract counts. */
 export function auditUserCount(events: readonly RootAddedLog[], userCount: number): Finding[] {
   const sum = events.reduce((sum, { addedCount }) => sum + addedCount, 0);
   if (sum === userCount) return [];
@@ -34,11 +34,11 @@ export function auditUserCount(events: readonly RootAddedLog[], userCount: numbe
     : [finding("LOG_EXCESS", `${counts}: the endpoint returns false events of ${plural(sum - userCount, "user")}.`)];
 }
 
-/** Time in seconds, and blocks, by which a node may be behind others. */
+/** A node may be this far behind other nodes, in seconds and in blocks. */
 const MAX_LAG = { seconds: 120, blocks: 1_000 };
 
 /**
- * Checks that a recorded block is not above the newest one, except for a node that is a little behind.
+ * Checks that the newest block is not older than the recorded one. A node may be behind by `MAX_LAG`.
  * @param isOnChain whether the endpoint has the recorded block
  */
 export function auditCursor(cursor: BlockCursor | undefined, newest: BlockCursor, isOnChain: boolean): Finding[] {
@@ -59,7 +59,10 @@ export function auditBlocks(events: readonly RootAddedLog[], hashes: ReadonlyMap
   });
 }
 
-/** Checks a root's block in the contract against its first event. @param recorded what `getBlockNumber` returned */
+/**
+ * Compares the block that the contract recorded for a root with the block of the root's first event. @param recorded the
+ * block that `getBlockNumber` returned
+ */
 export function auditBlockNumber({ root, blockNumber }: RootHistory, recorded: number): Finding[] {
   if (recorded === blockNumber) return [];
   const message = `The contract has recorded block ${recorded} for the root ${root}, its first event is in block ${blockNumber}.`;

@@ -14,10 +14,13 @@ import { checkUntrusted } from "keyroot/input";
 import { parseMerkleFile } from "keyroot/merkle";
 import { type Finding, finding } from "./finding.ts";
 
-/** The bytes that an audit stores for each user in a file: 20 for the id, and the first 16 of SHA-256 over the key. */
+/**
+ * The number of bytes that an audit stores for each user in a file: 20 for the user id, and the first 16 of SHA-256 over the
+ * key.
+ */
 export const USER_BYTES = USER_ID_BYTES + KEY_ID_BYTES;
 
-/** The ids of users, `USER_BYTES` each. */
+/** Returns the user ids in a list with `USER_BYTES` bytes per user. */
 export function userIDsIn(users: Uint8Array): UserID[] {
   return Array.from({ length: users.length / USER_BYTES }, (_, i) => {
     return userIDFromBytes(users.subarray(i * USER_BYTES, i * USER_BYTES + USER_ID_BYTES));
@@ -26,14 +29,14 @@ export function userIDsIn(users: Uint8Array): UserID[] {
 
 /** The result of auditing one file. */
 export interface FileAudit {
-  /** Its users in the file's order, `USER_BYTES` each; undefined if the file does not belong to its root. */
+  /** The users in the order of the file, with `USER_BYTES` bytes each. Undefined if the file does not match its root. */
   users: Uint8Array | undefined;
   findings: Finding[];
 }
 
 /**
- * Audits a root's file by itself: rebuilds its whole tree and checks every key.
- * @param root 64 hex digits in lower case
+ * Audits a root's file alone: rebuilds its tree and checks every key.
+ * @param root 64 lowercase hex digits
  */
 export function auditFile(bytes: Uint8Array, root: string): FileAudit {
   let records: readonly KeyRecord[];
@@ -53,7 +56,7 @@ export function auditFile(bytes: Uint8Array, root: string): FileAudit {
     const start = i * USER_BYTES;
     const keyID = start + USER_ID_BYTES;
     users.set(userIDs.subarray(i * USER_ID_BYTES, (i + 1) * USER_ID_BYTES), start);
-    // The record's `keyID` may be false, and could make two keys look equal.
+    // Do not use the record's `keyID`: it may be false, and could make two different keys look equal.
     buffer.write(hash("sha256", publicKey), keyID, KEY_ID_BYTES, "hex");
     const isOwnID = buffer.toString("base64", keyID, keyID + KEY_ID_BYTES) === record.keyID;
     if (!isOwnID || !isValidKey(publicKey)) findings.push(describeBadKey(record, i, root));
@@ -71,7 +74,7 @@ function isValidKey(publicKey: Uint8Array): boolean {
   }
 }
 
-/** Runs the full check of a record. It takes twice as long, and its error names the fault. */
+/** Checks a bad record again with the full check. This check takes twice as long, and its error names the fault. */
 function describeBadKey(record: KeyRecord, i: number, root: string): Finding {
   const { userID } = record;
   try {

@@ -3,18 +3,18 @@ import { plural } from "../shared/plural.ts";
 import type { RootHistory } from "./auditChain.ts";
 import { type Finding, finding } from "./finding.ts";
 
-/** A user of a root's file whose root on chain is another one. */
+/** A user in a root's file to whom the contract assigns a different root. */
 export interface UserWithOtherRoot {
   userID: UserID;
-  /** The user's root on chain: 64 hex digits in lower case. */
+  /** The user's root in the contract: 64 lowercase hex digits. */
   userRoot: string;
 }
 
 /**
- * Compares a root's file with the chain, in both directions. Every user of the file has a root, and no other user has
- * this root.
- * @param userIDs the users of the file
- * @param userRoots their roots on chain, in the same order; undefined for none
+ * Compares a root's file with the chain in both directions. Every user in the file must have this root, and no other user may
+ * have it.
+ * @param userIDs the users in the file
+ * @param userRoots the roots of these users in the contract, in the same order; undefined for a user without a root
  * @param isKnown whether an event names a root
  */
 export function auditRoot(

@@ -21,28 +21,28 @@ import {
 } from "./openStateFile.ts";
 import { insertPartResult, PART_RESULT_TABLE, type PartResult, readPartResult } from "./partResult.ts";
 
-/** The recorded file of a root. */
+/** The file of a root, as the state records it. */
 export interface RecordedFile {
-  /** SHA-256 of the file's bytes, 64 hex digits; undefined if it has findings, so that every run audits it. */
+  /** SHA-256 of the file's bytes, 64 hex digits. Undefined if the file has findings, so that every run audits it again. */
   sha256: string | undefined;
-  /** Its users, `USER_BYTES` each. */
+  /** The users in the file, with `USER_BYTES` bytes each. */
   users: Uint8Array;
 }
 
-/** The users of a root's file who have another root, as one run found them. */
+/** The users in a root's file to whom the contract assigns a different root. */
 export interface RecordedOthers {
-  /** 64 hex digits in lower case. */
+  /** The root of the file: 64 lowercase hex digits. */
   root: string;
   users: readonly UserWithOtherRoot[];
 }
 
 const CHECKSUM = "checksum TEXT NOT NULL CHECK (octet_length(checksum) = 64)";
 
-/** The users of a file have a separate table, so that a new run does not write them again. */
+/** Users have a table of their own, so that a new run does not write the users of unchanged files again. */
 const FORMAT = stateFormat({
   applicationId: 0x4b524155, // "KRAU"
   version: 2,
-  // Enough for 200 million users.
+  // This size is enough for 200 million users.
   maxBytes: 2 ** 33,
   tables: [
     `CREATE TABLE state (
@@ -88,13 +88,12 @@ const FORMAT = stateFormat({
 });
 
 /**
- * The state of an audit between runs: the events up to a block and, for each valid file, its SHA-256 and its users. A run
- * reads every file, but audits only those whose bytes changed. It also has the users of all files for the last step of a run,
- * and the result of a part for the merge. The state is an SQLite database (`StateDatabase`). `save` writes all changes as one
- * transaction, so it is complete whenever a run ends.
- *
- * Each row has a checksum, and the number of rows is recorded. They show damage and careless edits. Someone who
- * can write the file can write valid checksums as well: keep it where no one else can write, or use `fresh`.
+ * The state of an audit between runs. It contains the events up to a block, and the SHA-256 and users of each valid file. A
+ * run reads every file, but audits only those whose bytes changed. The state also contains the result of a part, for the
+ * merge. It is an SQLite database (`StateDatabase`). `save` writes all changes in one transaction, so a run that stops leaves
+ * a complete state.
+ * Each row has a checksum, and the number of rows is recorded. They show damage and careless edits. Someone who can write the
+ * file can also write valid checksums. Keep the file where no one else can write, or use `fresh`.
  */
 export class AuditState implements SavedHistory, Disposable {
   readonly #database: StateDatabase;
@@ -103,15 +102,15 @@ export class AuditState implements SavedHistory, Disposable {
   readonly target: AuditTarget;
   cursor: BlockCursor | undefined;
 
-  /** @param expected the target that the state must have; undefined for any */
+  /** @param expected the required contract and chain; undefined to accept any */
   private constructor(database: StateDatabase, expected?: AuditTarget) {
     this.#database = database;
     this.target = this.#load(expected);
   }
 
   /**
-   * Opens a state and checks all of it. Creates it if there is none.
-   * @param path its file; `.lock` and, while it is open, `-wal` are files with the same name before their ending
+   * Opens a state and checks every row. Creates the state if it does not exist.
+   * @param path path of the state. Two files with other endings are beside it: `.lock`, and `-wal` while the state is open
    * @throws ArgumentError STATE_LOCKED, STATE_INVALID; TransportError FILE_UNREADABLE, FILE_UNWRITABLE
    */
   static async open(path: string, target: AuditTarget, options: OpenStateOptions = {}): Promise<AuditState> {
@@ -126,7 +125,7 @@ export class AuditState implements SavedHistory, Disposable {
     return openStateFile(path, kind, options);
   }
 
-  /** Opens a state of any target, which must exist. @throws as `open` */
+  /** Opens an existing state for any contract and chain. @throws the errors of `open` */
   static async openExisting(path: string): Promise<AuditState> {
     const fill = () => {
       throw invalidState("There is no such file.");
@@ -134,7 +133,7 @@ export class AuditState implements SavedHistory, Disposable {
     return openStateFile(path, { format: FORMAT, fill, load: (database) => new AuditState(database) }, {});
   }
 
-  /** A state that ends with the process, for any target. */
+  /** Makes a state in memory, for any contract and chain. */
   static inMemory(): AuditState {
     const target = { chainId: 0, genesisHash: `0x${"0".repeat(64)}`, contract: `0x${"0".repeat(40)}` };
     const fill = (database: StateDatabase) => {
@@ -143,12 +142,12 @@ export class AuditState implements SavedHistory, Disposable {
     return new AuditState(StateDatabase.inMemory(FORMAT, fill), target);
   }
 
-  /** All events up to the cursor. Each access reads them again, so that they take no memory. */
+  /** All events up to the cursor. Each access reads them from the database, so they do not stay in memory. */
   get events(): readonly DatedRootLog[] {
     return this.#newEvents ?? [...this.#readEvents()];
   }
 
-  /** The recorded file of a root, if there is one. */
+  /** Returns the recorded file of a root, or undefined. */
   file(root: string): RecordedFile | undefined {
     const pending = this.#pending.get(root);
     if (pending !== undefined) return { sha256: pending.sha256, users: pending.users };
@@ -157,17 +156,17 @@ export class AuditState implements SavedHistory, Disposable {
     return { sha256: row["sha256"] === null ? undefined : String(row["sha256"]), users: row["users"] as Uint8Array };
   }
 
-  /** The users of files who have another root than that of the file, as this run found them and `save` wrote them. */
+  /** Returns the saved users of this run who have a different root than their file. */
   *others(): Generator<RecordedOthers> {
     for (const row of this.#database.rows("SELECT * FROM others")) yield readOthers(row);
   }
 
-  /** The result of the last run, if it was a part and has read all its files. */
+  /** The result of the last run, if it audited a part and read all files of the part. */
   get partResult(): PartResult | undefined {
     return readPartResult(this.#database);
   }
 
-  /** Removes what belongs to the last run alone: its result, and users with other roots. */
+  /** Deletes the data of the last run: its result, and the users with different roots. */
   startRun(): void {
     this.#database.transaction(() => {
       this.#database.run("DELETE FROM part_result");
@@ -177,10 +176,10 @@ export class AuditState implements SavedHistory, Disposable {
   }
 
   /**
-   * Records a file that was audited and is the file of its root.
+   * Records a file that matches its root.
    * @param sha256 undefined if the file has findings
-   * @param users `USER_BYTES` each
-   * @param others those who have another root
+   * @param users the users in the file, with `USER_BYTES` bytes each
+   * @param others the users with a different root in the contract
    */
   recordFile(
     root: string,
@@ -191,7 +190,7 @@ export class AuditState implements SavedHistory, Disposable {
     this.#pending.set(root, { sha256, users, others });
   }
 
-  /** Replaces the recorded events by all events up to a block. */
+  /** Replaces the recorded events with the events up to a block. */
   recordHistory(cursor: BlockCursor, events: readonly DatedRootLog[]): void {
     [this.cursor, this.#newEvents] = [cursor, events];
   }
@@ -217,7 +216,7 @@ export class AuditState implements SavedHistory, Disposable {
     this.#newEvents = undefined;
   }
 
-  /** Closes the file. Unsaved changes are lost. */
+  /** Closes the database. Unsaved changes are lost. */
   [Symbol.dispose](): void {
     this.#database[Symbol.dispose]();
   }
@@ -266,7 +265,7 @@ export class AuditState implements SavedHistory, Disposable {
     }
   }
 
-  /** Checks every file and its users, without keeping them in memory. @returns the number of files */
+  /** Checks every file and its users one at a time, to save memory. @returns the number of files */
   #checkFiles(): number {
     let count = 0;
     for (const row of this.#database.rows("SELECT * FROM files")) {

@@ -5,24 +5,24 @@ import { type Finding, finding } from "./finding.ts";
 import { makeUserHash } from "./userHash.ts";
 import { type IndexedUser, UserIndex } from "./userIndex.ts";
 
-/** Maximum number of users in memory at a time: about 350 MB. */
+/** The maximum number of users in memory at a time. They take about 350 MB. */
 const USERS_PER_PASS = 8_000_000;
 
-/** The users of all files, which one state or the states of all parts have. */
+/** The users of all audited files, from one state or from the states of all parts. */
 export interface AllUsers {
   /** The roots of the files, the oldest first. */
   roots: readonly string[];
   /** The number of users in all files. */
   count: number;
-  /** The users of a root's file, `USER_BYTES` each; undefined if there is no file that is its root's. */
+  /** Returns the users in a root's file, with `USER_BYTES` bytes each. Returns undefined if no file matches the root. */
   usersOf(root: string): Uint8Array | undefined;
-  /** For each root, the users of its file who have another root. */
+  /** Returns, for each root, the users in its file to whom the contract assigns a different root. */
   others(): Iterable<{ root: string; users: readonly UserWithOtherRoot[] }>;
 }
 
 /**
- * Compares the users of all files with each other. Each pass reads all users, and keeps those whose ids have one of several
- * hashes: memory does not grow with the number of users, and all entries of a user are in the same pass.
+ * Compares the users of all files with each other. Each pass reads all users, and keeps those with certain hashes of their
+ * ids. Memory does not grow with the number of users. All entries of a user are in the same pass.
  * @param usersPerPass the mean number of users that a pass keeps
  */
 export function* auditUsers(all: AllUsers, usersPerPass = USERS_PER_PASS): Generator<Finding> {
@@ -51,7 +51,6 @@ export function* auditUsers(all: AllUsers, usersPerPass = USERS_PER_PASS): Gener
   }
 }
 
-/** A copy of the users that fulfil a condition. */
 function usersWhere(users: Uint8Array, isKept: (bytes: Uint8Array, at: number) => boolean): Uint8Array {
   const kept = new Uint8Array(users.length);
   let length = 0;
@@ -63,7 +62,7 @@ function usersWhere(users: Uint8Array, isKept: (bytes: Uint8Array, at: number) =
   return kept.slice(0, length);
 }
 
-/** Reports users who are in several files with different keys. @param rootOf the root of a file, by its number */
+/** Reports users who have different keys in several files. @param rootOf returns the root of a file by the file's number */
 function* auditKeysOfUsers(users: UserIndex, rootOf: (file: number) => string): Generator<Finding> {
   for (const entries of users.inSeveralFiles()) {
     const [first] = entries as [IndexedUser];
@@ -76,8 +75,9 @@ function* auditKeysOfUsers(users: UserIndex, rootOf: (file: number) => string): 
 }
 
 /**
- * Reports a user who is in a root's file but has another root. It is a notice if that other root's file contains the user, too.
- * @param isAudited whether a root's file was valid, so that its users are known
+ * Reports a user who is in a root's file but has a different root. The finding is a notice if the file of the other root also
+ * contains the user.
+ * @param isAudited whether the file of a root is valid, so that its users are known
  */
 function auditOtherRoot(
   root: string,

@@ -4,7 +4,7 @@ import { USER_BYTES } from "./auditFile.ts";
 import { type Finding, finding } from "./finding.ts";
 import type { WatchedUser } from "./pollChain.ts";
 
-/** Checks that the file of a user's root contains the user, with the user's key. */
+/** Checks that the file of a user's root contains the user with the user's own key. */
 export function auditOwnRoot(user: WatchedUser, root: string, users: Uint8Array | undefined): Finding[] {
   if (users === undefined) return [];
   const { userID } = user;
@@ -13,7 +13,7 @@ export function auditOwnRoot(user: WatchedUser, root: string, users: Uint8Array 
   return [finding("USER_NOT_IN_FILE", message, { root, userID })];
 }
 
-/** Reports watched users for whom a file has another key, even if their root is another one. */
+/** Reports watched users for whom a file has a different key, even if the file is not that of the user's root. */
 export function auditWatchedUsers(
   watched: readonly WatchedUser[],
   root: string,
@@ -28,7 +28,7 @@ export function auditWatchedUsers(
   });
 }
 
-/** The first 16 bytes of SHA-256 over a user's key in a file. */
+/** Returns the first 16 bytes of SHA-256 over a user's key in a file. */
 function keyIDIn(users: Uint8Array, userID: UserID): Uint8Array | undefined {
   const id = userIDToBytes(userID);
   for (let at = 0; at < users.length; at += USER_BYTES) {

@@ -5,29 +5,29 @@ import { isLocalChainId } from "../publisher/chain/localChains.ts";
 /** A block up to which all events are known. */
 export interface BlockCursor {
   number: number;
-  /** 0x and 64 hex digits in lower case. */
+  /** The block hash: 0x and 64 lowercase hex digits. */
   hash: string;
-  /** Seconds since 1970. */
+  /** The block's time in seconds since 1970. */
   timestamp: number;
 }
 
-/** Maximum time in seconds by which a block may be ahead of this machine's clock. */
+/** The maximum time in seconds that a block may be ahead of this machine's clock. */
 const MAX_AHEAD_S = 120;
-/** The maximum number of blocks per second. The fastest chains make a block in 10 ms. */
+/** The maximum number of blocks per second. The fastest chains make a block every 10 ms. */
 const MAX_BLOCKS_PER_S = 100;
 
 export interface BlockCheck {
-  /** Development chains are exempt: their clocks run ahead, and they make blocks on demand. */
+  /** The chain id (EIP-155). Development chains are exempt: their clocks run ahead, and they make blocks on demand. */
   chainId: number;
   /** The newest block of an earlier run, if there was one. */
   last: BlockCursor | undefined;
-  /** The current time in ms since 1970. Default: the system's clock. */
+  /** Returns the current time in ms since 1970. Default: the system's clock. */
   now?: (() => number) | undefined;
 }
 
 /**
- * Refuses an impossible newest block: it is in the future, or a chain cannot make that many blocks since the last known
- * one. Stored as a cursor, it would hide all blocks up to its number.
+ * Refuses an impossible newest block: one in the future, or one with a higher number than the chain can have reached since
+ * the last known block. If it were stored as a cursor, the audit would skip all blocks up to its number.
  * @throws TransportError RPC_ANSWER_INVALID
  */
 export function checkBlock({ number, timestamp }: BlockHeader, { chainId, last, now = Date.now }: BlockCheck): void {

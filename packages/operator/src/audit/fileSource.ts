@@ -4,13 +4,13 @@ import { checkNames } from "keyroot/input";
 import { checkSourceUrl, fetchMerkleFile } from "keyroot/transport";
 import { TransportError, VerificationError } from "../errors.ts";
 
-/** The Merkle-tree files: on a host, or in a folder of this machine. */
+/** The source of Merkle-tree files: a host, or a folder on this machine. */
 export type FileSource = ({ merkleUrl: string } | { dir: string }) & {
-  /** The largest file that is read, in bytes. */
+  /** The maximum file size in bytes. Larger files are refused. */
   maxBytes: number;
-  /** Maximum time for one file, in ms. */
+  /** The maximum time to read one file, in ms. */
   timeoutMs: number;
-  /** Allows plain http to other machines than this one. Default false. */
+  /** Allows unencrypted http to other machines. Default: false. */
   allowHttp?: boolean | undefined;
 };
 
@@ -20,7 +20,7 @@ export function checkFileSource(source: FileSource): void {
   if (!("dir" in source)) checkSourceUrl("merkleUrl", source.merkleUrl, source.allowHttp);
 }
 
-/** The folder or the file host, without the query of its URL, which may be secret. */
+/** Returns the folder or the host's URL as text. The URL's query is left out, because it may contain secrets. */
 export function describeFileSource(source: FileSource): string {
   if ("dir" in source) return source.dir;
   const { origin, pathname } = new URL(source.merkleUrl);
@@ -28,9 +28,10 @@ export function describeFileSource(source: FileSource): string {
 }
 
 /**
- * Reads a root's file. Its content is not checked.
- * @param root 64 hex digits in lower case
- * @throws VerificationError FILE_NOT_FOUND; TransportError FILE_UNREADABLE, ANSWER_TOO_LARGE, and as `fetchMerkleFile`
+ * Reads a root's file without checking its content.
+ * @param root 64 lowercase hex digits
+ * @throws VerificationError FILE_NOT_FOUND; TransportError FILE_UNREADABLE, ANSWER_TOO_LARGE, and the errors of
+ * `fetchMerkleFile`
  */
 export async function readFileOf(root: string, source: FileSource): Promise<Uint8Array> {
   const { maxBytes, timeoutMs, allowHttp } = source;
@@ -40,9 +41,8 @@ export async function readFileOf(root: string, source: FileSource): Promise<Uint
 }
 
 /**
- * The names in a folder that belong to none of these roots, sorted. A root has its file, a compressed copy, and a folder of
- * proofs, bundles and leaf chunks.
- * Names that begin with a dot are files that are being written.
+ * Returns the names in a folder that belong to none of the roots, sorted. Each root has a file, a compressed copy, and a
+ * folder of proofs, bundles and leaf chunks. Names that begin with a dot are skipped: they are files that are being written.
  * @throws TransportError FILE_UNREADABLE
  */
 export async function findStrayFiles(dir: string, roots: ReadonlySet<string>): Promise<string[]> {
@@ -61,7 +61,8 @@ export async function findStrayFiles(dir: string, roots: ReadonlySet<string>): P
 async function readFromFolder(dir: string, root: string, maxBytes: number): Promise<Uint8Array> {
   const path = join(dir, `${root}.json`);
   try {
-    // Opening a pipe would wait for a writer, and a device may have no end.
+    // O_NONBLOCK: otherwise, opening a named pipe would wait for a writer. Only regular files are read, because a device may
+    // have no end.
     await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const found = await file.stat();
     if (!found.isFile()) throw new TransportError("FILE_UNREADABLE", `${path} is not a regular file.`);

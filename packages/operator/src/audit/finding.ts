@@ -1,62 +1,62 @@
 import type { UserID } from "keyroot/identity";
 
-/** The codes of findings, by severity. A code never changes its meaning. docs/auditing.md explains each. */
+/** The codes of findings, by severity. The meaning of a code never changes. docs/auditing.md explains each code. */
 export const FINDING_CODES = {
   /** False, changed or missing data. */
   damage: [
-    // the chain's history
+    // Codes for the chain's history
     "LOG_WITHHELD",
     "LOG_EXCESS",
     "LOG_NOT_CANONICAL",
     "BLOCK_NUMBER_MISMATCH",
     "ROOT_REORGANIZED",
     "CURSOR_ABOVE_HEAD",
-    // the files
+    // Codes for files
     "FILE_MISSING",
     "FILE_INVALID",
     "FILE_STRAY",
     "KEY_INVALID",
-    // files and chain, compared
+    // Codes for differences between files and the chain
     "USER_HIDDEN",
     "ADDED_COUNT_TOO_LOW",
     "USER_NOT_PUBLISHED",
     "USER_NOT_IN_FILE",
     "ROOT_UNKNOWN",
     "USER_TWO_KEYS",
-    // auditors' statements
+    // Codes for auditors' statements
     "STATEMENT_CONFLICT",
-    // watched users
+    // Codes for watched users
     "WATCHED_KEY_MISMATCH",
     "WATCHED_ROOT_CHANGED",
-    // files and endpoints that a watch cannot read
+    // Codes for files and endpoints that a watch cannot read
     "FILE_UNAVAILABLE",
     "ENDPOINT_UNAVAILABLE",
     "WATCH_ENDED",
   ],
-  /** Information without a fault. */
+  /** Information about a normal event. No action is needed. */
   notice: ["USER_SUPERSEDED", "FILE_PENDING", "CHAIN_REORGANIZED"],
 } as const;
 
-/** Severity of a finding: a key of `FINDING_CODES`. */
+/** The severity of a finding: a key of `FINDING_CODES`. */
 export type Severity = keyof typeof FINDING_CODES;
-/** The stable code of a finding. docs/auditing.md explains each. */
+/** The stable code of a finding. docs/auditing.md explains each code. */
 export type FindingCode = (typeof FINDING_CODES)[Severity][number];
 
 /** One result of an audit or a watch. */
 export interface Finding {
   code: FindingCode;
   severity: Severity;
-  /** The root in question: 64 hex digits in lower case. */
+  /** The root that the finding is about: 64 lowercase hex digits. */
   root?: string | undefined;
   userID?: UserID | undefined;
-  /** The error code of a bad file or key, from docs/errors.md. */
+  /** For a bad file or key, its error code from docs/errors.md. */
   detail?: string | undefined;
-  /** The texts that contradict each other, with their signatures. */
+  /** The signed texts that contradict each other. */
   evidence?: readonly string[] | undefined;
   message: string;
 }
 
-/** Makes a finding with the severity of its code. */
+/** Makes a finding. Its code determines the severity. */
 export function finding(
   code: FindingCode,
   message: string,
@@ -66,9 +66,9 @@ export function finding(
   return { code, severity, ...about, message };
 }
 
-/** The findings of an audit: the first ones, and how many there are in all. */
+/** The findings of an audit: the first 10,000, and the number of all. */
 export class Findings {
-  /** Maximum number of stored findings, so that an operator cannot fill an auditor's memory. */
+  /** The maximum number of stored findings. Without it, an operator could fill an auditor's memory. */
   static readonly MAX_KEPT = 10_000;
 
   readonly list: Finding[] = [];
@@ -79,7 +79,7 @@ export class Findings {
     for (const one of findings) {
       this.count[one.severity]++;
       if (this.list.length < Findings.MAX_KEPT) this.list.push(one);
-      // Damage takes the place of a notice.
+      // The list is full: store damage in the place of a notice.
       else if (one.severity === "damage" && this.#damageKept < Findings.MAX_KEPT) this.#replaceNotice(one);
       else continue;
       if (one.severity === "damage") this.#damageKept++;
@@ -87,7 +87,8 @@ export class Findings {
   }
 
   /**
-   * Sorts the findings: damage first, then by the age of the root. Files are audited in no fixed order.
+   * Sorts the findings: damage first, then by the age of the root. The order is needed because files are audited in no fixed
+   * order.
    * @param roots all roots, the oldest first
    */
   sort(roots: readonly string[]): void {
@@ -97,7 +98,7 @@ export class Findings {
     this.list.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
   }
 
-  /** Number of findings that were counted but not stored. */
+  /** The number of findings that were counted but not stored. */
   get omitted(): number {
     return this.count.damage + this.count.notice - this.list.length;
   }

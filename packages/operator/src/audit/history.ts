@@ -7,12 +7,12 @@ import { auditBlocks } from "./auditChain.ts";
 import type { BlockCursor } from "./checkBlock.ts";
 import { type Finding, finding } from "./finding.ts";
 
-/** Number of concurrent RPC requests of one kind. */
+/** The maximum number of concurrent JSON-RPC requests of one kind. */
 export const CONCURRENT_CALLS = 8;
 
-/** An event, with the time of its block. */
+/** An event with the time of its block. */
 export interface DatedRootLog extends RootAddedLog {
-  /** Time of the block in seconds since 1970. */
+  /** The time of the block in seconds since 1970. */
   timestamp: number;
 }
 
@@ -23,17 +23,17 @@ export interface SavedHistory {
   events: readonly DatedRootLog[];
 }
 
-/** All events of a range, and their faults. */
+/** All events up to a block, and the faults found in them. */
 export interface History {
   events: DatedRootLog[];
   findings: Finding[];
 }
 
 /**
- * Reads the registry's events up to a block, from the end of an earlier run. The chain may no longer have that run's
- * block. Then it reads from the last saved event that is still on the chain, and reports every root that is gone.
- * @param onRead receives the last block read so far
- * @throws TransportError as `fetchRootAddedLogs`
+ * Reads the registry's events up to a block. It starts after the last block of an earlier run. If that block is no longer on
+ * the chain, it starts after the last saved event that is, and reports every root that is gone.
+ * @param onRead receives the number of the last block read
+ * @throws TransportError the errors of `fetchRootAddedLogs`
  */
 export async function readHistory(
   call: RpcCall,
@@ -57,7 +57,7 @@ export async function readHistory(
   return { events, findings: [...auditBlocks(added, hashes), ...auditDroppedEvents(dropped, events)] };
 }
 
-/** Finds the saved events that the chain still has, and the first block after them. */
+/** Finds the saved events that are still on the chain, and the first block after them. */
 async function findKeptEvents(
   call: RpcCall,
   toBlock: number,
@@ -72,7 +72,7 @@ async function findKeptEvents(
   return { kept: [], next: 0 };
 }
 
-/** True if the endpoint has this block. A block above its newest one does not exist. */
+/** Returns true if the endpoint has this block. A block above the endpoint's newest one does not exist. */
 export async function isOnChain(
   call: RpcCall,
   { number, hash }: Pick<BlockCursor, "number" | "hash">,
@@ -81,7 +81,7 @@ export async function isOnChain(
   return answer !== null && (await fetchBlock(() => Promise.resolve(answer), number)).hash === hash;
 }
 
-/** @param dropped events in blocks that the chain no longer has */
+/** @param dropped the saved events in blocks that are no longer on the chain */
 function auditDroppedEvents(dropped: readonly DatedRootLog[], events: readonly RootAddedLog[]): Finding[] {
   const roots = new Set(events.map(({ root }) => root));
   return dropped.map(({ root, blockNumber, blockHash, addedCount }) => {

@@ -6,22 +6,24 @@ import { finding } from "./finding.ts";
 
 /** A file to read and audit. */
 export interface FileRequest {
-  /** 64 hex digits in lower case. */
+  /** The root of the file: 64 lowercase hex digits. */
   root: string;
-  /** SHA-256 in hex of the bytes that an earlier audit found valid. Equal bytes are not audited again. */
+  /**
+   * SHA-256, in hex, of the file in an earlier audit that found it valid. If the file is the same, it is not audited again.
+   */
   knownSha256?: string | undefined;
 }
 
-/** The result of a request. */
+/** The result of reading and auditing a file. */
 export type FileResult =
-  /** The file was audited. `users` is undefined if it is missing or not the file of its root. */
+  /** The file was audited. `users` is undefined if the file is missing or does not match its root. */
   | (FileAudit & { kind: "audited"; sha256: string | undefined })
-  /** The file's bytes are the known ones. */
+  /** The file's bytes have the known SHA-256. */
   | { kind: "unchanged" }
   /** The host or folder did not return the file. */
   | { kind: "unavailable"; code: string; message: string };
 
-/** Reads a root's file and audits it, unless its bytes are known. */
+/** Reads a root's file. Audits it unless its SHA-256 is known. */
 export async function loadFile({ root, knownSha256 }: FileRequest, source: FileSource): Promise<FileResult> {
   let bytes: Uint8Array;
   try {

@@ -10,9 +10,9 @@ import { type Finding, Findings, type Severity } from "./finding.ts";
 import { isInPart } from "./part.ts";
 import type { PartResult } from "./partResult.ts";
 
-/** The report of an audit that was divided into parts. */
+/** The report of an audit that several machines shared. */
 export interface MergedReport extends Omit<AuditReport, "roots"> {
-  /** The results of the parts, by number. */
+  /** The results of the parts, sorted by part number. */
   parts: readonly PartResult[];
 }
 
@@ -22,11 +22,11 @@ interface Part {
 }
 
 /**
- * Merges the parts of a divided audit: checks that they cover every root once, and compares the users of all files with
- * each other. It needs no endpoint and no file host. It believes the states, so take them from machines of your own.
- * @param states of all parts, in any order
- * @throws ArgumentError PARTS_INVALID if a part is missing, unfinished, there twice, or about another block, contract or
- * chain than the others; STATE_INVALID
+ * Merges the parts of a shared audit. It checks that the parts cover every root once, and compares the users of all files
+ * with each other. It needs no endpoint and no file host. It trusts the states, so use only states from your own machines.
+ * @param states the states of all parts, in any order
+ * @throws ArgumentError PARTS_INVALID if a part is missing, unfinished or given twice, or if the parts have different blocks,
+ * contracts or chains; STATE_INVALID
  */
 export function mergeParts(states: readonly AuditState[]): MergedReport {
   const parts = states.map((state) => ({ state, result: resultOf(state) }));
@@ -86,7 +86,7 @@ function resultOf(state: AuditState): PartResult {
   throw invalid(`${nameOf(result)} has events up to another block than that of its result. Run it again with --fresh.`);
 }
 
-/** Checks that there is each number from 1 to the count once. @param parts sorted by number */
+/** Checks that each number from 1 to the count occurs once. @param parts sorted by number */
 function checkNumbers(parts: readonly Part[], count: number): void {
   const numbers = parts.map(({ result }) => result.part.number);
   const other = parts.find(({ result }) => result.part.count !== count);
@@ -98,7 +98,7 @@ function checkNumbers(parts: readonly Part[], count: number): void {
   if (missing.length > 0) throw invalid(`Of ${plural(count, "part")}, these are missing: ${missing.join(", ")}.`);
 }
 
-/** Checks that a part is about the same contract, chain and block as the first one, with the same evidence. */
+/** Checks that a part has the same contract, chain, block and evidence as the first part. */
 function checkEqual(first: Part, part: Part): void {
   const about = ({ state, result }: Part) => {
     const { userCount, deploymentBlock, codeHash, evidence } = result;
@@ -115,13 +115,13 @@ function checkEqual(first: Part, part: Part): void {
   }
 }
 
-/** Checks that a part has audited its roots, all of them. */
+/** Checks that a part audited all files of its roots. */
 function checkFiles({ state, result }: Part, allRoots: readonly string[]): void {
   const roots = allRoots.filter((root) => isInPart(root, result.part));
   if (roots.length !== result.rootCount) {
     throw invalid(`${nameOf(result)} counts ${plural(result.rootCount, "root")}, but ${roots.length} belong to it.`);
   }
-  // A part with damage has no valid file for some roots.
+  // A part with damage may have no valid file for some roots.
   if (result.count.damage > 0) return;
   let users = 0;
   for (const root of roots) {
@@ -135,7 +135,7 @@ function checkFiles({ state, result }: Part, allRoots: readonly string[]): void 
   );
 }
 
-/** Adds the findings of all parts. Those about the chain are in each part, and count once. */
+/** Adds the findings of all parts. Every part has the findings about the chain, so they are added once. */
 function addFindings(findings: Findings, parts: readonly Part[]): void {
   const seen = new Set<string>();
   for (const { result } of parts) {

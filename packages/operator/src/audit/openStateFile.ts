@@ -6,35 +6,33 @@ import { checkOptions } from "../shared/checkOptions.ts";
 import { lockFile } from "../disk/lock.ts";
 import { checksumOf, kindOfFile, type Row, StateDatabase, type StateFormat } from "../disk/stateDatabase.ts";
 
-/** The contract and chain that a state is about. */
+/** The contract and the chain of a state. */
 export interface AuditTarget {
   /** The chain id (EIP-155). */
   chainId: number;
-  /** The hash of the chain's first block, 0x and 64 hex digits: local chains share their chain id. */
+  /** The hash of the chain's first block: 0x and 64 hex digits. It distinguishes local chains with the same chain id. */
   genesisHash: string;
-  /** 0x and 40 hex digits. */
+  /** The contract's address: 0x and 40 hex digits. */
   contract: string;
 }
 
 /** Options of the functions that open a saved state. */
 export interface OpenStateOptions {
-  /** Replaces the file by a new state. Default: false. */
+  /** Replaces the file with a new state. Default: false. */
   fresh?: boolean | undefined;
 }
 
 /** Functions that create and read one kind of state. */
 interface StateKind<State> {
   format: StateFormat;
-  /** Inserts the rows of a new state. */
   fill: (database: StateDatabase) => void;
-  /** Checks and reads the rows. */
   load: (database: StateDatabase) => State;
 }
 
-/** Version 0.1.0 kept states as JSON. A new state loses nothing that the chain and the files do not contain. */
+/** The contract and the files contain everything that a new state needs, so states of version 0.1.0 are not converted. */
 const OLD_STATE = "Version 0.1.0 wrote states as JSON, which this version does not read.";
 
-/** Checks the form of a state's content. */
+/** Checks the format of values in a state. */
 export const stateShape = new ShapeChecker((message, details) => new ArgumentError("STATE_INVALID", message, details));
 
 export function invalidState(message: string, options?: ErrorOptions): ArgumentError {
@@ -48,7 +46,7 @@ export function readUserID(where: string, value: unknown): UserID {
 }
 
 /**
- * Opens the file of a state, and locks it with a file `.lock` in the same folder. Creates the state if there is none.
+ * Opens a state file, and locks it with a `.lock` file in the same folder. Creates the state if it does not exist.
  * @throws ArgumentError STATE_LOCKED, STATE_INVALID; TransportError FILE_UNREADABLE, FILE_UNWRITABLE
  */
 export async function openStateFile<State>(
@@ -78,13 +76,13 @@ export async function openStateFile<State>(
   }
 }
 
-/** The format of a state, with the error for one that is invalid. */
+/** Completes the format of a state with the error for an invalid state. */
 export function stateFormat(format: Omit<StateFormat, "invalid">): StateFormat {
   return { ...format, invalid: invalidState };
 }
 
 /**
- * A row whose last column is the checksum of the others, without it.
+ * Checks a row against the checksum in its last column. @returns the row without the checksum
  * @throws ArgumentError STATE_INVALID
  */
 export function checkedRow(name: string, row: Row | undefined): Row {
@@ -93,14 +91,14 @@ export function checkedRow(name: string, row: Row | undefined): Row {
   return values;
 }
 
-/** @throws ArgumentError STATE_INVALID if a state is about another contract or chain */
+/** @throws ArgumentError STATE_INVALID if a state is for a different contract or chain */
 export function checkTarget(actual: Record<keyof AuditTarget, unknown>, expected: AuditTarget): void {
   const keys = ["chainId", "genesisHash", "contract"] as const;
   if (keys.every((key) => actual[key] === expected[key])) return;
   throw invalidState(`It is about another contract or chain than ${expected.contract} on chain ${expected.chainId}.`);
 }
 
-/** A target as states hold it: in lower case. */
+/** Converts the contract and chain to lower case, as states store them. */
 export function normalizeTarget({ chainId, genesisHash, contract }: AuditTarget): AuditTarget {
   return { chainId, genesisHash: genesisHash.toLowerCase(), contract: contract.toLowerCase() };
 }

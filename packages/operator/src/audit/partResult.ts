@@ -7,22 +7,22 @@ import { checkedRow, readUserID, stateShape } from "./openStateFile.ts";
 import { type AuditPart, checkPart } from "./part.ts";
 import type { ContractCounts } from "./readCounts.ts";
 
-/** The result of a part that has read all its files, as its state holds it for the merge. */
+/** The result of a part that has read all its files. The state stores it for the merge. */
 export interface PartResult extends ContractCounts {
   part: AuditPart;
-  /** The folder or file host that the part read. */
+  /** The folder or file host from which the part was read. */
   filesFrom: string;
-  /** Time of the result in seconds since 1970. */
+  /** The time of the result in seconds since 1970. */
   endedAt: number;
   /** The number of roots that belong to the part. */
   rootCount: number;
-  /** Number of files that the part counted as read because an earlier run had found them valid. */
+  /** The number of files that counted as read because an earlier run had found them valid. */
   filesKnown: number;
   usersInFiles: number;
   straysSearched: boolean;
-  /** The first findings. */
+  /** The first findings, up to `Findings.MAX_KEPT`. */
   findings: readonly Finding[];
-  /** The number of all findings. */
+  /** The number of all findings, by severity. */
   count: Readonly<Record<Severity, number>>;
 }
 
@@ -68,7 +68,10 @@ export function insertPartResult(database: StateDatabase, result: PartResult): v
   database.run(`INSERT INTO part_result VALUES (${places})`, ...values, checksumOf(values));
 }
 
-/** @returns undefined if the last run with this state was of no part, or has not read all files @throws ArgumentError STATE_INVALID */
+/**
+ * Reads the result of a part from a state. @returns undefined if the last run did not audit a part or did not read all files
+ * @throws ArgumentError STATE_INVALID
+ */
 export function readPartResult(database: StateDatabase): PartResult | undefined {
   const stored = database.row("SELECT * FROM part_result");
   if (stored === undefined) return undefined;

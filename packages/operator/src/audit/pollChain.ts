@@ -21,54 +21,54 @@ import { isOnChain } from "./history.ts";
 import { proveRoots, proveSlots } from "./proveRoots.ts";
 import type { WatchCursor, WatchState } from "./watchState.ts";
 
-/** A user, and the user's own key. */
+/** A user to watch, with the user's own key. */
 export interface WatchedUser {
   userID: UserID;
-  /** 105 bytes in base64. */
+  /** The user's public key: 105 bytes in base64. */
   pubKey: string;
 }
 
-/** Options of a poll. */
+/** Options of `pollEvents`. */
 export interface PollOptions {
   call: RpcCall;
   /** The chain id that the endpoint must have (EIP-155). */
   chainId: number;
-  /** 0x and 40 hex digits. */
+  /** The address of the registry: 0x and 40 hex digits. */
   contract: string;
   files: FileSource;
   users: readonly WatchedUser[];
   /** The newest block to read. `finalized` blocks are never reorganized. */
   tag: "latest" | "safe" | "finalized";
-  /** Finds the newest block in another source. The users' roots and their number are then read with storage proofs. */
+  /** Finds the newest block in another source. The users' roots and the user count are then read with storage proofs. */
   findBlock?: (() => Promise<{ blockHash: string }>) | undefined;
-  /** The first block whose roots are audited if the state has no cursor. Default: the next block. */
+  /** The first block whose roots are audited if the state has no cursor. Default: the next new block. */
   fromBlock?: number | undefined;
   state: WatchState;
-  /** Reads the users' own files again, even if they were valid before. */
+  /** Reads the files of watched users again, even if they were valid before. */
   readOwnFiles: boolean;
-  /** Time in ms after which an unavailable file is an alarm. Default 600,000. */
+  /** The time in ms after which an unavailable file becomes an alarm. Default: 600,000. */
   unavailableAfterMs?: number | undefined;
-  /** The maximum age of the endpoint's newest block, in ms. Default: any age. */
+  /** The maximum age of the endpoint's newest block, in ms. Default: no maximum. */
   maxAgeMs?: number | undefined;
-  /** Maximum time for reading files, in ms. The next poll reads the rest. Default: no limit. */
+  /** The maximum time for reading files in one poll, in ms. The next poll reads the remaining files. Default: no maximum. */
   maxFilesMs?: number | undefined;
-  /** The current time in ms since 1970. Default: the system's clock. */
+  /** Returns the current time in ms since 1970. Default: the system's clock. */
   now?: (() => number) | undefined;
 }
 
-/** A user with a root on the chain. */
+/** A user who has a root in the contract. */
 export interface UserWithRoot {
   userID: UserID;
-  /** 64 hex digits in lower case. */
+  /** The user's root: 64 lowercase hex digits. */
   root: string;
 }
 
-/** The watched users on the chain, read without any file. */
+/** The roots of the watched users, read from the contract. */
 export interface UserReading {
   block: BlockHeader;
-  /** The users' roots at this block, in their order; undefined for a user without a root. */
+  /** The users' roots at this block, in the order of the watched users. Undefined for a user without a root. */
   roots: readonly (string | undefined)[];
-  /** Users with a root whose file has not been found to be valid yet. */
+  /** Users who have a root whose file was not yet found to be valid. */
   assigned: UserWithRoot[];
   findings: Finding[];
 }
@@ -76,7 +76,7 @@ export interface UserReading {
 /** The roots that were added since the last poll. */
 export interface LogReading {
   added: RootAddedLog[];
-  /** The block of this poll; undefined if events are missing, so that the next poll reads them again. */
+  /** The block of this poll. Undefined if events are missing, so that the next poll reads them again. */
   cursor: WatchCursor | undefined;
   findings: Finding[];
 }
@@ -105,9 +105,9 @@ export async function readUsers(options: PollOptions): Promise<UserReading> {
 }
 
 /**
- * Step 2: reads the roots that were added since the last poll. The number of their users must equal the contract's count.
- * Otherwise an earlier answer or this one is false, and events are read again from older cursors until the numbers are
- * equal.
+ * Step 2: reads the roots that were added since the last poll. Their number of users must match the contract's count. If it
+ * does not match, an earlier or the current response is false. Then it reads events from older and older cursors until the
+ * numbers match.
  */
 export async function readLogs(options: PollOptions, { block }: UserReading): Promise<LogReading> {
   const { call, contract, state, chainId, fromBlock, now } = options;
@@ -138,8 +138,8 @@ export async function readLogs(options: PollOptions, { block }: UserReading): Pr
 }
 
 /**
- * The blocks after which events may be read, the newest first: the cursors that are on the chain, then the block before the
- * contract's deployment. Adds a finding for a cursor that was replaced.
+ * The blocks after which events can be read, the newest first: the cursors that are on the chain, then the block before the
+ * contract's deployment. Adds a finding for each cursor whose block was replaced.
  */
 async function* basesOf(
   { call, contract }: PollOptions,
@@ -163,7 +163,10 @@ async function* basesOf(
   yield { number: Math.max(deployed - 1, 0), userCount: 0 };
 }
 
-/** The contract's number of users at a block; undefined if it does not count them, as the predecessor does not. */
+/**
+ * Returns the contract's number of users at a block. Returns undefined for a contract that does not count them, such as
+ * PubKeyTrust.
+ */
 async function fetchCount({ call, contract, findBlock }: PollOptions, block: BlockHeader): Promise<number | undefined> {
   const { hash } = block;
   if (findBlock !== undefined) {
@@ -178,7 +181,7 @@ async function fetchCount({ call, contract, findBlock }: PollOptions, block: Blo
   }
 }
 
-/** @throws TransportError STALE_BLOCK: an endpoint that stands still shows no new roots */
+/** Checks the age of the newest block: an endpoint that has stopped shows no new roots. @throws TransportError STALE_BLOCK */
 function checkAge({ maxAgeMs = Infinity, now = Date.now }: PollOptions, { number, timestamp }: BlockHeader): void {
   const ageMs = now() - timestamp * 1000;
   if (ageMs <= maxAgeMs) return;

@@ -6,22 +6,22 @@ import { type Finding, finding } from "./finding.ts";
 import { loadFile } from "./loadFile.ts";
 import type { LogReading, PollOptions, UserReading, UserWithRoot } from "./pollChain.ts";
 
-/** Time in ms after which an unavailable file or endpoint is an alarm, by default. */
+/** The default time in ms after which an unavailable file or endpoint becomes an alarm. */
 export const UNAVAILABLE_AFTER_MS = 600_000;
-/** Maximum number of consecutive unavailable files. After that, a poll requests no others. */
+/** The number of consecutive unavailable files after which a poll requests no more files. */
 const MAX_FAILURES = 3;
 
-/** A file that its host or folder did not return. */
+/** A file that the host or folder did not return. */
 interface UnavailableFile {
-  /** 64 hex digits in lower case. */
+  /** The root of the file: 64 lowercase hex digits. */
   root: string;
   code: string;
   message: string;
-  /** Time of the first failed request, in ms since 1970. */
+  /** The time of the first failed request, in ms since 1970. */
   since: number;
 }
 
-/** The results of a poll's files. */
+/** The results of the files that a poll read. */
 export interface FileReading {
   /** Watched users whose key is in the file of their root. */
   published: UserWithRoot[];
@@ -31,8 +31,8 @@ export interface FileReading {
 }
 
 /**
- * Step 3 of a poll: audits the files of the watched users' roots, then those of new roots and of suspects. It saves the
- * results. An unavailable file stays a suspect. After the time limit, it counts as damage.
+ * Step 3: audits the files of the watched users' roots, then the files of new roots and of suspects, and saves the results.
+ * An unavailable file stays a suspect. After the time limit, it counts as damage.
  * @throws TransportError FILE_UNWRITABLE for the state
  */
 export async function readFiles(
@@ -47,7 +47,7 @@ export async function readFiles(
   const findings: Finding[] = [];
   const newRoots = new Map<UserID, string>();
 
-  // One file is read even if there is no time left.
+  // Read at least one file even if the time is over.
   const endsAt = performance.now() + maxFilesMs;
   const isLate = () => files.count > 0 && performance.now() >= endsAt;
 
@@ -57,7 +57,7 @@ export async function readFiles(
     const file = isLate() ? files.known(root, true) : await files.load(root);
     const own = auditOwnRoot(user, root, file?.users);
     findings.push(...own);
-    // A root with findings is not recorded, so that every poll audits it.
+    // A root with findings stays a suspect, so that every poll audits its file.
     if (file === undefined || file.findings.length + own.length > 0) waiting.add(root);
     else if (root !== known) newRoots.set(user.userID, root);
   }
@@ -84,7 +84,7 @@ export async function readFiles(
   return { published: Array.from(newRoots, ([userID, root]) => ({ userID, root })), unavailable, findings };
 }
 
-/** The files of one poll, each read once. */
+/** Reads each file at most once per poll. */
 class PolledFiles {
   readonly #source: FileSource;
   readonly #files = new Map<string, FileAudit | undefined>();
@@ -96,7 +96,6 @@ class PolledFiles {
     this.#source = source;
   }
 
-  /** The findings of all files. */
   get findings(): Finding[] {
     return [...this.#files.values()].flatMap((file) => file?.findings ?? []);
   }
@@ -105,7 +104,7 @@ class PolledFiles {
     return this.#files.size;
   }
 
-  /** A file if it was read already. @param isUnavailable whether it counts as unavailable otherwise */
+  /** Returns a file that this poll has read. @param isUnavailable whether a file that was not read counts as unavailable */
   known(root: string, isUnavailable: boolean): FileAudit | undefined {
     if (isUnavailable && !this.#files.has(root)) {
       const message = "It was not requested in this poll, because other files took too long.";

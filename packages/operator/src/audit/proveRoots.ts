@@ -5,10 +5,13 @@ import { isObject } from "keyroot/input";
 import { slotOfUser, USERS_SLOT, ZERO_ROOT } from "keyroot/registry";
 import type { RpcCall } from "keyroot/transport";
 
-/** The number of slots in one request for proofs. A proof has about 4,000 bytes per slot. */
+/** The number of storage slots in one request. The proof of a slot has about 4,000 bytes. */
 const SLOTS_PER_PROOF = 50;
 
-/** Reads users' roots with storage proofs. @throws VerificationError PROOF_INVALID, NO_CONTRACT; TransportError as the call */
+/**
+ * Reads users' roots with storage proofs. @throws VerificationError PROOF_INVALID, NO_CONTRACT; TransportError the errors of
+ * `call`
+ */
 export async function proveRoots(
   call: RpcCall,
   contract: string,
@@ -25,7 +28,10 @@ export async function proveRoots(
   return roots;
 }
 
-/** Reads the contract's slots with storage proofs: 0x and 64 hex digits each. @throws as `proveRoots` */
+/**
+ * Reads storage slots of the contract with storage proofs. Each slot and value is 0x and 64 hex digits. @throws the errors of
+ * `proveRoots`
+ */
 export async function proveSlots(
   call: RpcCall,
   contract: string,

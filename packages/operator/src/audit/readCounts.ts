@@ -12,36 +12,39 @@ import { type Evidence, verifyChainId } from "keyroot/verifier";
 import { checkBlock } from "./checkBlock.ts";
 import type { BlockCursor } from "./checkBlock.ts";
 
-/** The contract to audit, and the block at which to audit it. */
+/** The contract to audit, and the block to audit it at. */
 export interface AuditedContract {
   /** The chain id that the endpoint must have (EIP-155). */
   chainId: number;
-  /** The registry's address: 0x and 40 hex digits. */
+  /** The address of the registry: 0x and 40 hex digits. */
   contract: string;
   /** The expected Keccak-256 of the contract's code: 0x and 64 hex digits. Default: any code. */
   codeHash?: string | undefined;
-  /** The block: its hash, which the caller has from another source (by default `pinned`), or a tag. Default: `latest`. */
+  /**
+   * The block to audit at: a tag, or a hash that the caller has from another source. `anchor` names that source (default:
+   * `pinned`). Default: `latest`.
+   */
   at?: { blockHash: string; anchor?: Evidence["anchor"] } | "latest" | "safe" | "finalized" | undefined;
-  /** Requires a storage proof under that block for the number of users, and for the code hash if given. Default: false. */
+  /** Reads the user count with a storage proof, and also the code hash if one is expected. Default: false. */
   storageProof?: boolean | undefined;
 }
 
-/** The contract's answers at that block. */
+/** The counts that the contract returned at the block. */
 export interface ContractCounts {
   /** The number of users who have a root. */
   userCount: number;
-  /** The block in which the contract was deployed: no event is older. */
+  /** The block in which the contract was deployed. No event is older. */
   deploymentBlock: number;
-  /** Keccak-256 of the contract's code, if it was read: 0x and 64 hex digits. */
+  /** Keccak-256 of the contract's code: 0x and 64 hex digits. Undefined if the code was not read. */
   codeHash: string | undefined;
   evidence: Evidence & { block: NonNullable<Evidence["block"]> };
 }
 
 /**
- * Fetches the block, and reads the number of users at it.
+ * Fetches the block, and reads the user count at this block.
  * @param last the newest block of an earlier run
  * @throws VerificationError HEADER_INVALID, HEADER_MISMATCH, CHAIN_ID_MISMATCH, NO_CONTRACT, NO_USER_COUNT,
- * CODE_HASH_MISMATCH, PROOF_INVALID; TransportError as the call
+ * CODE_HASH_MISMATCH, PROOF_INVALID; TransportError the errors of `call`
  */
 export async function readCounts(
   call: RpcCall,
@@ -55,7 +58,7 @@ export async function readCounts(
   const here = { blockHash: block.hash };
   // The contract records the block of its deployment under the zero root.
   const deploymentBlock = await fetchBlockNumber(call, contract, ZERO_ROOT, here);
-  // Also with a proof, because a contract without this function may use the slot for other data.
+  // Call the function even if a proof follows: a contract without this function may use the slot for other data.
   let userCount = await fetchUserCount(call, contract, here);
   let codeHash: string | undefined;
   if (storageProof) {

@@ -14,16 +14,16 @@ import { CONCURRENT_CALLS } from "./history.ts";
 import { proveRoots } from "./proveRoots.ts";
 import type { FileResult } from "./loadFile.ts";
 
-/** Number of unavailable files after which no more are requested. */
+/** The number of unavailable files after which no more files are requested. */
 const MAX_UNAVAILABLE = 8;
 const SAVE_INTERVAL_MS = 3_000;
 
-/** The stages of an audit that read roots and files, in their order. */
+/** The stages of an audit that read roots and files, in the order in which they run. */
 export type FileAuditStage = "reading roots" | "auditing files" | "auditing stray files";
 
-/** A file that its host or folder did not return. */
+/** A file that the host or folder did not return. */
 export interface UnavailableFile {
-  /** 64 lowercase hex digits. */
+  /** The root of the file: 64 lowercase hex digits. */
   root: string;
   code: string;
   message: string;
@@ -32,32 +32,30 @@ export interface UnavailableFile {
 interface RootFilesAuditOptions {
   call: RpcCall;
   contract: string;
-  /** The block at which roots are read. */
+  /** The hash of the block at which roots are read. */
   blockHash: string;
-  /** The same block, if users' roots are read with storage proofs under it. */
+  /** The block under which users' roots are proven with storage proofs. Undefined if they are read without proofs. */
   provenUnder?: BlockHeader | undefined;
   state: AuditState;
   /** Counts files that an earlier run verified as read. */
   skipKnownFiles?: boolean | undefined;
   /** The roots whose files are audited. */
   roots: readonly RootHistory[];
-  /** Whether an event names a root. */
   isKnownRoot: (root: string) => boolean;
-  /** Receives the findings. */
   findings: Findings;
   onProgress?: ((stage: FileAuditStage, done: number, total: number) => void) | undefined;
 }
 
-/** The part of an audit that compares the files of all roots with the chain. */
+/** Compares the files of all roots with the chain. This is the part of an audit that reads files. */
 export class RootFilesAudit {
   readonly unavailableFiles: UnavailableFile[] = [];
-  /** Number of roots whose files this run has read or found to be missing. */
+  /** The number of roots whose files this run has read or found to be missing. */
   filesRead = 0;
-  /** Number of these that were not read, because an earlier run verified them. */
+  /** The number of files that this run skipped because an earlier run verified them. */
   filesKnown = 0;
-  /** The number of users in the files that were audited. */
+  /** The number of users in the audited files. */
   userCount = 0;
-  /** The number of records in each audited file, by its root. */
+  /** The number of records in each audited file, by root. */
   readonly recordCounts = new Map<string, number>();
   readonly #options: RootFilesAuditOptions;
 
@@ -65,7 +63,7 @@ export class RootFilesAudit {
     this.#options = options;
   }
 
-  /** Compares the block of each root's first event with the one that the contract recorded. */
+  /** Compares the block that the contract recorded for each root with the block of the root's first event. */
   async auditBlockNumbers(): Promise<void> {
     const { call, contract, blockHash, roots, findings, onProgress } = this.#options;
     let done = 0;
@@ -77,7 +75,7 @@ export class RootFilesAudit {
     await pMap(roots, audit, { concurrency: CONCURRENT_CALLS });
   }
 
-  /** Audits every root's file, and reads the roots of all its users. */
+  /** Audits every root's file, and reads the roots of all users in it. */
   async auditFiles(workers: FileWorkers): Promise<void> {
     const { state, roots, onProgress } = this.#options;
     const errors: unknown[] = [];
@@ -95,15 +93,15 @@ export class RootFilesAudit {
         errors.push(error);
       }
     };
-    // After an error, files that are being audited are finished and saved; no others are begun.
+    // After an error, finish and save the files that are being audited, but start no others.
     await pMap(roots, audit, { concurrency: workers.capacity });
     state.save();
     if (errors.length > 0) throw errors[0];
   }
 
   /**
-   * Audits file names that belong to no root of the chain. A file that is about to be published is only a notice: it is
-   * valid under its own name, and its users have no root yet.
+   * Audits files whose names belong to no root on the chain. A file that is about to be published is only a notice: it
+   * matches its own name, and its users have no root yet.
    */
   async auditStrayFiles(workers: FileWorkers, names: readonly string[]): Promise<void> {
     const { findings, onProgress } = this.#options;
@@ -138,7 +136,7 @@ export class RootFilesAudit {
     this.userCount += userIDs.length;
     const compared = auditRoot(history, userIDs, await this.#readRoots(userIDs), isKnownRoot);
     findings.add(compared.findings);
-    // A file with findings has no hash in the state, so that every run reports them.
+    // Record no hash for a file with findings, so that every run reports them.
     state.recordFile(root, file.findings.length === 0 ? file.sha256 : undefined, file.users, compared.others);
   }
 
@@ -149,7 +147,7 @@ export class RootFilesAudit {
     if (result.kind === "unavailable") return [strayFile(name, result.message, { root })];
     const { users, findings } = result.kind === "audited" ? result : { users: undefined, findings: [] };
     const [defect] = findings;
-    // The publisher may have removed it since the folder was listed.
+    // The publisher may have deleted the file after the folder was listed.
     if (defect?.code === "FILE_MISSING") return [];
     if (users === undefined || defect !== undefined) {
       return [strayFile(name, defect?.message ?? "", { root, detail: defect?.detail })];

@@ -1,16 +1,16 @@
 import { randomFillSync } from "node:crypto";
 import { USER_ID_BYTES } from "keyroot/identity";
 
-/** Hashes the 20 bytes of the user id that begins at a position. @returns 32 bits */
+/** Hashes the 20-byte user id at a position in a byte array. @returns 32 bits */
 export type UserHash = (bytes: Uint8Array, at: number) => number;
 
-/** The 16-bit words of a user id. */
+/** The number of 16-bit words in a user id. */
 const WORDS = USER_ID_BYTES / 2;
 
 /**
- * Makes a hash function for user ids with a random key: operators choose ids, and must not be able to choose ids with equal
- * hashes. Each half of the result is a multiply-shift hash, which is strongly universal: for two ids, it is the same with a
- * probability of 2^-16 (Dietzfelbinger 1996, "Universal hashing and k-wise independent random variables").
+ * Makes a hash function for user ids with a random key. Operators choose user ids, so they must not be able to choose ids
+ * with equal hashes. Each half of the result is a multiply-shift hash, which is strongly universal: two ids have the same
+ * hash with a probability of 2^-16 (Dietzfelbinger 1996, "Universal hashing and k-wise independent random variables").
  */
 export function makeUserHash(): UserHash {
   const [high, low] = [randomFillSync(new Int32Array(WORDS + 1)), randomFillSync(new Int32Array(WORDS + 1))];

@@ -2,21 +2,21 @@ import { type UserID, USER_ID_BYTES, userIDFromBytes, userIDToBytes } from "keyr
 import { USER_BYTES, userIDsIn } from "./auditFile.ts";
 import { makeUserHash, type UserHash } from "./userHash.ts";
 
-/** In a sort key, the bits after the hash of an id: the number of the user. */
+/** A sort key is the hash of a user id, followed by the user's number. This is the size of the number in bits. */
 const NUMBER_BITS = 32n;
 
 /** A user in one file. */
 export interface IndexedUser {
   userID: UserID;
-  /** The number of the file, in the order in which files were added. */
+  /** The number of the file. The first file that was added has number 0. */
   file: number;
   /** The first 16 bytes of SHA-256 over the user's key. */
   keyID: Uint8Array;
 }
 
 /**
- * Users of files, to find those in several files. It takes 44 bytes per user, so 44 MB for a million: 20 for the
- * id, 16 of the key's hash (with fewer, one could make two keys with the same hash), and 8 for the sort key.
+ * An index of users that finds those in several files. It takes 44 bytes per user: 20 for the user id, 16 for the key's hash,
+ * and 8 for the sort key. With a shorter hash, someone could make two keys with the same hash.
  */
 export class UserIndex {
   readonly #files: Uint8Array[] = [];
@@ -30,13 +30,13 @@ export class UserIndex {
     this.#hash = hash;
   }
 
-  /** The number of users of all files together. A user in two files counts twice. */
+  /** The number of users in all files. A user in two files counts twice. */
   get count(): number {
     return this.#count;
   }
 
   /**
-   * @param users `USER_BYTES` each: id and hash of the key
+   * @param users the users of a file, with `USER_BYTES` bytes each
    * @returns the number of the file
    */
   add(users: Uint8Array): number {
@@ -46,12 +46,12 @@ export class UserIndex {
     return this.#files.push(users) - 1;
   }
 
-  /** The users of a file, in the file's order. */
+  /** Returns the users of a file, in the file's order. */
   usersOf(file: number): UserID[] {
     return userIDsIn(this.#files[file] ?? new Uint8Array());
   }
 
-  /** Every entry of a user. */
+  /** Returns every entry of a user. */
   find(userID: UserID): IndexedUser[] {
     const id = userIDToBytes(userID);
     const sorted = (this.#sorted ??= this.#sort());
@@ -66,12 +66,12 @@ export class UserIndex {
     return this.#withSameID(sorted, start, id).map((number) => this.#userAt(number));
   }
 
-  /** The users who are in more than one file, each with all entries. */
+  /** Returns the users who are in more than one file, each with all entries. */
   *inSeveralFiles(): Generator<IndexedUser[]> {
     const sorted = (this.#sorted ??= this.#sort());
     for (let start = 0; start < sorted.length;) {
       const end = endOfHash(sorted, start);
-      // Usually, no other id has the same hash.
+      // This loop usually ends at once, because no other id has the same hash.
       for (let i = start; end - start > 1 && i < end;) {
         const numbers = this.#withSameID(sorted, i, this.#idOf(numberIn(sorted, i)));
         if (numbers.length > 1) yield numbers.map((number) => this.#userAt(number));
@@ -81,7 +81,7 @@ export class UserIndex {
     }
   }
 
-  /** The numbers of the users, from a position on, who have this id. */
+  /** Returns the numbers of the users from `start` on who have this id. */
   #withSameID(sorted: BigUint64Array, start: number, id: Uint8Array): number[] {
     const numbers: number[] = [];
     for (let i = start; i < sorted.length; i++) {
@@ -93,8 +93,8 @@ export class UserIndex {
   }
 
   /**
-   * Sorts all users by the hashes of their ids. Each sort key is the hash followed by the user's number: sorting numbers is
-   * about ten times as fast as comparing ids. Only ids with the same hash are compared in full.
+   * Sorts all users by the hashes of their ids. Sorting numbers is about ten times as fast as comparing ids. Only ids with
+   * equal hashes are compared in full.
    */
   #sort(): BigUint64Array {
     const keys = new BigUint64Array(this.#count);
@@ -147,7 +147,7 @@ function numberOf(key: bigint): number {
   return Number(BigInt.asUintN(Number(NUMBER_BITS), key));
 }
 
-/** The end of the ids with the same hash as the one at `start`. */
+/** Returns the end of the range of equal hashes that begins at `start`. */
 function endOfHash(keys: BigUint64Array, start: number): number {
   const hash = (keys[start] ?? 0n) >> NUMBER_BITS;
   let end = start + 1;

@@ -7,56 +7,58 @@ import { type Finding, finding } from "./finding.ts";
 import { type PollOptions, readLogs, readUsers } from "./pollChain.ts";
 import { readFiles, UNAVAILABLE_AFTER_MS } from "./pollFiles.ts";
 
-/** Interval between two readings of the users' own files, in ms. */
+/** The interval at which the files of watched users are read again, in ms. */
 const OWN_FILES_INTERVAL_MS = 600_000;
-/** Maximum pause in ms. It doubles while requests fail. */
+/** The maximum pause between polls in ms. The pause doubles while requests fail. */
 const MAX_PAUSE_MS = 300_000;
-/** Maximum time in ms that a poll spends reading files, so that a slow file host does not delay the watch of the chain. */
+/** The maximum time in ms that a poll reads files. Without it, a slow file host would delay the watch of the chain. */
 const MAX_FILES_MS = 60_000;
 
-/** The events of one poll. The last one is `polled`. */
+/** The events of one poll. The last event is `polled`. */
 export type PollEvent =
-  /** The chain has a root for a watched user. It is reported before its file is read, so no file host can withhold it. */
+  /**
+   * The contract has a root for a watched user. This event occurs before the file is read, so a file host cannot prevent it.
+   */
   | { event: "assigned"; userID: UserID; root: string }
   /** A root was added to the registry. */
   | { event: "rootAdded"; root: string; addedCount: number; blockNumber: number }
-  /** A watched user has a new root, and its file has the user's key. */
+  /** A watched user has a new root, and the root's file contains the user's key. */
   | { event: "published"; userID: UserID; root: string }
-  /** A file that the host or folder did not return. Each poll requests it again. `since` is a time in ISO 8601. */
+  /** The host or folder did not return a file. Each poll requests the file again. `since` is a time in ISO 8601. */
   | { event: "fileUnavailable"; root: string; code: string; message: string; since: string }
-  /** Damage. `code` and `message` describe it. */
+  /** Damage, described by `code` and `message`. */
   | ({ event: "alarm" } & Finding)
   | ({ event: "notice" } & Finding)
-  /** The end of a poll, and its result in numbers. */
+  /** The end of a poll, with its result in numbers. */
   | ({ event: "polled" } & PollSummary);
 
 /** The result of one poll in numbers. */
 interface PollSummary {
-  /** The block that it reached. */
+  /** The number of the block that the poll reached. */
   blockNumber: number;
   blockHash: string;
-  /** Roots added since the poll before, and their users. */
+  /** The number of roots added since the previous poll, and the number of their users. */
   rootsAdded: number;
   usersAdded: number;
-  /** Number of watched users, and of those whose root's file has their key. */
+  /** The number of watched users, and the number of those whose key is in the file of their root. */
   watchedUsers: number;
   publishedUsers: number;
-  /** The number of findings at this block. A lasting alarm is counted in each poll and reported in the first. */
+  /** The number of alarms at this block. Each poll counts an alarm that persists, but only the first poll reports it. */
   alarms: number;
   notices: number;
-  /** Files that are unavailable. */
+  /** The number of unavailable files. */
   unavailableFiles: number;
 }
 
-/** The events of a watch: the events of its polls, and the state of the endpoint. */
+/** The events of a watch: the events of its polls, and changes of the endpoint's availability. */
 export type WatchEvent =
   | PollEvent
-  /** The endpoint failed. The next poll begins in `retryInMs`, at the same block. */
+  /** The endpoint failed. The next poll starts at the same block after `retryInMs`. */
   | { event: "unavailable"; code: string; message: string; retryInMs: number }
-  /** The endpoint works again. */
+  /** The endpoint is available again. */
   | { event: "recovered" };
 
-/** Options of `watch`. */
+/** Options of the function `watch`. */
 export interface WatchOptions extends Omit<PollOptions, "readOwnFiles" | "maxFilesMs"> {
   /** The pause between two polls, in ms. */
   intervalMs: number;
@@ -69,7 +71,7 @@ const POLL_OPTIONS: Record<Exclude<keyof PollOptions, "readOwnFiles" | "maxFiles
   ...{ tag: true, findBlock: true, fromBlock: true, state: true, unavailableAfterMs: true, maxAgeMs: true, now: true },
 };
 
-/** An object that was made for `pollEvents` is accepted, too: `watch` sets `readOwnFiles` itself. */
+/** `watch` also accepts an object that was made for `pollEvents`, and sets `readOwnFiles` itself. */
 const WATCH_OPTIONS: Record<keyof WatchOptions | "readOwnFiles", true> = {
   ...POLL_OPTIONS,
   ...{ readOwnFiles: true, intervalMs: true, signal: true },
@@ -115,8 +117,9 @@ export async function* watch(options: WatchOptions): AsyncGenerator<WatchEvent[]
 }
 
 /**
- * Polls once, and yields the events of each step as soon as it has ended: the watched users' roots, the new roots, the files.
- * @throws ArgumentError ARGUMENT_INVALID at once; the generator throws as `poll`
+ * Polls once, and returns the events of each step when the step ends: the watched users' roots, the new roots, then the
+ * files.
+ * @throws ArgumentError ARGUMENT_INVALID at once; the generator throws the errors of `poll`
  */
 export function pollEvents(options: PollOptions): AsyncGenerator<PollEvent[]> {
   checkOptions("The options of pollEvents", options, { ...POLL_OPTIONS, readOwnFiles: true, maxFilesMs: true });
@@ -164,15 +167,15 @@ function toEvent(one: Finding): PollEvent {
   return one.severity === "damage" ? { event: "alarm", ...one } : { event: "notice", ...one };
 }
 
-/** Successive polls that failed. */
+/** A series of failed polls. */
 interface Outage {
-  /** The value of `performance.now()` at the start. */
+  /** The value of `performance.now()` at the first failure. */
   startedAt: number;
   failures: number;
   isReported: boolean;
 }
 
-/** The events of a failed poll; the first one after `unavailableAfterMs` is also an alarm. */
+/** Returns the events of a failed poll. The first failure after `unavailableAfterMs` is also an alarm. */
 function describeFailure(
   outage: Outage,
   { code, message }: TransportError,
@@ -189,8 +192,8 @@ function describeFailure(
 }
 
 /**
- * Returns a filter of events that no earlier poll reported, by code, root and user, or by the hash of the block. A file that
- * was available in between is reported again.
+ * Returns a filter for events that no earlier poll reported. Events are compared by code, root and user, or by block hash. If
+ * a file becomes unavailable again, the event is reported again.
  */
 function newEventFilter(): (event: PollEvent) => boolean {
   const reported = new Set<string>();

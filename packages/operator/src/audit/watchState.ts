@@ -18,28 +18,30 @@ import {
 
 /** A block up to which every root was audited. */
 export interface WatchCursor extends BlockCursor {
-  /** The contract's number of users at this block; undefined if the contract does not count them. */
+  /** The contract's number of users at this block. Undefined if the contract does not count them. */
   userCount?: number | undefined;
 }
 
 /** The data that a watch keeps between polls. */
 interface WatchStateContent {
-  /** Blocks up to which every root was audited, the newest last. */
+  /** The blocks up to which every root was audited, the newest last. */
   cursors: readonly WatchCursor[];
   /** The roots of the watched users. */
   roots: ReadonlyMap<UserID, string>;
-  /** Roots whose files were missing, not valid, or not read: each poll reads them until they are valid. */
+  /** Suspects: roots whose files were missing, invalid or not read. Each poll reads these files until they are valid. */
   suspects: readonly string[];
-  /** Suspects whose files were unavailable, and since when, in ms since 1970. */
+  /** The suspects whose files are unavailable, and the time of the first failure in ms since 1970. */
   unavailable: ReadonlyMap<string, number>;
 }
 
-/** Number of saved blocks, to find the last common one after a reorganization. */
+/**
+ * The number of saved blocks. After a reorganization, the watch searches them for the last block that is still on the chain.
+ */
 const MAX_CURSORS = 64;
 const MAX_USERS = 1_000_000;
 const CURSOR = ["number", "hash", "timestamp", "userCount"] as const;
 
-/** Cursors, suspects and unavailable files are short lists, as JSON. */
+/** Cursors, suspects and unavailable files are short lists, stored as JSON. */
 const FORMAT = stateFormat({
   applicationId: 0x4b525741, // "KRWA"
   version: 1,
@@ -64,7 +66,7 @@ const FORMAT = stateFormat({
   ],
 });
 
-/** The state of a watch, in an SQLite database (`StateDatabase`) with the same checks as an audit's state. */
+/** The state of a watch: an SQLite database (`StateDatabase`) with the same checks as the state of an audit. */
 export class WatchState implements WatchStateContent, Disposable {
   readonly #database: StateDatabase;
   readonly #target: AuditTarget;
@@ -88,8 +90,8 @@ export class WatchState implements WatchStateContent, Disposable {
   }
 
   /**
-   * Opens a state and checks all of it. Creates it if there is none.
-   * @param path its file; undefined for a state that ends with the process
+   * Opens a state and checks every row. Creates the state if it does not exist.
+   * @param path path of the file; undefined for a state in memory
    * @throws ArgumentError STATE_LOCKED, STATE_INVALID; TransportError FILE_UNREADABLE, FILE_UNWRITABLE
    */
   static async open(
@@ -111,9 +113,9 @@ export class WatchState implements WatchStateContent, Disposable {
   }
 
   /**
-   * Writes the results of a poll to disk, all or none.
-   * @param poll `cursor`: the block up to which every root was audited, which replaces all cursors above; undefined if events are missing;
-   * `newRoots`: roots of watched users, with valid files; `unavailable`: none by default
+   * Writes the results of a poll to disk in one transaction.
+   * @param poll `cursor`: the block up to which every root was audited. It replaces all higher cursors. Undefined if events
+   * are missing. `newRoots`: roots of watched users, with valid files. `unavailable`: none by default
    * @throws TransportError FILE_UNWRITABLE
    */
   save({
@@ -138,7 +140,6 @@ export class WatchState implements WatchStateContent, Disposable {
     for (const [userID, root] of newRoots) this.#roots.set(userID, root);
   }
 
-  /** Closes the file. */
   [Symbol.dispose](): void {
     this.#database[Symbol.dispose]();
   }

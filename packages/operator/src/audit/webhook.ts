@@ -7,13 +7,13 @@ import type { WebhookSecret } from "../shared/signWebhook.ts";
 
 const MAX_ANSWER_BYTES = 2 ** 16;
 const TIMEOUT_MS = 10_000;
-/** An undelivered message is sent again after about 1 s and 2 s. */
+/** An undelivered message is sent again after about 1 s, and again after about 2 s. */
 const RETRY = { retries: 2, initialDelayMs: 500 };
 
 /**
- * Checks that alarms may be sent to an address, and returns it. It must be https, or http on this machine, and its host
- * must be in the list. Errors do not show the address, because it usually contains a secret.
- * @param hosts host names, each with its port unless that is the default one
+ * Checks that alarms may be sent to a URL, and returns the URL. It must use https, or http on this machine, and the list must
+ * contain its host. Errors do not show the URL, because it usually contains a secret.
+ * @param hosts host names, with the port if it is not the default port
  * @throws ArgumentError ARGUMENT_INVALID
  */
 export function checkWebhook(url: string, hosts: readonly string[]): string {
@@ -28,10 +28,10 @@ export function checkWebhook(url: string, hosts: readonly string[]): string {
 
 /**
  * Sends a message to a webhook as JSON, with the headers of Standard Webhooks (standardwebhooks.com): `webhook-id`,
- * `webhook-timestamp`, and `webhook-signature` if there is a secret. Follows no redirect. A message that was not received is
- * sent again twice, under the same id.
- * @param message an object with its `type`
- * @throws TransportError WEBHOOK_ERROR if its status is not 2xx; and as `fetchBytes`
+ * `webhook-timestamp`, and `webhook-signature` if there is a secret. It does not follow redirects. After a failure, it sends
+ * the message twice more, with the same id.
+ * @param message an object with a `type`
+ * @throws TransportError WEBHOOK_ERROR if the status is not 2xx; and the errors of `fetchBytes`
  */
 export async function postWebhook(
   url: string,

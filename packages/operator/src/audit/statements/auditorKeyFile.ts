@@ -18,15 +18,15 @@ import { ArgumentError } from "../../errors.ts";
 /** The signing key of an auditor. */
 export interface AuditorSigner {
   key: AuditorKey;
-  /** An Ed25519 signature (RFC 8032), 64 bytes. */
+  /** Signs a message with Ed25519 (RFC 8032). The signature has 64 bytes. */
   sign: (message: Uint8Array) => Uint8Array;
 }
 
 const FORMAT = "keyroot-auditor-key-v1";
 const MAX_BYTES = 2 ** 12;
-/** The DER of an Ed25519 private key before its 32 bytes (RFC 8410, section 7). */
+/** The first bytes of an Ed25519 private key in DER, before its 32 secret bytes (RFC 8410, section 7). */
 const PKCS8_PREFIX = Buffer.from("302e020100300506032b657004220420", "hex");
-/** The scrypt parameters of wallets' key files: 128 MiB and about half a second. */
+/** The scrypt parameters that key files of wallets use. They need 128 MiB and about half a second. */
 const SCRYPT = { N: 2 ** 17, r: 8, p: 1, maxmem: 2 ** 28 };
 const CIPHER = "aes-256-gcm";
 const HEX = /^(?:[0-9a-f]{2})+$/;
@@ -34,8 +34,8 @@ const shape = new ShapeChecker((message) => new ArgumentError("KEY_FILE_INVALID"
 const derive = promisify<string, Buffer, number, typeof SCRYPT, Buffer>(scrypt);
 
 /**
- * Makes the text of an encrypted key file with a new Ed25519 key: AES-256-GCM under a key that scrypt derives from the
- * passphrase. The public key is not encrypted, but authenticated.
+ * Makes an encrypted key file with a new Ed25519 key. It encrypts the private key with AES-256-GCM, under a key that scrypt
+ * derives from the passphrase. The public key is authenticated, but not encrypted.
  * @param name the auditor's name: a URL without its scheme
  * @throws ArgumentError AUDITOR_KEY_INVALID
  */
@@ -53,7 +53,7 @@ export async function makeAuditorKeyFile(name: string, passphrase: string): Prom
 
 /**
  * Opens a key file that `makeAuditorKeyFile` made.
- * @throws ArgumentError FILE_UNREADABLE, FILE_PERMISSIONS, KEY_FILE_INVALID. No error contains a key or passphrase
+ * @throws ArgumentError FILE_UNREADABLE, FILE_PERMISSIONS, KEY_FILE_INVALID. The errors contain no key and no passphrase
  */
 export async function openAuditorKeyFile(path: string, passphrase: string): Promise<AuditorSigner> {
   const text = await readSecretFile(path, MAX_BYTES);
@@ -71,7 +71,7 @@ export async function openAuditorKeyFile(path: string, passphrase: string): Prom
     if (!publicKeyOf(privateKey).equals(key.publicKey)) throw new RangeError("The halves do not belong together.");
     return { key, sign: (message) => sign(null, message, privateKey) };
   } catch (error) {
-    // The message leaves out the cause, which may contain parts of the key.
+    // Leave the cause out of the message, because it may contain parts of the key.
     const reason = error instanceof KeyrootError ? ` ${error.message}` : " Or the passphrase is wrong.";
     throw new ArgumentError("KEY_FILE_INVALID", `${path} is not an auditor's key file.${reason}`);
   }

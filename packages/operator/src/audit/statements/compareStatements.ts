@@ -17,17 +17,17 @@ import { KeyrootError } from "keyroot/errors";
 import { type Finding, finding } from "../finding.ts";
 import type { StatementFolder } from "./statementFolder.ts";
 
-/** The result for one auditor's folder. */
+/** The result of comparing one auditor's folder. */
 export interface Comparison {
   url: string;
-  /** `unavailable`: the folder did not return a statement with a valid signature of a known auditor. */
+  /** `unavailable` means that the folder did not return a statement with a valid signature by a known auditor. */
   result: "agrees" | "conflict" | "unavailable";
-  /** The number of the newest statement's block. */
+  /** The block number of the newest statement in the folder. */
   blockNumber?: number | undefined;
-  /** The auditors that signed it, as keys. */
+  /** The keys of the auditors that signed this statement. */
   auditors: readonly string[];
   findings: readonly Finding[];
-  /** Why the folder is unavailable. */
+  /** The reason why the folder is unavailable. */
   message?: string | undefined;
   /** The number of signatures that were added to the auditor's own statements. */
   merged: number;
@@ -36,17 +36,17 @@ export interface Comparison {
 /** Limits for requests. */
 export type CompareLimits = Parameters<typeof fetchStatement>[2];
 
-/** One of the auditor's own statements, and all roots of its tree. */
+/** One of the auditor's own statements, and all roots in its tree. */
 interface Known {
   signed: SignedStatement;
   roots: readonly RootEntry[];
 }
 
 /**
- * Compares another auditor's newest statement with this auditor's statements. The shorter list of roots must be the start
- * of the longer one. Statements for one block must be equal. Adds the other auditor's signatures to equal statements of
+ * Compares another auditor's newest statement with this auditor's statements. The longer list of roots must begin with the
+ * shorter one. Statements for the same block must be equal. Signatures of the other auditor are added to equal statements of
  * this auditor.
- * @param keys the auditors' keys: other statements are no evidence
+ * @param keys the keys of known auditors; statements by others are not evidence
  */
 export async function compareStatements(
   url: string,
@@ -75,7 +75,7 @@ export async function compareStatements(
   }
 }
 
-/** Whether the shorter of two lists of roots is the start of the longer one. */
+/** Returns true if the longer list of roots begins with the shorter one. */
 async function extendsKnown(
   url: string,
   other: SignedStatement,
@@ -89,7 +89,9 @@ async function extendsKnown(
   return hashRoots(theirs.slice(0, own.length)) === known.signed.statement.tree.hash;
 }
 
-/** Merges the other auditor's signature of this auditor's newest statement, if the other one's newest is for another block. */
+/**
+ * If the newest statements are for different blocks, adds the other auditor's signature to this auditor's newest statement.
+ */
 async function mergeOlder(
   url: string,
   own: StatementFolder,
@@ -102,13 +104,13 @@ async function mergeOlder(
     verifySignatures(older, keys);
     return await own.merge(withKnown(older, keys));
   } catch (error) {
-    // The other auditor may not have signed this block.
+    // The other auditor may not have signed a statement for this block.
     if (error instanceof KeyrootError) return 0;
     throw error;
   }
 }
 
-/** One signature of each known key. Anyone can add signatures of unknown keys. */
+/** Returns the statement with one signature per known key. Anyone can add signatures of unknown keys. */
 function withKnown(signed: SignedStatement, keys: readonly AuditorKey[]): SignedStatement {
   return { ...signed, cosignatures: onePerKey(signed.cosignatures, keys) };
 }

@@ -2,7 +2,9 @@ import { extractHeader, extractProof, parseLogs } from "keyroot/ethereum";
 import type { RpcCall } from "keyroot/transport";
 import { Quorum } from "keyroot/verifier";
 
-/** The parts of an answer that honest nodes return equally. All other answers are compared as they are. */
+/**
+ * The parts of a response that are equal at all honest nodes, by method. Responses to other methods are compared as a whole.
+ */
 const PARTS: Readonly<Record<string, (answer: unknown) => unknown>> = {
   eth_getBlockByNumber: blockParts,
   eth_getBlockByHash: blockParts,
@@ -11,7 +13,7 @@ const PARTS: Readonly<Record<string, (answer: unknown) => unknown>> = {
 };
 
 /**
- * Sends each call to all endpoints, and returns the answer on which enough of them agree.
+ * Sends each call to all endpoints, and returns the response on which enough endpoints agree.
  * @throws VerificationError, TransportError QUORUM_NOT_REACHED
  */
 export function quorumCall(calls: readonly RpcCall[], quorum: number): RpcCall {
@@ -20,7 +22,7 @@ export function quorumCall(calls: readonly RpcCall[], quorum: number): RpcCall {
     const votes = await new Quorum(calls, quorum).agree(
       async (call) => {
         const answer = await call(method, params);
-        // Refuses an answer with another form before it counts.
+        // Refuse a response with an unexpected format before counting it.
         return { answer, key: JSON.stringify(answer === null ? null : parts(answer)).toLowerCase() };
       },
       ({ key }) => key,
@@ -30,8 +32,9 @@ export function quorumCall(calls: readonly RpcCall[], quorum: number): RpcCall {
 }
 
 /**
- * The highest number that enough endpoints claim: fewer dishonest ones can move it neither up nor down.
- * @param heads one number of each endpoint that answered
+ * Returns the highest block number that enough endpoints have reached. A minority of dishonest endpoints can neither raise
+ * nor lower it.
+ * @param heads the newest block number of each endpoint that responded
  */
 export function quorumHead(heads: readonly number[], quorum: number): number | undefined {
   return [...heads].sort((a, b) => b - a)[quorum - 1];

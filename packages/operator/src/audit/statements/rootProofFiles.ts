@@ -4,13 +4,15 @@ import { type RootEntry, RootProofs, subtreeOf } from "keyroot/auditors/protocol
 import { createFolders, syncFolder } from "../../disk/folder.ts";
 import { writeFileAtomic, writeToDisk } from "../../disk/writeFileAtomic.ts";
 
-/** Published files, so that all accounts may read them. */
+/** The files are published, so all accounts may read them. */
 const MODE = 0o644;
 
 /**
- * Writes the proofs of all roots, `roots/<root>.txt`, and the tops of the tree's subtrees, `<number>-subtrees.txt`, into a folder
- * of statements. Writes only proofs that are missing or get longer: on average fewer than log2(roots) for a new root.
- * @param number the number of the statement's block; @param knownSize the number of roots in the last statement
+ * Writes proofs into a folder of statements: the proof of each root (`roots/<root>.txt`), and the tops of the tree's subtrees
+ * (`<number>-subtrees.txt`). It writes only proofs that are missing or become longer: for each new root, fewer than
+ * log2(roots) on average.
+ * @param number the block number of the statement
+ * @param knownSize the number of roots in the last statement
  */
 export async function writeRootProofs(
   dir: string,
@@ -27,7 +29,7 @@ export async function writeRootProofs(
     const name = `${root}.txt`;
     if (present.has(name) && heightIn(knownSize, index) === heightIn(roots.length, index)) continue;
     isChanged = true;
-    // Not `writeFileAtomic`, which reads the folder each time.
+    // `writeFileAtomic` reads the folder on each call, which is too slow for many files.
     const draft = join(folder, `.${name}`);
     await rm(draft, { force: true });
     await writeToDisk(draft, proofs.proofOf(index), MODE);

@@ -24,15 +24,21 @@ import { TransportError, VerificationError } from "../../errors.ts";
 import type { AuditorSigner } from "./auditorKeyFile.ts";
 import { writeRootProofs } from "./rootProofFiles.ts";
 
-/** The evidence of a signature. It is published with the statement, but not signed, because auditors' sources differ. */
+/**
+ * Information about the data behind a signature. It is published with the statement, but not signed, because auditors use
+ * different sources.
+ */
 export interface StatementSource {
-  /** The source of the chain's answers, in words. */
+  /** A description of the source of the chain's data. */
   source: string;
   /** Keccak-256 of the contract's code: 0x and 64 lowercase hex digits. */
   codeHash: string;
 }
 
-/** An auditor's folder of statements, which a web server publishes: `latest.txt`, `<block>.txt`, `<block>.json`, `roots.txt`, `auditors-<n>.txt`. */
+/**
+ * An auditor's folder of statements, which a web server publishes. It contains `latest.txt`, `<block>.txt`, `<block>.json`,
+ * `roots.txt` and `auditors-<n>.txt`.
+ */
 export class StatementFolder {
   readonly #dir: string;
 
@@ -40,7 +46,9 @@ export class StatementFolder {
     this.#dir = dir;
   }
 
-  /** The newest statement, with its roots; undefined if there is none. @throws VerificationError as `parseSignedStatement` */
+  /**
+   * Returns the newest statement and its roots, or undefined. @throws VerificationError the errors of `parseSignedStatement`
+   */
   async latest(): Promise<{ signed: SignedStatement; roots: RootEntry[] } | undefined> {
     const signed = await this.read("latest");
     if (signed === undefined) return undefined;
@@ -48,17 +56,17 @@ export class StatementFolder {
     return { signed, roots: parseRoots(bytes ?? new Uint8Array(), signed.statement.tree) };
   }
 
-  /** @param name `latest`, or the number of a block */
+  /** @param name `latest` or a block number */
   async read(name: string): Promise<SignedStatement | undefined> {
     const bytes = await this.#readBytes(`${name}.txt`, MAX_STATEMENT_BYTES);
     return bytes && parseSignedStatement(bytes);
   }
 
   /**
-   * Signs the result of an audit, and writes it. An auditor never signs two statements that contradict each other.
+   * Signs the result of an audit, and writes the statement. An auditor never signs two statements that contradict each other.
    * @param found the statement without its tree
-   * @param roots all roots in the order of the chain
-   * @param time in s since 1970
+   * @param roots all roots, in the order of the chain
+   * @param time in seconds since 1970
    * @throws VerificationError STATEMENT_CONFLICT; TransportError FILE_UNWRITABLE
    */
   async sign(
@@ -89,13 +97,12 @@ export class StatementFolder {
     return statement;
   }
 
-  /** The list of auditors with this number. */
   async readList(sequence: number): Promise<SignedAuditorList | undefined> {
     const bytes = await this.#readBytes(`auditors-${sequence}.txt`, MAX_AUDITOR_LIST_BYTES);
     return bytes && parseSignedAuditorList(bytes);
   }
 
-  /** Writes a list of auditors. @returns its path */
+  /** Writes a list of auditors. @returns the path of the file */
   async writeList(signed: SignedAuditorList): Promise<string> {
     const name = `auditors-${signed.list.sequence}.txt`;
     await makeFolder(this.#dir);
@@ -103,7 +110,7 @@ export class StatementFolder {
     return join(this.#dir, name);
   }
 
-  /** Adds signatures to a statement that the folder has. */
+  /** Adds signatures to a statement in the folder. */
   async merge({ statement, text, cosignatures }: SignedStatement): Promise<number> {
     const number = String(statement.block.number);
     const known = await this.read(number);
@@ -118,7 +125,7 @@ export class StatementFolder {
     return added.length;
   }
 
-  /** Published files, so that all accounts may read them. */
+  /** The files are published, so all accounts may read them. */
   #write(name: string, content: string): Promise<void> {
     return writeFileAtomic(join(this.#dir, name), content, 0o644);
   }
