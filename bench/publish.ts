@@ -8,7 +8,7 @@
 import hre from "hardhat";
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { createWriteStream, readFileSync } from "node:fs";
+import { createWriteStream } from "node:fs";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,6 +16,7 @@ import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { generateKeyPair, makeKeyRecord, randomUserID, serializeKeyRecord, userIDToBytes } from "keyroot/identity";
 import { startStack } from "@keyroot/service/stack";
+import { type ProcessSample, sampleOf } from "./runner/processSample.ts";
 import { progress, report, round, SMALL } from "./runner/report.ts";
 
 const sizes = process.argv.slice(2).map(Number).filter(Boolean);
@@ -24,14 +25,10 @@ const SIZES = sizes.length > 0 ? sizes : SMALL ? [700] : [10_000, 100_000, 1_000
 const PLAIN_USERS = SMALL ? 700 : 1400;
 /** Users share keys: a new key takes a millisecond, and no check compares two of them. */
 const KEYS = SMALL ? 10 : 1000;
-/** Linux counts CPU time in hundredths of a second (USER_HZ). */
-const TICKS_PER_SECOND = 100;
 const SAMPLE_MS = 100;
 
-interface Sample {
+interface Sample extends ProcessSample {
   wallSeconds: number;
-  cpuSeconds: number;
-  residentMB: number;
 }
 
 interface Event {
@@ -159,18 +156,6 @@ async function runPlainScript(): Promise<number> {
   const { stdout } = await promisify(execFile)(process.execPath, ["bench/publish/plainScript.ts", records, folder]);
   await rm(folder, { recursive: true });
   return Number(stdout);
-}
-
-/** A process's CPU time and peak memory so far. */
-function sampleOf(pid: number): { cpuSeconds: number; residentMB: number } {
-  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-  // The fields after the name in brackets start with the third: user and system time are the 14th and 15th.
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  const status = readFileSync(`/proc/${pid}/status`, "utf8");
-  return {
-    cpuSeconds: (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND,
-    residentMB: Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024,
-  };
 }
 
 /** The least gas of any contract that stores a root per user: transaction, cold slots from zero, calldata. */

@@ -90,6 +90,21 @@ export const BENCHMARKS: readonly Benchmark[] = [
     ],
   },
   {
+    name: "scale",
+    about: "the command audit for 1, 5 and 20 million users: whole, incremental, and in parts",
+    charts: [
+      {
+        ...{ file: "bench-scale-time", title: "Processor time to audit a registry", figures: "runs", kind: "lines" },
+        ...{ x: USERS, y: { column: "cpuSeconds", title: "s", logarithmic: true }, series: "run" },
+        growth: "processor time",
+      },
+      {
+        ...{ file: "bench-scale-memory", title: "Memory to audit a registry", figures: "runs", kind: "lines" },
+        ...{ x: USERS, y: { column: "mebibytes", title: "MiB", logarithmic: true }, series: "run", growth: "memory" },
+      },
+    ],
+  },
+  {
     name: "service",
     about: "the partner service under load, beside oidc-provider and pgbench",
     charts: [
