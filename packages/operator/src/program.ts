@@ -87,7 +87,7 @@ async function reject(message: string): Promise<void> {
   const sentence = `${reason.charAt(0).toUpperCase()}${reason.slice(1).replace(/\.$/, "")}.`;
   const text = [sentence, ...hints, "--help lists commands and options."].join(" ");
   process.exitCode = EXIT.invalidArguments;
-  const { printFailure } = await import("./commands/runCommand.ts");
+  const { printFailure } = await import("./commands/output.ts");
   const { ArgumentError } = await import("keyroot/errors");
   printFailure(new ArgumentError("ARGUMENT_INVALID", text), {
     json: words().includes("--json"),

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import type { Evidence } from "../../../packages/keyroot/src/evidence.ts";
-import { conditionsOf, newConditions, noteReported } from "../../../packages/keyroot/src/watch/conditions.ts";
+import { conditionsOf, newConditions, noteReported } from "../../../packages/keyroot/src/watch/alarmConditions.ts";
 import {
   applyAnswer,
   applyFile,

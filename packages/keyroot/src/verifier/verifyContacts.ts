@@ -7,18 +7,9 @@ import { parseMerkleFile } from "../merkle/parseMerkleFile.ts";
 import { decodeBlockNumber } from "../registry/answers.ts";
 import { encodeGetBlockNumber } from "../registry/calldata.ts";
 import { checkStore, type Store } from "../store/store.ts";
-import {
-  type CachedAnswer,
-  type CachedKey,
-  contradicts,
-  forgetKey,
-  loadCachedKey,
-  meetsPolicy,
-  sourceOf,
-  storeKey,
-  verifyCachedKey,
-} from "./cache.ts";
+import { type CachedKey, forgetKey, loadCachedKey, meetsPolicy, sourceOf, storeKey, verifyCachedKey } from "./cache.ts";
 import type { Contact } from "./contacts.ts";
+import { type CachedAnswer, contradicts } from "./contradiction.ts";
 import { advise } from "./advice.ts";
 import { noteSuccess } from "./success.ts";
 import { type KeyQuery, parseKeyQuery, type VerifyOptions } from "./options.ts";

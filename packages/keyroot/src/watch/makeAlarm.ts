@@ -4,7 +4,7 @@ import type { Bundle } from "../verifier/bundle.ts";
 import type { MakeBundleOptions } from "../verifier/makeBundle.ts";
 import type { VerifierConfig } from "../verifier/verifierConfig.ts";
 import type { Alarm, Condition } from "./alarm.ts";
-import { isoTime } from "./conditions.ts";
+import { isoTime } from "./alarmConditions.ts";
 
 /** The type of the function `makeBundle` of `keyroot/bundle`. */
 export type BundleMaker = (userID: UserID, options: MakeBundleOptions) => Promise<{ bundle: Bundle }>;

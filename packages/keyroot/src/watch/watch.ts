@@ -23,7 +23,7 @@ import type { VerifierConfig } from "../verifier/verifierConfig.ts";
 import type { Alarm } from "./alarm.ts";
 import { checkUsers, type UserToCheck } from "./checkUsers.ts";
 import { type BundleMaker, makeAlarm } from "./makeAlarm.ts";
-import { conditionsOf, newConditions, noteReported } from "./conditions.ts";
+import { conditionsOf, newConditions, noteReported } from "./alarmConditions.ts";
 import { isDue, type WatchedUserState } from "./watchedUser.ts";
 
 /** The keys to watch, and the function to call for an alarm. */

@@ -1,5 +1,8 @@
 import { styleText } from "node:util";
+import { KeyrootError, VerificationError } from "keyroot/errors";
+import { printable } from "keyroot/input";
 import { EXIT } from "./exitCodes.ts";
+import type { Outcome } from "./host.ts";
 
 /** True once standard output accepts nothing more. */
 let lost = false;
@@ -48,6 +51,41 @@ function onOutputError({ code, message }: NodeJS.ErrnoException): void {
   if (code === "EPIPE") return;
   printError(`FILE_UNWRITABLE: Standard output cannot be written: ${message}.`);
   process.exitCode = EXIT.unavailable;
+}
+
+/** Prints the outcome of a command to standard output: text, or one JSON object with `--json`. */
+export function printOutcome({ json, text }: Outcome, asJson: boolean): void {
+  print(asJson ? JSON.stringify(json) : text);
+}
+
+/** Prints why a command failed: as text to standard error, or as one JSON object to standard output. */
+export function printFailure(error: unknown, options: { json: boolean; showStackTraces: boolean }): void {
+  if (options.json) print(JSON.stringify({ error: toJson(error) }));
+  else printError(describeError(error));
+  if (options.showStackTraces && error instanceof Error && !(error instanceof KeyrootError)) {
+    printError(error.stack ?? error.message);
+  }
+}
+
+function describeError(error: unknown): string {
+  const code = (text: string) => style("failure", text, process.stderr);
+  if (error instanceof VerificationError) return `${code(error.code)} (step ${error.step}): ${error.message}`;
+  if (error instanceof KeyrootError) return `${code(error.code)}: ${error.message}`;
+  return `${code("INTERNAL")}: ${messageOf(error)} (use --show-stack-traces for details)`;
+}
+
+function toJson(error: unknown): object {
+  if (!(error instanceof KeyrootError)) return { code: "INTERNAL", message: messageOf(error) };
+  const { code, message, expected, actual } = error;
+  const { step, evidence } = error instanceof VerificationError ? error : {};
+  return { code, step, message, expected, actual, evidence };
+}
+
+/** The message of a foreign error, which may come from an endpoint: without URLs, which may contain secrets. */
+export function messageOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  const lines = message.replace(/(?:http|ws)s?:\/\/\S+/gi, "<url>").split(/\r?\n/);
+  return lines.map(printable).join("\n");
 }
 
 const FORMATS = {

@@ -1,10 +1,10 @@
-import { ArgumentError, KeyrootError, VerificationError } from "keyroot/errors";
-import { checkAllBuiltins, printable } from "keyroot/input";
+import { ArgumentError } from "keyroot/errors";
+import { checkAllBuiltins } from "keyroot/input";
 import { checkVariables } from "../shared/variables.ts";
 import type { Definition, Parsed } from "./definition.ts";
 import { EXIT, exitCodeOf } from "./exitCodes.ts";
 import type { Host, Outcome } from "./host.ts";
-import { print, printError, style, watchOutput } from "./output.ts";
+import { printFailure, printOutcome, watchOutput } from "./output.ts";
 import { describeMissing } from "./missingOptions.ts";
 import { readArguments, type RawArguments } from "./parseArguments.ts";
 
@@ -34,7 +34,7 @@ export async function runCommand<H extends Host>(command: Command<H>, raw: RawAr
     const args = await checkedArguments(command, raw, host);
     const { default: handle } = await command.load();
     const outcome = await handle(args as never, host);
-    if (outcome !== undefined) print(json ? JSON.stringify(outcome.json) : outcome.text);
+    if (outcome !== undefined) printOutcome(outcome, json);
   } catch (error) {
     // A later failure does not replace the exit code of a false statement.
     if (process.exitCode !== EXIT.false) process.exitCode = exitCodeOf(error);
@@ -55,34 +55,4 @@ async function checkedArguments<D extends Definition>(
   const all = [...problems, ...(missing === undefined ? [] : [missing])];
   if (all.length > 0) throw new ArgumentError("ARGUMENT_INVALID", all.join(" "));
   return args;
-}
-
-/** Prints why a command failed: as text to standard error, or as one JSON object to standard output. */
-export function printFailure(error: unknown, options: { json: boolean; showStackTraces: boolean }): void {
-  if (options.json) print(JSON.stringify({ error: toJson(error) }));
-  else printError(describeError(error));
-  if (options.showStackTraces && error instanceof Error && !(error instanceof KeyrootError)) {
-    printError(error.stack ?? error.message);
-  }
-}
-
-function describeError(error: unknown): string {
-  const code = (text: string) => style("failure", text, process.stderr);
-  if (error instanceof VerificationError) return `${code(error.code)} (step ${error.step}): ${error.message}`;
-  if (error instanceof KeyrootError) return `${code(error.code)}: ${error.message}`;
-  return `${code("INTERNAL")}: ${messageOf(error)} (use --show-stack-traces for details)`;
-}
-
-function toJson(error: unknown): object {
-  if (!(error instanceof KeyrootError)) return { code: "INTERNAL", message: messageOf(error) };
-  const { code, message, expected, actual } = error;
-  const { step, evidence } = error instanceof VerificationError ? error : {};
-  return { code, step, message, expected, actual, evidence };
-}
-
-/** The message of a foreign error, which may come from an endpoint: without URLs, which may contain secrets. */
-export function messageOf(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
-  const lines = message.replace(/(?:http|ws)s?:\/\/\S+/gi, "<url>").split(/\r?\n/);
-  return lines.map(printable).join("\n");
 }

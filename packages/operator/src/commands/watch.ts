@@ -14,9 +14,8 @@ import type { ArgsOf } from "./help.ts";
 import { EXIT } from "./exitCodes.ts";
 import type { Host } from "./host.ts";
 import { loadRecords } from "./inputFiles.ts";
-import { print, printError } from "./output.ts";
+import { messageOf, print, printError } from "./output.ts";
 import { Progress } from "./progress.ts";
-import { messageOf } from "./runCommand.ts";
 import { untilStopped } from "./stopSignals.ts";
 import { eventDescriber } from "./watchEvents.ts";
 

@@ -6,7 +6,8 @@ import { ArgumentError } from "keyroot/errors";
 import { describeOption } from "../commands/definition.ts";
 import type { Host } from "../commands/host.ts";
 import { type RawArguments, rawName } from "../commands/parseArguments.ts";
-import { type Command, messageOf, runCommand } from "../commands/runCommand.ts";
+import { messageOf } from "../commands/output.ts";
+import { type Command, runCommand } from "../commands/runCommand.ts";
 import { commandStarted } from "./refusals.ts";
 
 /** Hardhat as a host. Commands that exist only there also get its runtime environment. */

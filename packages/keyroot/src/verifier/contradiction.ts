@@ -1,0 +1,56 @@
+/** Contradictory answers about a user's root, and the strength of their evidence. */
+import { VerificationError } from "../errors.ts";
+import { isEarlier } from "../ethereum/blockAge.ts";
+import type { Evidence } from "../evidence.ts";
+import type { KeyQuery } from "./options.ts";
+
+/** An earlier answer about a user's root, with its evidence. */
+export interface CachedAnswer {
+  root: string;
+  evidence: Evidence;
+  /**
+   * True if the root was read at a finalized block. Such an answer is permanent, because the contract sets a root only
+   * once.
+   */
+  final: boolean;
+}
+
+/**
+ * Checks whether a new answer contradicts the cached answer. Throws an error if the cached answer is from a finalized
+ * block and has stronger evidence, because the contract sets a root only once. If the evidence is equally strong, the
+ * new answer is accepted. Otherwise, a false answer in the cache would block all later honest answers.
+ * @throws VerificationError EQUIVOCATION, step "root"
+ */
+export function contradicts(
+  { userID }: KeyQuery,
+  cached: CachedAnswer,
+  root: string | undefined,
+  evidence: Evidence,
+): boolean {
+  if (root === cached.root) return false;
+  // The user may not have had a root at an earlier block.
+  if (root === undefined && isEarlier(evidence.block, cached.evidence.block)) return false;
+  if (!cached.final || strengthOf(cached.evidence) <= strengthOf(evidence)) return true;
+  const expected = { root: cached.root, evidence: cached.evidence };
+  const message = `The user ${userID} has the root ${cached.root} according to earlier, stronger evidence at a finalized block, and ${root ?? "none"} according to this answer. The contract sets a root once, so one of the answers is false.`;
+  throw new VerificationError("root", "EQUIVOCATION", message, { expected, actual: { root, evidence } });
+}
+
+/**
+ * Returns the strength of evidence (docs/threat-model.md). 0 is the unproven answer of a single endpoint. 1 is the
+ * unproven answer of a quorum. 2 is a statement of several auditors about the root, or a storage proof at a block that
+ * a single endpoint cannot choose.
+ */
+export function strengthOf({ anchor, storageProof, uniqueness, agreeing = 1, auditors = [] }: Evidence): number {
+  // A quorum of 1 or a single auditor is no stronger than one endpoint.
+  if (anchor === "endpoint" || (anchor === "quorum" && agreeing < 2)) return 0;
+  if (anchor === "auditors" && auditors.length < 2) return 0;
+  if (storageProof || uniqueness === "auditors") return 2;
+  return anchor === "quorum" ? 1 : 0;
+}
+
+/** Checks whether answer `a` has stronger evidence than answer `b`. Of equal evidence, that of a finalized block is stronger. */
+export function isStronger(a: CachedAnswer, b: CachedAnswer): boolean {
+  const [strengthA, strengthB] = [strengthOf(a.evidence), strengthOf(b.evidence)];
+  return strengthA === strengthB ? a.final && !b.final : strengthA > strengthB;
+}
