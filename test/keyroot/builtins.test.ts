@@ -78,7 +78,7 @@ describe("public functions, in a process with changed built-ins", () => {
     usual = await runPrepared("none");
   });
 
-  it("return a result for valid data, and throw for false data, if nothing is changed", () => {
+  it("return a result for valid data, and throw an error for false data, if no built-in is changed", () => {
     const failed = Object.entries(usual.results).flatMap(([name, result]) => (result === "error" ? [name] : []));
     expect(failed.filter((name) => !/ of (?:a|an)(?:other)? | off | with a changed/.test(name))).to.deep.equal([
       "makeBundle",
@@ -86,13 +86,13 @@ describe("public functions, in a process with changed built-ins", () => {
     expect(failed).to.include.members(["parseMerkleFile of a changed file", "verifyBundle of another block"]);
   });
 
-  it("return the right result or throw, with any method of Array replaced", () => {
+  it("return the correct result or throw an error if any array method is replaced", () => {
     expect(usual.count).to.be.above(10_000);
     expect(usual.wrong).to.deep.equal([]);
   });
 
   for (const preparation of ["merkle-tree-gen before", "merkle-tree-gen after", "frozen"] as const) {
-    it(`return the right result, or throw where curves need a replaced method: ${preparation}`, async () => {
+    it(`return the correct result, or throw an error if curve arithmetic needs a replaced method: ${preparation}`, async () => {
       const { results } = await runPrepared(preparation);
       if (preparation !== "frozen")
         for (const name of ON_CURVES) {

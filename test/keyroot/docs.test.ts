@@ -102,12 +102,12 @@ describe("the pages about verifying", () => {
     return stdout;
   };
 
-  it("have an example for strong evidence that runs", async () => {
+  it("contain a working example for strong evidence", async () => {
     const output = await runProgram(programOf(pages["threat-model.md"]));
     expect(output).to.match(/^quorum [23] true\n$/);
   });
 
-  it("have examples for a key, a list and a bundle that run", async () => {
+  it("contain working examples for a key, a list and a bundle", async () => {
     const report = `console.log(Buffer.from(publicKey).toString("base64"), evidence.anchor, verified.uniqueness);`;
     const values = { ...verifying, pinned, keys, urls: [statements.url] };
     // The programs before this heading are for public chains.
@@ -120,16 +120,16 @@ describe("the pages about verifying", () => {
 
   const forPublicChains = programsOf(pages["verifying.md"].split("## Verify one key")[0] ?? "");
   for (const [file, output] of Object.entries({ "mainnet.mjs": /^beacon \d+\n$/, "rollup.mjs": /^quorum true\n$/ }))
-    it(`have the example ${file}, which runs on a local chain`, async () => {
+    it(`contain the example ${file}, which runs on a local chain`, async () => {
       const [program = never()] = forPublicChains.filter((one) => one.startsWith(`// ${file}\n`));
       expect(await runProgram(program)).to.match(output);
     });
 
-  it("have no other example for public chains", () => {
+  it("contain no other example for public chains", () => {
     expect(forPublicChains).to.have.lengthOf(2);
   });
 
-  it("have examples of the light client in browsers, offline and in tests, which run on a local chain", async () => {
+  it("contain examples of the light client in browsers, offline and in tests, which run on a local chain", async () => {
     const [browser = "", offline = "", simulated = "", ...others] = programsOf(pages["light-client.md"]);
     expect(others).to.deep.equal([]);
     expect(await runProgram(browser)).to.match(/^beacon \d+ 512\n$/);
@@ -146,12 +146,12 @@ describe("the pages about verifying", () => {
     expect(await runProgram(simulated, report, {})).to.equal("512\n");
   });
 
-  it("have an example of a safety code that runs", async () => {
+  it("contain a working example of a safety code", async () => {
     const output = await runProgram(programOf(await read("docs/safety-code.md")), "", {});
     expect(output).to.match(/^(?:\d{5} ){11}\d{5}\n$/);
   });
 
-  it("have an example of a watch, and of the evidence of its alarm, that run", async () => {
+  it("contain working examples of a watch and of the evidence for its alarm", async () => {
     const [wrong] = sampleRecords(3).slice(2) as [KeyRecord];
     const file = join(folder.path, "alarm.json");
     const [watching = "", evidence = ""] = programsOf(await read("docs/watching.md"));
@@ -171,7 +171,7 @@ describe("the pages about verifying", () => {
     expect(await runProgram(verify, "", {})).to.equal(`${other.pubKey}\n`);
   });
 
-  it("name tests and files that exist", async () => {
+  it("name only tests and files that exist", async () => {
     const files = globSync("test/keyroot/{verifier,blocks}/**/*.ts", { cwd: root }).map((path) => join(root, path));
     const tests = (await Promise.all(files.map((path) => readFile(path, "utf8")))).join("\n");
     const quoted = [...pages["threat-model.md"].matchAll(/\(tests?:\s+"([^"]+)"\)/g)].map(([, name = ""]) => name);

@@ -33,12 +33,12 @@ function sourcesIn(folders: readonly string[]): string {
 
 describe("errors", () => {
   describe("error codes", () => {
-    it("belong to one package each", () => {
+    it("each belong to only one package", () => {
       expect(new Set(ALL_CODES).size).to.equal(ALL_CODES.length);
     });
 
     for (const [name, { codes, folders }] of Object.entries(PACKAGES)) {
-      it(`of ${name} are all thrown by its sources`, () => {
+      it(`of ${name} are all thrown in its source code`, () => {
         const sources = sourcesIn(folders);
         // A comparison with a code does not count.
         const unused = codes.filter((code) => !new RegExp(`(?<!=== )"${code}"`).test(sources));
@@ -46,7 +46,7 @@ describe("errors", () => {
       });
     }
 
-    it("of other packages are not in the library's sources", () => {
+    it("of other packages are not in the library's source code", () => {
       const sources = sourcesIn(["packages/keyroot/src"]);
       const foreign = [...OPERATOR_ERROR_CODES, ...SERVICE_ERROR_CODES].filter((code) => sources.includes(`"${code}"`));
       expect(foreign).to.deep.equal([]);
@@ -62,11 +62,11 @@ describe("errors", () => {
     const of = (error: (code: (typeof ERROR_CODES)[number]) => KeyrootError, advice: string) =>
       ERROR_CODES.filter((code) => error(code).advice === advice);
 
-    it("is to warn for every code of VerificationError", () => {
+    it("is `warn` for every VerificationError", () => {
       expect(of((code) => new VerificationError("root", code, ""), "warn")).to.deep.equal(ERROR_CODES);
     });
 
-    it("is one of three for every other error, never to wait", () => {
+    it("is `warn`, `developer` or `retry` for every other error, never `wait`", () => {
       for (const error of [
         (code: (typeof ERROR_CODES)[number]) => new ArgumentError(code, ""),
         (code: (typeof ERROR_CODES)[number]) => new TransportError(code, ""),
@@ -79,7 +79,7 @@ describe("errors", () => {
       }
     });
 
-    it("is to warn after a false key or answer, and to retry after a network failure", () => {
+    it("is `warn` after a false key or response, and `retry` after a network failure", () => {
       expect(new ArgumentError("PUBLIC_KEY_LENGTH", "").advice).to.equal("warn");
       expect(new TransportError("SERVICE_ANSWER_INVALID", "").advice).to.equal("warn");
       expect(new TransportError("TIMEOUT", "").advice).to.equal("retry");
@@ -90,7 +90,7 @@ describe("errors", () => {
   });
 
   describe("KeyrootError", () => {
-    it("contains name, code, message, cause, and the expected and actual values", () => {
+    it("contains its name, code, message and cause, and the expected and actual values", () => {
       const cause = new Error("why");
       const error = new ArgumentError("TREE_EMPTY", "No value.", { expected: 1, actual: 0, cause });
       expect(error).to.be.instanceOf(KeyrootError).and.instanceOf(Error);
@@ -104,7 +104,7 @@ describe("errors", () => {
       });
     });
 
-    it("links to its code's description", () => {
+    it("links to the description of its code", () => {
       const { docs } = new TransportError("TIMEOUT", "Too late.");
       expect(docs).to.equal("https://github.com/keyroot/keyroot/blob/main/docs/errors.md#TIMEOUT");
     });

@@ -171,7 +171,7 @@ console.log(proof.title, bundle.title);
       await run(process.execPath, [tsc, ...options, "types.ts"], { cwd: app });
     });
 
-    it("names lines of its sources in stack traces", async () => {
+    it("shows lines of its source code in stack traces", async () => {
       const program = await pageProgram("README.md", key, key.swapped);
       await writeUser(key.swapped);
       await writeFile(join(app, "traced.js"), program);
@@ -182,7 +182,7 @@ console.log(proof.title, bundle.title);
       expect(source.split("\n")[Number(line) - 1]).to.include('"KEY_MISMATCH"');
     });
 
-    it("has an entry partner that bundlers for browsers reject", async () => {
+    it("has the entry keyroot/partner, which bundlers for browsers reject", async () => {
       const bundled = bundle('export { PartnerClient } from "keyroot/partner";', { logLevel: "silent" }, app);
       expect(await failure(bundled))
         .to.have.nested.property("errors[0].text")
@@ -290,13 +290,13 @@ export { verifyBundle } from "keyroot/bundle";
       ]);
     });
 
-    it("contains few modules: each entry, and at most 20 that they share", () => {
+    it("contains few modules: one per entry, and at most 20 that the entries share", () => {
       const entries = Object.values(manifest.exports).filter((target) => typeof target === "object");
       const modules = files.filter((path) => path.endsWith(".js"));
       expect(modules.length - entries.length).to.be.within(1, 20);
     });
 
-    it("contains the text of every source in the source maps", async () => {
+    it("contains the full text of every source file in its source maps", async () => {
       const maps = files.filter((path) => path.endsWith(".map"));
       expect(maps).to.not.be.empty;
       for (const path of maps) {
@@ -306,7 +306,7 @@ export { verifyBundle } from "keyroot/bundle";
       }
     });
 
-    it("has no dependencies: it contains primitives (RLP, hashes, curves) and concurrency", async () => {
+    it("has no dependencies, because it includes the code for RLP, hashes, curves and concurrency", async () => {
       expect(manifest.dependencies ?? {}).to.deep.equal({});
       const notices = await read(installed, "THIRD-PARTY.md");
       const named = [...notices.matchAll(/^## (\S+) \d+\.\d+\.\d+$/gm)].map(([, name]) => name);
@@ -331,7 +331,7 @@ export { verifyBundle } from "keyroot/bundle";
       expect(manifest.repository.url).to.equal(`git+${REPOSITORY}.git`);
     });
 
-    it("links to pages and headings of the repository, by absolute links", async () => {
+    it("has only absolute links, to existing pages and headings of the repository", async () => {
       const pages = files.filter((path) => path.endsWith(".md"));
       expect(pages).to.include.members(["README.md", "docs/errors.md"]);
       for (const page of pages) {

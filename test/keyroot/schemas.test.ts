@@ -99,7 +99,7 @@ describe("published JSON schemas", () => {
     }
   };
 
-  it("accept every proof that verifies", () => {
+  it("accept every proof that the verifier accepts", () => {
     fc.assert(
       fc.property(anyChanges(JSON.stringify(proof)), (changes) => {
         const other = change(proof, changes);
@@ -109,7 +109,7 @@ describe("published JSON schemas", () => {
     );
   });
 
-  it("accept every bundle that verifies", async () => {
+  it("accept every bundle that the verifier accepts", async () => {
     await fc.assert(
       fc.asyncProperty(anyChanges(JSON.stringify(bundle)), async (changes) => {
         const other = change(bundle, changes);

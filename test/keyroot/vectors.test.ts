@@ -35,7 +35,7 @@ describe("test vectors", () => {
     expect(new Set(names)).to.have.property("size", names.length);
   });
 
-  it("have the verdicts of the library", async () => {
+  it("get the expected verdicts from the library", async () => {
     const documents = sets.filter((set) => set.kind !== "safety-code");
     for (const { name, verdict, ...vector } of documents.flatMap(({ kind, vectors }) =>
       vectors.map((vector) => ({ ...vector, kind })),
@@ -44,7 +44,7 @@ describe("test vectors", () => {
     }
   });
 
-  it("have the verdicts of the library on safety codes", () => {
+  it("get the expected verdicts on safety codes from the library", () => {
     const codes = sets.filter((set) => set.kind === "safety-code").flatMap(({ vectors }) => vectors);
     expect(codes).to.have.lengthOf.above(30);
     for (const { name, question, input, verdict } of codes) {
@@ -59,7 +59,7 @@ describe("test vectors", () => {
       expect(status).to.equal(0);
     });
 
-    it("disagrees with wrong verdicts, with exit code 1", () => {
+    it("reports wrong verdicts, and exits with code 1", () => {
       const [set] = sets;
       const wrong = set?.vectors.map((vector) => ({ ...vector, verdict: { step: "file", code: "FILE_SHAPE" } }));
       const { stdout, status } = secondVerifier(["-"], JSON.stringify({ ...set, vectors: wrong }));
@@ -67,7 +67,7 @@ describe("test vectors", () => {
       expect(status).to.equal(1);
     });
 
-    it("fails for an empty set, and for a set of an unknown format", () => {
+    it("fails for an empty set, and for a set in an unknown format", () => {
       expect(secondVerifier([])).to.include({ status: 1 });
       expect(secondVerifier(["-"], JSON.stringify({ ...sets[0], format: "keyroot-vectors-v2" }))).to.include({
         status: 1,
@@ -80,7 +80,7 @@ describe("test vectors", () => {
     });
 
     // `FAULTS=large npm test -- test/keyroot/vectors.test.ts` compares 100,000. `FAULTS_SEED=2` selects other changes.
-    it("agrees with the library on random changes of valid files, proofs and bundles", async function () {
+    it("agrees with the library on randomly changed files, proofs and bundles", async function () {
       if (isLarge) this.timeout(0);
       const { accepted, rejected, findings } = await reported(compareOnMutants(isLarge ? 100_000 : 2000, SEED));
       expect(findings, `FAULTS_SEED=${SEED}`).to.deep.equal([]);

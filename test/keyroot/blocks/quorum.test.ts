@@ -96,7 +96,7 @@ describeOnChains("a quorum of 3", (chain) => {
       });
     }
 
-    it("claim a block that they do not have, and an honest one is a block behind: at the block that 3 have", async () => {
+    it("report a block that they do not have, and an honest endpoint is one block behind", async () => {
       const ahead: Lie = (_, params) => (isForLatest(params) ? rehash(chain.head, { number: "0xffffff" }) : null);
       const behind: Lie = (method, params, truth) => {
         if (method === "eth_getBlockByNumber" && isForLatest(params)) return chain.earlier;
@@ -110,7 +110,7 @@ describeOnChains("a quorum of 3", (chain) => {
       }
     });
 
-    it("never answer, and an honest one is a block behind: after the timeout", async () => {
+    it("never respond, and an honest endpoint is one block behind, but only after the timeout", async () => {
       const pair = { anchor: "quorum", storageProof: true } as const;
       chain.letLie((method, params, truth) => (isForLatest(params) ? chain.earlier : truth(method, params)), 3);
       chain.letLie(() => never, 2);
@@ -119,7 +119,7 @@ describeOnChains("a quorum of 3", (chain) => {
       expect(evidence).to.deep.equal(chain.evidenceOf(pair, chain.earlier));
     });
 
-    it("write hex in upper case: they count as equal", async () => {
+    it("write hex in upper case", async () => {
       const upperCase: Lie = async (method, params, truth) => {
         const answer = JSON.stringify(await truth(method, params));
         return JSON.parse(answer.replace(/"0x[0-9a-f]*"/g, (hex) => hex.toUpperCase().replace("0X", "0x"))) as unknown;
@@ -141,19 +141,19 @@ describeOnChains("a quorum of 3", (chain) => {
     };
 
     for (const pair of PAIRS) {
-      it(`if too few endpoints answer: a TransportError, ${nameOf(pair)}`, async () => {
+      it(`with a TransportError if too few endpoints respond: ${nameOf(pair)}`, async () => {
         chain.letLie(dead, 3);
         expect(await errorClass(chain.optionsFor(pair))).to.equal("TransportError");
       });
 
-      it(`if two groups are large enough: a VerificationError, ${nameOf(pair)}`, async () => {
+      it(`with a VerificationError if two groups of endpoints are large enough: ${nameOf(pair)}`, async () => {
         const state = await chain.inventState(`0x${forged.tree.root}`);
         chain.letLie((...call) => lieAboutBlock(state, ...call), 2);
         const options = { ...chain.optionsFor(pair), rpc: chain.urls().slice(0, 4), quorum: 2 };
         expect(await errorClass(options)).to.equal("VerificationError");
       });
 
-      it(`if one endpoint returns a false answer and too few others answer: a VerificationError, ${nameOf(pair)}`, async () => {
+      it(`with a VerificationError if one endpoint's answer is false and too few others answer: ${nameOf(pair)}`, async () => {
         const state = await chain.inventState(`0x${forged.tree.root}`);
         chain.letLie(dead, 3);
         chain.letLie((...call) => lieAboutBlock(state, ...call), 1);
@@ -161,7 +161,7 @@ describeOnChains("a quorum of 3", (chain) => {
       });
     }
 
-    it("if all endpoints return another block than the requested one: a TransportError", async () => {
+    it("with a TransportError if all endpoints return a different block than the requested one", async () => {
       const genesis: Lie = (method, params, truth) =>
         truth(method, isBlockRequest(method) && params[0] !== "latest" ? ["0x0", false] : params);
       chain.letLie(genesis, 5);

@@ -88,7 +88,7 @@ describeIfNamed(import.meta.filename)("keyroot/user in Chromium, under a strict 
     expect(exchanges()).to.equal(1);
   });
 
-  it("waits for Retry-After seconds, and retries after a broken connection", async () => {
+  it("waits as long as Retry-After requests, and retries after a broken connection", async () => {
     const headers = { ...CORS, "Retry-After": "1" };
     await request("client.record()");
     proxy.fail("/record/get", { status: 429, headers }, "reset after");

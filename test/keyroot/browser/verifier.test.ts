@@ -129,7 +129,7 @@ describeIfNamed(import.meta.filename)("the verifier in Chromium, under a strict 
     for (const chunk of others) expect(chunks()).to.not.include(chunk);
   });
 
-  it("loads Keccak-256 to check the code's hash, and rejects another hash", async () => {
+  it("loads Keccak-256 to check the code hash, and rejects a wrong hash", async () => {
     const codeHash = keccak256(await stack.connection.ethers.provider.getCode(stack.contract));
     expect(await verify({ codeHash })).to.include({ pubKey: mine.pubKey });
     expect(chunks()).to.include.members(app.chunksWith("dist/keccak"));
@@ -151,7 +151,7 @@ describeIfNamed(import.meta.filename)("the verifier in Chromium, under a strict 
     expect(origins()).to.deep.equal(new Set([page.origin, stack.rpcUrl, stack.merkleUrl]));
   });
 
-  it("cannot connect to an origin that the policy does not allow, so the policy is in force", async () => {
+  it("cannot connect to an origin that the policy forbids, which shows that the policy is in force", async () => {
     expect(await verify({ merkleUrl: blocked.url })).to.equal("UNREACHABLE");
     // The browser reports it in a separate task.
     await page.evaluate(

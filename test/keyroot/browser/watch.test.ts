@@ -74,7 +74,7 @@ describeIfNamed(import.meta.filename)("a watch in Chromium, under a strict conte
     tab.evaluate(`serverKeys = ${JSON.stringify([{ userID: contact.userID, expectedPublicKey: pubKey }])}`);
   const codes = (tab: Pick<Tab, "evaluate"> = page) => tab.evaluate("alarms.map(({ code }) => code)");
 
-  it("raises nothing while the server returns the published keys", async () => {
+  it("raises no alarm while the server returns the published keys", async () => {
     await serve(page, contact);
     await start(page);
     await page.evaluate("until(() => watch.status.checkedAt !== undefined)");
@@ -82,7 +82,7 @@ describeIfNamed(import.meta.filename)("a watch in Chromium, under a strict conte
     expect(await codes()).to.deep.equal([]);
   });
 
-  it("raises an alarm with its evidence for a swapped key, once, also after the page is loaded again", async () => {
+  it("raises one alarm with evidence for a swapped key, even after the page is loaded again", async () => {
     await serve(page, other);
     await start(page);
     await page.evaluate("until(() => alarms.length > 0)");
@@ -102,7 +102,7 @@ describeIfNamed(import.meta.filename)("a watch in Chromium, under a strict conte
     expect(await codes()).to.deep.equal([]);
   });
 
-  it("runs a round in one of several tabs", async () => {
+  it("runs each round in only one of several tabs", async () => {
     await start(page, undefined, { intervalMs: DAY });
     await page.evaluate("until(() => watch.status.checkedAt !== undefined)");
     for (let tabs = 0; tabs < 2; tabs++) {
@@ -116,7 +116,7 @@ describeIfNamed(import.meta.filename)("a watch in Chromium, under a strict conte
     expect(await page.evaluate("calls")).to.equal(1);
   });
 
-  it("repeats a round in another tab if its tab is closed in the middle", async () => {
+  it("repeats a round in another tab if its tab is closed during the round", async () => {
     const first = await page.openTab();
     await first.evaluate("void (serverKeys = new Promise(() => {}))");
     await start(first);
@@ -129,7 +129,7 @@ describeIfNamed(import.meta.filename)("a watch in Chromium, under a strict conte
     expect(await codes()).to.deep.equal(["CONTACT_KEY_MISMATCH"]);
   });
 
-  it("requests nothing while the browser is offline", async () => {
+  it("sends no request while the browser is offline", async () => {
     await page.evaluate('Object.defineProperty(navigator, "onLine", { get: () => false, configurable: true })');
     await start(page, undefined, { intervalMs: 50 });
     await page.evaluate("new Promise((resolve) => setTimeout(resolve, 500))");
@@ -147,7 +147,7 @@ describeIfNamed(import.meta.filename)("a watch in Chromium, under a strict conte
     expect(origins).to.deep.equal(new Set([page.origin, chain.rpc, chain.merkleUrl]));
   });
 
-  it("raises its alarm within 60 s after the server swaps a key, with the default interval", async () => {
+  it("raises an alarm within 60 s after the server swaps a key, with the default interval", async () => {
     await serve(slow, other);
     const alarm = slow.evaluate("until(() => alarms.length > 0).then(() => true)");
     const limit = slow.evaluate("new Promise((resolve) => setTimeout(resolve, 60_000)).then(() => false)");
@@ -158,7 +158,7 @@ describeIfNamed(import.meta.filename)("a watch in Chromium, under a strict conte
   describe("indexedDbStore", () => {
     const evaluate = (code: string) => page.evaluate(`(async () => { ${code} })()`);
 
-    it("returns what was stored last, in every tab and after the page is loaded again", async () => {
+    it("returns the last stored text, in every tab and after the page is loaded again", async () => {
       await evaluate(`const store = indexedDbStore("texts"); await store.set("a", "1"); await store.set("a", "2");`);
       const read = `const store = indexedDbStore("texts"); return [await store.get("a"), await store.get("b")];`;
       expect(await evaluate(read)).to.deep.equal(["2", undefined]);
@@ -184,7 +184,7 @@ describeIfNamed(import.meta.filename)("a watch in Chromium, under a strict conte
       expect(await evaluate(code)).to.deep.equal([undefined, "2"]);
     });
 
-    it("has no effect on a watch if its values are damaged or of another type", async () => {
+    it("does not affect a watch if its values are damaged or have the wrong type", async () => {
       await serve(page, other);
       await start(page);
       await page.evaluate("until(() => alarms.length > 0)");

@@ -23,7 +23,7 @@ describe("base64", () => {
     }
   });
 
-  it("encodes and decodes any bytes as Node does", () => {
+  it("encodes and decodes any bytes in the same way as Node", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
         const text = bytesToBase64(bytes);

@@ -23,7 +23,7 @@ describe("AccessToken", () => {
     return { state, token: new AccessToken(exchange, () => state.now) };
   }
 
-  it("is kept from its first use until a minute before it expires", async () => {
+  it("is kept from its first use until one minute before it expires", async () => {
     const { state, token } = setUp();
     const first = await token.get();
     state.now += 4 * HOUR - 60_001;
@@ -34,7 +34,7 @@ describe("AccessToken", () => {
     expect(state.exchanges).to.equal(2);
   });
 
-  it("is kept for its lifetime if the clocks of client and service differ", async () => {
+  it("is kept for its lifetime even if the clocks of client and service differ", async () => {
     for (const ahead of [-24 * HOUR, 24 * HOUR]) {
       const { state, token } = setUp({ ahead });
       const first = await token.get();
@@ -45,14 +45,14 @@ describe("AccessToken", () => {
     }
   });
 
-  it("is exchanged once for concurrent callers", async () => {
+  it("is requested only once for concurrent callers", async () => {
     const { state, token } = setUp();
     const tokens = await Promise.all(Array.from({ length: 50 }, () => token.get()));
     expect(new Set(tokens).size).to.equal(1);
     expect(state.exchanges).to.equal(1);
   });
 
-  it("is replaced once for concurrent callers, and not for a later one with an older token", async () => {
+  it("is replaced only once for concurrent callers, and not again for a later caller with an older token", async () => {
     const { state, token } = setUp();
     const refused = await token.get();
     const others = await Promise.all(Array.from({ length: 50 }, () => token.replace(refused)));
@@ -61,7 +61,7 @@ describe("AccessToken", () => {
     expect(state.exchanges).to.equal(2);
   });
 
-  it("is returned to callers who wait while others abort", async () => {
+  it("is returned to waiting callers even if other callers abort", async () => {
     const { promise, resolve } = Promise.withResolvers<string>();
     const token = new AccessToken(() => promise, Date.now);
     const controller = new AbortController();
@@ -77,7 +77,7 @@ describe("AccessToken", () => {
     expect(await waiting).to.equal(expected);
   });
 
-  it("is exchanged again after a failed exchange that all callers aborted", async () => {
+  it("is requested again after a failed request that all callers aborted", async () => {
     let fails = true;
     const expected = jwt({ iat: 1, exp: 2 });
     const token = new AccessToken(

@@ -106,7 +106,7 @@ describe("the arguments of the clients", () => {
       const token = name === "PartnerClient" ? "serverToken" : "refreshToken";
       const valid = { ...scriptedService(), [token]: tokens[token] };
       for (const option of ["serviceUrl", "bizID", "timeoutMs", "retries", "fetch", "now", token]) {
-        it(`name the option ${option} and what it must be`, async () => {
+        it(`cause an error that names the option ${option} and its valid values`, async () => {
           for (const value of WRONG_VALUES.filter((value) => RIGHT[option]?.(value) !== true)) {
             const error = await keyrootErrorOf(() => construct({ ...valid, [option]: value }));
             expect(error, inspect(value)).to.include({ name: "ArgumentError", code: "ARGUMENT_INVALID" });
@@ -115,14 +115,14 @@ describe("the arguments of the clients", () => {
         });
       }
 
-      it("name the missing required options", async () => {
+      it("cause an error that names a missing required option", async () => {
         for (const option of ["serviceUrl", "bizID", token]) {
           const error = await keyrootErrorOf(() => construct({ ...valid, [option]: undefined }));
           expect(error?.message).to.match(new RegExp(`^The option ${option} must be `));
         }
       });
 
-      it("are rejected with the nearest name if one is misspelt", async () => {
+      it("are rejected if a name is misspelled, and the error suggests the nearest name", async () => {
         for (const [name, nearest] of [
           ["timeoutMS", "timeoutMs"],
           ["retrys", "retries"],
@@ -133,7 +133,7 @@ describe("the arguments of the clients", () => {
         }
       });
 
-      it("throw a KeyrootError or make a client, with any values", () =>
+      it("never cause an error other than a KeyrootError, whatever their values are", () =>
         fc.assert(
           fc.asyncProperty(junk, fc.constantFrom(...Object.keys(valid), "timeoutMs", "now"), async (value, option) => {
             await keyrootErrorOf(() => construct(value));
@@ -146,7 +146,7 @@ describe("the arguments of the clients", () => {
 
   for (const [name, { args }] of Object.entries(operations(counting()))) {
     describe(name, () => {
-      it("succeeds with the arguments that the next tests change", async () => {
+      it("succeeds with the valid arguments that the next tests change", async () => {
         const made = counting();
         await operations(made)[name]?.call(...args);
         // The exchange of the token, and the operation. One operation sends two requests.
@@ -172,7 +172,7 @@ describe("the arguments of the clients", () => {
         }
       });
 
-      it("throws a KeyrootError or succeeds, with any value of any argument", () =>
+      it("throws no error except a KeyrootError, whatever the value of any argument is", () =>
         fc.assert(
           fc.asyncProperty(junk, fc.nat(args.length - 1), async (value, i) => {
             await keyrootErrorOf(() => operations(counting())[name]?.call(...args.with(i, value)));
@@ -180,12 +180,12 @@ describe("the arguments of the clients", () => {
           { numRuns: 200 },
         ));
 
-      it("throws a KeyrootError or succeeds, without arguments", () =>
+      it("throws no error except a KeyrootError if it is called without arguments", () =>
         keyrootErrorOf(() => operations(counting())[name]?.call()));
     });
   }
 
-  it("must be text for a region, context or token id", async () => {
+  it("must be texts if they are a region, a context or a token id", async () => {
     const { partner } = counting();
     const calls: [RegExp, Promise<unknown>][] = [
       [/^The argument region must be /, (partner.createUser as Loose).call(partner, userID, 7)],
@@ -219,7 +219,7 @@ describe("the arguments of the clients", () => {
       }
     });
 
-    it("names a wrong option", async () => {
+    it("throws an error that names a wrong option", async () => {
       for (const [option, value] of [
         ["context", 7],
         ["concurrency", "8"],

@@ -34,7 +34,7 @@ describe("callOperation", () => {
     };
   };
 
-  it("sends JSON by POST to the path below the service's URL, with access token and idempotency key", async () => {
+  it("sends JSON with POST to a path of the service, with the access token and the idempotency key", async () => {
     const { post } = await connect((request, response) => {
       const { method, url, headers } = request;
       void text(request).then((body) => {
@@ -80,7 +80,7 @@ describe("callOperation", () => {
       expect(requests).to.equal(3);
     });
 
-    it("occurs as often as `retries` allows, before the last error is thrown", async () => {
+    it("is sent at most `retries` times, before the last error is thrown", async () => {
       for (const retries of [0, 2]) {
         const { requests, post } = await connect(
           (_, response) => response.writeHead(503, { "Retry-After": "0" }).end(),
@@ -128,8 +128,8 @@ describe("callOperation", () => {
     });
   });
 
-  describe("a rejected answer", () => {
-    it("is a redirect", async () => {
+  describe("a response is rejected", () => {
+    it("if it is a redirect", async () => {
       for (const status of [301, 302, 303, 307, 308]) {
         const { requests, post } = await connect(after({ status, headers: { Location: "/v1/elsewhere" } }));
         expect(await failure(post())).to.include({ name: "TransportError", code: "REDIRECT_REFUSED" });
@@ -137,13 +137,13 @@ describe("callOperation", () => {
       }
     });
 
-    it("has more than 4 MiB, and is not requested again", async () => {
+    it("if it has more than 4 MiB, without a second request", async () => {
       const { requests, post } = await connect((_, response) => response.end(Buffer.alloc(2 ** 22 + 1, " ")));
       expect(await failure(post())).to.include({ name: "TransportError", code: "ANSWER_TOO_LARGE" });
       expect(requests).to.have.lengthOf(1);
     });
 
-    it("is not JSON, and is not in the error", async () => {
+    it("if it is not JSON, and the error does not quote it", async () => {
       for (const body of ["", "krs_secret", "{", "<html>", "[".repeat(2 ** 20)]) {
         const { requests, post } = await connect((_, response) => response.end(body));
         const error = await failure(post());
@@ -153,14 +153,14 @@ describe("callOperation", () => {
       }
     });
 
-    it("has a status that does not exist", async () => {
+    it("if it has an HTTP status that does not exist", async () => {
       for (const status of [600, 999]) {
         const { post } = await connect(after({ status }));
         expect(await failure(post())).to.include({ name: "TransportError", code: "SERVICE_ANSWER_INVALID" });
       }
     });
 
-    it("has no content", async () => {
+    it("if it is empty", async () => {
       for (const status of [204, 205]) {
         const { post } = await connect(after({ status }));
         expect(await failure(post())).to.include({ name: "TransportError", code: "SERVICE_ANSWER_INVALID" });

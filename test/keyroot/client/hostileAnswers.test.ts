@@ -58,11 +58,11 @@ async function withstands(status: number, body: string | Uint8Array<ArrayBuffer>
 }
 
 describe("the clients of a hostile service", () => {
-  it("accept the answer that the next tests change", async () => {
+  it("accept the valid response that the next tests change", async () => {
     for (const operation of operations(200, JSON.stringify(ANSWER))) expect(await operation()).to.be.ok;
   });
 
-  it("refuse an answer with so many values that it would take much more memory than its size", async () => {
+  it("refuse a response whose values would take much more memory than its text", async () => {
     const filler = `[${"{},".repeat(2 ** 20)}{}]`;
     const large = JSON.stringify({ ...ANSWER, code: "DEFECT", filler: 0 }).replace(/"filler":0/, `"filler":${filler}`);
     expect(large.length).to.be.below(2 ** 22);
@@ -73,7 +73,7 @@ describe("the clients of a hostile service", () => {
       expect(await failure(operation())).to.include({ code: "SERVICE_ERROR", status: 400 });
   });
 
-  it("throw a KeyrootError or succeed, with any value of any field", async () => {
+  it("throw no error except a KeyrootError, whatever the value of any field is", async () => {
     const field = fc.constantFrom(...Object.keys(ANSWER));
     const value = fc.oneof(
       fc.jsonValue(),
@@ -85,7 +85,7 @@ describe("the clients of a hostile service", () => {
     );
   });
 
-  it("throw a KeyrootError or succeed, with any body and any status", async () => {
+  it("throw no error except a KeyrootError, whatever the body and the status are", async () => {
     const body = fc.oneof(
       fc.json(),
       fc.string(),

@@ -13,13 +13,13 @@ const refusal = (options: object) => refusalOf(() => check(options));
 
 describe("the clients' options", () => {
   describe("serviceUrl", () => {
-    it("is an https URL", () => {
+    it("may be an https URL", () => {
       for (const serviceUrl of ["https://keys.example", "https://keys.example:8443", "https://[2001:db8::1]/behind"]) {
         expect(check({ serviceUrl }).serviceUrl).to.equal(serviceUrl);
       }
     });
 
-    it("is an http URL on this machine only", () => {
+    it("may be an http URL only on this machine", () => {
       const local = ["localhost", "localhost.", "keys.localhost", "127.0.0.1", "127.9.9.9", "[::1]", "2130706433"];
       for (const host of local) expect(refusal({ serviceUrl: `http://${host}:8080` }), host).to.be.undefined;
       const remote = [
@@ -67,14 +67,14 @@ describe("the clients' options", () => {
   describe("a refresh token", () => {
     const secret = "d41d8cd98f00b204e9800998ecf8427e";
 
-    it("must be of the client's kind", () => {
+    it("must be of the kind that the client uses", () => {
       expect(checkRefreshToken("serverToken", `krs_${secret}`, "krs_")).to.equal(`krs_${secret}`);
       expect(checkRefreshToken("refreshToken", `kru_us-west-2_${secret}`, "kru_")).to.equal(`kru_us-west-2_${secret}`);
       expect(refusalOf(() => checkRefreshToken("refreshToken", `krs_${secret}`, "kru_"))).to.equal("ARGUMENT_INVALID");
       expect(refusalOf(() => checkRefreshToken("serverToken", `kru_${secret}`, "krs_"))).to.equal("ARGUMENT_INVALID");
     });
 
-    it("is not shown in the error", () => {
+    it("does not appear in the error", () => {
       for (const token of [
         secret,
         `krs_${secret}\n`,

@@ -46,11 +46,11 @@ describe("readProblem", () => {
   describe("with Retry-After", () => {
     const retryAfter = (value: string) => read(problem, { headers: { "Retry-After": value } }).retryAfter;
 
-    it("returns the seconds to wait, with any number of digits", () => {
+    it("returns the seconds to wait, whatever the number of digits is", () => {
       expect(["0", "7", "007", "86400", "9".repeat(400)].map(retryAfter)).to.deep.equal([0, 7, 7, 86_400, 999_999_999]);
     });
 
-    it("returns the seconds until a date in each form of HTTP, and zero for a past date", () => {
+    it("returns the seconds until a date in each HTTP format, and zero for a past date", () => {
       const inAnHour = new Date(Date.now() + 3_600_000);
       const [, day = "", month = "", year = "", time = ""] =
         /^\w+, (\d+) (\w+) (\d+) (\S+) GMT$/.exec(inAnHour.toUTCString()) ?? [];
@@ -72,7 +72,7 @@ describe("readProblem", () => {
     });
   });
 
-  it("replaces every code that the service does not have with SERVICE_ERROR", () => {
+  it("replaces every unknown code with SERVICE_ERROR", () => {
     for (const code of SERVICE_CODES) expect(read({ ...problem, code })).to.include({ code });
     for (const code of [
       "NEWER_THAN_THIS",
@@ -89,7 +89,7 @@ describe("readProblem", () => {
     }
   });
 
-  it("has every code of the service, except those for sessions of the dashboard", () => {
+  it("recognizes every code of the service, except the codes for dashboard sessions", () => {
     const folder = join(import.meta.dirname, "../../../packages/service/src");
     const paths = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((path) => path.endsWith(".ts"));
     // The clients' operations about people are in staff/operations.ts.
@@ -110,7 +110,7 @@ describe("readProblem", () => {
     expect([...SERVICE_CODES, ...SERVICE_ERROR_CODES]).to.include.members(codesIn(forSessions));
   });
 
-  it("accepts any body that a proxy may send", () => {
+  it("accepts any body, because a proxy may send anything", () => {
     for (const body of ["", "<html>Bad gateway</html>", "{", "[]", "null", '"words"', "7", "[".repeat(100_000)]) {
       expect(read(body, { status: 502 })).to.include({
         code: "SERVICE_ERROR",
@@ -135,7 +135,7 @@ describe("readProblem", () => {
     for (const errors of [7, {}, [7], [null], [{ field: 7, detail: 7 }]]) expect(read({ ...problem, errors })).to.be.ok;
   });
 
-  it("hides tokens in the service's text", () => {
+  it("removes tokens from the service's text", () => {
     const tokens = [
       "krs_dUQ4Y2Q5OGYwMGIyMDRlOTgwMDk5OGVjZjg0MjdlMTIz",
       "kru_us-west-2_dUQ4Y2Q5OGYwMGIyMDRlOTgwMDk5OGVjZjg0MjdlMTIz",

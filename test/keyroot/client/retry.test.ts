@@ -35,7 +35,7 @@ describe("sendWithRetry", () => {
     return waits;
   };
 
-  it("waits a random time, at most 0.3 s at first, twice as long each time, and 10 s in the end", async () => {
+  it("waits a random time: at most 0.3 s at first, then twice as long each time, up to 10 s", async () => {
     const errors = new Array<KeyrootError>(8).fill(unreachable);
     const longest = await waitsAfter(errors, 1 - Number.EPSILON);
     expect(longest.map((ms) => Math.round(ms ?? NaN))).to.deep.equal([
@@ -44,7 +44,7 @@ describe("sendWithRetry", () => {
     expect(await waitsAfter(errors, 0)).to.deep.equal(errors.map(() => 0));
   });
 
-  it("waits exactly as long as the service asks, up to 30 s", async () => {
+  it("waits exactly as long as the service requests, up to 30 s", async () => {
     expect(await waitsAfter([busy(0), busy(2), busy(30), busy(86_400)], 0.5)).to.deep.equal([0, 2000, 30_000, 30_000]);
   });
 

@@ -33,7 +33,7 @@ for (const [platform, URL] of [
   ["with React Native's URL", LooseURL],
 ] as const) {
   describe(`parseUrl, on a platform ${platform}`, () => {
-    it("reads plain URLs as the URL standard does", async () => {
+    it("parses plain URLs according to the URL standard", async () => {
       for (const url of PLAIN) {
         const expected = parseUrl(url);
         await withoutGlobals({ URL }, () => {
@@ -44,7 +44,7 @@ for (const [platform, URL] of [
       }
     });
 
-    it("refuses every other text, without showing it", async () => {
+    it("refuses every other text, and does not quote it in the error", async () => {
       await withoutGlobals({ URL }, () => {
         for (const url of NOT_PLAIN) {
           const error = catchError(() => parseUrl(url));
@@ -56,7 +56,7 @@ for (const [platform, URL] of [
 }
 
 describe("addPath", () => {
-  it("adds words to the path and a query to the query", () => {
+  it("adds words to the path, and a query to the existing query", () => {
     expect(addPath("https://a.example", "x.json")).to.equal("https://a.example/x.json");
     expect(addPath("https://a.example/b//?key=1#part", "x.json")).to.equal("https://a.example/b/x.json?key=1");
     expect(addPath("https://a.example/b?key=1", "x?count=2")).to.equal("https://a.example/b/x?count=2&key=1");

@@ -23,7 +23,7 @@ describe("a platform without a feature that cannot be replaced", () => {
     crypto: ["react-native-get-random-values", () => generateKeyPair()],
   };
   for (const [name, [remedy, use]] of Object.entries(uses)) {
-    it(`gets an EnvironmentError that names it and what adds it: ${name}`, async () => {
+    it(`causes an EnvironmentError that names the feature and the package to add: ${name}`, async () => {
       await withoutGlobals({ [name]: undefined }, async () => {
         const error = await failure(Promise.resolve().then(use));
         expect(error).to.include({ name: "EnvironmentError", code: "ENVIRONMENT_UNSUPPORTED" });
@@ -33,14 +33,14 @@ describe("a platform without a feature that cannot be replaced", () => {
     });
   }
 
-  it("gets no user id without a secure random source, also where Math.random exists", async () => {
+  it("generates no user id without a secure random source, even if Math.random exists", async () => {
     await withoutGlobals({ crypto: {} }, async () => {
       const error = await failure((async () => Promise.resolve(randomUserID()))());
       expect(error).to.include({ code: "ENVIRONMENT_UNSUPPORTED", expected: "crypto.getRandomValues" });
     });
   });
 
-  it("gets an EnvironmentError for a watch in a page without Web Locks", async () => {
+  it("causes an EnvironmentError for a watch in a page without Web Locks", async () => {
     await withoutGlobals({ document: {}, navigator: {} }, async () => {
       const error = await failure(
         verifier.watch({

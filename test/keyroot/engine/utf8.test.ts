@@ -30,7 +30,7 @@ const anyBytes = fc
   });
 
 describe("UTF-8", () => {
-  it("is encoded as TextEncoder encodes it, also with lone surrogates", () => {
+  it("has the same encoding as with TextEncoder, even for lone surrogates", () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom("a", "%", "é", "€", "😀", "\ud800", "\udfff") }), (text) => {
         expect(encodeUtf8(text)).to.deep.equal(new TextEncoder().encode(text));
@@ -39,7 +39,7 @@ describe("UTF-8", () => {
     );
   });
 
-  it("is decoded as a strict TextDecoder decodes it, and refused where that refuses it", () => {
+  it("is decoded or refused in the same way as with a strict TextDecoder", () => {
     fc.assert(
       fc.property(fc.oneof(anyBytes, fc.uint8Array({ maxLength: 8 })), (bytes) => {
         expect(orUndefined(portableDecodeUtf8, bytes)).to.equal(oracle(bytes));
@@ -61,7 +61,7 @@ describe("UTF-8", () => {
     },
   };
   for (const [platform, TextDecoder] of Object.entries(decoders)) {
-    it(`is strict on a platform ${platform}, and keeps a byte-order mark`, async () => {
+    it(`is decoded strictly on a platform ${platform}, and keeps a byte-order mark`, async () => {
       await withoutGlobals({ TextDecoder }, () => {
         expect(decodeUtf8(bytes.subarray(0, 4))).to.equal("\ufeff{");
         expect(() => decodeUtf8(bytes)).to.throw();

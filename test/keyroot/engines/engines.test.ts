@@ -91,7 +91,7 @@ describe("the package keyroot, in the engines of phones, with React Native's fet
   after(() => opened.disposeAsync());
 
   for (const engine of ["Hermes", "JavaScriptCore"]) {
-    it(`verifies a key with each source and refuses a swapped key, a redirect and an endless answer: ${engine}`, async () => {
+    it(`verifies a key with each block source, and refuses a swapped key, a redirect and an endless response: ${engine}`, async () => {
       const [program = "", ...args] = programs[engine] ?? [];
       await access(program).catch((cause: unknown) => {
         throw new Error(`${program} is missing. Debian: apt-get install libjavascriptcoregtk-4.0-bin`, { cause });

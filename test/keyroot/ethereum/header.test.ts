@@ -96,7 +96,7 @@ describe("block header", () => {
       }
     });
 
-    it("is Keccak-256 over the RLP of the fields", () => {
+    it("computes Keccak-256 of the fields in RLP", () => {
       const bytes = fc.uint8Array({ maxLength: 32 }).map((bytes) => `0x${Buffer.from(bytes).toString("hex")}`);
       fc.assert(
         fc.property(bytes, fc.bigInt(0n, 2n ** 256n - 1n), (extraData, difficulty) => {
@@ -150,7 +150,7 @@ describe("block header", () => {
       });
     }
 
-    it("computes another hash when one digit of any field changes", () => {
+    it("computes a different hash if a digit of any field changes", () => {
       const { hash } = hashHeader(genesis);
       for (const [name, hex] of Object.entries(genesis)) {
         const changed = hex.slice(0, -1) + (hex.endsWith("1") ? "2" : "1");
@@ -160,7 +160,7 @@ describe("block header", () => {
   });
 
   describe("extractHeader", () => {
-    it("returns only the fields of the header, without those that the fork does not have", () => {
+    it("returns only the header fields that exist in the block's fork", () => {
       const block = { hash: `0x${ZERO}`, size: "0x1", uncles: [], totalDifficulty: "0x1", baseFeePerGas: null };
       expect(extractHeader({ ...block, ...genesis })).to.deep.equal(genesis);
     });

@@ -11,7 +11,7 @@ const INVALID = [...INVALID_ANSWERS, "0x", "1", "0x1.5", "-0x1", `0x1${"0".repea
 
 describe("quantity", () => {
   describe("toQuantity", () => {
-    it("encodes numbers as ethers does", () => {
+    it("encodes numbers in the same way as ethers", () => {
       fc.assert(
         fc.property(fc.bigInt(0n, LARGEST), fc.nat(), (large, small) => {
           expect(toQuantity(large)).to.equal(toEthersQuantity(large));
@@ -30,7 +30,7 @@ describe("quantity", () => {
       expect(["0xAa36a7", "0x0001"].map(parseQuantity)).to.deep.equal([11_155_111n, 1n]);
     });
 
-    it("rejects everything else", () => {
+    it("rejects any other value", () => {
       for (const value of INVALID) expectInvalid(parseQuantity, value);
     });
   });
@@ -41,7 +41,7 @@ describe("quantity", () => {
       expect(numbers).to.deep.equal([0, 1, 11_155_111, 1, Number.MAX_SAFE_INTEGER]);
     });
 
-    it("rejects everything else", () => {
+    it("rejects any other value", () => {
       const large = ["0x20000000000000", `0x1${"0".repeat(16)}`, `0x${"0123456789abcdef".repeat(4)}`];
       for (const value of [...INVALID, ...large]) expectInvalid(parseSafeQuantity, value);
     });

@@ -62,7 +62,7 @@ describe("storage proof", () => {
       expect(verifyStorageProof(state.root, upper, slotOf(3), proof)).to.have.property("value", toBeHex(2n ** 18n, 32));
     });
 
-    it("ignores additional nodes and the order of the nodes below the root", () => {
+    it("ignores extra nodes, and the order of the nodes after the root", () => {
       const [root, ...below] = proof.storageProof as [string, ...string[]];
       const storageProof = [root, ...proof.accountProof, ...below.reverse(), ...below];
       expect(prove({ storageProof })).to.deep.equal(prove({}));
@@ -115,7 +115,7 @@ describe("storage proof", () => {
       });
     }
 
-    it("proves no other value, for any change of the nodes", () => {
+    it("proves no other value, whichever nodes are changed", () => {
       const honest = prove({});
       const half = fc.constantFrom("accountProof", "storageProof");
       const place = fc.nat(9);

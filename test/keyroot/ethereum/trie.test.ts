@@ -172,7 +172,7 @@ describe("Merkle Patricia trie", () => {
       expectEveryKindOf(outcomes);
     });
 
-    it("agrees with @ethereumjs/mpt on proofs under another trie's root", async () => {
+    it("agrees with @ethereumjs/mpt on proofs for another trie's root", async () => {
       const test = async (entries: Entries, others: Entries, key: string) => {
         const [trie, other] = [await trieOf(entries), await trieOf(others)];
         const nodes = await trie.prove(key);

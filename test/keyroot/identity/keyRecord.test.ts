@@ -96,7 +96,7 @@ describe("key record", () => {
       expect(refusalOf(bad(encode(IDENTITY)))).to.equal("PUBLIC_KEY_SMALL_ORDER");
     });
 
-    it("rejects the id of another key", () => {
+    it("rejects a key id that belongs to another key", () => {
       expect(refusalOf(() => checkKeyRecord({ ...record, keyID: other.keyID }))).to.equal("KEY_ID_MISMATCH");
       expect(sampleUserID(1)).to.equal(other.userID);
     });

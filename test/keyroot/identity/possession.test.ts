@@ -93,7 +93,7 @@ describe("proof of possession", () => {
       expect(status).to.equal(0);
     });
 
-    it("with wrong verdicts disagree with the second implementation, which then exits with 1", () => {
+    it("with wrong verdicts make the second implementation exit with code 1", () => {
       const wrong = vectors.slice(0, 2).map((vector) => ({ ...vector, verdict: { code: "KEY_MISMATCH" } }));
       const input = JSON.stringify({ format: "keyroot-vectors-v1", kind: "possession", vectors: wrong });
       const { stdout, status } = spawnSync(process.execPath, [SECOND, "-"], { input, encoding: "utf8" });
@@ -115,7 +115,7 @@ describe("proof of possession", () => {
       ...{ publicKey: keys.publicKey, nonce: new Uint8Array(32).fill(7), expires: 1 },
     };
 
-    it("has a new ephemeral key each time, and the response that the holder of the private key gives", () => {
+    it("has a new ephemeral key each time, and expects the response that the private key produces", () => {
       const made = [makeChallenge(statement), makeChallenge(statement)];
       const [first, second] = made.map(({ ephemeralKey }) => bytesToBase64(ephemeralKey));
       expect(first).not.to.equal(second);
@@ -168,7 +168,7 @@ describe("proof of possession", () => {
   });
 
   describe("the name of a service", () => {
-    it("is its URL in one form", () => {
+    it("is the same for all forms of its URL", () => {
       for (const url of ["https://Keys.Example", "https://keys.example/", "https://keys.example:443"])
         expect(serviceNameOf(url)).to.equal("https://keys.example");
       expect(serviceNameOf("https://keys.example/a/")).to.equal("https://keys.example/a");
@@ -177,7 +177,7 @@ describe("proof of possession", () => {
   });
 
   describe("a key pair", () => {
-    it("is one whose private key belongs to the public key", () => {
+    it("is accepted only if the private key belongs to the public key", () => {
       const keys = generateKeyPair();
       checkKeyPair(keys);
       expect(

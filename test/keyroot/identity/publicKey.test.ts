@@ -38,7 +38,7 @@ describe("public key", () => {
   });
 
   describe("generateKeyPair", () => {
-    it("returns the base point multiplied by the private key as public key", () => {
+    it("returns a public key that is the base point multiplied by the private key", () => {
       expect(privateKey > 0n && privateKey < N).to.be.true;
       expect(encode(multiply(privateKey, BASE))).to.deep.equal(publicKey);
     });
@@ -57,7 +57,7 @@ describe("public key", () => {
       checkPublicKey(Buffer.from(publicKey));
     });
 
-    it("rejects any other length, and values that are not bytes", () => {
+    it("rejects other lengths, and values that are not bytes", () => {
       const others = [new Uint8Array(), publicKey.subarray(1), Uint8Array.of(...publicKey, 0), [...publicKey]];
       for (const key of [...others, Buffer.from(publicKey).toString("base64"), null, undefined, 105]) {
         expect(errorOf(key)).to.equal("PUBLIC_KEY_LENGTH");
@@ -70,7 +70,7 @@ describe("public key", () => {
       }
     });
 
-    it("rejects coordinates that are not below the field's prime", () => {
+    it("rejects coordinates that are not less than the field's prime", () => {
       const { y: four } = BASE;
       const tooLarge = [
         { ...BASE, y: four + P },
@@ -138,7 +138,7 @@ describe("public key", () => {
       }
     });
 
-    it("rejects a valid key with swapped coordinates, which is on the curve, too", () => {
+    it("rejects a valid key with swapped coordinates, although it is on the curve", () => {
       const swapped = encode({ x: y, y: x });
       checkPublicKey(swapped);
       expect(errorOfNew(swapped)).to.equal("PUBLIC_KEY_NOT_PRIME_ORDER");
@@ -146,7 +146,7 @@ describe("public key", () => {
   });
 
   describe("keyIDOf", () => {
-    it("is the first half of SHA-256 over the 105 bytes", () => {
+    it("returns the first half of SHA-256 over the 105 bytes", () => {
       for (const key of samplePublicKeys) {
         expect(Buffer.from(keyIDOf(key)).toString("hex")).to.equal(sha256(key).slice(0, 32));
       }

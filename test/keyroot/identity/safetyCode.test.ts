@@ -34,7 +34,7 @@ const scan = (payload: string, mine: KeyHolder = alice, contact: KeyHolder = bob
 
 describe("safety code", () => {
   describe("makeSafetyCode", () => {
-    it("agrees with an independent implementation, for any pair", () => {
+    it("agrees with an independent implementation for any pair of users", () => {
       const plain = ({ userID, publicKey }: typeof alice) => ({ userID, publicKey: base64(publicKey) });
       fc.assert(
         fc.property(pairs, ([mine, contact]) => {
@@ -44,7 +44,7 @@ describe("safety code", () => {
       );
     });
 
-    it("has 60 digits, equal on both sides, and a payload of 228 characters of the alphanumeric mode", () => {
+    it("returns 60 digits that are equal on both sides, and a payload of 228 alphanumeric characters", () => {
       fc.assert(
         fc.property(pairs, ([mine, contact]) => {
           const [here, there] = [makeSafetyCode(mine, contact), makeSafetyCode(contact, mine)];
@@ -59,12 +59,12 @@ describe("safety code", () => {
       );
     });
 
-    it("takes keys as bytes or base64", () => {
+    it("accepts keys as bytes or base64", () => {
       const texts = makeSafetyCode({ ...alice, publicKey: base64(key(0)) }, { ...bob, publicKey: base64(key(1)) });
       expect(makeSafetyCode(alice, bob)).to.deep.equal(texts);
     });
 
-    it("changes with each id and each key", () => {
+    it("returns a different code for each user id and each key", () => {
       const carol = sampleUserID(2);
       const codes = [
         makeSafetyCode(alice, bob),
@@ -78,7 +78,7 @@ describe("safety code", () => {
       expect(new Set(codes.map(({ payload }) => payload))).to.have.property("size", codes.length);
     });
 
-    it("refuses one user twice", () => {
+    it("refuses a pair that consists of the same user twice", () => {
       expect(() => makeSafetyCode(alice, { ...alice, publicKey: key(1) }))
         .to.throw()
         .with.property("code", "ARGUMENT_INVALID");
@@ -99,7 +99,7 @@ describe("safety code", () => {
       }
     });
 
-    it("is the same with hashes in plain JavaScript, as in browsers", () => {
+    it("returns the same code with hashes in plain JavaScript, as in browsers", () => {
       fc.assert(
         fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
           expect(sha512(bytes)).to.deep.equal(portableSha512(bytes));
@@ -111,7 +111,7 @@ describe("safety code", () => {
   describe("verifySafetyPayload", () => {
     const { payload } = makeSafetyCode(bob, alice);
 
-    it("accepts what the contact's app shows if both use the same keys, for any pair", () => {
+    it("accepts the payload of the contact's app if both apps use the same keys, for any pair of users", () => {
       fc.assert(
         fc.property(pairs, ([mine, contact]) => {
           expect(scan(makeSafetyCode(contact, mine).payload, mine, contact)).to.equal(undefined);
@@ -120,7 +120,7 @@ describe("safety code", () => {
       );
     });
 
-    it("reports whose key differs", () => {
+    it("reports which user's key differs", () => {
       const cases = {
         contact: makeSafetyCode({ ...bob, publicKey: key(2) }, alice),
         mine: makeSafetyCode(bob, { ...alice, publicKey: key(2) }),
@@ -133,20 +133,20 @@ describe("safety code", () => {
       }
     });
 
-    it("recognizes this user's own payload", () => {
+    it("reports that a payload is this user's own", () => {
       const error = scan(makeSafetyCode(alice, bob).payload);
       expect(error).to.include({ step: "record", code: "USER_MISMATCH" });
       expect(error?.message).to.include("this user's own");
     });
 
-    it("names the users of another pair", () => {
+    it("names the users of a payload that belongs to other users", () => {
       const carol = { userID: sampleUserID(2), publicKey: key(2) };
       const error = scan(makeSafetyCode(carol, alice).payload);
       expect(error).to.include({ step: "record", code: "USER_MISMATCH" });
       expect(error?.message).to.include(carol.userID).and.include(bob.userID);
     });
 
-    it("reports an outdated app for a payload of another version", () => {
+    it("reports an outdated app if the payload has another version", () => {
       const error = scan(payload.replace("SAFETY-1", "SAFETY-2"));
       expect(error).to.include({ step: "file", code: "SAFETY_CODE_INVALID" });
       expect(error?.message).to.include("out of date");
@@ -165,7 +165,7 @@ describe("safety code", () => {
       );
     });
 
-    it("throws a VerificationError for anything but a payload", async () => {
+    it("throws a VerificationError for anything that is not a payload", async () => {
       await fc.assert(
         fc.asyncProperty(junk, async (value) => {
           const error = await keyrootErrorOf(() => {

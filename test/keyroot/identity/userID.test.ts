@@ -39,7 +39,7 @@ describe("user id", () => {
       }
     });
 
-    it("agrees with plain arithmetic for any 160 bits, in both directions", () => {
+    it("agrees with integer arithmetic for any 160 bits, in both directions", () => {
       fc.assert(
         fc.property(anyBytes, (bytes) => {
           const hex = Buffer.from(bytes).toString("hex");
@@ -54,7 +54,7 @@ describe("user id", () => {
   });
 
   describe("parseUserID", () => {
-    it("rejects any other length, alphabet or case, and values that are not strings", () => {
+    it("rejects other lengths, alphabets and cases, and values that are not strings", () => {
       const texts = ["", good.slice(1), `${good}y`, ` ${good}`, `${good}\n`, good.toUpperCase(), hex];
       const letters = ["l", "v", "0", "2", "é", "="].map((letter) => letter + good.slice(1));
       const others = [null, undefined, 0, 1n, [good], { length: 32 }, new String(good), Buffer.from(good)];
@@ -78,18 +78,18 @@ describe("user id", () => {
       }
     });
 
-    it("names the value in the error message", () => {
+    it("shows the value in the error message", () => {
       expect(() => parseUserID("Bob")).to.throw('A user id must be 32 lowercase zBase32 characters, but is "Bob".');
     });
 
-    it("names userIDFromHex for an id in hex", () => {
+    it("suggests userIDFromHex for an id in hex", () => {
       for (const convert of [parseUserID, userIDToBytes, userIDToHex])
         expect(() => convert(hex)).to.throw(`but is "${hex}": use userIDFromHex.`);
     });
   });
 
   describe("userIDFromHex", () => {
-    it("rejects any other length, 0x, upper case, other digits, and values that are not strings", () => {
+    it("rejects other lengths, 0x, upper case, other digits, and values that are not strings", () => {
       const texts = ["", hex.slice(1), `${hex}0`, `${hex}00`, `0x${hex}`, `0x${hex.slice(2)}`, hex.toUpperCase()];
       for (const value of [...texts, `g${hex.slice(1)}`, `${hex}\n`, good, null, undefined, 0, [hex]]) {
         expect(refusalOf(() => userIDFromHex(value as string))).to.equal("USER_ID_INVALID");
@@ -98,7 +98,7 @@ describe("user id", () => {
   });
 
   describe("userIDFromBytes", () => {
-    it("rejects any other length, and values that are not bytes", () => {
+    it("rejects other lengths, and values that are not bytes", () => {
       for (const value of [new Uint8Array(), new Uint8Array(19), new Uint8Array(21), Array(20).fill(0), good, null]) {
         expect(refusalOf(() => userIDFromBytes(value as Uint8Array))).to.equal("USER_ID_INVALID");
       }
@@ -116,7 +116,7 @@ describe("user id", () => {
   describe("deriveUserID", () => {
     const secret = Buffer.alloc(32, 7);
 
-    it("is the first 160 bits of HMAC-SHA-256 over the identifier in UTF-8", () => {
+    it("returns the first 160 bits of HMAC-SHA-256 over the identifier in UTF-8", () => {
       const anySecret = fc.uint8Array({ minLength: 32, maxLength: 200 });
       const anyIdentifier = fc.string({ unit: "binary", minLength: 1 });
       fc.assert(

@@ -8,7 +8,7 @@ describe("untrusted input", () => {
       expect(checkUntrusted("file", "The file", () => 7)).to.equal(7);
     });
 
-    it("turns an ArgumentError into a VerificationError with the same code", () => {
+    it("converts an ArgumentError to a VerificationError with the same code", () => {
       const cause = new ArgumentError("TREE_EMPTY", "No value.", { expected: 1, actual: 0 });
       const check = () => {
         throw cause;

@@ -28,7 +28,7 @@ describe("untrusted JSON", () => {
       );
     });
 
-    it("rejects all other tokens", () => {
+    it("rejects all other kinds of values", () => {
       for (const token of ["null", "true", "false", "-1", "-0", "1.0", "1.5", "1e3", "1E3", "NaN", "Infinity", "'a'"]) {
         for (const text of [token, `[${token}]`, `{"a":${token}}`, `["null, -1.5e3", ${token}]`]) {
           expect(
@@ -45,7 +45,7 @@ describe("untrusted JSON", () => {
       }
     });
 
-    it("rejects the texts that JSON.parse rejects", () => {
+    it("rejects every text that JSON.parse rejects", () => {
       for (const text of [
         "",
         " ",
@@ -149,7 +149,7 @@ describe("untrusted JSON", () => {
       expect(refusalOf(() => parseJson("]".repeat(100) + "[".repeat(100), 3))).to.equal("JSON_INVALID");
     });
 
-    it("rejects text that has more values than its size allows, before it is parsed", () => {
+    it("rejects a text with more values than its size allows, before it is parsed", () => {
       for (const item of ["{}", "[]", '""', "0", '"a"']) {
         const text = `[${Array.from({ length: 2 ** 16 }, () => item).join()}]`;
         expect(
@@ -161,7 +161,7 @@ describe("untrusted JSON", () => {
       expect(refusalOf(() => parseJson(members, 3))).to.equal("JSON_TOO_MANY_VALUES");
     });
 
-    it("rejects objects with more orders of names than the size of the text allows", () => {
+    it("rejects objects with too many different orders of names for the size of the text", () => {
       const objects = (nameOf: (i: number, j: number) => string) =>
         `[${Array.from({ length: 1000 }, (_, i) => `{${Array.from({ length: 8 }, (_, j) => `"${nameOf(i, j)}":"${"x".repeat(60)}"`).join()}}`).join()}]`;
       expect(
@@ -179,7 +179,7 @@ describe("untrusted JSON", () => {
       }
     });
 
-    it("rejects more members that are named by a number than the size of the text allows, escaped or not", () => {
+    it("rejects too many members with numbers as names for the size of the text, escaped or not", () => {
       const objects = (name: string) =>
         `[${Array.from({ length: 1000 }, () => `{"${name}":"${"x".repeat(85)}"}`).join()}]`;
       for (const name of ["499", "0", "4294967294", "\\u0034\\u0039\\u0039", "4\\u0039"])
@@ -188,7 +188,7 @@ describe("untrusted JSON", () => {
       for (const name of ["3".repeat(32), "a499", "name"]) expect(parseJson(objects(name), 3)).to.have.lengthOf(1000);
     });
 
-    it("rejects text of names without values in linear time", () => {
+    it("rejects names without values in linear time", () => {
       for (const text of ['"a":'.repeat(100_000), `"${"a".repeat(100_000)}"${":".repeat(100_000)}`])
         expect(refusalOf(() => parseJson(text, 3))).to.equal("JSON_TOO_MANY_VALUES");
     });
@@ -214,7 +214,7 @@ describe("untrusted JSON", () => {
   });
 
   describe("isObject", () => {
-    it("is true only for objects, not for arrays or null", () => {
+    it("returns true only for objects, not for arrays or null", () => {
       expect([{}, Object.create(null)].every(isObject)).to.be.true;
       expect([[], null, undefined, 1, "{}", isObject].some(isObject)).to.be.false;
     });

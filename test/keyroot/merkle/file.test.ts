@@ -75,7 +75,7 @@ describe("Merkle-tree file", () => {
   });
 
   describe("serializeMerkleFile", () => {
-    it("writes the file that follows from the specification, with the key order of the deployed files", () => {
+    it("writes the file that the specification requires, with the key order of the deployed files", () => {
       for (const count of [1, 2, 3, 4, 5, 8, 13, 100]) {
         const file = makeMerkleFile(sampleRecords(count));
         expect(textOf(file)).to.equal(JSON.stringify(publish(plainFile(file.values)).file));
@@ -102,7 +102,7 @@ describe("Merkle-tree file", () => {
       );
     });
 
-    it("accepts the file with any spacing and order of keys", () => {
+    it("accepts any spacing and order of keys", () => {
       const anyOrder = fc.infiniteStream(fc.nat());
       fc.assert(
         fc.property(anyOrder, fc.constantFrom("", " ", "\t", "\n", "\r\n "), (order, spacing) => {

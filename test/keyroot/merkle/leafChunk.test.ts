@@ -23,7 +23,7 @@ const codeOf = (work: () => unknown): string | undefined => {
 
 describe("leaf chunks", () => {
   describe("makeLeafChunks", () => {
-    it("gives each user of a tree of any size a chunk that shows the position of the user's leaf", () => {
+    it("makes a chunk for each user that proves the position of the user's leaf, for trees of any size", () => {
       for (const size of [
         ...Array.from({ length: 40 }, (_, i) => i + 1),
         63,
@@ -45,7 +45,7 @@ describe("leaf chunks", () => {
       }
     });
 
-    it("needs 32 chunks of at most 2 kB for a file of 700 users, and one for up to 32 users", () => {
+    it("makes 32 chunks of at most 2 kB for 700 users, and one chunk for up to 32 users", () => {
       const chunks = [...chunksOf(makeMerkleFile(sampleRecords(700))).values()];
       expect(chunks).to.have.lengthOf(32);
       expect(Math.max(...chunks.map(({ length }) => length))).to.be.below(2048);
@@ -53,7 +53,7 @@ describe("leaf chunks", () => {
       expect(chunksOf(makeMerkleFile(sampleRecords(33))).size).to.equal(2);
     });
 
-    it("makes none for a file in another order, and none that is larger than clients read", () => {
+    it("makes no chunks for an unsorted file, and no chunk that is larger than clients accept", () => {
       const { values } = makeMerkleFile(sampleRecords(5));
       expect(chunksOf(fileOf([...values].reverse())).size).to.equal(0);
       // All ids begin alike.
@@ -79,7 +79,7 @@ describe("leaf chunks", () => {
     const leaf = hashLeaf(file.values[0] ?? "");
     const chunk = chunksOf(file).get(chunkNumber(record.userID, 100)) ?? never();
 
-    it("refuses a chunk in which one bit of any byte is changed", () => {
+    it("refuses a chunk with one changed bit in any byte", () => {
       for (let i = 0; i < chunk.length; i++) {
         const changed = Uint8Array.from(chunk);
         changed[i] = (changed[i] ?? 0) ^ (1 << (i % 8));
@@ -96,7 +96,7 @@ describe("leaf chunks", () => {
         expect(codeOf(() => findInLeafChunk(bytes, leaf, treeOf(file)))).to.be.oneOf(["PROOF_SHAPE", "ROOT_MISMATCH"]);
     });
 
-    it("refuses the chunk of another tree, and another number of leaves", () => {
+    it("refuses a chunk of another tree, and a wrong number of leaves", () => {
       const other = makeMerkleFile(sampleRecords(100, 2));
       expect(codeOf(() => findInLeafChunk(chunk, leaf, treeOf(other)))).to.equal("ROOT_MISMATCH");
       for (const leafCount of [1, 50, 200])
@@ -106,7 +106,7 @@ describe("leaf chunks", () => {
         ]);
     });
 
-    it("finds no leaf that is not among the chunk's leaves, such as a node of the tree", () => {
+    it("finds only leaves of the chunk, and no inner nodes of the tree", () => {
       const nodes = [hashLeaf("x"), file.tree.root, ...file.tree.hashes(1), file.tree.hashes(0)[99] ?? ""];
       for (const node of nodes)
         expect(codeOf(() => findInLeafChunk(chunk, node, treeOf(file)))).to.equal("USER_NOT_IN_FILE");

@@ -32,7 +32,7 @@ describe("other implementations of the Merkle tree", () => {
     }
   });
 
-  it("OpenZeppelin's SimpleMerkleTree computes the same root, for leaves expanded by the duplicate rule", () => {
+  it("OpenZeppelin's SimpleMerkleTree computes the same root if unpaired nodes are repeated", () => {
     for (const count of [...counts, ...large]) {
       const values = Array.from({ length: count }, (_, i) => `value ${i}`);
       expect(new MerkleTree(values).root, `${count} values`).to.equal(openZeppelinRoot(values));

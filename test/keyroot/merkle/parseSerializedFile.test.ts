@@ -40,7 +40,7 @@ describe("parseSerializedFile", () => {
   const values = records.map(serializeKeyRecord);
   const [first, second] = records as [KeyRecord, KeyRecord, ...KeyRecord[]];
 
-  it("parses what serializeMerkleFile writes as verifyFileText does, at and around the size of a piece", () => {
+  it("has the same result as verifyFileText for written files whose sizes are close to a piece", () => {
     for (const count of [1, 2, 3, 7, 255, 256, 257, 513]) {
       const file = makeMerkleFile(sampleRecords(count));
       expect(compare(textOf(file), file.tree.root), String(count)).to.equal(true);
@@ -56,7 +56,7 @@ describe("parseSerializedFile", () => {
     );
   });
 
-  it("leaves valid files of another form to verifyFileText", () => {
+  it("does not parse valid files in another form, which verifyFileText parses", () => {
     const [text, root] = fileOf(values);
     const spaced = JSON.stringify(JSON.parse(text), null, 1);
     const escaped = text.replace("pubKey", "pubK\\u0065y");
@@ -70,7 +70,7 @@ describe("parseSerializedFile", () => {
     expect(compare(...fileOf([JSON.stringify({ ...key, userID }, null, 1)]))).to.equal(true);
   });
 
-  it("does not accept repeated values and users, other roots, and text before and after the file", () => {
+  it("does not accept repeated values or users, wrong roots, or text before or after the file", () => {
     const [text, root] = fileOf(values);
     expect(compare(...fileOf([...values, values[7] ?? ""]))).to.equal(false);
     expect(compare(...fileOf([...values, serializeKeyRecord({ ...second, userID: first.userID })]))).to.equal(false);
@@ -88,7 +88,7 @@ describe("parseSerializedFile", () => {
     }
   });
 
-  it("reads no value after one that is too short for a record, because short values take more memory than their text", () => {
+  it("stops at a value that is too short for a record, because short values take more memory than their text", () => {
     const { parse } = JSON;
     let parsed = 0;
     JSON.parse = (...parameters: Parameters<typeof parse>) => {
@@ -104,7 +104,7 @@ describe("parseSerializedFile", () => {
     expect(parsed).to.equal(2);
   });
 
-  it("gives the outcome of verifyFileText for every changed file, and accepts no other text", () => {
+  it("has the same result as verifyFileText for every changed file, and accepts no other text", () => {
     const files = [1, 2, 3, 5, 8].map((count) => fileOf(values.slice(0, count)));
     const known = files.map(([text]) => text).join("");
     const change = fc.oneof(mutation(known), swap(known));
@@ -117,7 +117,7 @@ describe("parseSerializedFile", () => {
     );
   });
 
-  it("gives the outcome of verifyFileText for every consistent file of changed values", () => {
+  it("has the same result as verifyFileText for every consistent file with changed values", () => {
     const change = fc.oneof(mutation(values.join("")), swap(values.join("")));
     fc.assert(
       fc.property(fc.nat(7), change, (at, change) => {

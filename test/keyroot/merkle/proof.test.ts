@@ -67,7 +67,7 @@ describe("inclusion proof", () => {
     }
 
     for (const count of [63, 64, 65, 127, 128, 129, 700, 1000, 1023, 1024, 1025, 4097]) {
-      it(`makes valid proofs at the ends, in the middle and in between, with ${count} users`, () => {
+      it(`makes valid proofs of the first, middle and last records and some others, with ${count} users`, () => {
         const places = [0, 1, 2, count >> 1, (count >> 1) + 1, Math.ceil(count / 3), count - 3, count - 2, count - 1];
         provesAll(makeMerkleFile(sampleRecords(count)), places);
       });
@@ -79,7 +79,7 @@ describe("inclusion proof", () => {
       expect(Math.max(...sizes)).to.be.at.most(3_000);
     });
 
-    it("writes the keys in a fixed order, and the format", () => {
+    it("writes the format and the other keys in a fixed order", () => {
       const { value, siblings } = good;
       expect(Object.keys(good)).to.deep.equal(["format", "value", "siblings", "root"]);
       expect(good).to.deep.equal({ format: "keyroot-proof-v1", value, siblings, root });
@@ -125,7 +125,7 @@ describe("inclusion proof", () => {
       ).to.deep.equal(mine);
     });
 
-    it("parses without verification by parseMerkleProof", () => {
+    it("is not needed for parseMerkleProof, which does not verify", () => {
       expect(parseMerkleProof(good)).to.deep.equal({ proof: good, record: mine });
       expect(parseMerkleProof(but({ root: "0".repeat(64) })).record).to.deep.equal(mine);
     });
@@ -183,7 +183,7 @@ describe("inclusion proof", () => {
         .and.include({ step: "record", code: "USER_MISMATCH", ...user });
     });
 
-    it("never accepts another key, and rejects with a code, for random changes", () => {
+    it("never accepts another key, and always throws an error with a code, after random changes", () => {
       const known = JSON.stringify([good, alien, makeMerkleProof(file, other.userID)]);
       fc.assert(
         fc.property(fc.array(fc.oneof(mutation(known), swap(known)), { minLength: 1, maxLength: 3 }), (changes) => {
@@ -211,7 +211,7 @@ describe("inclusion proof", () => {
       });
     }
 
-    it("reports a short message without control characters", () => {
+    it("throws an error with a short message without control characters", () => {
       for (const key of ["\u001b[31m", "x".repeat(10_000)]) {
         expect(() => check({ [key]: 1 }))
           .to.throw(VerificationError)

@@ -34,16 +34,16 @@ describe("registry calldata", () => {
   describe("encoding", () => {
     const userID = randomUserID();
 
-    it("starts with the first four bytes of Keccak-256 of the signature", () => {
+    it("begins with the first four bytes of the signature's Keccak-256", () => {
       expect(encodeGetMerkleTreeRoot(userID).slice(0, 10)).to.equal(id("getMerkleTreeRoot(bytes20)").slice(0, 10));
       expect(encodeGetBlockNumber(ROOT).slice(0, 10)).to.equal(id("getBlockNumber(bytes32)").slice(0, 10));
     });
 
-    it("of getMerkleTreeRoot is the selector, the 20 bytes of the id and 12 zero bytes", () => {
+    it("of getMerkleTreeRoot is the selector, the user id (20 bytes) and 12 zero bytes", () => {
       expect(encodeGetMerkleTreeRoot(userID)).to.equal(`0xee94c797${userIDToHex(userID)}000000000000000000000000`);
     });
 
-    it("is the encoding by ethers", () => {
+    it("is the same as with ethers", () => {
       const data = contract.encodeFunctionData("getMerkleTreeRoot", [`0x${userIDToHex(userID)}`]);
       expect(encodeGetMerkleTreeRoot(userID)).to.equal(data);
       expect(encodeGetBlockNumber(ROOT)).to.equal(contract.encodeFunctionData("getBlockNumber", [`0x${ROOT}`]));
@@ -51,7 +51,7 @@ describe("registry calldata", () => {
       expect(USER_COUNT_CALL).to.equal(contract.encodeFunctionData("userCount"));
     });
 
-    it("of addMerkleTreeRoot is the encoding by ethers, for any number of users", () => {
+    it("of addMerkleTreeRoot is the same as with ethers, for any number of users", () => {
       fc.assert(
         fc.property(fc.array(fc.uint8Array({ minLength: 20, maxLength: 20 }), { maxLength: 20 }), (ids) => {
           const packed = `0x${ids.map((bytes) => Buffer.from(bytes).toString("hex")).join("")}`;
@@ -76,7 +76,7 @@ describe("registry calldata", () => {
       expect(decodeMerkleTreeRoot(`0x${ZERO}`)).to.equal(undefined);
     });
 
-    it("reports a missing contract for the answer 0x", () => {
+    it("reports a missing contract if the result is 0x", () => {
       expect(() => decodeMerkleTreeRoot("0x"))
         .to.throw(VerificationError)
         .and.include({ step: "root", code: "NO_CONTRACT", actual: "0x" });
@@ -110,7 +110,7 @@ describe("registry calldata", () => {
 });
 
 function rejectsInvalid(decode: (answer: unknown) => unknown, others: string[]) {
-  it("rejects an answer of any other form", () => {
+  it("rejects results of any other form", () => {
     for (const answer of [...INVALID_ANSWERS, ...others]) {
       expect(() => decode(answer), describeValue(answer))
         .to.throw(TransportError)

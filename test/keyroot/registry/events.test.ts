@@ -45,7 +45,7 @@ describe("registry events", () => {
       await add(OTHER_ROOT, 2, 3);
     });
 
-    it("returns root and number of users of each event, in the order of the chain", async () => {
+    it("returns the root and the number of users of each event, in the order of the chain", async () => {
       const logs = await fetchAll();
       expect(logs.map(({ root, addedCount }) => [root, addedCount])).to.deep.equal([
         [ROOT, 2],
@@ -54,7 +54,7 @@ describe("registry events", () => {
       expect(await fetchAll(changing((logs) => logs.toReversed()))).to.deep.equal(logs);
     });
 
-    it("halves a range that the endpoint rejects, and reports the last block of each answer", async () => {
+    it("halves a range that the endpoint rejects, and reports the last block of each response", async () => {
       const sizes: number[] = [];
       const limited: RpcCall = (method, params) => {
         const [{ fromBlock, toBlock }] = params as [{ fromBlock: string; toBlock: string }];
@@ -73,7 +73,7 @@ describe("registry events", () => {
       expect(read.at(-1)).to.equal(toBlock);
     });
 
-    it("throws the endpoint's error if it rejects even one block", async () => {
+    it("throws the endpoint's error if it rejects even a single block", async () => {
       const error = new TransportError("RPC_ERROR", "no");
       expect(await failure(fetchAll(() => Promise.reject(error)))).to.equal(error);
     });

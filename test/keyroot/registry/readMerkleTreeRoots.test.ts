@@ -22,7 +22,7 @@ describe("readMerkleTreeRoots", () => {
   };
   const read = (call: RpcCall, userIDs: readonly UserID[]) => readMerkleTreeRoots(call, registry.contract, userIDs);
 
-  it("contains the code that the compiler makes", async () => {
+  it("contains the code that the compiler produces", async () => {
     const { bytecode } = await hre.artifacts.readArtifact("MerkleTreeRootsReader");
     expect(ROOTS_READER_CODE).to.equal(bytecode);
   });
@@ -36,7 +36,7 @@ describe("readMerkleTreeRoots", () => {
     expect(await read(registry.call, [])).to.deep.equal([]);
   });
 
-  it("reads as many different roots as users in one call", async () => {
+  it("reads as many different roots as there are users in one call", async () => {
     const rootOf = (i: number) => (i + 1).toString(16).padStart(64, "f");
     const some = users.slice(0, 700);
     for (const [i, userID] of some.entries()) {
@@ -62,7 +62,7 @@ describe("readMerkleTreeRoots", () => {
     expect(sizes).to.deep.equal([3 * 32 + Math.ceil((700 * 20) / 32) * 32, 3 * 34]);
   });
 
-  it("uses a reader that ignores bytes after the last whole id", async () => {
+  it("uses a reader contract that ignores bytes after the last complete id", async () => {
     const [userID = ""] = users;
     await publish([userID]);
     const registryWord = registry.contract.slice(2).padStart(64, "0");
@@ -77,7 +77,7 @@ describe("readMerkleTreeRoots", () => {
     }
   });
 
-  it("reports the number of known roots", async () => {
+  it("reports how many roots are known", async () => {
     const counts: number[] = [];
     await readMerkleTreeRoots(registry.call, registry.contract, users, { onRead: (count) => counts.push(count) });
     expect(counts.at(-1)).to.equal(users.length);
@@ -103,7 +103,7 @@ describe("readMerkleTreeRoots", () => {
     expect(await read(limited, users)).to.deep.equal(expected);
   });
 
-  it("throws if there is no such contract, and if the node does not answer", async () => {
+  it("throws an error if there is no such contract, or if the node does not respond", async () => {
     const nowhere = `0x${"11".repeat(20)}`;
     const missing = await errorOf(readMerkleTreeRoots(registry.call, nowhere, users.slice(0, 2)));
     expect(missing).to.include({ code: "RPC_ERROR" });
@@ -111,7 +111,7 @@ describe("readMerkleTreeRoots", () => {
     expect(await errorOf(read(silent, users))).to.include({ code: "TIMEOUT" });
   });
 
-  it("rejects answers that are not the requested number of roots", async () => {
+  it("rejects a result that does not contain the requested number of roots", async () => {
     const answers = [
       undefined,
       "0x",

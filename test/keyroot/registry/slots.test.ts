@@ -14,7 +14,7 @@ describe("registry slots", () => {
   const closing = closedAfterEach();
 
   describe("slotOfUser", () => {
-    it("is Keccak-256 of the ABI encoding of the id and the mapping's slot", () => {
+    it("is Keccak-256 of the ABI encoding of the user id and the mapping's slot", () => {
       fc.assert(
         fc.property(fc.uint8Array({ minLength: 20, maxLength: 20 }), fc.nat(), (bytes, usersSlot) => {
           const encoded = AbiCoder.defaultAbiCoder().encode(["bytes20", "uint256"], [bytes, usersSlot]);

@@ -35,7 +35,7 @@ function sqlite(): KeyValueStorage {
 
 describe("keyValueStore", () => {
   for (const [name, open] of Object.entries({ AsyncStorage: () => new AsyncStorage(), mmkv, sqlite })) {
-    it(`returns what was stored last under a name: ${name}`, async () => {
+    it(`returns the last text that was stored under a name: ${name}`, async () => {
       const storage = open();
       const store = keyValueStore(storage);
       expect(await store.get("keyroot-watch-v1:1:a")).to.equal(undefined);
@@ -60,7 +60,7 @@ describe("keyValueStore", () => {
     expect(await full.get("a")).to.equal(undefined);
   });
 
-  it("refuses a storage without the functions", () => {
+  it("refuses a storage without the required functions", () => {
     for (const storage of [undefined, {}, { getItem: mmkv }, { setItem: mmkv }])
       expect(() => keyValueStore(storage as unknown as KeyValueStorage))
         .to.throw()

@@ -33,15 +33,15 @@ describe("fetchBytes", () => {
   const request = (url: string, options: Partial<FetchOptions> = {}, init: RequestInit = {}) =>
     fetchBytes(url, init, { maxBytes: 1000, timeoutMs: ENDLESS_MS, ...options });
 
-  describe("answers", () => {
-    it("returns status and bytes, for any status", async () => {
+  describe("with a working server", () => {
+    it("returns the status and the bytes, for any status", async () => {
       for (const status of [200, 201, 404, 500, 503]) {
         const url = await at((_, response) => response.writeHead(status).end(`number ${status}`));
         expect(await request(url)).to.deep.include({ status, bytes: new TextEncoder().encode(`number ${status}`) });
       }
     });
 
-    it("accepts an empty body, and the status 304, which is no redirect", async () => {
+    it("accepts an empty body, and the status 304, which is not a redirect", async () => {
       for (const status of [200, 204, 304]) {
         const url = await at((_, response) => response.writeHead(status).end());
         expect(await request(url)).to.deep.include({ status, bytes: new Uint8Array() });
@@ -64,7 +64,7 @@ describe("fetchBytes", () => {
       expect(await request(url)).to.have.deep.property("bytes", new TextEncoder().encode("words"));
     });
 
-    it("uses the given fetch", async () => {
+    it("uses the given fetch function", async () => {
       const { status } = await request("http://nowhere.invalid", {
         fetch: () => Promise.resolve(new Response("", { status: 418 })),
       });
@@ -75,7 +75,7 @@ describe("fetchBytes", () => {
   describe("the size limit", () => {
     const TOO_LARGE = { name: "TransportError", code: "ANSWER_TOO_LARGE", expected: 1000 };
 
-    it("applies to the body", async () => {
+    it("applies to the body of the response", async () => {
       const url = await at((request, response) => response.end(Buffer.alloc(Number(request.url?.slice(1)))));
       expect(await request(`${url}/1000`))
         .to.have.property("bytes")
@@ -143,7 +143,7 @@ describe("fetchBytes", () => {
   describe("the signal", () => {
     const ABORTED = { name: "TransportError", code: "ABORTED" };
 
-    it("prevents the request if it is aborted before", async () => {
+    it("prevents the request if it is already aborted", async () => {
       let requests = 0;
       const url = await at((_, response) => {
         requests++;
@@ -176,7 +176,7 @@ describe("fetchBytes", () => {
       });
     }
 
-    it("has no effect, and no listener, after the answer", async () => {
+    it("has no effect after the response, and leaves no listener", async () => {
       const controller = new AbortController();
       const url = await at((_, response) => response.end("words"));
       const { bytes } = await request(url, { signal: controller.signal });
@@ -211,7 +211,7 @@ describe("fetchBytes", () => {
       });
     }
 
-    it("are rejected where a browser hides the status", async () => {
+    it("are rejected if the browser hides the status", async () => {
       const hidden = Object.defineProperty(Response.error(), "type", { value: "opaqueredirect" });
       const fetch = () => Promise.resolve(hidden);
       expect(await failure(request("http://nowhere.invalid", { fetch }))).to.include(REJECTED);
@@ -226,11 +226,11 @@ describe("fetchBytes", () => {
     });
   });
 
-  describe("a fetch without streams that follows redirects, as that of React Native", () => {
+  describe("with a fetch function without streams that follows redirects, as in React Native", () => {
     const fromPhone = (url: string, options: Partial<FetchOptions> = {}) =>
       request(url, { fetch: phoneFetch, ...options });
 
-    it("returns status and bytes, for any status and an empty body", async () => {
+    it("returns the status and the bytes, for any status and an empty body", async () => {
       const url = await at((request, response) => response.writeHead(Number(request.url?.slice(1))).end("words"));
       for (const status of [200, 404, 503])
         expect(await fromPhone(`${url}/${status}`)).to.deep.include({
@@ -240,7 +240,7 @@ describe("fetchBytes", () => {
       expect(await fromPhone(`${url}/204`)).to.deep.include({ status: 204, bytes: new Uint8Array() });
     });
 
-    it("refuses an answer whose declared length is above the limit, without reading it", async () => {
+    it("refuses a response whose declared length is above the limit, without reading it", async () => {
       let isRead = false;
       const fetch = () =>
         Promise.resolve({
@@ -254,7 +254,7 @@ describe("fetchBytes", () => {
       expect(isRead).to.equal(false);
     });
 
-    it("refuses an answer whose real length is above the limit", async () => {
+    it("refuses a response whose real length is above the limit", async () => {
       const url = await at((request, response) => {
         response.setHeader("Content-Encoding", "gzip").end(gzipSync(Buffer.alloc(Number(request.url?.slice(1)))));
       });
@@ -264,7 +264,7 @@ describe("fetchBytes", () => {
       expect(await failure(fromPhone(`${url}/1001`))).to.include({ code: "ANSWER_TOO_LARGE" });
     });
 
-    it("ends an endless answer after the timeout, and closes its connection", async () => {
+    it("stops reading an endless response after the timeout, and closes its connection", async () => {
       const { url, closed } = await watched((_, response) => {
         const drip = setInterval(() => response.write("x"), 10);
         response.once("close", () => {
@@ -275,7 +275,7 @@ describe("fetchBytes", () => {
       await closed;
     });
 
-    it("refuses the answer of a redirect's target", async () => {
+    it("refuses the response of a redirect's target", async () => {
       const url = await at((request, response) => {
         if (request.url === "/there") response.end("words");
         else response.writeHead(302, { Location: "/there" }).end();
@@ -289,7 +289,7 @@ describe("fetchBytes", () => {
       expect(await failure(fromPhone(url, { fetch: withoutUrl }))).to.include({ code: "REDIRECT_REFUSED" });
     });
 
-    it("accepts other notations of the requested URL, and no other URL", async () => {
+    it("accepts other notations of the requested URL, but no other URL", async () => {
       const answering = (url: string) => () =>
         Promise.resolve({ status: 200, url, arrayBuffer: () => Promise.resolve(new ArrayBuffer(1)) } as Response);
       for (const url of ["https://rpc.example", "https://RPC.example:443/", "https://rpc.example/#part"])

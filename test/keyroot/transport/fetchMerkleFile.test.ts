@@ -30,19 +30,19 @@ describe("fetchMerkleFile", () => {
   });
 
   for (const [encoding, compress] of Object.entries(COMPRESSIONS)) {
-    describe(`compressed with ${encoding}`, () => {
+    describe(`with a file compressed with ${encoding}`, () => {
       const served = (body: Uint8Array): RequestListener => {
         return (_, response) => response.setHeader("Content-Encoding", encoding).end(body);
       };
 
-      it("returns a whole file, with white space at its end", async () => {
+      it("returns a complete file, even with white space at its end", async () => {
         for (const end of ["", "\n", " \r\n\t"]) {
           const bytes = await fetchFrom(served(compress(text + end)));
           expect(new TextDecoder().decode(bytes)).to.equal(text + end);
         }
       });
 
-      it("reports a file that is cut off as a TransportError, not as a false file", async () => {
+      it("reports a file that is cut off as a TransportError, and not as a false file", async () => {
         const body = compress(text);
         for (const length of [0, 1, 10, 1000, body.length >> 1, body.length - 20]) {
           const error = await failure(fetchFrom(served(body.subarray(0, length))));
@@ -53,7 +53,7 @@ describe("fetchMerkleFile", () => {
     });
   }
 
-  it("reports a status other than 200, also 304, which is no redirect", async () => {
+  it("reports any status except 200, including 304, which is not a redirect", async () => {
     for (const status of [204, 304, 403, 500]) {
       const error = await failure(fetchFrom((_, response) => response.writeHead(status).end()));
       expect(error).to.include({ name: "TransportError", code: "FILE_HOST_ERROR", actual: status });

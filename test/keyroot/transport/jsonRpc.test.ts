@@ -33,7 +33,7 @@ describe("rpcCaller", () => {
   const messageOf = async (answer: Promise<unknown>) => ((await failure(answer)) as TransportError).message;
 
   describe("over HTTP", () => {
-    it("posts a call as JSON-RPC 2.0 defines it", async () => {
+    it("sends a call in the format of JSON-RPC 2.0", async () => {
       let posted: unknown;
       await call(
         (request, response) => {
@@ -56,7 +56,7 @@ describe("rpcCaller", () => {
         expect(await call(result(value))).to.deep.equal(value);
     });
 
-    it("returns the result of an answer whose error is null", async () => {
+    it("returns the result of a response whose error is null", async () => {
       expect(await call(answers({ jsonrpc: "2.0", id: 1, result: "0x1", error: null }))).to.equal("0x1");
     });
 
@@ -82,7 +82,7 @@ describe("rpcCaller", () => {
       });
     }
 
-    it("rejects an answer before it is parsed if it has more values than its size allows", async () => {
+    it("rejects a response with more values than its size allows, before it is parsed", async () => {
       const times = (text: string) => text.repeat(2 ** 15).slice(0, -1);
       const bodies = {
         "empty objects": `[${times("{},")}]`,
@@ -101,7 +101,7 @@ describe("rpcCaller", () => {
       }
     });
 
-    it("reports a compressed answer that is cut off as a TransportError", async () => {
+    it("reports a compressed response that is cut off as a TransportError", async () => {
       const body = gzipSync(`{"jsonrpc":"2.0","id":1,"result":"${"ab".repeat(5000)}"}`);
       for (const length of [0, 12, body.length - 20]) {
         const cut = body.subarray(0, length);
@@ -110,7 +110,7 @@ describe("rpcCaller", () => {
       }
     });
 
-    it("refuses an answer that is larger than the methods of its calls allow", async () => {
+    it("refuses a response that is larger than the methods of its calls allow", async () => {
       const padded: RequestListener = (request, response) => {
         void text(request).then((body) => {
           const ids = [JSON.parse(body) as { id: number }].flat();
@@ -126,7 +126,7 @@ describe("rpcCaller", () => {
       expect(await Promise.all([limited("small", []), limited("small", [])])).to.deep.equal(["0x1", "0x1"]);
     });
 
-    it("returns large answers of an honest endpoint", async () => {
+    it("returns large responses of an honest endpoint", async () => {
       const hash = `0x${"ab".repeat(32)}`;
       const log = {
         address: `0x${"12".repeat(20)}`,
@@ -142,7 +142,7 @@ describe("rpcCaller", () => {
       expect(await call(result(large))).to.deep.equal(large);
     });
 
-    it("reports any other HTTP status, even with a web page or a result", async () => {
+    it("reports any other HTTP status as an error, even with a web page or a result", async () => {
       for (const body of ["<!doctype html>", { jsonrpc: "2.0", id: 1, result: "0x1" }]) {
         for (const status of [201, 401, 429, 500]) {
           const error = await failure(call(answers(body, status)));
@@ -181,7 +181,7 @@ describe("rpcCaller", () => {
     const through = (request: Eip1193Provider["request"], options = {}) =>
       rpcCaller({ request }, { ...OPTIONS, ...options })("eth_chainId", []);
 
-    it("passes method and parameters to the provider and returns its answer", async () => {
+    it("passes the method and the parameters to the provider, and returns its result", async () => {
       for (const value of ["0x1", 1n, null, undefined]) {
         expect(await through((args) => Promise.resolve([args, value]))).to.deep.equal([
           { method: "eth_chainId", params: [] },
@@ -221,7 +221,7 @@ describe("rpcCaller", () => {
       expect(message).to.match(/^[\x20-\x7e…]+$/);
     });
 
-    it("stops waiting for a provider that never answers", async () => {
+    it("stops waiting for a provider that never responds", async () => {
       const never = () => new Promise(() => undefined);
       expect(await failure(through(never, { timeoutMs: 20 }))).to.include({ code: "TIMEOUT" });
       const signal = AbortSignal.timeout(20);

@@ -34,12 +34,12 @@ describe("isLoopback", () => {
 });
 
 describe("nodeOf", () => {
-  it("is the same for all names of this machine, with one port", () => {
+  it("is the same for all names of this machine with the same port", () => {
     for (const host of [...HERE, "0.0.0.0", "[::]", "[::ffff:0.0.0.0]"])
       expect(nodeOf(`http://${host}:8545/path?key`), host).to.equal("localhost:8545");
   });
 
-  it("differs for ports of this machine, with any scheme", () => {
+  it("differs for different ports of this machine, whatever the scheme is", () => {
     expect(nodeOf("http://localhost:8546")).to.equal("localhost:8546");
     expect(nodeOf("http://localhost")).to.equal(nodeOf("https://127.0.0.1:80"));
     expect(nodeOf("https://localhost")).to.equal(nodeOf("http://[::1]:443"));
@@ -53,7 +53,7 @@ describe("nodeOf", () => {
     expect(new Set(addresses.map(nodeOf))).to.deep.equal(new Set(["192.0.2.1"]));
   });
 
-  it("is the IPv4 address that an IPv6 address reaches", () => {
+  it("is the IPv4 address that an IPv6 address leads to", () => {
     const forms = (ipv4: string, sixToFour: string) =>
       ["::ffff:", "::ffff:0:", "64:ff9b::", "::"].map((prefix) => prefix + ipv4).concat(sixToFour);
     const addresses = {

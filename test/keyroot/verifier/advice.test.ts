@@ -11,7 +11,7 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const stranger = sampleUserID(9);
 
-describeOnChains("the advice of a verification's error", (chain) => {
+describeOnChains("the advice of an error in a verification", (chain) => {
   const verifierOf = (options: VerifyOptions, more: Partial<VerifierOptions> = {}) => {
     const ofVerifier: VerifierOptions & { expectedPublicKey?: unknown } = { ...options, now: blockTime, ...more };
     delete ofVerifier.expectedPublicKey;
@@ -29,12 +29,12 @@ describeOnChains("the advice of a verification's error", (chain) => {
       const pair = { anchor, storageProof };
       const advice = storageProof && anchor !== "endpoint" ? "wait" : "warn";
 
-      it(`is to ${advice} for a new user without a root, with ${nameOf(pair)}`, async () => {
+      it(`is \`${advice}\` for a new user without a root, with ${nameOf(pair)}`, async () => {
         expect(await adviceFor(verifierOf(chain.optionsFor(pair)), blockTime() - HOUR_MS)).to.equal(advice);
       });
     }
 
-  it("is to warn after the time that a publication takes, for a user of the future, and without a time", async () => {
+  it("is `warn` if the publication period has passed, or if knownSince is missing or in the future", async () => {
     const verifier = verifierOf(chain.optionsFor(proven));
     expect(await adviceFor(verifier, blockTime() - 2 * DAY_MS)).to.equal("wait");
     for (const knownSince of [blockTime() - 2 * DAY_MS - 1, blockTime() + 1, NaN, undefined])
@@ -43,7 +43,7 @@ describeOnChains("the advice of a verification's error", (chain) => {
     expect(await adviceFor(slow, blockTime() - 3 * DAY_MS)).to.equal("wait");
   });
 
-  it("is to warn if the block that proves the absence is older than an hour", async () => {
+  it("is `warn` if the block that proves the absence is more than an hour old", async () => {
     const later = verifierOf(chain.optionsFor(proven), { now: () => blockTime() + HOUR_MS + 1 });
     expect(await adviceFor(later, blockTime())).to.equal("warn");
   });
@@ -54,13 +54,13 @@ describeOnChains("the advice of a verification's error", (chain) => {
     expect(outcome).to.have.nested.property("error.advice", "wait");
   });
 
-  it("is to warn of a swapped key", async () => {
+  it("is `warn` for a swapped key", async () => {
     const verifier = verifierOf(chain.optionsFor(proven));
     const error = await failure(verifier.verify(userID, { expectedPublicKey: `BA${mine.pubKey.slice(2, -4)}AAAA` }));
     expect(error).to.include({ code: "KEY_MISMATCH", advice: "warn" });
   });
 
-  it("is for the developer if chain or contract are wrong, until a key was verified", async () => {
+  it("is `developer` if the chain or the contract is wrong, until a key was verified", async () => {
     const options = chain.optionsFor({ anchor: "endpoint", storageProof: false });
     const wrong = { chainId: chain.chainId + 1 };
     expect(await adviceFor(verifierOf(options, wrong))).to.equal("developer");

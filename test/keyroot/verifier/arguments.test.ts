@@ -97,7 +97,7 @@ describe("the arguments of the verifier", () => {
   };
 
   for (const [option, message] of Object.entries(OPTIONS)) {
-    it(`name the option ${option} and what it must be, before any request`, async () => {
+    it(`cause an error that names the option ${option} and its valid values, before any request`, async () => {
       const callers = option === "cache" ? ["verifyMany"] : ["verifyPublicKey", "verifyMany"];
       for (const value of WRONG_VALUES.filter((value) => RIGHT[option]?.(value) !== true)) {
         for (const name of callers) {
@@ -111,7 +111,7 @@ describe("the arguments of the verifier", () => {
     });
   }
 
-  it("accept chainId as a bigint below 2^53, and convert it once", async () => {
+  it("may include chainId as a bigint below 2^53, which is converted only once", async () => {
     const { options } = counted();
     const chainId = BigInt(place.chainId);
     expect(await functions["verifyPublicKey"]?.({ ...options, chainId })).to.include({ chainId: place.chainId });
@@ -127,7 +127,7 @@ describe("the arguments of the verifier", () => {
     expect(await functions["verifyBundle"]?.(bundled)).to.include({ chainId: bundleQuery.chainId });
   });
 
-  it("name a contract with a wrong checksum, before any request", async () => {
+  it("cause an error that names a contract with a wrong checksum, before any request", async () => {
     const watched = (options: unknown) =>
       (createVerifier as (options: unknown) => Verifier)(options).watch({} as WatchKeysOptions);
     for (const [name, call] of Object.entries({ ...functions, watch: watched })) {
@@ -141,7 +141,7 @@ describe("the arguments of the verifier", () => {
     }
   });
 
-  it("name the limit that is wrong", async () => {
+  it("cause an error that names a wrong limit", async () => {
     for (const limit of ["fileBytes", "rpcBytes", "timeoutMs"]) {
       const error = await keyrootErrorOf(() => functions["verifyPublicKey"]?.({ ...place, limits: { [limit]: "1" } }));
       expect(error?.message).to.match(
@@ -150,7 +150,7 @@ describe("the arguments of the verifier", () => {
     }
   });
 
-  it("have the default where an option or a limit is undefined", async () => {
+  it("have their defaults if an option or a limit is undefined", async () => {
     const { options } = counted();
     const names = Object.keys(OPTIONS).filter((name) => !(name in options) && name !== "cache");
     const undefinedOptions = Object.fromEntries(names.map((name) => [name, undefined]));
@@ -170,7 +170,7 @@ describe("the arguments of the verifier", () => {
     });
   });
 
-  describe("misspelt names", () => {
+  describe("misspelled names", () => {
     const misspelt: [string, () => Promise<unknown> | undefined, string][] = [
       ["verifyMany", () => functions["verifyMany"]?.({ ...place, storageproof: true }), "storageProof"],
       ["verifyMany", () => functions["verifyMany"]?.({ ...place, cach: new Map() }), "cache"],
@@ -179,7 +179,7 @@ describe("the arguments of the verifier", () => {
       ["verifyBundle", () => (verifyBundle as Loose)(bundle, bundleQuery, { pined: pinned }), "pinned"],
     ];
     for (const [name, call, nearest] of misspelt) {
-      it(`are refused by ${name}, with the nearest name: ${nearest}`, async () => {
+      it(`are refused by ${name}, which suggests the nearest name: ${nearest}`, async () => {
         const error = await keyrootErrorOf(call);
         expect(error).to.include({ name: "ArgumentError", code: "ARGUMENT_INVALID", expected: nearest });
       });
@@ -207,19 +207,20 @@ describe("the arguments of the verifier", () => {
     for (const [name, call] of Object.entries(functions)) {
       const valid = () => (name === "verifyBundle" ? bundleQuery : counted().options);
 
-      it(`${name} throws a KeyrootError or succeeds, with any options`, () => holds((value) => call(value)));
+      it(`${name} throws no error except a KeyrootError, whatever the options are`, () =>
+        holds((value) => call(value)));
 
-      it(`${name} throws a KeyrootError or succeeds, with any value of any option`, () =>
+      it(`${name} throws no error except a KeyrootError, whatever the value of any option is`, () =>
         holds((value, option) => call({ ...valid(), [option]: value })));
     }
 
-    it("verifyPublicKey and makeBundle throw a KeyrootError or succeed, with any user id", () =>
+    it("verifyPublicKey and makeBundle throw no error except a KeyrootError, whatever the user id is", () =>
       holds(async (value) => {
         await keyrootErrorOf(() => (verifyPublicKey as Loose)(value, counted().options));
         return (makeBundle as Loose)(value, counted().options);
       }));
 
-    it("verifyMany throws a KeyrootError or succeeds, with any contacts", () =>
+    it("verifyMany throws no error except a KeyrootError, whatever the contacts are", () =>
       holds(async (value) => {
         await keyrootErrorOf(() => (verifyMany as Loose)(value, counted().options));
         await keyrootErrorOf(() => (verifyMany as Loose)([value], counted().options));
@@ -227,7 +228,7 @@ describe("the arguments of the verifier", () => {
         return (verifyMany as Loose)([{ userID, expectedPublicKey: value }], counted().options);
       }));
 
-    it("verifyBundle and parseBundle throw a KeyrootError or succeed, with any bundle and block", () =>
+    it("verifyBundle and parseBundle throw no error except a KeyrootError, whatever the bundle and the block are", () =>
       holds(async (value) => {
         await keyrootErrorOf(() => (verifyBundle as Loose)(value, bundleQuery, { pinned }));
         await keyrootErrorOf(() => (verifyBundle as Loose)(bundle, bundleQuery, value));

@@ -5,8 +5,8 @@ import { SCRIPT } from "../../support/data/brokenBuiltins.ts";
 import { describeOnChains, mine, rehash, userID } from "../../support/chain/fiveEndpoints.ts";
 import { ENDLESS_MS } from "../../support/endless.ts";
 
-describeOnChains("the verifier, next to a library that replaces methods of Array", (chain) => {
-  it("finds the block of a quorum in time", async () => {
+describeOnChains("the verifier, next to a library that replaces array methods", (chain) => {
+  it("finds the block of a quorum before the time limit", async () => {
     // Two members have the block, the other two claim a higher one: a second round is at the lower claim.
     chain.letLie(async (method, params, truth) => {
       const answer = await truth(method, params);

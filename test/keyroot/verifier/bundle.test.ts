@@ -63,7 +63,7 @@ describe("the verifier, bundled for browsers", () => {
       "@ethereumjs/rlp",
       ...ON_DEMAND,
     ]) {
-      it(`loads ${words} only when needed`, () => {
+      it(`loads ${words} only when it is needed`, () => {
         const chunks = split.chunksWith(words);
         expect(chunks).to.not.be.empty;
         for (const chunk of chunks) expect(split.initial).to.not.include(chunk);

@@ -52,14 +52,14 @@ describeOnChains("a cache of verified keys", (chain) => {
   const requests = () => chain.endpoints.map(({ requests }) => requests);
 
   describe("after a false answer", () => {
-    it("of one endpoint, does not answer for another endpoint", async () => {
+    it("from one endpoint, is not used for another endpoint", async () => {
       lie(0, withForgedKey);
       expect(resultOf(await verify(FINAL))).to.equal("lie");
       for (let i = 0; i < 2; i++) expect(resultOf(await verify({ ...FINAL, rpc: url(1) }))).to.equal("truth");
       expect(requests()[1]).to.be.greaterThan(0);
     });
 
-    it("with a forged block and a proof under it, does not answer for another endpoint", async () => {
+    it("with a forged block and a matching proof, is not used for another endpoint", async () => {
       lie(0, withForgedKey, lieAboutBlock);
       const proven = { ...FINAL, storageProof: true };
       expect(resultOf(await verify(proven))).to.equal("lie");
@@ -67,7 +67,7 @@ describeOnChains("a cache of verified keys", (chain) => {
     });
 
     for (const storageProof of [false, true]) {
-      it(`of a quorum, does not answer for honest members, ${storageProof ? "proven" : "not proven"}`, async () => {
+      it(`from a quorum, is not used for honest endpoints, ${storageProof ? "proven" : "not proven"}`, async () => {
         for (const index of [0, 1]) lie(index, withForgedKey, lieAboutBlock);
         const required = { ...FINAL, storageProof };
         expect(resultOf(await verify({ ...required, ...quorumOf(0, 1) }))).to.equal("lie");
@@ -82,7 +82,7 @@ describeOnChains("a cache of verified keys", (chain) => {
       });
     }
 
-    it("at the latest block, does not block later honest answers, and shows the contradiction once", async () => {
+    it("at the latest block, does not prevent later honest answers, and reports the contradiction once", async () => {
       lie(0, withForgedKey);
       expect(resultOf(await verify({}))).to.equal("lie");
       chain.letLie(undefined as never, 1);
@@ -96,7 +96,7 @@ describeOnChains("a cache of verified keys", (chain) => {
       expect(await verify({})).not.to.have.property("contradicts");
     });
 
-    it("about a user who has no key, does not block the honest answer that there is none", async () => {
+    it("about a user who has no key, does not prevent the honest answer that there is none", async () => {
       lie(0, withForgedKey);
       lie(1, withoutKey);
       expect(resultOf(await verify(FINAL))).to.equal("lie");
@@ -107,7 +107,7 @@ describeOnChains("a cache of verified keys", (chain) => {
       expect(resultOf(await verify({ ...FINAL, rpc: url(2) }))).to.equal("truth");
     });
 
-    it("is forgotten when the honest answer's file is unavailable", async () => {
+    it("forgets this answer even if the file of the honest answer is unavailable", async () => {
       lie(0, withForgedKey);
       expect(resultOf(await verify(FINAL))).to.equal("lie");
       const withoutFiles = { ...FINAL, rpc: url(1), merkleUrl: `${chain.files.url}/nowhere` };
@@ -119,7 +119,7 @@ describeOnChains("a cache of verified keys", (chain) => {
     });
   });
 
-  describe("after a false answer that the same endpoint corrects", () => {
+  describe("after a false answer that the same endpoint later corrects", () => {
     const HOUR = 3_600_000;
     /** The newest block's time is the time of storing: chains of tests are ahead of the clock. */
     const at = (ms: number) => ({ ...FINAL, now: () => Number(chain.head.timestamp) * 1000 + ms });
@@ -142,11 +142,11 @@ describeOnChains("a cache of verified keys", (chain) => {
       expect(resultOf(await verify({ ...at(1000), recheckMs: 1000 }))).to.equal("truth");
     });
 
-    it("does not return a false answer that was stored after now", async () => {
+    it("does not return a false answer whose storage time is in the future", async () => {
       expect(resultOf(await verify(at(-1)))).to.equal("truth");
     });
 
-    it("reads the chain again before KEY_MISMATCH", async () => {
+    it("reads the chain again before it reports KEY_MISMATCH", async () => {
       const { chainId, contract, files } = chain;
       const options = { rpc: url(0), chainId, contract, merkleUrl: files.url, cache, ...at(1) };
       const [outcome] = await verifyMany([{ userID, expectedPublicKey: mine.pubKey }], options);
@@ -155,7 +155,7 @@ describeOnChains("a cache of verified keys", (chain) => {
     });
   });
 
-  it("of a quorum answers without a request after an hour", async () => {
+  it("with a quorum's answer needs no request after an hour", async () => {
     expect(resultOf(await verify({ ...FINAL, ...quorumOf(0, 1) }))).to.equal("truth");
     const before = requests();
     const later = { ...FINAL, ...quorumOf(0, 1), now: () => Date.now() + 10_000_000 };
@@ -163,7 +163,7 @@ describeOnChains("a cache of verified keys", (chain) => {
     expect(requests()).to.deep.equal(before);
   });
 
-  it("does not answer with a block of the future", async () => {
+  it("does not use an answer at a block in the future", async () => {
     expect(resultOf(await verify({ ...FINAL, ...quorumOf(0, 1) }))).to.equal("truth");
     const [[name = "", text = ""] = []] = cache;
     const entry = JSON.parse(text) as { evidence: { block: { timestamp: number } } };
@@ -174,7 +174,7 @@ describeOnChains("a cache of verified keys", (chain) => {
     expect(requests()).not.to.deep.equal(before);
   });
 
-  it("of one endpoint does not answer for it once it is declared a light client, or a quorum", async () => {
+  it("does not use one endpoint's answer if this endpoint is later declared a light client or a quorum", async () => {
     expect(resultOf(await verify(FINAL))).to.equal("truth");
     for (const anchor of [{ lightClient: true }, { rpc: [url(0)], quorum: 1 }]) {
       const before = requests();
@@ -183,7 +183,7 @@ describeOnChains("a cache of verified keys", (chain) => {
     }
   });
 
-  it("of a quorum of 1 does not refuse another endpoint's answer, which is as weak", async () => {
+  it("with the answer of a quorum of 1 does not refuse another endpoint's answer, which is equally weak", async () => {
     lie(0, withForgedKey, lieAboutBlock);
     const quorumOf1 = { ...FINAL, storageProof: true, rpc: [url(0)], quorum: 1 };
     expect(resultOf(await verify(quorumOf1))).to.equal("lie");
@@ -192,7 +192,7 @@ describeOnChains("a cache of verified keys", (chain) => {
     expect(outcome.contradicts).to.deep.include({ root: forged.tree.root });
   });
 
-  it("with an entry that was damaged, asks again", async () => {
+  it("sends a new request if an entry is damaged", async () => {
     expect(resultOf(await verify(FINAL))).to.equal("truth");
     const [[name = "", text = ""] = []] = cache;
     const entry = JSON.parse(text) as Record<string, unknown>;
@@ -239,7 +239,7 @@ describeOnChains("a cache of verified keys", (chain) => {
       });
     }
 
-    it("is kept if one endpoint gives the same answer", async () => {
+    it("keeps this evidence if one endpoint gives the same answer", async () => {
       expect(resultOf(await verify({ ...FINAL, rpc: url(0) }))).to.equal("truth");
       const before = requests();
       expect(resultOf(await verify(strong()))).to.equal("truth");
@@ -247,8 +247,8 @@ describeOnChains("a cache of verified keys", (chain) => {
     });
   });
 
-  describe("of a quorum", () => {
-    it("answers without a request while enough of the endpoints that agreed are members", async () => {
+  describe("with a quorum's answer", () => {
+    it("needs no request while enough of the endpoints that agreed are members", async () => {
       expect(resultOf(await verify({ ...FINAL, ...quorumOf(0, 1) }))).to.equal("truth");
       const before = requests();
       for (const members of [
@@ -261,7 +261,7 @@ describeOnChains("a cache of verified keys", (chain) => {
       expect(requests()).to.deep.equal(before);
     });
 
-    it("requests the answer again if too few members remain", async () => {
+    it("requests the answer again if too few of these endpoints remain", async () => {
       for (const change of [quorumOf(1, 2), quorumOf(2, 3), { rpc: [0, 1, 2].map(url), quorum: 3 }]) {
         cache.clear();
         expect(resultOf(await verify({ ...FINAL, ...quorumOf(0, 1) }))).to.equal("truth");
@@ -272,13 +272,13 @@ describeOnChains("a cache of verified keys", (chain) => {
     });
   });
 
-  it("asks again if its block is older than the age that the call allows", async () => {
+  it("sends a new request if the block of an entry is older than the call allows", async () => {
     const now = () => Number(chain.head.timestamp) * 1000 + 10_000_000;
     expect(resultOf(await verify(FINAL))).to.equal("truth");
     expect(resultOf(await verify({ ...FINAL, maxAgeMs: 1000, now }))).to.equal("STALE_BLOCK");
   });
 
-  it("does not take an older pinned block without the user's key for a contradiction", async () => {
+  it("does not treat an older pinned block without the user's key as a contradiction", async () => {
     expect(resultOf(await verify(FINAL))).to.equal("truth");
     const { hash } = await chain.fetchBlock("0x1");
     const outcome = await verify({ pinned: hash, contract: chain.contract });
@@ -292,14 +292,14 @@ describeOnChains("a cache of verified keys", (chain) => {
     expect([...cache].join()).not.to.match(/d41d8cd9|127\.0\.0\.1/);
   });
 
-  it("does not answer for another path of the same host", async () => {
+  it("is not used for another path on the same host", async () => {
     expect(resultOf(await verify({ ...FINAL, rpc: `${url(0)}/one` }))).to.equal("truth");
     const before = requests();
     expect(resultOf(await verify({ ...FINAL, rpc: `${url(0)}/two` }))).to.equal("truth");
     expect(requests()).not.to.deep.equal(before);
   });
 
-  it("answers for the same provider, and not for another one", async () => {
+  it("is used for the same provider, but not for another provider", async () => {
     const provider = (index: number) => {
       const made = {
         requests: 0,

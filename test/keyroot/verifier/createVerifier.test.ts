@@ -33,7 +33,7 @@ describe("createVerifier", () => {
 
   describe("its options", () => {
     for (const name of ["rpc", "chainId", "contract", "merkleUrl"]) {
-      it(`must have ${name}: it throws at once, without a request`, () => {
+      it(`must have ${name}, or it throws an error immediately, without a request`, () => {
         expect(() => createVerifier({ ...options(), [name]: undefined }))
           .to.throw(new RegExp(`^The option ${name} must be `))
           .with.include({ name: "ArgumentError", code: "ARGUMENT_INVALID" });
@@ -41,17 +41,17 @@ describe("createVerifier", () => {
       });
     }
 
-    it("do not include those of a call, which differ from call to call", () => {
+    it("do not include the options of a single call", () => {
       for (const name of ["expectedPublicKey", "signal", "cache"]) {
         expect(() => createVerifier({ ...options(), [name]: undefined })).to.throw(name);
       }
     });
 
-    it("are refused with the nearest name if they are misspelt", () => {
+    it("are refused if they are misspelled, and the error suggests the nearest name", () => {
       expect(() => createVerifier({ ...options(), quorom: 2 } as VerifierOptions)).to.throw("Did you mean quorum?");
     });
 
-    it("count as they were when the verifier was created", async () => {
+    it("do not change if the caller changes them after the verifier was created", async () => {
       const changing = options();
       const verifier = createVerifier(changing);
       Object.assign(changing, { contract: `0x${"ff".repeat(20)}`, chainId: 5, merkleUrl: "https://other.example" });
@@ -61,7 +61,7 @@ describe("createVerifier", () => {
   });
 
   describe("verify", () => {
-    it("verifies as verifyPublicKey does", async () => {
+    it("returns the same result as verifyPublicKey", async () => {
       const verifier = createVerifier(options());
       const expected = await verifyPublicKey(userID, { ...options(), expectedPublicKey: mine.pubKey });
       expect(await verifier.verify(userID, { expectedPublicKey: mine.pubKey })).to.deep.equal(expected);
@@ -73,7 +73,7 @@ describe("createVerifier", () => {
       expect(await failure(verifying)).to.include({ name: "VerificationError", code: "KEY_MISMATCH" });
     });
 
-    it("refuses to verify without a key to compare, unless it is named ANY_KEY", async () => {
+    it("requires an expected key or ANY_KEY", async () => {
       const verify = createVerifier(options()).verify as unknown as Loose;
       for (const args of [
         [],
@@ -87,7 +87,7 @@ describe("createVerifier", () => {
       expect(await verify(userID, { expectedPublicKey: ANY_KEY })).to.deep.include({ record: mine });
     });
 
-    it("rejects misspelt options, options of the verifier, and values that are none", async () => {
+    it("rejects misspelled options, options of createVerifier, and values that are not options", async () => {
       const verify = createVerifier(options()).verify as unknown as Loose;
       for (const wrong of [{ expectedPublickey: mine.pubKey }, { quorum: 1 }, { signal: 7 }, ...WRONG_VALUES]) {
         // An object without own names is like no options.
@@ -99,7 +99,7 @@ describe("createVerifier", () => {
       expect(requests).to.equal(0);
     });
 
-    it("ends when its signal aborts, and leaves other calls alone", async () => {
+    it("ends when its signal aborts, and does not affect other calls", async () => {
       const verifier = createVerifier(options());
       const aborted = verifier.verify(userID, { signal: AbortSignal.abort(), expectedPublicKey: ANY_KEY });
       const [error, { record }] = await Promise.all([
@@ -112,7 +112,7 @@ describe("createVerifier", () => {
   });
 
   describe("verifyMany", () => {
-    it("verifies as the function verifyMany does", async () => {
+    it("returns the same result as the function verifyMany", async () => {
       const contacts = [
         { userID, expectedPublicKey: mine.pubKey },
         { userID: other.userID, expectedPublicKey: ANY_KEY },
@@ -126,7 +126,7 @@ describe("createVerifier", () => {
       expect(verified).to.deep.equal([mine.pubKey, other.pubKey, "USER_NOT_IN_FILE"]);
     });
 
-    it("has an error for a contact without a key to compare, and a result for the others", async () => {
+    it("returns an error for a contact without an expected key, and results for the other contacts", async () => {
       const many = createVerifier({ ...options(), rpc: { request: provider() } }).verifyMany as unknown as Loose;
       const contacts = [
         { userID, expectedPublicKey: undefined },
@@ -137,7 +137,7 @@ describe("createVerifier", () => {
       expect(second).to.have.nested.property("verified.record").that.deep.equals(mine);
     });
 
-    it("rejects options of the verifier, and a cache that is none", async () => {
+    it("rejects options of createVerifier, and a cache that is not a store", async () => {
       const many = createVerifier(options()).verifyMany as unknown as Loose;
       for (const wrong of [{ block: "finalized" }, { cache: {} }, { cache: 7 }, { signal: "now" }, 7]) {
         const error = await keyrootErrorOf(() => many([{ userID, expectedPublicKey: ANY_KEY }], wrong));

@@ -18,7 +18,7 @@ import { failure } from "../../support/support.ts";
 describeOnChains("evidence", (chain) => {
   for (const pair of PAIRS) {
     describe(nameOf(pair), () => {
-      it("is stated with a key, with the block at which it was found", async () => {
+      it("is returned with a key, and names the block at which the key was found", async () => {
         const verified = await verifyPublicKey(userID, chain.optionsFor(pair));
         expect(verified).to.deep.include({ record: mine, blockNumber: chain.blockNumber });
         const evidence = chain.evidenceOf(pair, chain.head);
@@ -26,7 +26,7 @@ describeOnChains("evidence", (chain) => {
         expect(verified.evidence).to.deep.equal(known);
       });
 
-      it("is stated with NOT_PUBLISHED", async () => {
+      it("is part of the error NOT_PUBLISHED", async () => {
         const error = await failure(verifyPublicKey(sampleUserID(9), chain.optionsFor(pair)));
         expect(error).to.include({ name: "VerificationError", step: "root", code: "NOT_PUBLISHED" });
         const { evidence, message } = error as VerificationError;
@@ -36,38 +36,38 @@ describeOnChains("evidence", (chain) => {
         if (!needsNoBlock(pair)) expect(message).to.include(`as of block ${Number(chain.head.number)}`);
       });
 
-      it("refuses an address without a contract", async () => {
+      it("is refused for an address without a contract", async () => {
         const options = { ...chain.optionsFor(pair), contract: `0x${"1".repeat(40)}` };
         const error = await failure(verifyPublicKey(userID, options));
         expect(error).to.include({ name: "VerificationError", step: "root", code: "NO_CONTRACT" });
       });
 
-      it("compares the contract's code with its hash", async () => {
+      it("is refused if the contract's code does not have the required hash", async () => {
         const options = chain.optionsFor(pair);
         expect(await resultOf({ ...options, codeHash: chain.codeHash })).to.equal("truth");
         expect(await resultOf({ ...options, codeHash: ZERO })).to.equal("CODE_HASH_MISMATCH");
       });
 
-      it("refuses endpoints of another chain", async () => {
+      it("is refused from endpoints on another chain", async () => {
         const code = pair.anchor === "quorum" ? "QUORUM_NOT_REACHED" : "CHAIN_ID_MISMATCH";
         expect(await resultOf({ ...chain.optionsFor(pair), chainId: 1 })).to.equal(code);
       });
 
-      it("refuses a block that is older than allowed", async () => {
+      it("is refused if its block is older than allowed", async () => {
         const now = () => (Number(chain.head.timestamp) + 60) * 1000;
         expect(await resultOf({ ...chain.optionsFor(pair), now, maxAgeMs: 60_000 })).to.equal("truth");
         const error = await failure(verifyPublicKey(userID, { ...chain.optionsFor(pair), now, maxAgeMs: 59_999 }));
         expect(error).to.include({ name: "VerificationError", step: "anchor", code: "STALE_BLOCK", actual: 60_000 });
       });
 
-      it("refuses a block that is more than 2 minutes ahead of the clock", async () => {
+      it("is refused if its block is more than 2 minutes ahead of the clock", async () => {
         const head = Number(chain.head.timestamp) * 1000;
         const resultAt = (time: number) => resultOf({ ...chain.optionsFor(pair), now: () => time });
         expect(await resultAt(head - 120_000)).to.equal("truth");
         expect(await resultAt(head - 120_001)).to.equal(needsNoBlock(pair) ? "truth" : "FUTURE_BLOCK");
       });
 
-      it("is never with a block number above its block", async () => {
+      it("is refused if the root was added in a later block than its own", async () => {
         const options = chain.optionsFor(pair);
         const at = Number(chain.head.number);
         const withNumber = async (number: number) => {
@@ -81,7 +81,7 @@ describeOnChains("evidence", (chain) => {
         expect(await withNumber(at + 1)).to.equal(needsNoBlock(pair) ? "truth" : "RPC_ANSWER_INVALID");
       });
 
-      it("reads a contract that has its users at slot 1, as PubKeyTrust does", async () => {
+      it("is accepted from a contract that has its users at slot 1, such as PubKeyTrust", async () => {
         const options = { ...chain.optionsFor(pair), contract: chain.olderContract };
         expect(await resultOf({ ...options, usersSlot: 1 })).to.equal("truth");
         // A call runs the contract's code. A proof is of the slot of the options: the absence of a root there is no verdict.
@@ -93,10 +93,10 @@ describeOnChains("evidence", (chain) => {
     });
   }
 
-  describe("by tag", () => {
+  describe("with the option block", () => {
     for (const pair of PAIRS.filter(({ anchor }) => anchor !== "pinned")) {
       for (const block of ["latest", "safe", "finalized"] as const) {
-        it(`is as of the ${block} block: ${nameOf(pair)}`, async () => {
+        it(`names the ${block} block: ${nameOf(pair)}`, async () => {
           const at = await chain.fetchBlock(block);
           const options = { ...chain.optionsFor(pair), block, maxAgeMs: Number.MAX_SAFE_INTEGER };
           expect((await verifyPublicKey(userID, options)).evidence).to.deep.equal(chain.evidenceOf(pair, at));
@@ -109,7 +109,7 @@ describeOnChains("evidence", (chain) => {
 
   describe("at an earlier, pinned block", () => {
     for (const storageProof of [false, true]) {
-      it(`is what was published at that block, ${storageProof ? "proven" : "not proven"}`, async () => {
+      it(`shows what was published at that block, ${storageProof ? "proven" : "not proven"}`, async () => {
         const options = { ...chain.optionsFor({ anchor: "pinned", storageProof }), pinned: chain.earlier.hash };
         expect(await resultOf(options)).to.equal("truth");
         const error = await failure(verifyPublicKey(late.userID, options));

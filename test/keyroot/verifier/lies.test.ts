@@ -19,7 +19,7 @@ import {
 } from "../../support/chain/fiveEndpoints.ts";
 import type { Lie } from "../../support/chain/lyingEndpoint.ts";
 
-describeOnChains("a verifier whose endpoints lie", (chain) => {
+describeOnChains("a verifier with lying endpoints", (chain) => {
   // docs/threat-model.md has this table: the result if this many endpoints lie about the contract, or invent a block.
   const table: [Pair["anchor"], storageProof: boolean, liars: number, contract: string, block: string][] = [
     ["endpoint", false, 1, "lie", "lie"],
@@ -42,13 +42,13 @@ describeOnChains("a verifier whose endpoints lie", (chain) => {
       const lie = root === ZERO ? "NOT_PUBLISHED" : "lie";
       const resultFor = (expected: string) => (expected === "lie" ? lie : expected);
 
-      it(`${nameOf(pair)}: ${who} about the contract, claiming ${claim}: ${onContract}`, async () => {
+      it(`returns ${onContract} with ${nameOf(pair)} if ${who} reported ${claim} for the contract`, async () => {
         const state = await chain.inventState(root);
         chain.letLie((...call) => lieAboutContract(state, ...call), liars);
         expect(await resultOf(chain.optionsFor(pair))).to.equal(resultFor(onContract));
       });
 
-      it(`${nameOf(pair)}: ${who} about the block, claiming ${claim}: ${onBlock}`, async () => {
+      it(`returns ${onBlock} with ${nameOf(pair)} if ${who} reported ${claim} in an invented block`, async () => {
         const state = await chain.inventState(root);
         chain.letLie((...call) => lieAboutBlock(state, ...call), liars);
         expect(await resultOf(chain.optionsFor(pair))).to.equal(resultFor(onBlock));
@@ -56,7 +56,7 @@ describeOnChains("a verifier whose endpoints lie", (chain) => {
     }
   }
 
-  describe("about an empty slot", () => {
+  describe("for an empty slot", () => {
     const proven = () => chain.optionsFor({ anchor: "quorum", storageProof: true });
     const claim = (root: string): Lie => {
       return (method, params, truth) => (method === "eth_call" ? Promise.resolve(root) : truth(method, params));
@@ -74,7 +74,7 @@ describeOnChains("a verifier whose endpoints lie", (chain) => {
     });
   });
 
-  describe("about a header", () => {
+  describe("for a false header", () => {
     const change = (change: (block: BlockJson) => unknown): Lie => {
       return async (method, params, truth) =>
         method.startsWith("eth_getBlockBy")
@@ -94,7 +94,7 @@ describeOnChains("a verifier whose endpoints lie", (chain) => {
     ];
     for (const [what, lie, code, pinned = code] of lies) {
       for (const storageProof of [false, true]) {
-        it(`${what}: ${code}, ${storageProof ? "proven" : "not proven"}`, async () => {
+        it(`fails with ${code} for a header ${what}, ${storageProof ? "proven" : "not proven"}`, async () => {
           for (const anchor of ["endpoint", "light-client", "pinned"] as const) {
             chain.letLie(lie, 1);
             const options = { ...chain.optionsFor({ anchor, storageProof }), maxAgeMs: Number.MAX_SAFE_INTEGER };
@@ -106,14 +106,14 @@ describeOnChains("a verifier whose endpoints lie", (chain) => {
 
     const old = change(() => chain.earlier);
 
-    it("of another block than the pinned one: HEADER_MISMATCH", async () => {
+    it("fails with HEADER_MISMATCH for a block that is not the pinned block", async () => {
       for (const storageProof of [false, true]) {
         chain.letLie(old, 1);
         expect(await resultOf(chain.optionsFor({ anchor: "pinned", storageProof }))).to.equal("HEADER_MISMATCH");
       }
     });
 
-    it("of an old block: STALE_BLOCK, if the options limit its age", async () => {
+    it("fails with STALE_BLOCK for an old block if the options limit its age", async () => {
       const options = chain.optionsFor({ anchor: "endpoint", storageProof: true });
       chain.letLie(old, 1);
       const now = () => (Number(chain.earlier.timestamp) + 60) * 1000;
@@ -122,7 +122,7 @@ describeOnChains("a verifier whose endpoints lie", (chain) => {
     });
   });
 
-  describe("about a proof", () => {
+  describe("for a false storage proof", () => {
     interface Proof {
       accountProof: string[];
       storageProof: [{ proof: string[] }];
@@ -149,14 +149,14 @@ describeOnChains("a verifier whose endpoints lie", (chain) => {
       ["that is null", () => null],
     ];
     for (const [what, prove] of lies) {
-      it(`${what}: PROOF_INVALID`, async () => {
+      it(`fails with PROOF_INVALID for a proof ${what}`, async () => {
         for (const anchor of ["endpoint", "light-client", "pinned"] as const) {
           chain.letLie(answerProof(prove), 1);
           expect(await resultOf(chain.optionsFor({ anchor, storageProof: true })), anchor).to.equal("PROOF_INVALID");
         }
       });
 
-      it(`${what}: truth if one endpoint of a quorum has a valid proof, otherwise QUORUM_NOT_REACHED`, async () => {
+      it(`needs one endpoint of a quorum with a valid proof if the others return a proof ${what}`, async () => {
         const options = chain.optionsFor({ anchor: "quorum", storageProof: true });
         chain.letLie(answerProof(prove), 4);
         expect(await resultOf(options)).to.equal("truth");

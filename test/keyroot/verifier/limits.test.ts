@@ -27,7 +27,7 @@ describe("the limits of a verification", () => {
     ["file", 2 ** 24],
   ];
   for (const [name, limit] of cases) {
-    it(`accept an answer of ${limit} bytes and refuse a larger one: ${name}`, async () => {
+    it(`accept a response of ${limit} bytes and refuse a larger response: ${name}`, async () => {
       expect(await verify(name, limit))
         .to.have.property("record")
         .that.deep.equals(mine);
@@ -35,11 +35,11 @@ describe("the limits of a verification", () => {
     });
   }
 
-  it("are not raised by a larger limit of the options", async () => {
+  it("are not raised by a larger limit in the options", async () => {
     expect(await failure(verify("root", 2 ** 12 + 1, { rpcBytes: 2 ** 24 }))).to.include({ code: "ANSWER_TOO_LARGE" });
   });
 
-  it("are lowered by a smaller limit of the options", async () => {
+  it("are lowered by a smaller limit in the options", async () => {
     expect(await failure(verify("root", 501, { rpcBytes: 500 }))).to.include({ expected: 500 });
   });
 });

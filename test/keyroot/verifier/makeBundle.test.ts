@@ -69,7 +69,7 @@ describe("makeBundle", () => {
   });
   const newest = async () => (await chain.connection.ethers.provider.getBlock("latest"))?.hash ?? "";
 
-  it("makes a bundle that verifies offline under its block, for every user", async () => {
+  it("makes a bundle for every user that can be verified offline with its block", async () => {
     const pinned = await newest();
     for (const record of [...first.records.slice(0, 9), ...first.records.slice(-2), ...second.records]) {
       const { bundle, verified } = await make({}, record.userID);
@@ -81,7 +81,7 @@ describe("makeBundle", () => {
     }
   });
 
-  it("makes at most 8 kB in a batch of 700", async () => {
+  it("makes bundles of at most 8 kB in a batch of 700 users", async () => {
     const sizes = [];
     for (const { userID } of first.records.filter((_, i) => i % 50 === 0)) {
       sizes.push(JSON.stringify((await make({}, userID)).bundle).length);
@@ -89,7 +89,7 @@ describe("makeBundle", () => {
     expect(Math.max(...sizes)).to.be.at.most(8_000);
   });
 
-  it("makes the same bundle over a URL as over a provider", async () => {
+  it("makes the same bundle with a URL as with a provider", async () => {
     // Only the RPC uses the network.
     const { fetch } = options;
     const both: typeof globalThis.fetch = (url, init) =>
@@ -97,7 +97,7 @@ describe("makeBundle", () => {
     expect(await make({ rpc: chain.rpcUrl, fetch: both })).to.deep.equal(await make());
   });
 
-  it("writes lower case, even if the endpoint does not", async () => {
+  it("writes lowercase hex, even if the endpoint does not", async () => {
     const upperCase = (answer: unknown): unknown =>
       JSON.parse(JSON.stringify(answer), (_, value: unknown) =>
         typeof value === "string" && value.startsWith("0x") ? `0x${value.slice(2).toUpperCase()}` : value,
@@ -111,7 +111,7 @@ describe("makeBundle", () => {
     }
   });
 
-  it("uses the block that pinned names", async () => {
+  it("uses the block that `pinned` specifies", async () => {
     const pinned = await newest();
     await callRpc(chain.rpcUrl, "hardhat_mine", ["0x3"]);
     const { verified } = await make({ pinned });
@@ -140,7 +140,7 @@ describe("makeBundle", () => {
     });
   }
 
-  it("refuses a file that is missing, of another root, or changed", async () => {
+  it("refuses a file that is missing, changed, or belongs to another root", async () => {
     const name = nameOf(first);
     for (const [code, text] of [
       ["FILE_NOT_FOUND", undefined],
@@ -188,7 +188,7 @@ describe("makeBundle", () => {
       return text;
     };
 
-    it("makes a bundle that carries their statement, and verifies offline with their keys", async () => {
+    it("makes a bundle that contains their statement and can be verified offline with their keys", async () => {
       await publish([a, b]);
       const { bundle, verified } = await make({ auditors: signing });
       const bytes = new TextEncoder().encode(JSON.stringify(bundle));
@@ -203,7 +203,7 @@ describe("makeBundle", () => {
       expect(await failure(make({ auditors: signing }))).to.include({ code: "AUDITORS_NOT_REACHED" });
     });
 
-    it("verifies for a reader with other auditors only if enough of them signed", async () => {
+    it("makes a bundle that readers with other auditors accept only if enough of these signed", async () => {
       await publish([a, b]);
       const { bundle } = await make({ auditors: signing });
       const codeOf = async (changes: object, other: object = bundle) =>
@@ -238,7 +238,7 @@ describe("makeBundle", () => {
       }
     });
 
-    it("does not count a key that a list in the reader's store has revoked", async () => {
+    it("does not accept a key that a list in the reader's store has revoked", async () => {
       await publish([a, b]);
       const { bundle } = await make({ auditors: signing });
       const list = serializeAuditorList({
@@ -251,7 +251,7 @@ describe("makeBundle", () => {
       expect(await failure(other)).to.include({ code: "AUDITORS_NOT_REACHED" });
     });
 
-    it("accepts either a pinned block or auditors", async () => {
+    it("accepts a pinned block or auditors, but not both", async () => {
       await publish([a, b]);
       const { bundle } = await make({ auditors: signing });
       const pinned = await newest();

@@ -76,7 +76,7 @@ describe("the options of a verification", () => {
     });
   }
 
-  it("allow plain http to other machines only on request, and to this machine always", async () => {
+  it("allow http to other machines only on request, and to this machine always", async () => {
     const remote = { rpc: "http://rpc.example", merkleUrl: "http://files.example" };
     const error = await errorOf(remote);
     expect(error)
@@ -107,7 +107,7 @@ describe("the options of a verification", () => {
     ["x".repeat(100_000), undefined],
   ];
   for (const [name, nearest] of misspelt) {
-    it(`are refused before any request if one is misspelt: ${name.slice(0, 20)}`, async () => {
+    it(`are refused before any request if one is misspelled: ${name.slice(0, 20)}`, async () => {
       const error = await errorOf({ [name]: true });
       expect(error).to.be.an.instanceof(ArgumentError).and.include({ code: "ARGUMENT_INVALID", expected: nearest });
       const hint = nearest === undefined ? "Known are rpc, " : `Did you mean ${nearest}?`;
@@ -115,7 +115,7 @@ describe("the options of a verification", () => {
     });
   }
 
-  it("are refused if a limit is misspelt", async () => {
+  it("are refused if a limit is misspelled", async () => {
     expect(await errorOf({ limits: { timeoutMS: 5 } })).to.include({ expected: "timeoutMs" });
   });
 

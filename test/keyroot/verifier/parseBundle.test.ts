@@ -34,7 +34,7 @@ describe("parseBundle", () => {
     }
   });
 
-  it("accepts 64 kB", async () => {
+  it("accepts a bundle of 64 kB", async () => {
     const bytes = new TextEncoder().encode(text.padEnd(2 ** 16));
     expect(parseBundle(bytes)).to.deep.include({ record: mine });
     expect(await verifyBundle(bytes, query, { pinned })).to.deep.include({ record: mine });
@@ -54,7 +54,7 @@ describe("parseBundle", () => {
       });
     }
 
-    it("the code of the malformed proof", async () => {
+    it("the error code of a malformed proof", async () => {
       expect(await errorOf(withChanges({ proof: null }))).to.equal("file: PROOF_SHAPE");
       expect(await errorOf(withChanges({ proof: { ...proof, siblings: {} } }))).to.equal("file: PROOF_SHAPE");
       expect(await errorOf(withChanges({ proof: { ...proof, value: "{}" } }))).to.equal("record: RECORD_INVALID");

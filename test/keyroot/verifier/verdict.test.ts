@@ -35,7 +35,7 @@ describe("the verdict", () => {
       expect(verify({}, {})).to.equal(root);
     });
 
-    it("is in lower case", () => {
+    it("returns the root in lower case", () => {
       expect(verify({}, { root: `0x${root.toUpperCase()}` })).to.equal(root);
     });
 
@@ -60,7 +60,7 @@ describe("the verdict", () => {
       });
     }
 
-    it("reports the wrong chain before a missing contract, and wrong code before a missing root", () => {
+    it("reports a wrong chain before a missing contract, and wrong code before a missing root", () => {
       expect(() => verify({}, { chainId: "0x1", root: "0x" })).to.throw("chain");
       expect(() => verify({ codeHash: HASH }, { codeHash: OTHER_HASH, root: ZERO })).to.throw("code");
     });
@@ -80,7 +80,7 @@ describe("the verdict", () => {
 
     const publicKey = base64ToBytes(mine.pubKey);
 
-    it("is the user's record, its position and its key", () => {
+    it("is the user's record, with its index and its key", () => {
       for (const record of [mine, other, third]) {
         const index = published.lookup.get(record.userID);
         const publicKey = base64ToBytes(record.pubKey);
@@ -88,18 +88,18 @@ describe("the verdict", () => {
       }
     });
 
-    it("accepts the server's key if it is the published one", () => {
+    it("accepts the server's key if it is the published key", () => {
       expect(verify({ expectedPublicKey: publicKey })).to.have.deep.property("record", mine);
     });
 
-    it("fails with USER_NOT_IN_FILE for a user of another file", () => {
+    it("fails with USER_NOT_IN_FILE if the file does not include the user", () => {
       const userID = sampleUserID(3);
       expect(() => verify({ userID }))
         .to.throw(VerificationError)
         .and.include({ step: "record", code: "USER_NOT_IN_FILE", expected: userID });
     });
 
-    it("fails with ROOT_MISMATCH for a file of another root", () => {
+    it("fails with ROOT_MISMATCH if the file belongs to another root", () => {
       const forged = makeMerkleFile([{ ...third, userID }, other, third]);
       expect(() => verifyFile(query, root, bytesOf(forged)))
         .to.throw(VerificationError)

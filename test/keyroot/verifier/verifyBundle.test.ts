@@ -50,14 +50,14 @@ describe("verifyBundle", () => {
       expect(await verify(bytesOf(good))).to.deep.equal(verdict);
     });
 
-    it("accepts the other values that the caller expects", async () => {
+    it("accepts the expected key, code hash, slot and contract that the caller passes", async () => {
       for (const expectedPublicKey of [mine.pubKey, base64ToBytes(mine.pubKey)]) {
         const expected = { codeHash: CODE_HASH, usersSlot: 2, contract: CONTRACT.toUpperCase().replace("X", "x") };
         expect(await verify(good, { ...expected, expectedPublicKey })).to.deep.equal(verdict);
       }
     });
 
-    it("accepts a root that begins with zeros, which storage leaves out", async () => {
+    it("accepts a root that begins with zeros, which the storage omits", async () => {
       const short = makeShortRoot();
       const { bundle, pinned } = plainBundle(short);
       const expected = { userID: (JSON.parse(short.value) as KeyRecord).userID };
@@ -70,19 +70,19 @@ describe("verifyBundle", () => {
       );
     });
 
-    it("verifies at most 24 kB if the tries are as deep as mainnet's", () => {
+    it("verifies a bundle of at most 24 kB if the tries are as deep as on mainnet", () => {
       // Eight full branches hold 4.3 billion entries: accounts are fewer, and the registry's users by far.
       const { bundle } = plainBundle(proof, { accountDepth: 8, storageDepth: 8 });
       expect(bytesOf(bundle).length).to.be.within(20_000, 24_000);
     });
 
-    it("can be parsed before it is verified", () => {
+    it("also accepts the bytes of the bundle in parseBundle", () => {
       expect(parseBundle(bytesOf(good))).to.deep.equal({ bundle: good, record: mine });
     });
   });
 
   describe("without a block that the caller trusts", () => {
-    it("fails with UNANCHORED and names the block", async () => {
+    it("fails with UNANCHORED, and the error names the block", async () => {
       const error = await failure(verifyBundle(good, query));
       expect(error).to.be.an.instanceof(VerificationError);
       expect(error).to.include({ step: "anchor", code: "UNANCHORED", actual: made.pinned });
@@ -91,7 +91,7 @@ describe("verifyBundle", () => {
         .that.matches(/^Unanchored: /);
     });
 
-    it("fails with HEADER_MISMATCH under another block", async () => {
+    it("fails with HEADER_MISMATCH for another block", async () => {
       const pinned = id("another block");
       const error = await failure(verify(good, {}, pinned));
       const details = { expected: pinned, actual: made.pinned };
@@ -100,7 +100,7 @@ describe("verifyBundle", () => {
   });
 
   describe("of a user without a key", () => {
-    it("fails with NOT_PUBLISHED as of the block", async () => {
+    it("fails with NOT_PUBLISHED, and the error names the block", async () => {
       for (const storageDepth of [0, 1, 3]) {
         const { bundle, pinned } = plainBundle(proof, { root: undefined, storageDepth });
         const error = await failure(verify(bundle, {}, pinned));
@@ -122,7 +122,7 @@ describe("verifyBundle", () => {
     const alien = plainBundle(makeMerkleProof(makeMerkleFile([{ ...stranger, userID }, other]), userID)).bundle;
     const theirs = plainBundle(makeMerkleProof(file, other.userID)).bundle;
 
-    it("never accepts another key and never fails without a code, for random changes", async () => {
+    it("never accepts another key, and always fails with a code, after random changes", async () => {
       const text = JSON.stringify(good);
       const known = JSON.stringify([good, alien, theirs]);
       await fc.assert(
@@ -139,7 +139,7 @@ describe("verifyBundle", () => {
       );
     });
 
-    it("never accepts another key and never fails without a code, for a change of any byte", async () => {
+    it("never accepts another key, and always fails with a code, after a change of any byte", async () => {
       const bytes = bytesOf(good);
       await fc.assert(
         fc.asyncProperty(fc.nat(bytes.length - 1), fc.nat(255), async (at, byte) => {

@@ -58,7 +58,7 @@ describe("verifyMany", () => {
     outcomes.map((outcome) => ("error" in outcome ? outcome.error.code : "verified"));
 
   describe("of a contact list", () => {
-    it("has the result of verifyPublicKey for each contact", async () => {
+    it("returns the result of verifyPublicKey for each contact", async () => {
       const outcomes = await verifyMany(contacts(), { ...options, storageProof: true });
       for (const [i, { userID }] of records.entries()) {
         const ofOne: VerifyOptions = { ...options, storageProof: true, expectedPublicKey: ANY_KEY };
@@ -67,7 +67,7 @@ describe("verifyMany", () => {
       }
     });
 
-    it("fetches each root's file once", async () => {
+    it("fetches each root's file only once", async () => {
       await verifyMany(contacts(), options);
       expect(requests.files.toSorted()).to.deep.equal(published.map(({ root }) => `/${root}.json`).toSorted());
     });
@@ -78,14 +78,14 @@ describe("verifyMany", () => {
       expect(requests.rpc.slice(1).flat()).to.deep.equal(published.map(() => "eth_call"));
     });
 
-    it("reads all roots at one block", async () => {
+    it("reads all roots at the same block", async () => {
       const outcomes = await verifyMany(contacts(), { ...options, storageProof: true });
       const blocks = outcomes.map((outcome) => "verified" in outcome && outcome.verified.evidence.block?.hash);
       expect(new Set(blocks)).to.have.lengthOf(1);
       expect(requests.rpc.flat().filter((method) => method === "eth_getBlockByNumber")).to.have.lengthOf(1);
     });
 
-    it("has an error for one contact and results for the others", async () => {
+    it("returns an error for one contact and results for the others", async () => {
       const list = [
         { userID: mine.userID, expectedPublicKey: other.pubKey },
         { userID: stranger, expectedPublicKey: ANY_KEY },
@@ -97,12 +97,12 @@ describe("verifyMany", () => {
       expect(outcomes.map(({ userID }) => userID)).to.deep.equal(list.map(({ userID }) => userID));
     });
 
-    it("has UNREACHABLE for each contact if the endpoint does not answer", async () => {
+    it("returns UNREACHABLE for each contact if the endpoint does not respond", async () => {
       const outcomes = await verifyMany(contacts(), { ...options, rpc: "http://127.0.0.1:1" });
       expect(new Set(codes(outcomes))).to.deep.equal(new Set(["UNREACHABLE"]));
     });
 
-    it("accepts answers to a batch in any order, and has RPC_ERROR if the endpoint refuses batches", async () => {
+    it("accepts responses to a batch in any order, and returns RPC_ERROR if the endpoint refuses batches", async () => {
       const answering =
         (change: (answers: unknown) => unknown): typeof fetch =>
         async (url, init) => {
@@ -120,7 +120,7 @@ describe("verifyMany", () => {
       );
     });
 
-    it("is empty for an empty list, without any request", async () => {
+    it("returns an empty list for an empty list, without any request", async () => {
       expect(await verifyMany([], options)).to.deep.equal([]);
       expect(requests).to.deep.equal({ rpc: [], files: [] });
     });
@@ -149,14 +149,14 @@ describe("verifyMany", () => {
       expect(requests).to.deep.equal({ rpc: [], files: [] });
     });
 
-    it("requests a root again that was not read at a finalized block", async () => {
+    it("requests a root again if it was not read at a finalized block", async () => {
       await verifyMany(contacts(), { ...options, block: "latest" });
       forgetRequests();
       await verifyMany(contacts(), { ...options, block: "latest" });
       expect(requests.rpc).not.to.be.empty;
     });
 
-    it("requests a root again if the options require more evidence than it has", async () => {
+    it("requests a root again if the options require stronger evidence", async () => {
       await verifyMany(contacts(), options);
       for (const stronger of [{ storageProof: true }, { lightClient: true }, { codeHash: `0x${"00".repeat(32)}` }]) {
         forgetRequests();
@@ -165,7 +165,7 @@ describe("verifyMany", () => {
       }
     });
 
-    it("requests a root again if its proof is of another slot", async () => {
+    it("requests a root again if its proof is for another slot", async () => {
       const proven = { ...options, storageProof: true };
       await verifyMany([anyKeyOf(mine)], proven);
       for (const required of [proven, options]) {
@@ -178,7 +178,7 @@ describe("verifyMany", () => {
       expect(codes(await verifyMany([anyKeyOf(mine)], proven))).to.deep.equal(["verified"]);
     });
 
-    it("never accepts what verifyPublicKey refuses", async () => {
+    it("never accepts a key that verifyPublicKey refuses", async () => {
       await verifyMany(contacts(), options);
       const swapped = await verifyMany([{ userID: mine.userID, expectedPublicKey: other.pubKey }], options);
       expect(codes(swapped)).to.deep.equal(["KEY_MISMATCH"]);
@@ -195,7 +195,7 @@ describe("verifyMany", () => {
       ]);
     });
 
-    it("ignores entries that it cannot read", async () => {
+    it("ignores cache entries that it cannot read", async () => {
       await verifyMany(contacts(), options);
       const garbled = [...cache].flatMap(([key, value]) =>
         ["", "{}", "null", "[]", value.slice(1)].map((bad) => [key, bad]),
@@ -208,7 +208,7 @@ describe("verifyMany", () => {
       }
     });
 
-    it("requests a root again if the cached key is of another user or has another id", async () => {
+    it("requests a root again if the cached key belongs to another user or has a wrong id", async () => {
       await verifyMany([anyKeyOf(mine), anyKeyOf(other)], options);
       const [mineKey = "", otherKey = ""] = [mine, other].map(({ userID }) =>
         [...cache.keys()].find((key) => key.endsWith(userID)),
@@ -227,7 +227,7 @@ describe("verifyMany", () => {
   });
 
   describe("of a user who was verified before", () => {
-    it("has the new answer and the earlier one if the root of one endpoint changed or disappeared", async () => {
+    it("returns the new answer and the earlier one if one endpoint's root changed or disappeared", async () => {
       const cache = new Map<string, string>();
       const cached = {
         ...options,

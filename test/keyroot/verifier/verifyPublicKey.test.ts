@@ -79,7 +79,7 @@ describe("verifyPublicKey", () => {
       "an EIP-1193 provider": () => valid.rpc,
     };
     for (const [way, rpc] of Object.entries(ways)) {
-      it(`returns it and where it is published, over ${way}`, async () => {
+      it(`returns the key and the place of its publication, over ${way}`, async () => {
         expect(await verify({ rpc: rpc() })).to.deep.equal({
           record: mine,
           index: first.lookup.get(userID),
@@ -99,13 +99,13 @@ describe("verifyPublicKey", () => {
       });
     }
 
-    it("compares it with the server's key, as bytes and as base64", async () => {
+    it("compares the key with the server's key, as bytes and as base64", async () => {
       for (const expectedPublicKey of [mine.pubKey, base64ToBytes(mine.pubKey), Buffer.from(mine.pubKey, "base64")]) {
         expect(await verify({ expectedPublicKey })).to.deep.include({ record: mine });
       }
     });
 
-    it("fetches its file from a URL with a slash at the end, a folder or a query", async () => {
+    it("fetches the file from a URL with a slash at the end, a folder or a query", async () => {
       const requested: unknown[] = [];
       answerFiles = ({ url }, response) => {
         requested.push(url);
@@ -116,12 +116,12 @@ describe("verifyPublicKey", () => {
       expect(requested).to.deep.equal([`/${name}`, `/${name}`, `/a/b/${name}`, `/a/${name}?key=1/2`, `/${name}`]);
     });
 
-    it("accepts the contract's address in any case", async () => {
+    it("accepts the contract's address in upper and lower case", async () => {
       expect(await verify({ contract: contract.toLowerCase() })).to.deep.include({ record: mine });
     });
   });
 
-  describe("of another key than the published one", () => {
+  describe("of a key other than the published key", () => {
     it("fails with KEY_MISMATCH", async () => {
       for (const expectedPublicKey of [other.pubKey, base64ToBytes(other.pubKey)]) {
         const details = { expected: mine.pubKey, actual: other.pubKey };
@@ -139,7 +139,7 @@ describe("verifyPublicKey", () => {
   });
 
   describe("of a false root from the endpoint", () => {
-    it("fails with USER_NOT_IN_FILE if the root is of a batch without the user", async () => {
+    it("fails with USER_NOT_IN_FILE if the root belongs to a batch without the user", async () => {
       const error = await failure(verify({ rpc: lyingRoot(second) }, other.userID));
       expect(error).to.include(verificationError("record", "USER_NOT_IN_FILE"));
     });
@@ -171,7 +171,7 @@ describe("verifyPublicKey", () => {
   });
 
   describe("of a false file from the file host", () => {
-    it("fails with ROOT_MISMATCH if the file has another key for the user", async () => {
+    it("fails with ROOT_MISMATCH if the file has a different key for the user", async () => {
       const forged = makeMerkleFile([{ ...late, userID }, other]);
       answerFiles = (_, response) => response.end(textOf(forged));
       const details = { expected: first.tree.root, actual: forged.tree.root };
@@ -194,7 +194,7 @@ describe("verifyPublicKey", () => {
       expect(await failure(verify({ rpc: url }))).to.include(transportError("REDIRECT_REFUSED"));
     });
 
-    it("fails with ANSWER_TOO_LARGE above the limits", async () => {
+    it("fails with ANSWER_TOO_LARGE if a response is larger than the limits", async () => {
       const fileBytes = textOf(first).length;
       expect(await verify({ limits: { fileBytes } })).to.deep.include({ record: mine });
       const tooLarge = (expected: number) => transportError("ANSWER_TOO_LARGE", { expected });
@@ -214,7 +214,7 @@ describe("verifyPublicKey", () => {
         expect(await failure(verify({ ...options, limits }))).to.include(transportError("TIMEOUT"));
     });
 
-    it("shows only the host of an endpoint's URL", async () => {
+    it("shows only the host of an endpoint's URL in the error", async () => {
       const { url } = closing(await serve((_, response) => response.writeHead(401).end("no")));
       const error = await failure(verify({ rpc: `${url}/v3/d41d8cd98f00b204` }));
       expect(error).to.include(transportError("RPC_ERROR"));
@@ -225,7 +225,7 @@ describe("verifyPublicKey", () => {
   });
 
   describe("if the caller aborts", () => {
-    it("sends no request if the signal was aborted before", async () => {
+    it("sends no request if the signal is already aborted", async () => {
       const counted = counting();
       const error = await failure(verify({ ...counted.options, signal: AbortSignal.abort() }));
       expect(error).to.include(transportError("ABORTED"));
@@ -267,7 +267,7 @@ describe("verifyPublicKey", () => {
   });
 
   describe("after it ends", () => {
-    it("leaves no open request that keeps the process alive", async () => {
+    it("leaves no open request that would keep the process running", async () => {
       const endpoint = closing(
         await serve((request, response) => {
           // Of the two calls that are sent at once, one fails and the other is never answered.
@@ -277,7 +277,7 @@ describe("verifyPublicKey", () => {
       expect(await inProcess(JSON.stringify(endpoint.url), 3_600_000)).to.equal("RPC_ERROR\n");
     });
 
-    it("reports a provider that never answers, even if nothing else keeps the process alive", async () => {
+    it("reports a provider that never responds, even if nothing else keeps the process running", async () => {
       expect(await inProcess("{ request: () => new Promise(() => {}) }", 50)).to.equal("TIMEOUT\n");
     });
   });

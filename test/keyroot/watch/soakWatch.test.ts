@@ -40,7 +40,7 @@ describe("an app's watch over an honest but faulty network", function () {
   });
   after(() => chain.close());
 
-  it("raises no false alarm, and an alarm for each false answer", async () => {
+  it("raises no false alarm, and one alarm for each false answer", async () => {
     const soaking = soakWatch(chain, {
       rounds: ROUNDS,
       seed: SEED,

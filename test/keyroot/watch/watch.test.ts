@@ -92,7 +92,7 @@ describe("watch", () => {
   };
 
   describe("with honest servers", () => {
-    it("raises nothing, for published and unpublished users, with and without a server's key", async () => {
+    it("raises no alarm for published and unpublished users, with and without a server's key", async () => {
       serverKeys = [
         { userID: contact.userID, expectedPublicKey: contact.pubKey },
         { userID: late.userID, expectedPublicKey: never.pubKey },
@@ -104,7 +104,7 @@ describe("watch", () => {
       expect(codes()).to.deep.equal([]);
     });
 
-    it("checks a key in the round after its publication", async () => {
+    it("checks a key in the first round after its publication", async () => {
       const [fresh] = sampleRecords(6).slice(5) as [KeyRecord];
       const watch = await start({ userID: fresh.userID, publicKey: contact.pubKey });
       await watch.check();
@@ -125,7 +125,7 @@ describe("watch", () => {
       serverKeys = [{ userID: contact.userID, expectedPublicKey: late.pubKey }];
     });
 
-    it("raises CONTACT_KEY_MISMATCH once, across restarts, and again after the server has returned the right key", async () => {
+    it("raises CONTACT_KEY_MISMATCH only once, even after restarts, and again after the server has returned the right key", async () => {
       const watch = await start();
       await watch.check();
       await watch.check();
@@ -138,7 +138,7 @@ describe("watch", () => {
       expect(codes()).to.deep.equal(["CONTACT_KEY_MISMATCH", "CONTACT_KEY_MISMATCH"]);
     });
 
-    it("gives evidence that others can verify offline", async () => {
+    it("provides evidence that others can verify offline", async () => {
       await (await start()).check();
       const { bundle, published, ...file } = fileOf(alarms[0]);
       expect(file).to.include({ format: "keyroot-alarm-v1", userID: contact.userID, expectedPublicKey: late.pubKey });
@@ -152,7 +152,7 @@ describe("watch", () => {
       expect(record).to.deep.equal(contact);
     });
 
-    it("raises it without chain and file host, if the published key was verified before", async () => {
+    it("raises the alarm without chain and file host if the published key was verified before", async () => {
       const swapped = serverKeys;
       serverKeys = [{ userID: contact.userID, expectedPublicKey: contact.pubKey }];
       const watch = await start();
@@ -180,7 +180,7 @@ describe("watch", () => {
       });
     }
 
-    it("raises nothing for an endpoint that is behind", async () => {
+    it("raises no alarm for an endpoint that is behind", async () => {
       const watch = await start({}, { limits: { timeoutMs: 100 } });
       await watch.check();
       network.perMille = 1000;
@@ -191,7 +191,7 @@ describe("watch", () => {
   });
 
   describe("with a file host that withholds a file", () => {
-    it("raises FILE_UNAVAILABLE after the limit, not before, and not while the chain is unavailable, too", async () => {
+    it("raises FILE_UNAVAILABLE only after the limit, and not while the chain is also unavailable", async () => {
       const watch = await start();
       network.isHostDown = true;
       for (let minutes = 0; minutes < 24 * 60; minutes += 10, time += HOUR / 6) await watch.check();
@@ -206,12 +206,12 @@ describe("watch", () => {
     });
   });
 
-  describe("with a server that tries to silence it", () => {
+  describe("with a server that tries to prevent alarms", () => {
     const strangers = (from: number, count: number) =>
       Array.from({ length: count }, (_, i) => ({ userID: sampleUserID(1000 + from + i), expectedPublicKey: ANY_KEY }));
     const swapped = { userID: contact.userID, expectedPublicKey: late.pubKey };
 
-    it("reads each of n contacts within n / 20 rounds, although new ones are added in each round", async () => {
+    it("reads each of n contacts within n / 20 rounds, although each round adds new contacts", async () => {
       const others = strangers(0, 40);
       let added = 40;
       let list: Contact[] = [...others, swapped];
@@ -222,7 +222,7 @@ describe("watch", () => {
       expect(codes()).to.deep.equal(["CONTACT_KEY_MISMATCH"]);
     });
 
-    it("keeps the place of a contact who is missing in every second list", async () => {
+    it("keeps the place of a contact that is missing in every second list", async () => {
       let calls = 0;
       const contacts = () => [...strangers(25 * ++calls, 25), ...(calls % 2 === 0 ? [swapped] : [])];
       const watch = await start({ contacts });
@@ -230,7 +230,7 @@ describe("watch", () => {
       expect(codes()).to.deep.equal(["CONTACT_KEY_MISMATCH"]);
     });
 
-    it("reports the last answers for the app's user and for each contact separately", async () => {
+    it("reports the times of the last answers separately for the app's user and each contact", async () => {
       serverKeys = [
         { userID: contact.userID, expectedPublicKey: contact.pubKey },
         { userID: never.userID, expectedPublicKey: ANY_KEY },
@@ -258,7 +258,7 @@ describe("watch", () => {
       expect(codes()).to.deep.equal(["CONTACT_KEY_MISMATCH"]);
     });
 
-    it("keeps at most 5,000 users and 100 errors, and drops no known user", async () => {
+    it("keeps at most 5,000 users and 100 errors, and removes no known user", async () => {
       network.isOffline = true;
       let list: object[] = [swapped];
       const watch = await start({ contacts: () => list as never });
@@ -274,7 +274,7 @@ describe("watch", () => {
       expect(users).to.include.keys(own.userID, contact.userID);
     });
 
-    it("keeps a bounded list of reported changes, however often an endpoint changes its answer", async () => {
+    it("keeps a limited list of reported changes, however often an endpoint changes its answer", async () => {
       const watch = await start();
       for (let i = 0; i < 30; i++) {
         answerRoot(`0x${sha256(String(i))}`);
@@ -285,7 +285,7 @@ describe("watch", () => {
   });
 
   describe("while something is unavailable", () => {
-    it("raises nothing, and reports the failure in its status", async () => {
+    it("raises no alarm, and reports the failure in its status", async () => {
       network.isOffline = true;
       const watch = await start({
         contacts: () => {
@@ -368,7 +368,7 @@ describe("watch", () => {
       }
     });
 
-    it("takes over a state of version 0.2, which has no hash", async () => {
+    it("accepts a state of version 0.2, which has no hash", async () => {
       serverKeys = [{ userID: contact.userID, expectedPublicKey: never.pubKey }];
       await (await start()).check();
       app.abort();
@@ -381,7 +381,7 @@ describe("watch", () => {
   });
 
   describe("in several tabs", () => {
-    it("runs one round at a time, and none before it is due", async () => {
+    it("runs one round at a time, and no round before it is due", async () => {
       let running = 0;
       let rounds = 0;
       const contacts = async () => {
@@ -397,7 +397,7 @@ describe("watch", () => {
       expect(rounds).to.equal(2);
     });
 
-    it("starts no round while it is paused, and checks at once after the pause if a round is due", async () => {
+    it("starts no round while it is paused, and runs one after the pause if it is due", async () => {
       let rounds = 0;
       const contacts = () => {
         rounds++;
@@ -417,7 +417,7 @@ describe("watch", () => {
       expect(watch.status.checkedAt).to.equal(time);
     });
 
-    it("ends with the signal", async () => {
+    it("ends when the signal aborts", async () => {
       const watch = await start();
       app.abort();
       expect(await failure(watch.check())).to.include({ name: "AbortError" });
@@ -425,7 +425,7 @@ describe("watch", () => {
   });
 
   describe("options", () => {
-    it("are refused if they are missing, misspelt or of another type", async () => {
+    it("are refused if they are missing, misspelled or of another type", async () => {
       const valid = { userID: own.userID, publicKey: own.pubKey, store, makeBundle, onAlarm: () => undefined };
       for (const name of Object.keys(valid)) {
         for (const value of [undefined, ...WRONG_VALUES]) {

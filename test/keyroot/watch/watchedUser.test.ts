@@ -32,7 +32,7 @@ const published = (key = "key"): WatchedUserState => {
 
 describe("the state of a watched user", () => {
   describe("before publication", () => {
-    it("raises nothing, for any key of the user", () => {
+    it("raises no alarm, whatever key the user has", () => {
       const user: WatchedUserState = {};
       applyAnswer(user, undefined, at(1), 0);
       expect(conditions(user, "key")).to.deep.equal([]);
@@ -40,24 +40,24 @@ describe("the state of a watched user", () => {
   });
 
   describe("with a published key", () => {
-    it("raises nothing if it is the expected one, or if none is expected", () => {
+    it("raises no alarm if it is the expected key, or if no key is expected", () => {
       expect(conditions(published(), "key")).to.deep.equal([]);
       expect(conditions(published(), undefined)).to.deep.equal([]);
     });
 
-    it("raises WATCHED_KEY_MISMATCH for the app's user, CONTACT_KEY_MISMATCH for a contact", () => {
+    it("raises WATCHED_KEY_MISMATCH for the app's user and CONTACT_KEY_MISMATCH for a contact if another key is expected", () => {
       expect(codes(published("false"), "key")).to.deep.equal(["WATCHED_KEY_MISMATCH"]);
       expect(codes(published("false"), "key", false)).to.deep.equal(["CONTACT_KEY_MISMATCH"]);
     });
 
-    it("also raises it if the file has no valid key", () => {
+    it("also raises an alarm if the file has no valid key", () => {
       expect(codes(published(""), "key")).to.deep.equal(["WATCHED_KEY_MISMATCH"]);
       expect(conditions(published(""), "key")[0]?.message).to.include("no valid key");
     });
   });
 
   describe("an answer of the chain", () => {
-    it("with the same root at any block raises nothing", () => {
+    it("raises no alarm if it has the same root at any block", () => {
       fc.assert(
         fc.property(fc.array(fc.nat(1000)), (blocks) => {
           const user = published();
@@ -67,13 +67,13 @@ describe("the state of a watched user", () => {
       );
     });
 
-    it("without a root at an earlier block raises nothing: the node is behind", () => {
+    it("raises no alarm if it has no root at an earlier block, because the node is behind", () => {
       const user = published();
       applyAnswer(user, undefined, at(99), 0);
       expect(conditions(user, "key")).to.deep.equal([]);
     });
 
-    it("without a root at the same or a later block raises WATCHED_ROOT_CHANGED, until there is one", () => {
+    it("raises WATCHED_ROOT_CHANGED if it has no root at the same or a later block, until there is a root", () => {
       for (const block of [100, 101]) {
         const user = published();
         applyAnswer(user, undefined, at(block), 0);
@@ -88,7 +88,7 @@ describe("the state of a watched user", () => {
       }
     });
 
-    it("with another root at any block raises WATCHED_ROOT_CHANGED with both answers", () => {
+    it("raises WATCHED_ROOT_CHANGED with both answers if it has another root at any block", () => {
       for (const block of [1, 100, 101]) {
         const user = published();
         applyAnswer(user, otherRoot, at(block), 0);
@@ -116,12 +116,12 @@ describe("the state of a watched user", () => {
       expect(condition?.message).to.include("UNREACHABLE");
     });
 
-    it("does not count the time in which the app did not run", () => {
+    it("does not include the time in which the app did not run", () => {
       expect(codes(outage(100 * HOUR, 50), "key")).to.deep.equal([]);
       expect(codes(outage(100 * HOUR, 97), "key")).to.deep.equal(["FILE_UNAVAILABLE"]);
     });
 
-    it("ends with the first file", () => {
+    it("ends when the file can be read", () => {
       const user = outage(HOUR / 4, 200);
       applyFile(user, "key", 0);
       expect(conditions(user, "key")).to.deep.equal([]);
@@ -129,7 +129,7 @@ describe("the state of a watched user", () => {
   });
 
   describe("reported alarms", () => {
-    it("are not reported again while they last, and again when they begin again", () => {
+    it("are not repeated while they last, but are reported again when they begin again", () => {
       const user = published("false");
       expect(newConditions(user, conditions(user, "key"))).to.have.lengthOf(1);
       noteReported(user, conditions(user, "key"));
@@ -158,7 +158,7 @@ describe("the state of a watched user", () => {
   });
 
   describe("the next reading", () => {
-    it("is due without a key, after the interval, and if the clock has gone back", () => {
+    it("is due if the key is unknown, after the interval, and if the clock has gone back", () => {
       expect(isDue({}, 0, HOUR)).to.be.true;
       expect(isDue(published(), HOUR - 1, HOUR)).to.be.false;
       expect(isDue(published(), HOUR, HOUR)).to.be.true;
@@ -166,7 +166,7 @@ describe("the state of a watched user", () => {
     });
   });
 
-  it("survives being stored as JSON, after any events", () => {
+  it("stays the same when it is stored as JSON, after any events", () => {
     const events = fc.array(
       fc.oneof(
         fc.record({

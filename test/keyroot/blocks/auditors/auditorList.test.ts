@@ -46,42 +46,42 @@ function codeOf(file: string | Uint8Array, now = NOW, place = PLACE): string | u
 }
 
 describe("a list of auditors", () => {
-  it("is accepted with the signatures of two of three replaced auditors, whatever their age", () => {
+  it("is accepted if two of the three previous auditors signed it, at any time in the past", () => {
     const signed = parseSignedAuditorList(Buffer.from(signedBy([alice, bob], TEXT, TIME)));
     const { sequence, threshold, policy } = verifyAuditorList(signed, PLACE, POLICY, NOW * 2);
     expect({ sequence, threshold }).to.deep.equal({ sequence: 1, threshold: 2 });
     expect(policy.keys.map(({ text }) => text)).to.deep.equal([bob.key, carol.key, dave.key]);
   });
 
-  it("is written again without a change", () => {
+  it("stays the same when it is parsed and written again", () => {
     const file = signedBy([alice, bob], TEXT, TIME);
     expect(serializeSignedNote(parseSignedAuditorList(Buffer.from(file)))).to.equal(file);
   });
 
   describe("is refused", () => {
-    it("with one signature fewer than required, also if new auditors signed it", () => {
+    it("if too few of the previous auditors signed it, even if new auditors signed it", () => {
       expect(codeOf(signedBy([alice], TEXT, TIME))).to.equal("AUDITORS_NOT_REACHED");
       expect(codeOf(signedBy([alice, alice], TEXT, TIME))).to.equal("AUDITORS_NOT_REACHED");
       expect(codeOf(signedBy([alice, dave, erin], TEXT, TIME))).to.equal("AUDITORS_NOT_REACHED");
     });
 
-    it("with signatures of the future, except for the difference of clocks", () => {
+    it("if its signatures are further in the future than clocks may differ", () => {
       expect(codeOf(signedBy([alice, bob], TEXT, TIME), NOW - 120_000)).to.equal(undefined);
       expect(codeOf(signedBy([alice, bob], TEXT, TIME), NOW - 120_001)).to.equal("AUDITORS_NOT_REACHED");
     });
 
-    it("with a signature of another text", () => {
+    it("if a signature belongs to a different text", () => {
       const other = bob.line(listOf([alice, dave, erin]), TIME);
       expect(codeOf(signedBy([alice, carol], TEXT, TIME) + other)).to.equal("STATEMENT_INVALID");
     });
 
-    it("for another chain or contract", () => {
+    it("if it is for another chain or contract", () => {
       const signed = signedBy([alice, bob], TEXT, TIME);
       expect(codeOf(signed, NOW, { ...PLACE, chainId: 10 })).to.equal("CHAIN_ID_MISMATCH");
       expect(codeOf(signed, NOW, { ...PLACE, contract: `0x${"12".repeat(20)}` })).to.equal("CONTRACT_MISMATCH");
     });
 
-    it("of 1 MB, before it is parsed", () => {
+    it("if it has 1 MB, before it is parsed", () => {
       expect(codeOf(`${TEXT}\n${alice.line(TEXT, TIME).repeat(7000)}`)).to.equal("FILE_TOO_LARGE");
     });
 
@@ -113,7 +113,7 @@ describe("a list of auditors", () => {
         expect(codeOf(signedBy([alice, bob], text, TIME))).to.equal("STATEMENT_INVALID");
       });
 
-    it("with any byte changed", () => {
+    it("if any byte is changed", () => {
       const bytes = Buffer.from(signedBy([alice, bob], TEXT, TIME));
       // The text, and the first bytes of the signatures.
       for (let i = 0; i < TEXT.length + 60; i++) {
@@ -152,11 +152,11 @@ describe("the auditors of a registry", () => {
   };
   const namesOf = ({ policy }: Auditors) => policy.keys.map(({ name }) => name.split(".")[0]);
 
-  it("are the original ones while there is no list", async () => {
+  it("are the original auditors if there is no newer list", async () => {
     expect(await find()).to.deep.equal(start());
   });
 
-  it("are those of the newest list, each signed by the auditors that it replaces", async () => {
+  it("are the auditors of the newest list, if each list is signed by the auditors that it replaces", async () => {
     serve([bob, carol, dave], [alice, bob]);
     serve([dave, erin], [carol, dave], 2);
     const found = await find();
@@ -164,13 +164,13 @@ describe("the auditors of a registry", () => {
     expect(namesOf(found)).to.deep.equal(["dave", "erin"]);
   });
 
-  it("do not follow a list that a revoked key completes", async () => {
+  it("do not change if a list has enough signatures only with a revoked key", async () => {
     serve([bob, carol, dave], [alice, bob]);
     serve([dave, erin], [alice, bob], 2);
     expect(await find()).to.include({ sequence: 1 });
   });
 
-  it("are kept in the store, and read from it without a request", async () => {
+  it("are stored, and later read from the store without a request", async () => {
     serve([bob, carol, dave], [alice, bob]);
     await find();
     const requests = hosts.map((host) => host.requests);
@@ -178,7 +178,7 @@ describe("the auditors of a registry", () => {
     expect(hosts.map((host) => host.requests)).to.deep.equal(requests);
   });
 
-  it("never change back, whatever the hosts return", async () => {
+  it("never change back to earlier auditors, whatever the hosts return", async () => {
     serve([bob, carol, dave], [alice, bob]);
     await find();
     for (const host of hosts) host.files.clear();
@@ -187,7 +187,7 @@ describe("the auditors of a registry", () => {
     expect(namesOf(await find())).to.deep.equal(["bob", "carol", "dave"]);
   });
 
-  it("are read again from the hosts if the store is damaged or forged", async () => {
+  it("are read from the hosts again if the store is damaged or forged", async () => {
     serve([bob, carol, dave], [alice, bob]);
     await find();
     const [[name, text] = ["", ""]] = lists.store;
@@ -199,7 +199,7 @@ describe("the auditors of a registry", () => {
     }
   });
 
-  it("do not change for a list of another contract, under another number, of 1 MB, or with a false signature", async () => {
+  it("do not change if a list has a wrong contract, number, size or signature", async () => {
     const other = listOf([dave, erin], { contract: `0x${"12".repeat(20)}` });
     const later = listOf([dave, erin], { sequence: 2 });
     const files = [
@@ -212,7 +212,7 @@ describe("the auditors of a registry", () => {
     }
   });
 
-  it("are unknown while enough auditors signed two different lists", async () => {
+  it("are unknown while enough auditors have signed two different lists", async () => {
     const two = [listOf([bob, carol, dave]), listOf([alice, bob, erin])];
     for (const [i, text] of two.entries()) hosts[i]?.files.set("auditors-1", signedBy([alice, bob], text, TIME));
     expect(await failure(find())).to.include({ code: "STATEMENT_CONFLICT", step: "anchor" });

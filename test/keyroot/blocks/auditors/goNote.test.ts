@@ -24,7 +24,7 @@ interface Vector {
 
 // Downloads 83 MB of Debian's packages, once.
 if (testAll || PACKAGES.areCached)
-  describe("golang.org/x/mod/sumdb/note, an implementation that is not ours", () => {
+  describe("golang.org/x/mod/sumdb/note, an independent implementation", () => {
     let folder: string;
     let verdicts: Record<string, string>;
 
@@ -51,16 +51,16 @@ if (testAll || PACKAGES.areCached)
     });
 
     for (const name of ["false-signature", "false-time", "not-canonical-signature", "other-text"])
-      it(`refuses the signatures of statement-${name}`, () => {
+      it(`rejects the signatures in the test vector statement-${name}`, () => {
         expect(verdicts[`statement-${name}`]).to.equal("false signature");
       });
 
     for (const name of ["crlf", "no-empty-line", "no-last-line-end", "hyphen", "not-utf8", "too-large"])
-      it(`refuses the form of statement-${name}`, () => {
+      it(`rejects the format of the test vector statement-${name}`, () => {
         expect(verdicts[`statement-${name}`]).to.equal("malformed note");
       });
 
-    it("counts an auditor that signed twice once", () => {
+    it("counts an auditor who signed twice only once", () => {
       expect(verdicts["statement-same-twice"]).to.equal("alice.example");
     });
   });

@@ -57,7 +57,7 @@ describe("a membership proof", () => {
       TIME * 1000,
     );
 
-  it("shows a user's key without the chain and the file", () => {
+  it("proves a user's key without the chain and the Merkle-tree file", () => {
     const { record, evidence } = verify();
     expect(record).to.deep.equal(records[2]);
     expect(evidence).to.deep.equal({
@@ -68,7 +68,7 @@ describe("a membership proof", () => {
     });
   });
 
-  it("is refused if the number of records, the position, the path, the statement or the user differs", () => {
+  it("is rejected if the number of records, the position, the path, the statement or the user differs", () => {
     const other = makeMembership(statement, roots, files[0] ?? never(), records[0]?.userID ?? "");
     for (const change of [{ recordCount: 2 }, { index: 0 }, { index: 3 }, { path: [] }, { path: other.path }])
       expect(
@@ -81,7 +81,7 @@ describe("a membership proof", () => {
     expect(codeOf(() => verify({}, { ...OPTIONS, keys: [OPTIONS.keys[0] ?? ""] }))).to.equal("ARGUMENT_INVALID");
   });
 
-  it("does not exist for a file with a superseded record, even of another user", () => {
+  it("cannot be made for a file with a superseded record, even if the record belongs to another user", () => {
     const world = worldWith(1);
     expect(codeOf(() => makeMembership(world.statement, world.roots, file, userID))).to.equal(
       "STATEMENT_TREE_MISMATCH",
@@ -90,7 +90,7 @@ describe("a membership proof", () => {
     expect(codeOf(() => verify(forged))).to.equal("STATEMENT_TREE_MISMATCH");
   });
 
-  it("cannot be made by hand for a file with the victim's superseded record, whichever number it states", () => {
+  it("cannot be forged for a file with the victim's superseded record, whatever number of records it claims", () => {
     const world = worldWith(1);
     const path = proveInclusion(world.roots.toString().trim().split("\n"), 1);
     const statement = world.statement.toString();
@@ -109,7 +109,7 @@ describe("the tree of roots", () => {
     return sha256(Uint8Array.of(1), treeHash(leaves.slice(0, k)), treeHash(leaves.slice(k)));
   };
 
-  it("has the hash of RFC 6962, and inclusion proofs of every leaf, for 0 to 40 leaves", () => {
+  it("has the hash and the inclusion proofs of RFC 6962, for 0 to 40 leaves", () => {
     for (let size = 0; size <= 40; size++) {
       const leaves = Array.from({ length: size }, (_, i) => `leaf ${i}`);
       const tree = { size, hash: hashRoots(leaves) };

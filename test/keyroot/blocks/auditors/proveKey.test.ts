@@ -35,7 +35,7 @@ import { failure, never } from "../../../support/support.ts";
 const auditors = ["alice.example", "bob.example"].map((name) => new TestAuditor(name));
 const GET_USER_INFO = "0x829a34c6";
 
-describeOnChains("a verifier with auditors and proofs", (chain) => {
+describeOnChains("a verifier with the options auditors and proofs", (chain) => {
   const hosts: StatementHost[] = [];
   let files: Listening;
   /** The requests to the file host. */
@@ -109,7 +109,7 @@ describeOnChains("a verifier with auditors and proofs", (chain) => {
   };
 
   describe("verifies a key with two short proofs", () => {
-    it("without the file, a block or a storage proof, and says so in the evidence", async () => {
+    it("without the whole file, a block or a storage proof, and states this in the evidence", async () => {
       const methods: string[] = [];
       chain.letLie((method, params, truth) => {
         methods.push(method);
@@ -131,7 +131,7 @@ describeOnChains("a verifier with auditors and proofs", (chain) => {
       expect(methods).to.deep.equal(["eth_call"]);
     });
 
-    it("with one statement for all keys of a verifier, until its signatures are too old", async () => {
+    it("with the same statement for all keys, until its signatures are too old", async () => {
       let ahead = 0;
       const verifier = createVerifier(options({ now: () => (time() + ahead) * 1000 }));
       for (const record of [mine, late, other]) await verifier.verify(record.userID, keyOf(record));
@@ -154,7 +154,7 @@ describeOnChains("a verifier with auditors and proofs", (chain) => {
       }
     });
 
-    it("with a statement from the store, whose signatures are not verified again, and only of the same auditors", async () => {
+    it("with a stored statement, whose signatures it does not verify again, if the auditors are the same", async () => {
       const store = new Map<string, string>();
       const auditorsWith = (changes: object) => ({ auditors: { ...options().auditors, store, ...changes } });
       await verify(mine, auditorsWith({}));
@@ -171,7 +171,7 @@ describeOnChains("a verifier with auditors and proofs", (chain) => {
       expect(await failure(verify(other, auditorsWith({})))).to.have.property("code", "AUDITORS_NOT_REACHED");
     });
 
-    it("with a newer statement, if the user's root is not in the stored one", async () => {
+    it("with a newer statement if the stored statement does not include the user's root", async () => {
       statementOf([entryOf(published)], chain.earlier);
       const verifier = createVerifier(options());
       await verifier.verify(userID, keyOf(mine));
@@ -180,7 +180,7 @@ describeOnChains("a verifier with auditors and proofs", (chain) => {
       expect(evidence.uniqueness).to.equal("auditors");
     });
 
-    it("for a contact list, also from the cache, but never for a verifier without the option", async () => {
+    it("for a contact list, and uses cached keys only if the option proofs is set", async () => {
       const cache = new Map<string, string>();
       const contacts = [mine, other, late].map((record) => ({ userID: record.userID, ...keyOf(record) }));
       const uniquenessIn = async (changes: object) => {
@@ -197,7 +197,7 @@ describeOnChains("a verifier with auditors and proofs", (chain) => {
       expect(await uniquenessIn({ proofs: false })).to.deep.equal(["checked", "checked", "checked"]);
     });
 
-    it("if the first auditor's folder has no proofs, or false ones", async () => {
+    it("even if the first auditor's folder has no proofs or false proofs", async () => {
       const [first = never()] = hosts;
       for (const name of [...first.files.keys()]) {
         const good = first.files.get(name) ?? never();
@@ -212,21 +212,21 @@ describeOnChains("a verifier with auditors and proofs", (chain) => {
     });
   });
 
-  describe("reads the whole file, with a storage proof,", () => {
+  describe("reads the whole file and requires a storage proof", () => {
     const chunkOf = (file: MerkleFile) => [...makeLeafChunks(file)][0]?.bytes ?? never();
 
-    it("if the key to compare is unknown", async () => {
+    it("if the expected key is unknown", async () => {
       const { evidence } = await createVerifier(options()).verify(userID, { expectedPublicKey: ANY_KEY });
       expect(evidence).to.include({ storageProof: true, uniqueness: "checked" });
     });
 
-    it("if users of the file have an older root, even if the chunk proves the record", async () => {
+    it("if users in the file have an older root, even if the leaf chunk proves the record", async () => {
       statementOf([entryOf(published, 1), entryOf(publishedLater)]);
       await expectWholeFile();
       expect(asked).to.not.include(`/${published.tree.root}/0.bin`);
     });
 
-    it("if the statement does not have the root, or no folder has its proof", async () => {
+    it("if the statement does not include the root, or if no folder has the root's proof", async () => {
       statementOf([entryOf(publishedLater)]);
       for (const host of hosts) host.files.delete(`roots/${published.tree.root}`);
       await expectWholeFile();
@@ -262,7 +262,7 @@ describeOnChains("a verifier with auditors and proofs", (chain) => {
       });
     }
 
-    it("if the endpoint names another root, none, or nothing", async () => {
+    it("if the endpoint returns a wrong root, no root or no answer", async () => {
       const word = (text: string) => text.padStart(64, "0");
       for (const answer of [
         `0x${forged.tree.root}${word("1")}`,
@@ -284,7 +284,7 @@ describeOnChains("a verifier with auditors and proofs", (chain) => {
   });
 
   describe("refuses", () => {
-    it("a key that the server swapped, whatever host and endpoint answer", async () => {
+    it("a key that the server swapped, whatever the file host and the endpoint return", async () => {
       const swapped = { ...other, userID };
       expect(await failure(verify(swapped))).to.have.property("code", "KEY_MISMATCH");
       // The forged file has the swapped key, and its own chunk proves it. The statement does not have its root.
@@ -299,7 +299,7 @@ describeOnChains("a verifier with auditors and proofs", (chain) => {
       expect(await failure(verify(swapped))).to.have.property("code", "KEY_MISMATCH");
     });
 
-    it("a statement of another contract, or of fewer auditors than required", async () => {
+    it("a statement about another contract, or with too few signatures", async () => {
       const entries = [published, publishedLater].map((file) => entryOf(file));
       statementOf(entries, chain.head, `0x${"5".repeat(40)}`);
       expect(await failure(verify())).to.have.property("code", "AUDITORS_NOT_REACHED");
@@ -308,14 +308,14 @@ describeOnChains("a verifier with auditors and proofs", (chain) => {
       expect(await failure(verify())).to.have.property("code", "AUDITORS_NOT_REACHED");
     });
 
-    it("a user without a root, with a storage proof", async () => {
+    it("a user without a root, after a storage proof", async () => {
       const [stranger = never()] = sampleRecords(1, 77);
       const error = await failure(verify(stranger));
       expect(error).to.be.an.instanceof(KeyrootError).with.property("code", "NOT_PUBLISHED");
       expect(error).to.have.nested.property("evidence.storageProof", true);
     });
 
-    it("options that proofs do not meet, and proofs without auditors", () => {
+    it("options that short proofs cannot satisfy, and the option proofs without auditors", () => {
       const changes: Partial<VerifierOptions>[] = [
         { storageProof: true },
         { codeHash: chain.codeHash },
@@ -330,7 +330,7 @@ describeOnChains("a verifier with auditors and proofs", (chain) => {
     });
   });
 
-  it("ends with ABORTED if the caller aborts it while a chunk is read", async () => {
+  it("throws ABORTED if the caller aborts while a leaf chunk is read", async () => {
     const abort = new AbortController();
     serveChunk = () => {
       abort.abort();

@@ -27,7 +27,7 @@ const codeOf = (work: () => unknown): string | undefined => {
 };
 
 describe("root proofs", () => {
-  it("show the leaf of every root in trees of any size, with the hash of RFC 6962", () => {
+  it("prove the leaf of every root in trees of any size, with the tree hash of RFC 6962", () => {
     for (const size of SIZES) {
       const { proofs, tops } = topsOf(size);
       for (let index = 0; index < size; index += size > 200 ? 13 : 1)
@@ -37,7 +37,7 @@ describe("root proofs", () => {
     }
   });
 
-  it("also show a root in every older tree that has it", () => {
+  it("also prove a root in every older tree that contains it", () => {
     const newest = new RootProofs(entries.slice(0, 33));
     for (let size = 1; size <= 33; size++) {
       const { tops } = topsOf(size);
@@ -59,21 +59,21 @@ describe("root proofs", () => {
     }
   });
 
-  it("take at most 0.6 kB in a tree of 1,429 roots, and the subtrees 0.3 kB", () => {
+  it("have at most 0.6 kB in a tree of 1,429 roots, and the subtrees file has at most 0.3 kB", () => {
     const { proofs } = topsOf(1429);
     const sizes = entries.map((_, index) => proofs.proofOf(index).length);
     expect(Math.max(...sizes)).to.be.below(600);
     expect(proofs.subtrees().length).to.be.below(300);
   });
 
-  describe("are refused", () => {
+  describe("are rejected", () => {
     const { proofs, tops } = topsOf(11);
     const proof = proofs.proofOf(5);
     const [line = never(), first = never(), second = never(), third = never()] = proof.split("\n");
     const verify = (text: string, root = rootAt(5), size = 11, of = tops) =>
       codeOf(() => verifyRootProof(bytesOf(text), root, size, of));
 
-    it("with another position, number of records or users, hash or root", () => {
+    it("with a wrong position, number of records, number of users, hash or root", () => {
       const wrong = [
         line.replace(/^5/, "4"),
         line.replace(/^5/, "05"),
@@ -99,7 +99,7 @@ describe("root proofs", () => {
       expect(verify(proof.slice(0, -1))).to.equal("STATEMENT_TREE_MISMATCH");
     });
 
-    it("in a tree that does not have the root, or is another one", () => {
+    it("for a tree that does not contain the root, or for a different tree", () => {
       expect(verify(proof, rootAt(5), 5, topsOf(5).tops)).to.equal("STATEMENT_TREE_MISMATCH");
       const others = new RootProofs(entries.slice(11, 22));
       const tree = { size: 11, hash: hashRoots(entries.slice(11, 22).map(serializeRootEntry)) };
@@ -113,7 +113,7 @@ describe("root proofs", () => {
     });
   });
 
-  it("need the tops of the statement's own tree", () => {
+  it("are valid only with the subtree hashes of the statement's own tree", () => {
     const text = new RootProofs(entries.slice(0, 11)).subtrees();
     const [a = "", b = "", c = ""] = text.split("\n");
     const parse = (source: string, tree = treeOf(11)) => codeOf(() => parseSubtrees(bytesOf(source), tree));

@@ -28,18 +28,18 @@ const SECOND = fileURLToPath(new URL("../../../../scripts/secondVerifier/shortPr
 const { vectors } = JSON.parse(readFileSync(PATH, "utf8")) as { vectors: ShortProofVector[] };
 
 describe("the test vectors of short proofs", () => {
-  it("cover valid and invalid proofs, as many as the page says", () => {
+  it("cover valid and invalid proofs, as many as their page states", () => {
     expect(readFileSync(new URL("README.md", VECTORS), "utf8")).to.include(`has ${vectors.length} vectors for leaf`);
     expect(vectors.filter(({ verdict }) => "code" in verdict)).to.have.lengthOf(32);
   });
 
-  it("have the verdicts of a second implementation", async () => {
+  it("get the same verdicts from a second implementation", async () => {
     const { stdout } = await promisify(execFile)(process.execPath, [SECOND, PATH]);
     expect(stdout.trim().split("\n")).to.deep.equal(vectors.map(({ name }) => `agree ${name}`));
   });
 
   for (const vector of vectors)
-    it(`have the library's verdict on ${vector.name}`, () => {
+    it(`get the expected verdict from the library: ${vector.name}`, () => {
       expect(verdictOf(vector)).to.deep.equal(vector.verdict);
     });
 });

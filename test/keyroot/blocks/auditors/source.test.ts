@@ -25,7 +25,7 @@ import { failure, never } from "../../../support/support.ts";
 const auditors = ["alice.example", "bob.example", "carol.example"].map((name) => new TestAuditor(name));
 const [alice, bob, carol] = auditors as [TestAuditor, TestAuditor, TestAuditor];
 
-describeOnChains("a verifier with auditors", (chain) => {
+describeOnChains("a verifier with the option auditors", (chain) => {
   const hosts: StatementHost[] = [];
   before(async () => {
     hosts.push(...(await Promise.all(auditors.map(() => StatementHost.start()))));
@@ -71,7 +71,7 @@ describeOnChains("a verifier with auditors", (chain) => {
   };
 
   describe("returns a key", () => {
-    it("at the block that two of three auditors signed, and names them in the evidence", async () => {
+    it("at the block that two of three auditors signed, and names these auditors in the evidence", async () => {
       publish(textFor(chain.head), [alice, bob]);
       const { record, evidence } = await createVerifier(options()).verify(userID, { expectedPublicKey: ANY_KEY });
       const { hash, number, timestamp } = chain.head;
@@ -85,12 +85,12 @@ describeOnChains("a verifier with auditors", (chain) => {
       });
     });
 
-    it("if the signatures are merged in one file on one host", async () => {
+    it("if one host has all signatures merged in one file", async () => {
       hosts[2]?.files.set("latest", signedBy([bob, carol], textFor(chain.head), time()));
       expect(await codeOf()).to.equal("truth");
     });
 
-    it("at an older block that two auditors signed, if only one signed the newest", async () => {
+    it("at an older block that two auditors signed, if only one auditor signed the newest block", async () => {
       publish(textFor(chain.earlier), [alice, bob]);
       hosts[0]?.files.set("latest", signedBy([alice], textFor(chain.head), time()));
       hosts[0]?.files.set(String(Number(chain.earlier.number)), signedBy([alice], textFor(chain.earlier), time()));
@@ -98,7 +98,7 @@ describeOnChains("a verifier with auditors", (chain) => {
       expect(evidence.block?.hash).to.equal(chain.earlier.hash);
     });
 
-    it("if one host is silent, returns a false file, or a statement of a dishonest auditor", async () => {
+    it("even if a host does not respond, or returns a false file or a dishonest auditor's statement", async () => {
       publish(textFor(chain.head), [alice, bob]);
       expect(await codeOf({ urls: [...hosts.slice(0, 2).map(({ url }) => url), "http://127.0.0.1:9"] })).to.equal(
         "truth",
@@ -111,7 +111,7 @@ describeOnChains("a verifier with auditors", (chain) => {
       }
     });
 
-    it("for a contact list, with one search for statements", async () => {
+    it("for each contact of a list, with a single search for statements", async () => {
       publish(textFor(chain.head), [alice, bob]);
       const outcomes = await verifyMany(
         [
@@ -127,7 +127,7 @@ describeOnChains("a verifier with auditors", (chain) => {
   });
 
   describe("refuses", () => {
-    it("a statement with one signature too few, for any answer of the endpoint", async () => {
+    it("a statement with one signature too few, whatever the endpoint returns", async () => {
       publish(textFor(chain.head), [alice]);
       expect(await codeOf()).to.equal("AUDITORS_NOT_REACHED");
       hosts[1]?.files.set("latest", signedBy([alice], textFor(chain.head), time() - 1));
@@ -142,7 +142,7 @@ describeOnChains("a verifier with auditors", (chain) => {
       expect(await codeOf()).to.equal("STATEMENT_CONFLICT");
     });
 
-    it("a stale statement", async () => {
+    it("a statement that is too old", async () => {
       publish(textFor(chain.head));
       expect(await codeOf({ maxAgeMs: 1 })).to.equal("truth");
       const later = { ...options(), now: () => time() * 1000 + 86_400_001 };
@@ -152,19 +152,19 @@ describeOnChains("a verifier with auditors", (chain) => {
       });
     });
 
-    it("a statement of another contract or chain", async () => {
+    it("a statement about another contract or chain", async () => {
       publish(textFor(chain.head, { chainId: 1 }));
       expect(await codeOf()).to.equal("AUDITORS_NOT_REACHED");
       publish(textFor(chain.head, { contract: `0x${"1".repeat(40)}` }));
       expect(await codeOf()).to.equal("AUDITORS_NOT_REACHED");
     });
 
-    it("a block that does not have the number of the statement", async () => {
+    it("a block whose number differs from the number in the statement", async () => {
       publish(textFor(chain.head, { block: { number: Number(chain.head.number) + 1, hash: chain.head.hash } }));
       expect(await codeOf()).to.equal("HEADER_MISMATCH");
     });
 
-    it("an endpoint's invented block, false root and hidden root", async () => {
+    it("an invented block, a false root and a hidden root from the endpoint", async () => {
       publish(textFor(chain.head));
       const lie = await chain.inventState(`0x${forged.tree.root}`);
       chain.letLie((...call) => lieAboutBlock(lie, ...call), 1);
@@ -176,7 +176,7 @@ describeOnChains("a verifier with auditors", (chain) => {
       expect(await codeOf()).to.equal("PROOF_INVALID");
     });
 
-    it("with a transport error if no host answers", async () => {
+    it("the verification with a TransportError if no host responds", async () => {
       const error = await failure(
         createVerifier(options({ urls: ["http://127.0.0.1:9"] })).verify(userID, { expectedPublicKey: ANY_KEY }),
       );
@@ -184,8 +184,8 @@ describeOnChains("a verifier with auditors", (chain) => {
     });
   });
 
-  describe("without a root for the user", () => {
-    it("advises to wait if the user may have got a root since the statement", async () => {
+  describe("for a user without a root", () => {
+    it("advises to wait if the user may have received a root after the statement", async () => {
       publish(textFor(chain.earlier));
       const error = await failure(createVerifier(options()).verify(late.userID, { expectedPublicKey: ANY_KEY }));
       expect(error).to.include({ name: "VerificationError", code: "STATEMENT_TOO_OLD", step: "root" });
@@ -209,7 +209,7 @@ describeOnChains("a verifier with auditors", (chain) => {
     });
   });
 
-  describe("with a list that replaced alice by dave", () => {
+  describe("with a newer list in which dave replaces alice", () => {
     const dave = new TestAuditor("dave.example");
     const listFor = (urls: readonly string[]) =>
       serializeAuditorList({
@@ -223,7 +223,7 @@ describeOnChains("a verifier with auditors", (chain) => {
         hosts[i]?.files.set("auditors-1", signedBy([auditor], list, time()));
     };
 
-    it("counts the new key, and no longer the revoked one", async () => {
+    it("counts dave's signatures, but not those of alice's revoked key", async () => {
       replace();
       publish(textFor(chain.head), [alice, bob]);
       expect(await codeOf()).to.equal("AUDITORS_NOT_REACHED");
@@ -231,13 +231,13 @@ describeOnChains("a verifier with auditors", (chain) => {
       expect(await codeOf()).to.equal("truth");
     });
 
-    it("reads statements from the folders that the list names", async () => {
+    it("reads statements from the folders in the newer list", async () => {
       replace();
       hosts[2]?.files.set("latest", signedBy([bob, dave], textFor(chain.head), time()));
       expect(await codeOf({ urls: hosts.slice(0, 2).map(({ url }) => url) })).to.equal("truth");
     });
 
-    it("does not go back to the revoked key when the hosts hide the list", async () => {
+    it("does not trust the revoked key again if the hosts hide the newer list", async () => {
       replace();
       const store = new Map<string, string>();
       publish(textFor(chain.head), [dave, bob]);
@@ -247,7 +247,7 @@ describeOnChains("a verifier with auditors", (chain) => {
       expect(await codeOf({ store })).to.equal("AUDITORS_NOT_REACHED");
     });
 
-    it("does not return a cached key that rests on the revoked key", async () => {
+    it("does not return a cached key whose evidence includes the revoked key", async () => {
       const [store, cache] = [new Map<string, string>(), new Map<string, string>()];
       const verify = async () => {
         const { verifyMany } = createVerifier(options({ store }));
@@ -265,7 +265,7 @@ describeOnChains("a verifier with auditors", (chain) => {
   });
 
   describe("with a cache", () => {
-    it("returns a key without a request while enough of its auditors are in the options", async () => {
+    it("returns a key without a request while the options include enough of its auditors", async () => {
       publish(textFor(chain.head), [alice, bob]);
       const cache = new Map<string, string>();
       const verify = async (changes: object = {}) =>
@@ -279,7 +279,7 @@ describeOnChains("a verifier with auditors", (chain) => {
       expect(await verify({ threshold: 3 })).to.equal(false);
     });
 
-    it("does not count a key that one endpoint confirmed", async () => {
+    it("does not return a key that only one endpoint confirmed", async () => {
       const cache = new Map<string, string>();
       const weak = { ...options(), auditors: undefined, block: "finalized", storageProof: true } as const;
       const [first] = await verifyMany([{ userID, expectedPublicKey: ANY_KEY }], { ...weak, cache });
@@ -289,7 +289,7 @@ describeOnChains("a verifier with auditors", (chain) => {
     });
   });
 
-  it("is not created with another source of the block, or a tag", () => {
+  it("cannot be combined with another block source or the option block", () => {
     for (const change of [{ quorum: 1 }, { pinned: chain.head.hash }, { lightClient: true }, { block: "finalized" }])
       expect(() => createVerifier({ ...options(), ...change } as VerifierOptions)).to.throw(KeyrootError, "auditors");
     for (const urls of [[], "https://a.example", ["ftp://a.example"], ["http://a.example"], undefined])
@@ -298,8 +298,8 @@ describeOnChains("a verifier with auditors", (chain) => {
   });
 });
 
-describe("the option auditors without its code", () => {
-  it("is refused with the name of the entry to import", async () => {
+describe("the option auditors without an import of keyroot/auditors", () => {
+  it("causes an error that names the entry to import", async () => {
     const program = `import { createVerifier } from "keyroot";
       const auditors = { keys: [], threshold: 1, urls: [] };
       const place = { rpc: "https://a.example", chainId: 1, contract: "0x${"1".repeat(40)}", merkleUrl: "https://a.example" };

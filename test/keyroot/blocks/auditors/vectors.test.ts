@@ -22,7 +22,7 @@ describe("the test vectors of statements", () => {
   });
 
   for (const { name, question, input, verdict } of vectors)
-    it(`have the library's verdict on ${name}`, () => {
+    it(`get the expected verdict from the library: ${name}`, () => {
       const bytes = "text" in input ? Buffer.from(input.text) : Buffer.from(input.base64, "base64");
       expect(verdictOf(bytes, question)).to.deep.equal(verdict);
     });

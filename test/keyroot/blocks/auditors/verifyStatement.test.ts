@@ -34,23 +34,23 @@ function codeOf(file: string | Uint8Array, options = OPTIONS, now = NOW, place =
 }
 
 describe("a statement", () => {
-  describe("of two of three auditors", () => {
-    it("is accepted, and names them", () => {
+  describe("signed by two of three auditors", () => {
+    it("is accepted, and the result names both auditors", () => {
       const verified = verifyStatement(Buffer.from(signed), STATEMENT, OPTIONS, NOW);
       expect(verified).to.deep.equal({ ...STATEMENT, auditors: [alice.key, bob.key] });
     });
 
-    it("is accepted in any order, beside signatures of others and of other kinds", () => {
+    it("is accepted with signatures in any order, and next to unknown keys and kinds of signatures", () => {
       const other = `— log.example ${Buffer.alloc(68).toString("base64")}\n`;
       const file = signedBy([new TestAuditor("dave.example"), bob, alice], TEXT, TIME) + other;
       expect(codeOf(file)).to.equal(undefined);
     });
 
-    it("is written again without a change", () => {
+    it("stays the same when it is parsed and written again", () => {
       expect(serializeSignedNote(parseSignedStatement(Buffer.from(signed)))).to.equal(signed);
     });
 
-    it("is accepted until its signatures are a day old, or as old as the options allow", () => {
+    it("is accepted until its signatures are one day old, or reach the maximum age in the options", () => {
       expect(codeOf(signed, OPTIONS, NOW + 86_400_000)).to.equal(undefined);
       expect(codeOf(signed, OPTIONS, NOW + 86_400_001)).to.equal("STATEMENT_TOO_OLD");
       expect(codeOf(signed, { ...OPTIONS, maxAgeMs: 1000 }, NOW + 1001)).to.equal("STATEMENT_TOO_OLD");
@@ -63,26 +63,26 @@ describe("a statement", () => {
   });
 
   describe("is refused", () => {
-    it("with one signature fewer than required", () => {
+    it("if it has one signature fewer than required", () => {
       expect(codeOf(signedBy([alice], TEXT, TIME))).to.equal("AUDITORS_NOT_REACHED");
       expect(codeOf(signed, { ...OPTIONS, threshold: 3 })).to.equal("AUDITORS_NOT_REACHED");
     });
 
-    it("with several signatures of one auditor, at any times", () => {
+    it("if several signatures are from the same auditor, whatever their times", () => {
       const lines = [0, 0, 1, 2].map((later) => alice.line(TEXT, TIME - later)).join("");
       expect(codeOf(`${TEXT}\n${lines}`)).to.equal("AUDITORS_NOT_REACHED");
     });
 
-    it("with signatures from the future, beyond the tolerated clock difference", () => {
+    it("if its signatures are further in the future than clocks may differ", () => {
       expect(codeOf(signed, OPTIONS, NOW - 120_000)).to.equal(undefined);
       expect(codeOf(signed, OPTIONS, NOW - 120_001)).to.equal("AUDITORS_NOT_REACHED");
     });
 
-    it("if one of two required signatures is old", () => {
+    it("if one of two required signatures is too old", () => {
       expect(codeOf(signedBy([alice], TEXT, TIME) + bob.line(TEXT, TIME - 86_401))).to.equal("STATEMENT_TOO_OLD");
     });
 
-    it("with an auditor's signature of another text, time or key", () => {
+    it("if an auditor's signature belongs to a different text, time or key", () => {
       const other = TEXT.replace("users 1400", "users 1401");
       const false_ = bob.line(other, TIME);
       expect(codeOf(signedBy([alice], TEXT, TIME) + false_)).to.equal("STATEMENT_INVALID");
@@ -93,7 +93,7 @@ describe("a statement", () => {
       expect(codeOf(signedBy([alice], TEXT, TIME) + later)).to.equal("STATEMENT_INVALID");
     });
 
-    it("with a signature whose number S is not reduced (RFC 8032, section 5.1.7)", () => {
+    it("if the number S of a signature is not reduced (RFC 8032, section 5.1.7)", () => {
       const ORDER = 2n ** 252n + 27742317777372353535851937790883648493n;
       const bytes = Buffer.from(bob.line(TEXT, TIME).slice("— bob.example ".length), "base64");
       const s = BigInt(`0x${Buffer.from(bytes.subarray(44)).reverse().toString("hex")}`) + ORDER;
@@ -102,7 +102,7 @@ describe("a statement", () => {
       expect(codeOf(file)).to.equal("STATEMENT_INVALID");
     });
 
-    it("about another chain or contract", () => {
+    it("if it is about another chain or contract", () => {
       expect(codeOf(signed, OPTIONS, NOW, { ...STATEMENT, chainId: 10 })).to.equal("CHAIN_ID_MISMATCH");
       const place = { ...STATEMENT, contract: `0x${"12".repeat(20)}` };
       expect(codeOf(signed, OPTIONS, NOW, place)).to.equal("CONTRACT_MISMATCH");
@@ -112,7 +112,7 @@ describe("a statement", () => {
       expect(codeOf(signed + alice.line(TEXT, TIME).repeat(7000))).to.equal("FILE_TOO_LARGE");
     });
 
-    it("with more than 64 signature lines", () => {
+    it("if it has more than 64 signature lines", () => {
       const line = `— a ${Buffer.alloc(5).toString("base64")}\n`;
       expect(codeOf(signed + line.repeat(62))).to.equal(undefined);
       expect(codeOf(signed + line.repeat(63))).to.equal("STATEMENT_INVALID");
@@ -148,7 +148,7 @@ describe("a statement", () => {
       });
     }
 
-    it("with any byte changed", () => {
+    it("if any byte is changed", () => {
       const bytes = Buffer.from(signed);
       for (let i = 0; i < bytes.length; i++) {
         const changed = Buffer.from(bytes);
@@ -162,29 +162,29 @@ describe("a statement", () => {
 describe("the auditors of a verifier", () => {
   const refusalOf = (changes: object) => codeOf(signed, { ...OPTIONS, ...changes });
 
-  it("are refused with a threshold that is not a whole number from 1 to the number of keys", () => {
+  it("are refused if the threshold is not a whole number from 1 to the number of keys", () => {
     for (const threshold of [0, -1, NaN, 1.5, 4, Infinity, "2", undefined, null, [2]])
       expect(refusalOf({ threshold }), String(threshold)).to.equal("ARGUMENT_INVALID");
   });
 
-  it("are refused with a maximum age that is not a whole number", () => {
+  it("are refused if the maximum age is not a whole number", () => {
     for (const maxAgeMs of [0, NaN, Infinity, "1"]) expect(refusalOf({ maxAgeMs })).to.equal("ARGUMENT_INVALID");
   });
 
-  it("are refused with a key twice, also under another name", () => {
+  it("are refused if a key occurs twice, even under different names", () => {
     expect(refusalOf({ keys: [alice.key, alice.key] })).to.equal("ARGUMENT_INVALID");
     expect(refusalOf({ keys: [alice.key, keyText("mallory.example", alice.publicKey)] })).to.equal("ARGUMENT_INVALID");
   });
 
-  it("are refused with two keys under one name", () => {
+  it("are refused if two keys have the same name", () => {
     expect(refusalOf({ keys: [alice.key, keyText("alice.example", bob.publicKey)] })).to.equal("ARGUMENT_INVALID");
   });
 
-  it("are refused without keys", () => {
+  it("are refused if there are no keys", () => {
     for (const keys of [[], undefined, {}, alice.key]) expect(refusalOf({ keys })).to.equal("ARGUMENT_INVALID");
   });
 
-  it("are refused with a key in another encoding", () => {
+  it("are refused if a key is not in its canonical encoding", () => {
     const [name = "", id = ""] = alice.key.split("+");
     const encoded = alice.key.slice(name.length + id.length + 2);
     const keys = [
@@ -202,7 +202,7 @@ describe("the auditors of a verifier", () => {
     for (const key of keys) expect(refusalOf({ keys: [key, bob.key] }), String(key)).to.equal("AUDITOR_KEY_INVALID");
   });
 
-  it("are refused with a point of small order, or one that is not canonical", () => {
+  it("are refused if a key is a point of small order or is not canonical", () => {
     const little = (value: bigint) => Buffer.from(value.toString(16).padStart(64, "0"), "hex").reverse();
     const P = 2n ** 255n - 19n;
     for (const point of [little(0n), little(1n), little(P - 1n), little(P), little(P + 1n), Buffer.alloc(32, 0xff)])

@@ -32,7 +32,7 @@ describeOnChains("the proof of a block", (chain) => {
     expect(proof).to.have.property("finalityUpdate");
   });
 
-  it("proves the block of a bundle to a reader without a network", async () => {
+  it("lets an offline reader verify the block of a bundle", async () => {
     const bytes = Buffer.from(JSON.stringify(proof));
     const { blockHash, evidence } = await verifyBlockProof(bytes, trusted);
     expect(evidence).to.include({ checkpoint: TEST_CHECKPOINT, participation: 512 });
@@ -48,14 +48,14 @@ describeOnChains("the proof of a block", (chain) => {
     expect(verified.record).to.deep.equal(mine);
   });
 
-  it("refuses a checkpoint that is newer than the block, and names both", async () => {
+  it("is refused if the checkpoint is newer than the block, with an error that names both", async () => {
     const newer = `0x${"7".repeat(64)}`;
     const error = (await failure(verifyBlockProof(proof, { ...trusted, checkpoint: newer }))) as KeyrootError;
     expect(error.code).to.equal("LIGHT_CLIENT_INVALID");
     expect(error.message).to.include(newer).and.include(TEST_CHECKPOINT).and.include("newer than the block");
   });
 
-  it("refuses a checkpoint that is too old, unless the reader accepts its age", async () => {
+  it("is refused if the checkpoint is too old, unless the reader accepts its age", async () => {
     const now = () => Date.now() + TEST_NETWORK.maxCheckpointAgeMs;
     expect(await codeOf(verifyBlockProof(proof, { ...trusted, now }))).to.equal("CHECKPOINT_TOO_OLD");
     const maxCheckpointAgeMs = 2 * TEST_NETWORK.maxCheckpointAgeMs;
@@ -80,11 +80,11 @@ describeOnChains("the proof of a block", (chain) => {
     "more than 8 MiB": [() => Buffer.alloc(2 ** 23 + 1, 0x20), "FILE_TOO_LARGE"],
   };
   for (const [what, [change, code]] of Object.entries(forgeries))
-    it(`refuses ${what} with ${code}`, async () => {
+    it(`is refused with ${code}: ${what}`, async () => {
       expect(await codeOf(verifyBlockProof(change(proof), trusted))).to.equal(code);
     });
 
-  it("refuses the test network for another chain", async () => {
+  it("is refused if the test network is used for another chain", async () => {
     const other = { ...trusted, chainId: 1, network: { ...TEST_NETWORK, chainId: 1 } };
     expect(await codeOf(verifyBlockProof(proof, other))).to.equal("ARGUMENT_INVALID");
   });

@@ -69,7 +69,7 @@ describe("follow", () => {
     ]);
   });
 
-  it("requests only the finality update if its state is of this period", async () => {
+  it("requests only the finality update if its state is from the current period", async () => {
     const server = await serve();
     const later = following([server]);
     await follow(later, http);
@@ -84,7 +84,7 @@ describe("follow", () => {
     expect(server.requests.every((path) => path.startsWith("/key/eth/v1/") && path.includes("token=1"))).to.equal(true);
   });
 
-  it("reads answers in JSON", async () => {
+  it("reads responses in JSON", async () => {
     const { layouts } = (await import("keyroot/beacon/protocol")).FORKS[fork];
     const json = (data: unknown) => ({ version: "deneb", data: toBeaconJson(data) });
     const updates = sample.updates.map((update) => json(update));
@@ -147,7 +147,7 @@ describe("follow", () => {
         expect(await codeOf(answers)).to.equal("BEACON_ANSWER_INVALID");
       });
 
-    it("SSZ of zeros, whose slot is before all forks", async () => {
+    it("SSZ that consists of zeros, because its slot is before all forks", async () => {
       expect(await codeOf(end("\0".repeat(2000), SSZ))).to.equal("LIGHT_CLIENT_INVALID");
     });
 
@@ -165,7 +165,7 @@ describe("follow", () => {
       expect(await codeOf(endless)).to.equal("ANSWER_TOO_LARGE");
     });
 
-    it("an endpoint that answers with an error", async () => {
+    it("an endpoint that returns an error", async () => {
       expect(await codeOf({ bootstrap: (response) => response.writeHead(500).end() })).to.equal("BEACON_ERROR");
     });
 
@@ -176,17 +176,17 @@ describe("follow", () => {
       expect(await codeOf(redirect)).to.equal("REDIRECT_REFUSED");
     });
 
-    it("an endpoint that never answers", async () => {
+    it("an endpoint that never responds", async () => {
       const server = await serve({ bootstrap: () => undefined });
       const error = await failure(follow(following([server]), { ...http, timeoutMs: 500 }));
       expect(error).to.include({ name: "TransportError", code: "TIMEOUT" });
     });
 
-    it("a bootstrap of another block", async () => {
+    it("a bootstrap for another block", async () => {
       expect(await codeOf({}, { checkpoint: `0x${"1".repeat(64)}` })).to.equal("LIGHT_CLIENT_INVALID");
     });
 
-    it("updates in another order", async () => {
+    it("updates in the wrong order", async () => {
       const reversed: BeaconAnswers = {
         updates: (response, { searchParams }) => {
           ssz(response, joinUpdates(items.slice(0, Number(searchParams.get("count"))).reverse()));
@@ -195,14 +195,14 @@ describe("follow", () => {
       expect(await codeOf(reversed)).to.equal("LIGHT_CLIENT_INVALID");
     });
 
-    it("a checkpoint that is too old, without asking another endpoint", async () => {
+    it("a checkpoint that is too old, without trying another endpoint", async () => {
       const servers = [await serve(), await serve()];
       const error = await failure(follow(following(servers, { maxCheckpointAgeMs: 86_400_000 }), http));
       expect(error).to.include({ name: "VerificationError", step: "anchor", code: "CHECKPOINT_TOO_OLD" });
       expect(servers[1]?.requests).to.deep.equal([]);
     });
 
-    it("updates that are signed after the present time", async () => {
+    it("updates with signatures from the future", async () => {
       const now = () => timeOf(mainnet, newestSlot);
       expect(await codeOf({}, { now })).to.equal("LIGHT_CLIENT_INVALID");
     });
@@ -235,25 +235,25 @@ describe("follow", () => {
         expect(servers[1]?.requests).to.not.be.empty;
       });
 
-    it("continues with the second endpoint where the first one stopped", async () => {
+    it("continues with the second endpoint at the point where the first one stopped", async () => {
       const first = await serve({ finality_update: (response) => response.destroy() });
       const second = await serve();
       await follow(following([first, second]), http);
       expect(second.requests).to.deep.equal(["/eth/v1/beacon/light_client/finality_update"]);
     });
 
-    it("uses the second endpoint if the first one is late by more than an hour", async () => {
+    it("uses the second endpoint if the first one is more than an hour behind", async () => {
       const servers = [await serve(), await serve()];
       await follow(following(servers, { now: () => nowMs + 3_600_000 }), http);
       expect(servers[1]?.requests).to.deep.equal(["/eth/v1/beacon/light_client/finality_update"]);
     });
 
-    it("leaves time for the second endpoint if the first one never answers", async () => {
+    it("leaves enough time for the second endpoint if the first one never responds", async () => {
       const servers = [await serve({ bootstrap: () => undefined }), await serve()];
       expect(await follow(following(servers), { ...http, timeoutMs: 9000 })).to.include({ slot: newestSlot });
     });
 
-    it("reports FORK_UNKNOWN only if all of them fail", async () => {
+    it("reports FORK_UNKNOWN only if all endpoints fail", async () => {
       const unknown: BeaconAnswers = {
         finality_update: (response) => {
           ssz(response, Buffer.alloc(100), "someday");
@@ -265,7 +265,7 @@ describe("follow", () => {
       expect(String(error)).to.include("Update keyroot");
     });
 
-    it("reports a false answer rather than a missing one", async () => {
+    it("reports a false response rather than a missing one", async () => {
       const servers = [
         await serve({ bootstrap: (response) => response.destroy() }),
         await serve({
@@ -277,7 +277,7 @@ describe("follow", () => {
       expect(await failure(follow(following(servers), http))).to.include({ code: "LIGHT_CLIENT_INVALID" });
     });
 
-    it("ends if the caller aborts", async () => {
+    it("ends when the caller aborts", async () => {
       const silent = await serve({ bootstrap: () => undefined });
       const aborting = new AbortController();
       const ended = failure(follow(following([silent, silent]), { ...http, signal: aborting.signal }));

@@ -41,7 +41,7 @@ const start = (network: BeaconNetwork) => {
 
 describe("the forks of the consensus layer", () => {
   for (const name of NAMES) {
-    it(`include ${name}, whose update is accepted and unchanged after SSZ`, () => {
+    it(`include ${name}, whose update is accepted and stays the same in SSZ`, () => {
       const network = networkWith({ [name]: 0 });
       const { bootstrap, state } = start(network);
       const { layouts } = FORKS[name];
@@ -58,7 +58,7 @@ describe("the forks of the consensus layer", () => {
     ["deneb", "electra"],
     ["electra", "fulu"],
   ] as const) {
-    it(`accepts a header of ${before} that is finalized in ${after}`, () => {
+    it(`allow a header of ${before} that is finalized in ${after}`, () => {
       const network = networkWith({ [before]: 0, [after]: 12 });
       const update = simulateUpdate(network, slotsFrom(12 * EPOCH - 1));
       const next = applyUpdate(network, start(network).state, update, 13 * EPOCH);
@@ -66,7 +66,7 @@ describe("the forks of the consensus layer", () => {
     });
   }
 
-  it("sign the first slot of a fork with the version before it", () => {
+  it("use the previous fork's version for signatures in the first slot of a fork", () => {
     const network = networkWith({ electra: 0, fulu: 12 });
     const parts = { ...slotsFrom(12 * EPOCH - 2), attestedSlot: 12 * EPOCH - 1, signatureSlot: 12 * EPOCH };
     const { state } = start(network);
@@ -100,17 +100,17 @@ describe("the forks of the consensus layer", () => {
       return startAt(network, `0x${Buffer.from(rootOf(header)).toString("hex")}`, bootstrap);
     };
 
-    it("contain only the hash of the execution block", () => {
+    it("have headers that contain only the hash of the execution block", () => {
       const { attested_header: attested } = simulateUpdate(network, slotsFrom(12 * EPOCH));
       expect(attested).to.have.all.keys("beacon", "execution_block_hash", "execution_branch");
       expect(FORKS.gloas.layouts.finality_update.size).to.be.a("number");
     });
 
-    it("accept a header of Fulu whose branch begins with zeros", () => {
+    it("accept a Fulu header whose branch begins with zeros", () => {
       expect(startWith(inGloasForm(header, 0))).to.include({ blockHash: BLOCK });
     });
 
-    it("refuse a header of Fulu whose branch begins with other bytes than zeros", () => {
+    it("refuse a Fulu header whose branch begins with bytes other than zeros", () => {
       expect(refusalOf(() => startWith(inGloasForm(header, 1)))).to.equal("anchor: LIGHT_CLIENT_INVALID");
     });
   });

@@ -46,7 +46,7 @@ function slotAfter({ fork, checkpoint }: MainnetSample, [bootstrap, update]: Pai
 
 // Downloads 63 MB from npm.
 if (testAll)
-  describe("Lodestar's light client, an implementation that is not ours", function () {
+  describe("Lodestar's light client, an independent implementation", function () {
     this.timeout(1_200_000);
     let folder: string;
     let lodestar: string;
@@ -60,7 +60,7 @@ if (testAll)
     after(() => rm(folder, { recursive: true }));
 
     for (const sample of MAINNET_SAMPLES)
-      it(`ends at the same finalized header for genuine and changed answers of mainnet: ${sample.fork}`, () => {
+      it(`reaches the same finalized header as the library, for genuine and changed mainnet responses: ${sample.fork}`, () => {
         const { bootstrapBytes: bootstrap, updatesBytes, checkpoint, fork } = sample;
         const [update = never()] = splitUpdates(updatesBytes);
         const pairs: Pair[] = [

@@ -9,7 +9,7 @@ const EXPECTED = {
 };
 const CURRENT_SLOT = slotAt(mainnet, Date.UTC(2026, 0, 1));
 
-describe("the light client on mainnet's data", () => {
+describe("the light client with mainnet data", () => {
   for (const { period, fork, checkpoint, bootstrap, bootstrapBytes, updates, updatesBytes } of MAINNET_SAMPLES) {
     describe(`from period ${period}, ${fork}`, () => {
       const { layouts } = FORKS[fork];
@@ -36,7 +36,7 @@ describe("the light client on mainnet's data", () => {
           expect(Buffer.from(layouts.update.encode(update)).equals(read[i] ?? Buffer.alloc(0))).to.equal(true);
       });
 
-      it("refuses an update of a later period than the next one", () => {
+      it("refuses an update that is more than one period ahead", () => {
         const state = startAt(mainnet, checkpoint, bootstrap);
         const [, second] = updates;
         if (second === undefined) return;

@@ -48,7 +48,7 @@ function mutate(bytes: Uint8Array, random: () => number): Uint8Array {
   }
 }
 
-describe("the light client on mainnet's answers with changed bytes", function () {
+describe("the light client with changed bytes in mainnet responses", function () {
   if (isLarge) this.timeout(0);
 
   for (const { period, fork, checkpoint, bootstrap, bootstrapBytes, updates, updatesBytes } of MAINNET_SAMPLES) {
@@ -88,7 +88,7 @@ describe("the light client on mainnet's answers with changed bytes", function ()
         }
       });
 
-      it(`works at most ten times as much for a changed ${what} of period ${period} as for the valid one`, () => {
+      it(`does at most ten times as much work for a changed ${what} of period ${period} as for the valid one`, () => {
         using counter = new WorkCounter();
         // The first verification also fills tables.
         read(bytes);

@@ -81,24 +81,24 @@ describe("the rules of light clients", () => {
       });
     }
 
-    it("refuses a valid bootstrap of another block", () => {
+    it("refuses a valid bootstrap for another block", () => {
       const other = simulateBootstrap(TEST_NETWORK, START + 1, hashOf("a"));
       expect(refusalOf(() => startAt(TEST_NETWORK, checkpointOf(bootstrap), other))).to.equal(REFUSED);
     });
 
-    it("refuses a block before the first fork with light clients", () => {
+    it("refuses a block before the first fork that has light clients", () => {
       const network = { ...TEST_NETWORK, forks: { electra: ["0x05006b72", 10 ** 9] } } as const;
       expect(refusalOf(() => stateOf(bootstrap, network))).to.equal(REFUSED);
     });
   });
 
   describe("applyUpdate", () => {
-    it("moves the state to the finalized header, and learns the next committee", () => {
+    it("moves the state to the finalized header, and stores the next committee", () => {
       expect(withNext).to.deep.include({ slot: START + 10, blockHash: hashOf("b"), participation: 512 });
       expect(withNext.next).to.deep.equal(committeeOf(PERIOD + 1).committee);
     });
 
-    it("accepts exactly two thirds of the committee, rounded up", () => {
+    it("accepts the signatures of exactly two thirds of the committee, rounded up", () => {
       const signedBy = (participation: number) =>
         simulateUpdate(TEST_NETWORK, { ...partsAt(START + 10), participation });
       expect(apply(signedBy(342))).to.include({ participation: 342 });
@@ -106,7 +106,7 @@ describe("the rules of light clients", () => {
       expect(refusalOf(() => apply(signedBy(1)))).to.equal(REFUSED);
     });
 
-    it("enters the next period with its committee", () => {
+    it("uses the next period's committee when it enters that period", () => {
       const later = partsAt((PERIOD + 1) * SLOTS + 5);
       const entered = apply(simulateUpdate(TEST_NETWORK, later), { state: withNext });
       expect(entered).to.include({ slot: later.finalizedSlot, next: undefined });
@@ -115,7 +115,7 @@ describe("the rules of light clients", () => {
       expect(both?.next).to.deep.equal(committeeOf(PERIOD + 2).committee);
     });
 
-    it("keeps its committees if a header of its period is signed in the next period", () => {
+    it("keeps its committees if a header of the current period is signed in the next period", () => {
       const end = (PERIOD + 1) * SLOTS;
       const parts = { ...partsAt(end - 3), attestedSlot: end + 1, signatureSlot: end + 2, next: true };
       const state = apply(simulateUpdate(TEST_NETWORK, parts), { state: withNext });
@@ -124,7 +124,7 @@ describe("the rules of light clients", () => {
       expect(state?.next).to.equal(withNext.next);
     });
 
-    it("learns the next committee from an older update of its period", () => {
+    it("stores the next committee from an older update of the same period", () => {
       const older = simulateUpdate(TEST_NETWORK, { ...partsAt(START - 100), next: true });
       expect(apply(older)).to.deep.equal({ ...start, next: committeeOf(PERIOD + 1).committee });
     });
@@ -138,7 +138,7 @@ describe("the rules of light clients", () => {
       });
     }
 
-    it("does not learn the next committee from an update of an earlier period", () => {
+    it("does not store the next committee from an update of an earlier period", () => {
       const earlier = simulateUpdate(TEST_NETWORK, { ...partsAt(START - SLOTS), next: true });
       expect(apply(earlier)).to.equal(undefined);
     });
@@ -172,12 +172,12 @@ describe("the rules of light clients", () => {
       expect(refusalOf(() => apply(update, { state: withNext }))).to.equal(REFUSED);
     });
 
-    it("refuses an update of the next period that the former committee signed", () => {
+    it("refuses an update of the next period that the previous committee signed", () => {
       const update = simulateUpdate(TEST_NETWORK, { ...partsAt(START + SLOTS), signers: committeeOf(PERIOD) });
       expect(refusalOf(() => apply(update, { state: withNext }))).to.equal(REFUSED);
     });
 
-    it("refuses another next committee than the known one, also with a valid signature", () => {
+    it("refuses a next committee that differs from the known one, even with a valid signature", () => {
       const next = testCommittee(99n).committee;
       const update = simulateUpdate(TEST_NETWORK, { ...partsAt(START + 20), next });
       expect(apply(update)).to.deep.include({ next });
@@ -252,7 +252,7 @@ describe("the rules of light clients", () => {
       });
     }
 
-    it("refuses an update that counts an absent member", () => {
+    it("refuses an update that counts an absent member as a signer", () => {
       const forged = copy(simulateUpdate(TEST_NETWORK, { ...partsAt(START + 10), participation: 500 }));
       flip(forged.sync_aggregate.sync_committee_bits, 63);
       expect(refusalOf(() => apply(forged))).to.equal(REFUSED);

@@ -57,7 +57,7 @@ describeOnChains("the option beacon", (chain) => {
   const verifierWith = (options?: Partial<VerifierOptions>) => createVerifier(optionsWith(options));
   const codeOf = async (promise: Promise<unknown>) => ((await failure(promise)) as KeyrootError).code;
 
-  it("verifies a key, and states the trusted checkpoint as evidence", async () => {
+  it("verifies a key, and includes the trusted checkpoint in the evidence", async () => {
     const { record, evidence } = await verifierWith().verify(userID, { expectedPublicKey: ANY_KEY });
     expect(record).to.deep.equal(mine);
     const { hash, number, timestamp } = chain.head;
@@ -69,7 +69,7 @@ describeOnChains("the option beacon", (chain) => {
     expect(evidence.beacon).to.not.have.property("maxCheckpointAgeMs");
   });
 
-  it("names the maximum age of the checkpoint in the evidence if the caller sets it", async () => {
+  it("includes the maximum age of the checkpoint in the evidence if the caller sets it", async () => {
     const { evidence } = await verifierWith({ beacon: trusted({ maxCheckpointAgeMs: 20_000 * DAY_MS }) }).verify(
       userID,
       { expectedPublicKey: ANY_KEY },
@@ -77,7 +77,7 @@ describeOnChains("the option beacon", (chain) => {
     expect(evidence.beacon).to.include({ maxCheckpointAgeMs: 20_000 * DAY_MS });
   });
 
-  it("reports an unpublished key, as of the block", async () => {
+  it("reports at which block a key is not published", async () => {
     const error = await failure(verifierWith().verify(sampleUserID(9), { expectedPublicKey: ANY_KEY }));
     expect(error).to.include({ code: "NOT_PUBLISHED" });
     expect(error).to.have.nested.property("evidence.anchor", "beacon");
@@ -92,20 +92,20 @@ describeOnChains("the option beacon", (chain) => {
     expect(evidence.beacon).to.include({ participation: 512 });
   });
 
-  describe("with a false RPC endpoint", () => {
+  describe("with a dishonest RPC endpoint", () => {
     it("refuses an invented block", async () => {
       chain.letLie((...call) => lieAboutBlock(withForgedKey, ...call), 1);
       expect(await codeOf(verifierWith().verify(userID, { expectedPublicKey: ANY_KEY }))).to.equal("HEADER_MISMATCH");
     });
 
-    it("refuses an invented state under the genuine block", async () => {
+    it("refuses an invented state for the real block", async () => {
       chain.letLie((...call) => lieAboutContract(withForgedKey, ...call), 1);
       expect(await codeOf(verifierWith().verify(userID, { expectedPublicKey: ANY_KEY }))).to.equal("PROOF_INVALID");
     });
   });
 
-  describe("store", () => {
-    it("keeps the state, so that the next process requests only the finality update", async () => {
+  describe("with a store", () => {
+    it("stores the state, so that the next process requests only the finality update", async () => {
       const store = new Map<string, string>();
       await verifierWith({ beacon: trusted({ store }) }).verify(userID, { expectedPublicKey: ANY_KEY });
       expect(requests).to.deep.equal(["bootstrap", "updates", "finality_update"]);
@@ -123,7 +123,7 @@ describeOnChains("the option beacon", (chain) => {
       "is not a state": () => "[]",
     };
     for (const [what, damage] of Object.entries(damages))
-      it(`starts again at the checkpoint if the state ${what}`, async () => {
+      it(`starts again at the checkpoint if the stored state ${what}`, async () => {
         const store = new Map<string, string>();
         await verifierWith({ beacon: trusted({ store }) }).verify(userID, { expectedPublicKey: ANY_KEY });
         for (const [name, text] of store) {
@@ -138,7 +138,7 @@ describeOnChains("the option beacon", (chain) => {
         expect(requests).to.deep.equal(["bootstrap", "updates", "finality_update"]);
       });
 
-    it("starts again at the checkpoint if the state has another checkpoint", async () => {
+    it("starts again at the checkpoint if the stored state has another checkpoint", async () => {
       const store = new Map<string, string>();
       await verifierWith({ beacon: trusted({ store }) }).verify(userID, { expectedPublicKey: ANY_KEY });
       const other = trusted({ store, checkpoint: `0x${"1".repeat(64)}` });
@@ -147,7 +147,7 @@ describeOnChains("the option beacon", (chain) => {
       );
     });
 
-    it("starts again at the checkpoint if the state is too old, and refuses a checkpoint that is too old", async () => {
+    it("starts again at the checkpoint if the stored state is too old, and refuses a checkpoint that is too old", async () => {
       const store = new Map<string, string>();
       await verifierWith({ beacon: trusted({ store }) }).verify(userID, { expectedPublicKey: ANY_KEY });
       requests = [];
@@ -158,7 +158,7 @@ describeOnChains("the option beacon", (chain) => {
       expect(requests).to.deep.equal(["bootstrap"]);
     });
 
-    it("is used by one verification at a time", async () => {
+    it("uses the store in only one verification at a time", async () => {
       const verifier = verifierWith();
       await Promise.all([
         verifier.verify(userID, { expectedPublicKey: ANY_KEY }),
@@ -215,7 +215,7 @@ describeOnChains("the option beacon", (chain) => {
         expect(requests).to.not.be.empty;
       });
 
-    it("does not return a cached key that rests on an older checkpoint than the call allows", async () => {
+    it("does not return a cached key whose checkpoint is older than the call allows", async () => {
       const cache = new Map<string, string>();
       await evidenceOf({ beacon: trusted({ maxCheckpointAgeMs: 20_000 * DAY_MS }) }, cache);
       requests = [];
@@ -223,7 +223,7 @@ describeOnChains("the option beacon", (chain) => {
       expect(requests).to.not.be.empty;
     });
 
-    it("does not return a cached key of this checkpoint for another source", async () => {
+    it("does not return a cached key of this checkpoint to a call with another block source", async () => {
       const cache = new Map<string, string>();
       await evidenceOf({}, cache);
       const declared = { beacon: undefined, block: "finalized", storageProof: true, lightClient: true } as const;
@@ -231,7 +231,7 @@ describeOnChains("the option beacon", (chain) => {
     });
   });
 
-  describe("refuses as an option", () => {
+  describe("refuses", () => {
     const invalid: Record<string, unknown> = {
       "no endpoint": { urls: [] },
       "text instead of a list of endpoints": { urls: "https://a.example" },
@@ -280,7 +280,7 @@ describeOnChains("the option beacon", (chain) => {
       expect(() => verifierWith({ chainId: 2 })).to.throw(/beacon\.network/);
     });
 
-    it("anything before keyroot/beacon is imported, with SOURCE_NOT_IMPORTED", async () => {
+    it("any use before keyroot/beacon is imported, with SOURCE_NOT_IMPORTED", async () => {
       const program = `import { createVerifier } from "keyroot";
 createVerifier({ rpc: "https://a.example", merkleUrl: "https://a.example", chainId: 1, contract: "${chain.contract}", beacon: {} });`;
       const ended = promisify(execFile)(process.execPath, ["--input-type=module", "--eval", program]);

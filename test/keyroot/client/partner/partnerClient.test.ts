@@ -29,7 +29,7 @@ describe("PartnerClient", () => {
   const exchanges = () => proxy.to("/auth/jwt").length;
 
   describe("users", () => {
-    it("have an id in zBase32 or hex, and stay the same when created again", async () => {
+    it("can be created with an id in zBase32 or hex, and do not change when they are created again", async () => {
       const [userID, partner] = [randomUserID(), client()];
       const hex = userIDToHex(userID);
       const created = await partner.createUser(userID, "eu-west-1");
@@ -40,7 +40,7 @@ describe("PartnerClient", () => {
       expect({ status: 201, ...(await partner.getUser(hex)) }).to.deep.equal({ ...created, deactivated: null });
     });
 
-    it("are rejected with USER_ID_TAKEN in another region or for another partner", async () => {
+    it("are rejected with USER_ID_TAKEN if they exist in another region or for another partner", async () => {
       const userID = randomUserID();
       await client().createUser(userID, "us-west-2");
       const other = client(await newPartner(service));
@@ -51,7 +51,7 @@ describe("PartnerClient", () => {
       expect(await failure(other.getUser(userID))).to.include({ code: "USER_UNKNOWN", status: 404 });
     });
 
-    it("are created in lists, with the token or the error of each user", async () => {
+    it("are created in lists, with a token or an error for each user", async () => {
       const [a, b, taken] = [randomUserID(), randomUserID(), randomUserID()];
       await client(await newPartner(service)).createUser(taken, "us-west-2");
       const users = [
@@ -71,7 +71,7 @@ describe("PartnerClient", () => {
       expect([again[0], again[2]]).to.deep.equal([first, last]);
     });
 
-    it("are not sent in a list with an invalid length, id, region or context", async () => {
+    it("are not sent if a list has an invalid length, id, region or context", async () => {
       const user = { userID: randomUserID(), region: "us-west-2" as const };
       const invalid: [unknown, string][] = [
         [[], "ARGUMENT_INVALID"],
@@ -87,7 +87,7 @@ describe("PartnerClient", () => {
       expect(proxy.seen).to.be.empty;
     });
 
-    it("are rejected if the answer omits a user or is about another user", async () => {
+    it("are rejected if the response omits a user or describes another user", async () => {
       const [mine, other] = [randomUserID(), randomUserID()];
       const [good] = await client().createUsers([{ userID: mine, region: "us-west-2" }]);
       const [elsewhere] = await client().createUsers([{ userID: other, region: "us-west-2" }]);
@@ -102,7 +102,7 @@ describe("PartnerClient", () => {
       expect(error).to.include({ code: "SERVICE_ANSWER_INVALID" });
     });
 
-    it("are listed page by page, as the caller needs them", async () => {
+    it("are requested page by page, only when the caller needs the next page", async () => {
       const ids = Array.from({ length: 7 }, () => randomUserID());
       for (const id of ids) await client().createUser(id, "us-west-2");
       const listed: string[] = [];
@@ -116,7 +116,7 @@ describe("PartnerClient", () => {
       expect(await all(client(await newPartner(service)).listUsers())).to.be.empty;
     });
 
-    it("are not requested with an invalid id or page size", async () => {
+    it("are not requested if the id or the page size is invalid", async () => {
       for (const id of ["", "y".repeat(31), "0".repeat(39), "g".repeat(40), `0x${"0".repeat(40)}`]) {
         expect(await failure(client().getUser(id))).to.include({ code: "USER_ID_INVALID" });
       }
@@ -126,7 +126,7 @@ describe("PartnerClient", () => {
       expect(proxy.seen).to.be.empty;
     });
 
-    it("fail with the service's code, detail and request id", async () => {
+    it("cause errors with the service's code, detail and request id", async () => {
       const error = await failure(client().createUser(randomUserID(), "mars" as "us-west-2"));
       expect(error).to.include({ name: "ServiceError", code: "REGION_UNKNOWN", status: 400 });
       expect(error)
@@ -162,7 +162,7 @@ describe("PartnerClient", () => {
       expect(await webhooks.list()).to.deep.equal([]);
     });
 
-    it("are not requested with invalid arguments", async () => {
+    it("cause no request if arguments are invalid", async () => {
       const { webhooks } = client();
       const calls = [
         webhooks.create("https://a.example/", { types: "key.published" as never }),
@@ -175,7 +175,7 @@ describe("PartnerClient", () => {
   });
 
   describe("events", () => {
-    it("are listed after a cursor, once each", async () => {
+    it("are listed after a cursor, each event only once", async () => {
       const partner = client();
       const ids = Array.from({ length: 3 }, () => randomUserID());
       for (const id of ids) await partner.createUser(id, "us-west-2");
@@ -189,7 +189,7 @@ describe("PartnerClient", () => {
       expect((await partner.listEvents({ after: second.cursor })).events).to.be.empty;
     });
 
-    it("are refused for another partner's cursor and for a wrong limit", async () => {
+    it("are refused if the cursor belongs to another partner or the limit is wrong", async () => {
       await client().createUser(randomUserID(), "us-west-2");
       const { cursor: after } = await client().listEvents();
       const other = client(await newPartner(service));
@@ -214,7 +214,7 @@ describe("PartnerClient", () => {
       expect(await failure(partner.revokeRefreshToken(userID, randomUUID()))).to.include({ code: "TOKEN_UNKNOWN" });
     });
 
-    it("are not requested with an invalid idempotency key", async () => {
+    it("cause no request if the idempotency key is invalid", async () => {
       for (const idempotencyKey of [
         "",
         "x".repeat(31),
@@ -229,7 +229,7 @@ describe("PartnerClient", () => {
       expect(proxy.seen).to.be.empty;
     });
 
-    it("are created once if the connection breaks after the creation", async () => {
+    it("are created only once if the connection breaks after the creation", async () => {
       const [userID, partner] = [randomUserID(), client()];
       await partner.createUser(userID, "us-west-2");
       proxy.fail("/users/createRefreshToken", "reset after", "reset after");
@@ -242,7 +242,7 @@ describe("PartnerClient", () => {
   });
 
   describe("server tokens", () => {
-    it("are listed, and stop working when they are revoked", async () => {
+    it("are listed, and are refused after they are revoked", async () => {
       const [partner, other] = [client(), client()];
       const [token] = await all(partner.listServerTokens());
       expect(token).to.include({ name: null, revoked: null });
@@ -261,7 +261,7 @@ describe("PartnerClient", () => {
   });
 
   describe("the access token", () => {
-    it("is exchanged once for 50 concurrent calls, and is in no URL", async () => {
+    it("is requested only once for 50 concurrent calls, and is not part of any URL", async () => {
       const partner = client();
       await Promise.all(Array.from({ length: 50 }, () => partner.createUser(randomUserID(), "us-west-2")));
       expect(exchanges()).to.equal(1);
@@ -269,7 +269,7 @@ describe("PartnerClient", () => {
       for (const { path } of proxy.seen) expect(path).to.match(/^\/v1\/[a-zA-Z/]+$/);
     });
 
-    it("is replaced at most once for each call", async () => {
+    it("is replaced at most once per call", async () => {
       const partner = client();
       const body = JSON.stringify({ code: "ACCESS_TOKEN_INVALID", detail: "no" });
       proxy.disturb(({ path }) => (path.endsWith("/list") ? { status: 401, body } : undefined));
@@ -283,8 +283,8 @@ describe("PartnerClient", () => {
     });
   });
 
-  describe("a network fault", () => {
-    it("is retried after 429, 503 and broken connections", async () => {
+  describe("a request", () => {
+    it("is repeated after 429, 503 and broken connections", async () => {
       const faults = [
         { status: 429, headers: { "Retry-After": "0" } },
         { status: 503 },
@@ -301,7 +301,7 @@ describe("PartnerClient", () => {
     });
   });
 
-  describe("an answer", () => {
+  describe("a response", () => {
     const userID = randomUserID();
     const token = { token_id: randomUUID(), context: "c", created: 1, revoked: null, last_used: 2 };
     const place = { bucket: "b", region: "us-west-2", stage: "s" };
@@ -380,7 +380,7 @@ describe("PartnerClient", () => {
       });
     }
 
-    it("is rejected after its users if it repeats a page", async () => {
+    it("is rejected if it repeats a page, after its users are returned", async () => {
       const seen: string[] = [];
       const list = (await answered({ users: [listed], next: userID })).listUsers();
       const error = await failure(
@@ -405,7 +405,7 @@ describe("PartnerClient", () => {
       expect(shown).not.to.include("krs_").and.not.to.include("eyJ");
     });
 
-    it("is in no error", async () => {
+    it("is not in any error", async () => {
       const echo = JSON.stringify({ code: "DEFECT", detail: partner.serverToken, request_id: partner.serverToken });
       const jwt = `{"jwt":"${partner.serverToken}"}`;
       const faults = ["reset before", "silence", { status: 500, body: echo }, { status: 302 }] as const;

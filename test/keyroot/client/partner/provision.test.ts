@@ -48,7 +48,7 @@ describe("provision", () => {
     return tokens;
   };
 
-  it("creates every user of a list with a refresh token of its region and context", async () => {
+  it("creates all users of a list in their regions, each with a refresh token for its context", async () => {
     const users = list(12);
     const outcomes: ProvisionOutcome[] = [];
     for await (const outcome of client.provision(users, { runId: randomUUID() })) outcomes.push(outcome);
@@ -64,7 +64,7 @@ describe("provision", () => {
     }
   });
 
-  it("creates no second token if a run of 300 users is interrupted repeatedly", async () => {
+  it("creates no second token for a user if a run of 300 users is interrupted repeatedly", async () => {
     const [users, runId] = [list(300), randomUUID()];
     const first = new Map<string, string>();
 
@@ -113,7 +113,7 @@ describe("provision", () => {
     expect(errors.map(({ code }) => code)).to.deep.equal(["IDEMPOTENCY_KEY_REUSED", "IDEMPOTENCY_KEY_REUSED"]);
   });
 
-  it("returns the same token for a user and context in a run, in lists of any size", async () => {
+  it("returns the same token for a user and context within a run, whatever the size of the lists", async () => {
     const [user, other] = list(2) as [UserToProvision, UserToProvision];
     const users = [user, { ...user, context: "another" }, { ...other, context: user.context }];
     const run = async (runId: string, concurrency: number) => {
@@ -143,13 +143,13 @@ describe("provision", () => {
     expect(another.keys).not.to.include(first.keys[0]);
   });
 
-  it("sends lists of 500 users at most", async () => {
+  it("sends lists of at most 500 users", async () => {
     expect((await run(list(1100), { runId: randomUUID() })).size).to.equal(1100);
     const sizes = proxy.to("/users/createMany").map(({ body }) => (JSON.parse(body) as { users: [] }).users.length);
     expect(sizes.sort((a, b) => a - b)).to.deep.equal([100, 500, 500]);
   });
 
-  it("sends users without waiting for a slow list's next one", async () => {
+  it("sends users without waiting for the next user of a slow list", async () => {
     const [first, second, third] = list(3) as [UserToProvision, UserToProvision, UserToProvision];
     const taken = Promise.withResolvers<undefined>();
     async function* slow() {
@@ -166,7 +166,7 @@ describe("provision", () => {
     expect(seen).to.deep.equal([first, second, third]);
   });
 
-  it("yields the reason for a refused user, and continues", async () => {
+  it("yields the error for a refused user, and continues", async () => {
     const [good, taken, ...rest] = list(6) as [UserToProvision, UserToProvision, ...UserToProvision[]];
     const other = new PartnerClient({ serviceUrl: service.url, ...(await newPartner(service)) });
     await other.createUser(taken.userID, "us-west-2");
@@ -212,7 +212,7 @@ describe("provision", () => {
     expect(created).to.be.below(20);
   });
 
-  it("ends at the partner's user limit, after the users within it", async () => {
+  it("ends at the partner's user limit, after the users within the limit are created", async () => {
     await service.admin("/v1/admin/partners/setUserLimit", { biz_id: partner.bizID, user_limit: 7 });
     const users = list(12);
     const tokens = new Map<string, string>();
@@ -221,7 +221,7 @@ describe("provision", () => {
     expect([...tokens.keys()]).to.deep.equal(users.slice(0, 7).map(({ userID }) => userID));
   });
 
-  it("reads at most one request ahead of the users that it works on", async () => {
+  it("reads at most the users of one request in advance", async () => {
     let [read, taken, under, most] = [0, 0, 0, 0];
     async function* endless() {
       for (;;) {
@@ -245,7 +245,7 @@ describe("provision", () => {
     expect(most).to.equal(6);
   });
 
-  it("sends nothing after its end", async () => {
+  it("sends no request after it has ended", async () => {
     const outcomes = client.provision(list(50), { runId: randomUUID() });
     await outcomes.next();
     await outcomes.return();
@@ -255,7 +255,7 @@ describe("provision", () => {
     expect(proxy.seen.length).to.equal(requests);
   });
 
-  it("does not wait for a stuck list after the caller aborts", async () => {
+  it("does not wait for a list that never continues after the caller aborts", async () => {
     async function* stuck() {
       yield* list(1);
       await new Promise(() => undefined);
@@ -264,7 +264,7 @@ describe("provision", () => {
     expect(await failure(run(stuck(), { runId: randomUUID(), signal }))).to.include({ code: "ABORTED" });
   });
 
-  it("throws the error of the list", async () => {
+  it("throws any error that the list throws", async () => {
     async function* broken() {
       yield* await Promise.resolve(list(1));
       throw new Error("The list is torn.");
@@ -277,7 +277,7 @@ describe("provision", () => {
     expect(proxy.seen).to.be.empty;
   });
 
-  it("sends nothing with a short run id or an invalid concurrency", async () => {
+  it("sends no request if the run id is too short or the concurrency is invalid", async () => {
     for (const runId of ["", "import", "x".repeat(31), undefined, 7, "\ud800".repeat(32)]) {
       const error = await failure(run(list(1), { runId: runId as string }));
       expect(error).to.include({ name: "ArgumentError", code: "SECRET_TOO_SHORT" });

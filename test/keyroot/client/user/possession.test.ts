@@ -73,7 +73,7 @@ describe("UserClient.register", () => {
     expect(responses()).to.deep.equal([undefined]);
   });
 
-  it("answers with a function, for a private key that the app cannot read", async () => {
+  it("calls a function for the response if the app cannot read the private key", async () => {
     const { user, responses } = client();
     let seen: PossessionStatement | undefined;
     const prove = (asked: PossessionStatement) => {
@@ -109,7 +109,7 @@ describe("UserClient.register", () => {
     expect(sent).to.have.length(3);
   });
 
-  it("names its own service in the response to a relayed challenge", async () => {
+  it("includes the real name of the relaying service in the response to a relayed challenge", async () => {
     // A relayed challenge: the ephemeral key and nonce are another service's, the names are changed in transit.
     const elsewhere = { ...statement, service: "https://other.example" };
     const relayed = makeChallenge(elsewhere);
@@ -118,7 +118,7 @@ describe("UserClient.register", () => {
     expect(responses()).not.to.include(bytesToBase64(relayed.response));
   });
 
-  it("answers no challenge for a user who is not in the options", async () => {
+  it("does not answer a challenge for a user other than the user in the options", async () => {
     await client({}, { userID }).user.register(keys);
     const { user, responses } = client({ user_id: sampleUserID(2) }, { userID });
     expect(await failure(user.register(keys))).to.include({ code: "SERVICE_ANSWER_INVALID" });
@@ -188,7 +188,7 @@ describe("UserClient.register", () => {
     expect(responses()).to.deep.equal([]);
   });
 
-  it("requires both or none of chainId and contract", () => {
+  it("requires both chainId and contract, or neither", () => {
     for (const half of [{ chainId: undefined }, { contract: undefined }])
       expect(() => client({}, half))
         .to.throw()

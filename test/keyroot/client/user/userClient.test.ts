@@ -65,7 +65,7 @@ describe("UserClient", () => {
       expect(await user.record()).to.deep.equal(record);
     });
 
-    it("has no effect with the same key, and rejects another one", async () => {
+    it("has no effect with the same key, and rejects a different key", async () => {
       const record = await client().register(keys);
       expect(await client().register(keys)).to.deep.equal(record);
       expect(await failure(client().register(otherKeys))).to.include({ code: "PUBLIC_KEY_REGISTERED", status: 409 });
@@ -83,7 +83,7 @@ describe("UserClient", () => {
       expect(proxy.seen).to.be.empty;
     });
 
-    it("has one effect if the connection breaks after the service acted", async () => {
+    it("takes effect only once if the connection breaks after the service has processed the request", async () => {
       proxy.fail("/publicKey/register", "reset after", { status: 503, headers: { "Retry-After": "0" } });
       expect(await client().register(keys)).to.include({ state: "pending" });
       expect(proxy.to("/publicKey/register")).to.have.lengthOf(3);
@@ -91,7 +91,7 @@ describe("UserClient", () => {
   });
 
   describe("an objection", () => {
-    it("withdraws the user's key, also if an answer is lost", async () => {
+    it("withdraws the user's key, even if a response is lost", async () => {
       const { key_id: keyID = "" } = await client().register(otherKeys);
       proxy.fail("/publicKey/withdraw", "reset after");
       await client().withdraw(keyID);
@@ -100,7 +100,7 @@ describe("UserClient", () => {
       expect(await failure(client().withdraw(keyID))).to.include({ code: "PUBLIC_KEY_UNKNOWN" });
     });
 
-    it("appears in the record, and the error has the state of the registered key", async () => {
+    it("adds the conflicting key to the record, and fails with the state of the registered key", async () => {
       const { hold_ends_at } = await client().register(otherKeys);
       const error = await failure(client().register(keys));
       expect(error).to.include({ code: "PUBLIC_KEY_REGISTERED" });
@@ -130,14 +130,14 @@ describe("UserClient", () => {
       return createVerifier({ ...options, fetch: fetchFrom(answers) });
     };
 
-    it("returns the service's key if it is the published one", async () => {
+    it("returns the service's key if it is the published key", async () => {
       await client().register(keys);
       const { publicKey, record } = await client().publicKeyOf(userID, verifierOf());
       expect(publicKey).to.deep.equal(key);
       expect(record.userID).to.equal(userID);
     });
 
-    it("rejects the service's key if another one is published", async () => {
+    it("rejects the service's key if a different key is published", async () => {
       await client().register(keys);
       const refused = client().publicKeyOf(userID, verifierOf(other));
       expect(await failure(refused)).to.include({ name: "VerificationError", code: "KEY_MISMATCH" });
@@ -151,7 +151,7 @@ describe("UserClient", () => {
       expect(proxy.to("/publicKey/get")).to.be.empty;
     });
 
-    it("aborts the verification with its signal", async () => {
+    it("aborts the verification when its signal aborts", async () => {
       await client().register(keys);
       const verify = (_: string, { signal }: { signal?: AbortSignal | undefined }) => Promise.resolve(signal);
       const { signal } = new AbortController();
@@ -188,7 +188,7 @@ describe("UserClient", () => {
   });
 
   describe("the access token", () => {
-    it("is exchanged once for 50 concurrent calls, and once again when it has expired", async () => {
+    it("is requested once for 50 concurrent calls, and once more after it has expired", async () => {
       const user = client();
       for (const exchanges of [1, 2]) {
         await Promise.all(Array.from({ length: 50 }, () => user.record()));
@@ -198,7 +198,7 @@ describe("UserClient", () => {
     });
   });
 
-  describe("an answer", () => {
+  describe("a response", () => {
     const place = { bucket: "b", region: "us-west-2", stage: "s" };
     const record = () => ({
       ...place,
@@ -222,7 +222,7 @@ describe("UserClient", () => {
       return client({ serviceUrl });
     };
 
-    it("includes root and transaction of a published key", async () => {
+    it("includes the root and the transaction of a published key", async () => {
       expect(await (await answered(record())).record()).to.deep.equal(record());
       const { user_id, public_key, key_id, possession, state, root, transaction } = record();
       const expected = { user_id, public_key, key_id, possession, state, root, transaction };
