@@ -21,10 +21,13 @@ import { type Preparation, SCRIPT } from "../support/data/replacedBuiltins.ts";
 import { sampleRecords, textOf } from "../support/samples.ts";
 import { ANSWER } from "../support/servers/scriptedService.ts";
 
-/** The time of the auditors' signatures in s since 1970. */
+/** The time of the auditors' signatures in seconds since 1970. */
 const TIME = 1_800_000_000;
 
-/** The functions that throw BUILTIN_REPLACED after merkle-tree-gen: the curves' library uses methods that it replaces. */
+/**
+ * The functions that throw BUILTIN_REPLACED after merkle-tree-gen is loaded. Their curve library uses methods that it
+ * replaces.
+ */
 const ON_CURVES = ["makeChallenge", "verifyMembership", "verifyStatement", "applyUpdate"];
 
 interface Output {
@@ -33,7 +36,7 @@ interface Output {
   count: number;
 }
 
-/** A statement of two auditors about a file. */
+/** Makes a statement of two auditors about a file. */
 function auditedInput({ tree, records }: MerkleFile) {
   const signers = ["a.example", "b.example"].map((name) => new TestAuditor(name));
   const entries = [{ root: tree.root, recordCount: records.length, userCount: records.length }];

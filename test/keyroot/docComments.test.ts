@@ -6,7 +6,7 @@ import ts from "typescript";
 
 const { root } = hre.config.paths;
 
-/** The modules that a package exports. */
+/** Returns the modules that a package exports. */
 async function entriesOf(name: string): Promise<string[]> {
   const folder = join(root, "packages", name);
   const { exports } = JSON.parse(await readFile(join(folder, "package.json"), "utf8")) as {

@@ -69,7 +69,7 @@ describe("the pages about verifying", () => {
 
   after(() => opened.disposeAsync());
 
-  /** The variables that the pages about verifying do not declare. */
+  /** The variables that the programs about verifying use without declaring them. */
   const verifying = {
     userID: mine.userID,
     expectedPublicKey: mine.pubKey,
@@ -78,7 +78,7 @@ describe("the pages about verifying", () => {
       { userID: sampleUserID(9), expectedPublicKey: mine.pubKey },
     ],
   };
-  /** Runs a page's program with the addresses of the stack, and returns its output. */
+  /** Runs the program of a page with the addresses of the stack, and returns its output. */
   const runProgram = async (page: string, report = "", values: Record<string, unknown> = verifying) => {
     const addresses: [string | RegExp, string][] = [
       [/http:\/\/127\.0\.0\.1:8545/g, stack.rpcUrl],
@@ -89,7 +89,7 @@ describe("the pages about verifying", () => {
       [/https:\/\/rpc\.example/g, stack.rpcUrl],
       [/0x2e522016\w+/g, TEST_CHECKPOINT],
       ['fileStore("light-client")', `fileStore(${JSON.stringify(join(folder.path, "light-client"))})`],
-      // A store of browsers, which Node does not have.
+      // Node does not have this browser store.
       ["indexedDbStore()", "new Map()"],
     ];
     const urls = endpoints.map(({ url }) => url);

@@ -27,7 +27,7 @@ const ENTRIES: Record<string, Record<string, unknown>> = {
   "keyroot/user": user,
 };
 
-/** Calls a function or constructs a class, and awaits or iterates what it returns. */
+/** Calls a function or constructs a class. Awaits or iterates over the result. */
 async function use(exported: Loose, isClass: boolean, args: unknown[]): Promise<void> {
   const result = (isClass ? Reflect.construct(exported, args) : await exported(...args)) as Generator | undefined;
   if (typeof result?.next !== "function") return;

@@ -14,7 +14,7 @@ import { SERVICE_ERROR_CODES } from "../../packages/service/src/errors.ts";
 
 const project = join(import.meta.dirname, "../..");
 
-/** Each package's own codes, and the folders whose sources may throw them. */
+/** The error codes of each package, and the folders whose source code may throw them. */
 const PACKAGES = {
   keyroot: { codes: ERROR_CODES, folders: ["packages/keyroot/src"] },
   "@keyroot/operator": { codes: OPERATOR_ERROR_CODES, folders: ["packages/operator/src"] },
@@ -22,7 +22,7 @@ const PACKAGES = {
 };
 const ALL_CODES: readonly string[] = [...ERROR_CODES, ...OPERATOR_ERROR_CODES, ...SERVICE_ERROR_CODES, "DEMO_FAILED"];
 
-/** The text of all sources in these folders, except the lists of codes themselves. */
+/** Returns the source code in these folders, without the lists of error codes. */
 function sourcesIn(folders: readonly string[]): string {
   const paths = folders.flatMap((folder) =>
     readdirSync(join(project, folder), { recursive: true, encoding: "utf8" }).map((path) => join(folder, path)),
@@ -40,7 +40,7 @@ describe("errors", () => {
     for (const [name, { codes, folders }] of Object.entries(PACKAGES)) {
       it(`of ${name} are all thrown in its source code`, () => {
         const sources = sourcesIn(folders);
-        // A comparison with a code does not count.
+        // A comparison with an error code is not counted as a use.
         const unused = codes.filter((code) => !new RegExp(`(?<!=== )"${code}"`).test(sources));
         expect(unused).to.deep.equal([]);
       });

@@ -11,10 +11,10 @@ import { type PublishedKey, publishKey } from "../support/packages/publishedKey.
 import { serviceOnPostgres, type TestService } from "../support/service/support.ts";
 import { failure, never } from "../support/support.ts";
 
-/** The file from which the program of README.md reads the user and the key. */
+/** The file from which the program in README.md reads the user and the key. */
 const USERS_FILE = "users.jsonl";
 const REPOSITORY = "https://github.com/keyroot/keyroot";
-/** The most that an app may grow by, in bytes after gzip. */
+/** Maximum sizes that an app may grow by, in bytes after gzip. */
 const LIMITS = {
   split: 16_000,
   watch: 4000,
@@ -36,7 +36,7 @@ interface Manifest {
 
 const read = (...path: string[]) => readFile(join(...path), "utf8");
 
-/** The first program on a page, with the addresses of a real stack instead of the examples. */
+/** Returns the first program on a page, with the addresses of a real stack instead of the example addresses. */
 async function pageProgram(page: string, { stack, record }: PublishedKey, keyFromServer: string): Promise<string> {
   const [, sample = ""] = /```js\n([^]*?)```/.exec(await read(ROOT, page)) ?? [];
   const addresses = { rpc: stack.rpcUrl, merkleUrl: stack.merkleUrl, contract: stack.contract };
@@ -47,7 +47,7 @@ async function pageProgram(page: string, { stack, record }: PublishedKey, keyFro
     program = program.replace(assigned, `$1"${address}"`);
   }
   program = program.replace("http://127.0.0.1:8549", stack.beaconUrl ?? never());
-  // A program that reads the user and the key from a file declares both itself.
+  // If a program reads the user and the key from a file, it declares both itself.
   const declared = `const userID = "${record.userID}", expectedPublicKey = "${keyFromServer}";`;
   return `${program.includes(USERS_FILE) ? "" : declared}
 ${program}
@@ -55,7 +55,7 @@ console.log(Buffer.from(publicKey).toString("base64"));
 `;
 }
 
-/** The programs for clients of the service on the pages of docs, for a partner of a real service. */
+/** Returns the programs about clients on the pages in docs, for a partner of a real service. */
 async function clientsProgram(service: TestService): Promise<string> {
   // These pages have separate tests.
   const isPage = (name: string) => name.endsWith(".md") && !["quickstart.md", "webhooks.md"].includes(name);
@@ -71,7 +71,7 @@ async function clientsProgram(service: TestService): Promise<string> {
   return `import { generateKeyPair } from "keyroot/identity";
 Object.assign(process.env, { BIZ_ID: "${bizID}", SERVER_TOKEN: "${serverToken}" });
 const { publicKey, privateKey } = generateKeyPair();
-// This service publishes no keys.
+// The service of this test publishes no keys.
 const [chainId, contract] = [];
 const [runId, users] = [crypto.randomUUID(), [{ userID: "cd".repeat(20), region: "us-west-2" }]];
 const handOver = ({ userID }, token) => console.log(userID, token.slice(0, 13));
@@ -108,7 +108,7 @@ describe("the package keyroot", () => {
     return (await run(process.execPath, [...args.slice(0, -1), name, ...args.slice(-1)], { cwd: app })).stdout;
   }
 
-  /** Writes the file from which the program of README.md reads the user, with this public key. */
+  /** Writes the file from which the program in README.md reads the user. The user has this public key. */
   const writeUser = (pubKey: string) =>
     writeFile(join(app, USERS_FILE), `${JSON.stringify({ ...key.record, pubKey })}\n`);
 
@@ -196,7 +196,7 @@ export { verifyBundle } from "keyroot/bundle";
 `;
     const sizeOf = (chunks: readonly (Uint8Array | undefined)[]) =>
       chunks.reduce((sum, chunk = new Uint8Array()) => sum + gzipSync(chunk).length, 0);
-    /** The figures of the README's section "Size", in bytes. */
+    /** Returns the sizes in the section "Size" of README.md, in bytes. */
     const statedSizes = async () => {
       const [, section = ""] = /^## Size\n([^]*?)^## /m.exec(await read(installed, "README.md")) ?? [];
       return [...section.matchAll(/([\d.]+)\s+kB/g)].map(([, kB]) => Number(kB) * 1000);

@@ -25,7 +25,7 @@ describe("published JSON schemas", () => {
   const proof = makeMerkleProof(file, userID);
   const { bundle, pinned } = plainBundle(proof);
 
-  /** All variants of a value with a key removed or added, or with a value replaced. */
+  /** Returns all variants of a value in which a key is removed or added, or a value is replaced. */
   function* malformed(value: unknown): Generator {
     if (typeof value !== "object" || value === null) {
       for (const other of [null, true, -1, 1.5, "", "0X12", " ", [], {}]) yield other;
@@ -83,7 +83,7 @@ describe("published JSON schemas", () => {
       const isParsed = accepts(() => parseBundle(other));
       if (!isParsed) count++;
       if (isParsed === bundleSchema(other)) continue;
-      // The schema does not describe the record; `hashHeader` checks the header's fields.
+      // The schema does not describe the record. `hashHeader` checks the fields of the header.
       expect(isParsed, JSON.stringify(other)).to.equal((other as typeof bundle).proof.value === proof.value);
     }
     expect(count).to.be.above(400);

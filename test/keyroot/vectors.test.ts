@@ -79,7 +79,8 @@ describe("test vectors", () => {
       for (const [, specifier] of imports) expect(specifier).to.match(/^(?:node:.*|ethers)$/);
     });
 
-    // `FAULTS=large npm test -- test/keyroot/vectors.test.ts` compares 100,000. `FAULTS_SEED=2` selects other changes.
+    // `FAULTS=large npm test -- test/keyroot/vectors.test.ts` compares 100,000 changes. `FAULTS_SEED=2` selects
+    // different changes.
     it("agrees with the library on randomly changed files, proofs and bundles", async function () {
       if (isLarge) this.timeout(0);
       const { accepted, rejected, findings } = await reported(compareOnMutants(isLarge ? 100_000 : 2000, SEED));
@@ -90,7 +91,7 @@ describe("test vectors", () => {
   });
 });
 
-/** The library's verdict on the payload that a contact shows. */
+/** Returns the library's verdict on a contact's payload. */
 function safetyVerdict({ mine, contact }: SafetyCodeSet["vectors"][number]["question"], payload: string) {
   try {
     verifySafetyPayload(payload, mine, contact);

@@ -19,7 +19,7 @@ import type { Lie } from "../../support/chain/lyingEndpoint.ts";
 import { failure } from "../../support/support.ts";
 
 const PAIRS = [false, true].map((storageProof) => ({ anchor: "quorum" as const, storageProof }));
-/** Waits for a liar that never answers would not end before the test's limit. */
+/** If the verifier waited for an endpoint that never responds, the test would exceed its time limit. */
 const PATIENT = { timeoutMs: 3_600_000 };
 const never = new Promise<never>(() => undefined);
 const isBlockRequest = (method: string) => method.startsWith("eth_getBlockBy");

@@ -12,7 +12,7 @@ import { describeIfNamed } from "../../support/named.ts";
 import { installPackages } from "../../support/packages/installPackages.ts";
 import { type OpenPage, openPage } from "../../support/browser/openPage.ts";
 
-/** The app uses the packed library. `request` returns the response, or CODE. */
+/** An app that uses the packed library. `request` returns the response or the error code. */
 const APP = `
 import { UserClient } from "keyroot/user";
 
@@ -32,7 +32,7 @@ globalThis.request = async (operation) => {
 };
 `;
 
-/** The service's headers for browsers, where the proxy responds instead. */
+/** The headers that the service sends to browsers. The proxy sends them if it responds instead. */
 const CORS = { "Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": "Retry-After" };
 
 describeIfNamed(import.meta.filename)("keyroot/user in Chromium, under a strict content security policy", () => {

@@ -21,7 +21,7 @@ import { type Bundle, bundle } from "../../support/browser/bundle.ts";
 import { type OpenPage, openPage } from "../../support/browser/openPage.ts";
 import { ENDLESS_MS } from "../../support/endless.ts";
 
-/** The app uses the packed library. `verify` returns a key, or "step: CODE", or CODE. */
+/** An app that uses the packed library. `verify` returns a key, or "step: CODE", or CODE. */
 const APP = `
 import { ANY_KEY, verifyPublicKey } from "keyroot";
 
@@ -45,7 +45,7 @@ describeIfNamed(import.meta.filename)("the verifier in Chromium, under a strict 
   let stack: Stack;
   let app: Bundle;
   let page: OpenPage;
-  /** A file host that the policy allows. It serves a forged file, or redirects. */
+  /** A file host that the policy allows. It serves a forged file or a redirect. */
   let rogue: Listening;
   /** A file host that the policy does not allow. */
   let blocked: Listening;
@@ -79,7 +79,7 @@ describeIfNamed(import.meta.filename)("the verifier in Chromium, under a strict 
 
   beforeEach(() => page.reload());
 
-  /** Verifies a user in the app: `mine` unless another is named. */
+  /** Verifies the key of a user in the app. The default user is `mine`. */
   const verify = (options: Partial<VerifyOptions> = {}, userID = mine.userID): Promise<unknown> => {
     const { rpcUrl: rpc, chainId, contract, merkleUrl } = stack;
     const all = JSON.stringify({ rpc, chainId, contract, merkleUrl, ...options });
@@ -122,7 +122,7 @@ describeIfNamed(import.meta.filename)("the verifier in Chromium, under a strict 
   });
 
   it("loads only the chunks that a basic verification needs", async () => {
-    // An address in both cases has a checksum, which needs Keccak-256.
+    // An address with letters in both cases has a checksum, which needs Keccak-256.
     await verify({ expectedPublicKey: mine.pubKey, contract: stack.contract.toLowerCase() });
     expect(chunks()).to.have.members(app.initial);
     const others = ["dist/keccak", "dist/evidence", "dist/readRoot"].flatMap((words) => app.chunksWith(words));
@@ -153,7 +153,7 @@ describeIfNamed(import.meta.filename)("the verifier in Chromium, under a strict 
 
   it("cannot connect to an origin that the policy forbids, which shows that the policy is in force", async () => {
     expect(await verify({ merkleUrl: blocked.url })).to.equal("UNREACHABLE");
-    // The browser reports it in a separate task.
+    // The browser reports the violation in a separate task.
     await page.evaluate(
       "(async () => { while (violations.length === 0) await new Promise((next) => setTimeout(next, 20)); })()",
     );

@@ -9,7 +9,7 @@ import { installPackages } from "../../support/packages/installPackages.ts";
 import { bundle } from "../../support/browser/bundle.ts";
 import { type OpenPage, openPage, type Tab } from "../../support/browser/openPage.ts";
 
-/** The app uses the packed library. `serverKeys` is what its server returns for the contacts. */
+/** An app that uses the packed library. `serverKeys` contains the keys that its server returns for the contacts. */
 const APP = `
 import { createVerifier } from "keyroot";
 import { makeBundle } from "keyroot/bundle";
@@ -35,7 +35,7 @@ globalThis.until = async (condition) => {
 };
 `;
 
-/** A day in ms: no second round is due during a test. */
+/** A day in ms. With this interval, no second round is due during a test. */
 const DAY = 86_400_000;
 
 describeIfNamed(import.meta.filename)("a watch in Chromium, under a strict content security policy", () => {
@@ -43,7 +43,7 @@ describeIfNamed(import.meta.filename)("a watch in Chromium, under a strict conte
   const opened = new AsyncDisposableStack();
   let chain: WatchedChain;
   let page: OpenPage;
-  /** The default pause between rounds. A separate tab uses it during the other tests. */
+  /** The tab with the default pause between rounds. It runs during the other tests. */
   let slow: Tab;
   let databases = 0;
 
@@ -108,7 +108,7 @@ describeIfNamed(import.meta.filename)("a watch in Chromium, under a strict conte
     for (let tabs = 0; tabs < 2; tabs++) {
       const tab = await page.openTab();
       await start(tab, undefined, { intervalMs: DAY });
-      // It has read what the first tab's round came to.
+      // The second tab has read the result of the first tab's round.
       await tab.evaluate("until(() => watch.status.checkedAt !== undefined)");
       expect(await tab.evaluate("calls")).to.equal(0);
       await tab.close();

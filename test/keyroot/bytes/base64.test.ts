@@ -5,7 +5,7 @@ import { base64ToBytes, bytesToBase64 } from "../../../packages/keyroot/src/byte
 import { portableBase64 } from "../../../packages/keyroot/src/bytes/platform.ts";
 import { refusalOf } from "../../support/refusalOf.ts";
 
-/** Whether another library decodes a text: it accepts only the canonical encoding. */
+/** Checks a text with another library, which accepts only canonical base64. */
 function isCanonical(text: string): boolean {
   try {
     return oracle.encode(oracle.decode(text)) === text;

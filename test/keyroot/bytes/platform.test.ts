@@ -13,7 +13,7 @@ import {
 } from "../../../packages/keyroot/src/bytes/platform.ts";
 import { sha256 } from "../../support/samples.ts";
 
-/** Any bytes: in a separate array, in a part of a larger one, or in a Buffer. */
+/** Any bytes: in an array of their own, in a part of a larger array, or in a Buffer. */
 const anyBytes = fc
   .tuple(fc.uint8Array({ maxLength: 200 }), fc.nat(10), fc.boolean())
   .map(([bytes, start, isBuffer]) => (isBuffer ? Buffer.from(bytes) : bytes).subarray(start));

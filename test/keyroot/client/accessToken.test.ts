@@ -4,14 +4,17 @@ import { failure } from "../../support/support.ts";
 
 const HOUR = 3_600_000;
 
-/** A token as the service makes it, with an invalid signature. */
+/** Makes a token in the service's form, with an invalid signature. */
 function jwt(claims: object): string {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
   return `${part({ alg: "EdDSA" })}.${part(claims)}.c2ln`;
 }
 
 describe("AccessToken", () => {
-  /** Each exchange returns another token for four hours, by a clock that is `ahead` of the client's, in ms. */
+  /**
+   * Makes a client. Each exchange returns a new token for four hours. The service's clock is `ahead` ms ahead of the
+   * client's clock.
+   */
   function setUp({ ahead = 0 } = {}) {
     const state = { now: 1_800_000_000_000, exchanges: 0 };
     const exchange = async () => {

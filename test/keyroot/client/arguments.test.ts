@@ -11,7 +11,7 @@ const runId = "0b8f6b5e-7c50-4a7c-9d5c-3d2b8a1f0e11";
 /** A function that takes any arguments, as in plain JavaScript. */
 type Loose = (...args: unknown[]) => Promise<unknown>;
 
-/** A client, and how many requests it sent. */
+/** Makes a client that counts its requests. */
 function counting() {
   const service = scriptedService();
   const state = { requests: 0 };
@@ -32,7 +32,7 @@ async function drain(list: unknown): Promise<unknown[]> {
   return items;
 }
 
-/** Each operation with its valid arguments, and which of them are options. */
+/** Returns each operation with valid arguments, the last of which is the options. */
 function operations({ partner, user }: ReturnType<typeof counting>): Record<string, { call: Loose; args: unknown[] }> {
   const of = (client: object, name: string, ...args: unknown[]) => ({
     call: (...args: unknown[]) => (Reflect.get(client, name) as Loose).apply(client, args),
@@ -149,7 +149,8 @@ describe("the arguments of the clients", () => {
       it("succeeds with the valid arguments that the next tests change", async () => {
         const made = counting();
         await operations(made)[name]?.call(...args);
-        // The exchange of the token, and the operation. One operation sends two requests.
+        // There are two requests: for the token and for the operation. The operation `register` sends two requests
+        // itself.
         expect(made.state.requests).to.equal(name === "register" ? 3 : 2);
       });
 

@@ -10,7 +10,10 @@ import { closedAfterEach, failure } from "../../support/support.ts";
 describe("callOperation", () => {
   const closing = closedAfterEach();
 
-  /** A server with this handler, a function that calls an operation of it, and the times of the requests in ms. */
+  /**
+   * Starts a server with this handler. Returns a function that calls one of its operations, and the times of the
+   * requests in ms.
+   */
   const connect = async (handler: RequestListener, options: Partial<ClientOptions> = {}) => {
     const requests: number[] = [];
     const { url } = closing(
@@ -26,7 +29,7 @@ describe("callOperation", () => {
     };
   };
 
-  /** Answers with one status after the other, and then with 200. */
+  /** Responds with these statuses, one after another, and then with 200. */
   const after = (...first: { status: number; headers?: Record<string, string> }[]): RequestListener => {
     return (_, response) => {
       const { status, headers } = first.shift() ?? { status: 200 };

@@ -6,7 +6,7 @@ import { UserClient } from "../../../packages/keyroot/src/client/user/userClient
 import { failure } from "../../support/support.ts";
 import { ANSWER, keyID, publicKey, scriptedService, tokenID, userID } from "../../support/servers/scriptedService.ts";
 
-/** Every operation of both clients, against a service that sends this answer. */
+/** Calls every operation of both clients. The service sends this response to each call. */
 function operations(status: number, body: string | Uint8Array<ArrayBuffer>): (() => Promise<unknown>)[] {
   const common = scriptedService(status, body);
   const partner = new PartnerClient({ ...common, serverToken: "krs_x" });
@@ -46,7 +46,7 @@ function operations(status: number, body: string | Uint8Array<ArrayBuffer>): (()
   ];
 }
 
-/** Every operation succeeds or throws a KeyrootError. */
+/** Checks that every operation succeeds or throws a KeyrootError. */
 async function withstands(status: number, body: string | Uint8Array<ArrayBuffer>): Promise<void> {
   for (const operation of operations(status, body)) {
     try {
@@ -68,7 +68,7 @@ describe("the clients of a hostile service", () => {
     expect(large.length).to.be.below(2 ** 22);
     for (const operation of operations(200, large))
       expect(await failure(operation())).to.include({ code: "SERVICE_ANSWER_INVALID" });
-    // The code of a problem is in the answer, which is not parsed.
+    // The response contains the error code of a problem, but it is not parsed.
     for (const operation of operations(400, large).slice(0, 3))
       expect(await failure(operation())).to.include({ code: "SERVICE_ERROR", status: 400 });
   });

@@ -92,7 +92,7 @@ describe("readProblem", () => {
   it("recognizes every code of the service, except the codes for dashboard sessions", () => {
     const folder = join(import.meta.dirname, "../../../packages/service/src");
     const paths = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((path) => path.endsWith(".ts"));
-    // The clients' operations about people are in staff/operations.ts.
+    // Operations about people belong to the client in staff/operations.ts.
     const forSessions = paths.filter((path) =>
       /^(?:staff\/(?:cookie|passkey.*|sessions|signInOperations)|app\/authenticate)\.ts$/.test(path),
     );
@@ -102,9 +102,9 @@ describe("readProblem", () => {
     };
     const codes = codesIn(paths.filter((path) => !forSessions.includes(path)));
     expect(codes).to.include.members(["USER_ID_TAKEN", "RATE_LIMITED", "UNAVAILABLE", "PERSON_UNKNOWN", "NAME_TAKEN"]);
-    // The publisher throws it as an ArgumentError, and the service sends it with 409.
+    // The publisher throws this error as an ArgumentError, and the service sends it with the status 409.
     expect(SERVICE_CODES).to.include("PUBLISHER_RUNNING");
-    // Only the dashboard calls the operation that refuses with LAST_PASSKEY.
+    // Only the dashboard calls the operation that fails with LAST_PASSKEY.
     expect([...SERVICE_CODES, "LAST_PASSKEY"]).to.include.members(codes);
     expect(codesIn(forSessions)).to.include.members(["ROLE_REFUSED", "SESSION_REQUIRED"]);
     expect([...SERVICE_CODES, ...SERVICE_ERROR_CODES]).to.include.members(codesIn(forSessions));

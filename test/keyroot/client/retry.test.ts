@@ -13,7 +13,9 @@ const unreachable = new TransportError("UNREACHABLE", "no answer");
 const busy = (retryAfter?: number) => new ServiceError(503, "UNAVAILABLE", "busy", { retryAfter });
 
 describe("sendWithRetry", () => {
-  /** Fails with these errors and then succeeds, without waiting. Returns the waits in ms. */
+  /**
+   * Runs a function that fails with these errors and then succeeds. Returns the requested waits in ms, without waiting.
+   */
   const waitsAfter = async (errors: readonly KeyrootError[], random: number) => {
     const waits: (number | undefined)[] = [];
     const randomness = mock.method(Math, "random", () => random);

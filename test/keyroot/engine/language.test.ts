@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { transform } from "esbuild";
 import { installPackages } from "../../support/packages/installPackages.ts";
 
-/** Functions that engines with ES2020 and a plain JSContext may lack. */
+/** The functions that are missing in some engines with ES2020 and a plain JSContext. */
 const NEWER = [
   ...["Object.hasOwn", "Object.groupBy", "Map.groupBy", "Promise.withResolvers", "Promise.any", "Promise.try"],
   ...["AggregateError", "WeakRef", "FinalizationRegistry", "structuredClone", "queueMicrotask", "Array.fromAsync"],
@@ -19,14 +19,14 @@ const WORDS = new RegExp(
   "g",
 );
 
-/** Where a newer function is used nevertheless, and why that is right. */
+/** The newer functions that are used nevertheless. A comment states the reason for each. */
 const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
-  // engine/utf8.ts has its own decoder where this one is missing.
+  // If this decoder is missing, engine/utf8.ts uses its own.
   "core.js": ["TextDecoder"],
-  // @ethereumjs/rlp encodes texts with it. The library passes bytes only.
+  // @ethereumjs/rlp uses this class for texts. The library passes only bytes.
   "evidence.js": ["TextEncoder"],
 };
-/** Modules that only Node runs. */
+/** The modules that only Node runs. */
 const NODE_ONLY = ["partner.js", "p-map.js", "store/fileStore.js"];
 
 describe("the modules of the package keyroot", () => {
@@ -37,7 +37,7 @@ describe("the modules of the package keyroot", () => {
     const found: Record<string, string[]> = {};
     for (const name of modules) {
       const source = await readFile(join(dist, name), "utf8");
-      // Without comments. Newer syntax would be compiled to ES2020, so the outputs would differ.
+      // Comments are removed. Newer syntax would be compiled to ES2020, so the two outputs would differ.
       const [newest, es2020] = await Promise.all(
         ["esnext", "es2020"].map(async (target) => (await transform(source, { target, minifyWhitespace: true })).code),
       );

@@ -16,7 +16,7 @@ const NOT_PLAIN = [
 ];
 const PARTS = ["href", "protocol", "host", "hostname", "port"] as const;
 
-/** As React Native's own class: it accepts any text, and does not normalize. */
+/** A class like React Native's own URL. It accepts any text, and does not normalize it. */
 class LooseURL {
   readonly href: string;
   readonly hostname = "localhost";

@@ -14,7 +14,7 @@ const verifier = createVerifier({
 });
 
 describe("a platform without a feature that cannot be replaced", () => {
-  /** The use of each feature, with words of the remedy. */
+  /** A call that needs each feature, and a word of the remedy in the error message. */
   const uses: Record<string, [remedy: string, use: () => unknown]> = {
     fetch: ["whatwg-fetch", () => verifier.verify(userID, { expectedPublicKey: ANY_KEY })],
     AbortController: ["abort-controller", () => verifier.verify(userID, { expectedPublicKey: ANY_KEY })],

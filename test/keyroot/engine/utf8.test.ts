@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { decodeUtf8, encodeUtf8, isWellFormed, portableDecodeUtf8 } from "../../../packages/keyroot/src/engine/utf8.ts";
 import { withoutGlobals } from "../../support/withoutGlobals.ts";
 
-/** The decoder of Node, as the oracle. Undefined for malformed bytes. */
+/** Decodes bytes with Node's decoder, as an oracle. Returns undefined for malformed bytes. */
 function oracle(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -20,7 +20,7 @@ function orUndefined(decode: (bytes: Uint8Array) => string, bytes: Uint8Array): 
   }
 }
 
-/** Bytes that are often well-formed: a text's, with a few changes. */
+/** Bytes that are often well-formed: the bytes of a text with a few changes. */
 const anyBytes = fc
   .tuple(fc.string({ unit: "binary" }), fc.array(fc.tuple(fc.nat(200), fc.nat(255)), { maxLength: 2 }))
   .map(([text, changes]) => {

@@ -24,8 +24,8 @@ type Transform = (code: string, options: object) => Promise<{ code: string }>;
 
 const JSC = "/usr/bin/jsc";
 /**
- * The console and the timers, which React Native adds to each engine and these shells lack. The shells run timers at once. These
- * run in the order of their delays, without waiting.
+ * The console and the timers. React Native adds them to each engine, but these shells do not have them. The shells run
+ * timers immediately. These timers run in the order of their delays, without waiting.
  */
 const HOST = `var self = globalThis;
 if (!self.console) self.console = { assert() {}, warn() {} };
@@ -48,7 +48,7 @@ if (!self.console) self.console = { assert() {}, warn() {} };
     next.work();
   }
 })(self.setTimeout);`;
-/** The missing features of the engine. The engine's regular expressions and generators stay. */
+/** The features of the engine that are kept. The tests replace only missing features. */
 const KEPT = [
   ...["transform-exponentiation-operator", "transform-typeof-symbol", "transform-regenerator"],
   ...["transform-unicode-regex", "transform-unicode-property-regex", "transform-named-capturing-groups-regex"],
@@ -102,7 +102,7 @@ describe("the package keyroot, in the engines of phones, with React Native's fet
   }
 });
 
-/** The verifications, on servers that `opened` closes. */
+/** Returns the verifications. Their servers are added to `opened`, which closes them. */
 async function casesOf({ stack, record, swapped }: PublishedKey, opened: AsyncDisposableStack): Promise<Case[]> {
   const { rpcUrl, merkleUrl, chainId, contract } = stack;
   const options = { rpc: rpcUrl, merkleUrl, chainId, contract };
@@ -135,7 +135,7 @@ async function casesOf({ stack, record, swapped }: PublishedKey, opened: AsyncDi
   return cases.map(([name, each, expectedKey = record.pubKey]) => [name, each, record.userID, expectedKey]);
 }
 
-/** The answers that these verifications get in Node from the real servers, by URL and body. */
+/** Returns the responses of the real servers to these verifications in Node, by URL and body. */
 async function recordAnswers(cases: readonly Case[]): Promise<Record<string, Answer>> {
   const table: Record<string, Answer> = {};
   const fetch: typeof globalThis.fetch = async (input, init) => {
@@ -160,7 +160,7 @@ async function recordAnswers(cases: readonly Case[]): Promise<Record<string, Ans
   return table;
 }
 
-/** The program with the packed library, as one file in ES2020. */
+/** Bundles the program and the packed library in one file of ES2020. */
 async function bundleProgram(app: string, packages: string): Promise<string> {
   const contents = await readFile(join(import.meta.dirname, "phone.js"), "utf8");
   const { outputFiles } = await build({
@@ -170,7 +170,7 @@ async function bundleProgram(app: string, packages: string): Promise<string> {
   return outputFiles[0]?.text ?? "";
 }
 
-/** Compiles classes and async functions away, as React Native's preset does for this version of Hermes. */
+/** Compiles classes and async functions to older syntax, as React Native's preset does for this version of Hermes. */
 async function compile(tools: string, program: string): Promise<string> {
   const require = createRequire(join(tools, "package.json"));
   const { transformAsync } = require("@babel/core") as { transformAsync: Transform };

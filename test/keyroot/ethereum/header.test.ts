@@ -189,7 +189,7 @@ function without(header: HeaderJson, name: string): HeaderJson {
   return Object.fromEntries(Object.entries(header).filter(([key]) => key !== name));
 }
 
-/** The bytes of a number without leading zeros: none for zero. */
+/** Returns the bytes of a number without leading zeros. The number zero has no bytes. */
 function trimmed(hex: string): string {
   const digits = BigInt(hex).toString(16);
   return hex === "0x0" ? "0x" : `0x${digits.padStart(digits.length + (digits.length % 2), "0")}`;

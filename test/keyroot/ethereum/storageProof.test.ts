@@ -69,7 +69,7 @@ describe("storage proof", () => {
     });
 
     it("reads a node of fewer than 32 bytes inside its parent", async () => {
-      // The paths of the two slots differ so late that their leaves are shorter than a hash.
+      // The paths of the two slots have a long common prefix, so their leaves are shorter than a hash.
       const path = keccak256(slotOf(3)).slice(2);
       const leaf = [packed("3", path.slice(61)), Uint8Array.of(7)];
       const branch = Array.from({ length: 17 }, (_, i): unknown => (i === parseInt(path.charAt(60), 16) ? leaf : []));
@@ -194,7 +194,7 @@ describe("storage proof", () => {
 
 interface State {
   root: string;
-  /** Makes the proof of a slot of a contract, both given by number. Neither has to exist. */
+  /** Makes the proof of a contract's slot. The contract and the slot are numbers, and neither has to exist. */
   prove: (contract: number, slot: number) => Promise<StorageProof>;
 }
 
@@ -205,7 +205,7 @@ const keccak = (bytes: Uint8Array) => getBytes(keccak256(bytes));
 /** The encoded path of a node: its flag and its nibbles (Yellow Paper, appendix C). */
 const packed = (kind: string, nibbles: string) => getBytes(`0x${kind}${nibbles}`);
 
-/** The state of a chain that consists of these contracts. */
+/** Makes the state of a chain that has these contracts. */
 async function stateOf(contracts: Storage[]): Promise<State> {
   const storages = await Promise.all(
     contracts.map((slots) => trieOf([...slots].map(([slot, value]) => [slotOf(slot), RLP.encode(toBeArray(value))]))),
@@ -218,7 +218,7 @@ async function stateOf(contracts: Storage[]): Promise<State> {
   return { root: accounts.root, prove };
 }
 
-/** The state of a chain with one contract that has this storage root. */
+/** Makes the state of a chain with a single contract, which has this storage root. */
 async function stateWith(storageRoot: string, storageProof: string[]) {
   const accounts = await trieOf([[addressOf(0), accountOf(storageRoot, CODE_HASH)]]);
   return { root: accounts.root, proof: { accountProof: await accounts.prove(addressOf(0)), storageProof } };

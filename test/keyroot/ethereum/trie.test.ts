@@ -10,10 +10,13 @@ type Item = Uint8Array | Item[];
 /** The result of reading a key from a proof: the value in hex, "no value" or "invalid". */
 type Outcome = string;
 
-/** Keys share many prefixes, and some are prefixes of others, so that tries have extensions and branches with values. */
+/**
+ * Keys of tries. Many keys share prefixes, and some are prefixes of others, so that tries have extensions and branches
+ * with values.
+ */
 const NIBBLES = fc.array(fc.constantFrom("0", "1"), { maxLength: 6 }).map((nibbles) => nibbles.join(""));
 const KEY = NIBBLES.map((nibbles) => `0x${nibbles.length % 2 === 0 ? nibbles : `0${nibbles}`}`);
-/** Short values make nodes of fewer than 32 bytes, which their parents contain. */
+/** Values of tries. Short values make nodes of fewer than 32 bytes, which their parents contain. */
 const VALUE = fc
   .oneof(fc.uint8Array({ minLength: 1, maxLength: 3 }), fc.uint8Array({ minLength: 30, maxLength: 60 }))
   .map((bytes) => hexlify(bytes));
@@ -23,7 +26,7 @@ const ENTRIES: fc.Arbitrary<Entries> = fc
   .array(fc.tuple(KEY, VALUE), { minLength: 1, maxLength: 12 })
   .map((entries) => new Map(entries));
 
-/** A way to change the nodes of a proof; `known` are all nodes of its trie. */
+/** A change of the nodes in a proof. `known` contains all nodes of the trie. */
 type Change = (nodes: readonly Uint8Array[], known: readonly Uint8Array[]) => Uint8Array[];
 
 const PLACE = fc.nat(20);
@@ -73,10 +76,10 @@ function changeAt(
   return nodes.flatMap((node, i) => (i === place % nodes.length ? change(node) : [node]));
 }
 
-/** The items of arbitrary nodes: RLP items, and hashes of nodes that are in the proof. */
+/** An item of an arbitrary node: an RLP item, or the hash of another node in the proof. */
 type Part = Uint8Array | Part[] | { nodeOf: Part } | { bytesOf: Uint8Array };
 
-/** A path with its flag (Yellow Paper, appendix C), and now and then with one that no trie has. */
+/** A path with its flag (Yellow Paper, appendix C). Some flags occur in no trie. */
 const PATH = fc
   .tuple(NIBBLES, fc.oneof({ weight: 29, arbitrary: fc.constantFrom(0, 2) }, fc.constantFrom(4, 14)))
   .map(([nibbles, flag]) => {
@@ -112,7 +115,7 @@ function nodeOf(depth: number): fc.Arbitrary<Part> {
 
 const NODE = nodeOf(4);
 
-/** Encodes a node in RLP, and adds it to `nodes` after all nodes below it. */
+/** Encodes a node in RLP, and adds it to `nodes` after the nodes below it. */
 function addNode(node: Part, nodes: Uint8Array[]): Uint8Array {
   const encoded = RLP.encode(toItem(node, nodes));
   nodes.push(encoded);
@@ -127,7 +130,7 @@ function toItem(part: Part, nodes: Uint8Array[]): Item {
   return getBytes(keccak256(part.bytesOf));
 }
 
-/** Whether a node in RLP, or one inside it, has a path whose flag no trie has. */
+/** Checks whether a node in RLP, or a node inside it, has a path with an unknown flag. */
 function hasUnknownFlag(encoded: Uint8Array): boolean {
   try {
     return containsUnknownFlag(RLP.decode(encoded));
@@ -207,7 +210,7 @@ describe("Merkle Patricia trie", () => {
   });
 });
 
-/** Checks that a test has met values, keys without a value, and invalid proofs, each at least 100 times. */
+/** Checks that a test has found values, keys without a value and invalid proofs, at least 100 times each. */
 function expectEveryKindOf(outcomes: readonly Outcome[]): void {
   const others = ["no value", "invalid"];
   const counts = others.map((kind) => outcomes.filter((outcome) => outcome === kind).length);
@@ -239,12 +242,12 @@ async function readByOracle(root: string, key: string, nodes: readonly Uint8Arra
   } catch {
     return "invalid";
   }
-  // The oracle returns a list where a value must be bytes.
+  // The other library returns a list where a value must be bytes.
   if (Array.isArray(value)) return "invalid";
   return value === null ? "no value" : hexlify(value as Uint8Array);
 }
 
-/** A trie of these entries, keyed by the keys themselves and not by their hashes. */
+/** Makes a trie of these entries. It uses the keys themselves instead of their hashes. */
 async function trieOf(entries: Entries) {
   const trie = await createMPT();
   for (const [key, value] of entries) await trie.put(getBytes(key), getBytes(value));

@@ -14,14 +14,14 @@ const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64");
 const alice = { userID: sampleUserID(0), publicKey: key(0) };
 const bob = { userID: sampleUserID(1), publicKey: key(1) };
 
-/** Any user with any of the sample keys. */
+/** Any user id with any of the sample keys. */
 const holders = fc.record({
   userID: fc.uint8Array({ minLength: 20, maxLength: 20 }).map((bytes) => userIDFromBytes(bytes)),
   publicKey: fc.constantFrom(...samplePublicKeys),
 });
 const pairs = fc.tuple(holders, holders).filter(([a, b]) => a.userID !== b.userID);
 
-/** Scans the payload that the contact's app shows. */
+/** Verifies the payload that the contact's app shows. */
 const scan = (payload: string, mine: KeyHolder = alice, contact: KeyHolder = bob) => {
   try {
     verifySafetyPayload(payload, mine, contact);

@@ -13,14 +13,14 @@ import {
 } from "../../../packages/keyroot/src/identity/userID.ts";
 import { refusalOf } from "../../support/refusalOf.ts";
 
-/** Ids in hex and in zBase32. The last one contains all digits from 0 to 31, 5 bits each. */
+/** User ids in hex and in zBase32. The last id contains all digits from 0 to 31, with 5 bits each. */
 const VECTORS = [
   ["0000000000000000000000000000000000000000", "yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy"],
   ["ffffffffffffffffffffffffffffffffffffffff", "99999999999999999999999999999999"],
   ["00443214c74254b635cf84653a56d7c675be77df", "ybndrfg8ejkmcpqxot1uwisza345h769"],
 ] as const;
 
-/** Encodes 160 bits in zBase32 by arithmetic. */
+/** Encodes 160 bits in zBase32 with integer arithmetic. */
 function toZBase32(hex: string): string {
   const digit = (i: number) => Number((BigInt(`0x${hex}`) >> BigInt(155 - 5 * i)) & 31n);
   return Array.from({ length: 32 }, (_, i) => "ybndrfg8ejkmcpqxot1uwisza345h769".charAt(digit(i))).join("");

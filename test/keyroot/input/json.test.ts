@@ -4,7 +4,7 @@ import { describeValue, printable } from "../../../packages/keyroot/src/input/de
 import { isObject, parseJson } from "../../../packages/keyroot/src/input/json.ts";
 import { refusalOf } from "../../support/refusalOf.ts";
 
-/** Objects, arrays, strings and whole numbers, nested up to 4 deep. */
+/** Objects, arrays, strings and whole numbers, with a nesting depth of at most 4. */
 const { anyValue } = fc.letrec<{ anyValue: unknown }>((tie) => ({
   anyValue: fc.oneof(
     { maxDepth: 4 },
@@ -172,7 +172,7 @@ describe("untrusted JSON", () => {
       ).to.have.lengthOf(1000);
       for (const nameOf of [
         (i: number, j: number) => `${i} ${j}`,
-        // The same eight names, in many orders.
+        // These are the same eight names in many orders.
         (i: number, j: number) => `${(j + (j % 2) * (i % 4) * 2 + Math.floor(i / 4) * 3) % 8} ${j > 5 ? i % 125 : 0}`,
       ]) {
         expect(refusalOf(() => parseJson(objects(nameOf), 3))).to.equal("JSON_TOO_MANY_VALUES");
@@ -184,7 +184,7 @@ describe("untrusted JSON", () => {
         `[${Array.from({ length: 1000 }, () => `{"${name}":"${"x".repeat(85)}"}`).join()}]`;
       for (const name of ["499", "0", "4294967294", "\\u0034\\u0039\\u0039", "4\\u0039"])
         expect(refusalOf(() => parseJson(objects(name), 3))).to.equal("JSON_TOO_MANY_VALUES");
-      // User ids may begin with a digit, and lie in the order of their first characters.
+      // A user id may begin with a digit, because it is too long for a number less than 2^32.
       for (const name of ["3".repeat(32), "a499", "name"]) expect(parseJson(objects(name), 3)).to.have.lengthOf(1000);
     });
 

@@ -9,7 +9,7 @@ import { type PlainFile, plainFile } from "../../support/data/plainFile.ts";
 
 const toBytes = (file: string | object) => Buffer.from(typeof file === "string" ? file : JSON.stringify(file));
 const read = (file: string | object, root: string) => parseMerkleFile(toBytes(file), root);
-/** Separates the root from the three keys of a file. */
+/** Separates the root from the other keys of a file. */
 const publish = ({ root, ...file }: ReturnType<typeof plainFile>) => ({ root, file });
 
 describe("Merkle-tree file", () => {
@@ -21,7 +21,7 @@ describe("Merkle-tree file", () => {
   const text = textOf(made);
   const leaf = sha256(values[0] ?? "");
 
-  /** Reads the valid file after a change, under the valid root. */
+  /** Changes the valid file, and parses the result with the valid root. */
   const changed = (change: (file: PlainFile) => unknown) => {
     const file = JSON.parse(text) as PlainFile;
     change(file);
@@ -190,7 +190,7 @@ describe("Merkle-tree file", () => {
   });
 });
 
-/** The paths of all places in a value. */
+/** Returns the paths of all values inside a value. */
 function placesIn(value: unknown, path: string[] = []): string[][] {
   if (typeof value !== "object" || value === null) return [path];
   return [path, ...Object.entries(value).flatMap(([key, child]) => placesIn(child, [...path, key]))].filter(
@@ -198,7 +198,7 @@ function placesIn(value: unknown, path: string[] = []): string[][] {
   );
 }
 
-/** The same value with the keys of all objects in the order of these numbers. */
+/** Returns the same value, but with the keys of all objects in a random order. */
 function shuffleKeys(value: unknown, order: Iterator<number>): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
   const entries = Object.entries(value).map(([key, child]) => [order.next().value as number, key, child] as const);

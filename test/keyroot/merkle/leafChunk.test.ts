@@ -56,7 +56,7 @@ describe("leaf chunks", () => {
     it("makes no chunks for an unsorted file, and no chunk that is larger than clients accept", () => {
       const { values } = makeMerkleFile(sampleRecords(5));
       expect(chunksOf(fileOf([...values].reverse())).size).to.equal(0);
-      // All ids begin alike.
+      // All user ids begin with the same characters.
       const alike = sampleRecords(3000).map((record) => ({ ...record, userID: `yyy${record.userID.slice(3)}` }));
       expect(chunksOf(makeMerkleFile(alike)).size).to.equal(0);
     });

@@ -41,8 +41,8 @@ describe("other implementations of the Merkle tree", () => {
 });
 
 /**
- * Computes the root with SimpleMerkleTree. It does not pair a last node with itself, so the leaves contain the duplicates. It
- * stores the leaves in reverse, so the node hash swaps its arguments.
+ * Computes the root with SimpleMerkleTree. That library does not pair a node with itself, so the leaves include the
+ * repeated nodes. It stores the leaves in reverse order, so the node hash swaps its arguments.
  */
 function openZeppelinRoot(values: readonly string[]): string {
   const leaves = values.map((value) => `0x${sha256(value)}`);

@@ -9,7 +9,7 @@ import { parseMerkleFile, verifyFileText } from "../../../packages/keyroot/src/m
 import { parseSerializedFile } from "../../../packages/keyroot/src/merkle/parseSerializedFile.ts";
 import { mutation, swap } from "../../support/data/mutations.ts";
 
-/** The file that a parser returns, or the error it throws, with all that a caller sees of it. */
+/** Returns the file that a parser returns, or all visible parts of the error that it throws. */
 function outcomeOf(parse: () => unknown): unknown {
   try {
     return parse();
@@ -20,7 +20,7 @@ function outcomeOf(parse: () => unknown): unknown {
   }
 }
 
-/** Parses a text both ways. @returns whether the fast way accepts it */
+/** Parses a text with both functions, and compares the results. @returns true if the fast function accepts the text */
 function compare(text: string, root: string): boolean {
   const complete = outcomeOf(() => verifyFileText(text, root));
   expect(outcomeOf(() => parseMerkleFile(Buffer.from(text), root))).to.deep.equal(complete);
@@ -29,7 +29,7 @@ function compare(text: string, root: string): boolean {
   return fast !== undefined;
 }
 
-/** A file that follows from its values by the rules of the specification, with its root. */
+/** Makes the file that the specification requires for these values, and returns its text and root. */
 function fileOf(values: readonly string[]): [text: string, root: string] {
   const { root, ...file } = plainFile(values);
   return [JSON.stringify(file), root];
@@ -100,7 +100,7 @@ describe("parseSerializedFile", () => {
     } finally {
       JSON.parse = parse;
     }
-    // The text of the value, and the value as a record.
+    // There are two calls of the parser: for the text of the value and for the record.
     expect(parsed).to.equal(2);
   });
 

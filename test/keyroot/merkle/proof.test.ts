@@ -18,7 +18,7 @@ import { mutation, swap } from "../../support/data/mutations.ts";
 
 const bytesOf = (proof: unknown) => new TextEncoder().encode(JSON.stringify(proof));
 
-/** Computes the root of a proof by the rules of docs/formats.md, with Node's hash. */
+/** Computes the root of a proof by the rules of docs/formats.md, with Node's SHA-256. */
 function naiveRoot({ value, siblings }: Pick<MerkleProof, "value" | "siblings">): string {
   let hash = sha256(value);
   for (const sibling of siblings) {

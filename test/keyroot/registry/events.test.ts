@@ -25,7 +25,7 @@ describe("registry events", () => {
   const head = async () => Number(await registry.call("eth_blockNumber", []));
   const fetchAll = async (call: RpcCall = registry.call) =>
     fetchRootAddedLogs(call, registry.contract, { fromBlock: 0, toBlock: await head() });
-  /** A call whose logs are changed. */
+  /** Makes a call that changes the logs in the response. */
   const changing =
     (change: (logs: Log[]) => unknown): RpcCall =>
     async (method, params) => {

@@ -9,7 +9,7 @@ import { freshRegistry } from "../../support/chain/freshRegistry.ts";
 import { receiptOf } from "../../support/chain/local.ts";
 import { ENDLESS_MS } from "../../support/endless.ts";
 
-// Starts with the byte with which no code may start (EIP-3541).
+// The root begins with 0xef, with which no contract code may begin (EIP-3541).
 const ROOT = `ef${"01".repeat(31)}`;
 const users = Array.from({ length: 1500 }, randomUserID);
 const known = users.filter((_, i) => i % 3 === 0);

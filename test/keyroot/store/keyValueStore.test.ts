@@ -3,7 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { type KeyValueStorage, keyValueStore } from "../../../packages/keyroot/src/store/keyValueStore.ts";
 import { failure } from "../../support/support.ts";
 
-/** AsyncStorage: promises, and null for a name without a text. Its methods need their object. */
+/** A storage like AsyncStorage. It returns promises, and null for a missing name. Its methods need `this`. */
 class AsyncStorage implements KeyValueStorage {
   readonly #texts = new Map<string, string>();
 
@@ -17,13 +17,13 @@ class AsyncStorage implements KeyValueStorage {
   }
 }
 
-/** MMKV: synchronous, and undefined for a name without a text. */
+/** A storage like MMKV. It is synchronous, and returns undefined for a missing name. */
 function mmkv(): KeyValueStorage {
   const storage = new Map<string, string>();
   return { getItem: (name) => storage.get(name), setItem: (name, text) => storage.set(name, text) };
 }
 
-/** SQLite, with the statements of docs/react-native.md. */
+/** A storage in SQLite, with the SQL statements in docs/react-native.md. */
 function sqlite(): KeyValueStorage {
   const database = new DatabaseSync(":memory:");
   database.exec("CREATE TABLE texts (name TEXT PRIMARY KEY, text TEXT NOT NULL)");

@@ -20,7 +20,7 @@ describe("fetchBytes", () => {
   /** Starts a server and returns its URL. */
   const at = async (handler: RequestListener) => closing(await serve(handler)).url;
 
-  /** As `at`, with a promise that resolves when the client closes the connection. */
+  /** Starts a server. Returns its URL, and a promise that resolves when the client closes the connection. */
   const watched = async (handler: RequestListener) => {
     const { promise: closed, resolve } = Promise.withResolvers<unknown>();
     const url = await at((request, response) => {
@@ -336,7 +336,7 @@ describe("fetchBytes", () => {
       for (const which of ["redirect", "hang-up", "large", "silent"]) {
         const error = await failure(request(`${url}${SECRET}&${which}`, { timeoutMs: 100 }));
         expect(error).to.have.property("message").that.includes(new URL(url).host);
-        // With all causes, as Node prints an uncaught error.
+        // The output includes all causes, as when Node prints an uncaught error.
         expect(inspect(error, { depth: Infinity })).not.to.match(/d41d8cd9|e9800998/);
       }
     });
@@ -370,5 +370,5 @@ function zeros(): Readable {
 }
 
 function ignore(): void {
-  // The other side closes the connection, as the test expects.
+  // The client closes the connection, as the test expects.
 }

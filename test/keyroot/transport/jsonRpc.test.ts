@@ -12,7 +12,9 @@ import { ENDLESS_MS } from "../../support/endless.ts";
 
 const SECRET = "d41d8cd98f00b204";
 const OPTIONS = { maxBytes: 2 ** 20, timeoutMs: ENDLESS_MS };
-/** A line feed, a terminal's escape sequence in 7 and in 8 bits, and text from right to left. */
+/**
+ * A hostile text with a line feed, terminal escape sequences in 7 and 8 bits, and a change of the writing direction.
+ */
 const HOSTILE = "all is well\n\u001b[2J\u009b31m\u202e";
 
 describe("rpcCaller", () => {

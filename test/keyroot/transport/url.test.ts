@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { isLoopback, nodeOf } from "../../../packages/keyroot/src/transport/url.ts";
 
-/** Names of this machine, as people write them in URLs. */
+/** Names of this machine in the forms that people write in URLs. */
 const HERE = [
   ...[
     "localhost",

@@ -26,7 +26,7 @@ describe("the arguments of the verifier", () => {
   const { answers, fetchFrom, options: place } = cannedAnswers(file);
   const { bundle, pinned } = plainBundle(makeMerkleProof(file, userID));
 
-  /** Valid options, and how many requests were sent with them. */
+  /** Returns valid options that count the requests. */
   const counted = () => {
     const state = { requests: 0, options: {} as Options };
     const answer = fetchFrom(answers);
@@ -38,7 +38,7 @@ describe("the arguments of the verifier", () => {
     return state;
   };
 
-  /** Each function with its options as its only loose argument. */
+  /** The functions to test, each with its options as the only free argument. */
   const functions: Record<string, (options: unknown) => Promise<unknown>> = {
     verifyPublicKey: (options) =>
       (verifyPublicKey as Loose)(
@@ -63,7 +63,7 @@ describe("the arguments of the verifier", () => {
     });
   }
 
-  /** Each option, and a part of the message that says what it must be. */
+  /** The options, each with a part of the error message that describes its valid values. */
   const OPTIONS: Record<string, RegExp> = {
     rpc: /^The option rpc must be /,
     chainId: /^The option chainId must be a whole number, 1 or more, but is /,
@@ -84,7 +84,7 @@ describe("the arguments of the verifier", () => {
     allowHttp: /^The option allowHttp must be true or false, but is /,
     cache: /^The option cache(?:\.get)? must be /,
   };
-  /** Values of WRONG_VALUES that are right for an option. */
+  /** The values of WRONG_VALUES that are valid for an option. */
   const RIGHT: Record<string, (value: unknown) => boolean> = {
     chainId: (value) => typeof value === "bigint",
     lightClient: (value) => typeof value === "boolean",

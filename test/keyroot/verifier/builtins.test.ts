@@ -7,7 +7,7 @@ import { ENDLESS_MS } from "../../support/endless.ts";
 
 describeOnChains("the verifier, next to a library that replaces array methods", (chain) => {
   it("finds the block of a quorum before the time limit", async () => {
-    // Two members have the block, the other two claim a higher one: a second round is at the lower claim.
+    // Two members have the block, and the other two claim a higher block. A second round then uses the lower number.
     chain.letLie(async (method, params, truth) => {
       const answer = await truth(method, params);
       return method === "eth_getBlockByNumber" && params[0] === "latest"

@@ -19,7 +19,7 @@ const FINAL = { block: "finalized" } as const;
 
 describeOnChains("a cache of verified keys", (chain) => {
   let cache: Map<string, string>;
-  /** A state in which the user has another key, and one in which the user has none. */
+  /** Two invented states. In the first, the user has another key. In the second, the user has no key. */
   let withForgedKey: InventedState;
   let withoutKey: InventedState;
 
@@ -121,7 +121,7 @@ describeOnChains("a cache of verified keys", (chain) => {
 
   describe("after a false answer that the same endpoint later corrects", () => {
     const HOUR = 3_600_000;
-    /** The newest block's time is the time of storing: chains of tests are ahead of the clock. */
+    /** Uses the time of the newest block as the time of storing, because test chains are ahead of the clock. */
     const at = (ms: number) => ({ ...FINAL, now: () => Number(chain.head.timestamp) * 1000 + ms });
 
     beforeEach(async () => {

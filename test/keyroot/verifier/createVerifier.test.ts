@@ -17,7 +17,7 @@ describe("createVerifier", () => {
   const { userID } = mine;
   const { answers, fetchFrom, options: place } = cannedAnswers(makeMerkleFile([mine, other]));
   let requests: number;
-  /** Valid options. */
+  /** Returns valid options. */
   const options = (): VerifierOptions => {
     const answer = fetchFrom(answers);
     const fetch: typeof globalThis.fetch = (...request) => {
@@ -90,7 +90,7 @@ describe("createVerifier", () => {
     it("rejects misspelled options, options of createVerifier, and values that are not options", async () => {
       const verify = createVerifier(options()).verify as unknown as Loose;
       for (const wrong of [{ expectedPublickey: mine.pubKey }, { quorum: 1 }, { signal: 7 }, ...WRONG_VALUES]) {
-        // An object without own names is like no options.
+        // An object without own keys is the same as no options.
         if (typeof wrong === "object" && wrong !== null && !Array.isArray(wrong) && Object.keys(wrong).length === 0)
           continue;
         const error = await keyrootErrorOf(() => verify(userID, wrong));
@@ -146,7 +146,7 @@ describe("createVerifier", () => {
     });
   });
 
-  /** Answers single calls from the canned answers. */
+  /** Makes a provider that returns recorded answers to single calls. */
   function provider() {
     const fetch = fetchFrom(answers);
     return async ({ method, params }: { method: string; params?: readonly unknown[] }): Promise<unknown> => {

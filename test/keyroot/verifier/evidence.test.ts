@@ -84,7 +84,8 @@ describeOnChains("evidence", (chain) => {
       it("is accepted from a contract that has its users at slot 1, such as PubKeyTrust", async () => {
         const options = { ...chain.optionsFor(pair), contract: chain.olderContract };
         expect(await resultOf({ ...options, usersSlot: 1 })).to.equal("truth");
-        // A call runs the contract's code. A proof is of the slot of the options: the absence of a root there is no verdict.
+        // A call runs the contract's code, so the slot has no effect. A proof covers only the slot in the options, so
+        // an empty slot leads to no verdict.
         expect(await resultOf(options)).to.equal(pair.storageProof ? "PROOF_INVALID" : "truth");
         if (!pair.storageProof) return;
         const { message } = (await failure(verifyPublicKey(userID, options))) as VerificationError;

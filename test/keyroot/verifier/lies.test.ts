@@ -20,7 +20,8 @@ import {
 import type { Lie } from "../../support/chain/lyingEndpoint.ts";
 
 describeOnChains("a verifier with lying endpoints", (chain) => {
-  // docs/threat-model.md has this table: the result if this many endpoints lie about the contract, or invent a block.
+  // The same table as in docs/threat-model.md: the result if this many endpoints lie about the contract or invent a
+  // block.
   const table: [Pair["anchor"], storageProof: boolean, liars: number, contract: string, block: string][] = [
     ["endpoint", false, 1, "lie", "lie"],
     ["endpoint", true, 1, "PROOF_INVALID", "lie"],

@@ -15,7 +15,7 @@ describe("the limits of a verification", () => {
       ...options,
       expectedPublicKey: ANY_KEY,
       limits,
-      // White space does not change what the answer says.
+      // White space does not change the meaning of the response.
       fetch: fetchFrom({ ...answers, [name]: answers[name].padEnd(bytes) }),
     });
 

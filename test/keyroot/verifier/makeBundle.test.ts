@@ -60,7 +60,7 @@ describe("makeBundle", () => {
 
   const nameOf = ({ tree }: MerkleFile) => `${tree.root}.json`;
   const make = (change: Partial<MakeBundleOptions> = {}, user = userID) => makeBundle(user, { ...options, ...change });
-  /** The chain, with the answers to one method replaced. */
+  /** Makes a provider for the chain that changes the answers to one method. */
   const lying = (method: string, lie: (answer: unknown) => unknown): Eip1193Provider => ({
     request: async (args) => {
       const answer = await (options.rpc as Eip1193Provider).request(args);
@@ -90,7 +90,7 @@ describe("makeBundle", () => {
   });
 
   it("makes the same bundle with a URL as with a provider", async () => {
-    // Only the RPC uses the network.
+    // Only RPC calls use the network.
     const { fetch } = options;
     const both: typeof globalThis.fetch = (url, init) =>
       (url === chain.rpcUrl ? globalThis.fetch : (fetch ?? globalThis.fetch))(url, init);
@@ -175,7 +175,7 @@ describe("makeBundle", () => {
     const signing = { ...trusted, urls: ["https://a.example", "https://b.example"] };
     const query = () => ({ userID, chainId: chain.chainId, contract, expectedPublicKey: mine.pubKey });
     const time = () => Math.floor(Date.now() / 1000);
-    /** A statement about the newest block. */
+    /** Makes the auditors publish a statement about the newest block. */
     const publish = async (by: readonly TestAuditor[], changes: Partial<Statement> = {}) => {
       const block = await chain.connection.ethers.provider.getBlock("latest");
       const text = serializeStatement({
@@ -211,7 +211,7 @@ describe("makeBundle", () => {
       expect(await codeOf({ threshold: 3 })).to.equal("AUDITORS_NOT_REACHED");
       expect(await codeOf({ keys: [a.key, c.key] })).to.equal("AUDITORS_NOT_REACHED");
       expect(await codeOf({ threshold: 0 })).to.equal("ARGUMENT_INVALID");
-      // Only the bundle contains a statement, never the reader's options.
+      // Only the bundle contains a statement. The reader's options never do.
       expect(await codeOf({ statement: bundle.statement })).to.equal("ARGUMENT_INVALID");
       const { statement, ...bare } = bundle;
       expect(await codeOf({}, bare)).to.equal("UNANCHORED");

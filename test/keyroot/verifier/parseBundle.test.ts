@@ -18,7 +18,7 @@ describe("parseBundle", () => {
   const text = JSON.stringify(good);
   const withChanges = (change: object): object => ({ ...good, ...change });
   const query = { userID: mine.userID, chainId: 1, contract: CONTRACT, expectedPublicKey: ANY_KEY };
-  /** The error of `parseBundle`, which `verifyBundle` throws, too. */
+  /** Returns the error of `parseBundle`. `verifyBundle` must throw the same error. */
   const errorOf = async (source: unknown) => {
     const error = await failure(verifyBundle(source, query, { pinned }));
     const parseError = refusalOf(() => parseBundle(source));

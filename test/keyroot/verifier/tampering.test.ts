@@ -9,14 +9,14 @@ import { verifyPublicKey } from "../../../packages/keyroot/src/verifier/verifyPu
 import { sampleRecords } from "../../support/samples.ts";
 import { type Answers, cannedAnswers } from "../../support/data/cannedAnswers.ts";
 
-/** Hashes, keys, ids, numbers, names. */
+/** Matches hashes, keys, user ids, numbers and names. */
 const WORD = /[\w+/=]+/g;
 
 describe("a man in the middle", () => {
   const [mine, ...others] = sampleRecords(4) as [KeyRecord, ...KeyRecord[]];
   const { userID } = mine;
   const { answers, fetchFrom, options } = cannedAnswers(makeMerkleFile([mine, ...others]));
-  /** Another batch, in which the user has another key. */
+  /** The answers for another batch, in which the user has another key. */
   const otherBatch = cannedAnswers(
     makeMerkleFile(others.map((other, i) => (i === 0 ? { ...other, userID } : other))),
   ).answers;
@@ -27,10 +27,10 @@ describe("a man in the middle", () => {
   const verify = (tampered: Answers) =>
     verifyPublicKey(userID, { ...options, expectedPublicKey: ANY_KEY, fetch: fetchFrom(tampered) });
 
-  /** Changes an answer. */
+  /** A change of an answer. */
   type Change = (answer: string) => string;
 
-  /** Replaces a few characters anywhere. */
+  /** Replaces some characters at any position. */
   const splice = fc
     .record({ at: fc.nat(), cut: fc.nat(8), put: fc.oneof(fc.string({ maxLength: 4 }), someOf(known)) })
     .map(({ at, cut, put }): Change => {
@@ -40,7 +40,10 @@ describe("a man in the middle", () => {
       };
     });
 
-  /** Replaces a word with another one, usually of the same length: a hash with a hash, a user with a user. */
+  /**
+   * Replaces a word with another word, which usually has the same length. A hash is replaced with a hash, and a user
+   * with a user.
+   */
   const swap = fc.record({ at: fc.nat(), by: fc.nat(), any: fc.boolean() }).map(({ at, by, any }): Change => {
     return (answer) => {
       const words = [...answer.matchAll(WORD)];

@@ -28,7 +28,7 @@ describe("verifyBundle", () => {
   const query: BundleQuery = { userID, chainId: 1, contract: CONTRACT, expectedPublicKey: ANY_KEY };
   const verify = (bundle: unknown, changes: Partial<BundleQuery> = {}, pinned: string | undefined = made.pinned) =>
     verifyBundle(bundle, { ...query, ...changes }, { pinned });
-  /** The good bundle with changes. */
+  /** Returns the valid bundle with these changes. */
   const withChanges = (change: object): PlainBundle => ({ ...good, ...change });
 
   describe("of a published key", () => {
@@ -71,7 +71,8 @@ describe("verifyBundle", () => {
     });
 
     it("verifies a bundle of at most 24 kB if the tries are as deep as on mainnet", () => {
-      // Eight full branches hold 4.3 billion entries: accounts are fewer, and the registry's users by far.
+      // Eight full branches have room for 4.3 billion entries. Mainnet has fewer accounts, and the registry has far
+      // fewer users.
       const { bundle } = plainBundle(proof, { accountDepth: 8, storageDepth: 8 });
       expect(bytesOf(bundle).length).to.be.within(20_000, 24_000);
     });
@@ -176,7 +177,7 @@ describe("verifyBundle", () => {
   });
 });
 
-/** A proof under a root whose first byte is zero, of one record alone. */
+/** Makes a proof for a single record with a root whose first byte is zero. */
 function makeShortRoot() {
   for (const record of sampleRecords(5000, 3)) {
     const file = makeMerkleFile([record]);

@@ -26,7 +26,7 @@ describe("verifyMany", () => {
   let stack: Stack;
   let published: PublishedRoot[];
   let options: VerifyManyOptions;
-  /** The requests so far: the methods in each RPC request, and the paths at the file host. */
+  /** The recorded requests: the methods in each RPC request, and the paths at the file host. */
   let requests: { rpc: string[][]; files: string[] };
 
   before(async () => {

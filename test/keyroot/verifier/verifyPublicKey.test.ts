@@ -26,13 +26,13 @@ describe("verifyPublicKey", () => {
   const [mine, other, late] = sampleRecords(3) as [KeyRecord, KeyRecord, KeyRecord];
   const { userID } = mine;
   const first = makeMerkleFile([mine, other]);
-  /** Has the first user again, with another key: the contract keeps the first root. */
+  /** The file of a second batch. It contains the first user with another key, but the contract keeps the first root. */
   const second = makeMerkleFile([late, { ...other, userID }]);
 
   let chain: LocalChain;
   let contract: string;
   let files: Listening;
-  /** Answers in place of the file host. */
+  /** Responds to requests instead of the file host. */
   let answerFiles: RequestListener | undefined;
   let valid: VerifyOptions & { rpc: Eip1193Provider };
 
@@ -67,7 +67,7 @@ describe("verifyPublicKey", () => {
   const verify = (options: Partial<VerifyOptions> = {}, user = userID) =>
     verifyPublicKey(user, { ...valid, ...options });
 
-  /** The chain, with one answer replaced. */
+  /** Makes a provider for the chain that replaces one answer. */
   const lying = (about: string, answer: unknown): Eip1193Provider => ({
     request: (args) => (JSON.stringify(args).includes(about) ? Promise.resolve(answer) : valid.rpc.request(args)),
   });
@@ -270,7 +270,7 @@ describe("verifyPublicKey", () => {
     it("leaves no open request that would keep the process running", async () => {
       const endpoint = closing(
         await serve((request, response) => {
-          // Of the two calls that are sent at once, one fails and the other is never answered.
+          // Two calls are sent at the same time. One fails, and the other never receives a response.
           void text(request).then((body) => body.includes("eth_chainId") && response.writeHead(500).end());
         }),
       );
@@ -282,7 +282,7 @@ describe("verifyPublicKey", () => {
     });
   });
 
-  /** Verifies in a separate process, and returns its output: the error's code. */
+  /** Verifies a key in a separate process, and returns its output, which is the error code. */
   async function inProcess(rpc: string, timeoutMs: number): Promise<string> {
     const options = { ...valid, rpc: undefined, limits: { timeoutMs } };
     const script = `
@@ -297,7 +297,7 @@ describe("verifyPublicKey", () => {
     return output;
   }
 
-  /** The chain's provider and the global fetch, and how many requests they sent. */
+  /** Returns the chain's provider and the global fetch. Both count their requests. */
   function counting() {
     const counted = {
       requests: 0,

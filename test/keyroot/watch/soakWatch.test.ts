@@ -1,10 +1,11 @@
 /**
- * Runs the watch of an app over an honest but faulty network. Requests time out, fail, are cut off, are limited, and reach nodes that
- * are behind. The device is offline or asleep, and the app is killed in the middle of a round. No alarm may be raised. Afterwards,
- * false answers in the same network must raise theirs. In the end, processes with a store in a folder are killed by SIGKILL.
+ * Runs an app's watch over an honest but faulty network. Requests time out, fail, are cut off, exceed rate limits, or
+ * reach nodes that are behind. The device is offline or asleep, and the app is killed during a round. No alarm may be
+ * raised. After this, false answers in the same network must raise alarms. At the end, processes with a store in a
+ * folder are killed with SIGKILL.
  *
- * `FAULTS=large npm test -- test/keyroot/watch/soakWatch.test.ts` runs 10,000 rounds, with reorganizations of the chain.
- * `FAULTS_SEED=2` selects other faults.
+ * `FAULTS=large npm test -- test/keyroot/watch/soakWatch.test.ts` runs 10,000 rounds, with reorganizations of the
+ * chain. `FAULTS_SEED=2` selects different faults.
  */
 import { expect } from "chai";
 import { spawn } from "node:child_process";
@@ -24,12 +25,12 @@ import { reported, SEED } from "../../support/faults.ts";
 import { isLarge } from "../../support/testSize.ts";
 import { startHardhat } from "../../support/chain/freshRegistry.ts";
 
-/** Hardhat's chain cannot be reorganized. */
+/** False for Hardhat's chain, which cannot be reorganized. */
 const canReorganize = isLarge && hasAnvil;
 const ROUNDS = isLarge ? 10_000 : 60;
 const APP = fileURLToPath(new URL("../../support/watch/watchUntilKilled.ts", import.meta.url));
 const PROCESS_KILLS = isLarge ? 40 : 4;
-/** A process starts in about 500 ms, and lives this long at most. */
+/** Maximum lifetime of a process in ms. A process starts in about 500 ms. */
 const MAX_LIFE_MS = 2000;
 
 describe("an app's watch over an honest but faulty network", function () {
@@ -59,7 +60,7 @@ describe("an app's watch over an honest but faulty network", function () {
   });
 });
 
-/** Kills an app's process again and again, at any moment, and starts it again with the same store. */
+/** Kills the process of an app repeatedly at random moments, and starts it again with the same store. */
 async function killProcesses(chain: WatchedChain) {
   const { rpc, chainId, contract, merkleUrl } = chain;
   const folder = await mkdtemp(join(tmpdir(), "keyroot-soak-watch-"));

@@ -25,7 +25,7 @@ import { failure } from "../../support/support.ts";
 const HOUR = 3_600_000;
 const ZERO = `0x${"0".repeat(64)}`;
 
-/** The content of an alarm's file, as far as the tests look at it. */
+/** The parts of an alarm's file that the tests check. */
 interface AlarmFile {
   format: string;
   code: string;
@@ -41,7 +41,7 @@ interface AlarmFile {
 describe("watch", () => {
   const [own, contact, late, never] = sampleRecords(4) as [KeyRecord, KeyRecord, KeyRecord, KeyRecord];
   let chain: WatchedChain;
-  /** The app: it starts with the first watch, and ends after the test. */
+  /** Controls the app, which starts with the first watch and ends after the test. */
   let app: AbortController;
   let network: FaultyFetch;
   let store: Map<string, string>;
@@ -76,7 +76,7 @@ describe("watch", () => {
       ...{ onAlarm: (alarm) => alarms.push(alarm), signal: app.signal, ...options },
     });
   };
-  /** The stored state, which follows its hash. */
+  /** Returns the stored state without the hash in front of it. */
   const stored = () => {
     const [text = ""] = store.values();
     return JSON.parse(text.slice(64)) as { users: Record<string, { reported: string[] }>; nextAt: number };
@@ -216,7 +216,7 @@ describe("watch", () => {
       let added = 40;
       let list: Contact[] = [...others, swapped];
       const watch = await start({ contacts: () => (list = [...strangers((added += 25), 25), ...list]) });
-      // The watch's own first round has the same list.
+      // The first round, which the watch starts itself, has the same list.
       const rounds = Math.ceil((others.length + 1 + 25) / 20);
       for (let i = 0; i < rounds; i++) await watch.check();
       expect(codes()).to.deep.equal(["CONTACT_KEY_MISMATCH"]);
@@ -307,7 +307,7 @@ describe("watch", () => {
         await watch.check();
         waits.push(stored().nextAt - time);
       }
-      // The watch has run a round by itself before.
+      // The watch has already started one round itself.
       const limits = [180_000, 300_000, 300_000, 300_000, 45_000];
       for (const [i, limit] of limits.entries()) expect(waits[i], String(i)).to.be.within(limit * 0.75, limit);
     });
@@ -320,7 +320,7 @@ describe("watch", () => {
           if (++calls === 1) throw new Error("The window is closed.");
         },
       });
-      // The watch's own first round may meet the error.
+      // The first round, which the watch starts itself, may fail with this error.
       await watch.check().catch(() => undefined);
       await watch.check();
       await watch.check();
@@ -392,7 +392,7 @@ describe("watch", () => {
         return [];
       };
       const tabs = await Promise.all(Array.from({ length: 5 }, () => start({ contacts, intervalMs: 100_000 })));
-      // Behind the first rounds of all tabs in the queue.
+      // This check runs after the first rounds of all tabs.
       await tabs[0]?.check();
       expect(rounds).to.equal(2);
     });

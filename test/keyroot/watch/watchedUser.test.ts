@@ -22,7 +22,7 @@ const at = (number: number): Evidence => ({
 const conditions = (user: WatchedUserState, expected?: string, isOwn = true) =>
   conditionsOf(userID, user, { expected, isOwn, fileLimitMs: 24 * HOUR });
 const codes = (...args: Parameters<typeof conditions>) => conditions(...args).map(({ code }) => code);
-/** A user whose key was read at block 100. */
+/** Returns a user whose key was read at block 100. */
 const published = (key = "key"): WatchedUserState => {
   const user: WatchedUserState = {};
   applyAnswer(user, root, at(100), 0);
@@ -188,7 +188,7 @@ describe("the state of a watched user", () => {
           else applyOutage(user, "TIMEOUT", i * HOUR);
         }
         const restored = JSON.parse(JSON.stringify(user)) as WatchedUserState;
-        // JSON omits what is undefined.
+        // Converts a value to JSON and back, which removes undefined fields.
         const plain = (value: unknown) => JSON.parse(JSON.stringify(value)) as unknown;
         expect(plain(conditions(restored, "key"))).to.deep.equal(plain(conditions(user, "key")));
       }),

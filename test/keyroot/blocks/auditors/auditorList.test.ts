@@ -31,10 +31,10 @@ const listOf = (auditors: readonly TestAuditor[], changes: Partial<AuditorList> 
     auditors: auditors.map(({ key, name }) => ({ key, url: `https://${name}/statements` })),
     ...changes,
   });
-/** The list that replaces alice by dave. */
+/** A list of auditors in which dave replaces alice. */
 const TEXT = listOf([bob, carol, dave]);
 
-/** The code of the refusal of a list; undefined if it is accepted. */
+/** Returns the error code for a list, or undefined if the list is accepted. */
 function codeOf(file: string | Uint8Array, now = NOW, place = PLACE): string | undefined {
   try {
     verifyAuditorList(parseSignedAuditorList(typeof file === "string" ? Buffer.from(file) : file), place, POLICY, now);
@@ -115,7 +115,7 @@ describe("a list of auditors", () => {
 
     it("if any byte is changed", () => {
       const bytes = Buffer.from(signedBy([alice, bob], TEXT, TIME));
-      // The text, and the first bytes of the signatures.
+      // The loop covers the text and the first bytes of the signatures.
       for (let i = 0; i < TEXT.length + 60; i++) {
         const changed = Buffer.from(bytes);
         changed.writeUInt8(changed.readUInt8(i) ^ 1, i);
@@ -143,7 +143,7 @@ describe("the auditors of a registry", () => {
   const start = (): Auditors => ({ policy: POLICY, folders: hosts.map(({ url }) => url), sequence: 0 });
   const search = { http: { timeoutMs: 30_000 }, now: NOW };
   const find = () => findAuditors(start(), lists, search);
-  /** Serves a list, whose folders are those of the hosts, with one signature on each host. */
+  /** Serves a list of auditors with one signature per host. The list contains the folders of these hosts. */
   const serve = (auditors: readonly TestAuditor[], by: readonly TestAuditor[], sequence = 1) => {
     const [{ url } = { url: "" }] = hosts;
     const text = listOf(auditors, { sequence, auditors: auditors.map(({ key }) => ({ key, url })) });

@@ -22,7 +22,7 @@ interface Vector {
   verdict: { verified?: { auditors: string[] } };
 }
 
-// Downloads 83 MB of Debian's packages, once.
+// The first run downloads 83 MB of Debian packages.
 if (testAll || PACKAGES.areCached)
   describe("golang.org/x/mod/sumdb/note, an independent implementation", () => {
     let folder: string;

@@ -25,7 +25,7 @@ const files = [records.slice(0, 2), records.slice(2, 5), records.slice(5)].map(m
 const [, file = never()] = files;
 const { userID } = records[2] ?? never();
 
-/** A statement about all files, in which this many users of the second file have an older root. */
+/** Makes a statement about all files. In the second file, this many users have an older root. */
 function worldWith(superseded: number) {
   const entries = files.map(({ tree, records }, i) => {
     return { root: tree.root, recordCount: records.length, userCount: records.length - (i === 1 ? superseded : 0) };
@@ -101,7 +101,7 @@ describe("a membership proof", () => {
 
 describe("the tree of roots", () => {
   const sha256 = (...parts: Uint8Array[]) => createHash("sha256").update(Buffer.concat(parts)).digest();
-  /** The tree of RFC 6962, section 2.1, as its text defines it. */
+  /** Computes the hash of a tree directly from the definition in RFC 6962, section 2.1. */
   const treeHash = (leaves: readonly string[]): Buffer => {
     if (leaves.length === 0) return sha256();
     if (leaves.length === 1) return sha256(Uint8Array.of(0), Buffer.from(leaves[0] ?? ""));

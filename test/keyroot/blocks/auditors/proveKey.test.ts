@@ -40,7 +40,7 @@ describeOnChains("a verifier with the options auditors and proofs", (chain) => {
   let files: Listening;
   /** The requests to the file host. */
   let asked: string[] = [];
-  /** Answers requests for leaf chunks instead of the file host. */
+  /** Responds to requests for leaf chunks instead of the file host. */
   let serveChunk: ((response: ServerResponse, path: string) => unknown) | undefined;
   before(async () => {
     hosts.push(...(await Promise.all(auditors.map(() => StatementHost.start()))));
@@ -68,7 +68,7 @@ describeOnChains("a verifier with the options auditors and proofs", (chain) => {
   const entryOf = ({ tree, records }: MerkleFile, superseded = 0): RootEntry => {
     return { root: tree.root, recordCount: records.length, userCount: records.length - superseded };
   };
-  /** Both auditors publish a statement about these roots, and the proofs of these roots. */
+  /** Makes both auditors publish a statement about these roots, and the proofs of the roots. */
   const statementOf = (
     entries: readonly RootEntry[],
     block: BlockJson = chain.head,
@@ -100,7 +100,9 @@ describeOnChains("a verifier with the options auditors and proofs", (chain) => {
   const keyOf = ({ pubKey }: KeyRecord) => ({ expectedPublicKey: pubKey });
   const verify = (record = mine, changes: Partial<VerifierOptions> = {}): Promise<VerifiedKey> =>
     createVerifier(options(changes)).verify(record.userID, keyOf(record));
-  /** Verifies from the whole file, with a storage proof: nothing weaker than without the option. */
+  /**
+   * Expects a verification with the whole file and a storage proof. Nothing is weaker than without the option proofs.
+   */
   const expectWholeFile = async (record = mine, changes: Partial<VerifierOptions> = {}) => {
     const verified = await verify(record, changes);
     expect(verified.record).to.deep.equal(record);
@@ -287,7 +289,8 @@ describeOnChains("a verifier with the options auditors and proofs", (chain) => {
     it("a key that the server swapped, whatever the file host and the endpoint return", async () => {
       const swapped = { ...other, userID };
       expect(await failure(verify(swapped))).to.have.property("code", "KEY_MISMATCH");
-      // The forged file has the swapped key, and its own chunk proves it. The statement does not have its root.
+      // The forged file contains the swapped key, which its own leaf chunk proves. The statement does not include the
+      // file's root.
       serveChunk = (response) => response.end([...makeLeafChunks(forged)][0]?.bytes);
       const info = `0x${forged.tree.root}${"1".padStart(64, "0")}`;
       chain.letLie(

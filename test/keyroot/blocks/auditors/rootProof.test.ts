@@ -120,7 +120,7 @@ describe("root proofs", () => {
     for (const lines of [[b, a, c], [a, b], [a, b, c, c], [], [a, a, a]])
       expect(parse([...lines, ""].join("\n"))).to.equal("STATEMENT_TREE_MISMATCH");
     expect(parse(text, treeOf(12))).to.equal("STATEMENT_TREE_MISMATCH");
-    // The same hash over another number of subtrees.
+    // The tree has the same hash, but a different number of subtrees.
     expect(parse(text, { ...treeOf(11), size: 3 })).to.equal("STATEMENT_TREE_MISMATCH");
   });
 });

@@ -56,7 +56,7 @@ describeOnChains("a verifier with the option auditors", (chain) => {
     now: () => time() * 1000,
     auditors: { keys: auditors.map(({ key }) => key), threshold: 2, urls: hosts.map(({ url }) => url), ...changes },
   });
-  /** Each auditor publishes its own file of this text. */
+  /** Makes each auditor publish its own file with this text. */
   const publish = (text: string, by = auditors) => {
     for (const [i, auditor] of by.entries()) hosts[i]?.files.set("latest", signedBy([auditor], text, time()));
   };
@@ -121,7 +121,7 @@ describeOnChains("a verifier with the option auditors", (chain) => {
         options(),
       );
       expect(outcomes.map((outcome) => "verified" in outcome)).to.deep.equal([true, true]);
-      // The next list of auditors, and the statement.
+      // Each host receives two requests: for the next list of auditors, and for the statement.
       expect(hosts.map(({ requests }) => requests)).to.deep.equal([2, 2, 2]);
     });
   });
@@ -216,7 +216,7 @@ describeOnChains("a verifier with the option auditors", (chain) => {
         ...{ chainId: chain.chainId, contract: chain.contract.toLowerCase(), sequence: 1, threshold: 2 },
         auditors: [bob, carol, dave].map(({ key }, i) => ({ key, url: urls[i] ?? never() })),
       });
-    /** Each of alice and bob publishes the list with the own signature. */
+    /** Makes alice and bob each publish the list with their own signature. */
     const replace = () => {
       const list = listFor(hosts.map(({ url }) => url));
       for (const [i, auditor] of [alice, bob].entries())
@@ -258,7 +258,7 @@ describeOnChains("a verifier with the option auditors", (chain) => {
       expect(await verify()).to.deep.equal([alice.key, bob.key]);
       replace();
       publish(textFor(chain.head), [carol, bob]);
-      // The cached key counts until the app has read the list.
+      // The cached key is accepted until the app has read the list.
       expect(await codeOf({ store })).to.equal("truth");
       expect(await verify()).to.deep.equal([carol.key, bob.key]);
     });

@@ -6,7 +6,7 @@ import { VECTORS } from "../../../support/data/vectors.ts";
 
 interface StatementVector {
   name: string;
-  /** Times are in seconds. */
+  /** All times are in seconds. */
   question: { chainId: number; contract: string; keys: string[]; threshold: number; now: number; maxAge?: number };
   input: { text: string } | { base64: string };
   verdict: object;

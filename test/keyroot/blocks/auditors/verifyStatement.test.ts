@@ -22,7 +22,7 @@ const [alice, bob, carol] = ["alice.example", "bob.example", "carol.example"].ma
 const OPTIONS: AuditorOptions = { keys: [alice.key, bob.key, carol.key], threshold: 2 };
 const signed = signedBy([alice, bob], TEXT, TIME);
 
-/** The code of the refusal of a statement; undefined if it is accepted. */
+/** Returns the error code for a statement, or undefined if the statement is accepted. */
 function codeOf(file: string | Uint8Array, options = OPTIONS, now = NOW, place = STATEMENT): string | undefined {
   try {
     verifyStatement(typeof file === "string" ? new TextEncoder().encode(file) : file, place, options, now);

@@ -17,11 +17,11 @@ const schema = JSON.parse(
   readFileSync(join(ROOT, "packages/keyroot/schemas/block-proof.schema.json"), "utf8"),
 ) as object;
 const isWellFormed = new Ajv2020({ strict: true }).compile(schema);
-/** The number of changed proofs: some take a second. */
+/** The number of changed proofs. Some of them take a second. */
 const CHANGES = isLarge ? 400 : 20;
 
 const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64");
-/** The proof of the last block of a sample of mainnet's answers. */
+/** Makes the proof of the last block in a sample of mainnet responses. */
 const proofOf = ({ bootstrapBytes, updatesBytes }: MainnetSample): BlockProof => ({
   ...{ format: "keyroot-block-proof-v1", chainId: 1, bootstrap: base64(bootstrapBytes) },
   updates: splitUpdates(updatesBytes).map(base64),
@@ -32,7 +32,7 @@ describe("block proofs of mainnet", function () {
   const folder = temporaryFolder();
   const [deneb = never(), electra = never()] = MAINNET_SAMPLES;
 
-  /** The hash that the library returns for a proof; undefined if it refuses it. */
+  /** Returns the block hash that the library finds in a proof, or undefined if the library refuses the proof. */
   const hashOf = async (proof: unknown, { checkpoint }: MainnetSample) => {
     try {
       return (await verifyBlockProof(proof, { chainId: 1, checkpoint, maxCheckpointAgeMs: 2 ** 43 })).blockHash;
@@ -41,14 +41,14 @@ describe("block proofs of mainnet", function () {
       throw error;
     }
   };
-  /** The hashes that the second verifier prints. */
+  /** Returns the block hashes that the second verifier prints. */
   const secondHashes = async (proofs: readonly unknown[], { checkpoint }: MainnetSample) => {
     const paths = proofs.map((_, i) => join(folder.path, `${i}.json`));
     await Promise.all(paths.map((path, i) => writeFile(path, JSON.stringify(proofs[i]))));
     const args = [SECOND_VERIFIER, checkpoint, ...paths];
     const { stdout } = await promisify(execFile)(process.execPath, args, { maxBuffer: 2 ** 24 }).catch(
       (error: unknown) => {
-        // The exit code of a refused proof.
+        // The second verifier exits with code 1 if it refuses a proof.
         if ((error as { code: unknown }).code !== 1) throw error;
         return error as { stdout: string };
       },
@@ -74,7 +74,7 @@ describe("block proofs of mainnet", function () {
     const flipped = (text: string) => {
       const bytes = Buffer.from(text, "base64");
       seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
-      // Half of the changes are outside the committee, in the last 1,800 bytes.
+      // Half of the changes affect the last 1,800 bytes, which are outside the committee.
       const at = seed % 2 === 0 ? seed % bytes.length : bytes.length - 1 - (seed % 1800);
       bytes.writeUInt8(bytes.readUInt8(at) ^ (1 << (seed >>> 29)), at);
       return bytes.toString("base64");

@@ -16,10 +16,10 @@ import { ENDLESS_MS } from "../../../support/endless.ts";
 const [sample = never()] = MAINNET_SAMPLES;
 const items = splitUpdates(sample.updatesBytes);
 const [finality = never()] = items.slice(-1);
-/** The newest update, as a finality update: without the next committee. */
+/** The newest update in the form of a finality update, which does not contain the next committee. */
 const { fork } = sample;
 
-/** The offsets of an update's variable parts become those of a finality update. */
+/** Converts an update to a finality update, and adjusts the offsets of its variable parts. */
 async function finalityBytes(): Promise<Uint8Array> {
   const { FORKS } = await import("keyroot/beacon/protocol");
   return FORKS[fork].layouts.finality_update.encode(FORKS[fork].layouts.update.decode(finality));
@@ -29,7 +29,7 @@ describe("follow", () => {
   const closing = closedAfterEach();
   const [newest = never()] = sample.updates.slice(-1);
   const newestSlot = Number(Buffer.from(newest.finalized_header.beacon.slot).readBigUInt64LE());
-  /** Some minutes after the newest update. */
+  /** A time some minutes after the newest update. */
   const nowMs = timeOf(mainnet, newestSlot) + 1_200_000;
   let honest: BeaconAnswers;
 

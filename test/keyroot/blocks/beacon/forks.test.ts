@@ -79,7 +79,7 @@ describe("the forks of the consensus layer", () => {
 
   describe("from Gloas on", () => {
     const network = networkWith({ fulu: 0, gloas: 12 });
-    /** The hash's branch in a block of Fulu, in the longer form of Gloas. */
+    /** The branch of the block hash in a Fulu block, in the longer form of Gloas. */
     const inGloasForm = ({ beacon }: LightClientHeader, extra: number): LightClientHeader => {
       const depth = Math.floor(Math.log2(forkAt(network, START).blockHash ?? NaN));
       const hash = Buffer.from(BLOCK.slice(2), "hex");

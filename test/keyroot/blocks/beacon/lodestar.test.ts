@@ -15,10 +15,10 @@ type Pair = [bootstrap: Uint8Array, update: Uint8Array];
 
 const PROGRAM = join(import.meta.dirname, "lodestar.mjs");
 const CURRENT_SLOT = slotAt(mainnet, Date.UTC(2026, 0, 1));
-/** The number of changed pairs for each sample: Lodestar takes up to a second for each. */
+/** The number of changed pairs per sample. Lodestar takes up to a second for each pair. */
 const CHANGES = isLarge ? 200 : 20;
 
-/** A copy with one bit changed: of the last 1,800 bytes, which are not keys, or of all. */
+/** Returns a copy with one changed bit. The bit is in any byte, or in the last 1,800 bytes, which contain no keys. */
 function flip(bytes: Uint8Array, seed: number): Uint8Array {
   const changed = new Uint8Array(bytes);
   const number = Math.imul(seed + 1, 2_654_435_761) >>> 0;
@@ -27,7 +27,7 @@ function flip(bytes: Uint8Array, seed: number): Uint8Array {
   return changed;
 }
 
-/** The slot of the finalized header after a pair; null if the bootstrap is refused. */
+/** Returns the slot of the finalized header after a bootstrap and an update, or null if the bootstrap is refused. */
 function slotAfter({ fork, checkpoint }: MainnetSample, [bootstrap, update]: Pair): number | null {
   const { layouts } = FORKS[fork];
   const unless = <T>(work: () => T): T | undefined => {
@@ -44,7 +44,7 @@ function slotAfter({ fork, checkpoint }: MainnetSample, [bootstrap, update]: Pai
   return (next ?? state).slot;
 }
 
-// Downloads 63 MB from npm.
+// The installation downloads 63 MB from npm.
 if (testAll)
   describe("Lodestar's light client, an independent implementation", function () {
     this.timeout(1_200_000);

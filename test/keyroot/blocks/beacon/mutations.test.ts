@@ -6,11 +6,11 @@ import { never } from "../../../support/support.ts";
 import { WorkCounter } from "../../../support/countWork.ts";
 import { isLarge } from "../../../support/testSize.ts";
 
-/** The number of changed answers: 20,000 with FAULTS=large. */
+/** The number of changed responses. FAULTS=large uses 20,000. */
 const COUNT = isLarge ? 20_000 : 400;
 const CURRENT_SLOT = slotAt(mainnet, Date.UTC(2026, 0, 1));
 
-/** Numbers from 0 to 1, the same in each run. */
+/** Makes a generator of numbers from 0 to 1, which are the same in each run. */
 function makeRandom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -19,11 +19,14 @@ function makeRandom(seed: number): () => number {
   };
 }
 
-/** A changed copy: another bit or byte, a part that is deleted, repeated, moved or zero, or other bytes at the end. */
+/**
+ * Returns a changed copy. A bit or byte is changed, a part is deleted, repeated, moved or filled with zeros, or bytes
+ * are appended.
+ */
 function mutate(bytes: Uint8Array, random: () => number): Uint8Array {
   const below = (limit: number) => Math.floor(random() * limit);
   const changed = Buffer.from(bytes);
-  // Most bytes are keys. Half of the changes are outside of them, where the headers, branches and offsets are.
+  // Most bytes are keys. For this reason, half of the changes affect the other bytes: headers, branches and offsets.
   const at = random() < 0.5 ? below(changed.length) : (changed.length - 1 - below(1800)) % changed.length;
   const length = 1 + below(64);
   switch (below(7)) {
@@ -56,12 +59,12 @@ describe("the light client with changed bytes in mainnet responses", function ()
     const state = startAt(mainnet, checkpoint, bootstrap);
     const [updateBytes = never()] = splitUpdates(updatesBytes);
     const [update = never()] = updates;
-    /** The slot of a signature is not signed itself: another one of the same period and fork is as true. */
+    /** The slot of a signature is not signed. Any slot of the same period and fork is equally valid. */
     const withSlotOf = (changed: Uint8Array) => {
       const { signature_slot: slot } = update;
       return Buffer.from(layouts.update.encode({ ...layouts.update.decode(changed), signature_slot: slot }));
     };
-    /** The most work for one verification: as many absent members as the rules allow. */
+    /** Removes as many signers as the rules allow, because this is the most work for a verification. */
     const withFewest = (bytes: Uint8Array) => {
       if (bytes !== updateBytes) return bytes;
       const changed = structuredClone(update);
@@ -90,7 +93,7 @@ describe("the light client with changed bytes in mainnet responses", function ()
 
       it(`does at most ten times as much work for a changed ${what} of period ${period} as for the valid one`, () => {
         using counter = new WorkCounter();
-        // The first verification also fills tables.
+        // The first verification also fills internal tables.
         read(bytes);
         const valid = counter.count(() => read(bytes));
         const random = makeRandom(period + 1);

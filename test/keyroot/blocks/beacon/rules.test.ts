@@ -32,7 +32,7 @@ const stateOf = (bootstrap: Bootstrap, network: BeaconNetwork = TEST_NETWORK) =>
 const partsAt = (finalizedSlot: number): UpdateParts => ({
   ...{ finalizedSlot, attestedSlot: finalizedSlot + 1, signatureSlot: finalizedSlot + 2, blockHash: hashOf("b") },
 });
-/** A copy in which every byte can be changed. */
+/** Returns a copy in which every byte can be changed. */
 const copy = <T>(value: T): T => structuredClone(value);
 const flip = (bytes: Uint8Array | undefined, at = 0) => {
   if (bytes === undefined) throw new RangeError("There is nothing to change.");

@@ -309,7 +309,7 @@ describe("PartnerClient", () => {
     const user = { status: 201, ...shadowUser };
     const listed = { ...shadowUser, deactivated: null };
 
-    /** A client whose service exchanges tokens, and sends this answer to every other operation. */
+    /** Makes a client whose service exchanges tokens, and sends this response to every other operation. */
     const answered = async (answer: unknown) => {
       const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
       const jwt = `${part({})}.${part({ iat: 1, exp: 2 })}.c2ln`;

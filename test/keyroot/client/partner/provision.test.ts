@@ -33,7 +33,10 @@ describe("provision", () => {
       context: `device ${i % 3}`,
     }));
 
-  /** Runs a list and records each user's token in `tokens`. Throws a user's error unless `errors` collects them. */
+  /**
+   * Provisions a list, and records each user's token in `tokens`. Throws the error of a user unless `errors` collects
+   * it.
+   */
   const run = async (
     users: Iterable<UserToProvision> | AsyncIterable<UserToProvision>,
     options: ProvisionOptions,
@@ -68,7 +71,7 @@ describe("provision", () => {
     const [users, runId] = [list(300), randomUUID()];
     const first = new Map<string, string>();
 
-    // The caller aborts.
+    // First interruption: the caller aborts.
     const controller = new AbortController();
     const onProgress = (done: number) => {
       if (done === 40) controller.abort();
@@ -77,14 +80,15 @@ describe("provision", () => {
     expect(await failure(aborted)).to.include({ code: "ABORTED" });
     expect(first.size).to.equal(40);
 
-    // The network fails during requests. Some answers are lost after the service acted.
+    // Second interruption: the network fails during requests. Some responses are lost after the service has processed
+    // the request.
     let requests = 0;
     proxy.disturb(() => (++requests > 15 ? "reset after" : requests % 5 === 0 ? "reset before" : undefined));
     expect(await failure(run(users, { runId, concurrency: 14 }, first))).to.include({ code: "UNREACHABLE" });
     expect(first.size).to.be.within(41, 150);
     proxy.disturb(() => undefined);
 
-    // The caller stops iterating.
+    // Third interruption: the caller stops iterating.
     for await (const outcome of client.provision(users, { runId, concurrency: 100 })) {
       if (!("token" in outcome)) throw outcome.error;
       first.set(outcome.user.userID, outcome.token);
@@ -208,7 +212,7 @@ describe("provision", () => {
     const error = await failure(run(list(200), { runId: randomUUID(), concurrency: 20 }, new Map(), refused));
     expect(error).to.include({ name: "ServiceError", status: 401 });
     expect(refused).to.be.empty;
-    // The whole list takes 20 requests.
+    // The whole list would take 20 requests.
     expect(created).to.be.below(20);
   });
 

@@ -38,7 +38,7 @@ describe("UserClient.register", () => {
     ...{ state: "pending", ...keyFieldsOf(keys), possession: "proven", conflicting_keys: [] },
   };
 
-  /** A client of a service that answers with this challenge, and what the client sends. */
+  /** Makes a client whose service returns this challenge, and records the requests of the client. */
   function client(changes: Record<string, unknown> = {}, options: Partial<UserClientOptions> = {}) {
     const sent: { url: string; body: string }[] = [];
     const fetch = ((url: string, { body }: { body: string }) => {
@@ -110,7 +110,7 @@ describe("UserClient.register", () => {
   });
 
   it("includes the real name of the relaying service in the response to a relayed challenge", async () => {
-    // A relayed challenge: the ephemeral key and nonce are another service's, the names are changed in transit.
+    // A relayed challenge has the ephemeral key and the nonce of another service. Its names were changed in transit.
     const elsewhere = { ...statement, service: "https://other.example" };
     const relayed = makeChallenge(elsewhere);
     const { user, responses } = client({ ephemeral_key: bytesToBase64(relayed.ephemeralKey) });

@@ -124,7 +124,7 @@ describe("UserClient", () => {
 
   describe("publicKeyOf", () => {
     const [mine, other] = [keys, otherKeys].map(({ publicKey }) => makeKeyRecord(randomUserID(), publicKey));
-    /** A verifier of canned answers, in which this user has this key. */
+    /** Makes a verifier from recorded answers, in which this user has this key. */
     const verifierOf = (record = mine) => {
       const { answers, options, fetchFrom } = cannedAnswers(makeMerkleFile([{ ...record, userID } as KeyRecord]));
       return createVerifier({ ...options, fetch: fetchFrom(answers) });
