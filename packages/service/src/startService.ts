@@ -24,64 +24,61 @@ import { WebhookKeys } from "./webhooks/webhookKeys.ts";
 import { VARIABLES } from "./config/variables.ts";
 import { WebhookWorker } from "./webhooks/worker.ts";
 
-/** The interval at which sealed copies of tokens (after 24 hours) and expired challenges are deleted, in ms. */
+/** Interval in ms at which sealed copies of tokens (after 24 hours) and expired challenges are deleted. */
 const DROP_MS = 60 * 60 * 1000;
 
-/** The interval at which expired dashboard sessions are deleted, in ms. */
+/** Interval in ms at which expired dashboard sessions are deleted. */
 const DROP_SESSIONS_MS = 10 * 60 * 1000;
 
-/** The interval at which request counts of past minutes are deleted, in ms. */
+/** Interval in ms at which request counts of past minutes are deleted. */
 const DROP_COUNTS_MS = 60 * 1000;
 
-/** The interval at which old events and ended webhook secrets are deleted, in ms. */
+/** Interval in ms at which old events and replaced webhook secrets are deleted. */
 const DROP_EVENTS_MS = 60 * 60 * 1000;
 
-/** The interval of the check for published roots that are due for comparison, in ms. */
+/** Interval in ms at which the service looks for published roots that are due for comparison. */
 const RECHECK_MS = 60 * 60 * 1000;
 
-/** The interval at which old audit log entries are deleted, in ms. */
+/** Interval in ms at which old audit log entries are deleted. */
 const DROP_ENTRIES_MS = 10 * 60 * 1000;
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** Assumed interval of publications by the operator's command. */
+/** Assumed interval of publications by the operator's command, in seconds. */
 const DAY_SECONDS = 24 * 60 * 60;
-/** The time that a publication may take until its blocks are final, on any chain. */
+/** Maximum time until the blocks of a publication are final on any chain, in seconds. */
 const BATCH_SECONDS = 60 * 60;
 
-/** A service that accepts requests. */
+/** A running service. */
 export interface RunningService {
-  /** `http://<address>:<port>`, without a trailing slash. */
+  /** The service's URL, `http://<address>:<port>`, without a trailing slash. */
   readonly url: string;
-  /** The URL of /healthz, /readyz and /metrics, of the same form; undefined if they are not served. */
+  /** The URL that serves /healthz, /readyz and /metrics, in the same form. Undefined if they are not served. */
   readonly monitoringUrl: string | undefined;
   /**
-   * Lets /readyz respond 503 and waits for `shutdownDelay`. Then it stops accepting requests, finishes those in progress, and
-   * closes the databases.
+   * Stops the service. /readyz responds with 503 for the time `shutdownDelay`. Then the service accepts no more
+   * requests, finishes those in progress, and closes the databases.
    */
   close(): Promise<void>;
 }
 
-/** The options of `startService`: the configuration, and a signer. */
+/** Options of `startService`: the configuration and a signer. */
 export interface StartServiceOptions extends ServiceConfig {
   /**
-   * Signs the publishing transactions of the registry's owner. Default: the signer of the environment variables
-   * (`openSigner`), otherwise the chain's endpoint.
+   * Signs publishing transactions as the registry's owner. Default: the signer in the environment variables
+   * (`openSigner`), or else the chain's endpoint.
    */
   signer?: Signer | undefined;
-  /** For a local stack: whether each region has a separate database in memory. Default false. */
+  /** Whether each region has a separate database in memory, for a local stack. Default false. */
   separateRegions?: boolean | undefined;
 }
 
 /**
- * Starts the partner service: opens its databases, checks their tables (creates them in PGlite), and listens.
+ * Starts the partner service. It opens the databases, checks their tables (PGlite's tables are created), and listens.
  * @param options the configuration. Default `readConfig(process.env)`
  * @throws ArgumentError CONFIGURATION_INVALID, SCHEMA_OUTDATED, DATABASE_LOCKED; TransportError PORT_UNAVAILABLE
  * @example
  * ```ts
- * import { startService } from "@keyroot/operator";
- *
- * const service = await startService({ adminToken: process.env.ADMIN_TOKEN, port: 0, databaseFolder: null });
- * console.log(service.url);
- * await service.close();
+ * import { startService } from "@keyroot/service"; const service = await startService({ adminToken:
+ * process.env.ADMIN_TOKEN, port: 0, databaseFolder: null }); console.log(service.url); await service.close();
  * ```
  */
 export async function startService(options: StartServiceOptions = readConfig(process.env)): Promise<RunningService> {
@@ -162,7 +159,7 @@ export async function startService(options: StartServiceOptions = readConfig(pro
     starting.defer(every(DROP_ENTRIES_MS, logger, "deleting old entries of the audit log", dropEntries));
   }
 
-  // Closed after the API, so that /readyz reports that the service is stopping.
+  // Monitoring closes after the API, so that /readyz can report that the service is stopping.
   const countPending = (limit: number) => webhookDeliveries.countPending(limit);
   const monitoring = makeMonitoring({
     ...{ databases, logger, rateLimit: config.rateLimit },
@@ -191,7 +188,7 @@ export async function startService(options: StartServiceOptions = readConfig(pro
 }
 
 /**
- * @param variable the environment variable of the port
+ * @param variable the environment variable that sets the port
  * @returns the URL
  * @throws TransportError PORT_UNAVAILABLE
  */
@@ -207,7 +204,7 @@ async function listen(app: App, host: string, port: number, variable: string): P
   return `http://${family === "IPv6" ? `[${address}]` : address}:${bound}`;
 }
 
-/** Repeats a task at intervals. @returns stops it, after the statement that is in progress */
+/** Repeats a task at intervals. @returns a function that stops it after the statement in progress */
 function every(
   ms: number,
   logger: FastifyBaseLogger,
@@ -230,7 +227,7 @@ function every(
   };
 }
 
-/** @returns stops it, after the round that is in progress */
+/** @returns a function that stops publishing after the round in progress */
 function publishInBackground(
   publisher: KeyPublisher,
   schedule: Schedule,
@@ -256,7 +253,7 @@ function publishInBackground(
   };
 }
 
-/** Compares the published roots that are due, unless a replica publishes. */
+/** Compares the published roots that are due, unless a replica is publishing. */
 async function recheckPublished(publisher: KeyPublisher, logger: FastifyBaseLogger): Promise<void> {
   try {
     for (const difference of (await publisher.recheck()).differences)
@@ -266,13 +263,13 @@ async function recheckPublished(publisher: KeyPublisher, logger: FastifyBaseLogg
   }
 }
 
-/** A database in memory needs only keys that end with the process. */
+/** A database in memory uses new keys, because both end with the process. */
 async function webhookKeysOf({ webhookKeys, databaseUrl, databaseFolder }: ResolvedConfig) {
   if (webhookKeys !== undefined) return WebhookKeys.read(webhookKeys);
   return databaseUrl === undefined && databaseFolder === null ? new WebhookKeys([randomBytes(32)]) : undefined;
 }
 
-/** @returns stops it, after the requests that are in progress */
+/** @returns a function that stops deliveries after the requests in progress */
 function deliverInBackground(
   { webhookEndpoints: endpoints, webhookDeliveries: deliveries, webhookSender: sender, now }: ServiceContext,
   { observeDelivery: onAttempt }: Monitoring,

@@ -2,15 +2,15 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { MAX_SESSION_MS } from "./sessions.ts";
 
 /**
- * Browsers accept a cookie with this prefix only with Secure, with Path=/ and from this host itself (RFC 6265bis, section
- * 4.1.3.2). They treat http://localhost as secure.
+ * The session cookie's name. Browsers accept a cookie with this prefix only with Secure, with Path=/ and from this host
+ * itself (RFC 6265bis, section 4.1.3.2). They treat http://localhost as secure.
  */
 const NAME = "__Host-keyroot";
 const ATTRIBUTES = { path: "/", httpOnly: true, secure: true, sameSite: "strict" } as const;
-/** 256 bits in base64url. */
+/** The form of the cookie's value: 256 bits in base64url. */
 const FORM = /^[A-Za-z0-9_-]{43}$/;
 
-/** @returns undefined without a cookie of the right form */
+/** @returns undefined if the request has no cookie of the valid form */
 export function sessionCookieOf({ cookies }: FastifyRequest): string | undefined {
   const value = cookies[NAME];
   return value !== undefined && FORM.test(value) ? value : undefined;

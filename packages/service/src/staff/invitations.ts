@@ -15,23 +15,23 @@ import {
 } from "./staff.ts";
 import { invitations, type Role, staff } from "./tables.ts";
 
-/** Lifetime of an invitation link. */
+/** Lifetime of an invitation link in ms. */
 const INVITATION_MS = 15 * 60 * 1000;
-/** Maximum people per partner. */
+/** Maximum number of people per partner. */
 const MAX_STAFF = 200;
 
-/** A new invitation, at the only time when its token is available. */
+/** A new invitation with its token, which is not stored and cannot be read later. */
 export interface Invitation {
   personID: string;
   name: string;
   role: Role;
-  /** 256 random bits in base64url. */
+  /** The token of the link: 256 random bits in base64url. */
   token: string;
-  /** Milliseconds since 1970. */
+  /** Time of expiry in milliseconds since 1970. */
   expires: number;
 }
 
-/** Stores invitations to the dashboard, in the home database. A null `bizID` stands for the operator. */
+/** Stores invitations to the dashboard in the home database. A null `bizID` means the operator. */
 export class InvitationStore {
   readonly #home: Database;
 
@@ -39,10 +39,7 @@ export class InvitationStore {
     this.#home = home;
   }
 
-  /**
-   * Adds a person, with an invitation.
-   * @throws ServiceError NAME_TAKEN, STAFF_LIMIT_REACHED
-   */
+  /** Adds a person and creates an invitation. @throws ServiceError NAME_TAKEN, STAFF_LIMIT_REACHED */
   add(bizID: string | null, name: string, role: Role, now: number, author: Author): Promise<Invitation> {
     return this.#home.transaction(async (transaction) => {
       await lockPartner(transaction, bizID);
@@ -51,7 +48,7 @@ export class InvitationStore {
       if ((active?.people ?? 0) >= MAX_STAFF)
         throw new ServiceError(409, "STAFF_LIMIT_REACHED", `There are ${MAX_STAFF} people: remove one first.`);
       const person = { personID: randomUUID(), bizID, name, role, created: now };
-      // Under the lock, no other request adds this name.
+      // The lock prevents other requests from adding this name.
       const named = await transaction
         .select()
         .from(staff)
@@ -64,9 +61,9 @@ export class InvitationStore {
   }
 
   /**
-   * Invites a person again, and ends the person's earlier invitation, passkeys and sessions.
-   * @returns undefined when the partner has no such person
-   * @throws ServiceError LAST_ADMINISTRATOR when no other administrator could sign in
+   * Invites a person again. The person's earlier invitation, passkeys and sessions end.
+   * @returns undefined if the partner has no such person
+   * @throws ServiceError LAST_ADMINISTRATOR if no other administrator could sign in
    */
   again(bizID: string | null, personID: string, now: number, author: Author): Promise<Invitation | undefined> {
     return this.#home.transaction(async (transaction) => {
@@ -78,8 +75,8 @@ export class InvitationStore {
   }
 
   /**
-   * Invites the person with this name, for the operator: a new person, or one who lost the passkeys. Unlike a partner's
-   * administrator, the operator may invite the last administrator again.
+   * Invites the person with this name for the operator: a new person, or a person who lost all passkeys. The operator
+   * may invite the last administrator again, but a partner's administrator may not.
    * @throws ServiceError STAFF_LIMIT_REACHED
    */
   async byName(bizID: string | null, name: string, role: Role, now: number, author: Author): Promise<Invitation> {
@@ -92,7 +89,7 @@ export class InvitationStore {
     return invitation ?? this.add(bizID, name, role, now, author);
   }
 
-  /** The id of the person who is invited by a link. @returns undefined for an unknown, used or replaced link */
+  /** Finds the person whom a link invites. @returns the person's id; undefined for an unknown, used or replaced link */
   async findPerson(token: string): Promise<string | undefined> {
     const tokenHash = hashSecret(token);
     const [found] = await this.#home.select().from(invitations).where(eq(invitations.tokenHash, tokenHash));
@@ -100,16 +97,13 @@ export class InvitationStore {
   }
 }
 
-/**
- * Uses an invitation up. @returns false when it is unknown, used, replaced or expired. The answer is the same for each
- * reason
- */
+/** Uses up an invitation. @returns false if the invitation is unknown, used, replaced or expired */
 export async function useInvitation(transaction: Transaction, token: string, now: number): Promise<boolean> {
   const isValid = and(eq(invitations.tokenHash, hashSecret(token)), gt(invitations.expires, now));
   return (await transaction.delete(invitations).where(isValid).returning()).length > 0;
 }
 
-/** Disables the old passkeys before the new link is shown. */
+/** Creates a new invitation. The person's old passkeys end before the new link is shown. */
 async function inviteAgain(transaction: Transaction, person: Person, now: number, author: Author): Promise<Invitation> {
   await endAccess(transaction, person.personID);
   return invite(transaction, person, now, author);

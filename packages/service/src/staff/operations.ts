@@ -157,7 +157,7 @@ function toStaffMember({ created, lastSignIn, invitationExpires, passkeys, ...pe
   return { ...toPerson(person), ...times, passkeys };
 }
 
-/** The link's token is in the fragment, which browsers do not send. */
+/** The link contains the token in its fragment, because browsers do not send fragments to servers. */
 function toInvitation(invitation: Invitation, { context, request }: Pick<Call, "context" | "request">) {
   const url = `${baseUrlOf(context, request)}/dashboard/#/invitation/${invitation.token}`;
   return { ...toPerson(invitation), url, expires: invitation.expires };

@@ -7,10 +7,10 @@ import { CHALLENGE_MS, type Purpose, type Session } from "./sessions.ts";
 import type { Passkey } from "./passkeys.ts";
 import type { Person } from "./staff.ts";
 
-/** The algorithms of authenticators: Ed25519, ES256 and RS256 (IANA, COSE Algorithms). */
+/** Signature algorithms that passkeys may use: Ed25519, ES256 and RS256 (IANA, COSE Algorithms). */
 const ALGORITHMS = [-8, -7, -257];
 
-/** The fields of a browser's answer that the check uses. */
+/** The fields of a browser's response that the check uses. */
 export type AnswerTo<Options extends "register" | "authenticate"> = Pick<
   Options extends "register" ? RegistrationResponseJSON : AuthenticationResponseJSON,
   "id" | "rawId" | "type" | "response"
@@ -44,7 +44,7 @@ export class Passkeys {
     return options;
   }
 
-  /** Verifies the new passkey. @throws ServiceError PASSKEY_REFUSED */
+  /** Verifies a new passkey. @throws ServiceError PASSKEY_REFUSED */
   async verifyRegistration(answer: AnswerTo<"register">, session: Session, request: FastifyRequest): Promise<Passkey> {
     const { verifyRegistrationResponse } = await load();
     const { registrationInfo } = await refusing(() =>
@@ -61,7 +61,7 @@ export class Passkeys {
     return { credentialID, publicKey: Buffer.from(publicKey).toString("base64url"), counter, transports };
   }
 
-  /** The options of `navigator.credentials.get`: to sign in, or to verify the session's person. */
+  /** The options of `navigator.credentials.get`, to sign in or to verify the session's person. */
   async authenticationOptions(session: Session | undefined, request: FastifyRequest) {
     const { generateAuthenticationOptions } = await load();
     const { passkeys, sessions, now } = this.#context;
@@ -78,7 +78,7 @@ export class Passkeys {
   }
 
   /**
-   * Verifies a passkey's signature: any person's to sign in, otherwise that of the session's person.
+   * Verifies a passkey's signature: any person's passkey to sign in, otherwise a passkey of the session's person.
    * @throws ServiceError PASSKEY_REFUSED
    */
   async verifyAuthentication(
@@ -116,12 +116,12 @@ export class Passkeys {
   }
 }
 
-/** Loaded on demand, because it loads parsers of certificates. */
+/** Loads the WebAuthn library on demand, because it loads certificate parsers. */
 function load() {
   return import("@simplewebauthn/server");
 }
 
-/** The library throws an `Error` for each invalid answer. Database errors are passed on. */
+/** Converts the library's errors for invalid responses. Database errors are passed on. */
 async function refusing<T>(verify: () => Promise<T>): Promise<T> {
   try {
     return await verify();

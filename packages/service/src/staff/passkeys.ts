@@ -6,33 +6,32 @@ import { recordUse, type Session, sessionRequired } from "./sessions.ts";
 import { lockStaff, type Person } from "./staff.ts";
 import { passkeyChallenges, passkeys, sessions, staff } from "./tables.ts";
 
-/** Maximum passkeys per person. */
+/** Maximum number of passkeys per person. */
 const MAX_PASSKEYS = 10;
 
 /** A passkey (WebAuthn, public-key credential). */
 export interface Passkey {
-  /** The id of the passkey, in base64url. */
+  /** The passkey's id in base64url. */
   credentialID: string;
-  /** A COSE key in base64url. */
+  /** The public key as a COSE key in base64url. */
   publicKey: string;
-  /** The authenticator's signature counter; 0 if it has none. */
+  /** The authenticator's signature counter. 0 if the authenticator has none. */
   counter: number;
-  /** WebAuthn transports of the authenticator, such as "internal". */
+  /** The authenticator's WebAuthn transports, such as "internal". */
   transports: string[];
 }
 
-/** A passkey in a person's list of passkeys. */
 export interface PasskeyInfo {
   credentialID: string;
-  /** The device, or another name that the person chose; null if there is none. */
+  /** The device, or another name that the person chose. Null if the passkey has no name. */
   name: string | null;
-  /** Milliseconds since 1970. */
+  /** Creation time in milliseconds since 1970. */
   created: number;
-  /** Milliseconds since 1970; null before its first use. */
+  /** Time of the last use in milliseconds since 1970. Null before the first use. */
   lastUsed: number | null;
 }
 
-/** Stores passkeys, in the home database. */
+/** Stores passkeys in the home database. */
 export class PasskeyStore {
   readonly #home: Database;
 
@@ -41,7 +40,7 @@ export class PasskeyStore {
   }
 
   /**
-   * Adds a passkey for a session's person, and ends the person's other challenges for new passkeys.
+   * Adds a passkey for a session's person. The person's other challenges for new passkeys end.
    * @throws ServiceError SESSION_REQUIRED, PASSKEY_REFUSED, PASSKEY_LIMIT_REACHED
    */
   add(
@@ -58,7 +57,7 @@ export class PasskeyStore {
       const earlier = await transaction.select().from(passkeys).where(eq(passkeys.personID, personID));
       if (earlier.length >= MAX_PASSKEYS)
         throw new ServiceError(409, "PASSKEY_LIMIT_REACHED", `You have ${MAX_PASSKEYS} passkeys: remove one first.`);
-      // Only the first passkey needs no verification. An older request must not add a second one.
+      // Only the first passkey needs no verification, so an older request must not add a second one.
       if (known === 0 && earlier.length > 0)
         throw new ServiceError(403, "PASSKEY_REFUSED", "Another passkey was added in the meantime: try again.");
       const row = { ...passkey, personID, transports: passkey.transports.join(","), created: now };
@@ -76,7 +75,7 @@ export class PasskeyStore {
     });
   }
 
-  /** The person's passkeys in the order of creation. */
+  /** Lists a person's passkeys in the order of creation. */
   async listOf(personID: string): Promise<(Passkey & PasskeyInfo)[]> {
     const rows = await this.#home
       .select()
@@ -86,7 +85,7 @@ export class PasskeyStore {
     return rows.map((row) => ({ ...row, transports: row.transports.split(",").filter(Boolean) }));
   }
 
-  /** @returns undefined when there is no such passkey */
+  /** @returns undefined if there is no such passkey */
   async get(credentialID: string): Promise<{ passkey: Passkey; person: Person } | undefined> {
     const [found] = await this.#home
       .select({
@@ -101,26 +100,26 @@ export class PasskeyStore {
     return { passkey: { ...passkey, transports: passkey.transports.split(",").filter(Boolean) }, person };
   }
 
-  /** Renames one of a person's passkeys. @returns false when the person has no such passkey */
+  /** Renames one of a person's passkeys. @returns false if the person has no such passkey */
   async rename({ personID }: Person, credentialID: string, name: string): Promise<boolean> {
     const isOwn = and(eq(passkeys.credentialID, credentialID), eq(passkeys.personID, personID));
     const renamed = await this.#home.update(passkeys).set({ name }).where(isOwn).returning();
     return renamed.length > 0;
   }
 
-  /** Records that a passkey was used. @returns false when it was removed, or its counter was used before */
+  /** Records the use of a passkey. @returns false if the passkey was removed, or its counter was used before */
   setUsed(credentialID: string, counter: number, now: number): Promise<boolean> {
     return recordUse(this.#home, credentialID, counter, now);
   }
 
   /**
    * Removes one of a person's passkeys.
-   * @returns false when the person has no such passkey
+   * @returns false if the person has no such passkey
    * @throws ServiceError LAST_PASSKEY
    */
   remove({ personID, bizID }: Person, credentialID: string, now: number, author: Author): Promise<boolean> {
     return this.#home.transaction(async (transaction) => {
-      // The lock makes concurrent requests count in sequence.
+      // The lock makes concurrent requests count one after the other.
       await lockStaff(transaction, personID);
       const own = await transaction.select().from(passkeys).where(eq(passkeys.personID, personID));
       if (!own.some((passkey) => passkey.credentialID === credentialID)) return false;

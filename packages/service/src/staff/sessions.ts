@@ -8,39 +8,38 @@ import { useInvitation } from "./invitations.ts";
 import { actorOfPerson, lockStaff, type Person, type Transaction } from "./staff.ts";
 import { passkeyChallenges, passkeys, sessions, staff } from "./tables.ts";
 
-/** The maximum duration of a session. */
+/** Maximum duration of a session, in ms. */
 export const MAX_SESSION_MS = 7 * 24 * 60 * 60 * 1000;
-/** A session also ends after this time without a request. */
+/** Maximum time without a request before a session ends, in ms. */
 const MAX_IDLE_MS = 12 * 60 * 60 * 1000;
-/** The time of the last request is stored to this precision. */
+/** Precision of the stored time of the last request, in ms. */
 const IDLE_STEP_MS = 60 * 1000;
-/** The maximum time between a verification and the change that requires it. */
+/** Maximum time between a passkey verification and the change that requires it, in ms. */
 const FRESH_MS = 60 * 1000;
-/** The maximum time to answer a challenge. */
+/** Maximum time to answer a challenge, in ms. */
 export const CHALLENGE_MS = 5 * 60 * 1000;
 
-/** A session of the dashboard, and its person. */
+/** A dashboard session and its person. */
 export interface Session {
   sessionHash: string;
   person: Person;
-  /** Number of the person's passkeys. With 0, only adding a passkey is permitted. */
+  /** Number of the person's passkeys. With 0, the person may only add a passkey. */
   passkeys: number;
 }
 
-/** A new session, at the only time when the value of its cookie is available. */
+/** A new session with the value of its cookie, which is not stored and cannot be read later. */
 export interface StartedSession {
-  /** 256 random bits in base64url. */
+  /** The cookie's value: 256 random bits in base64url. */
   cookie: string;
   person: Person;
 }
 
-/** The request that starts a session. Its author is not known before the session. */
+/** The request that starts a session. The author is unknown before the session starts. */
 type Request = Omit<Author, "actor">;
 
-/** Purposes of passkey challenges. */
 export type Purpose = "signIn" | "register" | "verify";
 
-/** Stores sessions of the dashboard and the challenges of passkeys, in the home database. */
+/** Stores dashboard sessions and passkey challenges in the home database. */
 export class SessionStore {
   readonly #home: Database;
 
@@ -49,8 +48,8 @@ export class SessionStore {
   }
 
   /**
-   * Uses an invitation up and starts a session.
-   * @returns undefined when it is unknown, used, replaced or expired: the answer is the same for each reason
+   * Uses up an invitation and starts a session.
+   * @returns undefined if the invitation is unknown, used, replaced or expired
    */
   async startWithInvitation(
     { personID, token }: { personID: string; token: string },
@@ -61,7 +60,9 @@ export class SessionStore {
     return this.#start(personID, now, request, earlier, (transaction) => useInvitation(transaction, token, now));
   }
 
-  /** Starts a session after the passkey's signature was verified. @returns undefined when the passkey was removed, or its counter was used before */
+  /**
+   * Starts a session after a verified signature. @returns undefined if the passkey was removed or its counter was used
+   */
   startWithPasskey(
     { personID, credentialID, counter }: { personID: string; credentialID: string; counter: number },
     now: number,
@@ -73,7 +74,7 @@ export class SessionStore {
     });
   }
 
-  /** Starts a session if `isAdmitted`, and ends the browser's earlier one. */
+  /** Starts a session if `isAdmitted` returns true, and ends the browser's earlier session. */
   #start(
     personID: string,
     now: number,
@@ -96,7 +97,7 @@ export class SessionStore {
     });
   }
 
-  /** @returns undefined when the session has ended, or its person was removed */
+  /** @returns undefined if the session has ended or its person was removed */
   async get(value: string, now: number): Promise<Session | undefined> {
     const sessionHash = hashSecret(value);
     const [found] = await this.#home
@@ -129,12 +130,12 @@ export class SessionStore {
     });
   }
 
-  /** Stores that the session's person was verified, for one change. */
+  /** Records that the session's person was verified. The verification is valid for one change. */
   async setVerified(sessionHash: string, now: number): Promise<void> {
     await this.#home.update(sessions).set({ verified: now }).where(eq(sessions.sessionHash, sessionHash));
   }
 
-  /** Uses a fresh verification up. @returns whether there was one */
+  /** Uses up a recent verification. @returns whether there was one */
   async useVerification(sessionHash: string, now: number): Promise<boolean> {
     const used = await this.#home
       .update(sessions)
@@ -152,7 +153,7 @@ export class SessionStore {
       .values({ challengeHash: hashSecret(challenge), purpose, sessionHash, expires });
   }
 
-  /** Uses a challenge up. @returns whether it was for this purpose and session, unused and not expired */
+  /** Uses up a challenge. @returns whether it was unused, not expired, and for this purpose and session */
   async useChallenge(challenge: string, purpose: Purpose, sessionHash: string | null, now: number): Promise<boolean> {
     const used = await this.#home
       .delete(passkeyChallenges)
@@ -167,7 +168,7 @@ export class SessionStore {
     return used.length > 0;
   }
 
-  /** Deletes sessions that have ended and challenges that have expired. */
+  /** Deletes ended sessions and expired challenges. */
   async dropExpired(now: number): Promise<void> {
     await this.#home
       .delete(sessions)
@@ -177,9 +178,9 @@ export class SessionStore {
 }
 
 /**
- * Records that a passkey was used. A signature counter must grow (WebAuthn, section 6.1.1), so of several requests with one counter, one
- * succeeds. Authenticators without a counter always send 0.
- * @returns false when the passkey was removed, or the counter was used before
+ * Records the use of a passkey. A signature counter must increase (WebAuthn, section 6.1.1), so only one of several
+ * requests with the same counter succeeds. Authenticators without a counter always send 0.
+ * @returns false if the passkey was removed, or the counter was used before
  */
 export async function recordUse(
   database: Database,
@@ -196,7 +197,7 @@ export async function recordUse(
   return used.length > 0;
 }
 
-/** The error of requests without a session. */
+/** The error for requests without a session. */
 export function sessionRequired(): ServiceError {
   return new ServiceError(401, "SESSION_REQUIRED", "You are signed out: sign in again.");
 }

@@ -29,7 +29,7 @@ const base64url = z
   .min(1)
   .max(8000)
   .regex(/^[A-Za-z0-9_-]+$/);
-/** The options of the browser's passkey functions. The WebAuthn library defines them. */
+/** The options of the browser's passkey functions, which the WebAuthn library defines. */
 const passkeyOptions = z.looseObject({ challenge: z.string() });
 const passkeyAnswer = <Shape extends z.core.$ZodLooseShape>(response: Shape) =>
   strict({
@@ -47,7 +47,7 @@ const registration = passkeyAnswer({
   transports: z.array(z.enum(["ble", "cable", "hybrid", "internal", "nfc", "smart-card", "usb"])).max(8),
 });
 
-/** Invitations, sessions and passkeys of the person who calls. */
+/** The operations on the calling person's invitation, sessions and passkeys. */
 export const signInOperations = [
   defineOperation({
     path: "/v1/dashboard/invitations/accept",
@@ -67,7 +67,7 @@ export const signInOperations = [
       }
       identify(request, started);
       setSessionCookie(reply, started.cookie);
-      // The invitation has ended all earlier passkeys.
+      // The invitation ended all earlier passkeys.
       return describeMe(context, started.person, 0);
     },
   }),
@@ -88,7 +88,7 @@ export const signInOperations = [
     body: empty,
     answer: passkeyOptions,
     async handle(_body, { context, request, reply }) {
-      // Each call stores a challenge, even without a session, so it is counted.
+      // Each call stores a challenge even without a session, so it is counted like a rejected request.
       context.rateLimits.countRefused(request, reply);
       return { ...(await new Passkeys(context).authenticationOptions(undefined, request)) };
     },
@@ -162,8 +162,8 @@ export const signInOperations = [
     body: empty,
     answer: passkeyOptions,
     async handle(_body, { context, principal: { session }, request }) {
-      // The first passkey follows an invitation. A second one requires verification. Otherwise, another person could add one on
-      // a page that is left open.
+      // A person who was invited adds the first passkey. Each further passkey requires verification. Otherwise, another
+      // person could add a passkey on an unattended page.
       if (session.passkeys > 0) {
         await requireVerification(context, session);
         await refuseSuspended(context, session.person.bizID);
@@ -235,7 +235,7 @@ export const signInOperations = [
   }),
 ];
 
-/** A signed-in person. @param passkeys the number of the person's passkeys */
+/** Returns a signed-in person for the page. @param passkeys the number of the person's passkeys */
 async function describeMe(
   { partners, explorerUrl, blockExplorerUrl }: ServiceContext,
   person: Person,

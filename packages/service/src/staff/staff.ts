@@ -7,33 +7,33 @@ import { partners } from "../partners/tables.ts";
 
 /** A person who may sign in to the dashboard. */
 export interface Person {
-  /** A UUID. */
+  /** The person's id, a UUID. */
   personID: string;
-  /** The partner whose staff it is; null for the operator's. */
+  /** The partner for which the person works. Null for the operator's staff. */
   bizID: string | null;
   name: string;
   role: Role;
 }
 
-/** A person as the author of a change. */
+/** Returns a person as the author of a change. */
 export function actorOfPerson({ bizID: partner, personID: person, name }: Person): Actor {
   return { kind: "person", partner, person, name };
 }
 
 /** A person in the list of a partner's staff. */
 export interface StaffInfo extends Person {
-  /** Milliseconds since 1970. */
+  /** Creation time in milliseconds since 1970. */
   created: number;
-  /** Milliseconds since 1970; null before the first sign-in. */
+  /** Time of the last sign-in in milliseconds since 1970. Null before the first sign-in. */
   lastSignIn: number | null;
-  /** Expiry of the unused invitation in milliseconds since 1970; null without one. */
+  /** Expiry of the unused invitation in milliseconds since 1970. Null without an unused invitation. */
   invitationExpires: number | null;
   passkeys: number;
 }
 
 export type Transaction = Parameters<Parameters<Database["transaction"]>[0]>[0];
 
-/** Stores the staff of partners and of the operator, in the home database. A null `bizID` stands for the operator. */
+/** Stores the staff of partners and of the operator in the home database. A null `bizID` means the operator. */
 export class StaffStore {
   readonly #home: Database;
 
@@ -41,7 +41,7 @@ export class StaffStore {
     this.#home = home;
   }
 
-  /** Finds the people who are or were members of the partner's staff. */
+  /** Finds the people who are or were on the partner's staff. */
   async ofPartner(bizID: string, personIDs: readonly string[]): Promise<Set<string>> {
     if (personIDs.length === 0) return new Set();
     const isOwn = and(eq(staff.bizID, bizID), inArray(staff.personID, [...personIDs]));
@@ -49,7 +49,7 @@ export class StaffStore {
     return new Set(found.map(({ personID }) => personID));
   }
 
-  /** Lists one page of a partner's people in the order of their names. @param after the name before the page */
+  /** Lists one page of a partner's people, sorted by name. @param after the last name of the previous page */
   async list(bizID: string | null, after: string | undefined, limit: number): Promise<StaffInfo[]> {
     const { personID, name, role, created, lastSignIn } = staff;
     return this.#home
@@ -66,8 +66,8 @@ export class StaffStore {
   }
 
   /**
-   * Gives a person another role.
-   * @returns undefined when the partner has no such person
+   * Changes a person's role.
+   * @returns undefined if the partner has no such person
    * @throws ServiceError LAST_ADMINISTRATOR
    */
   setRole(
@@ -96,8 +96,8 @@ export class StaffStore {
   }
 
   /**
-   * Removes a person, with the invitation, the passkeys and the sessions.
-   * @returns undefined when the partner has no such person
+   * Removes a person with the person's invitation, passkeys and sessions.
+   * @returns undefined if the partner has no such person
    * @throws ServiceError LAST_ADMINISTRATOR
    */
   remove(bizID: string | null, personID: string, now: number, author: Author): Promise<Person | undefined> {
@@ -110,9 +110,9 @@ export class StaffStore {
   }
 
   /**
-   * Removes the person with this name, for the operator. Unlike a partner's administrator, the operator may remove the last
-   * one.
-   * @returns undefined when the partner has no such person
+   * Removes the person with this name for the operator. The operator may remove the last administrator, but a partner's
+   * administrator may not.
+   * @returns undefined if the partner has no such person
    */
   removeByName(bizID: string, name: string, now: number, author: Author): Promise<Person | undefined> {
     return this.#home.transaction(async (transaction) => {
@@ -131,15 +131,15 @@ async function removePerson(transaction: Transaction, person: Person, now: numbe
   return person;
 }
 
-/** The people of a partner, or of the operator. */
+/** Selects the people of a partner, or of the operator if `bizID` is null. */
 export function isOf(bizID: string | null): SQL {
   return bizID === null ? isNull(staff.bizID) : eq(staff.bizID, bizID);
 }
 
-/** A number that no other advisory lock of this database uses. */
+/** A number that no other advisory lock in this database uses. */
 const OPERATOR_LOCK = 7_240_115;
 
-/** Serializes changes of one partner's staff, or of the operator's staff. */
+/** Makes concurrent changes to the staff of one partner, or of the operator, run one after the other. */
 export async function lockPartner(transaction: Transaction, bizID: string | null): Promise<void> {
   if (bizID === null) {
     await transaction.execute(sql`select pg_advisory_xact_lock(${OPERATOR_LOCK})`);
@@ -168,8 +168,8 @@ export async function lockPerson(
 }
 
 /**
- * Locks a person. This serializes requests that end the person's access, or add a passkey or a session.
- * @returns undefined when the person was removed
+ * Locks a person. Requests that end the person's access, or add a passkey or a session, then run one after the other.
+ * @returns undefined if the person was removed
  */
 export async function lockStaff(transaction: Transaction, personID: string): Promise<Person | undefined> {
   const { name, role, bizID } = staff;
@@ -182,8 +182,8 @@ export async function lockStaff(transaction: Transaction, personID: string): Pro
 }
 
 /**
- * Checks that another administrator can sign in. Otherwise only the operator could help the partner. @throws ServiceError
- * LAST_ADMINISTRATOR
+ * Checks that another administrator can sign in. Without one, only the operator could help the partner.
+ * @throws ServiceError LAST_ADMINISTRATOR
  */
 export async function requireAnotherAdministrator(
   transaction: Transaction,
@@ -206,7 +206,7 @@ export async function requireAnotherAdministrator(
   throw new ServiceError(409, "LAST_ADMINISTRATOR", message);
 }
 
-/** Ends the invitation, the passkeys and the sessions of a person. */
+/** Ends a person's invitation, passkeys and sessions. */
 export async function endAccess(transaction: Transaction, personID: string): Promise<void> {
   await transaction.delete(invitations).where(eq(invitations.personID, personID));
   await transaction.delete(sessions).where(eq(sessions.personID, personID));

@@ -3,13 +3,13 @@ import { bigint, index, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-
 import { timestampMs } from "../database/columns.ts";
 import { partners } from "../partners/tables.ts";
 
-/** Permissions in the dashboard: an administrator may change everything, a reader may only look. */
+/** Roles in the dashboard. An administrator may change everything. A reader may change nothing. */
 export const ROLES = ["administrator", "reader"] as const;
 export type Role = (typeof ROLES)[number];
 
 /**
- * Home database: people who may sign in to the dashboard of their partner or, without a `biz_id`, to the operator's
- * console. `removed` is null until a person is removed.
+ * In the home database: people who may sign in to their partner's dashboard or, without a `biz_id`, to the operator's
+ * console. `removed` is null until the person is removed.
  */
 export const staff = pgTable(
   "staff",
@@ -22,7 +22,7 @@ export const staff = pgTable(
     lastSignIn: timestampMs("last_sign_in"),
     removed: timestampMs("removed"),
   },
-  // PostgreSQL does not compare nulls. `StaffStore` keeps the names of the operator's staff unique.
+  // PostgreSQL treats nulls as different values. `StaffStore` keeps the names of the operator's staff unique.
   (table) => [uniqueIndex("staff_of_partner").on(table.bizID, table.name).where(isNull(table.removed))],
 );
 
@@ -31,14 +31,14 @@ const person = () =>
     .notNull()
     .references(() => staff.personID);
 
-/** Home database: the unused invitation of a person. `token_hash` is the SHA-256 of the token in its link. */
+/** In the home database: a person's unused invitation. `token_hash` is the SHA-256 of the token in the link. */
 export const invitations = pgTable("invitations", {
   personID: person().primaryKey(),
   tokenHash: text("token_hash").notNull().unique(),
   expires: timestampMs("expires").notNull(),
 });
 
-/** Home database: people's passkeys (WebAuthn). Ids and public keys are in base64url. `name` is the device, or another chosen name. */
+/** In the home database: people's passkeys (WebAuthn), with ids and public keys in base64url. `name` may be null. */
 export const passkeys = pgTable(
   "passkeys",
   {
@@ -55,8 +55,8 @@ export const passkeys = pgTable(
 );
 
 /**
- * Home database: sessions of the dashboard. `session_hash` is the SHA-256 of the cookie's value. `verified` is the time of
- * a verification that was not used for a change yet.
+ * In the home database: dashboard sessions. `session_hash` is the SHA-256 of the cookie's value. `verified` is the time
+ * of a passkey verification that no change has used yet.
  */
 export const sessions = pgTable(
   "sessions",
@@ -70,7 +70,7 @@ export const sessions = pgTable(
   (table) => [index("sessions_of_person").on(table.personID)],
 );
 
-/** Home database: challenges of passkeys that wait for their answer, each for one session or, at sign-in, for none. */
+/** In the home database: unanswered passkey challenges. Each belongs to one session, or to no session at sign-in. */
 export const passkeyChallenges = pgTable("passkey_challenges", {
   challengeHash: text("challenge_hash").primaryKey(),
   purpose: text("purpose").$type<"signIn" | "register" | "verify">().notNull(),

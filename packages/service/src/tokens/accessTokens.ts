@@ -6,40 +6,39 @@ import { ServiceError } from "keyroot/errors";
 import { isRegion, isUserID, type Region, type UserID } from "keyroot/identity";
 import { ALGORITHM, type SigningKeys } from "./signingKeys.ts";
 
-/** Lifetime of an access token: 4 hours (docs/specification.md, "Limits"). */
+/** Lifetime of an access token in seconds: 4 hours (docs/specification.md, "Limits"). */
 const LIFETIME_SECONDS = 4 * 60 * 60;
-/** The `typ` header of access tokens (RFC 9068, section 2.1). */
+/** The header `typ` of access tokens (RFC 9068, section 2.1). */
 const TYPE = "at+jwt";
-/** Maximum length of a token. Longer texts are not parsed. */
+/** Maximum length of a token in characters. Longer texts are not parsed. */
 const MAX_CHARACTERS = 2048;
-/** Maximum tokens with a remembered signature, about 1 kB each. */
+/** Maximum number of tokens whose verified signature is remembered. Each takes about 1 kB. */
 const MAX_REMEMBERED = 10_000;
 
 const AUDIENCES = { partner: "keyroot/partner", user: "keyroot/user" } as const;
 
-/** The caller that an access token identifies, and the refresh token that it was exchanged for. */
+/** The caller that an access token identifies, with the refresh token from which it was made. */
 export type Principal =
   | { kind: "partner"; bizID: string; tokenID: string }
   | { kind: "user"; bizID: string; tokenID: string; userID: UserID; region: Region };
 
-/** The principal with this kind. */
 export type PrincipalOf<Kind extends Principal["kind"]> = Extract<Principal, { kind: Kind }>;
 
 interface VerifiedToken {
   principal: Principal;
-  /** Milliseconds since 1970. */
+  /** Time of expiry in milliseconds since 1970. */
   expires: number;
-  /** Whether its last use was accepted: it was not revoked, and of the required kind. */
+  /** Whether the token was accepted at its last use: it was not revoked and had the required kind. */
   isAccepted: boolean;
 }
 
-/** Issues and verifies access tokens: JWTs (RFC 9068) with one issuer, and one audience per kind of principal. */
+/** Issues and verifies access tokens, which are JWTs (RFC 9068). Each kind of principal has its own audience. */
 export class AccessTokens {
   readonly #keys: SigningKeys;
   readonly #issuer: string;
-  /** Signs claims in this thread. An Ed25519 signature takes less time than a transfer to another thread. */
+  /** Signs claims in this thread, because an Ed25519 signature takes less time than a transfer to another thread. */
   readonly #sign: (claims: Record<string, unknown>) => string;
-  /** Verifying a signature costs more than the rest of a request, so each token is verified once. */
+  /** Verified tokens. Verifying a signature costs more than the rest of a request, so it is done once per token. */
   readonly #verified = new LRUCache<string, VerifiedToken>({ max: MAX_REMEMBERED });
 
   /** @param issuer the URL at which callers reach the service */
@@ -50,7 +49,7 @@ export class AccessTokens {
     this.#sign = createSigner({ key: pem, algorithm: ALGORITHM, kid, header: { alg: ALGORITHM, typ: TYPE } });
   }
 
-  /** @param now milliseconds since 1970 */
+  /** Issues an access token. @param now milliseconds since 1970 @param now milliseconds since 1970 */
   issue(principal: Principal, now: number): string {
     const seconds = Math.floor(now / 1000);
     return this.#sign({
@@ -67,8 +66,8 @@ export class AccessTokens {
   }
 
   /**
-   * Verifies an access token. Does not check revocation (`RefreshTokenStore.refusalOf`).
-   * @param kind the only kind of principal that is accepted
+   * Verifies an access token. It does not check revocation (see `RefreshTokenStore.refusalOf`).
+   * @param kind the only accepted kind of principal
    * @param now milliseconds since 1970
    * @throws ServiceError ACCESS_TOKEN_EXPIRED, ACCESS_TOKEN_KIND, ACCESS_TOKEN_INVALID
    */
@@ -82,7 +81,7 @@ export class AccessTokens {
     throw new ServiceError(403, "ACCESS_TOKEN_KIND", message);
   }
 
-  /** Whether this access token was accepted at its last use, and has not expired. It may have been revoked since. */
+  /** Whether this access token was accepted at its last use and has not expired. It may have been revoked since. */
   isAccepted(token: string, now: number): boolean {
     const known = this.#verified.get(token);
     return known?.isAccepted === true && known.expires > now;
@@ -119,7 +118,7 @@ export class AccessTokens {
   }
 }
 
-/** The claims are checked like other input, although the service signed them. */
+/** Converts a token's claims to a principal. Checks the claims like other input, although the service signed them. */
 function toPrincipal({ aud, sub, ...claims }: Record<string, unknown>): Principal {
   const { biz_id: bizID, rti: tokenID, region } = claims;
   if (typeof bizID !== "string" || typeof tokenID !== "string") throw invalid();

@@ -22,10 +22,10 @@ export const exchangeToken = defineOperation({
       throw new ServiceError(401, "REFRESH_TOKEN_REFUSED", message);
     }
     const { principal, refusal } = found;
-    // A partner's token belongs on its servers, so pages cannot use it.
+    // A partner's token must stay on the partner's servers, so web pages of other origins cannot use it.
     if (principal.kind === "partner") hideFromBrowsers(reply);
     request.actor = actorOf(principal);
-    // The users of a suspended partner can still withdraw a pending key that is not theirs.
+    // Users of a suspended partner may still withdraw a pending key that is not theirs.
     const isUserOfSuspended = principal.kind === "user" && refusal === "suspended";
     if (refusal !== undefined && !isUserOfSuspended) throw tokenRefused(refusal);
     await rateLimits.countCaller(principal, reply);

@@ -6,15 +6,15 @@ import { serverTokens, userTokens } from "./tables.ts";
 import { isSuspended } from "./tokenState.ts";
 
 /**
- * The values of an array that is a parameter, each with its place. This form hides the array's length from PostgreSQL.
- * Otherwise it would plan the statement again for each length, which takes longer than the execution.
+ * Rows for the values of an array parameter, each with its place in the array. In this form, PostgreSQL plans the
+ * statement only once, not again for each array length. Planning takes longer than execution.
  */
 const wanted = sql`unnest((select ${sql.placeholder("values")}::text[])) with ordinality as wanted(value, place)`;
 const place = sql<number>`wanted.place::int`;
 
 /**
- * Prepares the search for tokens of servers that are not revoked, by one of their columns. With `limit`, PostgreSQL uses
- * the column's unique index for one value, even in a plan that it made for an empty table.
+ * Prepares a search for unrevoked server tokens by a column. Because of `limit`, PostgreSQL uses the column's unique
+ * index for each value, even if it made the plan for an empty table.
  */
 export function prepareServerTokens(
   home: Database,
@@ -40,7 +40,7 @@ export function prepareServerTokens(
   return async (values: readonly string[]) => inOrder(values, await statement.execute({ values }));
 }
 
-/** Prepares the search for tokens of users that are not revoked, by one of their columns. */
+/** Prepares a search for unrevoked user tokens by a column. */
 export function prepareUserTokens(
   database: Database,
   column: typeof userTokens.tokenHash | typeof userTokens.tokenID,
@@ -73,7 +73,7 @@ function isWanted(column: PgColumn): SQL {
   return sql`${column} = wanted.value::${sql.raw(column.getSQLType())}`;
 }
 
-/** One row per value, in the order of the values; undefined for a value without a row. */
+/** Returns one row per value, in the order of the values. A value without a row gets undefined. */
 function inOrder<Row extends { place: number }>(values: readonly string[], rows: Row[]): (Row | undefined)[] {
   const byPlace = new Map(rows.map((row) => [row.place, row]));
   return values.map((_, i) => byPlace.get(i + 1));

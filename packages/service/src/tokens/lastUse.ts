@@ -3,18 +3,19 @@ import type { Database } from "../database/database.ts";
 import type { serverTokens, userTokens } from "./tables.ts";
 
 const HOUR_MS = 60 * 60 * 1000;
-/** The time for which uses are collected before one statement stores them, in ms. */
+/** Time in ms for which uses are collected before one statement stores them. */
 const DELAY_MS = 1_000;
 const TOKENS_PER_STATEMENT = 1000;
 
 /**
- * Stores the hour in which each refresh token of a table was last used. No request waits for it: uses are stored after a
- * second, in one statement for many tokens, and at most once per token and hour. A replica that is killed loses the last second.
+ * Stores the hour in which each refresh token of a table was last used. Requests do not wait for this. Once per second,
+ * one statement stores the uses of many tokens, at most once per token and hour. A replica that is killed loses its
+ * last second.
  */
 export class LastUse {
   readonly #database: Database;
   readonly #table: typeof serverTokens | typeof userTokens;
-  /** The hour of each token that is not stored yet. */
+  /** The hour of last use for each token whose use is not stored yet. */
   #noted = new Map<string, number>();
   #timer: NodeJS.Timeout | undefined;
   #storing = Promise.resolve();
@@ -25,8 +26,8 @@ export class LastUse {
   }
 
   /**
-   * Notes that a token is used.
-   * @param lastUsed the stored hour; null if the token was not used before
+   * Notes the use of a token.
+   * @param lastUsed the stored hour; null if the token was never used
    * @param now milliseconds since 1970
    */
   note(tokenID: string, lastUsed: number | null, now: number): void {
@@ -36,7 +37,7 @@ export class LastUse {
     this.#timer ??= setTimeout(() => void this.store(), DELAY_MS).unref();
   }
 
-  /** Stores the noted uses. If the database is unreachable, the next use of each token is noted again. */
+  /** Stores the noted uses. If the database is unreachable, the uses are lost until each token's next use. */
   store(): Promise<void> {
     this.#storing = this.#storing.then(() => this.#storeNoted());
     return this.#storing;
@@ -58,8 +59,8 @@ export class LastUse {
     const table = this.#table;
     const { tokenID, lastUsed } = table;
     const isOlder = sql`(${lastUsed} is null or ${lastUsed} < ${hour})`;
-    // Skips locked rows, because another replica may lock the same tokens in another order, which could be a deadlock.
-    // Finding the locked rows by their place takes half the time of finding them by their ids again.
+    // Skips locked rows, because another replica may lock the same tokens in a different order, which could cause a
+    // deadlock. Updating the locked rows by their physical place takes half the time of finding them by id again.
     const places = sql`select ctid from ${table} where ${tokenID} = any(${sql.param(ids)}::uuid[]) and ${isOlder} for no key update skip locked`;
     await this.#database
       .update(table)

@@ -29,7 +29,7 @@ const metadata = {
       "The beginning of the hour in which the token was last used, some seconds late; null before its first use.",
   }),
 };
-/** Part of a list of tokens. */
+/** The request fields that select a page of a list of tokens. */
 const tokenPage = {
   since: timestamp
     .optional()

@@ -1,23 +1,23 @@
 import { randomBytes } from "node:crypto";
 import { isRegion, REGIONS, type Region } from "keyroot/identity";
 
-/** 256 random bits, which are 43 characters in base64url. */
+/** Size of a token's secret: 256 random bits, which are 43 characters in base64url. */
 const SECRET_BYTES = 32;
 const FORM = new RegExp(`^(?:krs|kru_(?<region>${REGIONS.join("|")}))_[A-Za-z0-9_-]{43}$`);
 
-/** The kind of a refresh token, from its prefix: a partner's, or a user's with the region. */
+/** The kind of a refresh token, as its prefix shows. A user's token also shows the user's region. */
 export type RefreshTokenKind = { kind: "partner" } | { kind: "user"; region: Region };
 
 /**
- * Makes a refresh token: `krs_…` for a partner's server, `kru_<region>_…` for a user. Scanners for leaked secrets can
- * recognize the prefix. The region names the database that holds the token.
+ * Makes a refresh token: `krs_…` for a partner's server, `kru_<region>_…` for a user. The prefix helps scanners find
+ * leaked tokens. The region identifies the database that stores the token.
  */
 export function makeRefreshToken(kind: RefreshTokenKind): string {
   const prefix = kind.kind === "partner" ? "krs" : `kru_${kind.region}`;
   return `${prefix}_${randomBytes(SECRET_BYTES).toString("base64url")}`;
 }
 
-/** @returns undefined when the text does not have the form of a refresh token */
+/** @returns undefined if the text does not have the form of a refresh token */
 export function parseRefreshToken(text: string): RefreshTokenKind | undefined {
   const match = FORM.exec(text);
   if (match === null) return undefined;

@@ -15,14 +15,14 @@ import { users } from "../users/tables.ts";
 import { type CreatedToken, createToken, type CreateTokenOptions, MAX_ACTIVE } from "./tokenCreation.ts";
 import { type Refusal, refusalOf, userDeactivated } from "./tokenState.ts";
 
-/** A refresh token in a list, without its value. */
+/** A refresh token in a list, without its secret value. */
 interface TokenInfo {
   tokenID: string;
-  /** Milliseconds since 1970. */
+  /** Creation time in milliseconds since 1970. */
   created: number;
-  /** Milliseconds since 1970; null while the token is active. */
+  /** Time of the revocation in milliseconds since 1970. Null while the token is active. */
   revoked: number | null;
-  /** The beginning of the hour in which it was last used, in milliseconds since 1970; null before its first use. */
+  /** Start of the hour of the last use, in milliseconds since 1970. Null before the first use. */
   lastUsed: number | null;
 }
 
@@ -34,11 +34,11 @@ export interface UserTokenInfo extends TokenInfo {
   context: string;
 }
 
-/** A page of a list of tokens. */
+/** The page of a list of tokens. */
 export interface PageOptions {
-  /** Only tokens that were created at this time or later, in ms since 1970. Default: all. */
+  /** Lists only tokens that were created at this time or later, in ms since 1970. Default: all tokens. */
   since?: number | undefined;
-  /** The id of the token before the page; undefined for the first page. */
+  /** The id of the last token on the previous page. Undefined for the first page. */
   after?: string | undefined;
   limit: number;
 }
@@ -46,11 +46,11 @@ export interface PageOptions {
 /** One page of a list of tokens. */
 export interface Page<Token> {
   tokens: Token[];
-  /** The id of the page's last token; null when no page follows. */
+  /** The id of the page's last token. Null if no page follows. */
   next: string | null;
 }
 
-/** Stores refresh tokens: partners' in the home database, users' in the user's region, each only as a hash. */
+/** Stores hashes of refresh tokens: partners' tokens in the home database, users' tokens in the user's region. */
 export class RefreshTokenStore {
   readonly #databases: Databases;
   readonly #uses: LastUse[];
@@ -74,10 +74,9 @@ export class RefreshTokenStore {
   }
 
   /**
-   * The principal of a refresh token, and why the token is refused, if it is.
+   * Finds the principal of a refresh token, and the reason if the token is refused.
    * @param now milliseconds since 1970
-   * @returns undefined when the token is malformed, unknown, revoked or another partner's: the answer is the same for each
-   * reason
+   * @returns undefined if the token is malformed, unknown, revoked or another partner's. Callers cannot see which
    */
   async principalOf(
     token: string,
@@ -101,8 +100,8 @@ export class RefreshTokenStore {
   }
 
   /**
-   * The reason why a principal's tokens are refused. Undefined if they are accepted. Revocation, suspension and
-   * deactivation take effect on access tokens at once.
+   * Returns the reason why a principal's tokens are refused, or undefined if they are accepted. Revocation, suspension
+   * and deactivation also affect existing access tokens immediately.
    * @param now milliseconds since 1970
    */
   async refusalOf(principal: Principal, now: number): Promise<Refusal | undefined> {
@@ -110,7 +109,7 @@ export class RefreshTokenStore {
     return refusalOf(await active(principal.tokenID), uses, now);
   }
 
-  /** Stores the uses of tokens in the last second. */
+  /** Stores the token uses of the last second. */
   async storeUses(): Promise<void> {
     for (const uses of this.#uses) await uses.store();
   }
@@ -121,7 +120,7 @@ export class RefreshTokenStore {
     return createToken({ kind: "partner" }, bizID, options, {
       insert: (row) =>
         home.transaction(async (transaction) => {
-          // The lock makes concurrent requests count in sequence.
+          // The lock makes concurrent requests count one after the other.
           const owner = transaction.select({ bizID: partners.bizID }).from(partners).where(eq(partners.bizID, bizID));
           await owner.for("no key update");
           const isActive = and(eq(serverTokens.bizID, bizID), isNull(serverTokens.revoked));
@@ -152,7 +151,7 @@ export class RefreshTokenStore {
     return createToken({ kind: "user", region }, userID, options, {
       insert: (row) =>
         database.transaction(async (transaction) => {
-          // The lock makes concurrent requests count in sequence.
+          // The lock makes concurrent requests count one after the other.
           const isActiveUser = and(eq(users.userID, userID), isNull(users.deactivated));
           const owner = transaction.select({ userID: users.userID }).from(users).where(isActiveUser);
           if ((await owner.for("no key update")).length === 0) throw userDeactivated();
@@ -172,7 +171,7 @@ export class RefreshTokenStore {
 
   /**
    * Lists one page of a partner's server tokens in the order of creation.
-   * @returns undefined when `after` is not one of them
+   * @returns undefined if the partner has no token `after`
    */
   async listOfPartner(
     bizID: string,
@@ -199,10 +198,7 @@ export class RefreshTokenStore {
     return toPage(tokens, limit);
   }
 
-  /**
-   * Lists one page of a user's tokens in the order of creation.
-   * @returns undefined when `after` is not one of them
-   */
+  /** Lists one page of a user's tokens in the order of creation. @returns undefined if the user has no token `after` */
   async listOfUser(
     { userID, region }: { userID: UserID; region: Region },
     { since = 0, after, limit }: PageOptions,
@@ -229,9 +225,9 @@ export class RefreshTokenStore {
   }
 
   /**
-   * Revokes a server's token permanently. Repeating the call has no effect.
-   * @param bizID the partner whose token it must be; undefined for the operator, who may revoke any
-   * @returns undefined when there is no such token
+   * Revokes a server token permanently. Repeating the call has no effect.
+   * @param bizID the token's partner; undefined for the operator, who may revoke any server token
+   * @returns undefined if there is no such token
    */
   revokeServerToken(
     bizID: string | undefined,
@@ -256,7 +252,7 @@ export class RefreshTokenStore {
 
   /**
    * Revokes a user's token permanently. Repeating the call has no effect.
-   * @returns undefined when the user has no such token
+   * @returns undefined if the user has no such token
    */
   revokeOfUser(
     { userID, region, bizID }: { userID: UserID; region: Region; bizID: string },
@@ -278,7 +274,7 @@ export class RefreshTokenStore {
     });
   }
 
-  /** Deletes the sealed copies of tokens whose requests can no longer be repeated. */
+  /** Deletes the sealed copies of tokens after the time in which their requests can be repeated. */
   async dropSealed(now: number): Promise<void> {
     const before = now - REPEATABLE_MS;
     const { home, regions } = this.#databases;

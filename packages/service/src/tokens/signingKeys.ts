@@ -6,12 +6,12 @@ import { ArgumentError } from "../errors.ts";
 /** The signature algorithm of access tokens (RFC 8037). */
 export const ALGORITHM = "EdDSA";
 const MAX_KEYS = 8;
-/** Maximum size of a key file in bytes. A key has about 250. */
+/** Maximum size of a key file in bytes. Each key needs about 250 bytes. */
 const MAX_BYTES = 2 ** 16;
 
 type Key = Awaited<ReturnType<typeof importJWK>>;
 
-/** The keys of access tokens: one signs, all verify. */
+/** The keys for access tokens. One key signs, and all keys verify. */
 export interface SigningKeys {
   /** The id of the signing key, and its private key as PEM. */
   signing: { kid: string; pem: string };
@@ -20,7 +20,7 @@ export interface SigningKeys {
   jwks: { keys: JWK[] };
 }
 
-/** Makes a private Ed25519 key as a JWK. */
+/** Makes a private Ed25519 key in JWK form. */
 export async function makeSigningKey(): Promise<JWK> {
   const { privateKey } = await generateKeyPair(ALGORITHM, { crv: "Ed25519", extractable: true });
   const jwk = await exportJWK(privateKey);
@@ -28,15 +28,15 @@ export async function makeSigningKey(): Promise<JWK> {
 }
 
 /**
- * Reads a file of signing keys: a JWK Set of private Ed25519 keys whose first key signs. docs/backup.md describes how
- * to rotate them.
- * @throws ArgumentError FILE_PERMISSIONS, CONFIGURATION_INVALID; the message never contains the file's content
+ * Reads a file of signing keys. The file is a JWK Set of private Ed25519 keys. The first key signs. docs/backup.md
+ * describes how to rotate keys.
+ * @throws ArgumentError FILE_PERMISSIONS, CONFIGURATION_INVALID. The message never contains the file's content
  */
 export async function readSigningKeys(path: string): Promise<SigningKeys> {
   return (await readKeyFile(path)).keys;
 }
 
-/** Reads the file as `readSigningKeys` does. Also returns the private keys in the form of the file. */
+/** Reads the file like `readSigningKeys`, and also returns the private keys as the file contains them. */
 export async function readKeyFile(path: string): Promise<{ keys: SigningKeys; jwks: JWK[] }> {
   const text = await readText(path);
   try {
@@ -59,8 +59,8 @@ async function readText(path: string): Promise<string> {
 }
 
 /**
- * @param jwks private keys, the signing one first
- * @throws Error when the list is not usable; the message never contains a key
+ * @param jwks private keys; the first one signs
+ * @throws Error if the list is not usable. The message never contains a key
  */
 export async function toSigningKeys(jwks: readonly JWK[]): Promise<SigningKeys> {
   if (!(jwks instanceof Array) || jwks.length === 0 || jwks.length > MAX_KEYS)
@@ -74,7 +74,7 @@ export async function toSigningKeys(jwks: readonly JWK[]): Promise<SigningKeys> 
     const publicJwk = { kty, crv, x };
     const kid = await calculateJwkThumbprint(publicJwk);
     if (verifying.has(kid)) throw new Error("it contains a key twice");
-    // `importJWK` checks that both halves belong together. Otherwise the published key would verify no signature.
+    // `importJWK` checks that the public and private halves match. Otherwise, signatures could not be verified.
     await importJWK({ ...publicJwk, d }, ALGORITHM);
     signing ??= { kid, pem: toPem({ ...publicJwk, d }) };
     verifying.set(kid, await importJWK(publicJwk, ALGORITHM));

@@ -5,10 +5,10 @@ import { partners } from "../partners/tables.ts";
 import { users } from "../users/tables.ts";
 
 /**
- * The columns that both tables of refresh tokens have. `token_hash` is the SHA-256 of the token, whose value is not stored.
- * `last_used` is the beginning of the hour in which the token was last used.
- * A request with an Idempotency-Key also stores, for 24 hours, the token encrypted under the key. The key itself is not stored, so
- * the database alone does not reveal the token.
+ * Columns that both tables of refresh tokens have. `token_hash` is the SHA-256 of the token, which is not stored.
+ * `last_used` is the start of the hour in which the token was last used. If the request had an Idempotency-Key, the row
+ * also contains the token, encrypted with this key, for 24 hours. The Idempotency-Key is not stored, so the database
+ * alone does not reveal the token.
  */
 const refreshToken = () => ({
   tokenID: uuid("token_id").primaryKey(),
@@ -20,7 +20,7 @@ const refreshToken = () => ({
   sealedToken: text("sealed_token"),
 });
 
-/** Home database: partners' refresh tokens. */
+/** In the home database: partners' refresh tokens. */
 export const serverTokens = pgTable(
   "server_tokens",
   {
@@ -36,7 +36,7 @@ export const serverTokens = pgTable(
   ],
 );
 
-/** User's region: users' refresh tokens. */
+/** In the user's region: users' refresh tokens. */
 export const userTokens = pgTable(
   "user_tokens",
   {

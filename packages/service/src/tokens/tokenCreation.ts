@@ -14,26 +14,26 @@ import { hashSecret } from "../app/secrets.ts";
 import { makeRefreshToken } from "./refreshToken.ts";
 import type { Author } from "../auditLog/recordChange.ts";
 
-/** Maximum active tokens per user, and per partner for its servers. */
+/** Maximum number of active tokens for each user, and for the servers of each partner. */
 export const MAX_ACTIVE = 100;
 
-/** A new refresh token with its value, which is available only now. */
+/** A new refresh token with its value, which is not stored and cannot be read later. */
 export interface CreatedToken {
   tokenID: string;
   token: string;
-  /** Milliseconds since 1970. */
+  /** Creation time in milliseconds since 1970. */
   created: number;
 }
 
 export interface CreateTokenOptions {
   author: Author;
-  /** Milliseconds since 1970. */
+  /** The current time in milliseconds since 1970. */
   now: number;
   /** The request, if it has an Idempotency-Key. */
   repeatable: RepeatableRequest | undefined;
 }
 
-/** The columns that both tables of tokens have. */
+/** Columns that both tables of tokens have. */
 export interface TokenRow extends RequestColumns {
   tokenID: string;
   tokenHash: string;
@@ -67,7 +67,7 @@ export async function createToken<Row extends TokenRow>(
   };
 }
 
-/** A new token, and the row that stores it. @param owner the object to which the Idempotency-Key belongs */
+/** Makes a token and its table row. @param owner the object that the Idempotency-Key belongs to */
 export async function makeToken(
   kind: Parameters<typeof makeRefreshToken>[0],
   owner: string,
@@ -81,8 +81,8 @@ export async function makeToken(
 }
 
 /**
- * The token that an earlier request with the same Idempotency-Key created.
- * @throws ServiceError IDEMPOTENCY_KEY_REUSED if that request was a different one, or its token is not available
+ * Returns the token that an earlier request with the same Idempotency-Key created.
+ * @throws ServiceError IDEMPOTENCY_KEY_REUSED if the earlier request was different, or its token is no longer available
  */
 export async function openEarlier(
   earlier: TokenRow,
@@ -97,7 +97,7 @@ export async function openEarlier(
   return openToken(sealedToken, tokenID, key);
 }
 
-/** The error for an owner with the maximum number of active tokens. */
+/** The error for an owner who already has the maximum number of active tokens. */
 export function tooManyTokens(): ServiceError {
   const message = `There are ${MAX_ACTIVE} active refresh tokens, the most that are allowed: revoke one first.`;
   return new ServiceError(409, "TOKEN_LIMIT_REACHED", message);

@@ -22,25 +22,25 @@ import { claimWithinLimit } from "./userLimit.ts";
 import { creationOf, type NewUser, newUser, type User, type UserNaming } from "./user.ts";
 import { userIDTaken } from "./users.ts";
 
-/** A user to create. With a `context`, the user gets a refresh token for this device or purpose. */
+/** A user to create. With a `context` (a device or purpose), a refresh token is also created. */
 export interface WantedUser {
   userID: UserID;
   region: Region;
   context?: string | undefined;
 }
 
-/** A user that was created by this request or an earlier one, with the token that was requested. */
+/** A user that this or an earlier request created, with any requested token. */
 export interface CreatedUser {
   user: User;
   token?: string | undefined;
 }
 
-/** A row of the table of users. `erased` is when the user was erased. */
+/** A row of the users table. `erased` is the time when the user was erased. */
 type UserRow = User & { erased: number | null };
 
 /**
- * Creates lists of users with one statement per table, instead of one per user. Each user gets the result of a separate
- * request after those of the earlier users in the list.
+ * Creates lists of users with one statement per table. The results are the same as for separate requests, one user
+ * after the other.
  */
 export class BulkCreation {
   readonly #databases: Databases;
@@ -54,8 +54,9 @@ export class BulkCreation {
   }
 
   /**
-   * Creates users and their refresh tokens: all of a region in one transaction, or none. After a failure, repeating the
-   * call completes the list. With an Idempotency-Key, the same user and context get the same token in every list.
+   * Creates users and their refresh tokens. Each region has one transaction, which creates all or none. After a
+   * failure, repeating the call completes the list. With an Idempotency-Key, the same user and context get the same
+   * token in every list.
    * @returns the result or the error for each user, in the order of the list
    */
   async create(
@@ -70,7 +71,7 @@ export class BulkCreation {
       return claim?.bizID === bizID && claim.region === region ? undefined : userIDTaken();
     });
     const results = new Map<WantedUser, CreatedUser | ServiceError>();
-    // A failure in one region is reported after the other region is complete.
+    // A failure in one region is reported only after the other region has finished.
     const settled = await Promise.allSettled(
       REGIONS.map(async (region) => {
         const here = wanted.filter((user, i) => user.region === region && refusals[i] === undefined);
@@ -83,7 +84,7 @@ export class BulkCreation {
     return wanted.map((user, i) => refusals[i] ?? present(results.get(user)));
   }
 
-  /** Claims ids in the order of the list, within the partner's user limit. */
+  /** Claims user ids in the order of the list, within the partner's user limit. */
   async #claim(bizID: string, wanted: readonly WantedUser[]): Promise<Map<UserID, Claim | ServiceError>> {
     const { home } = this.#databases;
     const claims = new Map<UserID, Claim>();
@@ -104,18 +105,18 @@ export class BulkCreation {
     return found;
   }
 
-  /** Creates users whose ids are claimed, with their tokens, in one transaction. */
+  /** Creates users with claimed ids, and their tokens, in one transaction. */
   async #createInRegion(
     bizID: string,
     region: Region,
     wanted: readonly WantedUser[],
     options: CreateTokenOptions,
   ): Promise<(CreatedUser | ServiceError)[]> {
-    // Encryption comes before the transaction, because it takes longer than the statements.
+    // Encrypt before the transaction, because encryption takes longer than the statements.
     const tokens = await Promise.all(
       wanted.map(async ({ userID, context }) => {
         if (context === undefined) return undefined;
-        // The same user and context are the same request in every list.
+        // The same user and context count as the same request in every list.
         const repeatable = options.repeatable && {
           ...options.repeatable,
           digest: hashSecret("user of a list", region),
@@ -152,11 +153,11 @@ export class BulkCreation {
   }
 }
 
-/** The result for one user in the list. */
+/** The planned result for one user in the list. */
 interface Planned {
   user: User;
   context: string;
-  /** The token to store; undefined for none. */
+  /** The token to store. Undefined if no token is needed. */
   made: { token: string; row: TokenRow } | undefined;
   /** The token that an earlier request with the same Idempotency-Key stored. */
   earlier?: TokenRow | undefined;
@@ -177,9 +178,9 @@ function creationOfToken({ created: at, tokenID: token, userID: user }: UserToke
 }
 
 /**
- * Stores the tokens of a plan, and marks in it the tokens that are not stored.
- * @param locked users who may have tokens
- * @returns the stored ones
+ * Stores the tokens of a plan. Marks tokens in the plan that are not stored.
+ * @param locked the users who may have tokens
+ * @returns the stored tokens
  */
 async function createTokens(
   transaction: Database,
@@ -216,7 +217,7 @@ async function createTokens(
       continue;
     }
     active.set(user.userID, tokens + 1);
-    // The same user and context may occur again in the list.
+    // The list may contain the same user and context again.
     if (requestHash !== null) known.set(requestHash, made.row);
     rows.push({ ...made.row, userID: user.userID, context });
   }
@@ -224,7 +225,7 @@ async function createTokens(
   return rows;
 }
 
-/** Inserts users, and returns those that did not exist. */
+/** Inserts users, and returns the inserted ones. */
 function insertUsers(transaction: Database, rows: readonly NewUser[]): Promise<UserRow[]> {
   const sorted = rows.toSorted(byUserID);
   const columns = (["userID", "bizID", "region", "bucket", "salt", "created"] as const).map((name) =>
@@ -237,7 +238,7 @@ function insertUsers(transaction: Database, rows: readonly NewUser[]): Promise<U
     .returning();
 }
 
-/** Locks and returns existing users, so that concurrent requests for them run in sequence. */
+/** Locks and returns existing users, so that concurrent requests for them run one after the other. */
 function lockUsers(transaction: Database, ids: readonly UserID[]): Promise<UserRow[]> {
   return transaction
     .select()
@@ -270,7 +271,7 @@ function orThrow(error: unknown): ServiceError {
   throw error;
 }
 
-/** Every user of a list has a row and a result. */
+/** Checks that a user of a list has a row or result. */
 function present<Value>(value: Value | undefined): Value {
   if (value === undefined) throw new Error("A user of a list is missing.");
   return value;

@@ -4,16 +4,16 @@ import { columnOf } from "../database/columns.ts";
 import type { Database } from "../database/database.ts";
 import { userIDs } from "./tables.ts";
 
-/** The partner and the region of a user id. */
+/** The partner and region to which a user id belongs. */
 export interface Claim {
   userID: UserID;
   bizID: string;
   region: Region;
 }
 
-/** Prepares the insert of claims of partners without a limit. It returns the claims that it inserted. */
+/** Prepares the insertion of claims for partners without a user limit. The function returns the inserted claims. */
 export function prepareClaims(home: Database): (claims: readonly Claim[]) => Promise<Claim[]> {
-  // With this form, PostgreSQL does not plan the statement again when the length of the arrays changes.
+  // PostgreSQL plans a statement of this form only once, even if the length of the arrays changes.
   const arrayOf = (name: keyof Claim) => sql`(select ${sql.placeholder(name)}::text[])`;
   const columns = sql`${arrayOf("userID")}, ${arrayOf("bizID")}, ${arrayOf("region")}`;
   const rows = sql`${claimsFrom(columns)} where ${isOfUnlimitedPartner("claim")}`;
@@ -28,7 +28,7 @@ export function prepareClaims(home: Database): (claims: readonly Claim[]) => Pro
   };
 }
 
-/** Inserts claims whose ids are free. */
+/** Inserts claims for ids that have no claim yet. */
 export async function addClaims(home: Database, claims: readonly Claim[]): Promise<void> {
   const sorted = claims.toSorted(byUserID);
   const columns = [
@@ -39,7 +39,7 @@ export async function addClaims(home: Database, claims: readonly Claim[]): Promi
   await insertClaims(home, claimsFrom(sql.join(columns, sql`, `)));
 }
 
-/** The claims of these ids. Ids without a claim are left out. */
+/** Returns the claims of these ids. Ids without a claim are omitted. */
 export function findClaims(home: Database, ids: readonly UserID[]): Promise<Claim[]> {
   return home
     .select()
@@ -47,14 +47,14 @@ export function findClaims(home: Database, ids: readonly UserID[]): Promise<Clai
     .where(sql`${userIDs.userID} = any(${columnOf("text", ids, (id) => id)})`);
 }
 
-/** The insert of claims whose ids are free. It returns the inserted claims. @param rows a query of the columns of a claim */
+/** Inserts claims for unclaimed ids and returns them. @param rows a query that returns the columns of claims */
 export function insertClaims(home: Database, rows: SQL) {
   return home.insert(userIDs).select(rows).onConflictDoNothing().returning();
 }
 
 /**
- * Whether a row is of a partner without a limit of users. Claims of partners with a limit are counted one after the other, by
- * `claimWithinLimit`.
+ * Whether a row belongs to a partner without a user limit. For other partners, `claimWithinLimit` counts claims one
+ * after the other.
  */
 export function isOfUnlimitedPartner(row: "claim" | "item"): SQL {
   return sql`(select user_limit from partners where partners.biz_id = ${sql.identifier(row)}.biz_id) is null`;
@@ -64,7 +64,7 @@ function claimsFrom(columns: SQL): SQL {
   return sql`select * from unnest(${columns}) as claim(user_id, biz_id, region)`;
 }
 
-/** All replicas insert and lock in this order, so that concurrent statements for the same users cannot deadlock. */
+/** Compares rows by user id. All replicas lock in this order, so that concurrent statements cannot deadlock. */
 export function byUserID(a: { userID: string }, b: { userID: string }): number {
   return a.userID < b.userID ? -1 : 1;
 }

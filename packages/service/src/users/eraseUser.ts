@@ -11,17 +11,17 @@ import { userDeactivated } from "../tokens/tokenState.ts";
 /** An erased user. */
 export interface ErasedUser {
   userID: UserID;
-  /** Milliseconds since 1970. */
+  /** Time of the erasure in milliseconds since 1970. */
   erased: number;
-  /** Whether the user's public key is on the chain or about to be, and therefore not deleted. */
+  /** Whether the user's public key remains, because it is on the chain or is being published. */
   keyRemains: boolean;
 }
 
 /**
- * Deletes a user's tokens, salt, challenges, the history of its keys, and its key if it is not submitted, in one transaction. The row remains, so that the id is not
- * used again. Repeating the call has no effect.
- * @param database of the user's region
- * @returns undefined when there is no such user
+ * Erases a user in one transaction. Deletes the user's tokens, salt, challenges and key history, and the key if it is
+ * not submitted. The row remains, so that the id cannot be used again. Repeating the call has no effect.
+ * @param database the database of the user's region
+ * @returns undefined if there is no such user
  */
 export function eraseUser(
   database: Database,
@@ -46,7 +46,7 @@ export function eraseUser(
 }
 
 /**
- * Locks an active user until the transaction ends, so that the user is not deactivated or erased meanwhile.
+ * Locks an active user until the transaction ends. During this time, the user cannot be deactivated or erased.
  * @throws ServiceError USER_DEACTIVATED
  */
 export async function lockActiveUser(transaction: Database, userID: UserID): Promise<void> {
@@ -55,7 +55,7 @@ export async function lockActiveUser(transaction: Database, userID: UserID): Pro
   if (found.length === 0) throw userDeactivated();
 }
 
-/** The error for creating an erased user again. */
+/** The error for an attempt to create an erased user again. */
 export function userErased(): ServiceError {
   return new ServiceError(
     409,

@@ -7,9 +7,9 @@ import { users } from "./tables.ts";
 import { creationOf, type NewUser } from "./user.ts";
 
 /**
- * Prepares the insert of users, one statement for many. It records the creation of each new user.
- * @param claiming whether to claim the ids in the same statement, for a region whose database is the home database. Then
- * users whose ids have a claim, and users of partners with a limit, are not inserted
+ * Prepares a statement that inserts many users. It also records the creation of each new user.
+ * @param claiming whether the statement also claims the ids, for a region that shares the home database. It then skips
+ * users whose ids have a claim, and users of partners with a limit
  * @returns a function that returns the inserted user, or undefined if it was not inserted
  */
 export function prepareInsert(database: Database, { claiming }: { claiming: boolean }) {

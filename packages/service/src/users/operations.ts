@@ -20,11 +20,11 @@ import { LISTED_STATES, type UserWithKey } from "../keys/usersWithKeys.ts";
 import type { User } from "./user.ts";
 import { userIDTaken } from "./users.ts";
 
-/** The maximum number of users in a list to create. */
+/** Maximum number of users in one creation request. */
 const MAX_LIST = 500;
 /**
- * The maximum size of a body with such a list: a user takes at most 1,310 bytes, if every character of its context is escaped
- * (RFC 8259, section 7).
+ * Maximum size of a creation request's body in bytes. A user takes at most 1,310 bytes, if every character of its
+ * context is escaped (RFC 8259, section 7).
  */
 const MAX_LIST_BODY_BYTES = MAX_LIST * 1536;
 
@@ -51,7 +51,7 @@ const activeUser = strict({
   ...userFields,
   deactivated: timestamp.nullable().meta({ description: "When the user was deactivated; null if it is active." }),
 });
-/** The fields that people need. A user's salt and bucket are for servers and apps. */
+/** The user fields that staff need. Salt and bucket are only for servers and apps. */
 const shownUser = { user_id: userID, region, created: timestamp, deactivated: timestamp.nullable() };
 export const userRefreshToken = z.string().meta({ description: "The user's refresh token. It is shown only once." });
 
@@ -221,19 +221,19 @@ export const userOperations = [
   }),
 ];
 
-/** A partner's user. @throws ServiceError USER_UNKNOWN */
+/** Returns a partner's user. @throws ServiceError USER_UNKNOWN */
 export async function requireUser({ users }: ServiceContext, bizID: string, userID: UserID): Promise<User> {
   const user = await users.get(bizID, userID);
   if (user === undefined) throw userUnknown();
   return user;
 }
 
-/** The error for an id that no user of the caller's partner has. */
+/** The error for a user id that does not belong to the caller's partner. */
 export function userUnknown(): ServiceError {
   return new ServiceError(404, "USER_UNKNOWN", "There is no user with this id.");
 }
 
-/** A user in the API's field names. */
+/** Converts a user to the API's field names. */
 export function toUser({ userID, bucket, region, salt, created }: User, { stage }: Pick<ServiceContext, "stage">) {
   return { user_id: userID, bucket, region, stage, salt, created };
 }

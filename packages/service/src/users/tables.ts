@@ -2,7 +2,7 @@ import { bigint, index, integer, pgTable, primaryKey, text } from "drizzle-orm/p
 import type { Region } from "keyroot/identity";
 import { timestampMs } from "../database/columns.ts";
 
-/** Home database: the partner that owns a user id, and the region of the user's data. */
+/** In the home database: the partner that owns each user id, and the region of the user's data. */
 export const userIDs = pgTable(
   "user_ids",
   {
@@ -14,8 +14,8 @@ export const userIDs = pgTable(
 );
 
 /**
- * Home database: the number of each partner's rows in `user_ids`. Several rows per partner, so that concurrent inserts rarely
- * wait for each other. A trigger of `user_ids` maintains it in the transaction of the insert.
+ * In the home database: the number of each partner's rows in `user_ids`. Each partner has several rows, so that
+ * concurrent inserts rarely wait for each other. A trigger of `user_ids` updates them in the transaction of the insert.
  */
 export const userCounts = pgTable(
   "user_counts",
@@ -28,8 +28,8 @@ export const userCounts = pgTable(
 );
 
 /**
- * User's region: shadow users. The tokens of a deactivated user are refused. An erased user is deactivated, too, and its row
- * only keeps the id from being used again.
+ * In the user's region: shadow users. Tokens of a deactivated user are refused. An erased user is also deactivated. Its
+ * row remains only to prevent reuse of the id.
  */
 export const users = pgTable("users", {
   userID: text("user_id").primaryKey(),

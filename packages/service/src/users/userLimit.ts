@@ -7,9 +7,9 @@ import { partners } from "../partners/tables.ts";
 import { userCounts } from "./tables.ts";
 
 /**
- * Claims user ids for a partner with a user limit. Ids that exceed the limit are not claimed, the last of the list first. A
- * lock on the partner makes concurrent claims count in sequence.
- * @param claims of different ids without a claim
+ * Claims user ids for a partner with a user limit. If the list exceeds the limit, its last ids are not claimed. A lock
+ * on the partner makes concurrent claims count one after the other.
+ * @param claims claims of different ids that have no claim yet
  * @returns the claims of these ids, which may be another partner's; and the error USER_LIMIT_REACHED for ids without a
  * claim
  */
@@ -23,7 +23,7 @@ export function claimWithinLimit(
     const [partner] = await owner.for("no key update");
     const limit = partner?.limit ?? Infinity;
     const ids = claims.map(({ userID }) => userID);
-    // Concurrent requests for the same ids may have claimed them before the lock.
+    // Concurrent requests may have claimed the same ids before the lock.
     const claimed = new Set((await findClaims(transaction, ids)).map(({ userID }) => userID));
     const [counted] = await transaction
       .select({ users: sum(userCounts.users).mapWith(Number) })

@@ -11,7 +11,7 @@ import { newUser, type User, type UserNaming } from "./user.ts";
 import { userIDs, users } from "./tables.ts";
 import { claimWithinLimit } from "./userLimit.ts";
 
-/** Stores shadow users: ownership of ids in the home database, everything else in the user's region. */
+/** Stores shadow users. The home database stores who owns each id. The user's region stores everything else. */
 export class UserStore {
   readonly #databases: Databases;
   readonly #naming: UserNaming;
@@ -28,7 +28,7 @@ export class UserStore {
     const insertClaims = prepareClaims(home);
     this.#claim = batchingLoader(async (claims: readonly Claim[]) => {
       const byID = new Map((await insertClaims(claims)).map((row) => [row.userID, row]));
-      // A batch may contain the same id for two partners. The returned row shows which claim was inserted.
+      // A batch may contain the same id for two partners. The returned row shows whose claim was inserted.
       return claims.map(({ userID, bizID, region }) => {
         const row = byID.get(userID);
         return row?.bizID === bizID && row.region === region;
@@ -44,11 +44,11 @@ export class UserStore {
   }
 
   /**
-   * Creates a user, or returns the user that the same partner created in the same region before. In the home database, one
-   * statement does both. In another database, the id is claimed first. After a crash between both inserts, the partner's
-   * next call completes the user.
+   * Creates a user, or returns the user that the same partner created earlier in the same region. In the home database,
+   * one statement does both. In another database, the id is claimed first. After a crash between the two inserts, the
+   * partner's next call completes the user.
    * @param created milliseconds since 1970
-   * @returns undefined when the id belongs to another partner or another region
+   * @returns undefined if the id belongs to another partner or another region
    * @throws ServiceError USER_LIMIT_REACHED, USER_ERASED
    */
   async create(
@@ -83,19 +83,19 @@ export class UserStore {
     return claim;
   }
 
-  /** @returns undefined when there is no such user, or it belongs to another partner */
+  /** @returns undefined if the partner has no such user */
   async get(bizID: string, userID: UserID): Promise<User | undefined> {
     const [claim] = await this.#getClaim.execute({ userID });
     return claim?.bizID === bizID ? this.getIn(claim.region, userID) : undefined;
   }
 
-  /** Reads a user in a known region, without a query in the home database. @returns undefined if the user does not exist */
+  /** Reads a user in a known region without querying the home database. @returns undefined if there is no such user */
   async getIn(region: Region, userID: UserID): Promise<User | undefined> {
     const [user] = await this.#inRegion[region].get.execute({ userID });
     return user?.erased === null ? user : undefined;
   }
 
-  /** Refuses all tokens of a user from now on. @returns the time of the deactivation, in milliseconds since 1970 */
+  /** Deactivates a user. All the user's tokens are refused from now on. @returns the time in milliseconds since 1970 */
   async deactivate({ region, userID, bizID }: Claim, now: number, author: Author): Promise<number> {
     await this.#databases.regions[region].transaction(async (transaction) => {
       const isActive = and(eq(users.userID, userID), isNull(users.deactivated));
@@ -107,7 +107,7 @@ export class UserStore {
     return user?.deactivated ?? now;
   }
 
-  /** Erases a user. @returns undefined when there is no such user, or it belongs to another partner */
+  /** Erases a user. @returns undefined if the partner has no such user */
   async erase(bizID: string, userID: UserID, now: number, author: Author): Promise<ErasedUser | undefined> {
     const [claim] = await this.#getClaim.execute({ userID });
     if (claim?.bizID !== bizID) return undefined;
@@ -116,8 +116,8 @@ export class UserStore {
 
   /**
    * Lists one page of a partner's users in the order of their ids.
-   * @param after the id before the page; undefined for the first page
-   * @returns `next` is the last id of the page, or null when no page follows
+   * @param after the last id of the previous page; undefined for the first page
+   * @returns `next` is the last id of the page, or null if no page follows
    */
   async list(bizID: string, after: UserID | undefined, limit: number): Promise<{ users: User[]; next: UserID | null }> {
     const ids = await this.#databases.home
@@ -139,12 +139,12 @@ export class UserStore {
     );
     const byID = new Map(rows.flat().map((user) => [user.userID, user]));
     const next = ids.length === limit ? (ids.at(-1)?.userID ?? null) : null;
-    // A claimed id without a user is left out: its creation is in progress or was interrupted, or the user is erased.
+    // A claimed id without a user is omitted: its creation is in progress or was interrupted, or the user is erased.
     return { users: ids.flatMap(({ userID }) => byID.get(userID) ?? []), next };
   }
 }
 
-/** The error for an id of another partner or region. It does not show which one. */
+/** The error for an id of another partner or region. The message does not show which of the two. */
 export function userIDTaken(): ServiceError {
   return new ServiceError(409, "USER_ID_TAKEN", "This user id is already in use: choose another one.");
 }

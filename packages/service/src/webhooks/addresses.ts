@@ -4,22 +4,22 @@ import ipaddr from "ipaddr.js";
 
 const DNS_TIMEOUT_MS = 3_000;
 const DNS_TRIES = 2;
-/** The addresses of the public Internet in IPv6 (RFC 4291, section 2.4). All others are reserved. */
+/** The network of public IPv6 addresses (RFC 4291, section 2.4). All other addresses are reserved. */
 const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR("2000::/3");
-/** Documentation (RFC 9637), which ipaddr.js does not list. */
+/** The network for documentation (RFC 9637), which ipaddr.js does not list. */
 const DOCUMENTATION = ipaddr.IPv6.parseCIDR("3fff::/20");
 
 /** Returns the IP addresses of a host name. */
 export type ResolveHost = (hostname: string) => Promise<string[]>;
 
-/** The error for an address to which no webhook is sent. */
+/** The error for an address to which webhooks must not be sent. */
 export class AddressRefusedError extends Error {
   override readonly name = "AddressRefusedError";
 }
 
 /**
- * Whether an IP address is public. Not public: loopback, private, link-local, shared (carrier-grade NAT), multicast and
- * reserved addresses, and IPv6 addresses that contain an IPv4 address (mapped, NAT64, 6to4, Teredo).
+ * Whether an IP address is public. Not public are loopback, private, link-local, shared (carrier-grade NAT), multicast
+ * and reserved addresses, and IPv6 addresses that contain an IPv4 address (mapped, NAT64, 6to4, Teredo).
  */
 export function isPublicAddress(address: string): boolean {
   if (isIP(address) === 0) return false;
@@ -29,9 +29,9 @@ export function isPublicAddress(address: string): boolean {
 }
 
 /**
- * Resolves a public host name by DNS. Unlike the system's resolver, it does not use the threads of the process. A name
- * whose servers do not respond therefore delays no other work.
- * @param servers the addresses of name servers. Default: those of the system
+ * Resolves a public host name with DNS. The system's resolver would use the threads of the process, so a name whose
+ * servers do not respond would delay other work.
+ * @param servers the addresses of name servers. Default: the system's name servers
  */
 export async function resolvePublicHost(hostname: string, servers?: readonly string[]): Promise<string[]> {
   const resolver = new dns.Resolver({ timeout: DNS_TIMEOUT_MS, tries: DNS_TRIES });
@@ -43,14 +43,14 @@ export async function resolvePublicHost(hostname: string, servers?: readonly str
   return found;
 }
 
-/** Resolves a host name as the system does, which includes names of this machine. */
+/** Resolves a host name with the system's resolver, which also finds names of this machine. */
 export async function resolveAnyHost(hostname: string): Promise<string[]> {
   return (await dns.lookup(hostname, { all: true })).map(({ address }) => address);
 }
 
 /**
- * A `lookup` for connections: resolves the host name, and returns its addresses only if all of them are allowed. The
- * connection then uses one of these addresses, so a later change of the name has no effect.
+ * Makes a `lookup` function for connections. It resolves the host name, and returns the addresses only if all are
+ * allowed. The connection then uses one of these addresses, so later changes of the name have no effect.
  */
 export function checkedLookup(resolve: ResolveHost, isAllowed: (address: string) => boolean): LookupFunction {
   return (hostname, { all }, callback) => {

@@ -5,9 +5,9 @@ import { isPublicAddress } from "./addresses.ts";
 const MAX_URL = 2048;
 
 /**
- * Checks the URL of a partner's endpoint, and returns it in normal form. A host name is resolved when an event
- * is sent; an IP address is checked here, too.
- * @param allowPrivate also allows plain http and addresses that are not public
+ * Checks the URL of a partner's endpoint and returns its normal form. IP addresses are checked here. Host names are
+ * resolved and checked when an event is sent.
+ * @param allowPrivate whether plain http and private addresses are allowed
  * @throws ServiceError WEBHOOK_URL_REFUSED
  */
 export function checkEndpointUrl(text: string, allowPrivate: boolean): string {
@@ -21,14 +21,14 @@ export function checkEndpointUrl(text: string, allowPrivate: boolean): string {
   return href;
 }
 
-/** Whether a host of a URL may be public: a name with a dot, or a public IP address. */
+/** Whether the host in a URL may be public: a name with a dot, or a public IP address. */
 export function isPublicHost(hostname: string): boolean {
   const address = addressIn(hostname);
   if (address !== undefined) return isPublicAddress(address);
   return /\.[^.]+\.?$/.test(hostname) && !/(?:^|\.)(?:localhost|local|internal|home\.arpa)\.?$/.test(hostname);
 }
 
-/** The IP address that is the host of a URL, without brackets. */
+/** The IP address in a URL's host, without brackets. Undefined if the host is a name. */
 function addressIn(hostname: string): string | undefined {
   const address = hostname.replace(/^\[(.*)\]$/, "$1");
   return isIP(address) === 0 ? undefined : address;

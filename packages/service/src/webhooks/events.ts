@@ -8,21 +8,21 @@ import { events } from "./tables.ts";
 
 /** An event for a partner. */
 export interface StoredEvent {
-  /** A UUID, by which receivers recognize duplicates. */
+  /** The event's id, a UUID by which receivers recognize duplicates. */
   id: string;
   type: EventType;
   userID: UserID | null;
   data: ChangeData;
-  /** Milliseconds since 1970. */
+  /** Time of the change in milliseconds since 1970. */
   at: number;
 }
 
 const MAX_XID = 2n ** 64n - 1n;
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** The maximum time until an event is visible: clocks of replicas differ, and transactions may commit late. */
+/** Maximum time in ms until an event is visible, because replicas' clocks differ and transactions may commit late. */
 const TOLERANCE_MS = 60 * 60 * 1000;
 
-/** The last event that was read in one database. */
+/** The last event that a partner has read from one database. */
 const anchorSchema = z.strictObject({
   xid: z.string().refine((digits) => /^\d{1,20}$/.test(digits) && BigInt(digits) <= MAX_XID),
   position: z.int().nonnegative(),
@@ -31,8 +31,8 @@ const anchorSchema = z.strictObject({
 type Anchor = z.output<typeof anchorSchema>;
 
 /**
- * A partner's position in the events. `seen` is the last time at which it had read everything, otherwise the start of
- * reading, in ms since 1970.
+ * A partner's position in the events. `seen` is the time when the partner had last read all events, or else when it
+ * began to read, in ms since 1970.
  */
 export const eventCursorSchema = z.strictObject({
   seen: z.int().nonnegative(),
@@ -42,23 +42,23 @@ export type EventCursor = z.output<typeof eventCursorSchema>;
 
 type Row = StoredEvent & Anchor;
 
-/** Reads the outbox of events, in all databases. */
+/** Reads the outboxes of events in all databases. */
 export class EventStore {
   readonly #databases: ReadonlyMap<Place, Database>;
   readonly #keptMs: number;
 
-  /** @param eventDays the number of days for which events are kept */
+  /** @param eventDays number of days for which events are kept */
   constructor(databases: Databases, eventDays: number) {
     this.#databases = distinctDatabases(databases);
     this.#keptMs = eventDays * DAY_MS;
   }
 
   /**
-   * Lists events of a partner after a cursor, the oldest first. Each database has a separate order: by transaction, then by
-   * insertion. An event becomes visible when all earlier transactions of its database have ended, so that no event of a
-   * transaction that commits late is skipped.
-   * @param cursor undefined for all stored events
-   * @param limit the maximum number of events
+   * Lists a partner's events after a cursor, oldest first. Each database has its own order: by transaction, then by
+   * insertion. An event becomes visible when all earlier transactions in its database have ended. Therefore, no event
+   * of a late commit is skipped.
+   * @param cursor undefined lists all stored events
+   * @param limit maximum number of events
    * @param now milliseconds since 1970
    * @returns the events, and the cursor after them
    * @throws ServiceError CURSOR_UNKNOWN
@@ -81,8 +81,8 @@ export class EventStore {
   }
 
   /**
-   * Checks that no unread event before the next page was deleted, and that the database was not restored to an earlier
-   * state. Events are deleted in the order of `position`.
+   * Checks that no unread event was deleted and that the database was not restored to an earlier state. Events are
+   * deleted in the order of `position`.
    */
   async #checkCursor(
     database: Database,
@@ -102,7 +102,7 @@ export class EventStore {
       );
       if (state["is_past"] !== true) throw cursorUnknown();
       if (state["is_stored"] === true) return;
-      // The event was lost. It is too new to be deleted.
+      // The cursor's event is missing although it is too new to be deleted.
       if (state["has_older"] === true) throw cursorUnknown();
     }
     if (seen < now - this.#keptMs + TOLERANCE_MS) throw cursorUnknown();
@@ -126,7 +126,7 @@ function readPage(database: Database, bizID: string, anchor: Anchor | undefined,
     .limit(limit);
 }
 
-/** Merges pages by the times of events, without changing the order of a page. */
+/** Merges the pages of all databases by the times of events, and keeps the order within each page. */
 function merge(pages: readonly { place: Place; rows: readonly Row[] }[], before: EventCursor["read"], limit: number) {
   const read = { ...before };
   const heads = pages.map(({ place, rows }) => ({ place, rows, next: 0 }));
@@ -147,7 +147,7 @@ function merge(pages: readonly { place: Place; rows: readonly Row[] }[], before:
   return { taken, read };
 }
 
-/** An event in the form of the API: in lists, and in webhooks with the time in milliseconds. */
+/** Converts an event to the API's form. Webhooks use the same form. */
 export function toMessage({ type, id, userID, data, at }: Omit<StoredEvent, "type"> & { type: string }) {
   return {
     type,

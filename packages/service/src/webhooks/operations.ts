@@ -10,7 +10,7 @@ import { eventCursorSchema, toMessage } from "./events.ts";
 import type { DeliveryInfo } from "./webhookDeliveries.ts";
 import { MAX_ENDPOINTS, type WebhookEndpoint } from "./webhookEndpoints.ts";
 
-/** A caller waits for a test, so its timeout is shorter than that of other deliveries and of `PartnerClient`. */
+/** Timeout of a test delivery in ms. It is shorter than other timeouts, because a caller waits for the result. */
 const TEST_TIMEOUT_MS = 8_000;
 
 const endpointID = z.uuid().meta({ description: "The id of a webhook endpoint." });
@@ -301,7 +301,7 @@ function toEndpoint({ endpointID, url, types, created, paused }: WebhookEndpoint
   return { endpoint_id: endpointID, url, types: types ?? [], created, paused };
 }
 
-/** An empty list in the API means all types. */
+/** Converts the event types of a request. An empty list means all types, which are stored as null. */
 function toTypes(types: EventType[]): EventType[] | null {
   return types.length === 0 ? null : types;
 }

@@ -1,6 +1,6 @@
 const [SECOND, MINUTE, HOUR] = [1000, 60_000, 3_600_000];
 
-/** Delays after each failed attempt: ten attempts over three days. */
+/** Delays in ms after each failed attempt. They allow ten attempts over three days. */
 const DELAYS_MS = [
   5 * SECOND,
   5 * MINUTE,
@@ -12,27 +12,27 @@ const DELAYS_MS = [
   16 * HOUR + 25 * MINUTE,
   24 * HOUR,
 ];
-/** Maximum time between the first and the last attempt. */
+/** Maximum time between the first and the last attempt, in ms. */
 const LAST_MS = 80 * HOUR;
-/** The maximum part by which a delay is extended, so that failed deliveries do not return together. */
+/** Maximum part by which a delay is extended at random, so that failed deliveries are not all sent again at once. */
 const JITTER = 0.1;
-/** The maximum wait that an endpoint may request by Retry-After. */
+/** Maximum wait in ms that an endpoint may request with Retry-After. */
 const MAX_RETRY_AFTER_MS = 24 * HOUR;
 
-/** Input for the time of the next attempt. Times are in ms since 1970. */
+/** Values that determine the time of the next attempt. Times are in ms since 1970. */
 export interface FailedAttempt {
-  /** The number of failed attempts, including this one. */
+  /** Number of failed attempts, including this one. */
   attempts: number;
   firstAttempt: number;
   now: number;
-  /** Retry-After of the endpoint in ms; undefined without this header. */
+  /** The endpoint's Retry-After in ms. Undefined without this header. */
   retryAfterMs?: number | undefined;
 }
 
 /**
- * The time of a delivery's next attempt.
- * @param random from 0 to 1
- * @returns undefined if the delivery has failed
+ * Returns the time of a delivery's next attempt.
+ * @param random a number from 0 to 1
+ * @returns undefined if no attempts are left
  */
 export function nextAttempt(
   { attempts, firstAttempt, now, retryAfterMs = 0 }: FailedAttempt,

@@ -14,38 +14,38 @@ import {
 } from "./addresses.ts";
 import { isPublicHost } from "./endpointUrl.ts";
 
-/** Standard Webhooks, "Request timeouts", recommends 15 to 30 s. */
+/** Time limit of an attempt in ms. Standard Webhooks ("Request timeouts") recommends 15 to 30 s. */
 const TIMEOUT_MS = 15_000;
-/** Maximum bytes read from a response body. The body is discarded. */
+/** Maximum size of a response body in bytes. The content is discarded. */
 const MAX_BODY_BYTES = 2 ** 16;
 const MAX_HEADER_BYTES = 2 ** 14;
-/** The time for which an idle connection is kept for the next delivery, in ms. */
+/** Time in ms for which an idle connection stays open for the next delivery. */
 const IDLE_MS = 2_000;
 
 export interface WebhookSenderOptions {
-  /** Allows plain http and addresses that are not public. Default false. */
+  /** Whether plain http and private addresses are allowed. Default false. */
   allowPrivate?: boolean | undefined;
-  /** Default: DNS; with `allowPrivate`, the system's resolver. */
+  /** Resolves host names. Default: DNS, or the system's resolver with `allowPrivate`. */
   resolve?: ResolveHost | undefined;
   /** Time limit per attempt in ms. Default 15,000. */
   timeoutMs?: number | undefined;
-  /** Certificates of authorities, in PEM. Default: Node's certificates. */
+  /** Trusted certificate authorities, in PEM. Default: Node's certificates. */
   ca?: string | undefined;
 }
 
 /** The response to a delivery, or the reason why there was none. */
 export interface WebhookResponse {
-  /** The HTTP status; null without a response. */
+  /** The HTTP status. Null without a response. */
   status: number | null;
-  /** Null if the status is 2xx. */
+  /** The reason for the failure. Null if the status is 2xx. */
   error: string | null;
-  /** Retry-After in ms; undefined without this header. */
+  /** Retry-After in ms. Undefined without this header. */
   retryAfterMs?: number | undefined;
 }
 
 /**
- * Sends events as Standard Webhooks (standardwebhooks.com). A request goes to an address that was checked, follows no redirect,
- * and has limits of time and size.
+ * Sends events as Standard Webhooks (standardwebhooks.com). Requests are sent only to checked addresses, follow no
+ * redirects, and are limited in time and size.
  */
 export class WebhookSender implements Disposable {
   readonly #allowPrivate: boolean;
@@ -67,11 +67,11 @@ export class WebhookSender implements Disposable {
   }
 
   /**
-   * Sends an event once.
-   * @param secrets each adds a signature
+   * Sends an event once. Never throws.
+   * @param secrets each secret adds a signature
    * @param now milliseconds since 1970
    * @param timeoutMs the time limit
-   * @returns also if it was not received; never throws
+   * @returns the response, or the reason why there is none
    */
   async send(
     url: string,
@@ -98,7 +98,6 @@ export class WebhookSender implements Disposable {
     }
   }
 
-  /** Closes idle connections. */
   [Symbol.dispose](): void {
     this.#http.destroy();
     this.#https.destroy();
@@ -112,7 +111,7 @@ export class WebhookSender implements Disposable {
   ): Promise<IncomingMessage> {
     const { protocol, hostname } = new URL(url);
     const isHttps = protocol === "https:";
-    // `lookup` is not called for a host that is an IP address.
+    // Node does not call `lookup` for IP addresses, so they are checked here.
     if (!this.#allowPrivate && (!isHttps || !isPublicHost(hostname)))
       return Promise.reject(new AddressRefusedError("The host is not public, or the URL is not https."));
     return new Promise((resolve, reject) => {
@@ -123,12 +122,12 @@ export class WebhookSender implements Disposable {
         : requestHttp(url, { ...options, agent: this.#http });
       let received: IncomingMessage | undefined;
       request.on("error", reject);
-      // The attempt ends in any case.
+      // End the attempt even if the connection stays open.
       signal.addEventListener("abort", () => {
         if (received === undefined) reject(signal.reason as Error);
         else resolve(received);
       });
-      // Status 101 (another protocol) is neither a response nor an error.
+      // A response with status 101 (another protocol) triggers neither `response` nor `error`.
       request.on("close", () => {
         if (received === undefined) reject(Object.assign(new Error("The connection was closed."), { code: "CLOSED" }));
       });
@@ -140,7 +139,7 @@ export class WebhookSender implements Disposable {
           bytes += chunk.length;
           if (bytes > MAX_BODY_BYTES) response.destroy();
         });
-        // The status is the response. A body that is cut off or too large changes nothing.
+        // Only the status counts, so an incomplete or too large body has no effect.
         response.on("error", () => undefined);
         response.on("close", () => {
           resolve(response);
@@ -159,7 +158,7 @@ function toResult({ statusCode: status = 0, headers }: IncomingMessage): Webhook
   return { status, error, ...(/^\d{1,6}$/.test(retryAfter) && { retryAfterMs: Number(retryAfter) * 1000 }) };
 }
 
-/** Reason for a missing response, without network details. */
+/** The reason for a missing response, without details about the network. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return "The request failed.";
   if (error instanceof AddressRefusedError) return error.message;

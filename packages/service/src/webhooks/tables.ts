@@ -5,13 +5,13 @@ import { changeColumns } from "../auditLog/tables.ts";
 import { requestColumns, timestampMs } from "../database/columns.ts";
 import { partners } from "../partners/tables.ts";
 
-/** PostgreSQL's 64-bit transaction id, which is not reused, as decimal digits. */
+/** PostgreSQL's 64-bit transaction id, which is never reused, in decimal digits. */
 const xid8 = customType<{ data: string }>({ dataType: () => "xid8" });
 
 /**
- * Every database: the outbox of events for partners. `id` lets receivers recognize duplicates. `xid` is the transaction of
- * the change: those below the snapshot's `xmin` have ended, so a reader in the order of `xid` skips none. `dispatched` is
- * null until the deliveries to the partner's endpoints are stored.
+ * In every database: the outbox of events for partners. Receivers recognize duplicates by `id`. `xid` is the
+ * transaction of the change. Transactions below the snapshot's `xmin` have ended, so a reader in the order of `xid`
+ * skips no event. `dispatched` is null until the deliveries to the partner's endpoints are stored.
  */
 export const events = pgTable(
   "events",
@@ -30,7 +30,7 @@ export const events = pgTable(
   ],
 );
 
-/** Home database: partners' webhook endpoints. `types` is null for all types, `paused` null while deliveries are sent. */
+/** In the home database: partners' webhook endpoints. `types` is null for all types. `paused` is null when active. */
 export const webhookEndpoints = pgTable(
   "webhook_endpoints",
   {
@@ -47,8 +47,8 @@ export const webhookEndpoints = pgTable(
 );
 
 /**
- * Home database: the secrets that sign an endpoint's deliveries, encrypted under the key `key_id` of the service's
- * configuration. `until` is when a replaced secret ends.
+ * In the home database: secrets that sign an endpoint's deliveries. They are encrypted with the key `key_id` of the
+ * service's configuration. `until` is the time when a replaced secret ends.
  */
 export const webhookSecrets = pgTable(
   "webhook_secrets",
@@ -67,10 +67,10 @@ export const webhookSecrets = pgTable(
 );
 
 /**
- * Every database: the deliveries of its events, which name the event by its `position`, too. While a delivery is pending,
- * `due` is when it is sent next. A replica that sends it sets `due` to the time at which another replica may take over, and
- * increases `claim`. A result that arrives after that time then changes nothing. `error` is the reason for the last
- * failure.
+ * In every database: the deliveries of its events. `position` also identifies the event. While a delivery is pending,
+ * `due` is the time when it is sent next. A replica that sends it sets `due` to the time when another replica may take
+ * over, and increases `claim`. A result that arrives after that time changes nothing. `error` is the reason for the
+ * last failure.
  */
 export const webhookDeliveries = pgTable(
   "webhook_deliveries",

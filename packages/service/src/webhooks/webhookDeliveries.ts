@@ -5,69 +5,68 @@ import { events } from "./tables.ts";
 import type { WebhookEndpoint, WebhookEndpointStore } from "./webhookEndpoints.ts";
 import { webhookDeliveries } from "./tables.ts";
 
-/** The number of events in one round of `dispatch`. */
+/** Maximum number of events per round of `dispatch`. */
 const DISPATCHED_AT_ONCE = 500;
-/** Maximum rows per DELETE statement. */
+/** Maximum number of rows per DELETE statement. */
 const DELETED_AT_ONCE = 1000;
-/** An endpoint also receives events from this time before its creation, because the clocks of replicas differ. */
+/** Time in ms before an endpoint's creation from which it receives events, because replicas' clocks differ. */
 const CLOCK_TOLERANCE_MS = 60_000;
 
 export type DeliveryState = "pending" | "delivered" | "failed";
 
-/** An event and its endpoint. */
 export interface DeliveredEvent {
-  /** A UUID: the same in every delivery of the event. */
+  /** The event's id, a UUID. It is the same in every delivery of the event. */
   id: string;
   type: EventType | "webhook.test";
   userID: string | null;
   data: ChangeData;
-  /** Milliseconds since 1970. */
+  /** Time of the event in milliseconds since 1970. */
   at: number;
 }
 
-/** A delivery that only this process may send, for a limited time. */
+/** A delivery that only this process may send for a limited time. */
 export interface ClaimedDelivery {
   endpointID: string;
   position: number;
   claim: number;
-  /** Failed attempts so far. */
+  /** Number of failed attempts so far. */
   attempts: number;
   /** Start of the first attempt in ms since 1970. */
   firstAttempt: number;
   event: DeliveredEvent;
 }
 
-/** A delivery after an attempt, which `attempts` includes. */
+/** A delivery after an attempt. `attempts` includes this attempt. */
 export interface FinishedDelivery extends ClaimedDelivery {
   state: DeliveryState;
   /** Time of the next attempt of a pending delivery in ms since 1970. */
   due: number;
   /** End of the attempt in ms since 1970. */
   lastAttempt: number;
-  /** The HTTP status; null without a response. */
+  /** The HTTP status. Null without a response. */
   status: number | null;
-  /** Reason of the failure; null after a success. */
+  /** The reason for the failure. Null after success. */
   error: string | null;
 }
 
-/** A delivery in the list of an endpoint. */
+/** A delivery in an endpoint's list of deliveries. */
 export interface DeliveryInfo {
   eventID: string;
   type: EventType;
   state: DeliveryState;
   attempts: number;
-  /** All times are in milliseconds since 1970. */
+  /** Creation time. All times are in milliseconds since 1970. */
   created: number;
   lastAttempt: number | null;
-  /** Null unless it is pending. */
+  /** Time of the next attempt. Null unless the delivery is pending. */
   nextAttempt: number | null;
   status: number | null;
   error: string | null;
 }
 
-/** Stores the deliveries of events to endpoints, in the database of each event. */
+/** Stores the deliveries of events to endpoints. Each delivery is in the database of its event. */
 export class WebhookDeliveryStore {
-  /** Home and regions, each database once. */
+  /** The home and regional databases, each database once. */
   readonly databases: readonly Database[];
   readonly #endpoints: WebhookEndpointStore;
 
@@ -77,8 +76,8 @@ export class WebhookDeliveryStore {
   }
 
   /**
-   * Stores the deliveries of the oldest events that have none yet. Two replicas can do this at once.
-   * @returns whether there may be more events
+   * Stores deliveries for the oldest events that have none yet. Two replicas can do this at the same time.
+   * @returns whether there may be more such events
    */
   async dispatch(database: Database, now: number): Promise<boolean> {
     const waiting = await database
@@ -88,12 +87,12 @@ export class WebhookDeliveryStore {
       .orderBy(events.position)
       .limit(DISPATCHED_AT_ONCE);
     if (waiting.length === 0) return false;
-    // Read after the events, so that they include endpoints that were created before a change was committed.
+    // Read the endpoints after the events, to include endpoints that were created before a change was committed.
     const endpoints = await this.#endpoints.listOf([...new Set(waiting.map(({ bizID }) => bizID))]);
     const ofPartner = Map.groupBy(endpoints, ({ bizID }) => bizID);
     await database.transaction(async (transaction) => {
       const positions = waiting.map(({ position }) => position);
-      // A replica that dispatches at the same time takes the events that are not locked.
+      // Another replica that dispatches at the same time takes the events that are not locked.
       const taken = await transaction
         .select({ position: events.position, id: events.id, bizID: events.bizID, type: events.type, at: events.at })
         .from(events)
@@ -113,8 +112,8 @@ export class WebhookDeliveryStore {
   }
 
   /**
-   * The endpoints with a delivery that is due. The query skips in the index from endpoint to endpoint, independent of the
-   * number of due deliveries.
+   * Lists endpoints that have a due delivery. The query goes from endpoint to endpoint in the index, so its time does
+   * not depend on the number of due deliveries.
    */
   async endpointsDue(database: Database, now: number): Promise<string[]> {
     const result = await database.execute(sql`
@@ -132,8 +131,8 @@ export class WebhookDeliveryStore {
   }
 
   /**
-   * Takes deliveries of an endpoint that are due. Until `now + visibilityMs`, no other process takes them.
-   * @param limit the maximum number of deliveries
+   * Takes due deliveries of an endpoint. No other process takes them before `now + visibilityMs`.
+   * @param limit maximum number of deliveries
    */
   async claim(
     database: Database,
@@ -178,7 +177,7 @@ export class WebhookDeliveryStore {
         and delivery.claim = result.claim and delivery.state = 'pending'`);
   }
 
-  /** Returns deliveries that were not attempted. They are due at once. */
+  /** Returns unsent deliveries to the queue. They are due immediately. */
   async release(database: Database, claimed: readonly ClaimedDelivery[], now: number): Promise<void> {
     for (const { position, endpointID, claim } of claimed)
       await database
@@ -193,7 +192,9 @@ export class WebhookDeliveryStore {
         );
   }
 
-  /** Delivers one event to an endpoint again. @returns the number of deliveries: 0 if the endpoint never had this one */
+  /**
+   * Delivers an event to an endpoint again. @returns the number of deliveries; 0 if the endpoint never had this event
+   */
   async redeliver(endpointID: string, eventID: string, now: number): Promise<number> {
     return this.#restart(
       and(eq(webhookDeliveries.endpointID, endpointID), eq(webhookDeliveries.eventID, eventID)),
@@ -214,9 +215,9 @@ export class WebhookDeliveryStore {
   }
 
   /**
-   * Lists deliveries of an endpoint, the newest first.
-   * @param after the id of the event before the page; undefined for the first page
-   * @returns undefined if `after` was never delivered to the endpoint
+   * Lists an endpoint's deliveries, newest first.
+   * @param after the id of the last event on the previous page; undefined for the first page
+   * @returns undefined if the endpoint never had a delivery of `after`
    */
   async list(
     endpointID: string,
@@ -255,7 +256,7 @@ export class WebhookDeliveryStore {
       .slice(0, limit);
   }
 
-  /** The number of pending deliveries, up to `limit` in each database. */
+  /** Counts pending deliveries, at most `limit` in each database. */
   async countPending(limit: number): Promise<number> {
     const counts = await this.#inEach(async (database) => {
       const some = database
@@ -269,14 +270,14 @@ export class WebhookDeliveryStore {
     return counts.reduce((sum, { pending }) => sum + pending, 0);
   }
 
-  /** Deletes some deliveries of endpoints that no longer exist. */
+  /** Deletes some of the deliveries of deleted endpoints. */
   async dropOf(database: Database, endpointIDs: readonly string[]): Promise<void> {
     for (const endpointID of endpointIDs)
       await database.execute(sql`delete from webhook_deliveries where endpoint_id = ${endpointID} and position in (
         select position from webhook_deliveries where endpoint_id = ${endpointID} limit ${DELETED_AT_ONCE})`);
   }
 
-  /** Deletes events older than `before`, with their deliveries, the oldest first. */
+  /** Deletes events older than `before`, oldest first, with their deliveries. */
   async dropEvents(before: number): Promise<void> {
     for (const database of this.databases) {
       let deleted: unknown[];
@@ -286,7 +287,7 @@ export class WebhookDeliveryStore {
           sql`delete from events where at < ${before} and position in (${oldest}) returning 1`,
         );
         deleted = rowsOf(result);
-        // Fewer than the limit if one of the oldest rows is newer, because clocks of replicas differ.
+        // Fewer rows are deleted if one of the oldest rows is newer, because replicas' clocks differ.
       } while (deleted.length > 0);
     }
   }
@@ -295,7 +296,7 @@ export class WebhookDeliveryStore {
     const restarted = await this.#inEach((database) =>
       database
         .update(webhookDeliveries)
-        // A process that is sending the delivery does not change it any more.
+        // The new claim prevents a process that is sending the delivery from changing it.
         .set({
           state: "pending",
           due: now,

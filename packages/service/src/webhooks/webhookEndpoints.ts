@@ -18,31 +18,31 @@ import { partners } from "../partners/tables.ts";
 import { resealSecrets } from "./resealSecrets.ts";
 import { webhookEndpoints, webhookSecrets } from "./tables.ts";
 
-/** Maximum endpoints per partner. */
+/** Maximum number of endpoints per partner. */
 export const MAX_ENDPOINTS = 10;
-/** Maximum secrets that sign the deliveries to an endpoint. */
+/** Maximum number of secrets that sign deliveries to an endpoint. */
 const MAX_SECRETS = 5;
-/** The time for which a replaced secret still signs, in ms. */
+/** Time in ms for which a replaced secret still signs. */
 const OVERLAP_MS = 24 * 60 * 60 * 1000;
 
 /** An endpoint that receives events for a partner. */
 export interface WebhookEndpoint {
-  /** A UUID. */
+  /** The endpoint's id, a UUID. */
   endpointID: string;
   bizID: string;
   url: string;
-  /** The types of events that it receives; null for all. */
+  /** The types of events that the endpoint receives. Null for all types. */
   types: EventType[] | null;
-  /** Milliseconds since 1970. */
+  /** Creation time in milliseconds since 1970. */
   created: number;
-  /** Milliseconds since 1970; null while deliveries are sent. */
+  /** Time when the endpoint was paused, in milliseconds since 1970. Null while deliveries are sent. */
   paused: number | null;
 }
 
-/** A secret with its value, which is available only now and in a repetition of the request. */
+/** A new secret with its value, which can be read later only by repeating the request. */
 export interface NewSecret {
   secret: string;
-  /** End of the earlier secrets in ms since 1970; null without one. */
+  /** Time when the earlier secrets end, in ms since 1970. Null without earlier secrets. */
   previousUntil: number | null;
 }
 
@@ -53,14 +53,14 @@ export interface EndpointChanges {
 }
 
 interface RequestOptions {
-  /** Milliseconds since 1970. */
+  /** The current time in milliseconds since 1970. */
   now: number;
   author: Author;
   /** The request, if it has an Idempotency-Key. */
   repeatable: RepeatableRequest | undefined;
 }
 
-/** Stores the endpoints of partners with their secrets, in the home database. */
+/** Stores partners' endpoints and the secrets of these endpoints in the home database. */
 export class WebhookEndpointStore {
   readonly #home: Database;
   readonly #keys: WebhookKeys | undefined;
@@ -71,13 +71,13 @@ export class WebhookEndpointStore {
     this.#keys = keys;
   }
 
-  /** Whether partners can have endpoints. */
+  /** Whether the service has webhooks. */
   get enabled(): boolean {
     return this.#keys !== undefined;
   }
 
   /**
-   * Checks that every stored secret can be decrypted. Encrypts secrets of other keys under the first key.
+   * Checks that every stored secret can be decrypted. Encrypts secrets under other keys with the first key.
    * @throws ArgumentError CONFIGURATION_INVALID
    */
   async checkKeys(): Promise<void> {
@@ -107,7 +107,7 @@ export class WebhookEndpointStore {
     const endpoint = { endpointID: randomUUID(), bizID, url, types, created: now, paused: null };
     const made = await this.#make(endpoint.endpointID);
     const added = await this.#home.transaction(async (transaction) => {
-      // The lock makes concurrent requests count in sequence.
+      // The lock makes concurrent requests count one after the other.
       await transaction
         .select({ bizID: partners.bizID })
         .from(partners)
@@ -145,13 +145,13 @@ export class WebhookEndpointStore {
       .orderBy(asc(created), asc(endpointID))) as WebhookEndpoint[];
   }
 
-  /** @returns undefined when the partner has no such endpoint */
+  /** @returns undefined if the partner has no such endpoint */
   async get(bizID: string, endpointID: string): Promise<WebhookEndpoint | undefined> {
     const [found] = await this.#home.select().from(webhookEndpoints).where(isOwn(bizID, endpointID));
     return found as WebhookEndpoint | undefined;
   }
 
-  /** The endpoints of these partners. */
+  /** Lists the endpoints of these partners. */
   async listOf(bizIDs: readonly string[]): Promise<WebhookEndpoint[]> {
     if (bizIDs.length === 0) return [];
     const found = this.#home
@@ -161,7 +161,7 @@ export class WebhookEndpointStore {
     return (await found) as WebhookEndpoint[];
   }
 
-  /** Finds existing endpoints. */
+  /** Returns the endpoints that still exist. */
   async find(endpointIDs: readonly string[]): Promise<WebhookEndpoint[]> {
     if (endpointIDs.length === 0) return [];
     const found = this.#home
@@ -171,7 +171,7 @@ export class WebhookEndpointStore {
     return (await found) as WebhookEndpoint[];
   }
 
-  /** @returns undefined when the partner has no such endpoint */
+  /** @returns undefined if the partner has no such endpoint */
   async update(
     bizID: string,
     endpointID: string,
@@ -191,7 +191,7 @@ export class WebhookEndpointStore {
 
   /**
    * Pauses or resumes an endpoint. Repeating the call has no effect.
-   * @returns undefined when the partner has no such endpoint
+   * @returns undefined if the partner has no such endpoint
    */
   async setPaused(
     { bizID, endpointID }: Pick<WebhookEndpoint, "bizID" | "endpointID">,
@@ -218,8 +218,8 @@ export class WebhookEndpointStore {
   }
 
   /**
-   * Replaces an endpoint's secret. The earlier secrets also sign for another 24 hours.
-   * @returns undefined when the partner has no such endpoint
+   * Replaces an endpoint's secret. For 24 hours, the earlier secrets also sign.
+   * @returns undefined if the partner has no such endpoint
    * @throws ServiceError WEBHOOKS_DISABLED, WEBHOOK_LIMIT_REACHED, IDEMPOTENCY_KEY_REUSED
    */
   async rotateSecret(
@@ -254,7 +254,7 @@ export class WebhookEndpointStore {
     return { secret: await this.#open(found, now), previousUntil: found.created + OVERLAP_MS };
   }
 
-  /** The secrets that sign an endpoint's deliveries, the newest first. */
+  /** Lists the secrets that sign an endpoint's deliveries, newest first. */
   async secretsOf(endpointID: string, now: number): Promise<WebhookSecret[]> {
     const rows = await this.#home
       .select()
@@ -285,7 +285,7 @@ export class WebhookEndpointStore {
     return found;
   }
 
-  /** The value of a secret, for a repeated request. @throws ServiceError IDEMPOTENCY_KEY_REUSED */
+  /** Decrypts a secret for a repeated request. @throws ServiceError IDEMPOTENCY_KEY_REUSED */
   async #open(row: typeof webhookSecrets.$inferSelect, now: number): Promise<string> {
     if (row.created < now - REPEATABLE_MS) throw keyReused("its secret is older than 24 hours");
     return this.#requireKeys().open(row, row.endpointID);
@@ -303,7 +303,7 @@ function isOwn(bizID: string, endpointID: string) {
   return and(eq(webhookEndpoints.bizID, bizID), eq(webhookEndpoints.endpointID, endpointID));
 }
 
-/** @returns undefined when the partner has no such endpoint */
+/** @returns undefined if the partner has no such endpoint */
 async function lock(transaction: Database, bizID: string, endpointID: string): Promise<WebhookEndpoint | undefined> {
   const [found] = await transaction.select().from(webhookEndpoints).where(isOwn(bizID, endpointID)).for("update");
   return found as WebhookEndpoint | undefined;

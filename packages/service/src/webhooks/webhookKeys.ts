@@ -9,19 +9,19 @@ const MAX_KEYS = 8;
 const MAX_FILE_BYTES = 1024;
 const PURPOSE = "keyroot webhook secret";
 
-/** A stored secret: encrypted, and the id of the key that decrypts it. */
+/** An encrypted secret, and the id of the key that decrypts it. */
 export interface SealedSecret {
   keyID: string;
   sealed: string;
 }
 
 /**
- * The keys under which the secrets of webhook endpoints are stored. The first key encrypts, all keys decrypt. A secret is
- * bound to its endpoint: it cannot be decrypted for another endpoint.
+ * The keys that encrypt the secrets of webhook endpoints. The first key encrypts, and all keys decrypt. A secret is
+ * bound to its endpoint and cannot be decrypted for another endpoint.
  */
 export class WebhookKeys {
   readonly #keys = new Map<string, Uint8Array>();
-  /** The id of the key that seals: 16 hex digits that reveal nothing about the key. */
+  /** The id of the encrypting key: 16 hex digits that reveal nothing about the key. */
   readonly sealingID: string;
 
   /** @param keys 1 to 8 keys of 32 random bytes @throws Error for other keys; the message contains no key */
@@ -39,8 +39,8 @@ export class WebhookKeys {
   }
 
   /**
-   * Reads a file that has one key in base64 per line, as `openssl rand -base64 32` prints it.
-   * @throws ArgumentError FILE_PERMISSIONS, CONFIGURATION_INVALID; the message never contains the file's content
+   * Reads a file with one key per line, in base64, as `openssl rand -base64 32` prints it.
+   * @throws ArgumentError FILE_PERMISSIONS, CONFIGURATION_INVALID. The message never contains the file's content
    */
   static async read(path: string): Promise<WebhookKeys> {
     try {
@@ -54,18 +54,17 @@ export class WebhookKeys {
     }
   }
 
-  /** Whether it has the key with this id. */
   has(keyID: string): boolean {
     return this.#keys.has(keyID);
   }
 
-  /** Encrypts an endpoint's secret under the first key. */
+  /** Encrypts an endpoint's secret with the first key. */
   async seal(secret: string, endpointID: string): Promise<SealedSecret> {
     const { sealingID: keyID } = this;
     return { keyID, sealed: await seal(secret, this.#derive(keyID, endpointID)) };
   }
 
-  /** Decrypts an endpoint's secret. @throws Error if its key is missing, or it belongs to another endpoint */
+  /** Decrypts an endpoint's secret. @throws Error if the key is missing or the secret belongs to another endpoint */
   open({ keyID, sealed }: SealedSecret, endpointID: string): Promise<string> {
     return open(sealed, this.#derive(keyID, endpointID));
   }
@@ -81,7 +80,7 @@ function keyOf(line: string): Uint8Array {
   try {
     return base64ToBytes(line);
   } catch {
-    // The message leaves out the original error, which may quote the key.
+    // Omit the original error, because it may quote the key.
     throw new Error("a line of it is not base64");
   }
 }

@@ -7,20 +7,20 @@ import type { WebhookEndpoint, WebhookEndpointStore } from "./webhookEndpoints.t
 import { nextAttempt } from "./retries.ts";
 import type { WebhookResponse, WebhookSender } from "./sendWebhook.ts";
 
-/** Interval at which a replica looks for events and due deliveries. */
+/** Interval in ms at which a replica looks for events and due deliveries. */
 const POLL_MS = 1_000;
-/** Maximum concurrent deliveries per replica and endpoint. */
+/** Maximum number of concurrent deliveries per replica and endpoint. */
 const CONCURRENCY = 8;
-/** The number of deliveries that a replica takes at a time. */
+/** Number of deliveries that a replica takes at a time. */
 const CLAIMED_AT_ONCE = 32;
 /**
- * The time after which another replica may send a taken delivery, in ms. All deliveries that were taken with it have timed
- * out by then.
+ * Time in ms after which another replica may send a taken delivery. By then, all deliveries that were taken together
+ * have timed out.
  */
 const VISIBILITY_MS = 90_000;
-/** Maximum endpoints to which a replica sends concurrently. */
+/** Maximum number of endpoints to which a replica sends concurrently. */
 const MAX_LANES = 250;
-/** HTTP status of an endpoint that unsubscribes (Standard Webhooks, "Delivery success"). */
+/** The HTTP status with which an endpoint unsubscribes (Standard Webhooks, "Delivery success"). */
 const GONE = 410;
 
 export interface WebhookWorkerOptions {
@@ -28,16 +28,16 @@ export interface WebhookWorkerOptions {
   deliveries: WebhookDeliveryStore;
   sender: Pick<WebhookSender, "send">;
   logger?: FastifyBaseLogger | undefined;
-  /** Returns milliseconds since 1970. */
+  /** Returns the current time in milliseconds since 1970. */
   now: () => number;
-  /** Receives the outcome of each attempt, and its duration in s. */
+  /** Receives the outcome of each attempt and its duration in seconds. */
   onAttempt?: ((outcome: DeliveryState, seconds: number) => void) | undefined;
 }
 
 /**
- * Creates the deliveries of events and sends them. Each replica runs one. Each endpoint has a separate lane, so a slow
- * endpoint delays only its own deliveries. A delivery is sent at least once: if the process ends before it has stored the
- * result, another process sends it again, under the same id.
+ * Creates deliveries for events and sends them. Each replica runs one worker. Each endpoint has its own lane, so a slow
+ * endpoint delays only its own deliveries. Each delivery is sent at least once. If the process ends before it stores a
+ * result, another process sends the delivery again with the same id.
  */
 export class WebhookWorker {
   readonly #options: WebhookWorkerOptions;
@@ -48,12 +48,12 @@ export class WebhookWorker {
     this.#options = options;
   }
 
-  /** Runs until `stop`. Databases are independent, so that an unreachable one does not delay others. */
+  /** Runs until `stop` is called. An unreachable database does not delay the others. */
   async run(): Promise<void> {
     await Promise.all(this.#options.deliveries.databases.map((database) => this.#runOver(database)));
   }
 
-  /** Ends `run`. Requests in progress are finished. Unsent deliveries are returned to the queue. */
+  /** Ends `run`. Requests in progress are finished, and unsent deliveries are returned to the queue. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.idle();
@@ -64,7 +64,7 @@ export class WebhookWorker {
     while (this.#lanes.size > 0) await Promise.all(this.#lanes.values());
   }
 
-  /** Dispatches events, and starts to send due deliveries. @returns whether there may be more events */
+  /** Dispatches events and starts to send due deliveries. @returns whether there may be more events */
   async poll(): Promise<boolean> {
     let more = false;
     for (const database of this.#options.deliveries.databases) if (await this.#pollOver(database)) more = true;
@@ -112,7 +112,7 @@ export class WebhookWorker {
     }
   }
 
-  /** Sends due deliveries to one endpoint until there are none. */
+  /** Sends due deliveries to one endpoint until none are left. */
   async #deliverTo(database: Database, endpoint: WebhookEndpoint): Promise<void> {
     const { deliveries, endpoints, now } = this.#options;
     const { endpointID, bizID } = endpoint;
@@ -124,7 +124,7 @@ export class WebhookWorker {
       if (claimed.length === 0) return;
       const { url } = target;
       const secrets = await endpoints.secretsOf(endpointID, now());
-      // The endpoint was deleted in the meantime. Nothing is sent without a signature.
+      // The endpoint was deleted in the meantime. Events are never sent without a signature.
       if (secrets.length === 0) return;
       const results: FinishedDelivery[] = [];
       const unsent: ClaimedDelivery[] = [];
@@ -146,9 +146,9 @@ export class WebhookWorker {
       await deliveries.finish(database, results);
       await deliveries.release(database, unsent, now());
       if (gone.signal.aborted) await endpoints.setPaused(endpoint, true, now());
-      // Other endpoints may wait for a lane. The next round finds the remaining deliveries.
+      // Other endpoints may be waiting for a lane. The next round sends the remaining deliveries.
       if (this.#lanes.size >= MAX_LANES) return;
-      // The endpoint may have a new URL, or may be paused or deleted.
+      // The endpoint's URL may have changed, or the endpoint may be paused or deleted.
       target = await endpoints.get(bizID, endpointID);
     }
   }
