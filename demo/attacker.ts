@@ -1,7 +1,7 @@
 /**
- * An attacker between a client and its servers, in a separate process. It reads its configuration from standard input, and
- * prints the URL where it listens. It forwards `/<attack>/rpc`, `/<attack>/files/…` and `/<attack>/beacon/…` with the changes of that attack.
- * It ends when standard input ends.
+ * An attacker between a client and its servers, in a separate process. It reads its configuration from standard input
+ * and prints its URL. It forwards requests for `/<attack>/rpc`, `/<attack>/files/…` and `/<attack>/beacon/…` with the
+ * changes of that attack. It ends when standard input ends.
  */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -14,7 +14,7 @@ import { parseMerkleFile } from "keyroot/merkle";
 import { BEACON_ATTACKS, forgeUpdate } from "./beaconAttacks.ts";
 import { type Attack, type AttackContext, ATTACKS, type Call } from "./attacks.ts";
 
-/** The first line of standard input: the victim and the servers. */
+/** The attacker's configuration: the victim and the servers. It is the first line of standard input. */
 export interface AttackerConfig extends Omit<AttackContext, "attackersKey"> {
   /** The attacker's public key, in base64. */
   attackersKey: string;
@@ -42,7 +42,7 @@ input.once("close", () => {
 });
 
 async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  // Web pages may use these servers, like the honest ones.
+  // Web pages may use the attacker's servers, like the honest servers.
   response.setHeader("Access-Control-Allow-Origin", "*");
   if (request.method === "OPTIONS") {
     response.writeHead(204, { "Access-Control-Allow-Headers": "Content-Type" }).end();

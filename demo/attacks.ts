@@ -3,35 +3,34 @@ import { makeKeyRecord, serializeKeyRecord, type UserID } from "keyroot/identity
 import { makeMerkleFile, type MerkleFile, serializeMerkleFile } from "keyroot/merkle";
 import { encodeGetMerkleTreeRoot } from "keyroot/registry";
 
-/** The victim of an attack, and the attacker's data. */
+/** The victim of an attack, and data that attacks use. */
 export interface AttackContext {
   victim: UserID;
-  /** The attacker's own public key, 105 bytes. */
+  /** The attacker's own public key (105 bytes). */
   attackersKey: Uint8Array;
   /** The root of a batch that does not contain the victim. */
   otherRoot: string;
-  /** The hash of an earlier block, in which no key is published. */
+  /** The hash of an earlier block that contains no published key. */
   olderBlock: string;
 }
 
-/** One way to make a client accept a false key. */
+/** One attempt to make a client accept a false key. */
 export interface Attack {
   name: string;
-  /** Description of the attack in one line. */
+  /** A description of the attack in one line. */
   description: string;
-  /** The error code of a verifier that trusts the endpoint. */
+  /** The error code that a verifier reports if it trusts the endpoint. */
   expectedCode: ErrorCode;
-  /** The error code of a verifier that requires a storage proof. Default: the same code. */
+  /** The error code that a verifier reports if it requires a storage proof. Default: `expectedCode`. */
   codeWithProof?: ErrorCode;
-  /** The key that the server gives to the contact's app. */
+  /** The key that the server sends to the contact's app. */
   serverKey?: (context: AttackContext) => Uint8Array;
-  /** Changes a Merkle-tree file in transit: an object to send as JSON, text, or a URL to redirect to. */
+  /** Changes a Merkle-tree file in transit. Returns an object to send as JSON, a text, or a URL to redirect to. */
   file?: (file: MerkleFile, context: AttackContext) => object | string | URL;
   /** Changes the result of a JSON-RPC call in transit. */
   rpc?: (call: Call, result: unknown, context: AttackContext) => unknown;
 }
 
-/** A JSON-RPC call. */
 export interface Call {
   method: string;
   params: unknown[];
@@ -114,7 +113,7 @@ export const ATTACKS: readonly Attack[] = [
   },
 ];
 
-/** Replaces the victim's root in the answer to a call, and the value in every storage proof. */
+/** Replaces the victim's root in the result of a call, and the value in every storage proof. */
 function replaceRoot({ method, params }: Call, result: unknown, { victim }: AttackContext, root: string): unknown {
   if (method === "eth_call" && JSON.stringify(params).includes(encodeGetMerkleTreeRoot(victim))) return `0x${root}`;
   if (method !== "eth_getProof") return result;

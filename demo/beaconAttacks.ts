@@ -3,23 +3,23 @@ import { simulateUpdate, testCommittee, type UpdateParts } from "@keyroot/operat
 import type { ErrorCode } from "keyroot/errors";
 import type { AttackContext } from "./attacks.ts";
 
-/** One way to make a light client accept a false block. */
+/** One attempt to make a light client accept a false block. */
 interface BeaconAttack {
   name: string;
-  /** Description of the attack in one line. */
+  /** A description of the attack in one line. */
   description: string;
-  /** The error code of the verifier. */
+  /** The error code that the verifier reports. */
   expectedCode: ErrorCode;
-  /** Changes the newest finality update. @param parts makes the genuine one */
+  /** Changes the newest finality update. @param parts makes the genuine update */
   update?: (parts: UpdateParts, context: AttackContext) => Update;
-  /** Whether the list of updates has no end. */
+  /** Whether the list of updates is endless. */
   endless?: boolean;
 }
 
-/** The hash of a block that is on no chain. */
+/** The hash of an invented block, which is on no chain. */
 const INVENTED = `0x${"66".repeat(32)}`;
 
-/** Signs an invented block with some part of the signature false. */
+/** Signs an invented block with some changes to the signed parts. */
 const invent = (parts: UpdateParts, changes: Partial<UpdateParts>) =>
   simulateUpdate(TEST_NETWORK, { ...parts, blockHash: INVENTED, ...changes });
 
@@ -81,7 +81,7 @@ export const BEACON_ATTACKS: readonly BeaconAttack[] = [
   },
 ];
 
-/** Changes a finality update in SSZ. */
+/** Changes a finality update in SSZ encoding. */
 export function forgeUpdate(
   bytes: Uint8Array,
   change: NonNullable<BeaconAttack["update"]>,
@@ -98,5 +98,5 @@ export function forgeUpdate(
   return layout.encode(change(parts, context));
 }
 
-/** A slot in the newest fork. */
+/** A slot that belongs to the newest fork. */
 const NEWEST = Number.MAX_SAFE_INTEGER;

@@ -1,27 +1,28 @@
 /**
- * The app of a user's contact, in a separate process. It reads requests from standard input, one JSON object per line. It
- * calls the public verifier, and writes the results in the same order. It has only the addresses in the requests.
+ * The app of a user's contact, in a separate process. It reads requests from standard input, one JSON object per line.
+ * It calls the public verifier and writes the results in the same order. It has no addresses except those in the
+ * requests.
  */
 import { createInterface } from "node:readline";
 import "keyroot/beacon";
 import { createVerifier, KeyrootError, type VerifyOptions } from "keyroot";
 
-/** A key to verify. */
+/** A request to verify a key. */
 export interface VerifyRequest extends Pick<VerifyOptions, "chainId" | "contract" | "merkleUrl"> {
   rpc: string;
-  /** URL of the beacon endpoint. */
+  /** The URL of the beacon endpoint. */
   beaconUrl: string;
   userID: string;
-  /** The key that the server sent, in base64. */
+  /** The key that the server sent to the app, in base64. */
   expectedPublicKey: string;
 }
 
 /** The verifier's result: the root, or the code and message of its error. */
 export type VerifyResponse = { root: string } | { code: string; message: string };
 
-/** The root of a beacon block that the app trusts and contains. All simulated beacon chains have this checkpoint. */
+/** The root of a beacon block that the app contains and trusts. It is the same for all simulated beacon chains. */
 const CHECKPOINT = "0x054848ffc5ddd0fe6778ff79eb267a4a387e69bda0675fcc4b626ae7e44c309a";
-/** The light client's state by beacon endpoint. Each attack begins with an empty store. */
+/** The light client's state for each beacon endpoint. Each attack begins with an empty store. */
 const stores = new Map<string, Map<string, string>>();
 
 for await (const line of createInterface({ input: process.stdin })) {

@@ -1,6 +1,6 @@
 import { KeyrootError } from "keyroot/errors";
 
-/** A step of the demo had another outcome than expected. */
+/** The error if a step of the demo had an unexpected outcome. */
 export class DemoError extends KeyrootError<"DEMO_FAILED"> {
   override readonly name = "DemoError";
 

@@ -1,4 +1,4 @@
-/** The links that `npm start` prints: the explorer, and the sample partner's dashboard. */
+/** The links that `npm start` prints: the explorer and the sample partner's dashboard. */
 import { style } from "@keyroot/operator/commands";
 import { serveExplorer } from "@keyroot/operator/explorer";
 import { TEST_CHECKPOINT } from "@keyroot/operator/testing";
@@ -7,7 +7,7 @@ import type { Stack } from "@keyroot/service/stack";
 import { startRelay } from "./relay.ts";
 import type { DemoResult } from "./runDemo.ts";
 
-/** Number of additional endpoints in the explorer, for a quorum. */
+/** Number of additional endpoints in the explorer, so that visitors can try a quorum. */
 const RELAYS = 2;
 
 export interface Links {
@@ -17,8 +17,8 @@ export interface Links {
 }
 
 /**
- * Serves the explorer with the stack's users and the attacker's servers, and invites the sample partner's administrator.
- * @param servers the servers that are started; the caller closes them
+ * Serves the explorer with the stack's users and the attacker's servers. Invites the sample partner's administrator.
+ * @param servers receives the servers that are started; the caller closes them
  */
 export async function openLinks(
   { rpcUrl, chainId, contract, merkleUrl, beaconUrl, service }: Stack,
@@ -38,7 +38,7 @@ export async function openLinks(
   return { explorerUrl: explorer.url, dashboardUrl };
 }
 
-/** The text with the links, after the demo. */
+/** The text with the links that is printed after the demo. */
 export function readyLines({ records }: DemoResult, announced: boolean, { explorerUrl, dashboardUrl }: Links): string {
   const verify = `npx hardhat keyroot verify ${records[0]?.userID}`;
   const succeeded = `${style("success", "The demo succeeded.")} Verify a key in your browser, or try an attack:\n\n     ${explorerUrl}\n\nSign in to the partner's dashboard. The link works once, within 15 minutes; then you add a passkey:\n\n     ${dashboardUrl}\n`;

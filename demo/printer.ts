@@ -1,9 +1,9 @@
-/** The lines that the demo prints, by its steps. */
+/** The output of the demo, step by step. */
 import { plural, style } from "@keyroot/operator/commands";
 import type { Stack } from "@keyroot/service/stack";
 import type { DemoListener } from "./runDemo.ts";
 
-/** A listener that prints each step of the demo. */
+/** Returns a listener that prints each step of the demo. */
 export function printer(print: (text: string) => void): DemoListener {
   return {
     provisioned: ({ bizID, serverToken, users }) => {
@@ -42,7 +42,7 @@ function heading(step: number, text: string): string {
   return `\n${style("heading", `${step}  ${text}`)}\n`;
 }
 
-/** The text about the stack, before the demo. */
+/** The text about the stack that is printed before the demo. */
 export function stackLines({ rpcUrl, merkleUrl, contract, chainId, beaconUrl, service }: Stack): string {
   return [
     heading(1, "A chain, the registry, a file host, a beacon endpoint and the partner service run on this machine."),

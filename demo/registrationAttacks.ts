@@ -7,20 +7,20 @@ import { UserClient } from "keyroot/user";
 import type { Provisioned } from "./samplePartner.ts";
 import { DemoError } from "./demoError.ts";
 
-/** An attack on the registration of keys, and its outcome. */
+/** An attack on the registration of keys, with its outcome. */
 export interface RegistrationAttack {
   attack: string;
-  /** A description in one line. */
+  /** A description of the attack in one line. */
   description: string;
-  /** The code of the service's error, or the reaction of the user's app. */
+  /** The error code from the service, or the reaction of the user's app. */
   outcome: string;
 }
 
 /**
- * An attacker has stolen a new user's token. It first registers another user's public key, which the service refuses. Then
- * it registers its own key before the user's app does. The app sees this key and withdraws it. The user ends with its own
- * key, and is added to `provisioned`.
- * @throws DemoError DEMO_FAILED if an attack has another outcome
+ * Runs two attacks with a new user's stolen token. First, the attacker registers another user's public key, which the
+ * service refuses. Then the attacker registers its own key before the user's app does. The app finds this key and
+ * withdraws it. The user finally registers the user's own key, and is added to `provisioned`.
+ * @throws DemoError DEMO_FAILED if an attack has an unexpected outcome
  */
 export async function attackRegistrations(
   { serviceUrl }: StackService,
@@ -34,7 +34,7 @@ export async function attackRegistrations(
   const userID = randomUserID();
   await partner.createUser(userID, region, { signal });
   const refreshToken = await partner.createUserRefreshToken(userID, "phone", { signal });
-  // The attacker has stolen the user's token.
+  // The attacker uses the user's stolen token in the same way.
   const openApp = () => new UserClient({ serviceUrl, bizID, refreshToken, chainId, contract, userID });
   const attacker = openApp();
 
@@ -72,7 +72,7 @@ export async function attackRegistrations(
   ];
 }
 
-/** The code of the service's refusal. */
+/** Returns the error code with which the service refuses an operation. */
 async function refusalOf(operation: Promise<unknown>, expected: string): Promise<string> {
   try {
     await operation;

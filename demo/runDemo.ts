@@ -16,16 +16,15 @@ import { DemoError } from "./demoError.ts";
 
 const LIMITS = { maxBytes: DEFAULT_LIMITS.rpcBytes, timeoutMs: DEFAULT_LIMITS.timeoutMs };
 
-/** The result of the demo. Disposing of it stops the attacker's servers. */
+/** The result of the demo. Disposing of the result stops the attacker's servers. */
 export interface DemoResult extends Pick<Provisioned, "bizID" | "serverToken">, AsyncDisposable {
   records: KeyRecord[];
   published: PublishedBatch[];
   /** Number of keys that the contact's app verified. */
   verified: number;
   rejected: { attack: string; code: string }[];
-  /** The attacks on the registration of keys. */
   registrations: RegistrationAttack[];
-  /** The attacker's servers, for people to try in the explorer. */
+  /** The attacker's servers, which visitors can try in the explorer. */
   attacks: ExplorerAttack[];
 }
 
@@ -39,9 +38,10 @@ export interface DemoListener {
 }
 
 /**
- * Runs the demo on a stack with a service: a partner provisions its users, whose apps register their keys. Two attacks on the
- * registration fail. The service publishes the keys in two batches. A contact's app, which trusts no server but the checkpoint that it ships with, verifies each key and rejects every attack.
- * @throws DemoError DEMO_FAILED at the first step with another outcome
+ * Runs the demo on a stack with a service. A partner creates users, and their apps register keys. Two attacks on the
+ * registration fail. The service publishes the keys in two batches. A contact's app, which trusts only its checkpoint
+ * and no server, verifies each key and rejects every attack.
+ * @throws DemoError DEMO_FAILED at the first step with an unexpected outcome
  */
 export async function runDemo(stack: Stack, listener: DemoListener, signal: AbortSignal): Promise<DemoResult> {
   const { rpcUrl, merkleUrl, contract, chainId, beaconUrl } = stack;
@@ -70,7 +70,7 @@ export async function runDemo(stack: Stack, listener: DemoListener, signal: Abor
   }
   listener.verified?.(records.length);
 
-  // The victim is in the last batch. The first batch's root is another root on the chain.
+  // The victim is in the last batch. The root of the first batch serves as the root of another batch.
   const [firstBatch, secondBatch] = published;
   const victim = records[provisioned.users.findLastIndex(({ region }) => region === "eu-west-1")];
   if (firstBatch === undefined || secondBatch === undefined || victim === undefined) {

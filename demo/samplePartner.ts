@@ -6,12 +6,12 @@ import { UserClient } from "keyroot/user";
 import { DemoError } from "./demoError.ts";
 
 /**
- * The sample partner's users per region. An attack adds one in eu-west-1: an even and an odd number, so that their trees differ
- * in shape.
+ * Number of the sample partner's users per region. An attack adds a user in eu-west-1. One number is then even and the
+ * other odd, so the trees differ in shape.
  */
 const USERS: Record<Region, number> = { "us-west-2": 12, "eu-west-1": 12 };
 
-/** A partner and its users, each with an app that has registered a key. */
+/** A partner and its users. Each user has an app that has registered a key. */
 export interface Provisioned {
   bizID: string;
   serverToken: string;
@@ -19,8 +19,8 @@ export interface Provisioned {
 }
 
 /**
- * The operator creates the partner. Its server creates a shadow user and a refresh token for each of its users. Each user's
- * app makes a key pair and registers the public key.
+ * Creates a partner as the operator. The partner's server creates a shadow user and a refresh token for each of its
+ * users. Each user's app makes a key pair and registers the public key.
  */
 export async function provisionUsers(
   service: StackService,
@@ -32,7 +32,7 @@ export async function provisionUsers(
   const { biz_id: bizID } = await admin.createPartner("Sample partner");
   const { token: serverToken } = await admin.createServerToken(bizID);
   const partner = new PartnerClient({ serviceUrl, bizID, serverToken });
-  // Derived with a secret, so that readers of the chain cannot guess the partner's own identifiers.
+  // Ids are derived with a secret, so that readers of the chain cannot guess the partner's own identifiers.
   const secret = crypto.getRandomValues(new Uint8Array(32));
   const wanted = Object.entries(USERS).flatMap(([region, count]) =>
     Array.from({ length: count }, (_, i) => ({
@@ -54,7 +54,7 @@ export async function provisionUsers(
   return provisioned;
 }
 
-/** Fetches the keys of all users from the service, as the app of the first one. */
+/** Fetches the keys of all users from the service, as the first user's app. */
 export async function fetchKeys({ users }: Provisioned, signal: AbortSignal): Promise<KeyRecord[]> {
   const [first] = users;
   if (first === undefined) return [];

@@ -3,17 +3,17 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
-/** A script in a separate process that responds to each line of its standard input with one line of its output. */
+/** A script in a separate process that responds to each line of standard input with one line of output. */
 export interface LineProcess extends AsyncDisposable {
-  /** Writes a line and returns the line that responds to it. Only one request at a time. */
+  /** Writes a line and returns the response line. Only one request may be open at a time. */
   request(line: string): Promise<string>;
 }
 
-/** Starts a script under the same Node. It ends when it is disposed of or when `signal` aborts. */
+/** Starts a script with the same Node version. The process ends when it is disposed of or when `signal` aborts. */
 export function startProcess(script: URL, signal: AbortSignal): LineProcess {
   const child = spawn(process.execPath, [fileURLToPath(script)], { stdio: ["pipe", "pipe", "inherit"], signal });
   const ended = once(child, "close");
-  // `request` reports the failure.
+  // `request` reports a failure of the process.
   ended.catch(() => undefined);
   child.stdin.on("error", () => undefined);
   const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();

@@ -3,8 +3,8 @@ import { buildScript, type PinnedScript } from "./buildScript.ts";
 import { readErrorTable } from "./errorTable.ts";
 
 /**
- * Builds the explorer's page: files by their paths relative to it. The page loads one script, one stylesheet and
- * workers, each pinned by its hash. So all code is fixed by the page itself, and its policy allows no other.
+ * Builds the explorer. Returns its files by their paths relative to the page. The page contains the hash of each
+ * script, stylesheet and worker. The page therefore determines all code, and its policy allows no other code.
  */
 export async function buildExplorer(): Promise<Map<string, string | Uint8Array>> {
   const workers: Record<string, PinnedScript> = {};
@@ -21,15 +21,15 @@ export async function buildExplorer(): Promise<Map<string, string | Uint8Array>>
     { WORKERS: JSON.stringify(workers), ERROR_TABLE: JSON.stringify(readErrorTable()) },
     licenses,
   );
-  // The page is last, so that everything it loads exists.
+  // The page comes last, so that all files that it loads are written first.
   return new Map([...files, ...page]);
 }
 
 /**
- * The workers, and the modules that each leaves out. With one endpoint, a verification needs only the first. Stronger
- * evidence needs Ethereum's proofs, in a worker that replaces the first one. Signed blocks also need signatures, which are
- * larger than everything else. A safety code takes 0.1 s to compute, and the start page reads the registry: both have
- * separate workers.
+ * The workers, each with a pattern for the modules that it omits. A verification with one endpoint needs only the first
+ * worker. Stronger evidence needs Ethereum's proofs, in a worker that replaces the first one. Signed blocks also need
+ * signature code, which is larger than all other code. Safety codes (0.1 s to compute) and the start page's registry
+ * each have a separate worker.
  */
 const WORKERS: Readonly<Record<string, RegExp | undefined>> = {
   basic: /\/readRootAtBlock\.ts$/,

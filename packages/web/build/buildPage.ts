@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { build, type InlineConfig, type Rolldown } from "vite";
 import { PROJECT } from "./sources.ts";
 
-/** The folder of a part in `src`. */
+/** The part of the web pages to build: the name of its folder in `src`. */
 export type Part = "explorer" | "dashboard";
 
 const LICENSES = "licenses.md";
 
-/** The settings of all builds. */
+/** The build settings that all parts share. */
 export function commonConfig(part: Part): InlineConfig {
   return {
     configFile: false,
@@ -21,8 +21,8 @@ export function commonConfig(part: Part): InlineConfig {
 }
 
 /**
- * Builds the page of a part: files by their paths relative to it, the page last. The page loads one script and one
- * stylesheet, each pinned by its hash.
+ * Builds the page of a part. Returns the files by their paths relative to the page, with the page last. The page loads
+ * one script and one stylesheet, and contains the hash of each.
  * @param define the values of constants, as code
  * @param licenses the licenses of packages in other scripts of the part
  */
@@ -54,7 +54,7 @@ export async function buildPage(
 
 type OutputFile = Rolldown.OutputChunk | Rolldown.OutputAsset;
 
-/** Bundles, and collects the licenses of the packages whose code is in the bundle. */
+/** Bundles the code, and collects the licenses of all packages in the bundle. */
 export async function bundle(licenses: Set<string>, config: InlineConfig): Promise<OutputFile[]> {
   const result = await build({ ...config, build: { ...config.build, license: { fileName: LICENSES } } });
   if (!("output" in result)) throw new Error("The bundler made no output.");
@@ -65,7 +65,7 @@ export async function bundle(licenses: Set<string>, config: InlineConfig): Promi
   return result.output.filter(({ fileName }) => fileName !== LICENSES);
 }
 
-/** Adds the hash of each script and stylesheet to its element. */
+/** Adds the hash of each script and stylesheet to the element that loads it. */
 function pin(page: string, files: ReadonlyMap<string, string | Uint8Array>): string {
   return page.replace(
     /<(script|link)([^>]*?) (src|href)="\.\/(assets\/[^"]+\.(?:js|css))"/g,
@@ -77,7 +77,7 @@ function pin(page: string, files: ReadonlyMap<string, string | Uint8Array>): str
   );
 }
 
-/** The hash of a file, as in the attribute `integrity`. */
+/** The hash of a file, in the form of the attribute `integrity`. */
 export function integrityOf(content: string | Uint8Array): string {
   return `sha384-${createHash("sha384").update(content).digest("base64")}`;
 }

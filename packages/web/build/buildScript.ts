@@ -3,19 +3,19 @@ import { basename, join } from "node:path";
 import { bundle, commonConfig, integrityOf, type Part } from "./buildPage.ts";
 import { PROJECT } from "./sources.ts";
 
-/** A script that a page loads on demand and pins by its hash. */
+/** A script that a page loads on demand and checks by its hash. */
 export interface PinnedScript {
-  /** Relative to the page. */
+  /** The script's URL, relative to the page. */
   url: string;
-  /** The value of the attribute `integrity`: sha384-<base64>. */
+  /** The value of the attribute `integrity`: `sha384-<base64>`. */
   integrity: string;
 }
 
 /**
- * Bundles a module of a part into one file, with its exports.
- * @param path relative to the part's folder
- * @param licenses gets the licenses of the packages in the file
- * @param external the modules that it leaves out
+ * Bundles a module and everything that it imports into one file with the module's exports.
+ * @param path the module's path, relative to the part's folder
+ * @param licenses receives the licenses of the packages in the file
+ * @param external a pattern for modules that the file omits
  */
 export async function buildScript(
   part: Part,
@@ -37,7 +37,7 @@ export async function buildScript(
   });
   const [chunk, ...others] = output;
   if (chunk?.type !== "chunk" || others.length > 0) throw new Error(`The script ${path} is not one file.`);
-  // A page cannot load an omitted module, except on demand.
+  // A page can load an omitted module only on demand.
   if (chunk.imports.length > 0) throw new Error(`The script ${path} imports ${chunk.imports.join(", ")}.`);
   const { code } = chunk;
   const hash = createHash("sha256").update(code).digest("hex").slice(0, 8);

@@ -3,8 +3,8 @@
  *
  *     node packages/web/build/buildSite.ts
  *
- * Each file is written whole, the page last. Old files are removed at the end. So two builds of the same sources can run at
- * the same time, and readers can use the page during a build.
+ * Each file is replaced as a whole, and the page is replaced last. Old files are removed at the end. Therefore, two
+ * builds of the same sources can run at the same time, and the pages stay usable during a build.
  */
 import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -12,13 +12,13 @@ import { buildDashboard } from "./buildDashboard.ts";
 import { buildExplorer } from "./buildExplorer.ts";
 import { hashOfSources, SITES } from "./sources.ts";
 
-// Vite reads it. The same sources must give the same hashes everywhere, also in tests.
+// Vite reads this variable. The same sources must give the same hashes everywhere, even in tests.
 process.env["NODE_ENV"] = "production";
 const sources = hashOfSources();
 write(SITES.explorer, "explorer", await buildExplorer());
 write(SITES.dashboard, "dashboard", await buildDashboard());
 
-/** Writes the files of one part, then the hash of the sources. */
+/** Writes the files of one part, and then the hash of the sources. */
 function write(site: string, part: string, files: ReadonlyMap<string, string | Uint8Array>): void {
   const names = new Set([...files.keys()].map((name) => join(part, name)));
   for (const [name, content] of files) writeWhole(join(site, part, name), content);

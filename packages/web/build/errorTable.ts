@@ -2,16 +2,16 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { PROJECT } from "./sources.ts";
 
-/** A row of docs/errors.md. */
+/** A row of a table in docs/errors.md. */
 export interface ErrorEntry {
   meaning: string;
   remedy: string;
 }
 
-/** The headings in docs/errors.md whose codes a verification can report. */
+/** The headings in docs/errors.md above the codes that a verification can report. */
 const TABLES = ["ArgumentError", "VerificationError", "TransportError"];
 
-/** The rows of docs/errors.md about verifications, by code, as plain text. */
+/** Reads the rows of docs/errors.md that concern verifications. Returns them by code, as plain text. */
 export function readErrorTable(): Record<string, ErrorEntry> {
   const page = readFileSync(join(PROJECT, "docs/errors.md"), "utf8");
   const sections = page.split(/^## /m).filter((section) => TABLES.some((name) => section.startsWith(`${name}\n`)));

@@ -6,9 +6,9 @@ import { fileURLToPath } from "node:url";
 import { hashOfSources, SITES } from "./sources.ts";
 
 /**
- * Builds the web pages if their sources have changed. The build runs in a separate process, because the bundler takes half a second
- * to load.
- * @throws Error if the build fails; its output is on standard error
+ * Builds the web pages if their sources have changed. The build runs in a separate process, because the bundler takes
+ * half a second to load.
+ * @throws Error if the build fails. Its output is on standard error
  */
 export async function buildSite(): Promise<void> {
   if (isBuilt()) return;

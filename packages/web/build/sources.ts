@@ -3,18 +3,18 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** Folder of the project. */
+/** The path of the project's folder. */
 export const PROJECT = fileURLToPath(new URL("../../..", import.meta.url));
-/** The folders with the built pages, which the tarballs contain. */
+/** The folders of the built pages. The packages' tarballs contain these folders. */
 export const SITES = {
   explorer: join(PROJECT, "packages/operator/site"),
   dashboard: join(PROJECT, "packages/service/site"),
 };
 
-/** Everything that the built files depend on, relative to the project's folder. */
+/** All inputs of the build, relative to the project's folder. */
 const INPUTS = ["packages/web", "packages/keyroot/src", "docs/errors.md", "package-lock.json"];
 
-/** SHA-256 over the paths and contents of all inputs of the build. */
+/** Returns the SHA-256 of the paths and contents of all build inputs. */
 export function hashOfSources(): string {
   const hash = createHash("sha256");
   for (const input of INPUTS) {

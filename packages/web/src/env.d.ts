@@ -1,18 +1,18 @@
 /** Constants that the build defines. */
 
-/** The workers' scripts: URLs relative to the page, and hashes as in the attribute `integrity`. */
+/** The URL of each worker's script, relative to the page, and its hash in the form of the attribute `integrity`. */
 declare const WORKERS: Readonly<
   Record<
     "basic" | "evidence" | "signedBlock" | "safetyCode" | "registry",
     { readonly url: string; readonly integrity: string }
   >
 >;
-/** The script of the dashboard's chart, in the same form. */
+/** The URL and hash of the dashboard chart's script. */
 declare const CHART: { readonly url: string; readonly integrity: string };
-/** The rows of docs/errors.md, by code. */
+/** The rows of docs/errors.md, by error code. */
 declare const ERROR_TABLE: Readonly<Record<string, { readonly meaning: string; readonly remedy: string } | undefined>>;
 
-/** The address of the built file. */
+/** The URL of an imported file. */
 declare module "*.svg" {
   const url: string;
   export default url;

@@ -25,7 +25,7 @@ import { UsersPage } from "./users/usersPage.tsx";
 import { WebhookPage } from "./webhooks/webhookPage.tsx";
 import { WebhooksPage } from "./webhooks/webhooksPage.tsx";
 
-/** The titles of the pages by their names in the address. The first page is the start page. */
+/** The titles of a partner's pages, by their names in the address. The first page is the start page. */
 const PARTNER_PAGES = {
   overview: "Overview",
   users: "Users",
@@ -43,7 +43,7 @@ const OPERATOR_PAGES = {
   people: "People",
 };
 
-/** The dashboard. It shows a sign-in page, or the page that the address names. */
+/** The dashboard, which shows the sign-in page or the page that the address names. */
 export function App() {
   const [section, item] = useRoute();
   const token = takeInvitation();
@@ -83,7 +83,7 @@ export function App() {
     <>
       <SkipLink main={main} />
       <Header me={isInvited ? undefined : me} pages={isInside ? pages : undefined} page={page} />
-      {/* A new element after loading, because the navigation above would move this one. */}
+      {/* The key creates a new element after loading. Otherwise, the navigation would move this element. */}
       <main key={me === undefined ? "loading" : "loaded"} id="main" tabIndex={-1} ref={main}>
         {isInvited ? (
           <InvitationPage token={token} onSignedIn={onSignedIn} />

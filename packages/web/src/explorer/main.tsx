@@ -4,9 +4,9 @@ import { narrowPolicy } from "./shared/narrowPolicy.ts";
 import { startWorker } from "./worker/callWorker.ts";
 
 narrowPolicy();
-// Loads while the page is rendered. The first call reports a failure.
+// The worker loads while the page is rendered. If loading fails, the first call to the worker reports it.
 startWorker("basic").catch(() => undefined);
-// A separate task, because the current one also includes the first layout.
+// A separate task keeps the current one short, which already includes the first layout.
 setTimeout(() => {
   const app = document.getElementById("app");
   if (app === null) return;

@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { shorten } from "./format.ts";
 import { Icon } from "./icon.tsx";
 
-/** An unshortened value with a copy button. @param props `href` makes it a link */
+/** A complete value with a copy button. @param props `href` makes the value a link */
 export function Value({ value, name, href }: { value: string; name: string; href?: string | undefined }) {
   const text = <code>{value}</code>;
   return (
@@ -14,7 +14,7 @@ export function Value({ value, name, href }: { value: string; name: string; href
   );
 }
 
-/** A shortened value with its whole text as tooltip, and a copy button. @param props `href` makes it a link */
+/** A shortened value with a copy button. The tooltip shows the complete value. @param props `href` makes it a link */
 export function ShortValue({ value, name, href }: { value: string; name: string; href?: string | undefined }) {
   const text = <code title={value}>{shorten(value)}</code>;
   return (
@@ -25,7 +25,7 @@ export function ShortValue({ value, name, href }: { value: string; name: string;
   );
 }
 
-/** A link, or only its text if there is no address. Those to other sites open in a new tab and send no referrer. */
+/** A link, or only its text if `href` is undefined. Links to other sites open in a new tab and send no referrer. */
 export function Link({ href, children }: { href: string | undefined; children: ComponentChildren }) {
   if (href === undefined) return <>{children}</>;
   const away = href.startsWith("#") ? {} : { rel: "noreferrer", target: "_blank" };
@@ -48,7 +48,7 @@ export function Command({ command }: { command: string }) {
   );
 }
 
-/** A button that copies a text. It shows the result for two seconds. */
+/** A button that copies a text, and shows the result for two seconds. */
 function CopyButton({ text, label }: { text: string; label: string }) {
   const [state, setState] = useState<"idle" | "copied" | "failed">("idle");
   useEffect(() => {

@@ -4,17 +4,17 @@ import { useId, useRef } from "preact/hooks";
 interface FormProps {
   class?: string;
   role?: "search";
-  /** Sets the errors of the fields before it returns, or before its promise resolves. */
+  /** Submits the form. It must set field errors before it returns, or before its promise resolves. */
   onSubmit: () => unknown;
   children: ComponentChildren;
 }
 
-/** A form. After it is sent, the first field with an error gets the focus and keeps its text. */
+/** A form. After it is submitted, the first field with an error gets the focus and keeps its text. */
 export function Form({ onSubmit, children, ...attributes }: FormProps) {
   const form = useRef<HTMLFormElement>(null);
   const submit = async () => {
     await onSubmit();
-    // After the errors are rendered.
+    // Wait until the errors are rendered.
     setTimeout(() => form.current?.querySelector<HTMLElement>("[aria-invalid]")?.focus());
   };
   return (
@@ -32,7 +32,7 @@ export function Form({ onSubmit, children, ...attributes }: FormProps) {
   );
 }
 
-/** The attributes that connect an input with its label, hint and error. */
+/** Attributes that connect an input with its label, hint and error. */
 interface FieldAttributes {
   id: string;
   "aria-describedby": string | undefined;
@@ -42,12 +42,12 @@ interface FieldAttributes {
 export interface FieldProps {
   label: string;
   hint?: ComponentChildren;
-  /** The message at the input. Undefined if the input is valid. */
+  /** The error message beside the input. Undefined if the input is valid. */
   error?: string | undefined;
   children: (attributes: FieldAttributes) => ComponentChildren;
 }
 
-/** An input with its label, hint and error. */
+/** An input with a label, hint and error. */
 export function Field({ label, hint, error, children }: FieldProps) {
   const id = useId();
   const described = [hint === undefined ? "" : `${id}-hint`, error === undefined ? "" : `${id}-error`];
@@ -75,9 +75,9 @@ export function Field({ label, hint, error, children }: FieldProps) {
 interface TextFieldProps extends Omit<FieldProps, "children"> {
   value: string;
   onInput: (text: string) => void;
-  /** true: text such as a name. false: an id, key or hash, in a fixed-width font without spell checking. */
+  /** Whether the text is words, such as a name. Ids, keys and hashes have a fixed-width font and no spell checking. */
   isWords?: boolean;
-  /** Number of rows of a longer text. Default: a single line. */
+  /** Number of rows for a longer text. Default: a single line. */
   rows?: number;
   type?: "text" | "url" | "search";
   placeholder?: string;
@@ -86,7 +86,7 @@ interface TextFieldProps extends Omit<FieldProps, "children"> {
   beside?: ComponentChildren;
 }
 
-/** A text with its label, hint and error. */
+/** A text input with a label, hint and error. */
 export function TextField(props: TextFieldProps) {
   const { value, onInput, isWords = false, rows, type = "text", placeholder, maxLength, beside, ...field } = props;
   return (
@@ -122,7 +122,7 @@ interface SelectProps {
   options: readonly (readonly [value: string, text: string])[];
 }
 
-/** A choice of one value. */
+/** An input for choosing one of several values. */
 export function Select({ label, value, set, options }: SelectProps) {
   return (
     <Field label={label}>

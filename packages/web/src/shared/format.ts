@@ -3,17 +3,17 @@ export function shorten(text: string, first = 8, last = 6): string {
   return text.length <= first + last + 1 ? text : `${text.slice(0, first)}…${text.slice(-last)}`;
 }
 
-/** A count with its noun: "1 user", "13 users". */
+/** Formats a count with its noun: "1 user", "13 users". */
 export function plural(count: number, noun: string, nouns = `${noun}s`): string {
   return `${formatCount(count)} ${count === 1 ? noun : nouns}`;
 }
 
-/** Formats a whole number: "10,000". Does not use Intl, whose first use takes 10 ms. */
+/** Formats a whole number as "10,000". Does not use Intl, because its first use takes 10 ms. */
 export function formatCount(count: number): string {
   return String(count).replace(/\B(?=(?:\d{3})+$)/g, ",");
 }
 
-/** Formats a size in bytes: "1.5 kB". */
+/** Formats a size in bytes as "1.5 kB". */
 export function formatBytes(bytes: number): string {
   if (bytes < 1000) return plural(bytes, "byte");
   return bytes < 1e6 ? `${(bytes / 1000).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;

@@ -1,4 +1,4 @@
-/** Icons of 24 by 24 units, drawn with lines. */
+/** Line icons of 24 by 24 units. */
 const PATHS = {
   check: "M5 12.5l4.5 4.5L19 7.5",
   cross: "M6.5 6.5l11 11M17.5 6.5l-11 11",

@@ -2,9 +2,10 @@ import type { RefObject } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 
 /**
- * Sets the window's title. On each later page, focuses its content and scrolls to the top, as browsers do after a page load.
- * @param place changes with the page
- * @returns the reference for the element with the page's content
+ * Sets the window's title. On later pages, focuses the content and scrolls to the top, as browsers do after a page
+ * load.
+ * @param place a value that changes with the page
+ * @returns the reference for the element that contains the page's content
  */
 export function usePage(title: string, place: string): RefObject<HTMLElement | null> {
   const main = useRef<HTMLElement>(null);
@@ -20,7 +21,7 @@ export function usePage(title: string, place: string): RefObject<HTMLElement | n
   return main;
 }
 
-/** A link to the content for people who use the keyboard. It is visible while it has the focus. */
+/** A link to the content for keyboard users. It is visible only while it has the focus. */
 export function SkipLink({ main }: { main: RefObject<HTMLElement | null> }) {
   return (
     <a

@@ -1,9 +1,9 @@
 import { useEffect, useState } from "preact/hooks";
 
-/** The parts of the route in the address's fragment: `#/verify/abc` is ["verify", "abc"]. */
+/** The parts of the route in the address's fragment. For `#/verify/abc`, this is ["verify", "abc"]. */
 export type Route = readonly string[];
 
-/** The route in the address. If it cannot be decoded, a route that no page has. */
+/** Returns the route in the address. If it cannot be decoded, returns a route that matches no page. */
 function currentRoute(): Route {
   try {
     return decodeURIComponent(location.hash)
@@ -16,7 +16,7 @@ function currentRoute(): Route {
   }
 }
 
-/** The current route. It is the address's fragment, which browsers send to no server. */
+/** Returns the current route. It is in the address's fragment, which browsers do not send to servers. */
 export function useRoute(): Route {
   const [route, setRoute] = useState(currentRoute);
   useEffect(() => {
@@ -31,14 +31,14 @@ export function useRoute(): Route {
   return route;
 }
 
-/** The fields after the route: `#/users?state=ready` has `state`. */
+/** Returns the fields after the route. In `#/users?state=ready`, this is the field `state`. */
 export function useFields(): URLSearchParams {
-  // The hook renders again when the address changes.
+  // This hook causes a new rendering when the address changes.
   useRoute();
   return new URLSearchParams(/\?(.*)$/s.exec(location.hash)?.[1]);
 }
 
-/** Goes to a route, such as `verify/abc` or `users?state=ready`. */
+/** Opens a route, such as `verify/abc` or `users?state=ready`. */
 export function go(route: string): void {
   location.hash = `#/${route}`;
 }

@@ -5,7 +5,7 @@ export function saveFile(name: string, content: Blob): void {
   link.href = url;
   link.download = name;
   link.click();
-  // By then, the browser has started to read the file.
+  // At this time, the browser has already started to read the file.
   setTimeout(() => {
     URL.revokeObjectURL(url);
   }, 10_000);

@@ -5,16 +5,16 @@ import { readUserID } from "./readUserID.ts";
 import { go } from "./router.ts";
 
 interface SearchFormProps {
-  /** The user id from the address. Its error is shown at once. */
+  /** The user id in the address. If it is invalid, the form shows the error immediately. */
   initial?: string;
-  /** The page that opens, such as `verify`. */
+  /** The name of the page to open, such as `verify`. */
   page: string;
   action: string;
   label?: string;
   hint?: string;
-  /** Reads another input than a user id. @returns the route that opens, or undefined */
+  /** Reads input that is not a user id. @returns the route to open, or undefined */
   readOther?: (text: string) => string | undefined;
-  /** true: the key `/` moves the focus to the input. */
+  /** Whether the key `/` moves the focus to the input. */
   hasShortcut?: boolean;
 }
 

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useId, useState } from "preact/hooks";
 
-/** Terms that readers may not know, with the definitions of docs/glossary.md. */
+/** Terms that readers may not know, with their definitions from docs/glossary.md. */
 const DEFINITIONS = {
   chain: "A public record that many computers keep. Nobody can change what is stored on it.",
   block: "A part of the chain: the transactions of a few seconds.",
@@ -42,12 +42,12 @@ const DEFINITIONS = {
 export type TermName = keyof typeof DEFINITIONS;
 
 /**
- * A term whose definition opens on demand. A page explains each term once, at its first use.
- * @param props `children` is the text if it differs from the term, such as its plural
+ * A term whose definition opens on demand. Each page explains a term once, at its first use.
+ * @param props `children` is the displayed text if it differs from the term, such as its plural
  */
 export function Term({ of, children = of }: { of: TermName; children?: ComponentChildren }) {
   const id = useId();
-  // A closed definition must not be part of the heading or label.
+  // While it is closed, the definition must not be part of the heading or label around it.
   const [isOpen, setOpen] = useState(false);
   return (
     <>

@@ -4,7 +4,7 @@ const HOUR_MS = 60 * 60 * 1000;
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** Makes each format once, when it is first used: a format takes 10 ms. */
+/** Makes each format once, at its first use, because making a format takes 10 ms. */
 function formatOf(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
   const key = JSON.stringify(options);
   const format = formats.get(key) ?? new Intl.DateTimeFormat("en", options);
@@ -12,12 +12,12 @@ function formatOf(options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
   return format;
 }
 
-/** A time in milliseconds since 1970, in the person's time zone. The tooltip names the zone. */
+/** Shows a time (milliseconds since 1970) in the visitor's time zone. The tooltip names the time zone. */
 export function Time({ ms, precision = "minute" }: { ms: number; precision?: "minute" | "day" }) {
   return <Moment ms={ms} text={formatOf(precision === "day" ? DATE : MINUTE).format(ms)} />;
 }
 
-/** An hour that begins at a time in milliseconds since 1970: "today, 14:00 to 15:00". */
+/** Shows the hour that begins at a time in milliseconds since 1970, as "today, 14:00 to 15:00". */
 export function Hour({ ms }: { ms: number }) {
   const clock = formatOf({ timeStyle: "short", hourCycle: "h23" });
   return <Moment ms={ms} text={`${dayOf(ms)}, ${clock.format(ms)} to ${clock.format(ms + HOUR_MS)}`} />;
@@ -35,7 +35,7 @@ function Moment({ ms, text }: { ms: number; text: string }) {
 function dayOf(ms: number): string {
   const [day, today] = [startOfDay(ms), startOfDay(Date.now())];
   if (day === today) return "today";
-  // Noon of the day before, because days with a change of the clock have 23 or 25 hours.
+  // Use noon of the day before, because days on which clocks change have 23 or 25 hours.
   return day === startOfDay(today - 12 * HOUR_MS) ? "yesterday" : formatOf(DATE).format(ms);
 }
 

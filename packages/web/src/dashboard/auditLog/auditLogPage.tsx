@@ -11,7 +11,7 @@ import { Failure, ListEnd } from "../shared/cards.tsx";
 import { useAction, usePages } from "../shared/useCall.ts";
 import { type AuditFilter, type AuditPath, fetchEntries, MAX_EXPORTED, toCsv, toJsonLines } from "./exportEntries.ts";
 
-/** All actions of the log, as the service names them. */
+/** All actions in the audit log, by the service's names. */
 const ACTIONS = [
   ...["partner.created", "partner.suspended", "partner.resumed", "partner.limited"],
   ...["serverToken.created", "serverToken.revoked"],
@@ -30,7 +30,7 @@ const ACTORS: Readonly<Record<string, string>> = {
   service: "the service itself",
 };
 
-/** The changes with their times and authors. @param path the operation that lists the entries */
+/** The list of changes with their times and authors. @param path the operation that lists the entries */
 export function AuditPage({ path, isOperator = false }: { path: AuditPath; isOperator?: boolean }) {
   const [filter, setFilter] = useState<AuditFilter>({});
   const entries = usePages(path, "entries", filter);
@@ -67,7 +67,6 @@ export function AuditPage({ path, isOperator = false }: { path: AuditPath; isOpe
   );
 }
 
-/** Saves all entries that match the filter as a file. */
 function Export({ path, filter }: { path: AuditPath; filter: AuditFilter }) {
   const [isCut, setCut] = useState(false);
   const save = useAction(async (format: "csv" | "jsonl") => {
@@ -189,11 +188,10 @@ function Day({ label, error, value, set }: DayProps) {
 interface EntryProps {
   entry: AuditEntry;
   isOperator: boolean;
-  /** Shows only the entries of this actor. */
   onActor: (actorID: string) => void;
 }
 
-/** An entry in one line, with its values on demand. */
+/** An entry in one line. A click shows the entry's values. */
 function EntryRow({ entry, isOperator, onActor }: EntryProps) {
   const { at, action, actor, biz_id, user_id, data, request_id, address } = entry;
   const { token_id, id } = actor;
@@ -249,12 +247,12 @@ function EntryRow({ entry, isOperator, onActor }: EntryProps) {
   );
 }
 
-/** Writes "person.roleChanged" as "person role changed". */
+/** Converts an action such as "person.roleChanged" to "person role changed". */
 function inWords(action: string): string {
   return action.replaceAll(".", " ").replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
-/** Midnight in the person's time zone, in milliseconds since 1970. @param day such as "2027-01-31" */
+/** Returns midnight in the person's time zone, in milliseconds since 1970. @param day such as "2027-01-31" */
 function startOfDay(day: string, daysLater = 0): number {
   const date = new Date(`${day}T00:00:00`);
   date.setDate(date.getDate() + daysLater);

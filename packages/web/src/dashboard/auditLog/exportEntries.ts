@@ -1,15 +1,15 @@
 import type { BodyOf } from "@keyroot/service";
 import { type AuditEntry, call } from "../shared/api.ts";
 
-/** The operations that list the audit log, for a partner and for the operator. */
+/** The operations that list the audit log for a partner and for the operator. */
 export type AuditPath = "/v1/authdBizSrv/audit/list" | "/v1/admin/audit/list";
 export type AuditFilter = Omit<BodyOf<"/v1/authdBizSrv/audit/list">, "limit" | "after">;
 
-/** Maximum entries in an export, which the browser keeps in memory. */
+/** Maximum number of entries in an export, because the browser keeps them in memory. */
 export const MAX_EXPORTED = 50_000;
 const PAGE_SIZE = 1000;
 
-/** Fetches all entries that match a filter, up to `MAX_EXPORTED`. @throws CallError */
+/** Fetches at most `MAX_EXPORTED` entries that match a filter. @throws CallError */
 export async function fetchEntries(
   path: AuditPath,
   filter: AuditFilter,
@@ -28,7 +28,7 @@ export async function fetchEntries(
   return { entries, isWhole: after === null };
 }
 
-/** One JSON object per line (JSON Lines), as the API returns them. */
+/** Converts entries to JSON Lines: one JSON object per line, as in the API. */
 export function toJsonLines(entries: readonly AuditEntry[]): string {
   return entries.map((entry) => `${JSON.stringify(entry)}\n`).join("");
 }
@@ -36,7 +36,7 @@ export function toJsonLines(entries: readonly AuditEntry[]): string {
 const COLUMNS = ["time", "action", "actor_kind", "actor_id", "actor_name", "biz_id", "user_id"] as const;
 const MORE_COLUMNS = ["request_id", "address", "data"] as const;
 
-/** The entries as CSV (RFC 4180). Times are in UTC. */
+/** Converts entries to CSV (RFC 4180). Times are in UTC. */
 export function toCsv(entries: readonly AuditEntry[]): string {
   const rows = entries.map(({ at, action, actor, biz_id, user_id, request_id, address, data }) => [
     ...[new Date(at).toISOString(), action, actor.kind, actor.id, actor.name, biz_id, user_id],
@@ -45,7 +45,7 @@ export function toCsv(entries: readonly AuditEntry[]): string {
   return [[...COLUMNS, ...MORE_COLUMNS], ...rows].map((row) => `${row.map(toCell).join(",")}\r\n`).join("");
 }
 
-/** A cell. Spreadsheets run a text that begins like a formula, so an apostrophe precedes it. */
+/** Formats a CSV cell. Spreadsheets execute texts that begin like a formula, so an apostrophe is added before them. */
 function toCell(value: string | null): string {
   const text = /^[=+\-@\t\r]/.test(value ?? "") ? `'${value ?? ""}` : (value ?? "");
   return `"${text.replaceAll('"', '""')}"`;

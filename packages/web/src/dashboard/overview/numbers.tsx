@@ -4,14 +4,14 @@ import { Icon } from "../../shared/icon.tsx";
 interface NumberItem {
   label: string;
   value: ComponentChildren;
-  /** The route of the list behind the number. */
+  /** The route of the list that the number counts. */
   page: string;
   note?: string;
-  /** true: the number needs attention. */
+  /** Whether the number needs attention. */
   isBad?: boolean;
 }
 
-/** Numbers that lead to their lists. */
+/** A row of numbers. Each number links to the list that it counts. */
 export function Numbers({ items }: { items: readonly NumberItem[] }) {
   return (
     <ul class="numbers">

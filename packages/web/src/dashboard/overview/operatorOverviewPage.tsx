@@ -49,7 +49,7 @@ function publishingNumbers({ chain, stores, publishable, running }: NonNullable<
   ];
 }
 
-/** The number of parts that answer. */
+/** Counts the parts that work, as text. */
 function count(parts: readonly { error: string | null }[]): string {
   return `${formatCount(parts.filter(({ error }) => error === null).length)} of ${formatCount(parts.length)}`;
 }

@@ -11,7 +11,7 @@ import { InvitationSecret, InviteDialog } from "../staff/inviteDialog.tsx";
 import { serverTokenName } from "../tokens/tokenList.tsx";
 import { TokensCard } from "../tokens/tokensCard.tsx";
 
-/** One partner with its numbers, suspension, user limit, invitations and server tokens. */
+/** The page of one partner: numbers, suspension, user limit, invitations and server tokens. */
 export function PartnerPage({ me, bizID }: { me: Me; bizID: string }) {
   const body = { biz_id: bizID };
   const { data: partner, error, reload } = useLoaded("/v1/admin/partners/get", body);
@@ -150,7 +150,7 @@ function NumbersCard({ partner, canChange, reload }: CardProps) {
           optional
           action="Save"
           onSubmit={async (text) => {
-            // The service rejects other text, with a message for this field.
+            // The service rejects invalid text with a message for this field.
             const limit = (text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : text) as number | undefined;
             await call("/v1/admin/partners/setUserLimit", {
               biz_id,

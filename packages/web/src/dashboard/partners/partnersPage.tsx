@@ -12,7 +12,6 @@ import { TextDialog } from "../shared/dialogs.tsx";
 import { createPartnerCommand } from "../shared/exampleCommands.ts";
 import { usePages } from "../shared/useCall.ts";
 
-/** All partners with their numbers. */
 export function PartnersPage({ me }: { me: Me }) {
   const [search, setSearch] = useState<string>();
   const [text, setText] = useState("");

@@ -1,25 +1,25 @@
 import uPlot from "uplot";
 
-/** The chart's numbers, one entry of each list per day. */
+/** The chart's numbers. Each list has one entry per day. */
 export interface ChartData {
-  /** Seconds since 1970. */
+  /** The days, as seconds since 1970. */
   days: number[];
   users: number[];
-  /** The costs in ETH. */
+  /** The cost of each day, in ETH. */
   cost: number[];
 }
 
 const HEIGHT = 260;
 const DATE = { month: "short", day: "numeric", timeZone: "UTC" } as const;
-/** Steps of the axis for users, which are whole numbers: 1, 2, 5, 10, and so on. */
+/** Steps of the user axis, which shows only whole numbers: 1, 2, 5, 10, and so on. */
 const WHOLE_STEPS = Array.from({ length: 10 }, (_, power) => [1, 2, 5].map((digit) => digit * 10 ** power)).flat();
-/** Upper end of each axis, relative to the highest value. They differ, so that similar lines do not cover each other. */
+/** Upper end of each axis, relative to the highest value. The values differ, so that similar lines do not overlap. */
 const ROOM = { users: 1.1, cost: 1.35 };
 
 /**
- * Draws users and cost over time into an element, as wide as it is.
+ * Draws users and cost over time into an element, across its full width.
  * @param colorOf returns the color of a part of the chart
- * @returns removes the chart
+ * @returns a function that removes the chart
  */
 export function drawChart(
   parent: HTMLElement,
@@ -30,7 +30,7 @@ export function drawChart(
   const axis = { stroke: colorOf("text"), grid, ticks: grid };
   const line = (part: "users" | "cost") => ({
     ...{ scale: part, stroke: colorOf(part), width: 2 },
-    // A total stays the same until the next day with a batch.
+    // A total does not change until the next day with a batch.
     ...(uPlot.paths.stepped && { paths: uPlot.paths.stepped({ align: 1 }) }),
     points: { show: true, size: 6 },
   });

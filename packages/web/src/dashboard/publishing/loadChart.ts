@@ -2,16 +2,16 @@ import type { drawChart } from "./drawChart.ts";
 
 let loading: Promise<typeof drawChart> | undefined;
 
-/** Loads the code of the chart, once. @throws Error if it cannot be loaded, or differs from the pinned code */
+/** Loads the chart's code once. @throws Error if the code cannot be loaded or its hash is wrong */
 export function loadChart(): Promise<typeof drawChart> {
   loading ??= load();
-  // A failed load is tried again by the next call.
+  // After a failure, the next call loads the code again.
   loading.catch(() => (loading = undefined));
   return loading;
 }
 
 /**
- * Preloads the module with its hash, because the page's policy allows scripts by hash only and `import()` accepts none.
+ * Preloads the module with its hash. The page's policy allows scripts only by hash, but `import()` accepts no hash.
  * `import()` then uses the preloaded module (HTML standard, "modulepreload").
  */
 async function load(): Promise<typeof drawChart> {

@@ -6,7 +6,7 @@ import { loadChart } from "./loadChart.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Users and cost over time, as a chart and as a table of the same numbers. */
+/** Users and cost over time, as a chart and as a table. */
 export function PublishingChart({ days }: { days: readonly PublishedDay[] }) {
   const rows = totalsOf(days);
   return (
@@ -24,7 +24,7 @@ export function PublishingChart({ days }: { days: readonly PublishedDay[] }) {
   );
 }
 
-/** Users and cost of each day, and in total. */
+/** A table of the users and cost of each day, and in total. */
 export function DaysTable({ days }: { days: readonly PublishedDay[] }) {
   const rows = totalsOf(days);
   return (
@@ -73,7 +73,7 @@ function totalsOf(days: readonly PublishedDay[]): Totals[] {
   });
 }
 
-/** The chart. Its code is loaded on demand. If that fails, the table remains. */
+/** Draws the chart. Its code is loaded on demand. If loading fails, the page still shows the table. */
 function Drawing({ rows }: { rows: readonly Totals[] }) {
   const parent = useRef<HTMLDivElement>(null);
   const isDark = useMedia("(prefers-color-scheme: dark)");
@@ -86,7 +86,7 @@ function Drawing({ rows }: { rows: readonly Totals[] }) {
       (drawChart) => {
         const { current: element } = parent;
         if (isOver || element === null) return;
-        // The line begins at zero, on the day before the first one.
+        // The line begins at zero, one day before the first publication.
         const start = { day: (rows[0]?.day ?? 0) - DAY_MS, allUsers: 0, wholeCost: 0n };
         const points = [start, ...rows];
         const data = {
@@ -111,7 +111,7 @@ function Drawing({ rows }: { rows: readonly Totals[] }) {
   return <div ref={parent} class="chart-drawing" role="img" aria-label={label} />;
 }
 
-/** The color of an element with the part's class, because a canvas cannot use CSS variables. */
+/** Returns the color of an element with the part's class, because a canvas cannot use CSS variables. */
 function colorOf(element: HTMLElement, part: string): string {
   const sample = document.createElement("span");
   sample.className = `chart-${part}`;

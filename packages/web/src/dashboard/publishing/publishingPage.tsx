@@ -34,7 +34,7 @@ export function PublishingPage({ me, partner }: { me: Me; partner: Partner }) {
   );
 }
 
-/** Fewer days are a table, because a chart of them shows nothing. */
+/** Minimum number of days for a chart. Fewer days are shown as a table. */
 const MIN_CHART_DAYS = 3;
 
 function HistoryCard({ publishing: { days }, partner }: { publishing: Publishing; partner: Partner }) {

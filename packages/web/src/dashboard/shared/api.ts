@@ -4,26 +4,25 @@ import { startAuthentication, startRegistration } from "@simplewebauthn/browser"
 /** The signed-in person. */
 export type Me = AnswerOf<"/v1/dashboard/session/get">;
 export type Role = Me["person"]["role"];
-/** The company of a partner's staff. */
+/** The partner company of the signed-in person. */
 export type Partner = NonNullable<Me["partner"]>;
 export type StaffMember = AnswerOf<"/v1/dashboard/staff/list">["people"][number];
-/** The link of an invitation, shown once. */
+/** The link of an invitation, which is shown only once. */
 export type Invitation = AnswerOf<"/v1/dashboard/staff/invite">;
 export type PasskeyInfo = AnswerOf<"/v1/dashboard/passkeys/list">["passkeys"][number];
 export type ServerToken = AnswerOf<"/v1/authdBizSrv/serverTokens/list">["tokens"][number];
 export type UserToken = AnswerOf<"/v1/authdBizSrv/users/listRefreshTokens">["tokens"][number];
-/** A refresh token without its value. */
+/** A refresh token without its secret value. */
 export type Token = Omit<ServerToken, "name">;
-/** A new token, shown once. */
+/** A new token, whose value is shown only once. */
 export type CreatedToken = AnswerOf<"/v1/authdBizSrv/users/createRefreshToken">;
 export type User = AnswerOf<"/v1/dashboard/users/get">;
-/** A user's key, if there is one, its conflicting keys and its history. */
+/** A user's key (if the user has one), its conflicting keys and its history. */
 export type UserKey = AnswerOf<"/v1/authdBizSrv/publicKeys/get">;
 export type ConflictingKey = UserKey["conflicting_keys"][number];
 export type Publishing = AnswerOf<"/v1/dashboard/publishing/get">;
-/** The keys that were published for the partner on a day (UTC). */
+/** The keys that were published for the partner on one day (UTC). */
 export type PublishedDay = Publishing["days"][number];
-/** The partner's part of a batch. */
 export type BatchShare = AnswerOf<"/v1/dashboard/publishing/listBatches">["batches"][number];
 /** A key that is in no batch. */
 export type PendingKey = AnswerOf<"/v1/dashboard/publishing/listPending">["keys"][number];
@@ -32,23 +31,22 @@ export type WebhookEndpoint = Webhooks["endpoints"][number];
 export type Delivery = AnswerOf<"/v1/authdBizSrv/webhooks/listDeliveries">["deliveries"][number];
 export type WebhookTest = AnswerOf<"/v1/authdBizSrv/webhooks/test">;
 export type AuditEntry = AnswerOf<"/v1/authdBizSrv/audit/list">["entries"][number];
-/** A partner with its numbers, for the operator. */
+/** A partner and its numbers, for the operator. */
 export type PartnerSummary = AnswerOf<"/v1/admin/partners/get">;
-/** A run of the publisher that a person started. */
 export type PublishRun = AnswerOf<"/v1/dashboard/publishing/start">;
-/** The state of the service, for the operator. */
+/** The state of the service, which only the operator may see. */
 export type SystemStatus = AnswerOf<"/v1/dashboard/status/get">;
 
-/** Whether the person may make changes. Readers may only look. */
+/** Whether the person may make changes. Readers may not. */
 export function isAdministrator({ person }: Me): boolean {
   return person.role === "administrator";
 }
 
-/** A failed call: the service refused it or did not answer. */
+/** The error of a call that the service refused or did not answer. */
 export class CallError extends Error {
   override readonly name = "CallError";
   readonly code: string;
-  /** The problems of the request's fields, by their names. */
+  /** The problems with fields of the request, by field name. */
   readonly fields: Readonly<Record<string, string>>;
 
   constructor(code: string, message: string, fields: Readonly<Record<string, string>> = {}) {
@@ -58,11 +56,11 @@ export class CallError extends Error {
   }
 }
 
-/** Sent to the window when the session has ended. */
+/** The event that is sent to the window when the session has ended. */
 export const SIGNED_OUT = "keyroot-signed-out";
 
 /**
- * Calls an operation of the service. If it requires fresh verification, the person uses the passkey, and the call is repeated.
+ * Calls an operation of the service. If it requires verification, the person uses a passkey and the call is repeated.
  * @throws CallError
  */
 export async function call<Path extends OperationPath>(path: Path, body: BodyOf<Path>): Promise<AnswerOf<Path>> {
@@ -82,7 +80,7 @@ export function signIn(): Promise<Me> {
   return answerWithPasskey("/v1/dashboard/session/signInOptions", "/v1/dashboard/session/signIn");
 }
 
-/** Makes a passkey on this device or on a security key. */
+/** Creates a passkey on this device or on a security key. */
 export async function addPasskey(): Promise<Me> {
   const options = await call("/v1/dashboard/passkeys/options", {});
   const optionsJSON = options as unknown as Parameters<typeof startRegistration>[0]["optionsJSON"];
@@ -92,7 +90,7 @@ export async function addPasskey(): Promise<Me> {
   return call("/v1/dashboard/passkeys/add", { answer, name: deviceName() } as BodyOf<"/v1/dashboard/passkeys/add">);
 }
 
-/** The browser and the system of this device: "Chrome on macOS". */
+/** The browser and operating system of this device, such as "Chrome on macOS". */
 function deviceName(): string {
   const { userAgent } = navigator;
   const first = (names: readonly (readonly [RegExp, string])[]) => names.find(([form]) => form.test(userAgent))?.[1];
@@ -125,7 +123,7 @@ async function answerWithPasskey<Path extends "/v1/dashboard/session/signIn" | "
   });
 }
 
-/** Browsers do not report whether the person canceled or has no passkey here. */
+/** Browsers do not report whether the person canceled or has no passkey on this device. */
 async function withBrowser<T>(use: () => Promise<T>): Promise<T> {
   try {
     return await use();

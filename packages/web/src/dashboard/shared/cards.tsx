@@ -5,15 +5,15 @@ import type { CallError } from "./api.ts";
 import type { Pages } from "./useCall.ts";
 
 interface CardHeadProps {
-  /** The id of the heading, for `aria-labelledby`. */
+  /** The id of the heading, to which `aria-labelledby` refers. */
   id: string;
   title: ComponentChildren;
-  /** The text of the button. Undefined for none. */
+  /** The button's text. Undefined shows no button. */
   action?: string | undefined;
   onAction: () => void;
 }
 
-/** The title of a section, with the button for its main action. */
+/** The title of a section, with a button for the section's main action. */
 export function CardHead({ id, title, action, onAction }: CardHeadProps) {
   return (
     <div class="card-head">
@@ -48,7 +48,7 @@ export function Failure({ error, retry }: { error: CallError | undefined; retry?
   );
 }
 
-/** The end of a list: an error, or the buttons for other pages. */
+/** The end of a list: an error message, or the buttons for the other pages. */
 export function ListEnd({ pages }: { pages: Omit<Pages<unknown>, "items"> }) {
   const { error, busy, number, hasNext, next, previous, reload } = pages;
   const turn = (act: () => void) => (event: Event) => {

@@ -8,12 +8,12 @@ import { useAction } from "./useCall.ts";
 
 interface DialogProps {
   title: string;
-  /** Called after Escape. Undefined if Escape does nothing. */
+  /** Called after the Escape key. If undefined, Escape does nothing. */
   onCancel?: (() => void) | undefined;
   children: ComponentChildren;
 }
 
-/** A modal dialog. It is open while it is rendered. */
+/** A modal dialog, which is open while it is rendered. */
 function Dialog({ title, onCancel, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
@@ -26,7 +26,7 @@ function Dialog({ title, onCancel, children }: DialogProps) {
       class="dialog"
       aria-labelledby={id}
       onCancel={(event) => {
-        // The parent closes the dialog by not rendering it.
+        // The parent component closes the dialog.
         event.preventDefault();
         onCancel?.();
       }}
@@ -47,7 +47,7 @@ interface ConfirmProps {
   onCancel: () => void;
 }
 
-/** Asks for confirmation of an action that cannot be undone. */
+/** A dialog that asks for confirmation before an action that cannot be undone. */
 export function Confirm({ title, children, action, busy, error, onConfirm, onCancel }: ConfirmProps) {
   return (
     <Dialog title={title} onCancel={onCancel}>
@@ -71,13 +71,13 @@ interface FormDialogProps {
   action: string;
   busy: boolean;
   error: CallError | undefined;
-  /** true: the action cannot be undone. */
+  /** Whether the action cannot be undone. */
   isDanger?: boolean;
   onSubmit: () => Promise<void>;
   onCancel: () => void;
 }
 
-/** A form in a dialog. @param props `error` is undefined if a field shows it */
+/** A form in a dialog. @param props `error` is undefined if a field shows the error */
 export function FormDialog(props: FormDialogProps) {
   const { title, children, action, busy, error, isDanger = false, onSubmit, onCancel } = props;
   return (
@@ -103,11 +103,11 @@ interface SecretProps {
   name: string;
   value: string;
   children: ComponentChildren;
-  /** Deletes the value from the page's state. */
+  /** Deletes the secret from the page's state. */
   onDone: () => void;
 }
 
-/** Shows a secret until Done, or until the page is left. The Back button does not restore it. */
+/** Shows a secret until the person clicks Done or leaves the page. The Back button does not show it again. */
 export function Secret({ title, name, value, children, onDone }: SecretProps) {
   useEffect(() => {
     addEventListener("pagehide", onDone);
@@ -134,21 +134,21 @@ export interface TextDialogProps {
   title: string;
   label: string;
   hint: string;
-  /** The request's field for the text, which errors name. */
+  /** The request field that contains the text. Errors name this field. */
   field: string;
   /** The subject of error messages, such as "The name". */
   subject: string;
   initial?: string;
-  /** true: the text may be empty. */
+  /** Whether the text may be empty. */
   optional?: boolean;
   note?: string;
   action: string;
-  /** @param text without spaces at its ends; undefined if it is empty */
+  /** @param text the text without spaces at its start and end; undefined if it is empty */
   onSubmit: (text: string | undefined) => Promise<void>;
   onCancel: () => void;
 }
 
-/** Asks for one text. Its errors are shown at the field, which keeps the text. */
+/** A dialog that asks for one text. It shows errors beside the field, which keeps the text. */
 export function TextDialog(props: TextDialogProps) {
   const {
     title,

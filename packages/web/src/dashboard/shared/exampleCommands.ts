@@ -1,23 +1,23 @@
-/** The URL of an operation of this service. */
+/** Returns the URL of an operation of this service. */
 function operation(path: string): string {
   return new URL(`../v1/${path}`, new URL(".", location.href)).href;
 }
 
 const JSON_TYPE = "-H 'Content-Type: application/json'";
 
-/** Exchanges a server token. The token comes from the environment, so that the shell's history does not contain it. */
+/** A command that exchanges a server token. The token is in a variable, so that the shell's history omits it. */
 export function exchangeCommand(bizID: string): string {
   return `curl ${operation("public/auth/jwt")} ${JSON_TYPE} -d "{\\"biz_id\\":\\"${bizID}\\",\\"token\\":\\"$TOKEN\\"}"`;
 }
 
-/** Gets an access token, then sends a request with it. @param body JSON, in double quotes of the shell */
+/** Commands that get an access token and then send a request with it. @param body JSON for the shell's double quotes */
 function withAccessToken(bizID: string, path: string, body: string): string {
   const exchange = exchangeCommand(bizID).replace("curl ", "curl -s ");
   const request = `curl ${operation(`authdBizSrv/${path}`)} ${JSON_TYPE} -H "Authorization: Bearer $JWT"`;
   return [`JWT=$(${exchange} | cut -d '"' -f 4)`, `${request} -d "${body}"`].join("\n");
 }
 
-/** Creates a user with a random id. */
+/** A command that creates a user with a random id. */
 export function createUserCommand(bizID: string): string {
   return withAccessToken(
     bizID,
@@ -26,7 +26,7 @@ export function createUserCommand(bizID: string): string {
   );
 }
 
-/** Creates a user with a random id, and a refresh token for the user's app. */
+/** A command that creates a user with a random id, and a refresh token for the user's app. */
 export function createUserWithTokenCommand(bizID: string): string {
   return withAccessToken(
     bizID,
@@ -35,12 +35,12 @@ export function createUserWithTokenCommand(bizID: string): string {
   );
 }
 
-/** Adds a webhook endpoint. */
+/** A command that adds a webhook endpoint. */
 export function createWebhookCommand(bizID: string): string {
   return withAccessToken(bizID, "webhooks/create", '{\\"url\\":\\"https://example.com/keyroot\\"}');
 }
 
-/** Creates a partner. The admin token comes from the environment. */
+/** A command that creates a partner. The admin token is in an environment variable. */
 export function createPartnerCommand(): string {
   return `curl ${operation("admin/partners/create")} ${JSON_TYPE} -H "Authorization: Bearer $ADMIN_TOKEN" -d '{"name":"Acme"}'`;
 }

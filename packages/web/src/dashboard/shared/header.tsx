@@ -6,15 +6,15 @@ import { Failure } from "./cards.tsx";
 import { useAction } from "./useCall.ts";
 
 interface HeaderProps {
-  /** Undefined or null before the person has signed in. */
+  /** The signed-in person. Undefined or null before the person has signed in. */
   me: Me | null | undefined;
-  /** The titles of the pages by their names in the address; undefined shows none. */
+  /** The titles of the pages, by their names in the address. Undefined shows no titles. */
   pages: Readonly<Record<string, string>> | undefined;
-  /** The current page's name. */
+  /** The current page's name in the address. */
   page: string;
 }
 
-/** The header in one row. On narrow windows, a button opens the pages as a menu. */
+/** The page header in one row. On narrow windows, a button opens the pages as a menu. */
 export function Header({ me, pages, page }: HeaderProps) {
   const [isOpen, setOpen] = useState(false);
   const route = useRoute();

@@ -2,14 +2,14 @@ import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import type { AnswerOf, BodyOf, OperationPath } from "@keyroot/service";
 import { call, CallError } from "./api.ts";
 
-/** An action that a person started, such as a click on a button. */
+/** An action that a person starts, for example by a click. */
 export interface Action<Args extends unknown[]> {
   run: (...args: Args) => Promise<void>;
   busy: boolean;
   error: CallError | undefined;
 }
 
-/** Runs an action, one run at a time. Its error is kept until the next run. */
+/** Runs an action once at a time, and keeps its error until the next run. */
 export function useAction<Args extends unknown[]>(act: (...args: Args) => Promise<void>): Action<Args> {
   const [state, setState] = useState<{ busy: boolean; error: CallError | undefined }>({
     busy: false,
@@ -32,14 +32,14 @@ export function useAction<Args extends unknown[]>(act: (...args: Args) => Promis
   return { run, ...state };
 }
 
-/** The latest response to a call. Both fields are undefined until the first one. */
+/** The latest response to a call. Both fields are undefined before the first response. */
 export interface Loaded<Result> {
   data: Result | undefined;
   error: CallError | undefined;
   reload: () => void;
 }
 
-/** Calls when the page is shown and when the body changes. A response is kept until the next one. */
+/** Calls an operation when the page is shown and when the body changes. Keeps each response until the next one. */
 export function useLoaded<Path extends OperationPath>(path: Path, body: BodyOf<Path>): Loaded<AnswerOf<Path>> {
   const key = JSON.stringify(body);
   const [state, setState] = useState<{ key: string; data?: AnswerOf<Path>; error?: CallError }>({ key });
@@ -52,13 +52,14 @@ export function useLoaded<Path extends OperationPath>(path: Path, body: BodyOf<P
     }
   }, [path, key]);
   useEffect(() => void load(), [load]);
-  // A response to a previous body is not shown.
+  // A response to an earlier body is not shown.
   const { data, error } = state.key === key ? state : {};
   return { data, error, reload: () => void load() };
 }
 
 /**
- * true once the condition has been true. Pages show the content below a list after the list has loaded, which would move it.
+ * Whether the condition has ever been true. Pages show content below a list only after the list has loaded, because the
+ * list would move it.
  */
 export function useHasHeld(condition: boolean): boolean {
   const hasHeld = useRef(false);
@@ -66,18 +67,18 @@ export function useHasHeld(condition: boolean): boolean {
   return hasHeld.current;
 }
 
-/** true: the first page of a list has loaded or failed. */
+/** Whether the first page of a list has loaded or failed. */
 export function isSettled({ items, error }: Pick<Pages<unknown>, "items" | "error">): boolean {
   return items !== undefined || error !== undefined;
 }
 
 /** One page of a list. */
 export interface Pages<Item> {
-  /** Undefined until the first page has loaded. */
+  /** The items of the page. Undefined until the first page has loaded. */
   items: Item[] | undefined;
   error: CallError | undefined;
   busy: boolean;
-  /** The number of the page, from 1. */
+  /** The page number, starting with 1. */
   number: number;
   hasNext: boolean;
   next: () => void;
@@ -85,12 +86,12 @@ export interface Pages<Item> {
   reload: () => void;
 }
 
-/** The number of rows in a page. */
+/** Number of rows per page. */
 const PAGE_SIZE = 25;
-/** Maximum number of calls for one page. A call of a filtered list may find nothing, although matches follow. */
+/** Maximum number of calls for one page. A call for a filtered list may find nothing, even if matches follow. */
 const MAX_CALLS = 10;
 
-/** The field of a list's answer that has the items. */
+/** The response field that contains a list's items. */
 type ItemsField<Path extends OperationPath> = string & Exclude<keyof AnswerOf<Path>, "next">;
 type ItemOf<
   Path extends OperationPath,
@@ -101,12 +102,12 @@ interface PageState<Item> {
   items?: Item[];
   error?: CallError;
   busy: boolean;
-  /** The cursors before which the pages up to this one begin. */
+  /** For each page up to the current one, the cursor after which it begins. */
   starts: (string | null)[];
   next: string | null;
 }
 
-/** Loads a list page by page. @param field the field of the answer that has the items */
+/** Loads a list page by page. @param field the response field that contains the items */
 export function usePages<Path extends OperationPath, Field extends ItemsField<Path>>(
   path: Path,
   field: Field,
@@ -150,9 +151,9 @@ export function usePages<Path extends OperationPath, Field extends ItemsField<Pa
 }
 
 /**
- * Fetches a page, with several calls if necessary. Only the last page of a list is empty.
- * @param body as JSON, without the place of the page
- * @param isWanted returns false once the page is no longer needed
+ * Fetches a page, with several calls if necessary. Only the last page of a list may be empty.
+ * @param body the request as JSON, without the position of the page
+ * @param isWanted returns false if the page is no longer needed
  */
 async function fetchPage(
   path: OperationPath,

@@ -10,7 +10,7 @@ import { isSettled, type Pages, useAction, useHasHeld, usePages } from "../share
 import { InvitationSecret, InviteDialog } from "./inviteDialog.tsx";
 import { PasskeysCard } from "./passkeysCard.tsx";
 
-/** The company, its people and the signed-in person's passkeys. The operator's people have no company. */
+/** The company, its staff and the signed-in person's passkeys. The operator's staff have no company. */
 export function CompanyPage({ me }: { me: Me }) {
   const { partner } = me;
   const people = usePages("/v1/dashboard/staff/list", "people");

@@ -7,7 +7,7 @@ import { useAction } from "../shared/useCall.ts";
 
 interface InviteDialogProps {
   title: string;
-  /** The hint below the name. */
+  /** The hint below the input for the name. */
   hint?: string;
   initialRole: Role;
   invite: (person: { name: string; role: Role }) => Promise<Invitation>;
@@ -15,7 +15,7 @@ interface InviteDialogProps {
   onCancel: () => void;
 }
 
-/** Asks for the name and the role of a new person. */
+/** A dialog that asks for a new person's name and role. */
 export function InviteDialog({ title, hint, initialRole, invite, onInvited, onCancel }: InviteDialogProps) {
   const [name, setName] = useState("");
   const [role, setRole] = useState(initialRole);
@@ -64,7 +64,7 @@ export function InviteDialog({ title, hint, initialRole, invite, onInvited, onCa
   );
 }
 
-/** Shows the link of an invitation until Done. */
+/** Shows the link of an invitation until the person clicks Done. */
 export function InvitationSecret({
   invitation: { name, url, expires },
   onDone,
@@ -72,7 +72,7 @@ export function InvitationSecret({
   invitation: Invitation;
   onDone: () => void;
 }) {
-  // One function while the dialog is open, because the dialog registers it as a listener.
+  // The function must not change while the dialog is open, because the dialog registers it as a listener.
   const done = useCallback(onDone, []);
   return (
     <Secret title={`Invitation for ${name}`} name="the link" value={url} onDone={done}>

@@ -95,7 +95,7 @@ export function PasskeysCard() {
 interface RowProps {
   passkey: PasskeyInfo;
   onRename: () => void;
-  /** Undefined for the only passkey. */
+  /** Removes the passkey. Undefined for a person's only passkey. */
   onRemove: (() => void) | undefined;
 }
 
@@ -125,7 +125,7 @@ function PasskeyRow({ passkey, onRename, onRemove }: RowProps) {
   );
 }
 
-/** The name of a passkey: its device, or the day on which it was added. */
+/** A passkey's name, or the day on which the passkey was added. */
 function nameOf({ name, created }: PasskeyInfo): string {
   return name ?? `Added on ${new Date(created).toLocaleDateString("en", { dateStyle: "medium" })}`;
 }

@@ -7,8 +7,8 @@ import { useAction } from "../shared/useCall.ts";
 let token: string | undefined;
 
 /**
- * Removes the token of an invitation from the address, so that neither the history nor a screenshot contains it. The token
- * stays in memory until it is used.
+ * Removes an invitation's token from the address, so that neither the history nor a screenshot contains it. Only the
+ * memory contains the token until it is used.
  */
 export function takeInvitation(): string | undefined {
   const [, found] = /^#\/invitation\/([A-Za-z0-9_-]{1,64})$/.exec(location.hash) ?? [];
@@ -19,7 +19,7 @@ export function takeInvitation(): string | undefined {
   return token;
 }
 
-/** Deletes the invitation's token from memory. */
+/** Deletes an invitation's token from memory. */
 export function forgetInvitation(): void {
   token = undefined;
 }
@@ -28,7 +28,6 @@ interface Props {
   onSignedIn: (me: Me) => void;
 }
 
-/** Signs in with a passkey. */
 export function SignInPage({ onSignedIn }: Props) {
   const { run, busy, error } = useAction(async () => {
     onSignedIn(await signIn());
@@ -46,7 +45,7 @@ export function SignInPage({ onSignedIn }: Props) {
   );
 }
 
-/** Accepts an invitation after a click, so that programs that preview links do not use it up. */
+/** Accepts an invitation after a click. Programs that preview links therefore do not use up the invitation. */
 export function InvitationPage({ onSignedIn, token }: Props & { token: string | undefined }) {
   const [isUsed, setUsed] = useState(false);
   const { run, busy, error } = useAction(async () => {
@@ -78,7 +77,7 @@ export function InvitationPage({ onSignedIn, token }: Props & { token: string | 
   );
 }
 
-/** Adds the first passkey. A person without a passkey can do nothing else. */
+/** Adds a person's first passkey. Without a passkey, the person can do nothing else. */
 export function FirstPasskeyPage({ me, onSignedIn }: Props & { me: Me }) {
   const { run, busy, error } = useAction(async () => {
     onSignedIn(await addPasskey());

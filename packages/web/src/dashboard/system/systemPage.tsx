@@ -8,7 +8,7 @@ import { Failure } from "../shared/cards.tsx";
 import { Confirm } from "../shared/dialogs.tsx";
 import { useAction, useLoaded } from "../shared/useCall.ts";
 
-/** The state of the databases, the chain and the file stores, and a button to publish now. */
+/** The state of the databases, the chain and the file stores, with a button that publishes now. */
 export function SystemPage({ me }: { me: Me }) {
   const { data, error, reload } = useLoaded("/v1/dashboard/status/get", {});
   return (
@@ -74,7 +74,7 @@ function CheckRow({ name, detail, error }: { name: string; detail?: string; erro
 
 type Publishing = NonNullable<SystemStatus["publishing"]>;
 
-/** Pause between two status calls while the service publishes, in ms. */
+/** Time in ms between two status calls while the service publishes. */
 const POLL_MS = 2000;
 
 interface RunResultProps {
@@ -104,7 +104,7 @@ function PublisherCard({ publishing, canPublish, reload, blockExplorer }: Publis
     return () => {
       clearTimeout(timer);
     };
-    // A dependency, because each response is a new object.
+    // Each response is a new object, so the effect runs after each response.
   }, [publishing]);
   return (
     <section class="card" aria-labelledby="publisher-title">
@@ -188,7 +188,7 @@ function RunResult({ run: { started, batches, error }, blockExplorer }: RunResul
   );
 }
 
-/** The published roots that the last checks did not confirm. Without one, there is no card. */
+/** The published roots that the last checks could not confirm. The card is hidden if there are none. */
 function DifferencesCard({ differences }: { differences: Publishing["differences"] }) {
   if (differences.length === 0) return null;
   return (
@@ -220,7 +220,7 @@ interface ChainCardProps {
   blockExplorer: string | null;
 }
 
-/** The chain as the service's own endpoint reports it. */
+/** The state of the chain, as the service's own endpoint reports it. */
 function ChainCard({ chain: { chain_id, contract, error, state }, blockExplorer }: ChainCardProps) {
   const addressUrl = (address: string) => (blockExplorer === null ? undefined : `${blockExplorer}/address/${address}`);
   return (

@@ -6,7 +6,6 @@ import { usePages } from "../shared/useCall.ts";
 import { serverTokenName } from "./tokenList.tsx";
 import { TokensCard } from "./tokensCard.tsx";
 
-/** The partner's server tokens. */
 export function ServersPage({ me, partner }: { me: Me; partner: Partner }) {
   const tokens = usePages("/v1/authdBizSrv/serverTokens/list", "tokens");
   const canChange = isAdministrator(me);

@@ -5,11 +5,11 @@ import type { ServerToken, Token } from "../shared/api.ts";
 interface TokenListProps<Item extends Token> {
   tokens: readonly Item[];
   nameOf: (token: Item) => string;
-  /** Undefined for people who cannot revoke. */
+  /** Revokes a token. Undefined for people who may not revoke tokens. */
   onRevoke: ((token: Item) => void) | undefined;
 }
 
-/** A list of tokens without their values. */
+/** A list of tokens without their secret values. */
 export function TokenList<Item extends Token>({ tokens, nameOf, onRevoke }: TokenListProps<Item>) {
   return (
     <ul class="rows">
@@ -71,7 +71,7 @@ function TokenRow({ token, name, button }: { token: Token; name: string; button:
   );
 }
 
-/** The name of a server token in the list. */
+/** Returns the name of a server token in the list. */
 export function serverTokenName({ name }: ServerToken): string {
   return name ?? "Without a name";
 }

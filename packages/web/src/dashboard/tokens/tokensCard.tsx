@@ -8,33 +8,33 @@ import { TokenList } from "./tokenList.tsx";
 
 interface TokensCardProps<Item extends Token> {
   title: ComponentChildren;
-  /** Above the list. */
+  /** Text above the list. */
   intro?: ComponentChildren;
-  /** The text in place of an empty list. */
+  /** Text that replaces an empty list. */
   empty: ComponentChildren;
   tokens: Pages<Item>;
   nameOf: (token: Item) => string;
-  /** Undefined for people who cannot create a token. */
+  /** Texts and function for creating a token. Undefined for people who may not create tokens. */
   creation?: TokenCreation | undefined;
-  /** Undefined for people who cannot revoke a token. */
+  /** Texts and function for revoking a token. Undefined for people who may not revoke tokens. */
   revocation?: TokenRevocation | undefined;
 }
 
 interface TokenCreation {
   dialog: Pick<TextDialogProps, "title" | "label" | "hint" | "field" | "subject" | "optional">;
   create: (text: string | undefined) => Promise<CreatedToken>;
-  /** Above the token. */
+  /** The title above a new token. */
   secretTitle: string;
   advice: string;
 }
 
 interface TokenRevocation {
   revoke: (tokenID: string) => Promise<unknown>;
-  /** The consequences, as a sentence. */
+  /** A sentence that describes the effect of revoking. */
   effect: string;
 }
 
-/** Lists, creates and revokes tokens. A new token is shown once. */
+/** Lists, creates and revokes tokens. Shows a new token only once. */
 export function TokensCard<Item extends Token>(props: TokensCardProps<Item>) {
   const { title, intro, empty, tokens, nameOf, creation, revocation } = props;
   const [isCreating, setCreating] = useState(false);

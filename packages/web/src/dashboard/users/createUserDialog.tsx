@@ -7,10 +7,10 @@ import { call, type User } from "../shared/api.ts";
 import { FormDialog } from "../shared/dialogs.tsx";
 import { useAction } from "../shared/useCall.ts";
 
-/** Codes of errors that concern the user id. */
+/** Error codes that concern the user id. */
 const ID_CODES = ["USER_ID_TAKEN", "USER_ERASED"];
 
-/** Asks for the id and the region of a new user. The id is random unless the person enters another one. */
+/** A dialog that asks for a new user's id and region. The id is random unless the person enters a different id. */
 export function CreateUserDialog({
   onCreated,
   onCancel,

@@ -12,7 +12,6 @@ interface EndUserProps {
   reload: () => void;
 }
 
-/** Deactivates or erases a user. */
 export function EndUserCard({ user, userIDHex, reload }: EndUserProps) {
   const [open, setOpen] = useState<"deactivate" | "erase">();
   const close = () => {

@@ -13,12 +13,12 @@ interface KeyCardProps {
   registered: UserKey;
   explorerUrl: string | null;
   blockExplorerUrl: string | null;
-  /** true: the person may approve and discard keys. */
+  /** Whether the person may approve and discard keys. */
   canDecide: boolean;
   reload: () => void;
 }
 
-/** A user's public key with its state, the conflicting keys, and the partner's decision. */
+/** A user's public key with its state and conflicting keys. Lets the partner approve or discard it. */
 export function KeyCard(props: KeyCardProps) {
   const { user, userIDHex, registered, explorerUrl, blockExplorerUrl, canDecide, reload } = props;
   const { state, key_id = "", possession, root, transaction, conflicting_keys } = registered;
@@ -93,7 +93,7 @@ export function KeyCard(props: KeyCardProps) {
   );
 }
 
-/** The state as the list of users names it. */
+/** The state of a key in the words of the user list. */
 function listedState({ state, hold_ends_at = null }: UserKey) {
   if (state !== "pending") return state;
   if (hold_ends_at === null) return "undecided" as const;

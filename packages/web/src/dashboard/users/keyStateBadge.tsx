@@ -4,7 +4,7 @@ import { Time } from "../../shared/time.tsx";
 type ListedUser = AnswerOf<"/v1/dashboard/users/list">["users"][number];
 type KeyState = ListedUser["state"];
 
-/** The states of a user's key, each with its class and its words. */
+/** The CSS class and text for each state of a user's key. */
 export const KEY_STATES: Readonly<Record<KeyState, readonly [badge: string, text: string]>> = {
   unregistered: ["badge badge-off", "no key"],
   waiting: ["badge badge-open", "in hold"],
@@ -14,7 +14,6 @@ export const KEY_STATES: Readonly<Record<KeyState, readonly [badge: string, text
   published: ["badge badge-good", "published"],
 };
 
-/** The state of a user's key. */
 export function KeyStateBadge({ state, hold_ends_at = null }: { state: KeyState; hold_ends_at?: number | null }) {
   const [badge, text] = KEY_STATES[state];
   return (

@@ -11,7 +11,7 @@ import { TokensCard } from "../tokens/tokensCard.tsx";
 import { EndUserCard } from "./endUserCard.tsx";
 import { KeyCard } from "./keyCard.tsx";
 
-/** One user with key and refresh tokens. @param id the user id in zBase32 or hex */
+/** The page of one user: public key and refresh tokens. @param id the user id in zBase32 or hex */
 export function UserPage({ me, id }: { me: Me; id: string }) {
   const read = readUserID(id);
   return (

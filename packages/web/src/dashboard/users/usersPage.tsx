@@ -17,7 +17,7 @@ import { KEY_STATES, KeyStateBadge } from "./keyStateBadge.tsx";
 type ListedUser = AnswerOf<"/v1/dashboard/users/list">["users"][number];
 type Filter = Omit<BodyOf<"/v1/dashboard/users/list">, "limit" | "after">;
 
-/** The partner's users with the states of their keys. The address has the filter: `#/users?state=waiting`. */
+/** The partner's users and the states of their keys. The address contains the filter: `#/users?state=waiting`. */
 export function UsersPage({ me, partner }: { me: Me; partner: Partner }) {
   const filter = readFilter(useFields());
   const users = usePages("/v1/dashboard/users/list", "users", filter);
@@ -122,7 +122,7 @@ function UsersTable({ users }: { users: readonly ListedUser[] }) {
   );
 }
 
-/** The arrow keys move between the links of the rows. */
+/** Moves between the rows' links with the arrow keys. */
 function moveBetweenRows(event: KeyboardEvent): void {
   const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
   if (step === 0) return;
@@ -133,7 +133,7 @@ function moveBetweenRows(event: KeyboardEvent): void {
   next.focus();
 }
 
-/** The filter in the address. Unknown values are left out. */
+/** Reads the filter from the address. Ignores unknown values. */
 function readFilter(fields: URLSearchParams): Filter {
   const [state, region] = [fields.get("state") ?? "", fields.get("region") ?? ""];
   return {

@@ -7,7 +7,7 @@ import { useAction } from "../shared/useCall.ts";
 
 type EventType = WebhookEndpoint["types"][number];
 
-/** All types of events with their meanings. */
+/** The meaning of each event type. */
 const EVENT_TEXTS: Readonly<Record<EventType, string>> = {
   "key.registered": "a user’s app registered a key",
   "key.pending": "a key waits, so that the user’s app can withdraw it",
@@ -32,7 +32,7 @@ interface EndpointDialogProps {
   onCancel: () => void;
 }
 
-/** Asks for an endpoint's URL and its types of events. */
+/** A dialog that asks for an endpoint's URL and event types. */
 export function EndpointDialog({ title, initial, note, action, onSubmit, onCancel }: EndpointDialogProps) {
   const [url, setUrl] = useState(initial?.url ?? "");
   const [types, setTypes] = useState<ReadonlySet<EventType>>(() => new Set(initial?.types));
@@ -89,7 +89,7 @@ interface WebhookSecretProps {
   setSecret: (secret: undefined) => void;
 }
 
-/** Shows the secret of an endpoint until Done. */
+/** Shows an endpoint's secret until the person clicks Done. */
 export function WebhookSecret({ secret, setSecret }: WebhookSecretProps) {
   const forget = useCallback(() => {
     setSecret(undefined);

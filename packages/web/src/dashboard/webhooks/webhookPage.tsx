@@ -10,7 +10,7 @@ import { useAction, useLoaded } from "../shared/useCall.ts";
 import { DeliveriesCard } from "./deliveriesCard.tsx";
 import { EndpointDialog, WebhookSecret } from "./endpointDialog.tsx";
 
-/** One endpoint with its state, a test, its secret and its deliveries. */
+/** The page of one endpoint: state, test, secret and deliveries. */
 export function WebhookPage({ me, endpointID }: { me: Me; endpointID: string }) {
   const { data, error, reload } = useLoaded("/v1/authdBizSrv/webhooks/list", {});
   const endpoint = data?.endpoints.find(({ endpoint_id }) => endpoint_id === endpointID);

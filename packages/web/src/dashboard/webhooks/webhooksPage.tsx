@@ -9,7 +9,7 @@ import { createWebhookCommand } from "../shared/exampleCommands.ts";
 import { useLoaded } from "../shared/useCall.ts";
 import { EndpointDialog, WebhookSecret } from "./endpointDialog.tsx";
 
-/** The endpoints that receive the partner's events. */
+/** The list of endpoints that receive the partner's events. */
 export function WebhooksPage({ me, partner }: { me: Me; partner: Partner }) {
   const { data, error, reload } = useLoaded("/v1/authdBizSrv/webhooks/list", {});
   const [isAdding, setAdding] = useState(false);

@@ -7,7 +7,6 @@ import { defaultChoice, optionsFor } from "../verify/evidenceChoice.ts";
 import { useVerification } from "../verify/useVerification.ts";
 import { VerificationView } from "../verify/verificationView.tsx";
 
-/** The list of attacks. */
 export function AttacksPage() {
   const { attacks = [] } = config;
   return (
@@ -36,14 +35,14 @@ export function AttacksPage() {
   );
 }
 
-/** One attack, and the step at which it fails. */
+/** The page of one attack, which shows the step at which the attack fails. */
 export function AttackPage({ name }: { name: string }) {
   const [attempt, setAttempt] = useState(0);
   const attack = config.attacks?.find((candidate) => candidate.name === name);
   const options = {
-    // The attacker is the only endpoint.
+    // The attacker is the only endpoint in this verification.
     ...optionsFor({ ...defaultChoice(), anchor: "endpoint" }),
-    // The registry belongs to the explorer, so an error about chain or contract is not a wrong configuration.
+    // The registry is the explorer's own, so an error about the chain or contract cannot be a configuration error.
     verifiedBefore: true,
     ...(attack && { rpc: attack.rpc, merkleUrl: attack.merkleUrl, expectedPublicKey: attack.expectedPublicKey }),
   };

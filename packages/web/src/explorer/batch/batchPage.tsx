@@ -15,13 +15,13 @@ type State = { batch: Batch; received: number } | { failure: Failure } | { defec
 
 interface BatchPageProps {
   root: string;
-  /** The user whose record is selected; empty for none. */
+  /** The user whose record is selected. Empty for no selection. */
   userID: string;
-  /** The content of a file that the visitor dropped. Undefined: the file comes from its host. */
+  /** The content of a file that the visitor dropped. Undefined if the page fetches the file from its host. */
   file: Uint8Array | undefined;
 }
 
-/** The whole tree of a file. */
+/** The page of one batch, which shows the file's whole tree. */
 export function BatchPage({ root, userID, file }: BatchPageProps) {
   const [state, setState] = useState<State>();
   const [attempt, setAttempt] = useState(0);
@@ -178,7 +178,7 @@ interface SelectionProps {
   select: (node: NodeRef) => void;
 }
 
-/** The selected node as text, with its neighbors in the tree. */
+/** Shows the selected node and its neighbors in the tree as text. */
 function Selection({ tree, selected, select }: SelectionProps) {
   if (selected === undefined) {
     return (

@@ -4,17 +4,17 @@ const USER_ID = 32;
 const KEY_ID = 24;
 const HASH_BYTES = 32;
 
-/** A node of the tree: level 0 are the leaves. */
+/** The position of a node in the tree. The leaves are level 0. */
 export interface NodeRef {
   level: number;
   index: number;
 }
 
-/** A packed batch as a tree. */
+/** The tree of a packed batch. */
 export class BatchTree {
   readonly batch: Batch;
   readonly leafCount: number;
-  /** The number of levels. */
+  /** The number of levels, including the leaves. */
   readonly height: number;
 
   constructor(batch: Batch) {
@@ -31,12 +31,12 @@ export class BatchTree {
     return this.batch.keyIDs.slice(index * KEY_ID, (index + 1) * KEY_ID);
   }
 
-  /** The number of nodes of a level. */
+  /** The number of nodes on a level. */
   count(level: number): number {
     return (this.batch.levels[level]?.length ?? 0) / HASH_BYTES;
   }
 
-  /** The hash of a node: 64 hex digits, or the first `digits` of them. */
+  /** A node's hash as 64 hex digits, or only the first `digits` of them. */
   hash({ level, index }: NodeRef, digits = 64): string {
     const bytes = this.batch.levels[level]?.subarray(index * HASH_BYTES, index * HASH_BYTES + digits / 2) ?? [];
     let hex = "";
@@ -44,7 +44,7 @@ export class BatchTree {
     return hex;
   }
 
-  /** The range of leaves below a node. Its end is exclusive. */
+  /** The range of leaves below a node, with an exclusive end. */
   span({ level, index }: NodeRef): [number, number] {
     return [index * 2 ** level, Math.min((index + 1) * 2 ** level, this.leafCount)];
   }
@@ -53,13 +53,13 @@ export class BatchTree {
     return level + 1 < this.height ? { level: level + 1, index: index >> 1 } : undefined;
   }
 
-  /** The other child of a node's parent; the node itself if it is paired with itself. */
+  /** The other child of a node's parent. If the node is paired with itself, this is the node itself. */
   sibling({ level, index }: NodeRef): NodeRef | undefined {
     if (level + 1 >= this.height) return undefined;
     return (index ^ 1) < this.count(level) ? { level, index: index ^ 1 } : { level, index };
   }
 
-  /** The neighbor in the direction of an arrow key. */
+  /** The neighboring node in the direction of an arrow key. */
   neighbor({ level, index }: NodeRef, direction: "left" | "right" | "up" | "down"): NodeRef | undefined {
     switch (direction) {
       case "left":
@@ -78,7 +78,7 @@ export class BatchTree {
     return this.search(userID, 1)[0];
   }
 
-  /** The first leaves whose user id or key id contains a text, or whose hash begins with it. */
+  /** Finds the first leaves whose user id or key id contains a text, or whose hash begins with it. */
   search(text: string, limit: number): number[] {
     const wanted = text.trim();
     if (wanted === "") return [];
@@ -96,7 +96,7 @@ export class BatchTree {
   }
 }
 
-/** Adds the numbers of the records, each `size` characters long, that contain a text. */
+/** Finds the text in concatenated values of `size` characters each, and adds the indexes of these values to `found`. */
 function collect(texts: string, wanted: string, size: number, limit: number, found: Set<number>): void {
   for (let at = texts.indexOf(wanted); at !== -1 && found.size < limit;) {
     const index = Math.floor(at / size);

@@ -1,7 +1,7 @@
 import type { BatchTree, NodeRef } from "./batchTree.ts";
 import type { View } from "./treeView.ts";
 
-/** The colors of the drawing, in the form that a canvas needs. */
+/** The colors of the drawing, in a form that a canvas accepts. */
 export interface Colors {
   node: string;
   dense: string;
@@ -16,18 +16,18 @@ export interface Size {
   height: number;
 }
 
-/** Nodes narrower than this many pixels are drawn as one band. */
+/** Width in pixels below which nodes are drawn as one band. */
 const MIN_WIDTH = 1.2;
 const ROW_GAP = 4;
-/** Above this width in pixels, a node shows its hash; a leaf its user. */
+/** Width in pixels above which a node shows its hash, and a leaf shows its user. */
 const TEXT_WIDTH = 84;
 
-/** The height of a level. */
+/** The height of one level in pixels. */
 export function rowHeight(tree: BatchTree, { height }: Size): number {
   return height / tree.height;
 }
 
-/** Draws the visible part of the tree: the root at the top, each node as wide as the leaves below it. */
+/** Draws the visible part of the tree, with the root at the top. Each node is as wide as the leaves below it. */
 export function drawTree(
   context: CanvasRenderingContext2D,
   tree: BatchTree,
@@ -74,7 +74,7 @@ export function drawTree(
   }
 }
 
-/** Draws a node in the current color, and its text if there is room. */
+/** Draws a node in the current color. Adds its text if there is enough space. */
 function drawNode(
   context: CanvasRenderingContext2D,
   tree: BatchTree,

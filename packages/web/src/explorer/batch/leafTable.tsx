@@ -5,7 +5,7 @@ import type { BatchTree } from "./batchTree.ts";
 
 const ROWS = 25;
 
-/** All records of a file as text, page by page, and the size of each level. */
+/** A text table of all records in a file, page by page, with the size of each level. */
 export function LeafTable({ tree }: { tree: BatchTree }) {
   const [page, setPage] = useState(0);
   const pages = Math.ceil(tree.leafCount / ROWS);

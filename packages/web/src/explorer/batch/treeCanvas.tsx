@@ -9,7 +9,7 @@ interface TreeCanvasProps {
   tree: BatchTree;
   selected: NodeRef | undefined;
   select: (node: NodeRef) => void;
-  /** Called when the tree is on the screen for the first time. */
+  /** Called when the tree is first visible. */
   onDrawn: () => void;
 }
 
@@ -23,7 +23,7 @@ const KEYS: Readonly<Record<string, "left" | "right" | "up" | "down">> = {
 const ANIMATION_MS = 220;
 const STEP = 1.6;
 
-/** The whole tree on a canvas, with zoom, panning and selection by mouse, touch and keyboard. */
+/** Draws the whole tree on a canvas. Supports zoom, panning and selection by mouse, touch and keyboard. */
 export function TreeCanvas({ tree, selected, select, onDrawn }: TreeCanvasProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const help = useId();
@@ -73,7 +73,7 @@ export function TreeCanvas({ tree, selected, select, onDrawn }: TreeCanvasProps)
     const step = (now: number) => {
       const time = Math.min(1, (now - start) / ANIMATION_MS);
       const eased = 1 - (1 - time) ** 3;
-      // The zoom looks even if each step changes the span by the same factor.
+      // The zoom looks smooth if each step multiplies the span by the same factor.
       const span = from.span * (target.span / from.span) ** eased;
       const traveled = from.span === target.span ? eased : (from.span - span) / (from.span - target.span);
       setView(time === 1 ? target : { span, start: from.start + (target.start - from.start) * traveled });
@@ -97,7 +97,7 @@ export function TreeCanvas({ tree, selected, select, onDrawn }: TreeCanvasProps)
   };
   useEffect(() => {
     const element = canvas.current;
-    // A property of the element would let browsers scroll the page.
+    // The listener must not be passive. Otherwise, browsers would also scroll the page.
     const zoom = (event: WheelEvent) => {
       const factor = Math.exp(event.deltaY * 0.0015);
       const isWhole = view.span >= tree.leafCount;
@@ -196,7 +196,7 @@ export function TreeCanvas({ tree, selected, select, onDrawn }: TreeCanvasProps)
   );
 }
 
-/** The colors in the stylesheet, which depend on light and dark. */
+/** The stylesheet's colors, which differ in light and dark mode. */
 function colorsOf(element: Element): Colors {
   const style = getComputedStyle(element);
   const color = (name: string) => style.getPropertyValue(`--tree-${name}`);

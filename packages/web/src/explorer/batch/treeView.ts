@@ -1,4 +1,4 @@
-/** The visible part of a tree, in leaves: from `start`, `span` leaves wide. */
+/** The visible part of a tree: its first leaf `start` and its width `span`, in leaves. */
 export interface View {
   start: number;
   span: number;
@@ -7,20 +7,20 @@ export interface View {
 /** Minimum width of a view, in leaves. */
 const MIN_SPAN = 3;
 
-/** Limits a view to the tree. */
+/** Moves and shrinks a view to fit the tree. */
 export function clampView({ start, span }: View, leafCount: number): View {
   const width = Math.min(Math.max(span, Math.min(MIN_SPAN, leafCount)), leafCount);
   return { span: width, start: Math.min(Math.max(start, 0), leafCount - width) };
 }
 
-/** Scales a view's width by a factor. The leaf at `anchor` (0 to 1 of the width) keeps its place. */
+/** Multiplies a view's width by a factor. The leaf at `anchor` (0 to 1 of the width) stays in place. */
 export function zoomView({ start, span }: View, factor: number, anchor: number, leafCount: number): View {
   const fixed = start + anchor * span;
   const { span: width } = clampView({ start: 0, span: span * factor }, leafCount);
   return clampView({ start: fixed - anchor * width, span: width }, leafCount);
 }
 
-/** The nearest view that shows these leaves with some space around them. */
+/** Returns the nearest view that shows these leaves with some space around them. */
 export function viewOf([from, to]: readonly [number, number], view: View, leafCount: number): View {
   const isVisible = from >= view.start && to <= view.start + view.span && to - from >= view.span / 200;
   if (isVisible) return view;

@@ -15,11 +15,11 @@ const MAX_BYTES = 2 ** 16;
 type Outcome = WorkerCalls["verifyBundle"]["result"];
 
 interface BundlePageProps {
-  /** A bundle that the visitor dropped on any page. */
+  /** A bundle that the visitor dropped on any page of the explorer. */
   dropped: File | undefined;
 }
 
-/** The verification of a bundle, without any request. */
+/** Verifies a bundle without sending any request. */
 export function BundlePage({ dropped }: BundlePageProps) {
   const [file, setFile] = useState<{ name: string; bytes: Uint8Array }>();
   const [fileError, setFileError] = useState<string>();
@@ -59,7 +59,7 @@ export function BundlePage({ dropped }: BundlePageProps) {
   };
 
   useEffect(() => {
-    // Loads the worker now, so that the page works offline.
+    // Load the worker now, so that the page works offline later.
     startWorker("evidence").catch(() => undefined);
   }, []);
   useEffect(() => void open(dropped), [dropped]);

@@ -5,7 +5,7 @@ import { Term } from "../../shared/term.tsx";
 import { config } from "../shared/config.ts";
 import { RegistryCard } from "./registryCard.tsx";
 
-/** The start page: the search, and the registry that this explorer reads. */
+/** The start page: the search form and the registry that this explorer reads. */
 export function HomePage() {
   const { samples = [], attacks = [] } = config;
   return (

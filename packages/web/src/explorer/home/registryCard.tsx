@@ -10,7 +10,7 @@ import type { RegistryFacts, RootAdded, WorkerCalls } from "../worker/messages.t
 
 type Result = WorkerCalls["readRegistry"]["result"] | { defect: string };
 
-/** The registry of this explorer: chain, contract, owner, users and batches, each with its evidence. */
+/** The explorer's registry: chain, contract, owner, users and batches, each with its evidence. */
 export function RegistryCard() {
   const [result, setResult] = useState<Result>();
   const [attempt, setAttempt] = useState(0);

@@ -2,11 +2,12 @@ import type { ExplorerConfig } from "@keyroot/operator/explorer";
 
 const KEY = "keyroot-endpoints";
 
-/** The configuration from the page's JSON element. */
+/** The configuration in the page's JSON element. */
 export const config = JSON.parse(document.getElementById("config")?.textContent ?? "") as ExplorerConfig;
 
 /**
- * The endpoints that this visitor added. They may contain secrets, so they are stored for this tab only and never in a link.
+ * The endpoints that this visitor added. Their URLs may contain secrets, so they are stored only for this tab and never
+ * in a link.
  */
 export function visitorEndpoints(): string[] {
   if (config.visitorEndpoints !== true) return [];
@@ -23,7 +24,7 @@ export function saveVisitorEndpoints(urls: readonly string[]): void {
   sessionStorage.setItem(KEY, JSON.stringify(urls));
 }
 
-/** true: the text is an https URL, or an http URL of this machine, without credentials. */
+/** Whether a text is an https URL, or an http URL of this machine, without credentials. */
 export function isEndpoint(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, hostname, username, password } = new URL(text);
@@ -31,12 +32,10 @@ export function isEndpoint(text: string): boolean {
   return (protocol === "https:" || (protocol === "http:" && isLocal)) && username === "" && password === "";
 }
 
-/** All endpoints that the visitor can choose. */
 export function endpoints(): string[] {
   return [...config.rpc, ...visitorEndpoints()];
 }
 
-/** The host and port of a URL. */
 export function hostOf(url: string): string {
   return new URL(url).host;
 }

@@ -1,8 +1,8 @@
 import { config, endpoints } from "./config.ts";
 
 /**
- * If visitors can add endpoints, the page's policy allows all https hosts. This function adds a policy that allows the
- * named hosts only. Browsers enforce both (W3C, Content Security Policy Level 3, section 8.1).
+ * Adds a policy that allows only the endpoints' hosts. If visitors can add endpoints, the page's own policy allows all
+ * https hosts. Browsers enforce both policies (W3C, Content Security Policy Level 3, section 8.1).
  */
 export function narrowPolicy(): void {
   if (config.visitorEndpoints !== true) return;

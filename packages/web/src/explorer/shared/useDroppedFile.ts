@@ -3,15 +3,15 @@ import { DEFAULT_LIMITS } from "keyroot/transport";
 import { useEffect, useState } from "preact/hooks";
 import { go } from "../../shared/router.ts";
 
-/** The files that the visitor dropped. */
+/** The files that the visitor has dropped on the page. */
 interface Dropped {
   /** The last file that is not a Merkle-tree file. */
   bundle: File | undefined;
-  /** The contents of Merkle-tree files by the roots that they name. */
+  /** The contents of Merkle-tree files, by the roots that the files name. */
   batches: ReadonlyMap<string, Uint8Array>;
 }
 
-/** Takes files that are dropped on any page. A Merkle-tree file opens as a batch, any other file as a bundle. */
+/** Handles files that are dropped on any page. A Merkle-tree file opens as a batch, and any other file as a bundle. */
 export function useDroppedFile(): Dropped {
   const [dropped, setDropped] = useState<Dropped>({ bundle: undefined, batches: new Map() });
   useEffect(() => {
@@ -45,7 +45,7 @@ export function useDroppedFile(): Dropped {
   return dropped;
 }
 
-/** The root that a Merkle-tree file names. It is unverified: the batch page computes it. @returns undefined for other files */
+/** Reads the root that a Merkle-tree file names. The batch page verifies it. @returns undefined for other files */
 async function readNamedRoot(file: File): Promise<string | undefined> {
   if (file.size > DEFAULT_LIMITS.fileBytes) return undefined;
   try {

@@ -2,10 +2,10 @@ import type { ComponentChildren } from "preact";
 import { Icon, type IconName } from "../../shared/icon.tsx";
 import type { Failure } from "../worker/messages.ts";
 
-/** The rows of docs/errors.md by code. The build replaces each use of ERROR_TABLE by the whole table, so this is the only use. */
+/** The rows of docs/errors.md. The build replaces each ERROR_TABLE with the whole table, so this is its only use. */
 export const errorTable = ERROR_TABLE;
 
-/** `neutral` is for a result that proves no key. */
+/** The kind of a result. `neutral` is a result that verifies no key. */
 type Tone = "good" | "bad" | "open" | "neutral" | "busy";
 
 const ICONS: Readonly<Record<Tone, IconName | undefined>> = {
@@ -19,21 +19,21 @@ const ICONS: Readonly<Record<Tone, IconName | undefined>> = {
 interface VerdictProps {
   tone: Tone;
   title: string;
-  /** Reserves space for the result of a verification, so that nothing moves. */
+  /** Whether to reserve space for the result of a verification, so that the page does not move. */
   isTall?: boolean;
   children: ComponentChildren;
 }
 
 const VERDICT = "verdict";
 
-/** Scrolls to the verdict and focuses it. For forms further down the page. */
+/** Scrolls to the verdict and focuses it. Used by forms that are below the verdict. */
 export function goToVerdict(): void {
   const verdict = document.getElementById(VERDICT);
   verdict?.focus({ preventScroll: true });
   verdict?.scrollIntoView({ block: "center" });
 }
 
-/** The result in one sentence, with the evidence it rests on. */
+/** Shows a result in one sentence, with the evidence for it. */
 export function Verdict({ tone, title, isTall = false, children }: VerdictProps) {
   const icon = ICONS[tone];
   return (
@@ -63,7 +63,7 @@ export function Remedy({ code }: { code: string }) {
   );
 }
 
-/** An error in the words of docs/errors.md, and its message. */
+/** Explains an error in the words of docs/errors.md, and shows its message. */
 export function Explanation({ failure: { code = "", message } }: { failure: Pick<Failure, "code" | "message"> }) {
   return (
     <>

@@ -6,7 +6,7 @@ import type { DrawingProps, NodeState, Part } from "./pathLayout.ts";
 import { sourceOf } from "./sources.ts";
 import type { StepState, Verification } from "./useVerification.ts";
 
-/** Describes a verification and the comparison with a pasted key for the drawing. */
+/** Converts a verification, and the comparison with a pasted key, to the properties of the drawing. */
 export function drawingProps(
   verification: Verification,
   states: Readonly<Record<VerificationStep, StepState>>,
@@ -66,7 +66,7 @@ function rootOf({ outcome }: Verification): string | null | undefined {
   return outcome.root ?? (outcome.failure.code === "NOT_PUBLISHED" ? null : undefined);
 }
 
-/** The part of the drawing at which a verification failed. */
+/** Returns the part of the drawing at which a verification failed. */
 function failedPart({ code = "", step }: Failure, states: Readonly<Record<VerificationStep, StepState>>): Part {
   switch (code) {
     case "CHAIN_ID_MISMATCH":

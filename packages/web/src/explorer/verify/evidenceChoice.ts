@@ -2,7 +2,7 @@ import { config, endpoints } from "../shared/config.ts";
 import type { Options } from "../worker/messages.ts";
 import { type EvidenceChoice, sourceNamed, SOURCES } from "./sources.ts";
 
-/** The strongest source that needs no input from the visitor. */
+/** The default choice of evidence: the strongest source that needs no input from the visitor. */
 export function defaultChoice(): EvidenceChoice {
   const all = endpoints();
   const quorum = Math.floor(all.length / 2) + 1;
@@ -10,7 +10,7 @@ export function defaultChoice(): EvidenceChoice {
   return { anchor: strongest?.name ?? "endpoint", endpoint: all[0] ?? "", quorum, pinned: "", storageProof: false };
 }
 
-/** The options of a verification with this evidence. */
+/** Returns the verification options for this choice of evidence. */
 export function optionsFor(choice: EvidenceChoice): Options {
   const { chainId, contract, merkleUrl, codeHash, usersSlot, allowHttp } = config;
   const { anchor, storageProof } = choice;
@@ -23,7 +23,7 @@ export function optionsFor(choice: EvidenceChoice): Options {
   };
 }
 
-/** The worker that can verify with these options. */
+/** Returns the worker that can verify with these options. */
 export function workerFor(options: Options): "basic" | "evidence" | "signedBlock" {
   if (options.auditors || options.beacon) return "signedBlock";
   const { quorum, pinned, storageProof, codeHash } = options;

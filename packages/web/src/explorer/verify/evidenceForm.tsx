@@ -10,7 +10,7 @@ interface EvidenceFormProps {
   setChoice: (choice: EvidenceChoice) => void;
 }
 
-/** The form in which visitors choose the evidence that a verification requires. */
+/** A form in which visitors choose the evidence that a verification requires. */
 export function EvidenceForm({ choice, setChoice }: EvidenceFormProps) {
   const [draft, setDraft] = useState(choice);
   const [error, setError] = useState<string>();
@@ -126,7 +126,7 @@ export function EvidenceForm({ choice, setChoice }: EvidenceFormProps) {
   );
 }
 
-/** Adds a visitor's endpoint. Reloads the page, so that its policy allows the endpoint. */
+/** Adds an endpoint for the visitor. Reloads the page, so that its policy allows the endpoint. */
 function AddEndpoint() {
   const [text, setText] = useState("");
   const [error, setError] = useState<string>();

@@ -2,13 +2,13 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 
 /**
- * Renders its children in a separate task, after the rest of the page is visible. Parts further down the page use it, so that
- * no task blocks the page for long.
+ * Renders its children in a separate task, after the rest of the page is visible. It is used for the lower parts of a
+ * page, so that no single task blocks the page for long.
  */
 export function Later({ children }: { children: ComponentChildren }) {
   const [isDrawn, setDrawn] = useState(false);
   useEffect(() => {
-    // All effects after a frame run in one task, so a timer starts the next one.
+    // All effects after a frame run in one task, so a timer starts a new task.
     const timer = setTimeout(() => {
       setDrawn(true);
     });

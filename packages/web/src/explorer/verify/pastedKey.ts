@@ -3,13 +3,13 @@ import type { KeyRecord } from "keyroot";
 const HEX = /^(?:0x)?(?:[0-9a-fA-F]{32}|[0-9a-fA-F]{210})$/;
 const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
 
-/** The comparison of a pasted key or key id with the published one. */
+/** The result of comparing a pasted key or key id with the published key. */
 export type PastedKey =
   | { state: "empty" }
   | { state: "invalid"; error: string }
   | { state: "equal" | "different"; what: "key" | "key id"; text: string };
 
-/** Compares a pasted key, 105 bytes, or key id, 16 bytes, in base64 or hex. */
+/** Compares a pasted key (105 bytes) or key id (16 bytes), in base64 or hex, with the published key. */
 export function comparePasted(pasted: string, { pubKey, keyID }: KeyRecord): PastedKey {
   const compact = pasted.replace(/\s+/g, "");
   if (compact === "") return { state: "empty" };
@@ -22,7 +22,7 @@ export function comparePasted(pasted: string, { pubKey, keyID }: KeyRecord): Pas
   return { state: text === (what === "key" ? pubKey : keyID) ? "equal" : "different", what, text };
 }
 
-/** A whole public key, 105 bytes, in base64. @returns undefined for anything else */
+/** Returns a complete public key (105 bytes) in base64. @returns undefined for other texts */
 export function toBase64Key(text: string): string | undefined {
   const compact = text.replace(/\s+/g, "");
   if (/^(?:0x)?[0-9a-fA-F]{210}$/.test(compact)) return hexToBase64(compact.replace(/^0x/, ""));

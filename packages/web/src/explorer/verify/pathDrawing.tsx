@@ -6,7 +6,7 @@ import { type DrawingProps, type DrawnComparison, type DrawnNode, layOut, NODE_H
 
 const SIGNS: Readonly<Record<DrawnComparison["state"], string>> = { equal: "=", different: "≠", open: "?" };
 
-/** The path from the user's key to the root, next to the contract's root. */
+/** Draws the path from the user's key to the root, beside the contract's root. */
 export function PathDrawing(props: DrawingProps) {
   const narrow = useMedia("(max-width: 640px)");
   const title = useId();
@@ -83,7 +83,7 @@ const STATE_WORDS: Readonly<Record<DrawnNode["state"], string>> = {
   ghost: "not reached",
 };
 
-/** The drawing as a list from top to bottom, with unshortened values. */
+/** Describes the drawing as a list from top to bottom, with complete values. */
 function PathText({ nodes, comparisons }: { nodes: readonly DrawnNode[]; comparisons: readonly DrawnComparison[] }) {
   const rows = [...nodes].sort((a, b) => a.y - b.y || a.x - b.x);
   const roots = comparisons.find(({ id }) => id === "roots");

@@ -1,21 +1,21 @@
 import { formatCount, shorten } from "../../shared/format.ts";
 import type { TreePath } from "../worker/messages.ts";
 
-/** How a node of the drawing is shown. */
+/** The appearance of a node in the drawing. */
 export type NodeState = "good" | "bad" | "plain" | "ghost";
 
 export interface DrawnNode {
   id: string;
-  /** The middle of its left edge is at `x`, its top at `y`. */
+  /** Horizontal position of the node's left edge. `y` is its top edge. */
   x: number;
   y: number;
   caption: string;
-  /** One line, shortened. */
+  /** The node's value, shortened to one line. */
   text: string;
-  /** The whole value, for tooltips and the text version. */
+  /** The complete value, for tooltips and the text version. */
   full: string;
   state: NodeState;
-  /** true: on the path. false: next to the path. */
+  /** Whether the node is on the path, and not beside it. */
   isMain: boolean;
 }
 
@@ -25,7 +25,7 @@ interface DrawnEdge {
   kind: "main" | "side" | "dashed";
 }
 
-/** Between two nodes of a row that should be equal. */
+/** A comparison of two nodes in a row that should be equal. */
 export interface DrawnComparison {
   id: string;
   x: number;
@@ -42,7 +42,7 @@ export interface Layout {
   comparisons: DrawnComparison[];
 }
 
-/** The parts of the drawing, each with a state. */
+/** The parts of the drawing. Each part has a state. */
 export type Part = "endpoint" | "contract" | "file" | "tree" | "record" | "key" | "given";
 
 interface Source {
@@ -52,23 +52,23 @@ interface Source {
 
 export interface DrawingProps {
   path: TreePath | undefined;
-  /** The root that the contract has; null if it has none. Undefined if it is not known yet. */
+  /** The root in the contract. Null if the contract has none. Undefined if it is not known yet. */
   contractRoot: string | null | undefined;
-  /** Where the answers came from: servers, or a bundle and a block. */
+  /** The source of the data: servers, or a bundle and a block. */
   endpoint: Source;
   file: Source;
   states: Readonly<Record<Part, NodeState>>;
-  /** The other key that was compared: from a server, or pasted. */
+  /** The key to compare, which a server sent or the visitor pasted. */
   given: { caption: string; text: string } | undefined;
   userID: string;
 }
 
 export const NODE_HEIGHT = 46;
 const ROW = 72;
-/** Number of levels in the drawing before the tree is known. */
+/** Number of levels that are drawn before the tree is known. */
 const GHOST_LEVELS = 3;
 
-/** Places the file and the root at the top, and the user's key at the bottom. */
+/** Calculates the drawing's layout. The file and the root are at the top, and the user's key is at the bottom. */
 export function layOut(props: DrawingProps, narrow: boolean): Layout {
   const { path, contractRoot, states, given, userID } = props;
   const nodeWidth = narrow ? 100 : 172;
@@ -138,10 +138,10 @@ export function layOut(props: DrawingProps, narrow: boolean): Layout {
     ...{ caption: path?.index === undefined ? "record" : `record ${formatCount(path.index + 1)}` },
     ...{ text: name(record?.userID ?? userID), full: record?.userID ?? userID },
   });
-  // The value that the other one is compared with.
+  // The value with which the pasted or received value is compared.
   const isKey = given !== undefined && given.text.length === record?.pubKey.length;
   const own = isKey ? record.pubKey : record?.keyID;
-  // Until the file is verified, its key is not the published one.
+  // Until the file is verified, the key in the file is not called the published key.
   const whose = states.key === "good" ? "published key" : "key in the file";
   const caption = isKey ? whose : states.key === "good" ? "published key’s id" : "key id in the file";
   add({
@@ -173,7 +173,9 @@ function captionOf(level: number, top: number): string {
   return level === 0 ? "leaf" : `level ${level}`;
 }
 
-/** In a forged file, the node that contradicts the file is wrong. So is the root, unless it is the contract's. */
+/**
+ * In a forged file, the node that contradicts the file is wrong. The root is, too, unless it is the contract's root.
+ */
 function treeState(level: number, { path, contractRoot, states }: DrawingProps): NodeState {
   const { failedLevel, nodes = [] } = path ?? {};
   if (failedLevel === undefined) return states.tree;

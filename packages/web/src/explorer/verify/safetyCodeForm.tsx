@@ -8,13 +8,13 @@ import { callWorker } from "../worker/callWorker.ts";
 import type { WorkerCalls } from "../worker/messages.ts";
 import { toBase64Key } from "./pastedKey.ts";
 
-/** A result and its input. It is not shown for other input. */
+/** A result with its input. If the input changes, the result is hidden. */
 interface Computed {
   of: string;
   result: WorkerCalls["safetyCode"]["result"] | { defect: string };
 }
 
-/** The safety code of visitor and verified user, compared with the code in the other app. */
+/** Computes the safety code of the visitor and the verified user, and compares it with the code in the other app. */
 export function SafetyCodeForm({ record }: { record: KeyRecord }) {
   const [id, setID] = useState("");
   const [key, setKey] = useState("");

@@ -3,42 +3,42 @@ import { plural } from "../../shared/format.ts";
 import { config, hostOf } from "../shared/config.ts";
 import type { Options } from "../worker/messages.ts";
 
-/** The sources of a block's hash that this page offers. */
+/** The sources for a block's hash that this page offers. */
 type SourceName = "endpoint" | "quorum" | "auditors" | "beacon" | "pinned";
 
 /** The evidence that the visitor requires. */
 export interface EvidenceChoice {
   anchor: SourceName;
-  /** The endpoint's URL. A quorum uses all endpoints instead. */
+  /** The URL of the endpoint. A quorum uses all endpoints instead. */
   endpoint: string;
-  /** Minimum number of endpoints that agree. */
+  /** Minimum number of endpoints that must agree. */
   quorum: number;
   pinned: string;
   storageProof: boolean;
 }
 
-/** A choice of evidence for the block's hash, with its texts and options. */
+/** One source for the block's hash, with its texts and options. */
 interface BlockSource {
   name: SourceName;
   label: string;
-  /** Its name in the drawing. */
+  /** The name of the source in the drawing. */
   caption: string;
-  /** The meaning of the choice, in one sentence. @param endpoints the URLs of all endpoints */
+  /** Explains the source in one sentence. @param endpoints the URLs of all endpoints */
   hint: (endpoints: readonly string[]) => string;
-  /** Whether the visitor can choose it. @param count the number of endpoints */
+  /** Whether the visitor can choose the source. @param count the number of endpoints */
   isPossible: (count: number) => boolean;
-  /** true: the visitor has to enter something, so it cannot be the default. */
+  /** Whether the visitor must enter a value. Such a source cannot be the default. */
   needsInput?: boolean;
-  /** true: the source requires a storage proof. */
+  /** Whether the source requires a storage proof. */
   needsProof?: boolean;
   optionsOf: (choice: EvidenceChoice, endpoints: readonly string[]) => Partial<Options>;
-  /** The evidence of a root that was read with this source: the words after "This rests on", with a period. */
+  /** The evidence for a root that was read with this source. The text follows "This rests on", with a period. */
   restsOn: (evidence: Omit<Evidence, "anchor">, options: Options) => string;
-  /** The sources that the block itself relies on, with a period. */
+  /** The sources on which the block relies. The text ends with a period. */
   relies: (options: Options, evidence?: Partial<Evidence>) => string;
 }
 
-/** All sources, the weakest first. A new source is one more entry, and a name in `SourceName`. */
+/** All sources, weakest first. A new source needs one entry here and a name in `SourceName`. */
 export const SOURCES: readonly BlockSource[] = [
   {
     name: "endpoint",
@@ -113,26 +113,25 @@ export const SOURCES: readonly BlockSource[] = [
   },
 ];
 
-/** The source with a name. */
 export function sourceNamed(wanted: Evidence["anchor"]): BlockSource {
   const source = SOURCES.find(({ name }) => name === wanted);
   if (source === undefined) throw new Error(`This page has no source “${wanted}”.`);
   return source;
 }
 
-/** The source that a verification's options choose. */
+/** Returns the source that a verification's options select. */
 export function sourceOf({ quorum, pinned, auditors, beacon }: Options): BlockSource {
   if (quorum !== undefined) return sourceNamed("quorum");
   if (pinned !== undefined) return sourceNamed("pinned");
   return sourceNamed(auditors ? "auditors" : beacon ? "beacon" : "endpoint");
 }
 
-/** The hosts of the endpoints in a verification's options. */
+/** Returns the hosts of the endpoints in a verification's options. */
 export function hostsOf({ rpc }: Pick<Options, "rpc">): string {
   return (typeof rpc === "string" ? [rpc] : rpc).map(hostOf).join(", ");
 }
 
-/** The name in an auditor's key, `<name>+<id>+<key>`. */
+/** Returns the name in an auditor's key, which has the form `<name>+<id>+<key>`. */
 function nameOf(key: string): string {
   return key.replace(/\+.*/, "");
 }

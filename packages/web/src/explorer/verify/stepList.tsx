@@ -24,7 +24,7 @@ interface StepListProps {
   verification: Pick<Verification, "source" | "options" | "progress" | "outcome">;
 }
 
-/** The steps of a verification: the check of each, and the sources it relies on. */
+/** The steps of a verification, each with its check and the sources on which it relies. */
 export function StepList({ states, verification }: StepListProps) {
   const { outcome } = verification;
   const failure = outcome && "failure" in outcome ? outcome.failure : undefined;

@@ -6,14 +6,13 @@ import { hostOf } from "../shared/config.ts";
 import type { Options, Progress, VerificationOutcome } from "../worker/messages.ts";
 import { hostsOf, sourceNamed, sourceOf } from "./sources.ts";
 
-/** The texts for a step. */
 export interface StepText {
   title: string;
-  /** An explanation of the step's terms for newcomers. */
+  /** Explains the step's terms to newcomers. */
   term: ComponentChildren;
-  /** The performed check. Undefined before it. */
+  /** Describes the completed check. Undefined before the check. */
   checked: ComponentChildren;
-  /** The sources that the check relies on. */
+  /** The sources on which the check relies. */
   relies: ComponentChildren;
 }
 
@@ -24,7 +23,7 @@ interface Context {
   outcome: VerificationOutcome | undefined;
 }
 
-/** The titles for a verification over the network. */
+/** The titles of the steps in a verification over the network. */
 export const TITLES: Readonly<Record<VerificationStep, string>> = {
   anchor: "Endpoint and block",
   root: "Root from the contract",
@@ -67,7 +66,7 @@ const TERMS: Readonly<Record<VerificationStep, ComponentChildren>> = {
   ),
 };
 
-/** The texts that differ for a bundle, which is verified without servers. */
+/** Texts that differ for a bundle, which is verified without servers. */
 const BUNDLE_TEXTS: Readonly<Partial<Record<VerificationStep, { title: string; term: ComponentChildren }>>> = {
   anchor: {
     title: "Block",
@@ -86,7 +85,6 @@ const BUNDLE_TEXTS: Readonly<Partial<Record<VerificationStep, { title: string; t
   },
 };
 
-/** The texts for a step. */
 export function stepText(step: VerificationStep, context: Context): StepText {
   const { outcome, source } = context;
   const evidence = outcome && ("verified" in outcome ? outcome.verified.evidence : outcome.failure.evidence);

@@ -9,23 +9,23 @@ export const STEPS = ["anchor", "root", "file", "tree", "record", "key"] as cons
 
 export type StepState = "waiting" | "running" | "passed" | "failed" | "unknown";
 
-/** A verification that runs or has ended. */
+/** A verification that is running or has ended. */
 export interface Verification {
-  /** Servers, or a bundle with this name. */
+  /** The source of the data: servers, or a bundle with this name. */
   source: "network" | { bundle: string };
   userID: string;
   options: Options;
   progress: readonly Progress[];
   outcome: VerificationOutcome | undefined;
-  /** The error that prevented the worker from running. */
+  /** An error that prevented the worker from running. */
   defect: string | undefined;
-  /** The milliseconds from the start to the outcome. */
+  /** Time from the start to the result, in ms. */
   duration: number | undefined;
 }
 
 /**
- * Verifies a user's key whenever the arguments change. `attempt` repeats it.
- * @param userID undefined: nothing is verified
+ * Verifies a user's key each time the arguments change. A new `attempt` repeats the verification.
+ * @param userID undefined verifies nothing
  */
 export function useVerification(
   userID: string | undefined,
@@ -65,18 +65,18 @@ export function useVerification(
     return () => {
       controller.abort();
     };
-    // `key` represents the options.
+    // `key` stands for the options.
   }, [userID, key, attempt]);
   return state?.userID === userID ? state : undefined;
 }
 
-/** The state of each step. */
+/** Returns the state of each step. */
 export function stepStates(verification: Verification | undefined): Record<VerificationStep, StepState> {
   const current = currentStep(verification);
   const { outcome, defect } = verification ?? {};
   const isOnline = verification?.source === "network";
   const failed = outcome && "failure" in outcome ? stepOfFailure(outcome.failure, current, isOnline) : undefined;
-  // A bundle that cannot be read is rejected before all steps.
+  // A bundle that cannot be read is rejected before the first step.
   const isUnreadable = !isOnline && outcome && !("verified" in outcome) && !outcome.path;
   const states = STEPS.map((step, i) => {
     if (outcome && "verified" in outcome) return [step, "passed"];
@@ -89,16 +89,16 @@ export function stepStates(verification: Verification | undefined): Record<Verif
   return Object.fromEntries(states) as Record<VerificationStep, StepState>;
 }
 
-/** The step that runs now. The verifier requests the file only once it has verified the root. */
+/** Returns the step that is running. The verifier requests the file only after it has verified the root. */
 function currentStep(verification: Verification | undefined): VerificationStep {
   const { progress = [] } = verification ?? {};
   if (progress.some(({ kind }) => kind === "received")) return "tree";
   return progress.some(({ kind }) => kind === "file") ? "file" : "anchor";
 }
 
-/** The step at which a verification failed. Network errors do not name a step. */
+/** Returns the step at which a verification failed. Network errors do not name a step. */
 function stepOfFailure({ step, code = "" }: Failure, current: VerificationStep, isOnline: boolean): VerificationStep {
-  // The verifier reports a wrong chain id in the step `root`. It belongs to the endpoint, so it is shown in the step `anchor`.
+  // The endpoint is on the wrong chain, so the page shows this error in the step `anchor` instead of `root`.
   if (code === "CHAIN_ID_MISMATCH" && isOnline) return "anchor";
   if (step !== undefined) return step;
   return code.startsWith("RPC_") && current !== "anchor" ? "root" : current === "tree" ? "file" : current;

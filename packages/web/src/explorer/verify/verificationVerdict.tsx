@@ -7,7 +7,6 @@ import { sourceNamed } from "./sources.ts";
 import { TITLES } from "./stepTexts.tsx";
 import { STEPS, stepStates, type Verification } from "./useVerification.ts";
 
-/** The verdict of a verification. */
 export function VerificationVerdict({
   verification,
   retry,
@@ -63,7 +62,7 @@ interface FailureVerdictProps {
   retry: (() => void) | undefined;
 }
 
-/** The failure with its meaning and its remedy. The failed step shows the values. */
+/** Explains a failure and its remedy. The failed step shows the values. */
 function FailureVerdict({ failure, options, retry }: FailureVerdictProps) {
   const { name, code = "", advice, evidence } = failure;
   const meaning = (
@@ -90,7 +89,7 @@ function FailureVerdict({ failure, options, retry }: FailureVerdictProps) {
   );
 }
 
-/** The facts about a user without a root, and what the visitor can do. */
+/** Describes a user without a root, and what the visitor can do. */
 function Absent({ evidence, options }: { evidence: Evidence | undefined; options: Options }) {
   return (
     <>

@@ -20,13 +20,13 @@ import { bundleCommand, verifyCommand } from "./verifyCommand.ts";
 
 interface VerificationViewProps {
   verification: Verification;
-  /** Repeats a verification that sent requests to servers. */
+  /** Repeats a verification. Undefined if the verification sent no requests. */
   retry?: () => void;
-  /** The form for the evidence. */
+  /** The form in which visitors choose the evidence. */
   children?: ComponentChildren;
 }
 
-/** A verification: verdict, key and evidence first, then steps next to the drawing. Further actions open on demand. */
+/** Shows a verification: verdict, key and evidence, then the steps beside the drawing. Other actions open on demand. */
 export function VerificationView({ verification, retry, children }: VerificationViewProps) {
   const [pasted, setPasted] = useState("");
   const { outcome, defect, options, userID, source } = verification;
@@ -97,7 +97,7 @@ export function VerificationView({ verification, retry, children }: Verification
   );
 }
 
-/** A further action, on demand. */
+/** An additional action that opens on demand. */
 function More({ title, children }: { title: string; children: ComponentChildren }) {
   return (
     <details class="card more">
@@ -109,7 +109,7 @@ function More({ title, children }: { title: string; children: ComponentChildren 
   );
 }
 
-/** The evidence of the verification, and the form for another choice. Terms are explained here. */
+/** Shows the evidence of the verification and the form for choosing other evidence. Explains the terms. */
 function EvidenceCard({ verification, children }: { verification: Verification; children: ComponentChildren }) {
   return (
     <section class="card evidence-card" aria-labelledby="evidence-title">
@@ -135,7 +135,7 @@ function EvidenceCard({ verification, children }: { verification: Verification; 
   );
 }
 
-/** Measures the time from the file's last byte to the drawing on the screen, for bench/explorer.ts. */
+/** Measures the time from the file's last byte to the visible drawing, for bench/explorer.ts. */
 function useMeasure({ outcome, progress }: Verification): void {
   const measured = useRef<unknown>(undefined);
   useEffect(() => {

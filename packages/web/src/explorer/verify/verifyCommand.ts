@@ -1,10 +1,10 @@
 import type { Options } from "../worker/messages.ts";
 
 const DAY_MS = 86_400_000;
-/** The file in which the command writes the auditors' keys of the page's configuration. */
+/** The file into which the command writes the auditors' keys from the page's configuration. */
 const KEYS_FILE = "auditors.txt";
 
-/** The command that repeats a verification with the same evidence. */
+/** Returns a command that repeats a verification with the same evidence. */
 export function verifyCommand(userID: string, options: Options): string {
   const {
     rpc,
@@ -50,7 +50,7 @@ export function verifyCommand(userID: string, options: Options): string {
   return auditors ? `printf '%s\\n' ${auditors.keys.map(quote).join(" ")} > ${KEYS_FILE}\n${command}` : command;
 }
 
-/** The command that verifies a bundle. */
+/** Returns a command that verifies a bundle. */
 export function bundleCommand(name: string, { contract, chainId, pinned = "0x…" }: Options): string {
   return [
     `npx -p @keyroot/operator keyroot verify --bundle ${quote(name.startsWith("-") ? `./${name}` : name)}`,

@@ -8,7 +8,6 @@ import type { EvidenceChoice } from "./sources.ts";
 import { useVerification } from "./useVerification.ts";
 import { VerificationView } from "./verificationView.tsx";
 
-/** The verification of a user's key. */
 export function VerifyPage({ id, choice, setChoice }: { id: string } & ChoiceProps) {
   const [attempt, setAttempt] = useState(0);
   const read = readUserID(id);

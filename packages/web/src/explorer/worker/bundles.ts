@@ -3,7 +3,7 @@ import { ANY_KEY } from "keyroot";
 import { type Handler, toFailure } from "./serveCalls.ts";
 import { pathOfProof } from "./treePath.ts";
 
-/** Makes a user's bundle at the block of the options. */
+/** Makes a user's bundle at the block that the options select. */
 export const makeBundle: Handler<"makeBundle"> = async ({ userID, options }, _, signal) => {
   const { chainId, contract, codeHash, usersSlot, merkleUrl, pinned, allowHttp } = options;
   const rpc = typeof options.rpc === "string" ? options.rpc : (options.rpc[0] ?? "");
@@ -16,7 +16,7 @@ export const makeBundle: Handler<"makeBundle"> = async ({ userID, options }, _, 
   }
 };
 
-/** Verifies a bundle against a block's hash, without any request. */
+/** Verifies a bundle against a block's hash without sending any request. */
 export const verifyBundle: Handler<"verifyBundle"> = async ({ bytes, query, pinned }) => {
   let parsed: ReturnType<typeof parseBundle>;
   try {

@@ -2,7 +2,7 @@ import type { CallName, FromWorker, Progress, ToWorker, WorkerCalls } from "./me
 
 type WorkerName = keyof typeof WORKERS;
 
-/** The part of Trusted Types (W3C) that this page uses. Not every browser has it. */
+/** The part of Trusted Types (W3C) that this page uses. Some browsers do not support it. */
 interface TrustedTypes {
   createPolicy(
     name: string,
@@ -11,22 +11,22 @@ interface TrustedTypes {
 }
 
 const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes };
-/** The only Trusted Types policy that the page allows. The workers use it. */
+/** The only Trusted Types policy that the page allows. It is used to start the workers. */
 const policy = trustedTypes?.createPolicy("keyroot", { createScriptURL: (url) => url });
 
 const started = new Map<WorkerName, Promise<Worker>>();
 let lastID = 0;
 
-/** Starts a worker, or returns the running one. */
+/** Starts a worker, unless it is already running. Returns the worker. */
 export function startWorker(name: WorkerName): Promise<Worker> {
   const worker = started.get(name) ?? fetchWorker(name);
   started.set(name, worker);
-  // The next call repeats a failed start.
+  // After a failed start, the next call starts the worker again.
   worker.catch(() => started.delete(name));
   return worker;
 }
 
-/** Calls a worker. @throws Error if the worker cannot be started, or has a defect */
+/** Calls a worker. @throws Error if the worker cannot be started or fails unexpectedly */
 export async function callWorker<Name extends CallName>(
   worker: WorkerName,
   name: Name,
@@ -60,8 +60,8 @@ export async function callWorker<Name extends CallName>(
 }
 
 /**
- * Fetches a worker's code. The browser checks its hash. The worker starts from a blob, so that it inherits the page's policy
- * and connects only to the same hosts.
+ * Fetches a worker's code, and the browser checks its hash. The worker starts from a blob, so that it inherits the
+ * page's policy and can connect only to the same hosts.
  */
 async function fetchWorker(name: WorkerName): Promise<Worker> {
   const { url, integrity } = WORKERS[name];

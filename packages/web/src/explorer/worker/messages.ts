@@ -6,7 +6,7 @@ import type { KeyHolder } from "keyroot/safety-code";
 
 /** The messages between the page and its workers. All values can be cloned. */
 
-/** The options of a verification, without functions. */
+/** The options of a verification, without functions, so that they can be cloned. */
 export type Options = Pick<
   VerifyOptions,
   | "chainId"
@@ -22,11 +22,11 @@ export type Options = Pick<
   | "verifiedBefore"
 > & {
   rpc: string | string[];
-  /** The key to compare, in base64. Without it, any published key is shown. */
+  /** The expected key in base64. Without it, the verifier accepts any published key. */
   expectedPublicKey?: string | undefined;
 } & Pick<ExplorerConfig, "auditors" | "beacon">;
 
-/** The progress of a verification. `at` is in ms since 1970. */
+/** The progress of a verification. `at` is the time in ms since 1970. */
 export type Progress =
   | { kind: "request"; host: string; method: string }
   | { kind: "file"; host: string }
@@ -44,27 +44,27 @@ export interface Failure {
   actual: string | number | undefined;
 }
 
-/** A node on the way from a leaf to the root. */
+/** A node on the path from a leaf to the root. */
 export interface PathNode {
   hash: string;
-  /** The other child of its parent. Undefined for the root. */
+  /** The other child of this node's parent. Undefined for the root. */
   sibling: { side: "left" | "right"; hash: string; isSelf: boolean } | undefined;
 }
 
 /** A path in a tree, with the record of its leaf. */
 export interface TreePath {
-  /** From the leaf to the root, as this browser computed them. Only the root if the user has no leaf. */
+  /** The nodes from the leaf to the root, as this browser computed them. Only the root if the user has no leaf. */
   nodes: readonly PathNode[];
-  /** The position of the record in the file. */
+  /** The record's position in the file. */
   index: number | undefined;
-  /** The number of records in the file. Undefined if only a proof is known. */
+  /** Number of records in the file. Undefined if only a proof is known. */
   leafCount: number | undefined;
   record: KeyRecord | undefined;
-  /** Lowest level at which a forged file contradicts itself. */
+  /** The lowest level at which a forged file contradicts itself. */
   failedLevel?: number | undefined;
 }
 
-/** A verified key, its path and its proof. */
+/** A verified key with its path and proof. */
 export interface VerifiedResult {
   record: KeyRecord;
   root: string;
@@ -79,9 +79,9 @@ export type VerificationOutcome =
   | { verified: VerifiedResult }
   | {
       failure: Failure;
-      /** The path in the file as it was received, for the drawing. It proves nothing. */
+      /** The path in the received file, for the drawing. It proves nothing. */
       path: TreePath | undefined;
-      /** The contract's root, if the verification read it. */
+      /** The contract's root. Undefined if the verification did not read it. */
       root: string | undefined;
     };
 
@@ -98,38 +98,38 @@ interface BundleArguments {
 
 interface BatchArguments {
   root: string;
-  /** The folder of the file, or the content of a file that the visitor chose. */
+  /** The folder that contains the file, or the content of a file that the visitor chose. */
   source: { merkleUrl: string } | { bytes: Uint8Array };
 }
 
 interface RegistryArguments {
-  /** The URLs of endpoints, at least one. */
+  /** The URLs of one or more endpoints. */
   rpc: readonly string[];
   contract: string;
   codeHash: string | undefined;
   allowHttp: boolean | undefined;
 }
 
-/** The registry at one block. */
+/** The state of the registry at one block. */
 export interface RegistryFacts {
-  /** `timestamp` in seconds since 1970. */
+  /** The block. `timestamp` is in seconds since 1970. */
   block: { number: number; hash: string; timestamp: number };
   owner: string;
   users: number;
-  /** Whether the contract's code has the configured hash. `unchecked` if none is configured. */
+  /** Whether the contract's code has the configured hash. `unchecked` if no hash is configured. */
   code: "unchecked" | "expected" | "different";
-  /** The number of endpoints that gave these answers about this block, the first included. */
+  /** Number of endpoints that gave the same answers about this block, including the first endpoint. */
   agreeing: number;
 }
 
-/** An event of the registry: a root was added for some users. */
+/** An event of the registry: some users got a root. */
 export interface RootAdded {
   root: string;
   addedCount: number;
   blockNumber: number;
 }
 
-/** Two users with their ids and public keys in base64. `shown` is the entered code of the contact's app, or empty. */
+/** Two users' ids and public keys in base64. `shown` is the contact app's code that was entered, or empty. */
 interface SafetyCodeArguments {
   mine: KeyHolder;
   contact: KeyHolder;
@@ -140,27 +140,27 @@ interface SafetyCodeArguments {
 export interface Batch {
   root: string;
   bytes: number;
-  /** All user ids concatenated, 32 characters each. */
+  /** All user ids, concatenated. Each has 32 characters. */
   userIDs: string;
-  /** All key ids concatenated, 24 characters each. */
+  /** All key ids, concatenated. Each has 24 characters. */
   keyIDs: string;
-  /** The hashes of each level, 32 bytes each, the leaves first. */
+  /** The hashes of each level, leaves first. Each hash has 32 bytes. */
   levels: readonly Uint8Array[];
 }
 
-/** The calls that the workers answer. */
+/** The calls that the workers handle. */
 export interface WorkerCalls {
   verify: { arguments: VerifyArguments; result: VerificationOutcome };
   openBatch: { arguments: BatchArguments; result: { batch: Batch } | { failure: Failure } };
   makeBundle: { arguments: VerifyArguments; result: { bundle: Bundle } | { failure: Failure } };
   safetyCode: {
     arguments: SafetyCodeArguments;
-    /** With `digits`, `failure` concerns `shown`. Without them, it concerns the two users. */
+    /** If `digits` is present, `failure` concerns `shown`. Otherwise, it concerns the two users. */
     result: { digits: string; failure?: Failure | undefined } | { failure: Failure };
   };
   readRegistry: {
     arguments: RegistryArguments;
-    /** `recent` has the newest events first. `isWhole`: these are all events since the first block. */
+    /** `recent` contains the newest events first. `isWhole` is true if these are all events since the first block. */
     result: { facts: RegistryFacts; recent: RootAdded[]; isWhole: boolean } | { failure: Failure };
   };
   verifyBundle: { arguments: BundleArguments; result: VerificationOutcome & { userID: string | undefined } };
@@ -168,9 +168,9 @@ export interface WorkerCalls {
 
 export type CallName = keyof WorkerCalls;
 
-/** A message from the page: a call, or its cancellation. */
+/** A message from the page: a call or its cancellation. */
 export type ToWorker = { id: number; name: CallName; arguments: unknown } | { id: number; abort: true };
 
-/** A message from a worker: progress, then a result or a defect. */
+/** A message from a worker: progress, a result, or an unexpected error. */
 export type FromWorker =
   { id: number; progress: Progress } | { id: number; result: unknown } | { id: number; defect: string };

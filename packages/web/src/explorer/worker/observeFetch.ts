@@ -1,12 +1,12 @@
 import { rootOfFileName } from "keyroot/merkle";
 import type { Progress } from "./messages.ts";
 
-/** A `fetch` that reports the verifier's requests and keeps the received file. */
+/** A `fetch` function that reports the verifier's requests and keeps the received file. */
 export interface ObservedFetch {
   fetch: typeof fetch;
-  /** The received bytes of the file. */
+  /** The bytes of the file that have been received. */
   file(): Uint8Array | undefined;
-  /** The root in the address of the requested file. The verifier requests a file only for a root that it has verified. */
+  /** The root in the URL of the requested file. The verifier requests a file only for a root that it has verified. */
   root(): string | undefined;
 }
 
@@ -22,7 +22,7 @@ export function observeFetch(report: (progress: Progress) => void): ObservedFetc
       }
       const name = url.pathname.slice(url.pathname.lastIndexOf("/") + 1);
       const rootInName = rootOfFileName(name);
-      // Statements, and answers of beacon endpoints.
+      // Other requests are for statements and beacon endpoints.
       if (rootInName === undefined) {
         report({ kind: "request", host: url.host, method: name });
         return fetch(input, init);
@@ -30,7 +30,7 @@ export function observeFetch(report: (progress: Progress) => void): ObservedFetc
       report({ kind: "file", host: url.host });
       root = rootInName;
       const response = await fetch(input, init);
-      // A copy would lose the status of a failed response.
+      // A copied response would lose the status of a failed request.
       if (!response.ok || response.body === null) return response;
       const received: Uint8Array[] = (chunks = []);
       let bytes = 0;
@@ -61,7 +61,7 @@ function join(chunks: readonly Uint8Array[]): Uint8Array {
   return bytes;
 }
 
-/** The method of a JSON-RPC call that the verifier sends. */
+/** Returns the methods of the JSON-RPC calls in a request body. */
 function methodsIn(body: unknown): string {
   const { method } = JSON.parse(String(body)) as { method: string };
   return method;

@@ -4,11 +4,11 @@ import { DEFAULT_LIMITS, fetchMerkleFile } from "keyroot/transport";
 import type { Batch } from "./messages.ts";
 import { type Handler, toFailure } from "./serveCalls.ts";
 
-/** Fetches the file of a root or takes a chosen one, and verifies that it is the tree of this root. */
+/** Fetches a root's file or uses a chosen file. Verifies that the file contains the tree of this root. */
 export const openBatch: Handler<"openBatch"> = async ({ root, source }, report, signal) => {
   const { fileBytes, timeoutMs } = DEFAULT_LIMITS;
   try {
-    // The root comes from a link, and becomes part of an address.
+    // The root comes from a link and becomes part of a URL.
     checkMerkleRoot(root);
     const limits = { maxBytes: fileBytes, timeoutMs, signal };
     const bytes = "bytes" in source ? source.bytes : await fetchMerkleFile(source.merkleUrl, root, limits);
@@ -33,7 +33,7 @@ function hexToBytes(hex: string): Uint8Array {
   return bytes;
 }
 
-/** The value of a lowercase hex digit. Faster than parsing a slice. */
+/** Returns the value of a lowercase hex digit. This is faster than parsing a substring. */
 function digit(hex: string, at: number): number {
   const code = hex.charCodeAt(at);
   return code - (code < 0x3a ? 0x30 : 0x57);

@@ -5,12 +5,12 @@ import { DEFAULT_LIMITS, rpcCaller } from "keyroot/transport";
 import type { RegistryFacts, RootAdded } from "./messages.ts";
 import { type Handler, serveCalls, toFailure } from "./serveCalls.ts";
 
-/** Blocks whose events are read first. The range grows until it has enough events, or `MAX_BLOCKS`. */
+/** Number of blocks in the first search for events. The range grows until there are enough events, or `MAX_BLOCKS`. */
 const FIRST_BLOCKS = 2_000;
 const MAX_BLOCKS = 200_000;
 const RECENT = 10;
 
-/** Reads the registry at the newest block of the first endpoint. The other endpoints are read at the same block. */
+/** Reads the registry at the newest block of the first endpoint. All other endpoints are read at the same block. */
 const readRegistry: Handler<"readRegistry"> = async ({ rpc, contract, codeHash, allowHttp }, _, signal) => {
   const { rpcBytes: maxBytes, timeoutMs } = DEFAULT_LIMITS;
   const calls = rpc.map((url) => rpcCaller(url, { maxBytes, timeoutMs, signal, allowHttp }));
@@ -40,7 +40,7 @@ const readRegistry: Handler<"readRegistry"> = async ({ rpc, contract, codeHash, 
   }
 };
 
-/** The newest events, which only the first endpoint reports. Some may be missing. */
+/** Reads the newest events. Only the first endpoint reports them, so some may be missing. */
 async function readRecent(call: ReturnType<typeof rpcCaller>, contract: string, newest: number) {
   let found: RootAdded[] = [];
   let toBlock = newest;

@@ -3,7 +3,7 @@ import { VerificationError } from "keyroot/errors";
 import { makeSafetyCode, verifySafetyPayload } from "keyroot/safety-code";
 import { type Handler, serveCalls, toFailure } from "./serveCalls.ts";
 
-/** Makes the code of two users, and compares it with the digits or the QR code that the contact's app shows. */
+/** Makes two users' safety code, and compares it with the digits or the QR code in the contact's app. */
 const safetyCode: Handler<"safetyCode"> = ({ mine, contact, shown }) => {
   try {
     const { digits } = makeSafetyCode(mine, contact);

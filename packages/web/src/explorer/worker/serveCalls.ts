@@ -1,7 +1,7 @@
 import { KeyrootError, VerificationError } from "keyroot/errors";
 import type { CallName, Failure, FromWorker, Progress, ToWorker, WorkerCalls } from "./messages.ts";
 
-/** Handles a call. `report` sends progress. `signal` aborts if the page cancels the call. */
+/** Handles a call from the page. `report` sends progress. `signal` aborts if the page cancels the call. */
 export type Handler<Name extends CallName> = (
   args: WorkerCalls[Name]["arguments"],
   report: (progress: Progress) => void,
@@ -10,7 +10,7 @@ export type Handler<Name extends CallName> = (
 
 export type Handlers = { readonly [Name in CallName]?: Handler<Name> };
 
-/** Handles the page's calls. */
+/** Starts to handle the page's calls. */
 export function serveCalls(handlers: Handlers): void {
   const running = new Map<number, AbortController>();
   const send = (message: FromWorker) => {
@@ -41,7 +41,7 @@ export function serveCalls(handlers: Handlers): void {
   });
 }
 
-/** A Keyroot error as a message. @throws every other error, which is a defect */
+/** Converts a Keyroot error to a message. @throws every other error, because it is unexpected */
 export function toFailure(error: unknown): Failure {
   if (!(error instanceof KeyrootError)) throw error;
   const { step, evidence } = error instanceof VerificationError ? error : {};

@@ -1,11 +1,13 @@
-/** The worker for blocks that auditors or Ethereum's sync committee signed. The page loads it only if one of them is configured. */
+/**
+ * The worker for blocks that auditors or Ethereum's sync committee signed. It is loaded only if either is configured.
+ */
 import "keyroot/auditors";
 import "keyroot/beacon";
 import { indexedDbStore } from "keyroot/store/indexeddb";
 import { serveCalls } from "./serveCalls.ts";
 import { verify } from "./verify.ts";
 
-/** Keeps the light client's state and the lists of auditors, so that a later visit continues there. */
+/** Stores the light client's state and the lists of auditors, so that a later visit continues from them. */
 const store = indexedDbStore();
 
 serveCalls({

@@ -2,7 +2,7 @@ import { type MerkleProof, MerkleTree, parseKeyRecord, type Sibling } from "keyr
 import { hashChildren, hashLeaf } from "keyroot/merkle";
 import type { Failure, PathNode, TreePath } from "./messages.ts";
 
-/** Computes the path of a proof. */
+/** Computes the nodes of a proof's path. */
 export function pathOfProof({ value, siblings }: MerkleProof): PathNode[] {
   let hash = hashLeaf(value);
   const nodes = siblings.map(({ side, hash: sibling }): PathNode => {
@@ -13,7 +13,7 @@ export function pathOfProof({ value, siblings }: MerkleProof): PathNode[] {
   return [...nodes, { hash, sibling: undefined }];
 }
 
-/** The parts of a file that lead from a record to the root. */
+/** The parts of a file that are needed for the path from a record to the root. */
 interface FileParts {
   merkle: Record<string, { left: string; right: string; parent: string }>;
   values: string[];
@@ -21,8 +21,8 @@ interface FileParts {
 }
 
 /**
- * A user's proof and path in a file that the verifier has accepted for this root. It has compared the file's `merkle` with
- * `values`, so only the path's hashes are computed again here.
+ * Returns a user's proof and path in a file that the verifier has accepted for this root. The verifier has compared the
+ * file's `merkle` with `values`. This function therefore computes only the path's hashes again.
  */
 export function pathInFile(bytes: Uint8Array, root: string, userID: string): { path: TreePath; proof: MerkleProof } {
   const { merkle, values, lookup } = JSON.parse(new TextDecoder().decode(bytes)) as FileParts;
@@ -43,14 +43,14 @@ export function pathInFile(bytes: Uint8Array, root: string, userID: string): { p
   return { path: { nodes, index, leafCount: values.length, record: parseKeyRecord(value) }, proof };
 }
 
-/** Maximum number of records in a rejected file that is drawn. Files within the size limit usually have fewer. */
+/** Maximum number of records in a rejected file that is drawn. Files within the size limit usually contain fewer. */
 const MAX_DRAWN = 20_000;
-/** Error codes of files that are not parsed again, because that could use too much memory. */
+/** Error codes after which a file is not parsed again, because parsing could use too much memory. */
 const UNREADABLE = /^JSON_|^FILE_(?:TOO_LARGE|NOT_UTF8)$|^ANSWER_TOO_LARGE$/;
 
 /**
- * The readable part of the path in a rejected file, and the lowest node that contradicts the file. For the drawing only.
- * The verifier makes the verdict.
+ * Returns the readable part of the path in a rejected file, and the lowest node that contradicts the file. This is only
+ * for the drawing. The verifier decides the verdict.
  */
 export function pathInRejectedFile(bytes: Uint8Array, userID: string, failure: Failure): TreePath | undefined {
   if (UNREADABLE.test(failure.code ?? "")) return undefined;
@@ -78,7 +78,7 @@ export function pathInRejectedFile(bytes: Uint8Array, userID: string, failure: F
         : undefined;
     return { nodes, index: found, leafCount, record: recordOf(values[found]), failedLevel };
   } catch {
-    // The file has no list of values, so there is no tree to draw.
+    // The file has no list of values, so no tree can be drawn.
     return undefined;
   }
 }

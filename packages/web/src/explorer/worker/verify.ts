@@ -4,7 +4,7 @@ import { observeFetch } from "./observeFetch.ts";
 import { type Handler, toFailure } from "./serveCalls.ts";
 import { pathInFile, pathInRejectedFile } from "./treePath.ts";
 
-/** Verifies a user's key with `verifyPublicKey`, as apps do. Then prepares the drawing. */
+/** Verifies a user's key with `verifyPublicKey`, as apps do, and then prepares the drawing. */
 export const verify: Handler<"verify"> = async ({ userID, options }, report, signal): Promise<VerificationOutcome> => {
   const observed = observeFetch(report);
   try {

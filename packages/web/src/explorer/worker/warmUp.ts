@@ -2,12 +2,12 @@ import { type KeyRecord, makeMerkleFile, parseMerkleFile, serializeMerkleFile } 
 
 /** The characters of a user id (zBase32). */
 const ALPHABET = "ybndrfg8ejkmcpqxot1uwisza345h769";
-/** Number of records after which engines compile the code. Takes a few ms. */
+/** Number of records after which JavaScript engines compile the code. Verifying them takes a few ms. */
 const RECORDS = 128;
 
 /**
- * Verifies a small file while the page waits for the endpoint. The browser then has compiled the verifier when the real
- * file arrives.
+ * Verifies a small file while the page waits for the endpoint. The browser has then compiled the verifier before the
+ * real file arrives.
  */
 export function warmUp(): void {
   const records = Array.from({ length: RECORDS }, (_, i): KeyRecord => {
