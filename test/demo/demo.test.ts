@@ -64,7 +64,7 @@ describe("the demo", () => {
       }
     };
 
-    it("publishes 25 users in two batches, verifies each, and rejects every attack with its code", async () => {
+    it("publishes 25 users in two batches, verifies each key, and rejects every attack with its code", async () => {
       const seen: string[] = [];
       const listener: DemoListener = {
         registrations: (attacks) => seen.push(...attacks.map(({ attack, outcome }) => `${attack}: ${outcome}`)),
@@ -143,7 +143,7 @@ describe("the demo", () => {
       await stack.close();
     });
 
-    it("forwards unchanged answers, so that every key verifies", async () => {
+    it("forwards responses without changes by default, so that every key verifies", async () => {
       const { contract, chainId } = stack;
       for (const { name } of ATTACKS.filter((attack) => !attack.rpc)) {
         for (const { name: fileName } of ATTACKS.filter((attack) => !attack.file)) {
@@ -154,7 +154,7 @@ describe("the demo", () => {
       }
     });
 
-    it("changes the file in transit in each attack on the file", async () => {
+    it("changes the file in transit in each attack on files", async () => {
       const honest = await readFile(join(stack.filesDir, `${root}.json`), "utf8");
       for (const { name } of ATTACKS.filter((attack) => attack.file)) {
         const response = await fetch(`${url}/${name}/files/${root}.json`, { redirect: "manual" });
@@ -163,7 +163,7 @@ describe("the demo", () => {
       }
     });
 
-    it("changes a result of the endpoint in each attack on the endpoint", async () => {
+    it("changes a result of the endpoint in each attack on endpoints", async () => {
       const data = encodeGetMerkleTreeRoot(victim.userID);
       const ask = async (address: string) => [
         await rpc(address, "eth_chainId"),
@@ -182,7 +182,7 @@ describe("the demo", () => {
   describe("npm run demo", () => {
     const folder = temporaryFolder();
 
-    it("prints every step, and leaves nothing behind", async () => {
+    it("prints every step and leaves nothing behind", async () => {
       const { code, stdout, stderr } = await hardhat.run(["demo"], { env: { TMPDIR: folder.path } });
       expect([code, stderr]).to.deep.equal([0, ""]);
       for (const { attack, code: rejection } of REJECTIONS) {
@@ -203,7 +203,7 @@ describe("the demo", () => {
         expect(json["roots"]).to.have.lengthOf(2);
       });
 
-      it("exits with code 1 if an attack is rejected with another code", async () => {
+      it("exits with code 1 if an attack is rejected with an unexpected code", async () => {
         const attacks = new URL("../../demo/attacks.ts", import.meta.url).href;
         const program = `import { ATTACKS } from "${attacks}"; ATTACKS[0].expectedCode = "NOT_PUBLISHED";`;
         const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(program)}`;
@@ -217,7 +217,7 @@ describe("the demo", () => {
       ["SIGTERM", 143, "6  An attacker"],
     ] as const;
     for (const [signal, code, line] of [interrupt, ...(testAll ? later : [])]) {
-      it(`ends with ${code} at ${signal} after "${line}…", and leaves nothing behind`, async () => {
+      it(`exits with code ${code} at ${signal} after "${line}…", and leaves nothing behind`, async () => {
         const child = hardhat.start(["demo"], { TMPDIR: folder.path });
         const stderr = text(child.stderr);
         for await (const printed of createInterface({ input: child.stdout })) {

@@ -35,19 +35,19 @@ function expectAccepted(answer: Answer): void {
 }
 
 describe("the table of operations", () => {
-  it("names each path once, with callers and a summary", () => {
+  it("names each path once, with its callers and a summary", () => {
     expect(new Set(ALL.map(({ path }) => path)).size).to.equal(ALL.length);
     for (const { path, callers } of ALL) expect(callers, path).to.not.be.empty;
   });
 
-  it("has at most one kind of bearer token for each operation", () => {
+  it("has at most one kind of bearer token per operation", () => {
     for (const { path, callers } of ALL) {
       const tokens = callers.filter((caller) => ["public", "partner", "user", "operator"].includes(caller));
       expect(tokens.length, path).to.be.at.most(1);
     }
   });
 
-  it("requires administrators for every change by a person that is not about the person itself", () => {
+  it("lets only administrators change anything except their own data", () => {
     const reading = /\/(?:get|list|listUsers|listBatches|listPending|listRefreshTokens|listDeliveries)$/;
     const own = /^\/v1\/dashboard\/(?:session|passkeys)\//;
     for (const { path, role } of FOR_SESSIONS.filter(({ path }) => !own.test(path)))
@@ -99,13 +99,13 @@ describe("a person with a session", () => {
           });
 
           if (code === undefined && verified)
-            it(`requires fresh verification from ${kind}`, async () => {
+            it(`requires recent passkey verification from ${kind}`, async () => {
               const answer = await person(kind).call(path, goodBody({ path, body }, tenant));
               expectProblem(answer, [403, "VERIFICATION_REQUIRED"]);
             });
         }
       } else {
-        it("does not accept a session's cookie", async () => {
+        it("does not accept a session cookie", async () => {
           for (const kind of ["an administrator of a partner", "an administrator of the operator"]) {
             const answer = await person(kind).call(path, PROBE);
             if (token === "public") expectAccepted(answer);
@@ -134,13 +134,13 @@ describe("a person with a session", () => {
     });
   }
 
-  it("is needed by every operation for sessions: without a cookie, or with a made-up one, each is refused", async () => {
+  it("is required by every operation for sessions, which refuses a missing or made-up cookie", async () => {
     for (const cookie of [undefined, "A".repeat(43), "'; drop table sessions; --", tenant.partner.bizID])
       for (const { path } of FOR_SESSIONS)
         expectProblem(await callDashboard(service, path, PROBE, { cookie }), [401, "SESSION_REQUIRED"]);
   });
 
-  it("is needed by every operation of the dashboard's page only, whichever bearer token is sent", async () => {
+  it("is required by every operation that only the dashboard's page calls, even with a bearer token", async () => {
     for (const { path } of FOR_SESSIONS.filter(({ token }) => token === undefined))
       for (const token of Object.values(tenant.tokens)) {
         expectProblem(await service.post(path, PROBE, token === undefined ? {} : { token }), [403, "ORIGIN_REFUSED"]);
@@ -149,7 +149,7 @@ describe("a person with a session", () => {
       }
   });
 
-  it("is not used if the request has an Authorization header", async () => {
+  it("is ignored if the request has an Authorization header", async () => {
     for (const { path } of FOR_STAFF.filter(({ token }) => token !== undefined)) {
       const { cookie } = person("an administrator of a partner");
       const headers = { Authorization: "Bearer x" };
@@ -159,11 +159,11 @@ describe("a person with a session", () => {
     }
   });
 
-  it("has changed nothing by any of these requests", async () => {
+  it("changes nothing with any of these requests", async () => {
     expect(await contentsOf(service)).to.deep.equal(rows);
   });
 
-  it("ends all access when it ends, also when the person is removed", async () => {
+  it("ends all access when it ends or its person is removed", async () => {
     const admin = person("an administrator of the operator");
     const leaving = await signInPerson(service, null, "Leaving");
     expect((await admin.call("/v1/dashboard/staff/remove", { person_id: leaving.personID })).status).to.equal(200);

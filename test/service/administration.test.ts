@@ -70,7 +70,7 @@ describeOnEachDatabase("administration", (service) => {
       expect(later).to.include({ users: 3, pending_keys: 1, published_keys: 1, server_tokens: 2 });
     });
 
-    it("is found by a part of its name in any case, and by the beginning of its biz_id", async () => {
+    it("is found by any part of its name in any case, and by the beginning of its biz_id", async () => {
       const unusual = randomHex();
       const partner = await service.createPartner(`Große Firma ${unusual} 100%`);
       await service.createPartner(`Another firm ${randomHex()}`);
@@ -86,7 +86,7 @@ describeOnEachDatabase("administration", (service) => {
         expect(await find(search), search).to.deep.equal([]);
     });
 
-    it("is listed once, over all pages, in the order of creation", async () => {
+    it("is listed once over all pages, in the order of creation", async () => {
       const name = randomHex();
       const created: string[] = [];
       for (let i = 0; i < 7; i++) created.push((await service.createPartner(name)).bizID);
@@ -106,7 +106,7 @@ describeOnEachDatabase("administration", (service) => {
       expectProblem(unknown, [404, "PARTNER_UNKNOWN"]);
     });
 
-    it("that does not exist is unknown to every operation", async () => {
+    it("is unknown to every operation if it does not exist", async () => {
       for (const path of [
         "partners/get",
         "partners/suspend",
@@ -121,7 +121,7 @@ describeOnEachDatabase("administration", (service) => {
     });
   });
 
-  describe("a suspension", () => {
+  describe("the suspension of a partner", () => {
     it("refuses all tokens of the partner until it is resumed", async () => {
       const [partner, other] = [await service.createPartner(), await service.createPartner()];
       const users = await Promise.all([service.createUser(partner), service.createUser(partner, "eu-west-1")]);
@@ -139,7 +139,7 @@ describeOnEachDatabase("administration", (service) => {
       for (const user of users) expect(await codesOf(service, partner, user)).to.deep.equal(ACCEPTED);
     });
 
-    it("does not hide that a token was revoked before", async () => {
+    it("does not hide an earlier revocation of a token", async () => {
       const partner = await service.createPartner();
       const { tokenID, jwt, refreshToken } = await service.createServerToken(partner.bizID);
       await service.admin("/v1/admin/serverTokens/revoke", { token_id: tokenID });
@@ -149,7 +149,7 @@ describeOnEachDatabase("administration", (service) => {
       expectProblem(exchange, [401, "REFRESH_TOKEN_REFUSED"]);
     });
 
-    it("leaves published keys as they are", async () => {
+    it("does not change published keys", async () => {
       const partner = await service.createPartner();
       const user = await service.createUser(partner);
       await service.registerKey(user, KEYS);
@@ -164,7 +164,7 @@ describeOnEachDatabase("administration", (service) => {
     const limit = (partner: TestPartner, user_limit: number | null) =>
       service.admin("/v1/admin/partners/setUserLimit", { ...of(partner), ...(user_limit !== null && { user_limit }) });
 
-    it("rejects further users, with both numbers, until it is raised or removed", async () => {
+    it("rejects more users with both numbers in the error, until it is raised or removed", async () => {
       const partner = await service.createPartner();
       const first = randomHex();
       expect((await create(partner, first)).status).to.equal(201);
@@ -183,7 +183,7 @@ describeOnEachDatabase("administration", (service) => {
       expect(await service.admin("/v1/admin/partners/get", of(partner))).to.include({ users: 4, user_limit: null });
     });
 
-    it("lower than the number of users deletes no user", async () => {
+    it("deletes no user if it is lower than the number of users", async () => {
       const partner = await service.createPartner();
       const user = await service.createUser(partner);
       expect(await limit(partner, 0)).to.include({ users: 1, user_limit: 0 });
@@ -191,7 +191,7 @@ describeOnEachDatabase("administration", (service) => {
       expect(await codesOf(service, partner, user)).to.deep.equal(ACCEPTED);
     });
 
-    it("does not reveal ids: another partner's id is taken, below the limit and at it", async () => {
+    it("does not reveal ids: another partner's id is reported as taken, below and at the limit", async () => {
       const [partner, other] = [await service.createPartner(), await service.createPartner()];
       const hex = randomHex();
       await create(other, hex);
@@ -203,7 +203,7 @@ describeOnEachDatabase("administration", (service) => {
   });
 
   describe("a server token", () => {
-    it("is listed page by page, and revoked whoever owns it", async () => {
+    it("is listed page by page, and can be revoked whichever partner owns it", async () => {
       const partner = await service.createPartner();
       const second = await service.createServerToken(partner.bizID);
       const { tokens, next } = await service.admin("/v1/admin/serverTokens/list", { ...of(partner), limit: 1 });
@@ -223,7 +223,7 @@ describeOnEachDatabase("administration", (service) => {
   });
 
   describe("the last use of a token", () => {
-    it("is the hour in which it was exchanged, or an access token of it was accepted", async () => {
+    it("is the hour in which the token was exchanged or its access token was accepted", async () => {
       const partner = await service.createPartner();
       const user = await service.createUser(partner);
       const ofUser = { user_id_hex: user.hex };
@@ -274,7 +274,7 @@ describeOnEachDatabase("administration", (service) => {
   });
 
   describe("a deactivated user", () => {
-    it("has no valid token, gets no new one, and keeps its published key", async () => {
+    it("has no valid token, gets no new token, and keeps its published key", async () => {
       const partner = await service.createPartner();
       const [user, other] = [await service.createUser(partner), await service.createUser(partner)];
       await service.registerKey(user, KEYS);
@@ -299,7 +299,7 @@ describeOnEachDatabase("administration", (service) => {
     const erase = (partner: TestPartner, { hex }: TestUser) =>
       service.done("/v1/authdBizSrv/users/erase", { user_id_hex: hex }, { token: partner.jwt });
 
-    it("leaves nothing but the id, and is unknown to every operation", async () => {
+    it("leaves only its id, and is unknown to every operation", async () => {
       const partner = await service.createPartner();
       const user = await service.createUser(partner);
       await service.registerKey(user, KEYS);
@@ -320,7 +320,7 @@ describeOnEachDatabase("administration", (service) => {
       expect(await service.context.publicKeys.get("us-west-2", user.userID)).to.equal(undefined);
     });
 
-    it("cannot be created again, by this partner or by another one", async () => {
+    it("cannot be created again by this or another partner", async () => {
       const [partner, other] = [await service.createPartner(), await service.createPartner()];
       const user = await service.createUser(partner, "eu-west-1");
       await erase(partner, user);
@@ -328,7 +328,7 @@ describeOnEachDatabase("administration", (service) => {
       expectProblem(await create(other, user.hex), [409, "USER_ID_TAKEN"]);
     });
 
-    it("keeps a key that is on the chain, and reports it", async () => {
+    it("keeps a key that is on the chain, which the response reports", async () => {
       const partner = await service.createPartner();
       const user = await service.createUser(partner);
       await service.registerKey(user, KEYS);
@@ -354,7 +354,7 @@ describe("administration with two replicas", () => {
   });
   after(() => closing.disposeAsync());
 
-  it("suspends at once on both", async () => {
+  it("suspends a partner at both replicas immediately", async () => {
     const partner = await a.createPartner();
     const user = await a.createUser(partner);
     for (const replica of [a, b]) expect(await codesOf(replica, partner, user)).to.deep.equal(ACCEPTED);
@@ -364,7 +364,7 @@ describe("administration with two replicas", () => {
     for (const replica of [a, b]) expect(await codesOf(replica, partner, user)).to.deep.equal(ACCEPTED);
   });
 
-  it("counts the users of several partners that both create at once", async () => {
+  it("counts the users of several partners that both replicas create at the same time", async () => {
     const [first, second] = [await a.createPartner(), await b.createPartner()];
     const create = (i: number) =>
       (i % 2 ? a : b).post(
@@ -381,7 +381,7 @@ describe("administration with two replicas", () => {
 });
 
 describe("administration with a database per region", () => {
-  it("suspends in every region, and counts the keys of all", async () => {
+  it("suspends a partner in every region, and counts the keys of all regions", async () => {
     const regionUrls = { "us-west-2": await freshDatabaseUrl(), "eu-west-1": await freshDatabaseUrl() };
     await using databases = await freshDatabases({ regionUrls });
     const service = await new TestService().start(databases);

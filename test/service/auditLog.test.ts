@@ -57,7 +57,7 @@ const countEntries = async (database: Database, bizID: string) => {
   return rowsOf(await database.execute(query))[0]?.["entries"];
 };
 
-describeOnEachDatabase("the audit log's lists", (service) => {
+describeOnEachDatabase("lists of the audit log", (service) => {
   let partner: TestPartner;
   let user: TestUser;
   before(async () => {
@@ -69,7 +69,7 @@ describeOnEachDatabase("the audit log's lists", (service) => {
   const ofPartner = (body: object = {}) => listAll(service, PARTNER_PATH, partner.jwt, body);
   const ofPartnerForOperator = (body: object = {}) => ofOperator(service, { biz_id: partner.bizID, ...body });
 
-  it("contain author, change, time and request, the newest entries first", async () => {
+  it("contain author, change, time and request of each entry, newest first", async () => {
     const entries = await ofPartnerForOperator();
     expect(entries.map(({ action, actor }) => [action, actor.kind])).to.deep.equal([
       ["partner.limited", "operator"],
@@ -93,7 +93,7 @@ describeOnEachDatabase("the audit log's lists", (service) => {
     expect(person?.actor.name).to.equal("Ada");
   });
 
-  it("show partners their own entries only, without the operator's address", async () => {
+  it("show partners only their own entries, without the operator's address", async () => {
     const [own, whole] = [await ofPartner(), await ofPartnerForOperator()];
     expect(own).to.deep.equal(
       whole.map((entry) => (entry.actor.kind === "operator" ? { ...entry, address: null } : entry)),
@@ -119,19 +119,19 @@ describeOnEachDatabase("the audit log's lists", (service) => {
     expect(whole?.address).to.equal("192.0.2.7");
   });
 
-  it("contain every entry once, in pages of any size", async () => {
+  it("contain every entry once, with any page size", async () => {
     const all = await ofPartner();
     for (const limit of [1, 2, 3, all.length]) expect(await ofPartner({ limit })).to.deep.equal(all);
   });
 
-  it("have the entries of an erased user", async () => {
+  it("contain the entries of an erased user", async () => {
     const erased = await service.createUser(partner);
     await service.done("/v1/authdBizSrv/users/erase", { user_id_hex: erased.hex }, { token: partner.jwt });
     const entries = await ofPartner({ user_id_hex: erased.hex });
     expect(entries.map(({ action }) => action)).to.deep.equal(["user.erased", "refreshToken.created", "user.created"]);
   });
 
-  it("are filtered as by an independent filter over the whole list, with any combination and page size", async () => {
+  it("are filtered like an independent filter of the whole list, with any filters and page size", async () => {
     const all = await ofPartner();
     const times = all.flatMap(({ at }) => [at, at + 1]);
     const some = <T>(...values: T[]) => fc.option(fc.constantFrom(...values), { nil: undefined });
@@ -161,7 +161,7 @@ describeOnEachDatabase("the audit log's lists", (service) => {
     await fc.assert(property, { numRuns: 60 });
   });
 
-  it("refuse unknown actions, and cursors that they did not return", async () => {
+  it("refuse unknown actions and made-up cursors", async () => {
     for (const body of [
       { action: "user.crated" },
       { actor_kind: "admin" },
@@ -173,7 +173,7 @@ describeOnEachDatabase("the audit log's lists", (service) => {
       expectProblem(await service.post(PARTNER_PATH, body, { token: partner.jwt }), [400, "FIELD_INVALID"]);
   });
 
-  it("never cause an internal error, for any cursor", async () => {
+  it("cause no internal error with any cursor", async () => {
     const number = fc.oneof(fc.maxSafeInteger(), fc.constantFrom(0, 2 ** 53 - 1, 0.5));
     const cursor = fc.record({
       at: number,
@@ -189,8 +189,8 @@ describeOnEachDatabase("the audit log's lists", (service) => {
     await fc.assert(property, { numRuns: 100 });
   });
 
-  describe("retention", () => {
-    it("deletes the entries before a time, in any number, and no other", async () => {
+  describe("the retention of the audit log", () => {
+    it("deletes all entries before a time, however many, and no others", async () => {
       const { home } = service.databases;
       const times = Array.from({ length: 12_000 }, (_, i) => i + 1);
       await addEntries(home, "biz_old", times);
@@ -210,11 +210,11 @@ describeOnEachDatabase("the audit log's lists", (service) => {
   });
 });
 
-describe("the audit log's list of many entries", () => {
+describe("a list of many audit log entries", () => {
   const service = serviceOnPostgres();
   const TOTAL = 25_000;
 
-  it("reads a limited number of them per request, and skips none that matches", async () => {
+  it("reads a limited number of entries per request, and skips no match", async () => {
     const { home } = service.databases;
     await addEntries(
       home,
@@ -247,7 +247,7 @@ describe("the audit log of several databases", () => {
     await databases[Symbol.asyncDispose]();
   });
 
-  it("lists entries by time, also if entries of several databases have the same time", async () => {
+  it("lists entries by time, even if entries of several databases have the same time", async () => {
     const { home, regions } = databases;
     const places = [home, regions["us-west-2"], regions["eu-west-1"]];
     for (const [i, place] of places.entries())
@@ -265,7 +265,7 @@ describe("the audit log of several databases", () => {
     }
   });
 
-  it("has a partner's entries of all regions, and is deleted in all", async () => {
+  it("contains a partner's entries in all regions, and is deleted in all regions", async () => {
     const partner = await service.createPartner();
     const users = [await service.createUser(partner), await service.createUser(partner, "eu-west-1")];
     const entries = await listAll(service, PARTNER_PATH, partner.jwt);

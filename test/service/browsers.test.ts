@@ -8,7 +8,7 @@ const ORIGIN = "https://app.test";
 /** Whether pages may call an operation: users' apps do, partners' servers and the operator do not. */
 const isForBrowsers = ({ tag }: Operation) => tag === "public" || tag === "user";
 
-describe("pages in browsers", () => {
+describe("web pages in browsers", () => {
   const service = serviceOnPostgres();
   let tenant: Tenant;
   before(async () => {
@@ -28,7 +28,7 @@ describe("pages in browsers", () => {
     const token = () => ({ token: tenant.tokens[tag] ?? "", headers: { Origin: ORIGIN } });
 
     if (isForBrowsers(operation)) {
-      it(`may call ${path}, and read its errors`, async () => {
+      it(`may call ${path} and read its errors`, async () => {
         const answer = await preflight(path);
         expect([answer.status, await answer.text()]).to.deep.equal([204, ""]);
         expect(Object.fromEntries(corsHeaders(answer))).to.include({
@@ -49,7 +49,7 @@ describe("pages in browsers", () => {
     }
   }
 
-  it("may exchange a user's refresh token, and cannot read the response to a server's", async () => {
+  it("may exchange a user's refresh token, but cannot read the response for a server's token", async () => {
     const { partner, user } = tenant;
     const exchange = (token: string) => service.post(EXCHANGE, { biz_id: partner.bizID, token });
     const ofUser = await exchange(user.refreshToken);

@@ -61,7 +61,7 @@ const CHAIN = {
 
 describe("the service's configuration", () => {
   describe("readConfig", () => {
-    it("requires no variable: the default is PGlite, on a loopback address", () => {
+    it("requires no variable, and uses PGlite and a loopback address by default", () => {
       expect(readConfig({})).to.include({
         host: "127.0.0.1",
         port: 8547,
@@ -136,7 +136,7 @@ describe("the service's configuration", () => {
     });
 
     for (const [name, value] of Object.entries(INVALID)) {
-      it(`names ${name} if it is invalid, without its value`, () => {
+      it(`names ${name} if its value is invalid, without the value`, () => {
         const faults = faultsIn({ [name]: value });
         expect(faults.some((fault) => fault.startsWith(`${name} `))).to.equal(true);
         expect(faults.join("\n")).not.to.match(/Secret|65536|-1\b/);
@@ -154,19 +154,19 @@ describe("the service's configuration", () => {
       expect(faults.join("\n")).not.to.include("Secret");
     });
 
-    it("treats variables set to the empty string as unset", () => {
+    it("treats empty variables as unset", () => {
       const empty = Object.fromEntries(Object.keys(INVALID).map((name) => [name, ""]));
       expect(readConfig(empty)).to.deep.equal(readConfig({}));
     });
 
-    it("requires with PostgreSQL what all replicas must share: signing keys and the issuer", () => {
+    it("requires signing keys and the issuer with PostgreSQL, because replicas must share them", () => {
       const [keys, issuer, ...more] = faultsIn({ DATABASE_URL: "postgres://host/db" });
       expect(keys).to.match(/^KEYROOT_SIGNING_KEYS is missing/);
       expect(issuer).to.match(/^KEYROOT_SERVICE_URL is missing/);
       expect(more).to.deep.equal([]);
     });
 
-    it("requires all variables of publishing, or none", () => {
+    it("requires all or none of the publishing variables", () => {
       for (const name of Object.keys(CHAIN)) {
         const faults = faultsIn({ ...CHAIN, [name]: "" });
         expect(faults).to.have.length(1);
@@ -189,12 +189,12 @@ describe("the service's configuration", () => {
       expect(faultsIn({ ...CHAIN, KEYROOT_RPC_URL: "http://127.0.0.1:8545" })).to.deep.equal([]);
     });
 
-    it("requires no limit of fees for a development chain on this machine", () => {
+    it("requires no fee limit for a development chain on this machine", () => {
       const local = { ...CHAIN, KEYROOT_MAX_FEE: "", KEYROOT_CHAIN_ID: "31337" };
       expect(faultsIn({ ...local, KEYROOT_RPC_URL: "http://127.0.0.1:8545" })).to.deep.equal([]);
     });
 
-    it("rejects a prefix and a stage that make bucket names too long, defaults included", () => {
+    it("rejects a prefix and a stage that make bucket names too long, even if one is a default", () => {
       expect(faultsIn({ KEYROOT_STAGE: "a".repeat(40) })).to.have.length(1);
       expect(faultsIn({ KEYROOT_BUCKET_PREFIX: "a".repeat(10), KEYROOT_STAGE: "b".repeat(10) })).to.have.length(1);
       expect(faultsIn({ KEYROOT_BUCKET_PREFIX: "a".repeat(9), KEYROOT_STAGE: "b".repeat(10) })).to.have.length(0);
@@ -205,7 +205,7 @@ describe("the service's configuration", () => {
       expect(faultsIn({ KEYROOT_BUCKET_PREFIX: "a".repeat(16) })).to.have.length(0);
     });
 
-    it("by default, limits an address to ten times a caller's requests, and to 100 rejected requests", () => {
+    it("limits an address to ten times a caller's requests and to 100 rejected requests by default", () => {
       const limits = (variables: Record<string, string>) => rateLimitsOf(readConfig(variables));
       expect(limits({})).to.deep.equal({ caller: 6000, address: 60_000, refused: 100 });
       expect(limits({ KEYROOT_RATE_LIMIT: "50" })).to.deep.equal({ caller: 50, address: 500, refused: 100 });
@@ -214,7 +214,7 @@ describe("the service's configuration", () => {
       expect(limits(set)).to.deep.equal({ caller: 0, address: 7, refused: 3 });
     });
 
-    it("requires an https base URL on an address that other machines reach, because callers send tokens to it", () => {
+    it("requires an https base URL if other machines can reach the address, because callers send tokens", () => {
       const faults = (host: string, serviceUrl: string) =>
         faultsIn({ KEYROOT_HOST: host, KEYROOT_SERVICE_URL: serviceUrl }).map((fault) => fault.split(" ", 1)[0]);
       for (const host of ["0.0.0.0", "::", "192.0.2.1", "10.0.0.1", "2001:db8::1", "::ffff:192.0.2.1"]) {
@@ -278,12 +278,12 @@ describe("the service's configuration", () => {
       expect(resolveConfig({ chain }).chain).to.deep.equal(readConfig(CHAIN).chain);
     });
 
-    it("accepts results of resolveConfig and readConfig", () => {
+    it("accepts its own result and the result of readConfig", () => {
       const config = readConfig(CHAIN);
       expect(resolveConfig(config)).to.deep.equal(config);
     });
 
-    it("keeps null as the folder of a database in memory, and as the port of monitoring", () => {
+    it("keeps null as the database folder (in memory) and as the monitoring port", () => {
       expect(resolveConfig({ databaseFolder: null }).databaseFolder).to.equal(null);
       expect(resolveConfig({ monitoringPort: null }).monitoringPort).to.equal(null);
     });

@@ -8,7 +8,7 @@ import { samplePublicKeys } from "../support/samples.ts";
 import { failure } from "../support/support.ts";
 
 describe("the queue of jobs for curve arithmetic", () => {
-  it("takes owners in turns, and each owner's jobs in order", () => {
+  it("takes turns between owners, and runs each owner's jobs in order", () => {
     const queue = new FairQueue<string>(10);
     for (const job of ["a1", "a2", "a3", "b1", "c1", "c2"]) queue.add(job.charAt(0), job);
     const taken = Array.from({ length: 7 }, () => queue.next());
@@ -16,7 +16,7 @@ describe("the queue of jobs for curve arithmetic", () => {
     expect(queue.isEmpty).to.equal(true);
   });
 
-  it("refuses an owner's jobs beyond the limit, and no others", () => {
+  it("refuses only the jobs of an owner beyond the limit", () => {
     const queue = new FairQueue<number>(2);
     expect([1, 2, 3].map((job) => queue.add("a", job))).to.deep.equal([true, true, false]);
     expect(queue.add("b", 4)).to.equal(true);
@@ -30,7 +30,7 @@ describe("the threads for curve arithmetic", () => {
   after(() => workers[Symbol.asyncDispose]());
   const [publicKey = new Uint8Array()] = samplePublicKeys;
 
-  it("check keys, and report the reason for a refusal", async () => {
+  it("check keys and report the reason for a refusal", async () => {
     expect(await workers.run("a", { publicKey }))
       .to.have.property("response")
       .with.length(0);
@@ -49,7 +49,7 @@ describe("the threads for curve arithmetic", () => {
     expect(lower).not.to.include(process.pid);
   });
 
-  it("serve partners in turns, and refuse a partner's jobs beyond the limit", async () => {
+  it("take turns between partners, and refuse a partner's jobs beyond the limit", async () => {
     const order: string[] = [];
     const run = async (owner: string) => {
       await workers.run(owner, { publicKey });
@@ -64,7 +64,7 @@ describe("the threads for curve arithmetic", () => {
     for (const error of refused) expect(error).to.include({ code: "RATE_LIMITED", status: 429, retryAfter: 1 });
   });
 
-  it("refuse jobs that are not done when they close, and later ones, as unavailable", async () => {
+  it("refuse unfinished and later jobs as unavailable when they close", async () => {
     const closing = new CurveWorkers();
     const jobs = Array.from({ length: 20 }, (_, i) => failure(closing.run(String(i % 3), { publicKey })));
     await closing[Symbol.asyncDispose]();

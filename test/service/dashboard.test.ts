@@ -11,7 +11,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-describeOnEachDatabase("sessions of the dashboard", (service) => {
+describeOnEachDatabase("dashboard sessions", (service) => {
   let bizID: string;
   let admin: TestPerson;
   const invite = async (name: string) => {
@@ -25,7 +25,7 @@ describeOnEachDatabase("sessions of the dashboard", (service) => {
   });
 
   describe("an invitation", () => {
-    it("works once, and sets a cookie that scripts and other sites do not get", async () => {
+    it("works once, and sets a cookie that scripts and other sites cannot read", async () => {
       const token = await invite("Once");
       const accepted = await accept(token);
       expect(accepted.status, accepted.text).to.equal(200);
@@ -35,7 +35,7 @@ describeOnEachDatabase("sessions of the dashboard", (service) => {
       expectProblem(await accept(token), [403, "INVITATION_REFUSED"]);
     });
 
-    it("works once, however many requests use it at the same time", async () => {
+    it("works once, even if many requests use it at the same time", async () => {
       const token = await invite("At once");
       const answers = await Promise.all(Array.from({ length: 8 }, () => accept(token)));
       expect(answers.filter(({ status }) => status === 200)).to.have.length(1);
@@ -49,7 +49,7 @@ describeOnEachDatabase("sessions of the dashboard", (service) => {
       expectProblem(await accept(second), [403, "INVITATION_REFUSED"]);
     });
 
-    it("is replaced by a later one, which ends the person's passkeys and sessions", async () => {
+    it("is replaced by a later invitation, which ends the person's passkeys and sessions", async () => {
       const earlier = await invite("Again");
       const again = await signInPerson(service, bizID, "Again");
       expectProblem(await accept(earlier), [403, "INVITATION_REFUSED"]);
@@ -59,7 +59,7 @@ describeOnEachDatabase("sessions of the dashboard", (service) => {
       expect((await accept(token)).body["passkeys"]).to.equal(0);
     });
 
-    it("of a removed person does not work", async () => {
+    it("does not work for a removed person", async () => {
       const token = await invite("Removed");
       const { people } = (await admin.call("/v1/dashboard/staff/list")).body as {
         people: { name: string; person_id: string }[];
@@ -69,13 +69,13 @@ describeOnEachDatabase("sessions of the dashboard", (service) => {
       expectProblem(await accept(token), [403, "INVITATION_REFUSED"]);
     });
 
-    it("permits adding a passkey before anything else", async () => {
+    it("permits only adding a passkey at first", async () => {
       const { call } = await signInPerson(service, bizID, "Newcomer", { passkey: false });
       expect((await call("/v1/dashboard/passkeys/options")).status).to.equal(200);
     });
   });
 
-  it("verify a person for one change, within a minute", async () => {
+  it("verify a person for one change within a minute", async () => {
     const person = await signInPerson(service, bizID, "Verified");
     expectProblem(await person.call("/v1/dashboard/passkeys/options"), [403, "VERIFICATION_REQUIRED"]);
     const add = () => person.call("/v1/dashboard/staff/invite", { name: `New ${Math.random()}`, role: "reader" });
@@ -87,7 +87,7 @@ describeOnEachDatabase("sessions of the dashboard", (service) => {
     expectProblem(await add(), [403, "VERIFICATION_REQUIRED"]);
   });
 
-  it("rename only passkeys of the signed-in person", async () => {
+  it("rename only the signed-in person's passkeys", async () => {
     const [person, other] = [await signInPerson(service, bizID, "Namer"), await signInPerson(service, bizID, "Other")];
     const list = async ({ call }: typeof person) =>
       (await call("/v1/dashboard/passkeys/list")).body["passkeys"] as { passkey_id: string; name: string | null }[];
@@ -100,7 +100,7 @@ describeOnEachDatabase("sessions of the dashboard", (service) => {
   });
 
   describe("a session", () => {
-    it("ends on sign-out", async () => {
+    it("ends when the person signs out", async () => {
       const person = await signInPerson(service, bizID, "Signing out");
       const answer = await person.call("/v1/dashboard/session/end");
       expect(cookieOf(answer)).to.equal(undefined);
@@ -124,7 +124,7 @@ describeOnEachDatabase("sessions of the dashboard", (service) => {
       expectProblem(await person.call("/v1/dashboard/staff/list"), [401, "SESSION_REQUIRED"]);
     });
 
-    it("ends after 7 days, however often it is used", async () => {
+    it("ends after 7 days, even if it is used often", async () => {
       const person = await signInPerson(service, bizID, "Busy");
       for (service.ahead = 0; service.ahead < 7 * DAY; service.ahead += 11 * HOUR)
         expect((await person.call("/v1/dashboard/session/get")).status).to.equal(200);
@@ -175,7 +175,7 @@ describeOnEachDatabase("sessions of the dashboard", (service) => {
       expect(await sessions.useChallenge("earlier", "register", session.sessionHash, now())).to.equal(false);
     });
 
-    it("is the only one that an invitation adds without verification, also by requests at the same time", async () => {
+    it("can be added without verification only once per invitation, even by concurrent requests", async () => {
       const session = await invitedSession();
       const added = await Promise.allSettled([addPasskey(session), addPasskey(session), addPasskey(session)]);
       expect(added.filter(({ status }) => status === "fulfilled")).to.have.length(1);
@@ -184,7 +184,7 @@ describeOnEachDatabase("sessions of the dashboard", (service) => {
   });
 
   describe("the last administrator", () => {
-    it("cannot be removed or become a reader, not even by two requests at once", async () => {
+    it("cannot be removed or become a reader, even by two concurrent requests", async () => {
       const own = await service.createPartner("Small company");
       const [one, two] = [await signInPerson(service, own.bizID, "One"), await signInPerson(service, own.bizID, "Two")];
       const answers = await Promise.all([
@@ -202,7 +202,7 @@ describeOnEachDatabase("sessions of the dashboard", (service) => {
       expectProblem(await last.call("/v1/dashboard/staff/setRole", change), [409, "LAST_ADMINISTRATOR"]);
     });
 
-    it("is not counted before a passkey was added", async () => {
+    it("is counted only after a passkey was added", async () => {
       const own = await service.createPartner("New company");
       const one = await signInPerson(service, own.bizID, "One");
       await signInPerson(service, own.bizID, "Two", { passkey: false });
@@ -221,7 +221,7 @@ describeOnEachDatabase("sessions of the dashboard", (service) => {
     });
   });
 
-  it("leave no token of an invitation or a session in the database", async () => {
+  it("leave no token of an invitation or session in the database", async () => {
     const token = await invite("Secretive");
     const cookie = cookieOf(await accept(token)) ?? "";
     const open = await invite("Still open");

@@ -37,7 +37,7 @@ describe("the dashboard's access checks", () => {
   };
 
   for (const action of ["setRole", "inviteAgain", "remove"])
-    it(`do not reveal to ${action} the people of other companies`, async () => {
+    it(`do not reveal other companies' people to the action ${action}`, async () => {
       for (const [person, target] of [
         [admin, stranger],
         [admin, operator],
@@ -56,7 +56,7 @@ describe("the dashboard's access checks", () => {
     };
     const ids = Object.keys(unknown).filter((field) => hasField(body, field));
     if (ids.length === 0 || path.endsWith("/users/create")) continue;
-    it(`answer ${path} about another partner's ${ids.join(" and ")} exactly as about an unknown one`, async () => {
+    it(`answer ${path} about another partner's ${ids.join(" and ")} exactly as about unknown ids`, async () => {
       const theirs = goodBody({ path, body }, other);
       const none = { ...theirs, ...Object.fromEntries(ids.map((field) => [field, unknown[field]])) };
       const answerTo = async (sent: Record<string, unknown>) => {
@@ -68,7 +68,7 @@ describe("the dashboard's access checks", () => {
     });
   }
 
-  it("refuse every change by a reader with a valid body, and change nothing", async () => {
+  it("refuse every valid change by a reader, and change nothing", async () => {
     const reader = await signInPerson(service, own.partner.bizID, "Rita", { role: "reader" });
     await service.context.refreshTokens.storeUses();
     await reader.verify();
@@ -79,7 +79,7 @@ describe("the dashboard's access checks", () => {
   });
 
   for (const action of ["approve", "discard"] as const)
-    it(`name the person in the log of key.${action === "approve" ? "approved" : "discarded"}`, async () => {
+    it(`log the person's name with key.${action === "approve" ? "approved" : "discarded"}`, async () => {
       const user = await service.createUser(own.partner);
       const { body } = await service.registerKey(user, generateKeyPair());
       await service.registerKey(user, generateKeyPair());

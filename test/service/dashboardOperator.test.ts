@@ -24,7 +24,7 @@ describe("the operator's console", () => {
     ofPartner = await signInPerson(service, partner.bizID, "Ada");
   });
 
-  it("separates its staff from partners' staff", async () => {
+  it("separates the operator's staff from partners' staff", async () => {
     const names = async ({ call }: TestPerson) =>
       ((await call("/v1/dashboard/staff/list")).body as { people: { name: string }[] }).people.map(({ name }) => name);
     expect(await names(operator))
@@ -41,7 +41,7 @@ describe("the operator's console", () => {
     expect((await operator.call("/v1/dashboard/session/get")).body["partner"]).to.equal(null);
   });
 
-  it("has no two people with one name, also if they are invited at once", async () => {
+  it("does not let two people have the same name, even if they are invited at the same time", async () => {
     const one = await signInPerson(service, null, "One");
     const two = await signInPerson(service, null, "Two");
     const answers = await Promise.all(
@@ -54,7 +54,7 @@ describe("the operator's console", () => {
     for (const { personID } of [one, two]) await operator.call("/v1/dashboard/staff/remove", { person_id: personID });
   });
 
-  it("creates partners, and invites their first administrator after fresh verification", async () => {
+  it("creates partners, and invites their first administrator after passkey verification", async () => {
     const { biz_id } = (await operator.call("/v1/admin/partners/create", { name: "Created" })).body;
     const unverified = await signInPerson(service, null, "Unverified");
     const invite = () => unverified.call("/v1/admin/staff/invite", { biz_id, name: "First", role: "administrator" });
@@ -68,7 +68,7 @@ describe("the operator's console", () => {
     expect(line).to.contain('"name":"Olga"');
   });
 
-  it("starts publishing at once, runs it once, and shows its outcome when it ends", async () => {
+  it("starts publishing immediately, runs it once, and shows the result", async () => {
     const outcome = Promise.withResolvers<PublishedBatch[]>();
     const authors: Author[] = [];
     const lines: string[] = [];
@@ -152,7 +152,7 @@ describeOnBoth("the console's state of publishing", (startChain) => {
   const fresh = freshRegistry(startChain);
   const folder = temporaryFolder();
 
-  it("shows the chain, the stores and the keys, and the error code of a part that does not answer", async () => {
+  it("shows the chain, the stores and the keys, and an error code for each part that does not respond", async () => {
     const databases = await freshDatabases();
     const config = {
       ...{ rpcUrl: fresh.rpcUrl, contract: fresh.contract, chainId: fresh.chainId, confirmations: 1 },

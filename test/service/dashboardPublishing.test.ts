@@ -18,7 +18,7 @@ interface Batch {
   cost: string | null;
 }
 
-describeOnEachDatabase("the dashboard's calls about publishing", (service) => {
+describeOnEachDatabase("the dashboard's publishing operations", (service) => {
   const rootOf = (digit: number) => digit.toString(16).repeat(64).slice(0, 64);
   const addUsers = async (partner: TestPartner, count: number): Promise<TestUser[]> => {
     const users = await Promise.all(Array.from({ length: count }, () => service.createUser(partner)));
@@ -52,7 +52,7 @@ describeOnEachDatabase("the dashboard's calls about publishing", (service) => {
     return { partner, call, list, get };
   };
 
-  it("divide the gas and cost of a batch among its partners by their users, and show each only its part", async () => {
+  it("divide a batch's gas and cost among its partners by users, and show each partner only its share", async () => {
     const [one, two] = [await staffOf("One"), await staffOf("Two")];
     const [first, second] = [await addUsers(one.partner, 2), await addUsers(two.partner, 1)];
     const root = rootOf(1);
@@ -72,7 +72,7 @@ describeOnEachDatabase("the dashboard's calls about publishing", (service) => {
     expect(await bystander.get()).to.deep.equal({ days: [], pending: { waiting: 0, undecided: 0, ready: 0 } });
   });
 
-  it("show a batch that is not confirmed without gas and cost, also after a reorganization", async () => {
+  it("show an unconfirmed batch without gas and cost, even after a reorganization", async () => {
     const own = await staffOf("Reorganized");
     const users = await addUsers(own.partner, 1);
     const root = rootOf(2);
@@ -88,7 +88,7 @@ describeOnEachDatabase("the dashboard's calls about publishing", (service) => {
     expect((await own.get()).days).to.deep.equal([]);
   });
 
-  it("count a user in the batch that gave the root, if another publisher was faster", async () => {
+  it("count a user in the batch that gave the user's root, even if another publisher sent it", async () => {
     const own = await staffOf("Overtaken");
     const users = await addUsers(own.partner, 2);
     await service.publications.markSubmitted("us-west-2", rootOf(3), idsOf(users), service.context.now());
@@ -106,7 +106,7 @@ describeOnEachDatabase("the dashboard's calls about publishing", (service) => {
     expect((await own.get()).days.map(({ users: count }) => count)).to.deep.equal([2]);
   });
 
-  it("page batches, the newest first, and refuse a made-up cursor", async () => {
+  it("list batches page by page, newest first, and refuse a made-up cursor", async () => {
     const own = await staffOf("Paged");
     const users = await addUsers(own.partner, 3);
     for (const [i, user] of users.entries()) {
@@ -129,7 +129,7 @@ describeOnEachDatabase("the dashboard's calls about publishing", (service) => {
       expect((await own.call("/v1/dashboard/publishing/listBatches", { after })).status, after).to.equal(400);
   });
 
-  it("sum users and costs day by day", async () => {
+  it("add up users and costs by day", async () => {
     const own = await staffOf("Daily");
     const users = await addUsers(own.partner, 3);
     await publish(rootOf(8), users.slice(0, 2));

@@ -69,12 +69,12 @@ describe("the service's databases", () => {
   }
 
   describe("migrations", () => {
-    it("prevent a start while they are missing, and name the command that runs them", async () => {
+    it("prevent a start if they are missing, and name the command that runs them", async () => {
       const config = await configOf({ DATABASE_URL: await freshDatabaseUrl() });
       await expectRefused(config, "SCHEMA_OUTDATED", /0 of the \d+ migrations.*keyroot migrate/);
     });
 
-    it("allow a start after they ran, and can run again without effect", async () => {
+    it("allow a start after they have run, and have no effect if they run again", async () => {
       const url = await freshDatabaseUrl();
       await migrate(url, url);
       const running = await startService(await configOf({ DATABASE_URL: url }));
@@ -82,7 +82,7 @@ describe("the service's databases", () => {
       await running.close();
     });
 
-    it("prevent a start while they are missing in one region's database", async () => {
+    it("prevent a start if they are missing in one region's database", async () => {
       const [home, west] = [await freshDatabaseUrl(), await freshDatabaseUrl()];
       await migrate(home);
       const config = await configOf({ DATABASE_URL: home, DATABASE_URL_US_WEST_2: west });
@@ -91,7 +91,7 @@ describe("the service's databases", () => {
       await (await startService(config)).close();
     });
 
-    it("of a newer version allow a start until one requires a newer version", async () => {
+    it("of a newer version allow a start until one of them requires a newer version", async () => {
       const url = await freshDatabaseUrl();
       await migrate(url);
       const config = await configOf({ DATABASE_URL: url });
@@ -115,7 +115,7 @@ describe("the service's databases", () => {
       await expectRefused(config, "SCHEMA_OUTDATED", /requires a version of Keyroot with/);
     });
 
-    it("wait only briefly for a locked table, and try again, so that requests continue", async () => {
+    it("wait only briefly for a locked table and retry, so that requests continue", async () => {
       const url = await freshDatabaseUrl();
       await migrate(url);
       await using cleanup = new AsyncDisposableStack();
@@ -136,7 +136,7 @@ describe("the service's databases", () => {
       await migrated;
     });
 
-    it("of a different program prevent a start", async () => {
+    it("prevent a start if they belong to a different program", async () => {
       const url = await freshDatabaseUrl();
       await migrate(url);
       await runAt(url, "UPDATE drizzle.__drizzle_migrations SET hash = 'other'");
@@ -147,7 +147,7 @@ describe("the service's databases", () => {
       );
     });
 
-    it("only add, or insert the version that they require", async () => {
+    it("only add objects, or insert the version that they require", async () => {
       const folder = join(project, DATABASE, "migrations");
       const names = (await readdir(folder)).filter((name) => name.endsWith(".sql")).sort();
       const all = await Promise.all(names.map((name) => readFile(join(folder, name), "utf8")));
@@ -207,14 +207,14 @@ describe("the service's databases", () => {
     });
   });
 
-  it("prevent a start while they are unreachable, without their password in any error", async () => {
+  it("prevent a start while they are unreachable, with errors that contain no password", async () => {
     const config = await configOf({ DATABASE_URL: "postgres://user:hidden-word@127.0.0.1:1/none" });
     const error = (await failure(startService(config))) as Error;
     for (let reason: unknown = error; reason instanceof Error; reason = reason.cause)
       expect(`${reason.message}${reason.stack ?? ""}`).not.to.include("hidden-word");
   });
 
-  it("fail only the transaction whose connection ends between two statements", async () => {
+  it("fail only the transaction whose connection breaks between two statements", async () => {
     const url = await freshDatabaseUrl();
     await using databases = await openDatabases({ url });
     const interrupted = databases.home.transaction(async (transaction) => {
@@ -237,7 +237,7 @@ describe("the service's databases", () => {
     });
     after(() => rm(pglite, { recursive: true }));
 
-    it("keeps the data after the service has ended", async () => {
+    it("keeps the data after the service ends", async () => {
       const options = { url: undefined, folder: pglite };
       let bizID: string;
       {
@@ -275,7 +275,7 @@ describe("the service's databases", () => {
   });
 
   describe("PGlite's image", () => {
-    it("is saved by the first database, opens later ones, and is replaced if it is incomplete", async () => {
+    it("is saved by the first database, opens later databases, and is replaced if it is incomplete", async () => {
       const path = join(folder.path, "cache", "image");
       const images: (Blob | File | undefined)[] = [];
       const create = (options: PGliteOptions) => {

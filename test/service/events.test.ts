@@ -54,7 +54,7 @@ describeOnEachDatabase("events", (service) => {
     expectProblem(await service.post(PATH, { after }, { token: of.jwt }), [status, code]);
   };
 
-  it("are listed in order, with the changed data", async () => {
+  it("are listed in order with the changed data", async () => {
     const user = await service.createUser(partner);
     const { events: listed } = await list();
     expect(listed.map(({ type }) => type)).to.deep.equal(["user.created", "refreshToken.created"]);
@@ -65,7 +65,7 @@ describeOnEachDatabase("events", (service) => {
     expect(JSON.stringify(listed)).not.to.include(user.refreshToken);
   });
 
-  it("are listed once each, in pages of any size, and again from the same cursor", async () => {
+  it("are listed once each with any page size, and again from the same cursor", async () => {
     for (let i = 0; i < 7; i++) await record();
     const { events: all, cursor } = await list();
     expect(all).to.have.length(7);
@@ -85,22 +85,22 @@ describeOnEachDatabase("events", (service) => {
     for (let i = 0; i < 2; i++) expect((await list({ after: cursor })).events).to.have.length(1);
   });
 
-  it("of one partner are not listed for another one, also with its cursor", async () => {
+  it("are not listed for another partner, even with the first partner's cursor", async () => {
     await record();
     const other = await service.createPartner();
     expect((await listOf(service, other)()).events).to.deep.equal([]);
     await refused((await list()).cursor, "CURSOR_UNKNOWN", other);
   });
 
-  describe("after a cursor", () => {
-    it("that is not one are refused", async () => {
+  describe("events after a cursor", () => {
+    it("are refused if the cursor is malformed", async () => {
       const { cursor } = await list();
       const { read } = decode(cursor);
       const wrong = ["e30", "a", encodeCursor([]), encodeCursor({ seen: -1, read }), encodeCursor({ seen: 1 })];
       for (const after of [...wrong, encodeCursor({ seen: 1, read, more: 1 })]) await refused(after, "FIELD_INVALID");
     });
 
-    it("with any values are refused or listed, and are never another partner's", async () => {
+    it("are refused or listed for any cursor values, and are never another partner's events", async () => {
       const other = await service.createPartner();
       await recordChange(service.databases.home, SERVICE, suspension(other));
       for (let i = 0; i < 3; i++) await record();
@@ -131,7 +131,7 @@ describeOnEachDatabase("events", (service) => {
       await fc.assert(property, { numRuns: 300 });
     });
 
-    it("from the future of the database are refused", async () => {
+    it("are refused if the cursor is from the database's future", async () => {
       await record();
       const cursor = decode((await list()).cursor);
       const { home } = cursor.read;
@@ -140,7 +140,7 @@ describeOnEachDatabase("events", (service) => {
       await refused(encodeCursor({ ...cursor, read: { home: future } }), "CURSOR_UNKNOWN");
     });
 
-    it("whose event was lost are refused, also when newer transactions have ended", async () => {
+    it("are refused if the cursor's event was lost, even after newer transactions have ended", async () => {
       for (let i = 0; i < 2; i++) await record();
       const { events: listed, cursor } = await list();
       // As after a restore to an earlier state.
@@ -150,7 +150,7 @@ describeOnEachDatabase("events", (service) => {
       expect((await list()).events).to.have.length(4);
     });
 
-    it("of a dump that was restored in another server are listed again after keyroot migrate, from the start", async () => {
+    it("are listed from the start if a dump was restored in another server and keyroot migrate ran", async () => {
       for (let i = 0; i < 3; i++) await record();
       const { events: listed, cursor } = await list();
       const { home } = service.databases;
@@ -166,7 +166,7 @@ describeOnEachDatabase("events", (service) => {
       await refused(cursor, "CURSOR_UNKNOWN");
     });
 
-    it("whose event was deleted because of its age are listed, unless unread ones may have been deleted, too", async () => {
+    it("are listed after an old event was deleted, unless unread events may also have been deleted", async () => {
       await record();
       const { cursor } = await list();
       const all = await service.databases.home.select().from(events);
@@ -192,7 +192,7 @@ describeOnEachDatabase("events", (service) => {
   });
 });
 
-describe("events of transactions that overlap", () => {
+describe("events of overlapping transactions", () => {
   const service = serviceOnPostgres();
   const second = new TestService();
   let partner: TestPartner;
@@ -218,7 +218,7 @@ describe("events of transactions that overlap", () => {
     };
   }
 
-  it("are not skipped if the earlier one commits last", async () => {
+  it("are not skipped if the earlier transaction commits last", async () => {
     const list = listOf(service, partner);
     const { cursor } = await list();
     const early = await open(1);
@@ -233,7 +233,7 @@ describe("events of transactions that overlap", () => {
     expect(listed.map(({ at }) => at)).to.deep.equal([1, 2]);
   });
 
-  it("are listed when the earlier one is rolled back", async () => {
+  it("are listed when the earlier transaction is rolled back", async () => {
     const list = listOf(service, partner);
     const [early, late] = [await open(1), await open(2)];
     await late.commit();
@@ -242,7 +242,7 @@ describe("events of transactions that overlap", () => {
     expect((await list()).events.map(({ at }) => at)).to.deep.equal([2]);
   });
 
-  it("are listed exactly once by a reader that polls two replicas while many are written", async () => {
+  it("are listed exactly once to a reader that polls two replicas during many writes", async () => {
     const readers = [listOf(service, partner), listOf(second, partner)];
     const seen: string[] = [];
     const state = { isWriting: true };
@@ -287,7 +287,7 @@ describe("events of several databases", () => {
     await databases[Symbol.asyncDispose]();
   });
 
-  it("are listed together by their time, with a position in each database", async () => {
+  it("are listed together by time, with a position in each database", async () => {
     const { home, regions } = databases;
     const places = [home, regions["us-west-2"], regions["eu-west-1"]];
     for (let at = 0; at < 9; at++) {

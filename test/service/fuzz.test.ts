@@ -27,9 +27,9 @@ describeOnEachDatabase("hostile requests", (service) => {
     tenant = await createTenant(service);
   });
 
-  describe("bodies", () => {
+  describe("request bodies", () => {
     for (const operation of OPERATIONS) {
-      it(`for ${operation.path}, valid and invalid by its schema, never cause an internal error`, async () => {
+      it(`for ${operation.path} cause no internal error, whether valid or invalid`, async () => {
         const token = tenant.tokens[operation.tag];
         const carried = token === undefined ? {} : { token };
         const statuses = new Set<number>();
@@ -53,7 +53,7 @@ describeOnEachDatabase("hostile requests", (service) => {
       });
     }
 
-    it("that are not text never cause an internal error", async () => {
+    it("that are not text cause no internal error", async () => {
       for (const operation of OPERATIONS) {
         const token = tenant.tokens[operation.tag] ?? "none";
         for (const bytes of [
@@ -71,7 +71,7 @@ describeOnEachDatabase("hostile requests", (service) => {
       }
     });
 
-    it("with a token anywhere never cause an error that contains part of it", async () => {
+    it("with a token at any place cause no error that contains a part of the token", async () => {
       const { bizID, refreshToken } = tenant.partner;
       const bodies = [
         `{"biz_id":"${bizID}","token":"${refreshToken}`,
@@ -102,7 +102,7 @@ describeOnEachDatabase("hostile requests", (service) => {
     });
   });
 
-  describe("Idempotency-Key", () => {
+  describe("the Idempotency-Key", () => {
     const idempotent = OPERATIONS.filter((operation) => operation.idempotent);
 
     it("is accepted by the operations that create partners, tokens and secrets", () => {
@@ -117,7 +117,7 @@ describeOnEachDatabase("hostile requests", (service) => {
     });
 
     for (const operation of idempotent) {
-      it(`of any kind for ${operation.path} never causes an internal error`, async () => {
+      it(`of any form causes no internal error in ${operation.path}`, async () => {
         const token = tenant.tokens[operation.tag] ?? "";
         const key = fc.oneof(
           fc.stringMatching(/^[\x20-\x7e]{0,140}$/),
@@ -145,7 +145,7 @@ describe("hostile HTTP", () => {
   });
 
   describe("content types", () => {
-    it("of any kind are rejected or read as JSON, without an internal error", async () => {
+    it("of any form are rejected or read as JSON, without an internal error", async () => {
       const type = fc.oneof(
         fc.stringMatching(/^[\x20-\x7e]{1,60}$/),
         fc.constantFrom(
@@ -171,7 +171,7 @@ describe("hostile HTTP", () => {
   });
 
   describe("paths and methods", () => {
-    it("that do not exist are rejected as unknown operations", async () => {
+    it("are rejected as unknown operations if they do not exist", async () => {
       for (const path of [
         "/v1",
         "/v1/authdBizSrv/users/delete",
@@ -184,7 +184,7 @@ describe("hostile HTTP", () => {
         expectProblem(await service.post(path, {}), [404, "OPERATION_UNKNOWN"]);
     });
 
-    it("that are malformed are rejected", async () => {
+    it("are rejected if they are malformed", async () => {
       for (const path of ["/v1/%zz", "/%", "/%c0%ae", `/${"x".repeat(9000)}`, "/v1/public/auth/jwt%00"]) {
         const answer = await service.post(path, {});
         expectProblem(answer);
@@ -234,7 +234,7 @@ describe("hostile HTTP", () => {
       ],
     ];
     for (const [what, request] of requests) {
-      it(`${what}: rejected with a problem`, async () => {
+      it(`are rejected with a problem document: ${what}`, async () => {
         const text = await sendRaw(service.url, request);
         expect(statusOf(text), text).to.be.within(400, 499);
         expect(text).not.to.match(/node_modules|\bat .*:\d+:\d+/);
@@ -242,11 +242,11 @@ describe("hostile HTTP", () => {
       });
     }
 
-    it("a tunnel: the connection is closed", async () => {
+    it("are not forwarded for a CONNECT request, whose connection is closed", async () => {
       expect(await sendRaw(service.url, `CONNECT elsewhere.test:443 HTTP/1.1\r\n${close}\r\n`)).to.equal("");
     });
 
-    it("at random never cause an internal error, and the service continues", async () => {
+    it("cause no internal error if they are random, and the service continues", async () => {
       const line = fc.string({ unit: "binary", maxLength: 40 });
       const request = fc.tuple(
         fc.constantFrom("GET /", "POST /v1/public/auth/jwt", "PUT /%", "", "\0"),

@@ -24,7 +24,7 @@ const lost = (called: number, returned: number, value: Value): Register =>
 const read = (called: number, returned: number, value: Value): Register => at(called, returned, "read", value);
 
 describe("linearize", () => {
-  it("accepts histories of a register that a sequence explains", () => {
+  it("accepts histories of a register that some sequence explains", () => {
     for (const history of [
       [],
       [write(0, 1, 1), read(2, 3, 1)],
@@ -52,7 +52,7 @@ describe("linearize", () => {
       expect(linearize(history, register)).to.equal(undefined);
   });
 
-  it("agrees with a search of all orders on random histories", () => {
+  it("gives the same result as a search of all orders, for random histories", () => {
     const operation = fc.tuple(
       fc.nat(6),
       fc.integer({ min: 0, max: 4 }),
@@ -120,7 +120,7 @@ describe("the model of a user's key", () => {
   const pending: KeyOutput = { result: "registered", state: "pending" };
   const refused: KeyOutput = { result: "refused" };
 
-  it("allows one key, its removal, and another one", () => {
+  it("allows one key, its removal, and a second key", () => {
     expect(
       isAllowed(
         registers("a", pending),

@@ -47,7 +47,7 @@ describe("the publisher's lease", () => {
     await first.release();
   });
 
-  it("expires without renewals, and then rejects writes of the old holder", async () => {
+  it("expires without renewals, and then rejects the old holder's writes", async () => {
     const first = await hold(-1);
     const second = await hold();
     const write = (fenced: Fenced) =>
@@ -59,7 +59,7 @@ describe("the publisher's lease", () => {
     await first.release();
   });
 
-  it("rejects writes of a holder after a restore, although its fence number repeats", async () => {
+  it("rejects a holder's writes after a restore, although its fencing token repeats", async () => {
     const lease = await hold();
     // As a backup from before the lease was taken.
     await databases.home.update(publisherLeases).set({ fence: 0, holder: randomUUID(), until: new Date(0) });

@@ -41,7 +41,7 @@ describe("MinuteLimit", () => {
     return count;
   }
 
-  it("is exact for one replica, and begins again after a minute", async () => {
+  it("is exact for one replica, and restarts after a minute", async () => {
     for (const share of [undefined, sharedCount().share]) {
       const limit = new MinuteLimit(LIMIT, share);
       for (let minute = 0; minute < 3; minute++) {
@@ -51,7 +51,7 @@ describe("MinuteLimit", () => {
     }
   });
 
-  it("is exact to a tenth for each of several replicas, minute by minute", async () => {
+  it("is exact to a tenth for each of several replicas in every minute", async () => {
     for (const size of [2, 3, 5]) {
       const { share } = sharedCount();
       const replicas = Array.from({ length: size }, () => new MinuteLimit(LIMIT, share));
@@ -62,7 +62,7 @@ describe("MinuteLimit", () => {
     }
   });
 
-  it("accepts an address that stays below the limit in every minute, whenever its requests are reported", async () => {
+  it("accepts an address that stays below the limit in every minute, whenever its requests are shared", async () => {
     const { share } = sharedCount();
     const replicas = [new MinuteLimit(LIMIT, share), new MinuteLimit(LIMIT, share)];
     for (let i = 0; i < 10 * LIMIT; i++) {
@@ -74,13 +74,13 @@ describe("MinuteLimit", () => {
     }
   });
 
-  it("reports at most ten times a minute, and no request over the limit", async () => {
+  it("shares a count at most ten times per minute, and no request over the limit", async () => {
     const { share, reports } = sharedCount();
     await accepted(50 * LIMIT, [new MinuteLimit(LIMIT, share)]);
     expect(reports).to.deep.equal(Array.from({ length: 10 }, () => STEP));
   });
 
-  it("reports one count at a time, and meanwhile limits by the local count", async () => {
+  it("shares one count at a time, and uses the local count in the meantime", async () => {
     let [reports, pending] = [0, 0];
     const share: ShareCount = () => {
       reports++;
@@ -91,12 +91,12 @@ describe("MinuteLimit", () => {
     expect([reports, pending]).to.deep.equal([1, 1]);
   });
 
-  it("limits by its own count if reports fail, or the address is not shared", async () => {
+  it("uses its own count if sharing fails or the address is not shared", async () => {
     for (const share of [() => Promise.reject(new Error("no database")), () => Promise.resolve(undefined)])
       expect(await accepted(3 * LIMIT, [new MinuteLimit(LIMIT, share)])).to.equal(LIMIT);
   });
 
-  it("states what remains, and when it begins again", () => {
+  it("reports the remaining requests and the time until the limit resets", () => {
     const limit = new MinuteLimit(2);
     expect(limit.exceeded(ADDRESS)).to.equal(undefined);
     expect(limit.count(ADDRESS)).to.deep.equal({ limit: 2, remaining: 1, resetSeconds: 60, exceeded: false });

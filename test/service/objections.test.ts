@@ -56,12 +56,12 @@ function serviceWithHold(holdOnConflict: boolean): TestService {
   return serviceOnPostgres({ holdPeriodMs: HOLD_MS, holdOnConflict });
 }
 
-describe("time to object", () => {
+describe("the hold period", () => {
   const service = serviceWithHold(false);
   const { user, register, withdraw, discard, approve, record, ofPartner, events, isPublished } = actionsOf(service);
 
   describe("a registered key", () => {
-    it("is not published before its time, which every response with the key states", async () => {
+    it("is not published before its hold period ends, which every response with the key states", async () => {
       const before = Date.now();
       const { body } = await register();
       expect(body["hold_ends_at"]).to.be.within(before + HOLD_MS, Date.now() + HOLD_MS);
@@ -72,7 +72,7 @@ describe("time to object", () => {
       expect(await record()).to.include({ state: "pending" });
     });
 
-    it("waits as long at a replica whose clock is wrong", async () => {
+    it("waits equally long at a replica whose clock is wrong", async () => {
       const before = Date.now();
       service.ahead = -2 * HOLD_MS;
       const { body } = await register();
@@ -81,7 +81,7 @@ describe("time to object", () => {
       expect(taken.map(({ userID }) => userID)).not.to.include(user().userID);
     });
 
-    it("is published afterwards, and then has no such time", async () => {
+    it("is published after its hold period, whose end responses then omit", async () => {
       await register();
       service.ahead = HOLD_MS + 1000;
       expect(await isPublished()).to.equal(true);
@@ -90,7 +90,7 @@ describe("time to object", () => {
         .and.not.have.property("hold_ends_at");
     });
 
-    it("counts for a publisher only when its time is over", async () => {
+    it("is counted by the publisher only after its hold period", async () => {
       await isPublished();
       const count = () => countPublishable(service.databases, "us-west-2", { now: Date.now() + service.ahead });
       const before = await count();
@@ -105,8 +105,8 @@ describe("time to object", () => {
     ["the user", withdraw, "withdrawn"],
     ["the partner", discard, "discarded"],
   ] as const) {
-    describe(`${event} by ${who}`, () => {
-      it("a pending key is gone, is never published, and another one can be registered", async () => {
+    describe(`the removal of a key by ${who}`, () => {
+      it("removes a pending key, which is never published, so that the user can register another key", async () => {
         await register(THIEFS);
         const { status, body } = await remove(THIEFS_ID);
         expect([status, body]).to.deep.equal([
@@ -119,7 +119,7 @@ describe("time to object", () => {
         expect((await register()).body).to.include({ state: "pending" });
       });
 
-      it("a key registered afterwards waits again, and its event says so", async () => {
+      it("starts a new hold period for the next key, whose event mentions the removal", async () => {
         await register(THIEFS);
         await remove(THIEFS_ID);
         const removed = Date.now();
@@ -132,7 +132,7 @@ describe("time to object", () => {
         ]);
       });
 
-      it("repeating the request has no effect", async () => {
+      it("has no effect if the request is repeated", async () => {
         await register();
         const answers = [await remove(), await remove()];
         expect(answers.map(({ status, text }) => [status, text])).to.deep.equal(
@@ -141,13 +141,13 @@ describe("time to object", () => {
         expect(await events()).to.have.length(2);
       });
 
-      it("a key with another id stays", async () => {
+      it("does not remove a key with a different id", async () => {
         await register();
         expectProblem(await remove(THIEFS_ID), [404, "PUBLIC_KEY_UNKNOWN"]);
         expect(await record()).to.include({ state: "pending", key_id: OWN_ID });
       });
 
-      it("is not possible once the key is submitted or published", async () => {
+      it("is refused once the key is submitted or published", async () => {
         await register();
         service.ahead = HOLD_MS + 1000;
         await isPublished();
@@ -186,13 +186,13 @@ describe("time to object", () => {
       ]);
     });
 
-    it("is recorded once, however often it is offered", async () => {
+    it("is recorded once, even if it is offered often", async () => {
       await register(THIEFS);
       for (let i = 0; i < 5; i++) await register();
       expect(await events()).to.have.length(2);
     });
 
-    it("is refused without a time of publication once the registered one is submitted", async () => {
+    it("is refused without a publication time once the registered key is submitted", async () => {
       await register(THIEFS);
       service.ahead = HOLD_MS + 1000;
       await isPublished();
@@ -203,14 +203,14 @@ describe("time to object", () => {
       expect(await events()).to.have.length(2);
     });
 
-    it("is recorded up to ten times, so that a flood of keys fills no table", async () => {
+    it("is recorded at most ten times, so that a flood of keys does not fill the table", async () => {
       await register(THIEFS);
       for (let i = 0; i < 12; i++) await register(generateKeyPair());
       expect((await record())["conflicting_keys"]).to.have.length(10);
       expect(await events()).to.have.length(11);
     });
 
-    it("does not delay the registered one", async () => {
+    it("does not delay the registered key", async () => {
       await register(THIEFS);
       await register();
       service.ahead = HOLD_MS + 1000;
@@ -218,7 +218,7 @@ describe("time to object", () => {
     });
   });
 
-  it("is for the partner's own users only", async () => {
+  it("is available only to the partner's own users", async () => {
     await register();
     const { jwt: token } = await service.createPartner();
     for (const operation of ["get", "discard", "approve"]) {
@@ -229,7 +229,7 @@ describe("time to object", () => {
   });
 });
 
-describe("time to object, held on conflict", () => {
+describe("the hold period with holdOnConflict", () => {
   const service = serviceWithHold(true);
   const { register, withdraw, discard, approve, record, events, isPublished } = actionsOf(service);
   const afterHold = () => {
@@ -237,12 +237,12 @@ describe("time to object, held on conflict", () => {
     return isPublished(true);
   };
 
-  it("publishes a key without conflict when its time is over", async () => {
+  it("ends with the publication of a key without a conflict", async () => {
     await register();
     expect(await afterHold()).to.equal(true);
   });
 
-  it("does not publish a key until the partner approves it, if another one was offered", async () => {
+  it("does not publish a key with a conflict until the partner approves it", async () => {
     await register();
     const refused = await register(THIEFS);
     expect(refused.body).to.include({ state: "pending", hold_ends_at: null });
@@ -256,14 +256,14 @@ describe("time to object, held on conflict", () => {
     expect(await events()).to.deep.include(["approved", OWN_ID, false]);
   });
 
-  it("does not shorten the time to object by an approval", async () => {
+  it("is not shortened by an approval", async () => {
     await register();
     await register(THIEFS);
     await approve();
     expect(await isPublished(true)).to.equal(false);
   });
 
-  it("keeps the conflict across a withdrawal: a different key then waits for the partner, too", async () => {
+  it("keeps the conflict after a withdrawal, so that a different key also waits for the partner", async () => {
     await register(THIEFS);
     await withdraw(THIEFS_ID);
     expect((await register()).body).to.include({ hold_ends_at: null });
@@ -272,13 +272,13 @@ describe("time to object, held on conflict", () => {
     expect(await isPublished(true)).to.equal(true);
   });
 
-  it("has no conflict if the same key is registered again", async () => {
+  it("causes no conflict if the same key is registered again", async () => {
     await register();
     await withdraw();
     expect((await register()).body["hold_ends_at"]).to.be.a("number");
   });
 
-  it("has no conflict after the partner discarded a key", async () => {
+  it("causes no conflict after the partner discarded a key", async () => {
     await register(THIEFS);
     await register();
     await discard(THIEFS_ID);
@@ -286,7 +286,7 @@ describe("time to object, held on conflict", () => {
     expect(await record()).to.deep.include({ conflicting_keys: [] });
   });
 
-  it("has a new conflict if a key for which the partner decided is withdrawn, and another one is registered", async () => {
+  it("causes a new conflict if a decided key is withdrawn and another key is registered", async () => {
     await register(THIEFS);
     await register();
     await discard(THIEFS_ID);
@@ -300,7 +300,7 @@ describe("time to object, held on conflict", () => {
     expect(await afterHold()).to.equal(false);
   });
 
-  it("has no new conflict by a key about which the partner has decided", async () => {
+  it("causes no new conflict for a key about which the partner has decided", async () => {
     await register();
     await register(THIEFS);
     await approve();

@@ -51,7 +51,7 @@ describeOnEachDatabase("proof of possession", (service) => {
       expect(body["expires"]).to.be.within(before + 5 * MINUTE, Date.now() + 5 * MINUTE);
     });
 
-    it("can be answered for 5 minutes, and not longer", async () => {
+    it("can be answered for 5 minutes, but not later", async () => {
       service.stopClock();
       const [late, inTime] = [await challengeFor(), await challengeFor()];
       service.ahead = 5 * MINUTE - 5000;
@@ -64,7 +64,7 @@ describeOnEachDatabase("proof of possession", (service) => {
       expect(other.nonce).not.to.deep.equal(inTime.nonce);
     });
 
-    it("can be answered once: a wrong response uses it up", async () => {
+    it("can be answered once, so that even a wrong response uses it up", async () => {
       const statement = await challengeFor();
       const wrong = bodyOf(statement, new Uint8Array(32));
       expectProblem(await service.post(REGISTER, wrong, { token: user.jwt }), [400, "POSSESSION_REFUSED"]);
@@ -72,7 +72,7 @@ describeOnEachDatabase("proof of possession", (service) => {
       expect((await answer(await challengeFor())).status).to.equal(200);
     });
 
-    it("replaces the oldest of three open ones", async () => {
+    it("replaces the oldest of three open challenges", async () => {
       const [oldest, second] = [await challengeFor(), await challengeFor()];
       for (let i = 0; i < 2; i++) {
         service.ahead += 1000;
@@ -82,7 +82,7 @@ describeOnEachDatabase("proof of possession", (service) => {
       expect((await answer(second)).status).to.equal(200);
     });
 
-    it("is not made for a user who has a key: the same key needs none, another one is rejected", async () => {
+    it("is not made for a user with a key: the same key needs none, and a different key is rejected", async () => {
       await service.registerKey(user, KEYS);
       const same = await service.done(CHALLENGE, keyFieldsOf(KEYS), { token: user.jwt });
       expect(same).to.deep.equal({ user_id: user.userID, state: "pending" });
@@ -100,7 +100,7 @@ describeOnEachDatabase("proof of possession", (service) => {
       for (let i = 0; i < 12; i++) expect((await service.registerKey(other, KEYS)).status).to.equal(200);
     });
 
-    it("leaves neither a private key nor a response in the database, and is deleted when it is used or expired", async () => {
+    it("leaves no private key or response in the database, and is deleted after its use or expiry", async () => {
       const [used, open] = [await challengeFor(), await challengeFor(OTHER_KEYS)];
       const response = provePossession(used, KEYS.privateKey);
       const rowsOf = async () =>
@@ -127,7 +127,7 @@ describeOnEachDatabase("proof of possession", (service) => {
       expect(await stateOf()).to.equal("unregistered");
     });
 
-    it("requires challenge and response together", async () => {
+    it("requires the challenge and the response together", async () => {
       const { challenge, response, ...key } = bodyOf(await challengeFor(), new Uint8Array(32));
       for (const half of [{ challenge }, { response }]) {
         const refused = await service.post(REGISTER, { ...key, ...half }, { token: user.jwt });
@@ -148,7 +148,7 @@ describeOnEachDatabase("proof of possession", (service) => {
   });
 });
 
-describe("a registration of a key that the registrant does not hold", () => {
+describe("the registration of a key that the registrant does not possess", () => {
   const service = serviceOnPostgres();
   let partner: Partner;
   before(async () => {
@@ -157,7 +157,7 @@ describe("a registration of a key that the registrant does not hold", () => {
   const open = () => AppSession.open(service.url, partner, service.databases);
 
   for (const [kind, prepare] of Object.entries(FALSE_REGISTRATIONS)) {
-    it(`is refused: ${kind}`, async () => {
+    it(`is refused ${kind}`, async () => {
       const attacker = await open();
       const attempt = await prepare({ attacker, victim: await open() });
       for (let i = 0; i < 3; i++) {
@@ -168,7 +168,7 @@ describe("a registration of a key that the registrant does not hold", () => {
     });
   }
 
-  it("succeeds for the holder, so that the refusals above have the reason that they should", async () => {
+  it("succeeds for the possessor, so that the refusals above have the intended reason", async () => {
     const session = await open();
     expect((await session.registerHonestly(session.own)).body).to.include({ possession: "proven" });
   });
@@ -188,7 +188,7 @@ describe("optional proof of possession", () => {
     expect(await service.done(RECORD, {}, { token: user.jwt })).to.include({ possession: "unproven" });
   });
 
-  it("marks a key with a response as proven, and refuses a wrong one", async () => {
+  it("marks a key with a response as proven, and refuses a wrong response", async () => {
     const user = await service.createUser(partner);
     const wrong = { ...keyFieldsOf(KEYS), challenge: "A".repeat(43) + "=", response: "A".repeat(43) + "=" };
     expectProblem(await service.post(REGISTER, wrong, { token: user.jwt }), [400, "POSSESSION_REFUSED"]);
@@ -196,8 +196,8 @@ describe("optional proof of possession", () => {
   });
 });
 
-describe("challenges of two replicas", () => {
-  it("are answered at the other replica", async () => {
+describe("a challenge of one replica", () => {
+  it("can be answered at another replica", async () => {
     const url = await freshDatabaseUrl();
     await using cleanup = new AsyncDisposableStack();
     const replicas = [new TestService(), new TestService()] as const;

@@ -45,7 +45,7 @@ describe("the files for Prometheus and Grafana", () => {
     return closing(await startService({ ...config, databaseFolder: null }));
   }
 
-  it("have alerts that promtool accepts, and that only faults raise", async () => {
+  it("have alerts that promtool accepts and that only faults raise", async () => {
     const promtool = findProgram("promtool");
     await run(promtool, ["check", "rules", ALERTS]);
     const tests = await readFile(join(import.meta.dirname, "alerts.promtest.yml"), "utf8");
@@ -55,7 +55,7 @@ describe("the files for Prometheus and Grafana", () => {
     expect(stdout).to.include("SUCCESS");
   });
 
-  it("have alerts that docs/monitoring.md lists", async () => {
+  it("have only alerts that docs/monitoring.md lists", async () => {
     const names = Array.from((await readFile(ALERTS, "utf8")).matchAll(/alert: (\w+)/g), ([, name]) => name);
     const listed = Array.from(
       (await readPage("docs/monitoring.md")).matchAll(/^\| `(Keyroot\w+)`/gm),
@@ -64,7 +64,7 @@ describe("the files for Prometheus and Grafana", () => {
     expect(listed).to.deep.equal(names);
   });
 
-  it("have a dashboard whose every expression Prometheus evaluates over the service's metrics", async () => {
+  it("have a dashboard whose expressions Prometheus evaluates with the service's metrics", async () => {
     const service = await start();
     const port = await freePort();
     const config = join(folder.path, "prometheus.yml");

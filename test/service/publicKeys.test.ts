@@ -42,7 +42,7 @@ describeOnEachDatabase("public keys", (service) => {
   });
 
   describe("a record", () => {
-    it("of a new user is unregistered, without a key", async () => {
+    it("of a new user is unregistered and has no key", async () => {
       const body = await record();
       expect(Object.keys(body).sort()).to.deep.equal([...USER_FIELDS, "conflicting_keys", "state"].sort());
       expect(body).to.include({ user_id: user.userID, region: "eu-west-1", state: "unregistered" });
@@ -74,20 +74,20 @@ describeOnEachDatabase("public keys", (service) => {
   });
 
   describe("registration", () => {
-    it("returns the record", async () => {
+    it("returns the key's record", async () => {
       const answer = await register(KEYS);
       expect(answer.status).to.equal(200);
       expect(answer.body).to.deep.equal(await record());
     });
 
-    it("of the same key again has no effect", async () => {
+    it("has no effect if the same key is registered again", async () => {
       const { text } = await register(KEYS);
       service.ahead = 60_000;
       const again = await register(KEYS);
       expect([again.status, again.text]).to.deep.equal([200, text]);
     });
 
-    it("of a different key is rejected, and the first key remains", async () => {
+    it("is rejected for a different key, and the first key remains", async () => {
       await register(KEYS);
       expectProblem(await register(OTHER_KEYS), [409, "PUBLIC_KEY_REGISTERED"]);
       expect(await record()).to.include(KEY);
@@ -119,7 +119,7 @@ describeOnEachDatabase("public keys", (service) => {
       ["an additional user id", { ...KEY, user_id: "y".repeat(32) }, "FIELD_UNKNOWN"],
     ];
     for (const [what, key, code] of refusals) {
-      it(`rejects ${what}: ${code}`, async () => {
+      it(`rejects ${what} with ${code}`, async () => {
         for (const path of [CHALLENGE, REGISTER]) {
           // The subgroup is checked for challenges, without which no key is registered.
           const isLate = path === REGISTER && code === "PUBLIC_KEY_NOT_PRIME_ORDER";
@@ -130,14 +130,14 @@ describeOnEachDatabase("public keys", (service) => {
       });
     }
 
-    it("accepts a key that another implementation made", async () => {
+    it("accepts a key that a different implementation made", async () => {
       const [, , keys = KEYS] = sampleKeyPairs;
       expect((await register(keys)).status).to.equal(200);
     });
   });
 
-  describe("another user's", () => {
-    it("are returned to users of the same partner, in any region", async () => {
+  describe("another user's public keys", () => {
+    it("are returned to users of the same partner in any region", async () => {
       await register(KEYS);
       const other = await service.createUser(partner, "us-west-2");
       const { status, body } = await ofOther(user.userID, other);
@@ -151,7 +151,7 @@ describeOnEachDatabase("public keys", (service) => {
       expectProblem(await ofOther(user.userID, other), [404, "PUBLIC_KEY_UNKNOWN"]);
     });
 
-    it("are hidden from another partner's users, whose error is the same for users that do not exist", async () => {
+    it("are hidden from other partners' users with the same error as for unknown users", async () => {
       await register(KEYS);
       const stranger = await service.createUser(await service.createPartner());
       const answers = [await ofOther(user.userID, stranger), await ofOther("y".repeat(32), stranger)];

@@ -29,7 +29,7 @@ const UNLOCKED_COUNT = (root: string) => [
     where root = ${root} group by 1, 2, 3`,
 ];
 
-describe("the sums of published users and costs", () => {
+describe("the daily sums of published users and costs", () => {
   const records = sampleRecords(12);
   const roots = ["a", "b", "c"].map((digit) => digit.repeat(64));
   let databases: Databases;
@@ -91,7 +91,7 @@ describe("the sums of published users and costs", () => {
     expect((await expectExact()).reduce((total, { users }) => total + Number(users), 0)).to.equal(12);
   });
 
-  it("count shares once that are stored while their batch is confirmed", async () => {
+  it("count each share once if it is stored while its batch is confirmed", async () => {
     const [root = ""] = roots;
     await publications.markSubmitted(REGION, root, idsOf(0, 4), DAY);
     await databases.home.execute(sql`delete from batch_shares`);

@@ -27,7 +27,7 @@ import { failure, never, temporaryFolder } from "../support/support.ts";
 import { program, signalGroup, untilGroupIsGone } from "../support/processes/commandLine.ts";
 import { freshDatabases, freshDatabaseUrl, SIGNING_JWK } from "../support/service/support.ts";
 
-describeOnBoth("publishing from the service", (startChain) => {
+describeOnBoth("publishing by the service", (startChain) => {
   const fresh = freshRegistry(startChain);
   const folder = temporaryFolder();
   let url: string;
@@ -93,7 +93,7 @@ describeOnBoth("publishing from the service", (startChain) => {
     expect(await databases.home.select().from(plans)).to.be.empty;
   });
 
-  it("has metrics of overdue keys, the owner's balance and the gas price", async () => {
+  it("has metrics for overdue keys, the owner's balance and the gas price", async () => {
     await register(sampleRecords(3));
     const publisher = publisherOver(databases);
     const metrics = async (of: KeyPublisher) =>
@@ -110,7 +110,7 @@ describeOnBoth("publishing from the service", (startChain) => {
     expect(await metrics(without)).to.include("keyroot_owner_balance_ether Nan\n");
   });
 
-  it("takes no key and records nothing if the endpoint serves another chain", async () => {
+  it("takes no key and records nothing if the endpoint serves a different chain", async () => {
     const [record = never()] = sampleRecords(1);
     await register([record]);
     const elsewhere = new KeyPublisher(databases, { ...chain(), chainId: fresh.chainId + 1 }, undefined);
@@ -119,7 +119,7 @@ describeOnBoth("publishing from the service", (startChain) => {
     expect(await stateOf(record, 0)).to.include({ state: "pending" });
   });
 
-  it("records the gas and cost of each batch's transaction, and each partner's users in it", async () => {
+  it("records each batch's gas, cost and users per partner", async () => {
     const records = sampleRecords(3);
     await register(records);
     for (const { root, transaction, users } of await publisherOver(databases).publish()) {
@@ -133,7 +133,7 @@ describeOnBoth("publishing from the service", (startChain) => {
     }
   });
 
-  it("leaves the keys of an interrupted plan submitted, and finishes the plan with its own root", async () => {
+  it("leaves an interrupted plan's keys submitted, and later finishes the plan with its own root", async () => {
     const records = sampleRecords(3);
     await register(records);
     const stuck = publisherOver(databases, unreachableSigner());
@@ -171,7 +171,7 @@ describeOnBoth("publishing from the service", (startChain) => {
     expect(await rootsOf(records)).to.not.include(undefined);
   });
 
-  it("records the root of a user whom another publisher published", async () => {
+  it("records the root of a user whose key another publisher published", async () => {
     const [record = never(), ...others] = sampleRecords(3);
     await register([record]);
     await publisherOver(databases).publish();
@@ -186,7 +186,7 @@ describeOnBoth("publishing from the service", (startChain) => {
     expect(await rootsOf([record])).to.deep.equal([earlier?.root]);
   });
 
-  describe("after a restore, when users registered other keys than those on the chain", () => {
+  describe("after a restore, with users' new keys that differ from the chain", () => {
     const [first = never(), second = never(), third = never()] = sampleRecords(3);
     const replaced = { ...first, pubKey: third.pubKey, keyID: third.keyID };
     beforeEach(async () => {
@@ -214,7 +214,7 @@ describeOnBoth("publishing from the service", (startChain) => {
       ]);
     });
 
-    it("records them when it reconciles, also for users without a key, and lists unknown users", async () => {
+    it("records the keys on the chain when it reconciles, even for users without a key, and lists unknown users", async () => {
       await register([replaced]);
       const reconciled = await publisherOver(databases).reconcile();
       const none = { recorded: 0, lost: 0, missingFiles: [], differences: [] };
@@ -228,14 +228,14 @@ describeOnBoth("publishing from the service", (startChain) => {
       expect(await publisherOver(databases).reconcile()).to.deep.equal({ ...again, added: 0 });
     });
 
-    it("lists the roots whose file is missing when it reconciles", async () => {
+    it("lists roots with a missing file when it reconciles", async () => {
       const [root] = await rootsOf([first]);
       await rm(`${filesOf("us-west-2")}/${root}.json`);
       expect(await publisherOver(databases).reconcile()).to.deep.include({ missingFiles: [root] });
     });
   });
 
-  describe("of a partner that is suspended", () => {
+  describe("after the suspension of a partner", () => {
     const [mine = never(), theirs = never()] = [sampleRecords(1)[0], sampleRecords(3)[2]];
     const suspended = { bizID: "biz_test", since: 1 };
     const other = { ...theirs, bizID: "biz_other" };
@@ -245,7 +245,7 @@ describeOnBoth("publishing from the service", (startChain) => {
       await register([theirs], other.bizID);
     };
 
-    it("releases keys that a publisher took and did not send, and publishes the others without them", async () => {
+    it("releases taken keys that were not sent, and publishes the other keys without them", async () => {
       await registerBoth();
       const limits = { maxFeePerGas: 10n ** 12n, maxCost: 1n };
       const poor = new KeyPublisher(databases, { ...chain(), limits }, undefined);
@@ -268,7 +268,7 @@ describeOnBoth("publishing from the service", (startChain) => {
       expect(await stateOf(mine, 0)).to.include({ state: "published" });
     });
 
-    it("makes a batch again that was not sent when the partner was suspended", async () => {
+    it("rebuilds a batch that was not sent before the suspension", async () => {
       await registerBoth();
       const endpoint = await startEndpoint(fresh.rpcUrl);
       endpoint.lie = async (method, params, truth) => {
@@ -288,7 +288,7 @@ describeOnBoth("publishing from the service", (startChain) => {
       expect(await rootsOf([mine])).to.deep.equal([undefined]);
     });
 
-    it("finishes a batch that was sent", async () => {
+    it("finishes a batch that was sent before the suspension", async () => {
       await registerBoth();
       expect(await failure(publisherOver(databases, unreachableSigner()).publish())).to.be.an("error");
       await databases.home.insert(suspensions).values(suspended);
@@ -297,7 +297,7 @@ describeOnBoth("publishing from the service", (startChain) => {
     });
   });
 
-  describe("with an endpoint that returns a false answer", () => {
+  describe("with an endpoint that returns false data", () => {
     let endpoint: Endpoint;
     beforeEach(async () => {
       endpoint = await startEndpoint(fresh.rpcUrl);
@@ -335,7 +335,7 @@ describeOnBoth("publishing from the service", (startChain) => {
       expect((await overBoth().listDifferences()).map(({ code }) => code)).to.deep.equal(["QUORUM_NOT_REACHED"]);
     });
 
-    it("refuses a block that is dated in the future", async () => {
+    it("refuses a block with a timestamp in the future", async () => {
       const registry = await fresh.connect();
       const stores = {
         "us-west-2": await openStore(filesOf("us-west-2")),
@@ -349,14 +349,14 @@ describeOnBoth("publishing from the service", (startChain) => {
     });
   });
 
-  describe("a key that was recorded as published", () => {
+  describe("a key that is recorded as published", () => {
     const [record = never(), other = never()] = sampleRecords(2);
 
     for (const [name, repair] of [
       ["the daily check", (publisher: KeyPublisher) => publisher.recheck()],
       ["reconcile", (publisher: KeyPublisher) => publisher.reconcile()],
     ] as const)
-      it(`is submitted again if ${name} does not find it on the chain, however old the block is`, async () => {
+      it(`is submitted again if ${name} does not find it on the chain, however old its block is`, async () => {
         await register([record]);
         const snapshot = await fresh.call("evm_snapshot", []);
         await publisherOver(databases).publish();
@@ -373,7 +373,7 @@ describeOnBoth("publishing from the service", (startChain) => {
         expect(await stateOf(record, 0)).to.include({ state: "published" });
       });
 
-    it("is compared once a day, with the hash of its block", async () => {
+    it("is compared with the chain once a day, including its block's hash", async () => {
       await register([record, other]);
       await publisherOver(databases).publish();
       expect(await publisherOver(databases).recheck()).to.deep.equal({ roots: 0, lost: 0, differences: [] });
@@ -386,7 +386,7 @@ describeOnBoth("publishing from the service", (startChain) => {
       }
     });
 
-    it("stays published without its file, which is reported until it is restored", async () => {
+    it("stays published without its file, which is reported until the file is restored", async () => {
       await register([record]);
       const [{ root } = never()] = await publisherOver(databases).publish();
       const path = `${filesOf("us-west-2")}/${root}.json`;
@@ -404,7 +404,7 @@ describeOnBoth("publishing from the service", (startChain) => {
     });
   });
 
-  it("does not record a key as published without the file of its root", async () => {
+  it("does not record a key as published if its root's file is missing", async () => {
     const [record = never()] = sampleRecords(1);
     await register([record]);
     const [{ root } = never()] = await publisherOver(databases).publish();

@@ -74,8 +74,8 @@ describe("the rate limits", () => {
     expect(more).to.be.below(limit / 2);
   };
 
-  describe("of callers", () => {
-    it("is shared by all replicas, and exact", async () => {
+  describe("for callers", () => {
+    it("is shared exactly by all replicas", async () => {
       const [a, b] = [await replica(), await replica()];
       const partner = await unlimited.createPartner();
       const answers = await Promise.all(Array.from({ length: 3 * LIMIT }, (_, i) => list(i % 2 ? a : b, partner)));
@@ -86,7 +86,7 @@ describe("the rate limits", () => {
       for (const service of [a, b]) expectProblem(await list(service, partner), [429, "RATE_LIMITED"]);
     });
 
-    it("sends the remaining seconds of the minute as Retry-After", async () => {
+    it("sends the remaining seconds of the minute in Retry-After", async () => {
       const service = await replica();
       const partner = await unlimited.createPartner();
       const started = Date.now();
@@ -97,7 +97,7 @@ describe("the rate limits", () => {
       expect(seconds).to.be.within(60 - passed, 60);
     });
 
-    it("ends when the time in Retry-After is over", async () => {
+    it("ends after the time in Retry-After", async () => {
       const service = await replica();
       const partner = await unlimited.createPartner();
       for (let i = 0; i <= LIMIT; i++) await list(service, partner);
@@ -116,7 +116,7 @@ describe("the rate limits", () => {
       expect((await service.post(RECORD, {}, { token: user.jwt })).status).to.equal(200);
     });
 
-    it("counts exchanges, too", async () => {
+    it("also counts token exchanges", async () => {
       const service = await replica();
       const { bizID, refreshToken } = await unlimited.createPartner();
       const exchange = () => service.post(EXCHANGE, { biz_id: bizID, token: refreshToken });
@@ -125,7 +125,7 @@ describe("the rate limits", () => {
       expect((await service.post(RECORD, {}, { token: user.jwt })).status).to.equal(200);
     });
 
-    it("counts each user of a list, and says how many more requests are accepted", async () => {
+    it("counts each user in a list, and reports how many more requests are accepted", async () => {
       const service = await replica();
       const { jwt: token } = await unlimited.createPartner();
       const create = (users: number) => {
@@ -143,7 +143,7 @@ describe("the rate limits", () => {
       expectProblem(await create(1), [429, "RATE_LIMITED"]);
     });
 
-    it("creates no user of a list that is over the limit", async () => {
+    it("creates no user from a list that exceeds the limit", async () => {
       const service = await replica();
       const { jwt: token } = await unlimited.createPartner();
       const users = Array.from({ length: LIMIT }, () => ({ user_id_hex: randomHex(), region: "us-west-2" }));
@@ -153,7 +153,7 @@ describe("the rate limits", () => {
       expect((await unlimited.done(LIST, {}, { token }))["users"]).to.deep.equal([]);
     });
 
-    it("accepts requests and shorter lists after a list that is over the limit, from one replica and both", async () => {
+    it("accepts requests and shorter lists after a list that exceeds the limit, from any replica", async () => {
       const replicas = [await replica(), await replica()];
       const { jwt: token } = await unlimited.createPartner();
       const create = (turn: number, users: number) => {
@@ -172,7 +172,7 @@ describe("the rate limits", () => {
       expect((await create(1, 1))?.status).to.equal(429);
     });
 
-    it("counts the operator, at any address", async () => {
+    it("counts the operator's requests from any address", async () => {
       const service = await replica({ trustedProxies: ["127.0.0.1"] });
       const create = (i: number) =>
         service.post("/v1/admin/partners/create", { name: "A" }, { token: ADMIN_TOKEN, ...from(`192.0.2.${i}`) });
@@ -180,10 +180,10 @@ describe("the rate limits", () => {
     });
   });
 
-  describe("of addresses", () => {
+  describe("for addresses", () => {
     const address = { address: LIMIT };
 
-    it("count every request, from any caller and to any path", async () => {
+    it("count every request from an address, whatever its caller and path", async () => {
       const service = await replica({ rateLimits: address, trustedProxies: ["127.0.0.1"] });
       const partner = await unlimited.createPartner();
       const user = await unlimited.createUser(partner);
@@ -220,7 +220,7 @@ describe("the rate limits", () => {
       }
     });
 
-    it("count an IPv6 network of 64 bits as one address, and an IPv4 address in either form", async () => {
+    it("count a 64-bit IPv6 network as one address, and both forms of an IPv4 address as the same", async () => {
       const service = await replica({ rateLimits: address, trustedProxies: ["127.0.0.1"] });
       const of = (addresses: (i: number) => string) =>
         passed(3 * LIMIT, (i) => service.post(EXCHANGE, {}, from(addresses(i))));
@@ -236,13 +236,13 @@ describe("the rate limits", () => {
     });
 
     for (const trustedProxies of [[], ["192.0.2.0/24"]]) {
-      it(`ignore X-Forwarded-For if ${trustedProxies[0] ?? "none"} is the trusted proxy, and another one sends it`, async () => {
+      it(`ignore X-Forwarded-For from a sender other than the trusted proxy (${trustedProxies[0] ?? "none"})`, async () => {
         const service = await replica({ rateLimits: address, trustedProxies });
         expect(await passed(2 * LIMIT, (i) => service.post(EXCHANGE, {}, from(`10.0.0.${i}`)))).to.equal(LIMIT);
       });
     }
 
-    it("use the address that the trusted proxy added, not those that the caller sent", async () => {
+    it("use the address that the trusted proxy added, and not addresses that the caller sent", async () => {
       const service = await replica({ rateLimits: address, trustedProxies: ["127.0.0.1"] });
       const send = (i: number) => service.post(EXCHANGE, {}, from(`10.9.9.${i}, 10.0.0.3`));
       expect(await passed(2 * LIMIT, send)).to.equal(LIMIT);
@@ -258,7 +258,7 @@ describe("the rate limits", () => {
       await expectShared(100, (i) => replicas[i].get("/.well-known/jwks.json"));
     });
 
-    it("add no row for addresses that send few requests, and at most 1,000 rows a minute for all others", async () => {
+    it("add no row for addresses with few requests, and at most 1,000 rows per minute for other addresses", async () => {
       const { rateLimits: limits } = (await replica({ rateLimits: { address: 20 } })).context;
       type Counted = Parameters<typeof limits.countAddress>;
       const reply = { header: () => undefined, getHeader: () => undefined } as unknown as Counted[1];
@@ -280,7 +280,7 @@ describe("the rate limits", () => {
       expect(await rows()).to.equal(0);
     });
 
-    it("remain while the database is unreachable", async () => {
+    it("remain in force while the database is unreachable", async () => {
       const wire = await wireTo(url);
       closing.defer(() => wire.close());
       const databases = closing.use(await openDatabases({ url: wire.url, connections: 2 }));
@@ -291,10 +291,10 @@ describe("the rate limits", () => {
     });
   });
 
-  describe("of rejected requests, per address", () => {
+  describe("for rejected requests per address", () => {
     const limits = { refused: LIMIT };
 
-    it("ends guessing: forged tokens, refresh tokens, admin tokens and malformed requests", async () => {
+    it("ends guessing with forged tokens, refresh tokens, admin tokens and malformed requests", async () => {
       const partner = await unlimited.createPartner();
       const { bizID: biz_id, refreshToken } = partner;
       const guesses: Record<string, (service: TestService, i: number, more: RequestOptions) => Promise<Answer>> = {
@@ -324,21 +324,21 @@ describe("the rate limits", () => {
       expectProblem(await service.post(LIST, {}), [429, "RATE_LIMITED"]);
     });
 
-    it("counts malformed paths, with those of all callers behind the same proxy", async () => {
+    it("counts malformed paths together for all callers behind the same proxy", async () => {
       const service = await replica({ rateLimits: limits, trustedProxies: ["127.0.0.1"] });
       const send = (i: number) => service.post("/v1/%zz", {}, from(`192.0.2.${i}`));
       expect(await passed(2 * LIMIT, send)).to.equal(LIMIT);
       expect((await refused(service)).status).to.equal(401);
     });
 
-    it("does not count requests of known callers, with any outcome", async () => {
+    it("does not count requests of known callers, even if they fail", async () => {
       const service = await replica({ rateLimits: limits });
       const partner = await unlimited.createPartner();
       const invalid = () => service.post(LIST, { limit: "x" }, { token: partner.jwt });
       expect(await passed(3 * LIMIT, invalid)).to.equal(3 * LIMIT);
     });
 
-    it("does not affect callers at the same address whose access tokens the replica has verified before", async () => {
+    it("does not affect callers at the same address whose access tokens the replica has already verified", async () => {
       const service = await replica({ rateLimits: limits });
       const [known, unknown] = [await unlimited.createPartner(), await unlimited.createPartner()];
       expect((await list(service, known)).status).to.equal(200);
@@ -352,7 +352,7 @@ describe("the rate limits", () => {
       expectProblem(await list(service, known), [401, "ACCESS_TOKEN_REVOKED"]);
     });
 
-    it("ends requests with a token that is revoked or of another kind, although its signature was verified before", async () => {
+    it("rejects a revoked token and a token of the wrong kind, even if its signature was verified before", async () => {
       const service = await replica({ rateLimits: limits, trustedProxies: ["127.0.0.1"] });
       const partner = await unlimited.createPartner();
       const user = await unlimited.createUser(partner);
@@ -367,7 +367,7 @@ describe("the rate limits", () => {
       }
     });
 
-    it("ends guessing in requests that need no access token, although they carry one that was verified before", async () => {
+    it("ends guessing at operations without access tokens, even if requests contain a verified token", async () => {
       const service = await replica({ rateLimits: limits, trustedProxies: ["127.0.0.1"] });
       const { bizID: biz_id, jwt: token } = await unlimited.createPartner();
       expect((await service.post(LIST, {}, { token })).status).to.equal(200);
@@ -383,7 +383,7 @@ describe("the rate limits", () => {
       }
     });
 
-    it("counts each challenge for signing in to the dashboard, because anybody can request one, and it is stored", async () => {
+    it("counts each sign-in challenge, because anyone can request one and it is stored", async () => {
       const service = await replica({ rateLimits: limits });
       const stored = async () => (await unlimited.databases.home.select().from(passkeyChallenges)).length;
       const before = await stored();
@@ -408,10 +408,10 @@ describe("the rate limits", () => {
     });
   });
 
-  describe("in the headers of responses", () => {
+  describe("in response headers", () => {
     const three = { address: 30, refused: 20, caller: LIMIT };
 
-    it("are announced, with the remaining requests of the counted limits", async () => {
+    it("are announced with the remaining requests of each limit", async () => {
       const service = await replica({ rateLimits: three });
       const partner = await unlimited.createPartner();
       const { headers } = await list(service, partner);
@@ -431,7 +431,7 @@ describe("the rate limits", () => {
       });
     });
 
-    it("name the exceeded limit, whose t is Retry-After", async () => {
+    it("name the exceeded limit, and its reset time equals Retry-After", async () => {
       const service = await replica({ rateLimits: three });
       const partner = await unlimited.createPartner();
       for (let i = 0; i < LIMIT; i++) await list(service, partner);
@@ -453,7 +453,7 @@ describe("the rate limits", () => {
       expect([headers.get("ratelimit"), headers.get("ratelimit-policy")]).to.deep.equal([null, null]);
     });
 
-    it("can be read by pages in browsers, also in a rejected response", async () => {
+    it("can be read by web pages, even in a rejected response", async () => {
       const service = await replica({ rateLimits: { address: 1 } });
       for (const status of [401, 429]) {
         const { headers, status: actual } = await service.post(RECORD, {});

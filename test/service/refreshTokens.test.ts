@@ -69,8 +69,8 @@ describeOnEachDatabase("refresh tokens", (service) => {
     user = await service.createUser(partner, "eu-west-1");
   });
 
-  describe("a user's", () => {
-    it("are the only field of the response: 256 random bits behind a prefix with the region", async () => {
+  describe("a user's refresh tokens", () => {
+    it("are the only field of the response, and have 256 random bits after a prefix with the region", async () => {
       const answer = await create("A laptop");
       expect(answer.status).to.equal(200);
       expect(Object.keys(answer.body)).to.deep.equal(["token"]);
@@ -78,7 +78,7 @@ describeOnEachDatabase("refresh tokens", (service) => {
       expect(tokenOf(await create("A laptop"))).not.to.equal(tokenOf(answer));
     });
 
-    it("are listed in the order of creation, with their contexts and without their values", async () => {
+    it("are listed in the order of creation, with their contexts but without their values", async () => {
       await create("Second");
       service.ahead = 1000;
       await create("Ｔｈｉｒｄ 👩‍🚀");
@@ -91,7 +91,7 @@ describeOnEachDatabase("refresh tokens", (service) => {
       }
     });
 
-    it("are revoked once: repeating the request returns the same response", async () => {
+    it("are revoked once, and repeating the request returns the same response", async () => {
       // The answers contain the last use, which is otherwise stored within a second.
       await service.context.refreshTokens.storeUses();
       const [token] = await list();
@@ -105,7 +105,7 @@ describeOnEachDatabase("refresh tokens", (service) => {
       expect(await list()).to.deep.equal([first.body]);
     });
 
-    it("invalidate their own access tokens at once if they are revoked, and no others", async () => {
+    it("invalidate only their own access tokens, immediately, if they are revoked", async () => {
       const jwt = await service.exchange(partner.bizID, tokenOf(await create("Second")));
       const [token] = await list();
       await service.done(RECORD, {}, { token: user.jwt });
@@ -124,7 +124,7 @@ describeOnEachDatabase("refresh tokens", (service) => {
       await service.done(RECORD, {}, { token: user.jwt });
     });
 
-    it("are listed in pages, which a token created or revoked in between does not disturb", async () => {
+    it("are listed in pages that are not disturbed by tokens created or revoked in between", async () => {
       const ids = (await list()).map(({ token_id }) => token_id);
       for (let i = 0; i < 6; i++) {
         // Some are created in the same millisecond.
@@ -148,7 +148,7 @@ describeOnEachDatabase("refresh tokens", (service) => {
       expect(seen).to.deep.equal(ids);
     });
 
-    it("have pages of 100 by default, and of 1,000 at most", async () => {
+    it("are listed in pages of 100 by default, and of at most 1,000", async () => {
       await insertTokens(250);
       const page = await service.done(LIST, { user_id_hex: user.hex }, { token: partner.jwt });
       expect(page["tokens"]).to.have.length(100);
@@ -159,7 +159,7 @@ describeOnEachDatabase("refresh tokens", (service) => {
         expectProblem(await asPartner(LIST, { user_id_hex: user.hex, limit }), [400, "FIELD_INVALID"]);
     });
 
-    it("are not listed after a token that is not the user's", async () => {
+    it("are not listed after a token that does not belong to the user", async () => {
       const [strangers] = (
         await service.done(LIST, { user_id_hex: (await service.createUser(partner)).hex }, { token: partner.jwt })
       )["tokens"] as [TokenInfo];
@@ -169,7 +169,7 @@ describeOnEachDatabase("refresh tokens", (service) => {
         expectProblem(await asPartner(LIST, { user_id_hex: user.hex, after }), [400, "FIELD_INVALID"]);
     });
 
-    it("are limited to 100 active ones, but a repeated request returns its token", async () => {
+    it("are limited to 100 active tokens, but a repeated request returns its token", async () => {
       await insertTokens(95, { revoked: null });
       // Revoked tokens do not count.
       await insertTokens(300);
@@ -201,8 +201,8 @@ describeOnEachDatabase("refresh tokens", (service) => {
     }
   });
 
-  describe("a server's", () => {
-    it("have 256 random bits behind a prefix, and an optional name", async () => {
+  describe("a server's refresh tokens", () => {
+    it("have 256 random bits after a prefix, and an optional name", async () => {
       const { bizID: biz_id } = partner;
       const named = await service.admin(SERVER_CREATE, { biz_id, name: "Prod" });
       expect(Object.keys(named).sort()).to.deep.equal(["created", "name", "token", "token_id"]);
@@ -244,7 +244,7 @@ describeOnEachDatabase("refresh tokens", (service) => {
       expectProblem(await service.post(SERVER_LIST, { after }, { token }), [404, "TOKEN_UNKNOWN"]);
     });
 
-    it("are limited to 100 active ones", async () => {
+    it("are limited to 100 active tokens", async () => {
       const { bizID: biz_id } = await service.createPartner();
       const make = () => service.post(SERVER_CREATE, { biz_id }, { token: service.adminToken });
       const answers = await Promise.all(Array.from({ length: 103 }, make));
@@ -252,14 +252,14 @@ describeOnEachDatabase("refresh tokens", (service) => {
       for (const answer of answers) if (answer.status !== 201) expectProblem(answer, [409, "TOKEN_LIMIT_REACHED"]);
     });
 
-    it("are not created for a partner that does not exist", async () => {
+    it("are not created for an unknown partner", async () => {
       const answer = await service.post(SERVER_CREATE, { biz_id: "biz_nobody" }, { token: service.adminToken });
       expectProblem(answer, [404, "PARTNER_UNKNOWN"]);
     });
   });
 
   describe("the exchange", () => {
-    it("returns one field, for a partner's token and for a user's", async () => {
+    it("returns one field for a partner's or user's token", async () => {
       for (const token of [partner.refreshToken, user.refreshToken]) {
         const answer = await service.post(EXCHANGE, { biz_id: partner.bizID, token });
         expect([answer.status, Object.keys(answer.body)]).to.deep.equal([200, ["jwt"]]);
@@ -297,8 +297,8 @@ describeOnEachDatabase("refresh tokens", (service) => {
     });
   });
 
-  describe("an Idempotency-Key", () => {
-    it("makes a repeated request return the same token, and create no second one", async () => {
+  describe("a request's Idempotency-Key", () => {
+    it("makes a repeated request return the same token without creating a second one", async () => {
       service.stopClock();
       const key = newKey();
       const first = await create("A watch", key);
@@ -311,7 +311,7 @@ describeOnEachDatabase("refresh tokens", (service) => {
       partner = { ...partner, jwt: await service.exchange(partner.bizID, partner.refreshToken) };
     });
 
-    it("is rejected with another context, and creates no token", async () => {
+    it("is rejected with a different context, and creates no token", async () => {
       const key = newKey();
       const { text } = await create("A watch", key);
       expectProblem(await create("A car", key), [409, "IDEMPOTENCY_KEY_REUSED"]);
@@ -328,7 +328,7 @@ describeOnEachDatabase("refresh tokens", (service) => {
       expect(answer.text).not.to.equal(text);
     });
 
-    it("is rejected after 24 hours, and if its token is revoked", async () => {
+    it("is rejected after 24 hours, or if its token is revoked", async () => {
       const key = newKey();
       await create("A watch", key);
       service.ahead = DAY + 1000;
@@ -371,7 +371,7 @@ describeOnEachDatabase("refresh tokens", (service) => {
       expect((await make("Acme")).text).to.equal(answers[0]?.text);
     });
 
-    it("keeps a sealed copy for 24 hours: dropSealed deletes older ones only", async () => {
+    it("keeps a sealed copy of the token for 24 hours, after which dropSealed deletes it", async () => {
       const sealed = async () =>
         ((await dump(service.databases.regions["eu-west-1"]))["user_tokens"] ?? []).filter(
           (row) => row.includes(user.userID) && !row.includes('"sealed_token":null'),
@@ -404,7 +404,7 @@ describeOnEachDatabase("refresh tokens", (service) => {
 describe("a refresh token that is created while the user is erased", () => {
   const service = serviceOnPostgres();
 
-  it("is refused, and leaves no row", async () => {
+  it("is refused and leaves no row", async () => {
     const partner = await service.createPartner();
     const { hex } = await service.createUser(partner);
     const userID = userIDFromHex(hex);

@@ -13,7 +13,7 @@ const RECORD = "/v1/authdUser/record/get";
 
 const [keys = { privateKey: 0n, publicKey: new Uint8Array() }] = sampleKeyPairs;
 
-describe("regions with their own databases", () => {
+describe("regions with separate databases", () => {
   const service = new TestService();
   const wires = {} as Record<Region | "home", BrokenWire>;
   const users = {} as Record<Region, TestUser>;
@@ -43,7 +43,7 @@ describe("regions with their own databases", () => {
     service.post(CREATE, { user_id_hex: hex, region }, { token: partner.jwt });
   const other = (region: Region): Region => (region === "us-west-2" ? "eu-west-1" : "us-west-2");
 
-  it("store all rows of their users; the home database stores only owner and region of an id", async () => {
+  it("store all rows of their users; the home database stores only each id's owner and region", async () => {
     const { home, regions } = service.databases;
     const rows = {
       home: await dump(home),
@@ -74,14 +74,14 @@ describe("regions with their own databases", () => {
     for (const table of ["users", "user_tokens", "public_keys", "batches"]) expect(rows.home[table]).to.deep.equal([]);
   });
 
-  it("are listed in one page of users", async () => {
+  it("are combined in one list of users", async () => {
     const { users: listed } = await service.done(LIST, {}, { token: partner.jwt });
     const ids = (listed as { user_id: string }[]).map(({ user_id }) => user_id);
     expect(ids).to.include.members(REGIONS.map((region) => users[region].userID));
   });
 
   for (const region of REGIONS) {
-    it(`serve their users while the database of ${region} is unreachable, and its users when it is back`, async () => {
+    it(`serve their users while the database of ${region} is unreachable, and its users afterwards`, async () => {
       wires[region].cut();
       const hex = randomHex();
       const answers = [await record(region), await create(region, hex)];
@@ -101,7 +101,7 @@ describe("regions with their own databases", () => {
     });
   }
 
-  it("create lists of users of both, all of a region or none: a list is completed when both are reachable", async () => {
+  it("create all or none of a list's users in each region; a list is completed when both are reachable", async () => {
     const path = "/v1/authdBizSrv/users/createMany";
     const users = Array.from({ length: 6 }, (_, i) => ({
       ...{ user_id_hex: randomHex(), region: REGIONS[i % 2] },
@@ -127,7 +127,7 @@ describe("regions with their own databases", () => {
     expect((await service.done(path, { users }, carried))["users"]).to.deep.equal(created);
   });
 
-  it("respond 503 while the home database is unreachable, and recover when it is back", async () => {
+  it("respond with 503 while the home database is unreachable, and recover afterwards", async () => {
     wires.home.cut();
     for (const region of REGIONS) expectProblem(await create(region), [503, "UNAVAILABLE"]);
     expectProblem(await service.monitor("/readyz"), [503, "UNAVAILABLE"]);

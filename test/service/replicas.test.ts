@@ -7,7 +7,7 @@ import { freshDatabaseUrl, TestService } from "../support/service/support.ts";
 
 const CREATE = "/v1/authdBizSrv/users/create";
 
-describe("two replicas over one PostgreSQL", () => {
+describe("two replicas with one PostgreSQL database", () => {
   const opened: Databases[] = [];
   const [a, b] = [new TestService(), new TestService()];
   let partner: TestPartner;
@@ -34,7 +34,7 @@ describe("two replicas over one PostgreSQL", () => {
   const rowsWith = async (text: string) =>
     Object.values(await dump(a.databases.home)).flatMap((rows) => rows.filter((row) => row.includes(text)));
 
-  it("give an id that two partners claim at once to exactly one of them", async () => {
+  it("assign an id that two partners claim at the same time to exactly one partner", async () => {
     for (let round = 0; round < 20; round++) {
       const hex = randomHex();
       const answers = await Promise.all([create(a, partner, hex), create(b, other, hex)]);
@@ -44,7 +44,7 @@ describe("two replicas over one PostgreSQL", () => {
     }
   });
 
-  it("give an id that one partner claims in two regions at once to exactly one of them", async () => {
+  it("assign an id that one partner claims in two regions at the same time to exactly one region", async () => {
     for (let round = 0; round < 20; round++) {
       const hex = randomHex();
       const answers = await Promise.all([create(a, partner, hex), create(b, partner, hex, "eu-west-1")]);
@@ -61,7 +61,7 @@ describe("two replicas over one PostgreSQL", () => {
     expect(await rowsWith(answers[0]?.body["user_id"] as string)).to.have.length(4);
   });
 
-  it("accept one of two keys that are registered at once", async () => {
+  it("accept only one of two keys that are registered at the same time", async () => {
     const keys = sampleKeyPairs.slice(0, 2);
     for (let round = 0; round < 10; round++) {
       const user = await a.createUser(partner);
@@ -73,7 +73,7 @@ describe("two replicas over one PostgreSQL", () => {
     }
   });
 
-  it("create one token for 40 concurrent requests with one Idempotency-Key", async () => {
+  it("create one token for 40 concurrent requests with the same Idempotency-Key", async () => {
     const { hex } = await a.createUser(partner);
     const body = { user_id_hex: hex, context: "A watch" };
     const carried = { token: partner.jwt, idempotencyKey: randomHex() };
@@ -92,7 +92,7 @@ describe("two replicas over one PostgreSQL", () => {
       .sort(([x], [y]) => x - y)
       .map(([, item]) => item);
 
-  it("create each user and token of a list once for concurrent requests in any order with one Idempotency-Key", async () => {
+  it("create each user and token of a list once, for concurrent requests in any order with one Idempotency-Key", async () => {
     const [ids, idempotencyKey] = [Array.from({ length: 60 }, () => randomHex()), randomHex()];
     const regionOf = (id: string) => (ids.indexOf(id) % 2 ? "us-west-2" : "eu-west-1");
     const results = new Map<string, Set<string>>();
@@ -120,7 +120,7 @@ describe("two replicas over one PostgreSQL", () => {
     }
   });
 
-  it("give each id of two partners' lists to exactly one of them", async () => {
+  it("assign each id in two partners' lists to exactly one partner", async () => {
     for (let round = 0; round < 5; round++) {
       const ids = Array.from({ length: 30 }, () => randomHex());
       const answers = await Promise.all(
@@ -139,7 +139,7 @@ describe("two replicas over one PostgreSQL", () => {
     }
   });
 
-  it("create exactly as many users of lists and single requests as a partner may have", async () => {
+  it("create exactly as many users as a partner may have, from lists and single requests", async () => {
     const limited = await a.createPartner();
     await a.admin("/v1/admin/partners/setUserLimit", { biz_id: limited.bizID, user_limit: 100 });
     const { jwt: token } = limited;
@@ -166,7 +166,7 @@ describe("two replicas over one PostgreSQL", () => {
     for (const answer of answers) if (answer.status !== 200) expectProblem(answer, [409, "TOKEN_LIMIT_REACHED"]);
   });
 
-  it("reject tokens at once that the other one revoked", async () => {
+  it("immediately reject tokens that the other replica revoked", async () => {
     const { refreshToken, tokenID, jwt } = await a.createServerToken(partner.bizID);
     const list = () => b.post("/v1/authdBizSrv/users/list", {}, { token: jwt });
     expect((await list()).status).to.equal(200);
@@ -176,7 +176,7 @@ describe("two replicas over one PostgreSQL", () => {
     expectProblem(await b.post("/v1/public/auth/jwt", exchange), [401, "REFRESH_TOKEN_REFUSED"]);
   });
 
-  it("accept access tokens that the other one issued", async () => {
+  it("accept access tokens that the other replica issued", async () => {
     const { jwt } = await a.createServerToken(partner.bizID);
     expect((await create(b, { ...partner, jwt }, randomHex())).status).to.equal(201);
   });

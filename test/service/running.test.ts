@@ -79,7 +79,7 @@ describe("a running service", () => {
       };
     }
 
-    it("finishes the request in progress, accepts no new one, and ends", async () => {
+    it("finishes the request in progress, accepts no new request, and ends", async () => {
       const { running, inProgress, release } = await withRequestInProgress();
       const closed = running.close();
       await sleep(50);
@@ -95,7 +95,7 @@ describe("a running service", () => {
   });
 
   describe("stopping with a delay", () => {
-    it("accepts requests until it is over, each closes its connection, and /readyz responds 503 at once", async () => {
+    it("accepts requests during the delay, closes each connection, and responds 503 at /readyz immediately", async () => {
       const variables = { ...(await environment(url)), KEYROOT_LOG_LEVEL: "silent", KEYROOT_SHUTDOWN_DELAY: "1" };
       const running = await startService(readConfig(variables));
       const service = callerOf(running);
@@ -141,7 +141,7 @@ describe("a running service", () => {
       }
     });
 
-    it("link documentation, dashboard and explorer on the page at /", async () => {
+    it("link to the documentation, dashboard and explorer on the page at /", async () => {
       const variables = { KEYROOT_LOG_LEVEL: "silent", KEYROOT_EXPLORER_URL: "https://explorer.example/?a=1&b=2" };
       const running = await startService(readConfig({ ...(await environment(url)), ...variables }));
       try {
@@ -154,7 +154,7 @@ describe("a running service", () => {
       }
     });
 
-    it("limit /readyz per address, like the API", async () => {
+    it("limit requests to /readyz per address, like the API", async () => {
       const config = { ...(await environment(url)), KEYROOT_LOG_LEVEL: "silent", KEYROOT_RATE_LIMIT: "20" };
       const running = await startService(readConfig(config));
       try {
@@ -170,7 +170,7 @@ describe("a running service", () => {
       }
     });
 
-    it("are served nowhere if their port is null", async () => {
+    it("are not served if the monitoring port is null", async () => {
       const config = readConfig({ ...(await environment(url)), KEYROOT_LOG_LEVEL: "silent" });
       const running = await startService({ ...config, monitoringPort: null });
       try {
@@ -180,7 +180,7 @@ describe("a running service", () => {
       }
     });
 
-    it("prevent a start if a port is in use, and report it", async () => {
+    it("prevent a start if a port is in use, and report the port", async () => {
       const config = readConfig({ ...(await environment(url)), KEYROOT_LOG_LEVEL: "silent" });
       const running = await startService(config);
       try {
@@ -192,7 +192,7 @@ describe("a running service", () => {
       }
     });
 
-    it("serve the OpenAPI documents and their pages without a token and without external files", async () => {
+    it("serve the OpenAPI documents and their pages without a token or external files", async () => {
       const running = await startService(readConfig({ ...(await environment(url)), KEYROOT_LOG_LEVEL: "silent" }));
       try {
         const service = callerOf(running);
@@ -210,7 +210,7 @@ describe("a running service", () => {
     });
   });
 
-  describe("every hour", () => {
+  describe("hourly tasks", () => {
     const HOUR = 60 * 60 * 1000;
     let wire: BrokenWire;
     let service: Caller;
@@ -247,7 +247,7 @@ describe("a running service", () => {
       }
     }
 
-    it("deletes the sealed copies of tokens older than 24 hours", async () => {
+    it("delete sealed copies of tokens older than 24 hours", async () => {
       mock.timers.tick(HOUR - 1);
       expect((await service.monitor("/readyz")).status).to.equal(200);
       expect(await sealedCopies()).to.equal(1);
@@ -255,7 +255,7 @@ describe("a running service", () => {
       while ((await sealedCopies()) !== 0) await sleep(5);
     });
 
-    it("tries again if the database was unreachable an hour before", async () => {
+    it("run again if the database was unreachable an hour before", async () => {
       wire.cut();
       mock.timers.tick(HOUR);
       expect((await service.monitor("/readyz")).status).to.equal(503);
@@ -266,7 +266,7 @@ describe("a running service", () => {
       while ((await sealedCopies()) !== 0) await sleep(5);
     });
 
-    it("sends no query after it was closed", async () => {
+    it("send no query after the service was closed", async () => {
       await close();
       close = () => Promise.resolve();
       mock.timers.tick(HOUR);
@@ -275,7 +275,7 @@ describe("a running service", () => {
     });
   });
 
-  describe("its log", () => {
+  describe("the log", () => {
     let child: ChildProcess;
     let wire: BrokenWire;
     let log: Promise<string>;
@@ -316,7 +316,7 @@ describe("a running service", () => {
       return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
     }
 
-    it("is one JSON object per line, and contains the request id of each response", async () => {
+    it("is one JSON object per line and contains the request id of each response", async () => {
       const good = await service.post(
         CREATE,
         { user_id_hex: randomHex(), region: "us-west-2" },
@@ -404,7 +404,7 @@ describe("a running service", () => {
       expect(all).to.include('"/v1/<redacted>"').and.include('"/v1/short/words"');
     });
 
-    it("names the proxy if it forwards no valid address", async () => {
+    it("contains the proxy's address if the proxy forwards no valid address", async () => {
       await kill();
       await start({ KEYROOT_TRUSTED_PROXIES: "127.0.0.1" });
       for (const from of ["192.0.2.1", partner.refreshToken])
@@ -413,7 +413,7 @@ describe("a running service", () => {
       expect(ips.slice(-2)).to.deep.equal(["192.0.2.1", "127.0.0.1"]);
     });
 
-    it("has one line per request, and none for those over a rate limit", async () => {
+    it("has one line per request, except for requests over a rate limit", async () => {
       await kill();
       await start({ KEYROOT_RATE_LIMIT: "100", KEYROOT_REFUSED_RATE_LIMIT: "3" });
       const statuses: number[] = [];
@@ -430,7 +430,7 @@ describe("a running service", () => {
       for (const path of ["/healthz", "/readyz", "/metrics"]) expect(paths).not.to.include(path);
     });
 
-    it("contains nothing below its level, monitoring requests included", async () => {
+    it("contains nothing below its level, including monitoring requests", async () => {
       await kill();
       await start({ KEYROOT_LOG_LEVEL: "fatal" });
       wire.cut();

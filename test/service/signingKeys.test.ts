@@ -27,7 +27,7 @@ describeOnEachDatabase("access tokens", (service) => {
     partner = await service.createPartner();
   });
 
-  it("contain identity and expiry of a partner", () => {
+  it("contain the identity of a partner and the expiry", () => {
     expect(headerOf(partner.jwt)).to.deep.equal({ alg: "EdDSA", kid: SIGNING_JWK.kid, typ: "at+jwt" });
     const { iat, exp, jti, ...claims } = claimsOf(partner.jwt) as { iat: number; exp: number; jti: string };
     expect(claims).to.deep.equal({
@@ -42,7 +42,7 @@ describeOnEachDatabase("access tokens", (service) => {
     expect(jti).to.match(/^[0-9a-f-]{36}$/);
   });
 
-  it("contain identity and expiry of a user", async () => {
+  it("contain the identity of a user and the expiry", async () => {
     const user = await service.createUser(partner, "eu-west-1");
     const claims = claimsOf(user.jwt);
     expect(claims).to.include({ aud: "keyroot/user", sub: user.userID, biz_id: partner.bizID, region: "eu-west-1" });
@@ -51,13 +51,13 @@ describeOnEachDatabase("access tokens", (service) => {
     );
   });
 
-  it("can be verified with the published keys by a standard library", async () => {
+  it("can be verified by a standard library with the published keys", async () => {
     const keys = createRemoteJWKSet(new URL(`${service.url}/.well-known/jwks.json`));
     const { payload } = await jwtVerify(partner.jwt, keys, { issuer: ISSUER, audience: "keyroot/partner" });
     expect(payload.sub).to.equal(partner.bizID);
   });
 
-  it("are verifiable with published keys, which contain no private half", async () => {
+  it("can be verified with the published keys, which contain no private part", async () => {
     const { body } = await service.get("/.well-known/jwks.json");
     const { kty, crv, x, kid } = SIGNING_JWK;
     expect(body).to.deep.equal({ keys: [{ kty, crv, x, kid, alg: "EdDSA", use: "sig" }] });
@@ -99,7 +99,7 @@ describe("signing keys", () => {
       open.clear();
     });
 
-    it("rejects no token in use: add the new key last, move it to the front, remove the old key four hours later", async () => {
+    it("rejects no token in use if the new key is added last, moved to the front, and the old key is removed four hours later", async () => {
       const [oldKey, newKey] = [await makeSigningKey(), await makeSigningKey()];
       /** A new replica with these keys, in this order. */
       const replica = async (keys: JWK[]) => {
@@ -137,8 +137,8 @@ describe("signing keys", () => {
     });
   });
 
-  describe("a file", () => {
-    it("with valid keys signs with the first one", async () => {
+  describe("a file of signing keys", () => {
+    it("signs with its first valid key", async () => {
       const keys = [await makeSigningKey(), await makeSigningKey()];
       const read = await readSigningKeys(await write({ keys }));
       const tokens = new AccessTokens(read, "https://service.test");
@@ -158,15 +158,15 @@ describe("signing keys", () => {
       ["contains a key that is null", { keys: [null] }],
       ["contains a string as key", { keys: [d] }],
       ["contains a public key", { keys: [{ ...SIGNING_JWK, d: undefined }] }],
-      ["contains a key of another curve", { keys: [{ ...SIGNING_JWK, crv: "X25519" }] }],
-      ["contains a secret of another kind", { keys: [{ kty: "oct", k: d }] }],
+      ["contains a key of a different curve", { keys: [{ ...SIGNING_JWK, crv: "X25519" }] }],
+      ["contains a symmetric secret", { keys: [{ kty: "oct", k: d }] }],
       ["contains a key twice", { keys: [SIGNING_JWK, SIGNING_JWK] }],
       ["contains nine keys", { keys: Array.from({ length: 9 }, () => SIGNING_JWK) }],
-      ["contains a private half that is too short", { keys: [{ ...SIGNING_JWK, d: d.slice(0, 20) }] }],
-      ["contains a number as private half", { keys: [{ ...SIGNING_JWK, d: 1 }] }],
+      ["contains a private part that is too short", { keys: [{ ...SIGNING_JWK, d: d.slice(0, 20) }] }],
+      ["contains a number as private part", { keys: [{ ...SIGNING_JWK, d: 1 }] }],
     ];
     for (const [what, content] of bad) {
-      it(`is rejected if it ${what}, without its content in the message`, async () => {
+      it(`is rejected if it ${what}, and the message does not contain the file's content`, async () => {
         const path = await write(content);
         const error = await failure(readSigningKeys(path));
         expect(error).to.be.instanceOf(ArgumentError).with.property("code", "CONFIGURATION_INVALID");
@@ -176,7 +176,7 @@ describe("signing keys", () => {
       });
     }
 
-    it("is rejected if the halves of a key do not belong together", async () => {
+    it("is rejected if the private and public parts of a key do not match", async () => {
       const other = await makeSigningKey();
       const error = await failure(readSigningKeys(await write({ keys: [{ ...SIGNING_JWK, d: other.d }] })));
       expect(error).to.be.instanceOf(ArgumentError).with.property("code", "CONFIGURATION_INVALID");

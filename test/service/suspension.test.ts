@@ -65,7 +65,7 @@ describe("a suspended partner", () => {
       expect(await state()).to.equal("unregistered");
     });
 
-  it("has no keys that a publisher takes, and their hold period begins again when it is resumed", async () => {
+  it("has no keys that a publisher takes, and their hold period restarts when the partner is resumed", async () => {
     await suspend();
     const taken = async (now: number) =>
       (await takePublishable(service.databases, "us-west-2", { now })).some(({ userID }) => userID === user.userID);
@@ -101,13 +101,13 @@ describe("the dashboard of a suspended partner", () => {
     });
   }
 
-  it("adds no further passkey", async () => {
+  it("adds no more passkeys", async () => {
     const other = await signInPerson(service, tenant.partner.bizID, "Sam");
     await other.verify();
     expectProblem(await other.call("/v1/dashboard/passkeys/options"), [403, "PARTNER_SUSPENDED"]);
   });
 
-  it("loses a person whom the operator removes, also the last administrator", async () => {
+  it("loses a person whom the operator removes, even the last administrator", async () => {
     const partner = await service.createPartner();
     const last = await signInPerson(service, partner.bizID, "Lee");
     const remove = () =>

@@ -12,7 +12,7 @@ const PARTNERS_PEOPLE: ReadonlySet<string> = new Set(
   operations.filter(({ callers }) => (callers as readonly string[]).includes("partnerStaff")).map(({ path }) => path),
 );
 
-describeOnEachDatabase("tokens at every operation", (service) => {
+describeOnEachDatabase("tokens in each operation", (service) => {
   let tenant: Tenant;
   let stranger: Tenant;
   /** The tokens that each tag's operations must reject. */
@@ -59,7 +59,7 @@ describeOnEachDatabase("tokens at every operation", (service) => {
     for (const operation of OPERATIONS.filter(({ tag }) => tag !== "public")) {
       const { path, tag } = operation;
 
-      it(`${path} rejects every token except a valid one of its ${tag}, each with its own code`, async () => {
+      it(`${path} rejects every token except a valid ${tag} token, each with its own error code`, async () => {
         const expected = Object.entries(rejected[tag]);
         expect(expected).to.have.length.greaterThan(30);
         const outcomes = expected.map(async ([kind, [token]]) => {
@@ -73,7 +73,7 @@ describeOnEachDatabase("tokens at every operation", (service) => {
         );
       });
 
-      it(`${path} accepts tokens as Bearer only`, async () => {
+      it(`${path} accepts tokens only in the scheme Bearer`, async () => {
         const token = tenant.tokens[tag] ?? "";
         const authorizations = [token, `Basic ${token}`, `Bearer`, `Bearer ${token} ${token}`, `Bearer "${token}"`];
         for (const Authorization of authorizations)
@@ -87,25 +87,25 @@ describeOnEachDatabase("tokens at every operation", (service) => {
         ]);
       });
 
-      it(`${path} accepts a valid token of its ${tag}`, async () => {
+      it(`${path} accepts a valid ${tag} token`, async () => {
         const { status, text } = await service.post(path, {}, { token: tenant.tokens[tag] ?? "" });
         expect(status, text).to.be.oneOf([200, 400]);
       });
     }
 
-    it("changes nothing in the database when it rejects a token", async () => {
+    it("changes nothing in the database if it rejects a token", async () => {
       expect(await dump(service.databases.home)).to.deep.equal(rows);
     });
   });
 
-  describe("the exchange", () => {
+  describe("the token exchange", () => {
     const EXCHANGE = "/v1/public/auth/jwt";
 
     it("is the only operation that requires no token", () => {
       expect(OPERATIONS.filter(({ tag }) => tag === "public").map(({ path }) => path)).to.deep.equal([EXCHANGE]);
     });
 
-    it("accepts refresh tokens only", async () => {
+    it("accepts only refresh tokens", async () => {
       const { bizID } = tenant.partner;
       for (const [kind, [token = ""]] of Object.entries({
         ...rejected.partner,
@@ -131,7 +131,7 @@ describeOnEachDatabase("tokens at every operation", (service) => {
     });
   });
 
-  describe("another partner, or another partner's user", () => {
+  describe("another partner, or another partner's user,", () => {
     let person: TestPerson;
     before(async () => {
       person = await signInPerson(service, stranger.partner.bizID, "Mallory");

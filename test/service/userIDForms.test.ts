@@ -8,8 +8,8 @@ const GET = "/v1/authdBizSrv/users/get";
 const LIST_TOKENS = "/v1/authdBizSrv/users/listRefreshTokens";
 const CREATE_TOKEN = "/v1/authdBizSrv/users/createRefreshToken";
 
-describe("the id of the user in a request", () => {
-  it("has either form in every operation, except in the specified ones", () => {
+describe("the user id in a request", () => {
+  it("may have either form in every operation, except in the operations that the specification defines", () => {
     const fieldsOf = ({ body }: (typeof operations)[number]) => Object.keys((body as { shape?: object }).shape ?? {});
     const withHex = operations.filter((operation) => fieldsOf(operation).includes("user_id_hex"));
     expect(withHex).to.have.length.above(10);
@@ -17,7 +17,7 @@ describe("the id of the user in a request", () => {
       expect(fieldsOf(operation).includes("user_id"), operation.path).to.equal(!operation.specified);
   });
 
-  describeOnEachDatabase("in a service", (service) => {
+  describeOnEachDatabase("in a running service", (service) => {
     let partner: TestPartner;
     let user: TestUser;
     const get = (body: unknown) => service.post(GET, body, { token: partner.jwt });
@@ -34,20 +34,20 @@ describe("the id of the user in a request", () => {
       expect(byID.body["user_id"]).to.equal(userIDFromHex(user.hex));
     });
 
-    it("is refused if it is missing, malformed or there in both forms", async () => {
+    it("is refused if it is missing, malformed or present in both forms", async () => {
       expectProblem(await get({}), [400, "FIELD_MISSING"]);
       expectProblem(await get({ user_id: user.hex }), [400, "USER_ID_INVALID"]);
       expectProblem(await get({ user_id: user.userID, user_id_hex: user.hex }), [400, "FIELD_INVALID"]);
     });
 
-    it("filters the audit log in either form, but not in both", async () => {
+    it("filters the audit log in either form, but not in both at once", async () => {
       const list = (body: object) => service.post("/v1/authdBizSrv/audit/list", body, { token: partner.jwt });
       const [byID, byHex] = await Promise.all([list({ user_id: user.userID }), list({ user_id_hex: user.hex })]);
       expect(byID.body["entries"]).to.have.length.above(0).and.to.deep.equal(byHex.body["entries"]);
       expectProblem(await list({ user_id: user.userID, user_id_hex: user.hex }), [400, "FIELD_INVALID"]);
     });
 
-    it("lists the tokens that were created since a time, so that a new token's id is found", async () => {
+    it("lists the tokens that were created since a time, so that a new token's id can be found", async () => {
       service.stopClock();
       service.ahead = 60_000;
       const since = Date.now() + 60_000;

@@ -25,7 +25,7 @@ describeOnEachDatabase("shadow users", (service) => {
 
   describe("create", () => {
     for (const region of ["us-west-2", "eu-west-1"]) {
-      it(`returns exactly the specified fields, in ${region}`, async () => {
+      it(`returns exactly the specified fields in ${region}`, async () => {
         const hex = randomHex();
         const before = Date.now();
         const { status, body, headers } = await create({ user_id_hex: hex, region });
@@ -54,7 +54,7 @@ describeOnEachDatabase("shadow users", (service) => {
       expect(row?.["inserted"]).to.equal(row?.["claimed"]);
     });
 
-    it("returns a valid name of an S3 bucket", async () => {
+    it("returns a bucket name that is valid in S3", async () => {
       const { body } = await newUser("eu-west-1");
       expect(body["bucket"]).to.match(/^[a-z0-9][a-z0-9-]{1,61}[a-z0-9]$/);
     });
@@ -72,7 +72,7 @@ describeOnEachDatabase("shadow users", (service) => {
       expect([again.status, again.text]).to.deep.equal([201, first.text]);
     });
 
-    it("accepts an id in either case as the same id", async () => {
+    it("treats uppercase and lowercase hex as the same id", async () => {
       const hex = `abcdef${randomHex().slice(6)}`;
       const lower = await create({ user_id_hex: hex, region: "us-west-2" });
       const upper = await create({ user_id_hex: hex.toUpperCase(), region: "us-west-2" });
@@ -81,7 +81,7 @@ describeOnEachDatabase("shadow users", (service) => {
       expect([upper.text, mixed.text]).to.deep.equal([lower.text, lower.text]);
     });
 
-    it("rejects another region and another partner's id with the same response", async () => {
+    it("rejects a different region and another partner's id with the same response", async () => {
       const hex = randomHex();
       await newUser("us-west-2", hex);
       const answers = [
@@ -125,7 +125,7 @@ describeOnEachDatabase("shadow users", (service) => {
       ["deep nesting", `{"region":[[[[]]]],"user_id_hex":"${randomHex()}"}`, "JSON_TOO_DEEP"],
     ];
     for (const [what, body, code, detail] of refusals) {
-      it(`rejects ${what}: ${code}`, async () => {
+      it(`rejects ${what} with ${code}`, async () => {
         const answer = await create(body);
         expectProblem(answer, [400, code]);
         if (detail) expect(answer.body["detail"]).to.match(detail);
@@ -141,7 +141,7 @@ describeOnEachDatabase("shadow users", (service) => {
       ]);
     });
 
-    it("rejects a body that is not declared as JSON, and accepts a charset", async () => {
+    it("rejects a body that is not declared as JSON, but accepts a charset", async () => {
       const body = { user_id_hex: randomHex(), region: "us-west-2" };
       for (const type of [
         "text/plain",
@@ -157,20 +157,20 @@ describeOnEachDatabase("shadow users", (service) => {
       expect((await service.post(CREATE, body, { token: partner.jwt, headers })).status).to.equal(201);
     });
 
-    it("rejects a body beyond the limit", async () => {
+    it("rejects a body above the size limit", async () => {
       expectProblem(await create({ user_id_hex: "a".repeat(17_000), region: "us-west-2" }), [413, "BODY_TOO_LARGE"]);
     });
   });
 
   describe("get", () => {
-    it("returns what create returned, without the status, and that the user is not deactivated", async () => {
+    it("returns the same fields as create without the status, and the time of deactivation as null", async () => {
       const { hex, body } = await newUser();
       const got = await service.done(GET, { user_id_hex: hex.toUpperCase() }, { token: partner.jwt });
       expect({ status: 201, ...got }).to.deep.equal({ ...body, deactivated: null });
       expect(got).not.to.have.property("status");
     });
 
-    it("returns the same error for a user that does not exist and for another partner's user", async () => {
+    it("returns the same error for an unknown user and another partner's user", async () => {
       const { hex } = await newUser();
       const answers = [
         await service.post(GET, { user_id_hex: hex }, { token: other.jwt }),
@@ -196,7 +196,7 @@ describeOnEachDatabase("shadow users", (service) => {
         .sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
     });
 
-    it("returns the partner's users only, in the order of their ids, with the fields of get", async () => {
+    it("returns only the partner's users, in the order of their ids, with the fields of get", async () => {
       const { body } = await list({});
       const users = body["users"] as Record<string, unknown>[];
       expect(Object.keys(body).sort()).to.deep.equal(["next", "users"]);
@@ -225,7 +225,7 @@ describeOnEachDatabase("shadow users", (service) => {
       });
     }
 
-    it("includes users created between two pages, and omits none", async () => {
+    it("includes users created between two pages, and omits no other user", async () => {
       const { body } = await list({ limit: 3 });
       const first = (body["users"] as { user_id: string }[]).map(({ user_id }) => user_id);
       const fresh = (await newUser("us-west-2", "f".repeat(8) + randomHex().slice(8), company)).body[
@@ -239,12 +239,12 @@ describeOnEachDatabase("shadow users", (service) => {
     });
 
     for (const limit of [0, 1001, "5"]) {
-      it(`rejects a limit of ${JSON.stringify(limit)}`, async () => {
+      it(`rejects the limit ${JSON.stringify(limit)}`, async () => {
         expectProblem(await list({ limit }), [400, "FIELD_INVALID"]);
       });
     }
 
-    it("rejects an invalid user id in after", async () => {
+    it("rejects an invalid user id in the field after", async () => {
       expectProblem(await list({ after: "x" }), [400, "USER_ID_INVALID"]);
     });
   });

@@ -71,7 +71,7 @@ describe("the dashboard's list of users", () => {
     await service.createUser(await service.createPartner("Other"));
   });
 
-  it("has every user once, in the order of their ids, with the states of their keys", async () => {
+  it("contains every user once, in the order of their ids, with the states of their keys", async () => {
     const { users, next } = await list();
     expect(next).to.equal(null);
     expect(users.map(({ user_id }) => user_id)).to.deep.equal(
@@ -93,7 +93,7 @@ describe("the dashboard's list of users", () => {
     });
   }
 
-  it("contains only users of a region, on request", async () => {
+  it("contains only users of one region, on request", async () => {
     expect((await list({ region: "eu-west-1" })).users).to.deep.equal([]);
     expect((await list({ region: "us-west-2" })).users).to.have.length(6);
   });
@@ -113,7 +113,7 @@ describe("the dashboard's list of users", () => {
     }
   });
 
-  it("shows the hour in which a token of the user was last used", async () => {
+  it("shows the hour in which a user's token was last used", async () => {
     const user = inState["waiting"];
     const { context } = service;
     await context.refreshTokens.storeUses();
@@ -124,7 +124,7 @@ describe("the dashboard's list of users", () => {
     expect(Number(last_used) % HOUR).to.equal(0);
   });
 
-  it("leaves out erased users", async () => {
+  it("omits erased users", async () => {
     const { hex, userID } = await service.createUser(partner);
     await service.done("/v1/authdBizSrv/users/erase", { user_id_hex: hex }, { token: partner.jwt });
     expect((await list()).users.map(({ user_id }) => user_id)).to.not.include(userID);
@@ -161,7 +161,7 @@ describe("a large company's list of users", () => {
     for (const database of new Set([home, west])) await database.execute(sql`analyze`);
   });
 
-  it("has the few users without a key on one page, after one request", async () => {
+  it("shows the few users without a key on one page, after one request", async () => {
     const { body } = await person.call(PATH, { state: "unregistered" });
     const { users, next } = body as unknown as Page;
     expect(users.map(({ user_id }) => user_id)).to.deep.equal(UNREGISTERED.map((place) => all[place]));
@@ -203,7 +203,7 @@ describe("the dashboard's overview", () => {
     },
   });
 
-  it("has the partner's numbers, and the state of publishing without the operator's values", async () => {
+  it("shows the partner's numbers, and the state of publishing without the operator's values", async () => {
     const partner = await service.createPartner("Acme");
     const person = await signInPerson(service, partner.bizID, "Ada", { role: "reader" });
     const user = await service.createUser(partner);
@@ -217,7 +217,7 @@ describe("the dashboard's overview", () => {
     });
   });
 
-  it("checks the chain at most every half minute, for any number of viewers", async () => {
+  it("checks the chain at most every 30 seconds for any number of viewers", async () => {
     const partner = await service.createPartner("Busy");
     const person = await signInPerson(service, partner.bizID, "Bea");
     await person.call("/v1/dashboard/overview/get");

@@ -59,23 +59,23 @@ const refusalOf = (url: string, allowPrivate = false) => {
 
 describe("webhook addresses", () => {
   for (const [range, addresses] of Object.entries(NOT_PUBLIC))
-    it(`that are ${range} are not public`, () => {
+    it(`are not public: ${range}`, () => {
       for (const address of addresses) expect(isPublicAddress(address), address).to.equal(false);
     });
 
-  it("of the Internet are public", () => {
+  it("are public if they belong to the Internet", () => {
     for (const address of PUBLIC) expect(isPublicAddress(address), address).to.equal(true);
   });
 });
 
 describe("the URL of a webhook endpoint", () => {
-  it("is https, and its host may be public", () => {
+  it("is https with a host that may be public", () => {
     for (const url of ["https://example.com/", "https://example.com:8443/a?b=c", "https://93.184.216.34/"])
       expect(refusalOf(url)).to.equal(url);
     expect(refusalOf("https://EXAMPLE.com")).to.equal("https://example.com/");
   });
 
-  it("is refused if it is not https to a host that may be public", () => {
+  it("is refused if it is not https with a host that may be public", () => {
     const hosts = [
       "127.0.0.1",
       "127.1",
@@ -107,7 +107,7 @@ describe("the URL of a webhook endpoint", () => {
     for (const url of urls) expect(refusalOf(url), url).to.equal("WEBHOOK_URL_REFUSED");
   });
 
-  it("may be http and private if the service is configured so", () => {
+  it("may be http with a private host if the service is configured for it", () => {
     expect(refusalOf("http://127.0.0.1:8080/hook", true)).to.equal("http://127.0.0.1:8080/hook");
     for (const url of ["ftp://127.0.0.1/", "http://user@localhost/"])
       expect(refusalOf(url, true)).to.equal("WEBHOOK_URL_REFUSED");
@@ -117,7 +117,7 @@ describe("the URL of a webhook endpoint", () => {
 describe("the retries of a delivery", () => {
   const HOUR = 3_600_000;
 
-  it("are ten attempts over three days, with increasing delays", () => {
+  it("are ten attempts over three days with increasing delays", () => {
     let now = 0;
     const delays: number[] = [];
     for (let attempts = 1; ; attempts++) {
@@ -131,7 +131,7 @@ describe("the retries of a delivery", () => {
     expect([delays[0], now / HOUR]).to.deep.equal([5000, 72 + 5 / 3600]);
   });
 
-  it("are delayed at random by up to a tenth, and all happen with the longest delays", () => {
+  it("have random delays of up to a tenth more, and all happen even with the longest delays", () => {
     let now = 0;
     let attempts = 0;
     for (let due: number | undefined = 0; due !== undefined; due = nextAttempt({ attempts, firstAttempt: 0, now }, 1)) {
@@ -142,7 +142,7 @@ describe("the retries of a delivery", () => {
     expect(Math.round((now / HOUR) * 10)).to.equal(792);
   });
 
-  it("wait for the time in Retry-After, at most a day", () => {
+  it("wait for the time in Retry-After, but at most a day", () => {
     const first = { attempts: 1, firstAttempt: 0, now: 0 };
     expect(nextAttempt({ ...first, retryAfterMs: HOUR }, 0)).to.equal(HOUR);
     expect(nextAttempt({ ...first, retryAfterMs: 1 }, 0)).to.equal(5000);
@@ -150,7 +150,7 @@ describe("the retries of a delivery", () => {
   });
 });
 
-describe("sending a webhook", () => {
+describe("the sending of a webhook", () => {
   let receiver: WebhookReceiver;
   const senders: WebhookSender[] = [];
   const senderWith = (options: WebhookSenderOptions = {}) => {
@@ -190,7 +190,7 @@ describe("sending a webhook", () => {
     expect(() => new Webhook(SECRET).verify(`${body} `, headers as Record<string, string>)).to.throw();
   });
 
-  it("adds a signature for each secret", async () => {
+  it("adds one signature per secret", async () => {
     const texts = [WebhookSecret.make(), SECRET];
     const both = texts.map((text) => new WebhookSecret(text));
     await senderWith().send(receiver.url, event(), both, Date.now());
@@ -205,7 +205,7 @@ describe("sending a webhook", () => {
     expect(receiver.received).to.have.length(1);
   });
 
-  it("reports the status of a failure and its Retry-After", async () => {
+  it("reports a failure's status and Retry-After", async () => {
     receiver.respond = (response) => response.writeHead(503, { "Retry-After": "120" }).end("no");
     const result = await senderWith().send(receiver.url, event(), secrets, Date.now());
     expect(result).to.deep.equal({
@@ -215,7 +215,7 @@ describe("sending a webhook", () => {
     });
   });
 
-  it("reads only the necessary part of a response, for any status", async () => {
+  it("reads only the necessary part of a response, whatever its status", async () => {
     for (const status of [200, 500]) {
       let written = 0;
       receiver.respond = (response) => {
@@ -236,7 +236,7 @@ describe("sending a webhook", () => {
     }
   });
 
-  it("ends when the endpoint takes too long", async () => {
+  it("ends if the endpoint takes too long", async () => {
     const slow: ((socket: Socket) => void)[] = [
       () => undefined,
       (socket) => socket.write("HTTP/1.1 200 OK\r\nX-Slow: "),
@@ -256,13 +256,13 @@ describe("sending a webhook", () => {
     }
   });
 
-  it("counts a 2xx status whose body does not end as received", async () => {
+  it("counts a 2xx status as received even if the body does not end", async () => {
     receiver.respond = (response) => void response.writeHead(200).write("a");
     const result = await senderWith({ timeoutMs: 150 }).send(receiver.url, event(), secrets, Date.now());
     expect(result).to.deep.equal({ status: 200, error: null });
   });
 
-  it("rejects too large headers, other protocols and answers that are not HTTP", async () => {
+  it("rejects oversized headers, other protocols and responses that are not HTTP", async () => {
     const upgrade = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n";
     const large = `HTTP/1.1 200 OK\r\nX: ${"x".repeat(2 ** 15)}\r\n\r\n`;
     for (const text of [large, upgrade, "SSH-2.0-OpenSSH\r\n", ""]) {
@@ -291,7 +291,7 @@ describe("sending a webhook", () => {
     const NAMES = { status: null, error: "The host name has an address that is not public." };
     const HOSTS = { status: null, error: "The host is not public, or the URL is not https." };
 
-    it("is refused before a connection is opened, also if only one address of the name is private", async () => {
+    it("is refused before a connection opens, even if only one of the name's addresses is private", async () => {
       for (const addresses of [["127.0.0.1"], ["93.184.216.34", "127.0.0.1"], ["::ffff:127.0.0.1"], ["::1"]]) {
         const sender = senderWith({ allowPrivate: false, resolve: () => Promise.resolve(addresses) });
         const url = `https://receiver.example:${port}/`;
@@ -303,7 +303,7 @@ describe("sending a webhook", () => {
       expect(connections).to.equal(0);
     });
 
-    it("is refused although the name had a public address before (DNS rebinding)", async () => {
+    it("is refused even if the name had a public address before (DNS rebinding)", async () => {
       let asked = 0;
       // As an attacker's name server answers: a public address for the check, a private one for the connection.
       const resolve = () => Promise.resolve([asked++ % 2 === 0 ? "93.184.216.34" : "127.0.0.1"]);
@@ -318,7 +318,7 @@ describe("sending a webhook", () => {
     });
   });
 
-  it("connects to the address that was checked", async () => {
+  it("connects to the checked address", async () => {
     const asked: string[] = [];
     const resolve = (hostname: string) => {
       asked.push(hostname);
@@ -341,7 +341,7 @@ describe("sending a webhook", () => {
     const resolve = (hostname: string) => resolvePublicHost(hostname, [server.address]);
     const MAPPED = "0000:0000:0000:0000:0000:ffff:7f00:0001";
 
-    it("checks the addresses of both families, and reports a name that does not exist", async () => {
+    it("checks the addresses of both families, and reports an unknown name", async () => {
       answers["public.example"] = { 4: ["93.184.216.34"], 6: [] };
       expect(await resolve("public.example")).to.deep.equal(["93.184.216.34"]);
       answers["both.example"] = { 4: ["93.184.216.34"], 6: [MAPPED] };
@@ -383,7 +383,7 @@ describe("sending a webhook", () => {
         Date.now(),
       );
 
-    it("verifies the certificate and the host's name", async () => {
+    it("verifies the certificate and the host name", async () => {
       expect(await sendTo("receiver.example", { ca })).to.deep.equal({ status: 204, error: null });
       const error = "The TLS connection failed: check the endpoint's certificate.";
       expect(await sendTo("other.example", { ca })).to.deep.equal({ status: null, error });

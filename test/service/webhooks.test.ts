@@ -106,7 +106,7 @@ describeOnEachDatabase(
     const fail = (response: ServerResponse) => response.writeHead(500).end();
 
     describe("an endpoint", () => {
-      it("is listed, changed and deleted by its partner only, and its secret is shown once", async () => {
+      it("is listed, changed and deleted only by its partner, and its secret is shown once", async () => {
         const made = await call(service, partner, "create", { url: receiver.url, types: ["key.published"] });
         const { secret, ...endpoint } = made;
         expect(secret).to.match(/^whsec_[A-Za-z0-9+/]{43}=$/);
@@ -154,7 +154,7 @@ describeOnEachDatabase(
         expectProblem(reused, [409, "IDEMPOTENCY_KEY_REUSED"]);
       });
 
-      it("refuses the Idempotency-Key of another operation or request", async () => {
+      it("refuses the Idempotency-Key of a different operation or request", async () => {
         const [ofCreation, ofRotation] = [randomUUID(), randomUUID()];
         const { url } = receiver;
         const { endpoint_id } = await call(service, partner, "create", { url }, { idempotencyKey: ofCreation });
@@ -170,13 +170,13 @@ describeOnEachDatabase(
         }
       });
 
-      it("is one of at most ten, however many requests arrive at once", async () => {
+      it("is one of at most ten, even with concurrent requests", async () => {
         const answers = await Promise.all(Array.from({ length: 13 }, () => post("create", { url: receiver.url })));
         expect(answers.filter(({ status }) => status === 200)).to.have.length(10);
         for (const answer of answers) if (answer.status !== 200) expectProblem(answer, [409, "WEBHOOK_LIMIT_REACHED"]);
       });
 
-      it("has a URL without a user, and no unknown types", async () => {
+      it("must not have a URL with a user, or unknown event types", async () => {
         expectProblem(await post("create", { url: "https://a:b@example.com/" }), [400, "WEBHOOK_URL_REFUSED"]);
         expectProblem(await post("create", { url: receiver.url, types: ["x"] }), [400, "FIELD_INVALID"]);
         const refused = await post("create", { url: "ftp://example.com/" });
@@ -184,7 +184,7 @@ describeOnEachDatabase(
         expect(refused.body["errors"]).to.deep.equal([{ field: "url", detail: "it must begin with https://" }]);
       });
 
-      it("stores its secret sealed", async () => {
+      it("stores its secret in encrypted form", async () => {
         const { endpointID, secret } = await addEndpoint(service, partner, receiver.url);
         const stored = JSON.stringify(await dump(service.databases.home));
         expect(stored).to.include(endpointID);
@@ -204,7 +204,7 @@ describeOnEachDatabase(
     });
 
     describe("an event", () => {
-      it("is sent to each endpoint that receives its type, in every region, and to no other partner's", async () => {
+      it("is sent to each endpoint that receives its type, in every region, and to no other partner's endpoint", async () => {
         const all = await addEndpoint(service, partner, receiver.url);
         await addEndpoint(service, partner, receiver.url, ["key.published", "user.created"]);
         await addEndpoint(service, partner, receiver.url, ["key.published"]);
@@ -231,14 +231,14 @@ describeOnEachDatabase(
         expect(receiver.received).to.have.length(4);
       });
 
-      it("that happened before the endpoint existed is not sent", async () => {
+      it("is not sent to an endpoint that was created later", async () => {
         await emit(service.databases, partner, { at: Date.now() - HOUR });
         await addEndpoint(service, partner, receiver.url);
         await deliver(service);
         expect(receiver.received).to.deep.equal([]);
       });
 
-      it("is sent again under the same id if the process ends before it stores the result", async () => {
+      it("is sent again with the same id if the process ends before it stores the result", async () => {
         const { endpointID } = await addEndpoint(service, partner, receiver.url);
         const id = await emit(service.databases, partner);
         const { webhookDeliveries: store, now } = service.context;
@@ -261,7 +261,7 @@ describeOnEachDatabase(
         expect(delivery).to.include({ state: "delivered", attempts: 1 });
       });
 
-      it("is retried for three days with increasing delays, and is then failed", async () => {
+      it("is retried for three days with increasing delays, and then fails", async () => {
         receiver.respond = fail;
         service.stopClock();
         const { endpointID } = await addEndpoint(service, partner, receiver.url);
@@ -304,7 +304,7 @@ describeOnEachDatabase(
         expect(Number(delivery?.["next_attempt"]) - Date.now()).to.be.within(1.9 * HOUR, 2.1 * HOUR);
       });
 
-      it("is delivered again on request: one, or all that failed since a time", async () => {
+      it("is delivered again on request, alone or with all events that failed since a time", async () => {
         const { endpointID: endpoint_id } = await addEndpoint(service, partner, receiver.url);
         const delivered = await emit(service.databases, partner);
         await deliver(service);
@@ -359,7 +359,7 @@ describeOnEachDatabase(
         expect(await list(endpointID, { state: "pending" })).to.have.length(20);
       });
 
-      it("and its delivery are deleted after the configured days, and with their endpoint", async () => {
+      it("is deleted with its deliveries after the configured days, and with its endpoint", async () => {
         const { endpointID } = await addEndpoint(service, partner, receiver.url);
         const id = await emit(service.databases, partner);
         await deliver(service);
@@ -385,7 +385,7 @@ describeOnEachDatabase(
     });
 
     describe("dropEvents", () => {
-      it("deletes all older events, also those behind a newer one", async () => {
+      it("deletes all older events, even those stored after a newer event", async () => {
         const { webhookDeliveries: store } = service.context;
         const region = service.databases.regions["us-west-2"];
         await store.dropEvents(Date.now() + 24 * HOUR);
@@ -399,7 +399,7 @@ describeOnEachDatabase(
     });
 
     describe("a secret", () => {
-      it("that replaces another one signs together with it for 24 hours, then alone", async () => {
+      it("signs together with the secret that it replaces for 24 hours, and then alone", async () => {
         const { endpointID: endpoint_id, secret: first } = await addEndpoint(service, partner, receiver.url);
         const rotated = await call(service, partner, "rotateSecret", { endpoint_id });
         const secrets = { first, second: rotated["secret"] as string };
@@ -421,7 +421,7 @@ describeOnEachDatabase(
         expect(await signersAfter(25 * HOUR)).to.deep.equal(["second"]);
       });
 
-      it("is one of at most five that sign at a time", async () => {
+      it("is one of at most five that sign at the same time", async () => {
         const { endpointID: endpoint_id } = await addEndpoint(service, partner, receiver.url);
         for (let i = 0; i < 4; i++) await call(service, partner, "rotateSecret", { endpoint_id });
         expectProblem(await post("rotateSecret", { endpoint_id }), [409, "WEBHOOK_LIMIT_REACHED"]);
@@ -434,7 +434,7 @@ describeOnEachDatabase(
     });
 
     describe("a test delivery", () => {
-      it("returns the endpoint's response, and is not stored", async () => {
+      it("returns the endpoint's response and is not stored", async () => {
         const { endpointID: endpoint_id, secret } = await addEndpoint(service, partner, receiver.url, [
           "key.published",
         ]);
@@ -450,7 +450,7 @@ describeOnEachDatabase(
     });
 
     describe("the list of deliveries", () => {
-      it("contains each delivery once, over all pages, the newest first", async () => {
+      it("contains each delivery once over all pages, newest first", async () => {
         const { endpointID } = await addEndpoint(service, partner, receiver.url);
         const ids: string[] = [];
         for (let i = 0; i < 7; i++) {
@@ -474,7 +474,7 @@ describeOnEachDatabase(
     });
 
     describe("an endpoint that responds slowly", () => {
-      it("delays no other one", async () => {
+      it("does not delay other endpoints", async () => {
         const held: ServerResponse[] = [];
         const slow = await startReceiver();
         slow.respond = (response) => void held.push(response);
@@ -498,7 +498,7 @@ describeOnEachDatabase(
         await slow.close();
       });
 
-      it("does not delay the stop of the service: unsent deliveries return to the queue", async () => {
+      it("does not delay the service's stop, and its unsent deliveries return to the queue", async () => {
         const { endpointID } = await addEndpoint(service, partner, receiver.url);
         for (let i = 0; i < 12; i++) await emit(service.databases, partner);
         const held: ServerResponse[] = [];
@@ -556,7 +556,7 @@ describe("two replicas that deliver webhooks", () => {
   });
 });
 
-describe("the keys of webhook secrets", () => {
+describe("the keys that encrypt webhook secrets", () => {
   const folder = temporaryFolder();
   const file = async (...keys: Uint8Array[]) => {
     const path = join(folder.path, randomUUID());
@@ -565,7 +565,7 @@ describe("the keys of webhook secrets", () => {
     return path;
   };
 
-  it("are read from a file of lines in base64, whose faults are reported without its content", async () => {
+  it("are read from a file of base64 lines, and errors do not contain the file's content", async () => {
     const [key, second] = [randomBytes(32), randomBytes(32)];
     expect((await WebhookKeys.read(await file(key, second))).sealingID).to.equal(new WebhookKeys([key]).sealingID);
     const invalid = [
@@ -593,7 +593,7 @@ describe("the keys of webhook secrets", () => {
     expect(path).to.be.a("string");
   });
 
-  it("are replaced by another key that seals the stored secrets again", async () => {
+  it("can be replaced by a key that encrypts the stored secrets again", async () => {
     await using databases = await freshDatabases();
     const service = await new TestService().start(databases, PRIVATE);
     const partner = await service.createPartner();
@@ -619,7 +619,7 @@ describe("the keys of webhook secrets", () => {
     expect(opened).to.have.length(1);
   });
 
-  it("are required at the start of a service whose partners have endpoints", async () => {
+  it("are required to start a service whose partners have endpoints", async () => {
     const url = await freshDatabaseUrl();
     const signingKeys = join(folder.path, "signing.json");
     await writeFile(signingKeys, JSON.stringify({ keys: [SIGNING_JWK] }), { mode: 0o600 });

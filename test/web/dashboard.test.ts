@@ -10,7 +10,7 @@ describeIfNamed(import.meta.filename)("the dashboard in Chromium", () => {
   const world = sharedDashboard();
 
   describe("signing in", () => {
-    it("signs in with an invitation, and later with a passkey", async () => {
+    it("accepts an invitation, and later a passkey", async () => {
       await using opened = await world.open(await world.invite("Ada"));
       const { page, complaints, requests } = opened;
       await sees(page, "You are invited");
@@ -34,7 +34,7 @@ describeIfNamed(import.meta.filename)("the dashboard in Chromium", () => {
       expect(new Set(requests.map((url) => new URL(url).origin))).to.deep.equal(new Set([new URL(world.url).origin]));
     });
 
-    it("refuses a used link, and keeps the session of its person", async () => {
+    it("refuses a used link, and keeps its person's session", async () => {
       const link = await world.invite("Twice");
       await using first = await world.open(link);
       await click(first.page, "Accept the invitation");
@@ -60,7 +60,7 @@ describeIfNamed(import.meta.filename)("the dashboard in Chromium", () => {
       await sees(page, "Welcome, Previewed");
     });
 
-    it("explains how to sign in without a passkey for this site", async () => {
+    it("explains how to sign in if the person has no passkey for this site", async () => {
       await using opened = await world.open();
       const { page } = opened;
       await click(page, "Sign in with a passkey");
@@ -68,7 +68,7 @@ describeIfNamed(import.meta.filename)("the dashboard in Chromium", () => {
       expect(await button(page, "Sign in with a passkey").isEnabled()).to.equal(true);
     });
 
-    it("signs a removed person out at the next click", async () => {
+    it("ends at the next click of a removed person", async () => {
       await using opened = await world.signIn("Removed soon");
       await using remaining = await world.signIn("Remaining");
       const { page } = remaining;
@@ -83,7 +83,7 @@ describeIfNamed(import.meta.filename)("the dashboard in Chromium", () => {
   });
 
   describe("the overview", () => {
-    it("shows in one line that there is nothing to do, and links each number to its list", async () => {
+    it("says in one line that there is nothing to do, and links each number to its list", async () => {
       const bizID = await world.createPartner("Quiet company");
       await using opened = await world.signIn("Quinn", { bizID });
       const { page, complaints } = opened;
@@ -111,7 +111,7 @@ describeIfNamed(import.meta.filename)("the dashboard in Chromium", () => {
 
   describe("the header", () => {
     for (const width of [390, 1280]) {
-      it(`has one row at ${width} pixels, also with a long name`, async () => {
+      it(`has one row at ${width} pixels, even with a long name`, async () => {
         await using opened = await world.signIn(
           `Bartholomew Featherstonehaugh ${width}`,
           {},
@@ -122,7 +122,7 @@ describeIfNamed(import.meta.filename)("the dashboard in Chromium", () => {
       });
     }
 
-    it("opens the pages as a menu on phones, which Escape and a chosen page close", async () => {
+    it("shows the pages in a menu on phones, which closes with Escape or after a choice", async () => {
       await using opened = await world.signIn("Phone", {}, { viewport: { width: 390, height: 800 } });
       const { page } = opened;
       const nav = page.getByRole("navigation");
@@ -149,7 +149,7 @@ describeIfNamed(import.meta.filename)("the dashboard in Chromium", () => {
       });
     });
 
-    it("stores an invitation's link nowhere after Done", async () => {
+    it("stores an invitation's link nowhere after a click on Done", async () => {
       await using opened = await world.signIn("Inviter");
       const { page, complaints } = opened;
       await follow(page, "Company");
@@ -178,7 +178,7 @@ describeIfNamed(import.meta.filename)("the dashboard in Chromium", () => {
       expect(complaints).to.deep.equal([]);
     });
 
-    it("hides an invitation's link after Back", async () => {
+    it("hides an invitation's link after the Back button", async () => {
       await using opened = await world.signIn("Leaver");
       const { page } = opened;
       await follow(page, "Company");
@@ -192,7 +192,7 @@ describeIfNamed(import.meta.filename)("the dashboard in Chromium", () => {
       expect(await page.locator("[data-secret]").count()).to.equal(0);
     });
 
-    it("adds and removes passkeys, but keeps the last one", async () => {
+    it("adds and removes passkeys, but keeps the last passkey", async () => {
       await using opened = await world.signIn("Collector");
       const { page } = opened;
       await follow(page, "Company");
@@ -230,7 +230,7 @@ describeIfNamed(import.meta.filename)("the dashboard in Chromium", () => {
   });
 
   describe("the servers page", () => {
-    it("stores a new token nowhere after Done, and revokes it after a confirmation", async () => {
+    it("stores a new token nowhere after Done, and revokes it after confirmation", async () => {
       const bizID = await world.createPartner("Server company");
       await using opened = await world.signIn("Sam", { bizID });
       const { page, requests, complaints } = opened;
@@ -292,7 +292,7 @@ describeIfNamed(import.meta.filename)("the dashboard in Chromium", () => {
       [`users/${"y".repeat(32)}`, /dashboard\/users\/get$/, "USER_UNKNOWN"],
       ["publishing", /v1\/dashboard\/publishing\//, "No key of your users is published yet"],
     ] as const) {
-      it(`shows the reason and a retry button, on the page ${route.replace(/\/.*/, "/…")}`, async () => {
+      it(`shows the reason and a retry button on the page ${route.replace(/\/.*/, "/…")}`, async () => {
         const bizID = await world.createPartner("Failing company");
         await using opened = await world.signIn("Fay", { bizID });
         const { page } = opened;
@@ -312,7 +312,7 @@ describeIfNamed(import.meta.filename)("the dashboard in Chromium", () => {
     }
   });
 
-  describe("the policy", () => {
+  describe("the content security policy", () => {
     it("allows only two scripts by their hashes, and forbids unsafe sources and frames", async () => {
       const response = await fetch(world.url.replace("localhost", "127.0.0.1"));
       const policy = response.headers.get("Content-Security-Policy") ?? "";

@@ -87,7 +87,7 @@ describeIfNamed(import.meta.filename)("the operator's pages in Chromium", () => 
     expect(complaints).to.deep.equal([]);
   });
 
-  it("show the state of databases, chain and stores without secrets, and publish", async () => {
+  it("show the state of databases, chain and stores without secrets, and publish keys", async () => {
     await using opened = await world.signIn("Oda", { bizID: null });
     const { page, complaints } = opened;
     await follow(page, "System");
@@ -110,7 +110,7 @@ describeIfNamed(import.meta.filename)("the operator's pages in Chromium", () => 
     expect(complaints).to.deep.equal([]);
   });
 
-  it("disable Publish now with a reason while no key waits", async () => {
+  it("disable the button Publish now with a reason while no key can be published", async () => {
     world.publishable = 0;
     try {
       await using opened = await world.signIn("Otto", { bizID: null });
@@ -126,7 +126,7 @@ describeIfNamed(import.meta.filename)("the operator's pages in Chromium", () => 
     }
   });
 
-  it("show the roots that the last checks did not confirm, and the metric for alerts", async () => {
+  it("show roots that the last checks did not confirm, and the metric for alerts", async () => {
     world.differences = [
       { region: "us-west-2", root: "5d".repeat(32), code: "NOT_PUBLISHED" },
       { region: "eu-west-1", root: "c4".repeat(32), code: "ROOT_MISMATCH" },

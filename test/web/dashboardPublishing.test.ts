@@ -8,7 +8,7 @@ import { describeIfNamed } from "../support/named.ts";
 describeIfNamed(import.meta.filename)("the dashboard's publishing page in Chromium", () => {
   const world = sharedDashboard();
 
-  it("shows the commands before the first published key, and loads no chart", async () => {
+  it("shows commands before the first published key, and loads no chart", async () => {
     const { bizID, refreshToken } = await world.service.createPartner("Beginner");
     await using opened = await world.signIn("Bea", { bizID, role: "reader" });
     const { page, requests } = opened;
@@ -23,7 +23,7 @@ describeIfNamed(import.meta.filename)("the dashboard's publishing page in Chromi
     await world.service.exchange(bizID, created?.token ?? "");
   });
 
-  it("shows pending keys, the partner's batches, and a chart with its numbers as a table", async () => {
+  it("shows pending keys, the partner's batches, and a chart whose numbers are also in a table", async () => {
     const { bizID, users } = await world.createPartnerWithUsers("Publisher", 5);
     const other = await world.createPartnerWithUsers("Other partner", 1);
     for (const user of [...users, ...other.users]) await world.service.registerKey(user, generateKeyPair());
@@ -63,7 +63,7 @@ describeIfNamed(import.meta.filename)("the dashboard's publishing page in Chromi
     expect(complaints).to.deep.equal([]);
   });
 
-  it("shows numbers instead of a chart until there are three days", async () => {
+  it("shows numbers instead of a chart for fewer than three days", async () => {
     const { bizID, users } = await world.createPartnerWithUsers("Young company", 1);
     await world.service.registerKey(users[0] ?? { jwt: "" }, generateKeyPair());
     await world.publish("6d".repeat(32), [users[0]?.userID ?? ""]);
@@ -75,7 +75,7 @@ describeIfNamed(import.meta.filename)("the dashboard's publishing page in Chromi
     expect(requests.filter((url) => url.includes("drawChart"))).to.deep.equal([]);
   });
 
-  it("shows only the table if the chart's script does not match its hash", async () => {
+  it("shows only the table if the hash of the chart's script is wrong", async () => {
     const { bizID, users } = await world.createPartnerWithUsers("Without a chart", 3);
     for (const user of users) await world.service.registerKey(user, generateKeyPair());
     for (const [daysAgo, { userID }] of users.entries())

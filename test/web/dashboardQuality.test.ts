@@ -264,7 +264,7 @@ describeIfNamed(import.meta.filename)("the dashboard's pages", () => {
     ["a partner's administrator", partnersWorld, STEPS, {}],
     ["the operator's people", operatorsWorld, OPERATOR_STEPS, { bizID: null }],
   ] as const) {
-    it(`explain terms, pass axe and fit both widths in every state, for ${person}`, async () => {
+    it(`explain terms, pass axe and fit both widths in every state for ${person}`, async () => {
       await world.start();
       await using opened = await world.open(await world.invite("Ada", options));
       const { page } = opened;
@@ -278,7 +278,7 @@ describeIfNamed(import.meta.filename)("the dashboard's pages", () => {
   }
 
   for (const width of [390, 1280]) {
-    it(`keep their layout while they load slowly, at ${width} pixels`, async () => {
+    it(`keep their layout while they load slowly at ${width} pixels`, async () => {
       const { bizID, users } = await partnersWorld.createPartnerWithUsers(`Slow company ${width}`, 5);
       for (const user of users) await partnersWorld.service.registerKey(user, generateKeyPair());
       await using opened = await partnersWorld.signIn("Mona", { bizID }, { viewport: { width, height: 800 } });

@@ -13,10 +13,10 @@ import { describeIfNamed } from "../support/named.ts";
 const userLink = (page: Page, userID: string) => page.locator(`a[href="#/users/${userID}"]`);
 const followUser = (page: Page, userID: string) => userLink(page, userID).click();
 
-describeIfNamed(import.meta.filename)("the dashboard's users in Chromium", () => {
+describeIfNamed(import.meta.filename)("the dashboard's user pages in Chromium", () => {
   const world = sharedDashboard();
 
-  it("shows commands that create the first user", async () => {
+  it("show the commands that create the first user", async () => {
     const partner = await world.service.createPartner("Beginner");
     await using opened = await world.signIn("Bea", { bizID: partner.bizID });
     const { page } = opened;
@@ -28,7 +28,7 @@ describeIfNamed(import.meta.filename)("the dashboard's users in Chromium", () =>
     await sees(page, "no public key yet");
   });
 
-  it("finds a user by either form of the id", async () => {
+  it("find a user by either form of the id", async () => {
     const { bizID, users } = await world.createPartnerWithUsers("Finder", 2);
     const [, user] = users;
     await using opened = await world.signIn("Fred", { bizID, role: "reader" });
@@ -56,7 +56,7 @@ describeIfNamed(import.meta.filename)("the dashboard's users in Chromium", () =>
     expect(complaints).to.deep.equal([]);
   });
 
-  it("creates a user with a random id or an entered one", async () => {
+  it("create a user with a random id or an entered id", async () => {
     const { bizID, users } = await world.createPartnerWithUsers("Creator", 1);
     await using opened = await world.signIn("Carl", { bizID });
     const { page } = opened;
@@ -75,7 +75,7 @@ describeIfNamed(import.meta.filename)("the dashboard's users in Chromium", () =>
     await sees(page, "Ireland (eu-west-1)");
   });
 
-  it("stores a user's new token nowhere after Done, and revokes it", async () => {
+  it("store a user's new token nowhere after Done, and revoke it", async () => {
     const { bizID, users } = await world.createPartnerWithUsers("Token company", 1);
     await using opened = await world.signIn("Tina", { bizID });
     const { page, requests, complaints } = opened;
@@ -102,7 +102,7 @@ describeIfNamed(import.meta.filename)("the dashboard's users in Chromium", () =>
     expect(complaints).to.deep.equal([]);
   });
 
-  it("shows the state of a key, and links a published one to the explorer", async () => {
+  it("show the state of a key, and link a published key to the explorer", async () => {
     const { bizID, users } = await world.createPartnerWithUsers("Key company", 2);
     const [user] = users;
     if (user === undefined) throw new Error("No user was created.");
@@ -123,7 +123,7 @@ describeIfNamed(import.meta.filename)("the dashboard's users in Chromium", () =>
     expect(await link.getAttribute("href")).to.equal(`https://explorer.test/#/verify/${user.userID}`);
   });
 
-  it("lets only administrators approve or discard a key in conflict", async () => {
+  it("let only administrators approve or discard a key with a conflict", async () => {
     const { bizID, users } = await world.createPartnerWithUsers("Deciding company", 2);
     const [first, second] = users as [TestUser, TestUser];
     await using opened = await world.signIn("Dora", { bizID });
@@ -153,7 +153,7 @@ describeIfNamed(import.meta.filename)("the dashboard's users in Chromium", () =>
     expect(complaints).to.deep.equal([]);
   });
 
-  it("explains why a submitted key cannot be discarded", async () => {
+  it("explain why a submitted key cannot be discarded", async () => {
     const { bizID, users } = await world.createPartnerWithUsers("Late company", 1);
     const [user] = users as [TestUser];
     await world.service.registerKey(user, generateKeyPair());
@@ -171,7 +171,7 @@ describeIfNamed(import.meta.filename)("the dashboard's users in Chromium", () =>
     await button(page, "Discard").waitFor({ state: "detached" });
   });
 
-  it("explains why a suspended company cannot create users", async () => {
+  it("explain why a suspended company cannot create users", async () => {
     const { bizID, users } = await world.createPartnerWithUsers("Suspended company", 1);
     await world.service.admin("/v1/admin/partners/suspend", { biz_id: bizID });
     await using opened = await world.signIn("Sue", { bizID });
@@ -184,7 +184,7 @@ describeIfNamed(import.meta.filename)("the dashboard's users in Chromium", () =>
     await sees(page, "PARTNER_SUSPENDED");
   });
 
-  it("lists users by the states of their keys and by region, page by page, with the filter in the address", async () => {
+  it("list users by key state and region, page by page, with the filter in the address", async () => {
     const { bizID, users } = await world.createPartnerWithUsers("Long list", 27);
     const [waiting] = users;
     await world.service.registerKey(waiting ?? { jwt: "" }, generateKeyPair());
@@ -209,7 +209,7 @@ describeIfNamed(import.meta.filename)("the dashboard's users in Chromium", () =>
     expect(complaints).to.deep.equal([]);
   });
 
-  it("can be searched and navigated with the keyboard, and copies whole ids", async () => {
+  it("can be searched and navigated with the keyboard, and copy complete ids", async () => {
     const { bizID, users } = await world.createPartnerWithUsers("Keyboard company", 3);
     await using opened = await world.signIn("Kay", { bizID });
     const { page } = opened;
@@ -230,7 +230,7 @@ describeIfNamed(import.meta.filename)("the dashboard's users in Chromium", () =>
     await page.locator(".facts").getByText(second.userID).waitFor();
   });
 
-  it("deactivates a user after a question, and erases one only if its id was typed", async () => {
+  it("deactivate a user after confirmation, and erase a user only after the id was typed", async () => {
     const { bizID, users } = await world.createPartnerWithUsers("Ending company", 2);
     const [user, other] = users as [TestUser, TestUser];
     await using opened = await world.signIn("Enda", { bizID });

@@ -9,7 +9,7 @@ import { describeIfNamed } from "../support/named.ts";
 import { deliver } from "../support/service/deliver.ts";
 import { startReceiver, type WebhookReceiver } from "../support/service/webhookReceiver.ts";
 
-describeIfNamed(import.meta.filename)("the dashboard's webhooks and audit log in Chromium", () => {
+describeIfNamed(import.meta.filename)("the dashboard's webhook and audit log pages in Chromium", () => {
   const world = sharedDashboard();
   let receiver: WebhookReceiver;
 
@@ -18,7 +18,7 @@ describeIfNamed(import.meta.filename)("the dashboard's webhooks and audit log in
   });
   after(() => receiver.close());
 
-  it("shows the command that adds the first endpoint", async () => {
+  it("show the command that adds the first endpoint", async () => {
     const partner = await world.service.createPartner("Beginner");
     await using opened = await world.signIn("Bea", { bizID: partner.bizID });
     const { page } = opened;
@@ -29,7 +29,7 @@ describeIfNamed(import.meta.filename)("the dashboard's webhooks and audit log in
     await page.getByRole("link", { name: "https://example.com/keyroot" }).waitFor();
   });
 
-  it("shows an endpoint's secret once, sends a test event, and replaces the secret", async () => {
+  it("show an endpoint's secret once, send a test event, and replace the secret", async () => {
     const { bizID } = await world.service.createPartner("Receiver");
     await using opened = await world.signIn("Wanda", { bizID });
     const { page, complaints } = opened;
@@ -61,7 +61,7 @@ describeIfNamed(import.meta.filename)("the dashboard's webhooks and audit log in
     expect(complaints).to.deep.equal([]);
   });
 
-  it("repeats a delivery, and pauses the endpoint", async () => {
+  it("repeat a delivery, and pause the endpoint", async () => {
     const partner = await world.service.createPartner("Sender");
     const { jwt: token } = partner;
     await world.service.done(
@@ -105,7 +105,7 @@ describeIfNamed(import.meta.filename)("the dashboard's webhooks and audit log in
     expect(complaints).to.deep.equal([]);
   });
 
-  it("filters the audit log and pages through it", async () => {
+  it("filter and export the audit log page by page", async () => {
     const partner = await world.service.createPartner("Audited");
     const users = await Promise.all(Array.from({ length: 30 }, () => world.service.createUser(partner)));
     await using opened = await world.signIn("Aud <b>it</b>", { bizID: partner.bizID, role: "reader" });
@@ -150,7 +150,7 @@ describeIfNamed(import.meta.filename)("the dashboard's webhooks and audit log in
     expect(complaints).to.deep.equal([]);
   });
 
-  it("shows the operator the audit log of all partners", async () => {
+  it("show the operator the audit log of all partners", async () => {
     await using opened = await world.signIn("Ora", { bizID: null, role: "reader" });
     const { page } = opened;
     await follow(page, "Audit log");

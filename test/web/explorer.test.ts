@@ -60,7 +60,7 @@ describeIfNamed(import.meta.filename)("the explorer in Chromium", () => {
         .and.have.lengthOf(10);
     });
 
-    it("accepts 32 characters and 40 hex digits", async () => {
+    it("accepts 32 zBase32 characters or 40 hex digits", async () => {
       const { userID } = world.victim;
       for (const text of [` ${userID.toUpperCase()} `, `0x${userIDToHex(userID)}`]) {
         await using opened = await world.open(explorer.url);
@@ -89,7 +89,7 @@ describeIfNamed(import.meta.filename)("the explorer in Chromium", () => {
   });
 
   describe("the start page", () => {
-    it("shows chain, contract, owner, users, roots and recent batches, with their evidence", async () => {
+    it("shows chain, contract, owner, users, roots and recent batches with their evidence", async () => {
       await using opened = await world.open(explorer.url);
       const { page, complaints } = opened;
       const card = page.locator(".registry-card");
@@ -105,13 +105,13 @@ describeIfNamed(import.meta.filename)("the explorer in Chromium", () => {
       expect(complaints).to.deep.equal([]);
     });
 
-    it("reports a contract code whose hash differs from the configured one", async () => {
+    it("reports contract code whose hash differs from the configured hash", async () => {
       const codeHash = `0x${"12".repeat(32)}`;
       await using opened = await world.open(await world.serve({ codeHash }));
       await sees(opened.page, "code has another hash");
     });
 
-    it("reports an endpoint that gives another answer", async () => {
+    it("reports an endpoint that gives a different answer", async () => {
       const { rpcUrl, merkleUrl } = world.stack;
       await using opened = await world.open(await world.serve({ rpc: [rpcUrl, merkleUrl] }));
       await sees(opened.page, "Only 1 of 2");
@@ -151,7 +151,7 @@ describeIfNamed(import.meta.filename)("the explorer in Chromium", () => {
   });
 
   describe("comparing a pasted key", () => {
-    it("sends the key in no request and no link", async () => {
+    it("puts the key in no request and no link", async () => {
       await using opened = await world.open(`${explorer.url}#/verify/${world.victim.userID}`);
       const { page, requests } = opened;
       await page.getByText("Compare with a key that you have").click();
@@ -176,7 +176,7 @@ describeIfNamed(import.meta.filename)("the explorer in Chromium", () => {
   });
 
   describe("comparing safety codes", () => {
-    it("compares the code with digits and QR codes", async () => {
+    it("compares the code with entered digits and with QR codes", async () => {
       await using opened = await world.open(`${explorer.url}#/verify/${world.victim.userID}`);
       const { page, requests, complaints } = opened;
       const [mine, contact, stranger] = [world.records[0], world.victim, world.records[1]].map((record) => ({
@@ -263,7 +263,7 @@ describeIfNamed(import.meta.filename)("the explorer in Chromium", () => {
       expect(await verdict(attacked.page)).to.contain("PROOF_INVALID");
     });
 
-    it("verifies nothing without the light client's endpoint, until the visitor chooses weaker evidence", async () => {
+    it("verifies nothing without the light client's endpoint until the visitor chooses weaker evidence", async () => {
       const beacon = { urls: [world.stack.merkleUrl], checkpoint: `0x${"12".repeat(32)}` };
       await using opened = await world.open(`${await world.serve({ beacon })}#/verify/${world.victim.userID}`);
       const { page } = opened;
@@ -273,7 +273,7 @@ describeIfNamed(import.meta.filename)("the explorer in Chromium", () => {
       await sees(page, "one endpoint’s unproven answer");
     });
 
-    it("uses the auditors' block by default if they are configured, and names them", async () => {
+    it("uses the auditors' block by default if auditors are configured, and names them", async () => {
       const { auditors } = await world.auditorsConfig();
       await using opened = await world.open(`${await world.serve({ auditors })}#/verify/${world.victim.userID}`);
       const { page, complaints } = opened;
@@ -286,7 +286,7 @@ describeIfNamed(import.meta.filename)("the explorer in Chromium", () => {
       expect(complaints).to.deep.equal([]);
     });
 
-    it("rejects one endpoint's false answer by a quorum", async () => {
+    it("rejects one endpoint's false answer with a quorum", async () => {
       const { rpcUrl } = world.stack;
       const falseEndpoint = world.attacks.find(({ name }) => name === "hidden-root")?.rpc ?? "";
       await using opening = new AsyncDisposableStack();
@@ -301,7 +301,7 @@ describeIfNamed(import.meta.filename)("the explorer in Chromium", () => {
       await sees(page, "NOT_PUBLISHED");
     });
 
-    it("connects only to named endpoints and those that the visitor adds", async () => {
+    it("connects only to the endpoints in the configuration and those that the visitor adds", async () => {
       const { rpcUrl } = world.stack;
       const visitors = rpcUrl.replace("127.0.0.1", "localhost");
       const explorer = await world.serve({ visitorEndpoints: true, rpc: [world.attacks.at(-1)?.rpc ?? ""] });
@@ -332,7 +332,7 @@ describeIfNamed(import.meta.filename)("the explorer in Chromium", () => {
       return JSON.parse(await readFile(await file.path(), "utf8"));
     };
 
-    it("writes a proof and a bundle that verify offline", async () => {
+    it("saves a proof and a bundle that can be verified offline", async () => {
       const { userID, pubKey } = world.victim;
       await using opened = await world.open(`${explorer.url}#/verify/${userID}`);
       const { page } = opened;
@@ -382,7 +382,7 @@ describeIfNamed(import.meta.filename)("the explorer in Chromium", () => {
   });
 
   describe("the content security policy", () => {
-    it("allows connections to the named servers only", async () => {
+    it("allows connections only to the configured servers", async () => {
       await using opened = await world.open(`${explorer.url}#/verify/${world.victim.userID}`);
       const { page, complaints, requests } = opened;
       await verdict(page);

@@ -111,7 +111,7 @@ describeIfNamed(import.meta.filename)("the explorer with hostile servers and lin
     ["objects", () => `{"values":[${"{},".repeat(2 ** 22)}{}]}`],
     ["values", () => `{"merkle":{},"values":[${'"a",'.repeat(300_000)}"a"],"lookup":{}}`],
   ] as const) {
-    it(`rejects a file of too many ${what}, and stays usable`, async () => {
+    it(`rejects a file with too many ${what}, and remains usable`, async () => {
       const url = await world.serve({ merkleUrl: await fileHost(content) });
       await using one = await world.open(`${url}#/verify/${world.victim.userID}`);
       const { page, complaints } = one;

@@ -9,7 +9,7 @@ describeIfNamed(import.meta.filename)("the explorer's controls", () => {
   const explorer = sharedExplorer();
   const { world } = explorer;
 
-  describe("the view of a batch", () => {
+  describe("that show a batch", () => {
     const openBatch = async (options = {}) => {
       const opened = await world.open(`${explorer.url}#/batch/${world.root}`, options);
       const canvas = opened.page.locator("canvas");
@@ -24,7 +24,7 @@ describeIfNamed(import.meta.filename)("the explorer's controls", () => {
     const isSelected = (page: Page, name: string | RegExp) =>
       page.locator(".selection").getByRole("heading", { name, exact: true }).waitFor();
 
-    it("moves from node to node with the arrow keys", async () => {
+    it("move from node to node with the arrow keys", async () => {
       await using view = await openBatch();
       const { page, canvas } = view;
       await canvas.focus();
@@ -40,7 +40,7 @@ describeIfNamed(import.meta.filename)("the explorer's controls", () => {
       }
     });
 
-    it("zooms with the keyboard, buttons and wheel, and shows the whole tree again", async () => {
+    it("zoom with the keyboard, buttons and wheel, and show the whole tree again", async () => {
       await using view = await openBatch({ reducedMotion: "reduce" });
       const { page, canvas } = view;
       const whole = world.records.length;
@@ -62,7 +62,7 @@ describeIfNamed(import.meta.filename)("the explorer's controls", () => {
       await shows(page, whole);
     });
 
-    it("zooms without animation if the visitor prefers reduced motion", async () => {
+    it("zoom without animation if the visitor prefers reduced motion", async () => {
       await using view = await openBatch({ reducedMotion: "reduce" });
       const { page, canvas } = view;
       await page.evaluate(() => {
@@ -83,7 +83,7 @@ describeIfNamed(import.meta.filename)("the explorer's controls", () => {
       expect(transition).to.equal("0s");
     });
 
-    it("selects a clicked node", async () => {
+    it("select a clicked node", async () => {
       await using view = await openBatch();
       const { page, canvas } = view;
       const box = (await canvas.boundingBox()) ?? { width: 0, height: 0 };
@@ -93,7 +93,7 @@ describeIfNamed(import.meta.filename)("the explorer's controls", () => {
       await isSelected(page, "Leaf 1");
     });
 
-    it("finds a record by a part of its user id or key id", async () => {
+    it("find a record by a part of its user id or key id", async () => {
       const { userID, keyID } = world.victim;
       await using view = await openBatch();
       const { page } = view;
@@ -108,7 +108,7 @@ describeIfNamed(import.meta.filename)("the explorer's controls", () => {
       }
     });
 
-    it("lists all records as text, with links to their verification", async () => {
+    it("list all records as text, with links to their verification", async () => {
       await using view = await openBatch();
       const { page } = view;
       await page.getByText("The same as text").click();
@@ -118,7 +118,7 @@ describeIfNamed(import.meta.filename)("the explorer's controls", () => {
     });
   });
 
-  it("open a bundle dropped on any page", async () => {
+  it("open a bundle that is dropped on any page", async () => {
     const { userID } = world.victim;
     const { bundle } = await world.makeBundle();
     await using opened = await world.open(`${explorer.url}#/verify/${userID}`);
@@ -158,7 +158,7 @@ describeIfNamed(import.meta.filename)("the explorer's controls", () => {
     expect(complaints).to.deep.equal([]);
   });
 
-  it("show and focus the verdict after a new choice of evidence", async () => {
+  it("show and focus the verdict after the visitor chooses other evidence", async () => {
     await using opened = await world.open(`${explorer.url}#/verify/${world.victim.userID}`, {
       viewport: { width: 360, height: 800 },
     });
@@ -173,7 +173,7 @@ describeIfNamed(import.meta.filename)("the explorer's controls", () => {
     });
   });
 
-  it("explain a term on demand, with the keyboard", async () => {
+  it("explain a term on demand with the keyboard", async () => {
     await using opened = await world.open(explorer.url);
     const { page } = opened;
     const explanation = page.getByText("Others use it to encrypt messages");
@@ -185,7 +185,7 @@ describeIfNamed(import.meta.filename)("the explorer's controls", () => {
     await explanation.waitFor({ state: "hidden" });
   });
 
-  it("reach the content with one key, and show their focus", async () => {
+  it("reach the content with one key, and show which control has the focus", async () => {
     await using opened = await world.open(explorer.url);
     const { page } = opened;
     await page.keyboard.press("Tab");

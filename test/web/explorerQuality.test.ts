@@ -27,7 +27,7 @@ describeIfNamed(import.meta.filename)("the explorer's pages", () => {
   });
 
   for (const [name, state] of Object.entries(EXPLORER_STATES)) {
-    it(`explain terms, pass axe and fit both widths, in the state "${name}"`, async () => {
+    it(`explain terms, pass axe and fit both widths in the state "${name}"`, async () => {
       await using opened = await openState(world, explorer.url, state, VIEWS[0]);
       await checkInAllViews(opened.page, name, { layouts, pictures });
     });
@@ -63,7 +63,7 @@ describeIfNamed(import.meta.filename)("the explorer's pages", () => {
     ["a batch", ({ root }: ExplorerWorld) => `#/batch/${root}`],
   ] as const) {
     for (const width of [390, 768, 1280]) {
-      it(`keep their layout while they load ${name}, at ${width} pixels`, async () => {
+      it(`keep their layout while they load ${name} at ${width} pixels`, async () => {
         await using opened = await world.open(explorer.url + path(world), { viewport: { width, height: 800 } });
         await done(opened.page);
         await opened.page.waitForTimeout(300);
@@ -72,7 +72,7 @@ describeIfNamed(import.meta.filename)("the explorer's pages", () => {
     }
   }
 
-  it("show verdict, key, evidence and its choice on one screen of 1280 x 800 pixels", async () => {
+  it("show the verdict, the key, the evidence and its form on one screen of 1280 x 800 pixels", async () => {
     const view = { viewport: { width: 1280, height: 800 } };
     await using opened = await world.open(`${explorer.url}#/verify/${world.victim.userID}`, view);
     const { page } = opened;
@@ -83,7 +83,7 @@ describeIfNamed(import.meta.filename)("the explorer's pages", () => {
     }
   });
 
-  it(`load at most ${SCRIPT_LIMIT / 1000} kB of scripts for the first verification, with any evidence`, async () => {
+  it(`load at most ${SCRIPT_LIMIT / 1000} kB of scripts for the first verification with unsigned blocks`, async () => {
     for (const worker of ["basic-", "evidence-"])
       expect(await gzippedSize(ASSETS, ["index-", worker]))
         .to.be.above(5000)

@@ -14,7 +14,7 @@ const entry = {
 };
 
 describe("the export of the audit log", () => {
-  it("has one quoted row per entry, with times in UTC", () => {
+  it("contains one quoted row per entry, with times in UTC", () => {
     const [head, row, end] = toCsv([entry]).split("\r\n");
     expect(head).to.match(/^"time","action","actor_kind"/);
     expect(row).to.match(/^"2027-01-15T08:00:00.000Z","user.created","person","7",/);
@@ -22,13 +22,13 @@ describe("the export of the audit log", () => {
     expect(end).to.equal("");
   });
 
-  it("has no cell that a spreadsheet would run as a formula", () => {
+  it("contains no cell that a spreadsheet would execute as a formula", () => {
     expect(toCsv([entry])).to.contain(`"'=HYPERLINK(""x"")"`);
     for (const start of ["=", "+", "-", "@", "\t"])
       expect(toCsv([{ ...entry, actor: { ...entry.actor, name: `${start}1` } }])).to.contain(`"'${start}1"`);
   });
 
-  it("has one JSON object per line", () => {
+  it("contains one JSON object per line", () => {
     const lines = toJsonLines([entry, entry]).trimEnd().split("\n");
     expect(lines.map((line) => JSON.parse(line) as unknown)).to.deep.equal([entry, entry]);
   });

@@ -205,7 +205,7 @@ describeIfNamed(import.meta.filename)("a form field with an invalid value", () =
     ],
   };
 
-  it("names the wrong length or character of a user id", () => {
+  it("reports the wrong length or character of a user id", () => {
     for (const [text, error] of [
       ["", "Enter a user id."],
       ["abc", "A user id in hex has 40 digits, but this has 3."],
@@ -215,7 +215,7 @@ describeIfNamed(import.meta.filename)("a form field with an invalid value", () =
       expect(readUserID(text)).to.deep.equal({ error });
   });
 
-  it("has a case below for every field of the sources", () => {
+  it("has a case below for every field in the sources", () => {
     const labels: string[] = [];
     for (const path of globSync("**/*.tsx", { cwd: SOURCES })) {
       const source = readFileSync(join(SOURCES, path), "utf8");

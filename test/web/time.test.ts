@@ -12,7 +12,7 @@ function textOf(time: VNode): { text: string; title: string } {
   return { text: String(children), title: String(title) };
 }
 
-describe("times in the web pages", () => {
+describe("times on the web pages", () => {
   const { now } = Date;
   const zone = process.env["TZ"];
 
@@ -34,14 +34,14 @@ describe("times in the web pages", () => {
   }
 
   describe("an hour", () => {
-    it("names today, yesterday or the date, in the reader's time zone", () => {
+    it("is shown with today, yesterday or the date, in the reader's time zone", () => {
       const start = "2026-05-04T12:00:00Z";
       expect(hourText(start, "2026-05-04T21:59:59Z")).to.equal("today, 14:00 to 15:00");
       expect(hourText(start, "2026-05-04T22:00:00Z")).to.equal("yesterday, 14:00 to 15:00");
       expect(hourText(start, "2026-05-05T22:00:00Z")).to.equal("May 4, 2026, 14:00 to 15:00");
     });
 
-    it("names yesterday after a day of 23 or 25 hours", () => {
+    it("is shown with yesterday after a day of 23 or 25 hours", () => {
       for (const [midnight, next] of [
         ["2026-03-28T23:00:00Z", "2026-03-29T22:00:00Z"],
         ["2026-10-24T22:00:00Z", "2026-10-25T23:00:00Z"],

@@ -132,7 +132,7 @@ describe("AdminClient", () => {
   });
 
   describe("removeStaff", () => {
-    it("ends the sessions of a person, who is then unknown", async () => {
+    it("ends the sessions of the removed person, who is then unknown", async () => {
       const { biz_id: bizID } = await client().createPartner("A company");
       const { call } = await signInPerson(service, bizID, "Ada");
       const list = () => call("/v1/dashboard/staff/list", {});
@@ -151,7 +151,7 @@ describe("AdminClient", () => {
   });
 
   describe("discardPublicKey", () => {
-    it("discards a pending key while the partner is suspended, again without effect", async () => {
+    it("discards a pending key even while the partner is suspended; repeating the call has no effect", async () => {
       const partner = await service.createPartner();
       const { userID, hex, refreshToken } = await service.createUser(partner);
       const keys = generateKeyPair();
@@ -169,7 +169,7 @@ describe("AdminClient", () => {
       expect(await listed("unregistered")).to.have.length(1);
     });
 
-    it("fails for a user of another partner, and for a key that the user does not have", async () => {
+    it("fails for another partner's user, and for a key that the user does not have", async () => {
       const [partner, other] = [await service.createPartner(), await service.createPartner()];
       const user = await service.createUser(partner);
       const discard = (bizID: string) => client().discardPublicKey(bizID, user.userID, USER.keyID);
@@ -188,7 +188,7 @@ describe("AdminClient", () => {
     });
     const partner = () => new PartnerClient({ serviceUrl: service.url, bizID, serverToken });
 
-    it("returns a partner with its numbers, and finds it", async () => {
+    it("returns and finds a partner with its numbers", async () => {
       await partner().createUser(randomUUID().replaceAll("-", "") + "0".repeat(8), "us-west-2");
       const found = await client().getPartner(bizID);
       expect(found).to.include({ biz_id: bizID, suspended: null, user_limit: null, users: 1, server_tokens: 1 });
@@ -203,7 +203,7 @@ describe("AdminClient", () => {
       expect(proxy.to("/partners/list")).to.have.length(2);
     });
 
-    it("lists the audit log, the newest entries first, page by page and filtered", async () => {
+    it("lists the audit log page by page and filtered, newest entries first", async () => {
       const userID = `${randomUUID().replaceAll("-", "")}00000000`;
       const { user_id } = await partner().createUser(userID, "us-west-2");
       const entries = await all(client().listAuditLog({ bizID, pageSize: 2 }));
@@ -220,7 +220,7 @@ describe("AdminClient", () => {
       expect(own).to.deep.equal([created]);
     });
 
-    it("rejects invalid arguments, and an answer about another partner", async () => {
+    it("rejects invalid arguments, and a response about a different partner", async () => {
       const invalid = [
         () => all(client().listAuditLog({ since: -1 })),
         () => all(client().listAuditLog({ bizID: "two words" })),
@@ -254,13 +254,13 @@ describe("AdminClient", () => {
       expect(await client().publishRegistered()).to.deep.equal([BATCH]);
     });
 
-    it("sends no request twice", async () => {
+    it("does not repeat a request", async () => {
       proxy.fail("/publishRegistered", { status: 503 });
       expect(await failure(client().publishRegistered())).to.include({ status: 503 });
       expect(proxy.to("/publishRegistered")).to.have.length(1);
     });
 
-    it("has its own timeout, independent of the client's", async () => {
+    it("has its own timeout, which does not depend on the client's timeout", async () => {
       expect(await client({ timeoutMs: 1 }).publishRegistered()).to.deep.equal([BATCH]);
       proxy.disturb(() => "silence");
       expect(await failure(client().publishRegistered({ timeoutMs: 50 }))).to.include({ code: "TIMEOUT" });
@@ -286,7 +286,7 @@ describe("AdminClient", () => {
       async () => (await admin.discardPublicKey("biz_1", USER.userID, USER.keyID, { signal }), true),
     ];
 
-    it("fails with ADMIN_TOKEN_REFUSED for another token", async () => {
+    it("fails with ADMIN_TOKEN_REFUSED for a wrong token", async () => {
       for (const operation of operations(client({ adminToken: "x".repeat(40) })))
         expect(await failure(operation())).to.include({ code: "ADMIN_TOKEN_REFUSED", status: 401 });
     });
@@ -297,7 +297,7 @@ describe("AdminClient", () => {
         expect(await failure(operation())).to.include({ name: "TransportError", code: "ABORTED" });
     });
 
-    it("fails with a code for every malformed answer", async () => {
+    it("fails with an error code for every malformed response", async () => {
       const good = {
         ...{ biz_id: "biz_1", name: "n", created: 1, token: `krs_${"x".repeat(43)}` },
         ...{ person_id: randomUUID(), role: "reader", url: "http://localhost:1/dashboard/#/invitation/x", expires: 1 },
@@ -329,7 +329,7 @@ describe("AdminClient", () => {
   });
 
   describe("the constructor", () => {
-    it("rejects unusable options, without the admin token in the error", () => {
+    it("rejects unusable options with an error that does not contain the admin token", () => {
       const refused = (options: Partial<Record<keyof AdminClientOptions, unknown>>) =>
         refusalOf(() => client(options as Partial<AdminClientOptions>));
       for (const adminToken of ["", "two words", "ümlaut", "x".repeat(501), 7, undefined])
@@ -345,7 +345,7 @@ describe("AdminClient", () => {
         .not.include("Secret");
     });
 
-    it("rejects browsers", () => {
+    it("refuses to run in browsers", () => {
       const globals = globalThis as Record<string, unknown>;
       globals["document"] = {};
       try {
@@ -355,7 +355,7 @@ describe("AdminClient", () => {
       }
     });
 
-    it("creates a client that does not show its token", () => {
+    it("creates a client whose printed form does not contain the token", () => {
       expect(inspect(client(), { depth: 10, showHidden: true }) + JSON.stringify(client())).not.to.include(ADMIN_TOKEN);
     });
   });

@@ -40,7 +40,7 @@ const SMALL: readonly Fault[] = ["leader killed"];
 const LARGE: readonly Fault[] = [...FAULTS, ...FAULTS, ...FAULTS];
 
 describeFaults("a database with a leader and two standbys", () => {
-  it("loses nothing that was acknowledged if its leader, a standby, its proxy or a replica fails under load", async function () {
+  it("loses no acknowledged data if its leader, a standby, its proxy or a replica fails under load", async function () {
     if (!isLarge && !isCached()) this.skip(); // CI installs no Patroni, etcd and HAProxy.
     this.timeout(FAULTS_TIMEOUT_MS);
     const start = performance.now();

@@ -36,7 +36,7 @@ import { never } from "../../support/support.ts";
 import { ENDLESS_MS } from "../../support/endless.ts";
 
 describeOnBoth("two services that publish", (startChain) => {
-  it("lose no key and publish no key twice if they are killed at random times by kill -9", async () => {
+  it("lose no key and publish no key twice if kill -9 ends them at random times", async () => {
     const chain = await startChain();
     try {
       const postgres = await sharedPostgres();
@@ -51,7 +51,7 @@ describeOnBoth("two services that publish", (startChain) => {
     }
   }).timeout(FAULTS_TIMEOUT_MS);
 
-  describe("are verified by a check that", () => {
+  describe("the check of the published keys", () => {
     const fresh = freshRegistry(startChain);
     const [first = never(), second = never(), third = never(), fourth = never()] = sampleRecords(4);
     let publisher: CompetingPublisher;
@@ -62,7 +62,7 @@ describeOnBoth("two services that publish", (startChain) => {
     });
     const findings = async (...records: (typeof first)[]) => (await verifyPublished(fresh, records)).findings;
 
-    it("finds nothing if every key has one root, and every root has its file", async () => {
+    it("finds nothing if every key has one root and every root has its file", async () => {
       await publisher.publish([third]);
       expect(await findings(first, second, third)).to.deep.equal([]);
     });

@@ -20,7 +20,7 @@ const KILLS = isLarge ? 20 : 2;
 describe("kill -9 under load", function () {
   this.timeout(FAULTS_TIMEOUT_MS);
 
-  it("of the service and of its PostgreSQL loses no acknowledged user, token or key", async () => {
+  it("loses no acknowledged user, token or key if it ends the service and its PostgreSQL", async () => {
     const victims = Array.from({ length: KILLS }, (_, i): Victim => (i % 2 === 0 ? "service" : "postgres"));
     const { kills, acknowledged, interrupted, findings } = await reported(killUnderLoad(victims));
     expect(findings).to.deep.equal([]);
@@ -29,7 +29,7 @@ describe("kill -9 under load", function () {
     for (const count of Object.values(acknowledged)) expect(count).to.be.greaterThan(0);
   });
 
-  it("is found to lose data that a PostgreSQL acknowledges before it writes them", async () => {
+  it("loses data that a PostgreSQL acknowledges before writing it, which the test detects", async () => {
     const { findings } = await killUnderLoad(["postgres"], { synchronous_commit: "off", wal_writer_delay: "10s" });
     expect(findings).not.to.be.empty;
   });

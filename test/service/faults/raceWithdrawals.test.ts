@@ -27,8 +27,8 @@ import { ENDLESS_MS } from "../../support/endless.ts";
 
 const KEYS = isLarge ? 1000 : 60;
 
-describe("a key that two services withdraw, discard and publish at once", () => {
-  it("is either removed or published, and never both", async () => {
+describe("a key that two services withdraw, discard and publish at the same time", () => {
+  it("is either removed or published, never both", async () => {
     const chain = await startHardhat();
     try {
       const postgres = await sharedPostgres();

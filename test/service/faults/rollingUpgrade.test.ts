@@ -17,7 +17,7 @@ import { type Replica, ServiceVersion, type Upgrade } from "./upgrade/serviceVer
 import { describeFaults, FAULTS_TIMEOUT_MS, reported } from "../../support/faults.ts";
 
 describeFaults("a rolling upgrade under load", () => {
-  it("to a version that adds a column, one that stops using it, and one that removes it fails no request", async () => {
+  it("fails no request when versions add a column, stop using it, and remove it", async () => {
     const { replaced, acknowledged, failures, refused, findings } = await reported(upgradeUnderLoad());
     expect(findings).to.deep.equal([]);
     expect(failures).to.deep.equal([]);

@@ -14,7 +14,7 @@ const CONTENT = '{"merkle":{},"values":["zß水🍋"],"lookup":{}}';
 /** More than all buffers between the host and a reader together can hold. */
 const LARGE = 2 ** 27;
 
-describe("file host", () => {
+describe("the file host", () => {
   const folder = temporaryFolder();
   const closing = closedAfterEach();
   const pathOf = (root: string) => join(folder.path, `${root}.json`);
@@ -37,7 +37,7 @@ describe("file host", () => {
       expect(await response.text()).to.equal(CONTENT);
     });
 
-    it("declares the file's type and length, and that it never changes", async () => {
+    it("declares the file's type and length, and that the file never changes", async () => {
       const { headers } = await fetch(url);
       expect(headers.get("content-type")).to.equal("application/json");
       expect(headers.get("content-length")).to.equal(String(Buffer.byteLength(CONTENT)));
@@ -72,7 +72,7 @@ describe("file host", () => {
       expect(await failure(response.arrayBuffer())).to.be.an.instanceof(TypeError);
     });
 
-    it("survives a client that disconnects", async () => {
+    it("keeps running if a client disconnects", async () => {
       await truncate(pathOf(ROOT), LARGE);
       await (await fetch(url)).body?.cancel();
       expect((await fetch(url, { method: "HEAD" })).status).to.equal(200);
@@ -88,7 +88,7 @@ describe("file host", () => {
       await writeFile(join(folder.path, bundle), "[]");
     });
 
-    it("are served next to the file, to every web page", async () => {
+    it("are served beside the file, to every web page", async () => {
       for (const [path, content] of [
         [proof, "{}"],
         [bundle, "[]"],
@@ -101,7 +101,7 @@ describe("file host", () => {
       }
     });
 
-    it("are cached: the proof for ever, the bundle until it is revalidated", async () => {
+    it("are cached: the proof permanently, and the bundle until it is revalidated", async () => {
       const [kept, asked] = [await fetch(`${host.url}/${proof}`), await fetch(`${host.url}/${bundle}`)];
       expect(kept.headers.get("cache-control")).to.equal("public, max-age=31536000, immutable");
       expect(kept.headers.get("etag")).to.equal(`"${ROOT}/${USER}"`);
@@ -109,7 +109,7 @@ describe("file host", () => {
       expect(asked.headers.get("etag")).to.equal(null);
     });
 
-    it("are sent again only for the bundle", async () => {
+    it("are sent again only in the case of the bundle", async () => {
       const ask = async (path: string, tags: string) =>
         (await fetch(`${host.url}/${path}`, { headers: { "If-None-Match": tags }, cache: "no-store" })).status;
       expect(await ask(proof, `"${ROOT}/${USER}"`)).to.equal(304);
@@ -117,7 +117,7 @@ describe("file host", () => {
       expect(await ask(bundle, `"${ROOT}/${USER}"`)).to.equal(200);
     });
 
-    it("are not served through a link, or if their folder is a file", async () => {
+    it("are not served through a link or if their folder is a file", async () => {
       await symlink(join(folder.path, ROOT), join(folder.path, OTHER_ROOT));
       expect((await fetch(`${host.url}/${OTHER_ROOT}/${USER}.json`)).status).to.equal(404);
       await symlink(join(folder.path, proof), join(folder.path, ROOT, `${USER.replace("y", "b")}.json`));
@@ -128,14 +128,14 @@ describe("file host", () => {
   });
 
   describe("HEAD", () => {
-    it("returns the headers of GET and no body", async () => {
+    it("returns the headers of GET without a body", async () => {
       const answer = await send("HEAD", `/${ROOT}.json`);
       expect(answer).to.match(/^HTTP\/1\.1 200 OK\r\n/);
       expect(answer).to.include(`Content-Length: ${Buffer.byteLength(CONTENT)}\r\n`);
       expect(answer).to.match(/\r\n\r\n$/);
     });
 
-    it("returns no body if there is no such file", async () => {
+    it("returns no body if the file does not exist", async () => {
       expect(await send("HEAD", `/${OTHER_ROOT}.json`)).to.match(/^HTTP\/1\.1 404 [^]*\r\n\r\n$/);
     });
   });
@@ -145,7 +145,7 @@ describe("file host", () => {
       fetch(`${host.url}/${root}.json`, { headers: { "If-None-Match": tags }, cache: "no-store" });
 
     for (const tags of [`"${ROOT}"`, `W/"${ROOT}"`, `"x", "${ROOT}"`, "*"]) {
-      it(`answers ${tags.replaceAll(ROOT, "<root>")} with 304 and no body`, async () => {
+      it(`gets 304 without a body for ${tags.replaceAll(ROOT, "<root>")}`, async () => {
         const response = await ask(tags);
         expect(response.status).to.equal(304);
         expect(response.headers.get("etag")).to.equal(`"${ROOT}"`);
@@ -154,7 +154,7 @@ describe("file host", () => {
     }
 
     for (const tags of [`"${OTHER_ROOT}"`, ROOT, '""']) {
-      it(`answers ${tags.replaceAll(ROOT, "<root>").replaceAll(OTHER_ROOT, "<other root>")} with the file`, async () => {
+      it(`gets the file for ${tags.replaceAll(ROOT, "<root>").replaceAll(OTHER_ROOT, "<other root>")}`, async () => {
         expect(await (await ask(tags)).text()).to.equal(CONTENT);
       });
     }
@@ -165,7 +165,7 @@ describe("file host", () => {
   });
 
   describe("OPTIONS", () => {
-    it("allows web pages of every origin to read", async () => {
+    it("allows web pages of any origin to read", async () => {
       const { status, headers } = await fetch(url, { method: "OPTIONS" });
       expect(status).to.equal(204);
       expect(headers.get("access-control-allow-origin")).to.equal("*");
@@ -176,7 +176,7 @@ describe("file host", () => {
 
   describe("other methods", () => {
     for (const method of ["POST", "PUT", "PATCH", "DELETE", "PROPFIND"]) {
-      it(`answers ${method} with 405 and the allowed methods`, async () => {
+      it(`get 405 with the allowed methods for ${method}`, async () => {
         const response = await fetch(url, { method });
         expect(response.status).to.equal(405);
         expect(response.headers.get("allow")).to.equal("GET, HEAD, OPTIONS");
@@ -222,7 +222,7 @@ describe("file host", () => {
       "a way up from a root": `/${ROOT}/../${ROOT}.json`,
     };
     for (const [name, target] of Object.entries(targets)) {
-      it(`answers ${name} with 404, which may not be cached`, async () => {
+      it(`get 404, which must not be cached, for ${name}`, async () => {
         const answer = await send("GET", target);
         expect(answer).to.match(/^HTTP\/1\.1 404 Not Found\r\n/);
         expect(answer).to.include("Cache-Control: no-store\r\n");
@@ -230,11 +230,11 @@ describe("file host", () => {
       });
     }
 
-    it("answers 404 for every method", async () => {
+    it("get 404 for every method", async () => {
       expect((await fetch(`${host.url}/x`, { method: "POST", body: "x" })).status).to.equal(404);
     });
 
-    it("allows web pages to read the error", async () => {
+    it("allow web pages to read the error", async () => {
       expect((await fetch(`${host.url}/x`)).headers.get("access-control-allow-origin")).to.equal("*");
     });
   });
@@ -272,7 +272,7 @@ describe("file host", () => {
   });
 
   describe("close", () => {
-    it("ends an idle connection at once", async () => {
+    it("ends an idle connection immediately", async () => {
       const { hostname, port } = new URL(host.url);
       const client = connect(Number(port), hostname);
       client.write(`HEAD /${ROOT}.json HTTP/1.1\r\nHost: localhost\r\n\r\n`);
@@ -280,7 +280,7 @@ describe("file host", () => {
       await Promise.all([closeOf(client), host.close()]);
     });
 
-    it("ends a download at once", async () => {
+    it("ends a download immediately", async () => {
       await truncate(pathOf(ROOT), LARGE);
       const response = await fetch(url);
       await host.close();

@@ -5,18 +5,18 @@ import { TransportError } from "../../../packages/keyroot/src/errors.ts";
 import { startLocalChain } from "../../../packages/service/src/stack/localChain.ts";
 import { closedAfterEach, failure, hold, portOf, rpc } from "../../support/support.ts";
 
-describe("local chain", () => {
+describe("the local chain", () => {
   const closing = closedAfterEach();
   const start = async (port = 0) => closing(await startLocalChain(hre, { port }));
 
   describe("JSON-RPC", () => {
-    it("answers over HTTP", async () => {
+    it("responds over HTTP", async () => {
       const { rpcUrl, chainId } = await start();
       expect(chainId).to.equal(31_337);
       expect(Number(await rpc(rpcUrl, "eth_chainId"))).to.equal(chainId);
     });
 
-    it("uses the same chain as the connection", async () => {
+    it("uses the same chain as the direct connection", async () => {
       const { rpcUrl, connection } = await start();
       await rpc(rpcUrl, "evm_mine");
       expect(await connection.ethers.provider.getBlockNumber()).to.equal(1);
@@ -30,7 +30,7 @@ describe("local chain", () => {
       expect(await rpc(rpcUrl, "web3_sha3", [data])).to.match(/^0x[0-9a-f]{64}$/);
     });
 
-    it("notifies subscribers over WebSocket of new blocks", async () => {
+    it("notifies WebSocket subscribers of new blocks", async () => {
       const { rpcUrl } = await start();
       const socket = await subscribe(rpcUrl);
       const block = nextMessage(socket);
@@ -39,8 +39,8 @@ describe("local chain", () => {
     });
   });
 
-  describe("several at once", () => {
-    it("are separate chains, each with its own connection", async () => {
+  describe("several local chains", () => {
+    it("are separate and have separate connections", async () => {
       const chains = await Promise.all([start(), start(), start()]);
       for (const [index, { connection }] of chains.entries()) {
         for (let block = 0; block < index; block++) await connection.provider.request({ method: "evm_mine" });
@@ -51,12 +51,12 @@ describe("local chain", () => {
   });
 
   describe("a port in use", () => {
-    it("is replaced by a later one", async () => {
+    it("is replaced by a later port", async () => {
       const taken = portOf(closing(await hold(0)));
       expect(Number(new URL((await start(taken)).rpcUrl).port)).to.be.greaterThan(taken);
     });
 
-    it("without a later one is reported, and nothing is left behind", async () => {
+    it("is reported if no later port is free, and nothing remains", async () => {
       await hold(65_535).then(closing, () => undefined);
       const error = await failure(start(65_535));
       expect(error).to.be.an.instanceof(TransportError).with.property("code", "PORT_UNAVAILABLE");
@@ -64,13 +64,13 @@ describe("local chain", () => {
   });
 
   describe("close", () => {
-    it("ends a WebSocket with a subscription at once", async () => {
+    it("ends a WebSocket with a subscription immediately", async () => {
       const chain = await start();
       const socket = await subscribe(chain.rpcUrl);
       await Promise.all([once(socket, "close"), chain.close()]);
     });
 
-    it("may be repeated", async () => {
+    it("can be repeated", async () => {
       const chain = await start();
       await Promise.all([chain.close(), chain.close()]);
       await chain.close();

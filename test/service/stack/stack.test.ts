@@ -15,7 +15,7 @@ import { closedAfterEach, failure, freePort, hold, rpc, temporaryFolder } from "
 const ANY = { chain: 0, files: 0 };
 const ROOT = "0123456789abcdef".repeat(4);
 
-describe("stack", () => {
+describe("the local stack", () => {
   const project = temporaryFolder();
   const temporary = temporaryFolder();
   const closing = closedAfterEach();
@@ -55,7 +55,7 @@ describe("stack", () => {
       expect(await (await fetch(`${merkleUrl}/${ROOT}.json`)).text()).to.equal("{}");
     });
 
-    it("prints nothing and writes no deployment", async () => {
+    it("prints nothing and records no deployment", async () => {
       const { stdout } = process;
       const write = stdout.write.bind(stdout);
       const printed: unknown[] = [];
@@ -70,7 +70,7 @@ describe("stack", () => {
       expect(await deployments()).to.deep.equal(before);
     });
 
-    it("runs two separate stacks at once", async () => {
+    it("runs two separate stacks at the same time", async () => {
       const ports = { chain: await freePort(), files: await freePort() };
       const [one, other] = await Promise.all([start({ ports }), start({ ports })]);
       expect(new Set([one.rpcUrl, one.merkleUrl, other.rpcUrl, other.merkleUrl])).to.have.lengthOf(4);
@@ -126,7 +126,7 @@ describe("stack", () => {
       }
     });
 
-    it("stores the files of each region in a separate folder, and the file host serves both", async () => {
+    it("stores the files of each region in a separate folder, and the file host serves both folders", async () => {
       const stack = await start({ ports: { chain: 0, files: 0, service: 0 } });
       const { serviceUrl = "", adminToken = "" } = stack.service ?? {};
       const caller = new Caller(adminToken);
@@ -158,7 +158,7 @@ describe("stack", () => {
       expect(await readdir(project.path)).to.be.empty;
     });
 
-    it("leaves the file of a stack that runs already, also at the end", async () => {
+    it("keeps the stack file of another running stack, even after this stack ends", async () => {
       const one = await start({ announce: true });
       const other = await start({ announce: true });
       expect(other.announced).to.be.false;
@@ -168,7 +168,7 @@ describe("stack", () => {
   });
 
   describe("close", () => {
-    it("frees the ports, so that a second start gets them", async () => {
+    it("frees the ports for the next start", async () => {
       const ports = { chain: await freePort(), files: await freePort() };
       for (let round = 0; round < 2; round++) {
         const stack = await start({ ports });
@@ -186,7 +186,7 @@ describe("stack", () => {
       expect(await readdir(join(project.path, ".keyroot"))).to.be.empty;
     });
 
-    it("may be repeated", async () => {
+    it("can be repeated", async () => {
       const stack = await start();
       await Promise.all([stack.close(), stack.close()]);
       await stack.close();

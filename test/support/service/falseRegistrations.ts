@@ -140,18 +140,18 @@ export const FALSE_REGISTRATIONS: Readonly<Record<string, Prepare>> = {
   "without a response": ({ attacker, victim }) => Promise.resolve(() => attacker.register(victim.own.publicKey)),
   guessed: withResponse(() => new Uint8Array(randomBytes(32))),
   "with another private key": withResponse((statement) => provePossession(statement, 3n)),
-  "replayed with a new challenge": async ({ attacker, victim }) => {
+  "with a replayed response to a new challenge": async ({ attacker, victim }) => {
     const [, response] = await registered(victim);
     return async () => {
       const { nonce } = await attacker.statement(victim.own.publicKey);
       return attacker.register(victim.own.publicKey, nonce, response);
     };
   },
-  "replayed with its challenge": async ({ attacker, victim }) => {
+  "with a replayed response to its own challenge": async ({ attacker, victim }) => {
     const [nonce, response] = await registered(victim);
     return () => attacker.register(victim.own.publicKey, nonce, response);
   },
-  "mixed from two challenges": async ({ attacker, victim }) => {
+  "with a response mixed from two challenges": async ({ attacker, victim }) => {
     const first = await attacker.statement(victim.own.publicKey);
     const response = provePossession(first, victim.own.privateKey);
     return async () => {
@@ -159,13 +159,13 @@ export const FALSE_REGISTRATIONS: Readonly<Record<string, Prepare>> = {
       return attacker.register(victim.own.publicKey, second.nonce, response);
     };
   },
-  "mixed from two keys": ({ attacker, victim }) =>
+  "with a response mixed from two keys": ({ attacker, victim }) =>
     Promise.resolve(async () => {
       const statement = await attacker.statement(attacker.own.publicKey);
       const response = provePossession(statement, attacker.own.privateKey);
       return attacker.register(victim.own.publicKey, statement.nonce, response);
     }),
-  "another user's": async ({ attacker, victim }) => {
+  "with another user's response": async ({ attacker, victim }) => {
     const statement = await victim.statement(victim.own.publicKey);
     const response = provePossession(statement, victim.own.privateKey);
     return async () => {
@@ -173,46 +173,46 @@ export const FALSE_REGISTRATIONS: Readonly<Record<string, Prepare>> = {
       return attacker.register(victim.own.publicKey, statement.nonce, response);
     };
   },
-  "for another user's id": withResponse((statement, victim) =>
+  "with a response for another user's id": withResponse((statement, victim) =>
     provePossession({ ...statement, userID: victim.userID }, victim.own.privateKey),
   ),
-  "another chain's": withResponse((statement, victim) => {
+  "with a response for another chain": withResponse((statement, victim) => {
     const registry = { chainId: 424242, contract: statement.registry?.contract ?? `0x${"42".repeat(20)}` };
     return provePossession({ ...statement, registry }, victim.own.privateKey);
   }),
-  "another contract's": withResponse((statement, victim) => {
+  "with a response for another contract": withResponse((statement, victim) => {
     const registry = { chainId: statement.registry?.chainId ?? 1, contract: `0x${"43".repeat(20)}` };
     return provePossession({ ...statement, registry }, victim.own.privateKey);
   }),
-  "another service's": withResponse((statement, victim) =>
+  "with a response for another service": withResponse((statement, victim) =>
     provePossession({ ...statement, service: "https://keys.example" }, victim.own.privateKey),
   ),
-  "for a later expiry": withResponse((statement, victim) =>
+  "with a response for a later expiry": withResponse((statement, victim) =>
     provePossession({ ...statement, expires: statement.expires + 1 }, victim.own.privateKey),
   ),
-  stale: ({ attacker }) =>
+  "with a response to an expired challenge": ({ attacker }) =>
     Promise.resolve(async () => {
       const statement = await attacker.statement(attacker.own.publicKey);
       await attacker.expireChallenges();
       const response = provePossession(statement, attacker.own.privateKey);
       return attacker.register(attacker.own.publicKey, statement.nonce, response);
     }),
-  "answered twice": async ({ attacker }) => {
+  "with a second response to a challenge": async ({ attacker }) => {
     const statement = await attacker.statement(attacker.own.publicKey);
     await attacker.register(attacker.own.publicKey, statement.nonce, new Uint8Array(32));
     const response = provePossession(statement, attacker.own.privateKey);
     return () => attacker.register(attacker.own.publicKey, statement.nonce, response);
   },
-  "for a malformed point": withPoints([
+  "with a malformed point": withPoints([
     new Uint8Array(),
     valid.subarray(0, 104),
     valid.with(0, 2),
     encode({ x: P, y: 34n }),
     encode({ x: 1n, y: 2n }),
   ]),
-  "for a point of small order": withPoints([ofOrderTwo, ofOrderFour, ofOrderEight].map(encode)),
-  "for the identity": withPoints([encode(IDENTITY)]),
-  "for a point of the wrong subgroup": withPoints(
+  "with a point of small order": withPoints([ofOrderTwo, ofOrderFour, ofOrderEight].map(encode)),
+  "with the identity point": withPoints([encode(IDENTITY)]),
+  "with a point in the wrong subgroup": withPoints(
     [ofOrderTwo, ofOrderFour, ofOrderEight].map((torsion) => encode(add(onCurve, torsion))),
   ),
 };
