@@ -52,7 +52,7 @@ describe("the demo", () => {
     });
     after(() => stack.close());
 
-    /** Runs the demo with one attack changed. */
+    /** Runs the demo with one changed attack. */
     const runWith = async (name: string, changes: Partial<Attack>) => {
       const attack = ATTACKS.find((candidate) => candidate.name === name) ?? never();
       const before = { ...attack };
@@ -194,7 +194,7 @@ describe("the demo", () => {
       expect(await stackFoldersIn(folder.path)).to.be.empty;
     });
 
-    // Each is a whole process: `npm test` runs the others.
+    // Each test runs a whole process. `npm test` runs the other tests.
     if (testAll) {
       it("prints the result as one JSON object", async () => {
         const { code, json } = await hardhat.json(["demo"]);
@@ -221,7 +221,7 @@ describe("the demo", () => {
         const child = hardhat.start(["demo"], { TMPDIR: folder.path });
         const stderr = text(child.stderr);
         for await (const printed of createInterface({ input: child.stdout })) {
-          // As Ctrl-C does: to the whole process group.
+          // Ctrl-C also sends the signal to the whole process group.
           if (printed.startsWith(line)) signalGroup(child, signal);
         }
         if (child.exitCode === null) await once(child, "exit");

@@ -8,7 +8,9 @@ import { contentsOf } from "../support/service/dump.ts";
 import { createTenant, goodBody, type JsonSchema, type Tenant } from "../support/service/operations.ts";
 import { serviceOnPostgres } from "../support/service/support.ts";
 
-/** Every operation of the table, with the caller of its bearer token, and whether people with a session may call it. */
+/**
+ * All operations in the table, with the caller of the bearer token, and whether people with a session may call each.
+ */
 const ALL = operations.map((operation) => {
   const { path, role = "reader", verified = false, body } = operation;
   const callers: readonly string[] = operation.callers;
@@ -26,7 +28,7 @@ const ALL = operations.map((operation) => {
 });
 const FOR_STAFF = ALL.filter(({ forStaff }) => forStaff);
 const FOR_SESSIONS = FOR_STAFF.filter(({ callers }) => !callers.includes("visitor"));
-/** No body has this field, so an operation that accepts the caller rejects the field, and changes nothing. */
+/** A body with a field that no operation has. An operation that accepts the caller rejects it without any change. */
 const PROBE = { unknown_field: 1 };
 
 function expectAccepted(answer: Answer): void {

@@ -15,7 +15,7 @@ const HOUR = 60 * 60 * 1000;
 const [KEYS = generateKeyPair()] = sampleKeyPairs;
 const { pubKey } = makeKeyRecord("y".repeat(32), KEYS.publicKey);
 
-/** The service's answers to each kind of token of a partner and its user. */
+/** Returns the service's response codes for each kind of token of a partner and its user. */
 async function codesOf(service: TestService, partner: TestPartner, user: TestUser): Promise<unknown[]> {
   const { bizID: biz_id } = partner;
   const answers = await Promise.all([
@@ -37,7 +37,7 @@ describeOnEachDatabase("administration", (service) => {
   const of = (partner: TestPartner) => ({ biz_id: partner.bizID });
   const create = (partner: TestPartner, user_id_hex = randomHex()): Promise<Answer> =>
     service.post("/v1/authdBizSrv/users/create", { user_id_hex, region: "eu-west-1" }, { token: partner.jwt });
-  /** Publishes all keys of a region, as the publisher does. */
+  /** Publishes all keys of a region like the publisher. */
   const publishAll = async (root: string) => {
     const { publications } = service;
     const keys = await takePublishable(service.databases, "us-west-2", { now: Date.now() + 1 });
@@ -54,7 +54,7 @@ describeOnEachDatabase("administration", (service) => {
       expect(fresh).to.include({ users: 0, pending_keys: 0, published_keys: 0, server_tokens: 1 });
       const [first, second] = [await service.createUser(partner), await service.createUser(partner)];
       await service.createUser(partner, "eu-west-1");
-      // Creating a user again does not count.
+      // A repeated creation of the same user is not counted.
       await service.done(
         "/v1/authdBizSrv/users/create",
         { user_id_hex: first.hex, region: "us-west-2" },
@@ -130,7 +130,7 @@ describeOnEachDatabase("administration", (service) => {
       expect(suspended["suspended"]).to.be.closeTo(Date.now(), 60_000);
       for (const user of users) expect(await codesOf(service, partner, user)).to.deep.equal(SUSPENDED);
       expect(await codesOf(service, other, otherUser)).to.deep.equal(ACCEPTED);
-      // Repeating the request keeps the time.
+      // Repeating the request does not change the time.
       service.ahead = HOUR;
       expect(await service.admin("/v1/admin/partners/suspend", of(partner))).to.deep.equal(suspended);
       service.ahead = 0;
@@ -173,7 +173,7 @@ describeOnEachDatabase("administration", (service) => {
       const refused = await create(partner);
       expectProblem(refused, [409, "USER_LIMIT_REACHED"]);
       expect(refused.body["detail"]).to.match(/^You have 2 users, and may have 2:/);
-      // An existing user is returned as always.
+      // For an existing user, the response is the same as before.
       expect((await create(partner, first)).status).to.equal(201);
       await limit(partner, 3);
       expect((await create(partner)).status).to.equal(201);
@@ -406,7 +406,7 @@ function hourOf({ ahead }: TestService): number {
   return now - (now % HOUR);
 }
 
-/** Identifies the stored version of a token's row: PostgreSQL changes it with every write. */
+/** Returns a value that changes each time PostgreSQL writes the token's row. */
 async function versionsOf(service: TestService, tokenID: string): Promise<string> {
   const query = `select xmin::text as version from server_tokens where token_id = '${tokenID}'`;
   const { rows } = (await service.databases.home.execute<Record<string, string>>(query)) as {

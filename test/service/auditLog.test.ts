@@ -30,7 +30,7 @@ interface Entry {
   address: string | null;
 }
 
-/** All pages of a list. */
+/** Returns all pages of a list. */
 async function listAll(service: TestService, path: string, token: string, body: object = {}): Promise<Entry[]> {
   const listed: Entry[] = [];
   let after: string | null | undefined;
@@ -44,7 +44,7 @@ async function listAll(service: TestService, path: string, token: string, body: 
 
 const ofOperator = (service: TestService, body: object) => listAll(service, OPERATOR_PATH, ADMIN_TOKEN, body);
 
-/** Adds entries about a partner that does not exist, with these times. */
+/** Adds entries with these times about a partner that does not exist. */
 function addEntries(database: Database, bizID: string, times: readonly number[]): Promise<void> {
   const changes = times.map(
     (at) => ({ action: "partner.limited", at, partner: bizID, data: { user_limit: at } }) as const,
@@ -73,7 +73,7 @@ describeOnEachDatabase("lists of the audit log", (service) => {
     const entries = await ofPartnerForOperator();
     expect(entries.map(({ action, actor }) => [action, actor.kind])).to.deep.equal([
       ["partner.limited", "operator"],
-      // The test adds it, without a request.
+      // The test itself adds this entry without a request.
       ["passkey.added", "service"],
       ["session.started", "person"],
       ["person.invited", "operator"],
@@ -221,7 +221,7 @@ describe("a list of many audit log entries", () => {
       "biz_many",
       Array.from({ length: TOTAL }, (_, i) => i + 1),
     );
-    // Few match: the oldest one, one in the middle, and the newest one.
+    // Only three entries match: the oldest, one in the middle, and the newest.
     const rare = [1, 12_345, TOTAL].map((at) => ({ action: "partner.resumed", at, partner: "biz_many" }) as const);
     await recordChanges(home, SERVICE, rare);
     const body = { biz_id: "biz_many", action: "partner.resumed", limit: 2 };

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { batchingLoader } from "../../packages/service/src/database/batchingLoader.ts";
 
-/** A statement that has been sent, and is answered by the test. */
+/** A statement that was sent. The test provides its result. */
 interface Sent {
   items: readonly number[];
   answer: () => void;
@@ -28,7 +28,7 @@ describe("batchingLoader", () => {
         }),
     );
   });
-  /** After the turns of the event loop in which statements are sent. */
+  /** Waits for the event loop turns in which statements are sent. */
   const turns = async () => {
     for (let i = 0; i < 5; i++) await setImmediate();
   };

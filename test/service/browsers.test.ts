@@ -5,7 +5,7 @@ import { serviceOnPostgres } from "../support/service/support.ts";
 const EXCHANGE = "/v1/public/auth/jwt";
 const ORIGIN = "https://app.test";
 
-/** Whether pages may call an operation: users' apps do, partners' servers and the operator do not. */
+/** Whether web pages may call an operation. Users' apps may, but not partners' servers and the operator. */
 const isForBrowsers = ({ tag }: Operation) => tag === "public" || tag === "user";
 
 describe("web pages in browsers", () => {

@@ -17,10 +17,9 @@ const [own, other] = sampleKeyPairs as [KeyPair, KeyPair];
 const OWN_ID = keyFieldsOf(own).key_id;
 const ROOT = "ab".repeat(32);
 
-/** Rows that a request may write although its change fails: in earlier transactions. */
+/** Tables in which a request may write even if its change fails, because it writes in earlier transactions. */
 const WRITTEN_BEFORE = ["user_ids", "user_counts", "possession_challenges", "sessions", "server_tokens", "user_tokens"];
 
-/** The lines of the services' log. */
 const log: string[] = [];
 
 describeOnEachDatabase("records of changes", testRecords, { log });
@@ -30,11 +29,11 @@ function testRecords(service: TestService): void {
   let user: TestUser;
   let person: TestPerson;
   let administrator: TestPerson;
-  /** The ids of what earlier steps created. */
+  /** The ids of objects that earlier steps created. */
   const made: Record<string, string> = {};
-  /** The request, actor and change of each entry that a request made. */
+  /** The request, actor and change of each entry that a request caused. */
   const requests: [requestID: string, actor: string, change: object][] = [];
-  /** Everything that must not be stored in a record. */
+  /** All values that no record may contain. */
   const secrets = new Set<string>();
 
   const database = () => service.databases.home;
@@ -99,7 +98,7 @@ function testRecords(service: TestService): void {
     events?: string[];
     run: () => Promise<Answer | undefined>;
   }
-  /** In this order, each can follow the one before it. */
+  /** In this order, each step can follow the previous one. */
   const STEPS: Step[] = [
     { action: "partner.created", actor: "operator", run: () => asOperator("partners/create", { name: "Another" }) },
     {
@@ -283,7 +282,7 @@ function testRecords(service: TestService): void {
           const failed = await run().catch(() => undefined);
           if (failed !== undefined) expect([action, failed.status, failed.text]).to.include(503);
           const after = await contents();
-          // A batch without a transaction is stored before its transaction is sent.
+          // A batch is stored before its transaction is sent.
           if (action === "key.published")
             for (const state of [before, after])
               (delete state["batches"], delete state["batch_shares"], delete state["public_keys"]);
@@ -367,7 +366,7 @@ function testRecords(service: TestService): void {
 
   describe("many users that are created at once", () => {
     it("cause one audit log entry and one event each, in few transactions", async () => {
-      // Users of a partner with a limit are created one after the other.
+      // Users of a partner with a limit are created one by one.
       const unlimited = await service.createPartner();
       const start = await positions();
       const hexes = Array.from({ length: 60 }, () => randomHex());

@@ -5,7 +5,7 @@ import { rateLimitsOf, resolveConfig } from "../../packages/service/src/config/c
 import { readConfig } from "../../packages/service/src/config/readConfig.ts";
 import { VARIABLES } from "../../packages/service/src/config/variables.ts";
 
-/** The lines of the error's message after the first: one per invalid variable or field. */
+/** Returns the lines after the first line of the error message: one line per invalid variable or field. */
 function faultsOf(read: () => unknown): string[] {
   try {
     read();
@@ -19,7 +19,7 @@ function faultsOf(read: () => unknown): string[] {
 }
 const faultsIn = (variables: Record<string, string>) => faultsOf(() => readConfig(variables));
 
-/** An invalid value for each variable, which no message may contain. */
+/** An invalid value for each variable. No message may contain it. */
 const INVALID: Record<string, string> = {
   DATABASE_URL: "mysql://user:Secret-0@host/db",
   DATABASE_URL_US_WEST_2: "Secret-1",
@@ -48,7 +48,7 @@ const INVALID: Record<string, string> = {
   KEYROOT_CONTRACT: "0xSecret-12",
 };
 
-/** A token as the docs make it. */
+/** A token that is made as the docs describe. */
 const TOKEN = randomBytes(32).toString("hex");
 
 const CHAIN = {
@@ -198,7 +198,7 @@ describe("the service's configuration", () => {
       expect(faultsIn({ KEYROOT_STAGE: "a".repeat(40) })).to.have.length(1);
       expect(faultsIn({ KEYROOT_BUCKET_PREFIX: "a".repeat(10), KEYROOT_STAGE: "b".repeat(10) })).to.have.length(1);
       expect(faultsIn({ KEYROOT_BUCKET_PREFIX: "a".repeat(9), KEYROOT_STAGE: "b".repeat(10) })).to.have.length(0);
-      // "keyroot" has 7 characters, "dev" has 3.
+      // "keyroot" has 7 characters, and "dev" has 3.
       expect(faultsIn({ KEYROOT_STAGE: "b".repeat(13) })).to.have.length(1);
       expect(faultsIn({ KEYROOT_STAGE: "b".repeat(12) })).to.have.length(0);
       expect(faultsIn({ KEYROOT_BUCKET_PREFIX: "a".repeat(17) })).to.have.length(1);
@@ -298,7 +298,7 @@ describe("the service's configuration", () => {
       ["chain.chainId", { chain: { ...chain, chainId: undefined } }],
       ["chain.chainId", { chain: { ...chain, chainId: 0 } }],
       ["chain.maxFee", { chain: { ...chain, maxFee: undefined } }],
-      // The endpoint or the chain id alone does not make a chain a local one.
+      // Neither the endpoint nor the chain id alone makes a chain local.
       ["chain.maxFee", { chain: { ...chain, maxFee: undefined, chainId: 31337 } }],
       ["chain.maxFee", { chain: { ...chain, maxFee: undefined, rpcUrl: "http://127.0.0.1:8545" } }],
       ["chain.maxFee", { chain: { ...chain, maxFee: "-1" } }],

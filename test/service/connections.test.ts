@@ -16,7 +16,7 @@ describe("a database transaction", () => {
   let databases: Databases;
   beforeEach(async () => {
     wire = await wireTo(await freshDatabaseUrl());
-    // With one connection, one that is not given back makes every later query fail.
+    // There is only one connection. If it is not released, all later queries fail.
     databases = await openDatabases({ url: wire.url, connections: 1 });
     await databases.home.execute(sql`select 1`);
   });
@@ -100,7 +100,7 @@ describe("a database", () => {
         await postgres.restart();
         return openDatabases({ url, connections: 1 });
       };
-      // PostgreSQL's documentation, "Standby Server Operation": the file makes it a standby.
+      // This file makes the server a standby (PostgreSQL's documentation, "Standby Server Operation").
       const signal = join(postgres.folder, "data", "standby.signal");
       await writeFile(signal, "");
       await using standby = await restarted();

@@ -118,7 +118,7 @@ describeOnEachDatabase("lists of users to create", (service) => {
       expect(results[1]).to.deep.equal(first[0]);
       const statuses = results.map(({ status }) => status);
       expect(statuses).to.deep.equal([201, 201, 409, 409, 201, 403, 409, 201]);
-      // Each error is the one of a request for this user alone.
+      // Each error is the same as for a separate request for this user.
       for (const i of [2, 3, 6]) {
         const { user_id_hex, region } = list[i] ?? wanted();
         const { body } = await service.post(CREATE, { user_id_hex, region }, { token: partner.jwt });

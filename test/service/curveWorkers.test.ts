@@ -58,7 +58,7 @@ describe("the threads for curve arithmetic", () => {
     const flood = Array.from({ length: 80 }, () => run("flood").catch((error: unknown) => error));
     await run("other");
     const refused = (await Promise.all(flood)).filter((error) => error !== undefined);
-    // Those before it had begun.
+    // The jobs before it had already begun.
     expect(order.indexOf("other")).to.be.at.most(8);
     expect(refused).not.to.be.empty;
     for (const error of refused) expect(error).to.include({ code: "RATE_LIMITED", status: 429, retryAfter: 1 });

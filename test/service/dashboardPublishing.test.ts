@@ -101,7 +101,7 @@ describeOnEachDatabase("the dashboard's publishing operations", (service) => {
       ]),
     );
     expect((await own.get()).days.map(({ users: count }) => count)).to.deep.equal([1]);
-    // The same user again, under yet another root: it counts in one of both.
+    // The same users get another root. Each user counts in only one batch.
     await publish(rootOf(11), users);
     expect((await own.get()).days.map(({ users: count }) => count)).to.deep.equal([2]);
   });
@@ -140,8 +140,8 @@ describeOnEachDatabase("the dashboard's publishing operations", (service) => {
     expect(days.map(({ users: count }) => count)).to.deep.equal([2, 1]);
     expect((days[1]?.day ?? 0) - (days[0]?.day ?? 0)).to.equal(DAY);
     expect((days[0]?.day ?? 1) % DAY).to.equal(0);
-    // Another publisher's transaction, of unknown cost, gave the root to the first two.
-    // A random one, because other tests use the same database.
+    // Another publisher's transaction, whose cost is unknown, gave this root to the first two users. The root is
+    // random, because other tests use the same database.
     const root = randomBytes(32).toString("hex");
     const found = {
       root,

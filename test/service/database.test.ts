@@ -24,12 +24,12 @@ import { ENDLESS_MS } from "../support/endless.ts";
 const project = join(import.meta.dirname, "../..");
 const DATABASE = "packages/service/src/database";
 
-/** The statements of a migration that could break the version before it. */
+/** Returns the statements of a migration that could break the previous version. */
 function notAdditive(sql: string): string[] {
   const statements = sql.split("--> statement-breakpoint").map((statement) => statement.trim());
   const created = [...sql.matchAll(/CREATE (?:UNLOGGED )?TABLE "(\w+)"/g)].map(([, table]) => table);
   return statements.filter((statement) => {
-    // Older versions insert values as before. They must ignore rows without one.
+    // Older versions still insert a value. They must ignore rows without a value.
     if (/^ALTER TABLE "\w+" ALTER COLUMN "\w+" DROP NOT NULL;$/.test(statement)) return false;
     const [, table] =
       /^(?:ALTER TABLE|CREATE UNIQUE INDEX "\w+" ON|CREATE TRIGGER "\w+" [A-Z ]+ ON) "(\w+)"/m.exec(statement) ?? [];
@@ -43,7 +43,7 @@ function notAdditive(sql: string): string[] {
 describe("the service's databases", () => {
   const folder = temporaryFolder();
 
-  /** The configuration of a service over PostgreSQL, on any free port. */
+  /** The configuration of a service with PostgreSQL on any free port. */
   async function configOf(variables: Record<string, string>): Promise<ResolvedConfig> {
     const keys = join(folder.path, "keys.json");
     await writeFile(keys, JSON.stringify({ keys: [SIGNING_JWK] }), { mode: 0o600 });
@@ -99,7 +99,7 @@ describe("the service's databases", () => {
       const known = (await readdir(join(project, DATABASE, "migrations"))).filter((name) =>
         name.endsWith(".sql"),
       ).length;
-      // Tables and columns of this version may be required.
+      // A migration may require tables and columns of this version.
       await runAt(url, `INSERT INTO schema_requirements VALUES (0), (${known})`);
       const running = await startService(config);
       try {
@@ -119,7 +119,7 @@ describe("the service's databases", () => {
       const url = await freshDatabaseUrl();
       await migrate(url);
       await using cleanup = new AsyncDisposableStack();
-      // As a backup does, it reads a table for a long time.
+      // This reader keeps a table open for a long time, like a backup.
       const reader = new Client({ connectionString: url });
       await reader.connect();
       cleanup.defer(() => reader.end());
@@ -130,7 +130,7 @@ describe("the service's databases", () => {
       cleanup.defer(() => other.end());
       const waiting = "SELECT 1 FROM pg_locks WHERE NOT granted";
       while ((await other.query(waiting)).rowCount === 0) await sleep(20);
-      // The migration gives up its place in the queue.
+      // Wait until the migration leaves the lock's queue.
       while ((await other.query(waiting)).rowCount !== 0) await sleep(20);
       await reader.query("COMMIT");
       await migrated;
@@ -177,7 +177,7 @@ describe("the service's databases", () => {
     });
 
     it("create exactly the tables that the tables.ts files define", async () => {
-      // Inside the project, where the tool finds the packages that these files import.
+      // The copy is inside the project, where the tool finds the packages that these files import.
       const copy = await mkdtemp(join(project, "cache/migrations-"));
       try {
         await cp(join(project, DATABASE, "migrations"), copy, { recursive: true });
@@ -221,7 +221,7 @@ describe("the service's databases", () => {
       await transaction.execute("select 1");
       const others = "datname = current_database() AND pid <> pg_backend_pid()";
       await runAt(url, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${others}`);
-      // Long enough for the end of the connection to arrive while no query runs.
+      // Wait until the end of the connection arrives while no query runs.
       await sleep(100);
       await transaction.execute("select 1");
     });
@@ -230,7 +230,7 @@ describe("the service's databases", () => {
   });
 
   describe("PGlite's folder", () => {
-    // One for both tests: creating a database takes 2 s.
+    // Both tests share this database, because creating a database takes 2 s.
     let pglite: string;
     before(async () => {
       pglite = await mkdtemp(join(tmpdir(), "keyroot-pglite-"));
@@ -300,7 +300,7 @@ describe("the service's databases", () => {
     });
     after(() => rm(installation, { recursive: true }));
 
-    /** Runs a program that may use `openDatabases`; prints one line of JSON. */
+    /** Runs a program that may use `openDatabases`. The program prints one line of JSON. */
     function run(program: string): unknown {
       const module = pathToFileURL(join(installation, DATABASE, "database.ts")).href;
       const source = `import { openDatabases } from ${JSON.stringify(module)};\n${program}`;
@@ -330,9 +330,9 @@ describe("the service's databases", () => {
   });
 });
 
-/** Copies both packages into a folder whose node_modules lacks one scope. Everything else in it is linked. */
+/** Copies both packages into a folder. Its node_modules contains links to all packages except one scope. */
 async function installWithout(scope: string): Promise<string> {
-  // Outside the project, whose own node_modules must not be found.
+  // The folder is outside the project, so that programs do not find the project's own node_modules.
   const folder = await mkdtemp(join(tmpdir(), "keyroot-installation-"));
   const modules = join(folder, "node_modules");
   await mkdir(modules);

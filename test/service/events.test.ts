@@ -35,7 +35,7 @@ function listOf(service: TestService, { jwt: token }: TestPartner) {
 
 const decode = (cursor: string): EventCursor => decodeCursor(eventCursorSchema, cursor);
 
-/** A change that is an event for the partner, as a separate row. */
+/** Returns a change that causes an event for the partner, and that is stored as a separate row. */
 function suspension({ bizID }: TestPartner, at = Date.now()) {
   return { action: "partner.suspended", at, partner: bizID } as const;
 }
@@ -143,7 +143,7 @@ describeOnEachDatabase("events", (service) => {
     it("are refused if the cursor's event was lost, even after newer transactions have ended", async () => {
       for (let i = 0; i < 2; i++) await record();
       const { events: listed, cursor } = await list();
-      // As after a restore to an earlier state.
+      // This has the same effect as a restore to an earlier state.
       await service.databases.home.delete(events).where(eq(events.id, listed.at(-1)?.id ?? ""));
       for (let i = 0; i < 3; i++) await record();
       await refused(cursor, "CURSOR_UNKNOWN");
@@ -154,7 +154,7 @@ describeOnEachDatabase("events", (service) => {
       for (let i = 0; i < 3; i++) await record();
       const { events: listed, cursor } = await list();
       const { home } = service.databases;
-      // The other server had more transactions.
+      // The other server had run more transactions.
       await home.execute(sql`update events set xid = (xid::text::numeric + 1000000000)::text::xid8`);
       expect((await list()).events).to.deep.equal([]);
       await record();
@@ -171,7 +171,7 @@ describeOnEachDatabase("events", (service) => {
       const { cursor } = await list();
       const all = await service.databases.home.select().from(events);
       try {
-        // Retention deletes the oldest events first, whoever's they are.
+        // Retention deletes the oldest events first, of all partners.
         await service.databases.home.delete(events);
         await record();
         expect((await list({ after: cursor })).events).to.have.length(1);
@@ -224,7 +224,7 @@ describe("events of overlapping transactions", () => {
     const early = await open(1);
     const late = await open(2);
     await late.commit();
-    // The later event is stored, but an event before it may follow.
+    // The later event is stored, but an earlier event may still be added.
     expect(await service.databases.home.select().from(events).where(eq(events.bizID, partner.bizID))).to.have.length(1);
     const between = await list({ after: cursor });
     expect(between.events).to.deep.equal([]);

@@ -14,7 +14,7 @@ import {
 } from "../support/service/operations.ts";
 import { ADMIN_TOKEN, describeOnEachDatabase, serviceOnPostgres } from "../support/service/support.ts";
 
-/** Requests per operation: batches of concurrent requests. */
+/** Number of batches per operation. The requests in a batch are concurrent. */
 const BATCHES = 8;
 const BATCH_SIZE = 10;
 
@@ -95,7 +95,7 @@ describeOnEachDatabase("hostile requests", (service) => {
       for (const body of bodies) {
         const answer = await service.post("/v1/public/auth/jwt", body);
         expectProblem(answer);
-        // Any 8 characters (48 bits) of the secret.
+        // A response must not contain any 8 characters (48 bits) of the secret.
         for (let i = "krs_".length; i + 8 <= refreshToken.length; i++)
           expect(answer.text, body).not.to.include(refreshToken.slice(i, i + 8));
       }

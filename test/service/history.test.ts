@@ -31,7 +31,7 @@ describe("linearize", () => {
       // The read overlaps the write.
       [write(0, 9, 1), read(1, 2, 0), read(3, 4, 1)],
       [write(0, 9, 1), write(0, 9, 2), read(10, 11, 1)],
-      // A write without a result takes effect late, or never.
+      // A write without a result takes effect late or never.
       [lost(0, 1, 1), read(2, 3, 0), read(4, 5, 1)],
       [lost(0, 1, 1), read(2, 3, 0)],
     ])
@@ -40,13 +40,13 @@ describe("linearize", () => {
 
   it("rejects histories of a register that no sequence explains", () => {
     for (const history of [
-      // Stale, lost, invented, and read in two orders.
+      // The reads are stale, lost, invented, and in contradictory orders.
       [write(0, 1, 1), read(2, 3, 0)],
       [write(0, 1, 1), write(2, 3, 2), read(4, 5, 1)],
       [read(0, 1, 7)],
       [write(0, 9, 1), read(1, 2, 1), read(3, 4, 0)],
       [write(0, 9, 1), write(0, 9, 2), read(10, 11, 1), read(12, 13, 2)],
-      // It took effect once, so it cannot take effect again.
+      // The write took effect once and cannot take effect again.
       [lost(0, 1, 1), read(2, 3, 1), write(4, 5, 2), read(6, 7, 1)],
     ])
       expect(linearize(history, register)).to.equal(undefined);
@@ -81,7 +81,10 @@ describe("linearize", () => {
   });
 });
 
-/** Every order of the operations that keeps those in order that do not overlap, with and without each lost write. */
+/**
+ * All orders of the operations in which operations that do not overlap keep their order, with and without each lost
+ * write.
+ */
 function orders(history: readonly Register[]): Register[][] {
   const possible = history.every(({ output }) => output === undefined) ? [[]] : [];
   const ends = history.map(({ output, returned }) => (output === undefined ? Infinity : returned));

@@ -34,7 +34,7 @@ describe("the publisher's lease", () => {
     const first = await hold();
     const error = await failure(hold());
     expect(error).to.include({ code: "PUBLISHER_RUNNING" });
-    // The response of POST /v1/admin/publishRegistered in this case.
+    // POST /v1/admin/publishRegistered responds in this way.
     expect(toServiceError(error)).to.include({ status: 409, code: "PUBLISHER_RUNNING" });
     await first.release();
     await (await hold()).release();
@@ -61,7 +61,7 @@ describe("the publisher's lease", () => {
 
   it("rejects a holder's writes after a restore, although its fencing token repeats", async () => {
     const lease = await hold();
-    // As a backup from before the lease was taken.
+    // The row is as in a backup from before the lease was taken.
     await databases.home.update(publisherLeases).set({ fence: 0, holder: randomUUID(), until: new Date(0) });
     const next = await hold();
     const [{ fence } = never()] = await databases.home.select().from(publisherLeases);

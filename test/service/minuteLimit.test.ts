@@ -17,7 +17,7 @@ describe("MinuteLimit", () => {
     performance.now = clock;
   });
 
-  /** The count of all replicas, which begins again a minute after its first report. */
+  /** The count of all replicas. It restarts a minute after its first report. */
   function sharedCount() {
     const reports: number[] = [];
     let [counted, ends] = [0, 0];
@@ -30,7 +30,7 @@ describe("MinuteLimit", () => {
     };
     return { share, reports };
   }
-  /** Counts requests at replicas in turn, and returns how many were accepted. */
+  /** Sends requests to the replicas in turns, and returns how many were accepted. */
   async function accepted(requests: number, replicas: MinuteLimit[]): Promise<number> {
     let count = 0;
     for (let i = 0; i < requests; i++) {
@@ -69,7 +69,7 @@ describe("MinuteLimit", () => {
       expect(replicas[i % 2]?.count(ADDRESS).exceeded).to.equal(false);
       await turn();
       await turn();
-      // 80 requests a minute.
+      // This makes 80 requests per minute.
       now += 750;
     }
   });

@@ -8,7 +8,7 @@ import { keyFieldsOf } from "../support/service/answerChallenge.ts";
 import { expectProblem, type TestPartner, type TestUser } from "../support/service/caller.ts";
 import { serviceOnPostgres, type TestService } from "../support/service/support.ts";
 
-/** Shorter than an access token's lifetime. */
+/** Hold period in ms, shorter than an access token's lifetime. */
 const HOLD_MS = 3_600_000;
 const [OWN, THIEFS] = sampleKeyPairs as [KeyPair, KeyPair];
 const [OWN_ID, THIEFS_ID] = [keyFieldsOf(OWN).key_id, keyFieldsOf(THIEFS).key_id];
@@ -41,7 +41,7 @@ function actionsOf(service: TestService) {
       const { events } = (await asPartner("get")).body as { events: Record<string, unknown>[] };
       return events.map(({ type, key_id, after_withdrawal }) => [type, key_id, after_withdrawal]).reverse();
     },
-    /** As a publisher: takes what may be published, and returns whether this user's key is part of it. */
+    /** Takes publishable keys like a publisher. Returns whether this user's key is among them. */
     isPublished: async (holdOnConflict = false) => {
       const taken = await takePublishable(service.databases, "us-west-2", {
         holdOnConflict,
@@ -291,7 +291,7 @@ describe("the hold period with holdOnConflict", () => {
     await register();
     await discard(THIEFS_ID);
     await register();
-    // Whoever stole the user's token withdraws the user's key, and registers another one.
+    // A thief of the user's token withdraws the user's key and registers another key.
     await withdraw();
     expect((await register(THIEFS)).body).to.include({ key_id: THIEFS_ID, hold_ends_at: null });
     const { conflicting_keys } = await record();

@@ -19,7 +19,7 @@ const CACHE = join(ROOT, "node_modules/.cache/prometheus");
 const ALERTS = join(ROOT, "packages/service/monitoring/alerts.yml");
 const DASHBOARD = join(ROOT, "packages/service/monitoring/dashboard.json");
 
-/** The machine's own program, or that of Debian's package, which is downloaded once and unpacked, not installed. */
+/** Finds the machine's own program, or downloads and unpacks Debian's package once without installing it. */
 function findProgram(name: "prometheus" | "promtool"): string {
   if (existsSync(`/usr/bin/${name}`)) return `/usr/bin/${name}`;
   const path = join(CACHE, "usr/bin", name);
@@ -35,7 +35,7 @@ describe("the files for Prometheus and Grafana", () => {
   const closing = closedAfterEach();
   const fresh = freshRegistry();
 
-  /** A service that publishes, which has all metrics. */
+  /** Starts a publishing service, which has all metrics. */
   async function start(): Promise<RunningService> {
     const config = readConfig({
       ...{ KEYROOT_PORT: String(await freePort()), KEYROOT_MONITORING_PORT: "0", KEYROOT_LOG_LEVEL: "silent" },
@@ -70,7 +70,7 @@ describe("the files for Prometheus and Grafana", () => {
     const config = join(folder.path, "prometheus.yml");
     const target = new URL(service.monitoringUrl ?? "").host;
     const scrape = { job_name: "keyroot", scrape_interval: "1s", static_configs: [{ targets: [target] }] };
-    // JSON is YAML.
+    // JSON is valid YAML.
     await writeFile(config, JSON.stringify({ rule_files: [ALERTS], scrape_configs: [scrape] }));
     const args = [
       `--config.file=${config}`,
@@ -95,7 +95,7 @@ describe("the files for Prometheus and Grafana", () => {
     expect(expressions).to.have.length.above(8);
     const waiting = new Set(expressions);
     while (waiting.size > 0) {
-      // Rates need two scrapes with requests between them.
+      // Rates need two scrapes with requests in between.
       await fetch(`${service.url}/v1/nowhere`);
       for (const expression of waiting) {
         const result = await query(expression).catch((error: unknown) => {

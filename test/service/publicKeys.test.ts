@@ -121,7 +121,7 @@ describeOnEachDatabase("public keys", (service) => {
     for (const [what, key, code] of refusals) {
       it(`rejects ${what} with ${code}`, async () => {
         for (const path of [CHALLENGE, REGISTER]) {
-          // The subgroup is checked for challenges, without which no key is registered.
+          // The subgroup is checked for challenges, and keys need a challenge to be registered.
           const isLate = path === REGISTER && code === "PUBLIC_KEY_NOT_PRIME_ORDER";
           const refused = await service.post(path, key, { token: user.jwt });
           expectProblem(refused, [400, isLate ? "POSSESSION_REQUIRED" : code]);
@@ -162,7 +162,7 @@ describeOnEachDatabase("public keys", (service) => {
   });
 });
 
-/** The body that registers these bytes, with their id. */
+/** Returns the request body that registers a key of these bytes. */
 function keyOf(bytes: Uint8Array): Registration {
   const key_id = Buffer.from(sha256(bytes).slice(0, 32), "hex").toString("base64");
   return { public_key: Buffer.from(bytes).toString("base64"), key_id };

@@ -14,7 +14,7 @@ const REGION = "us-west-2";
 const PARTNERS = ["biz_one", "biz_two"];
 const DAY = 24 * 3_600_000;
 
-/** The sums again, from all batches. */
+/** SQL that calculates the sums again from all batches. */
 const EXPECTED = sql`
   select biz_id, coalesce(confirmed, created) / ${sql.raw(String(DAY))} * ${sql.raw(String(DAY))} as day, sum(users) as users,
     coalesce(sum(div(cost * users, greatest(added_count, users))), 0) as cost,
@@ -22,7 +22,7 @@ const EXPECTED = sql`
   from batch_shares join batches using (root) where block_number is not null
   group by 1, 2 order by 1, 2`;
 const STORED = sql`select biz_id, day, users, cost, unpriced from published_days where users <> 0 order by 1, 2`;
-/** Counts shares without a lock on the batch, as another program may. */
+/** SQL that counts shares without locking the batch, as another program might. */
 const UNLOCKED_COUNT = (root: string) => [
   sql`delete from batch_shares where root = ${root}`,
   sql`insert into batch_shares select root, biz_id, region, count(*) from public_keys
@@ -38,7 +38,7 @@ describe("the daily sums of published users and costs", () => {
 
   beforeEach(async () => {
     const url = await freshDatabaseUrl();
-    // Transactions without this lock may deadlock: one of both fails at once.
+    // Transactions without this lock may deadlock. In that case, one of them should fail quickly.
     await runAt(url, `ALTER DATABASE "${new URL(url).pathname.slice(1)}" SET deadlock_timeout = '10ms'`);
     databases = await openDatabases({ url });
     await databases.migrate();
@@ -101,7 +101,7 @@ describe("the daily sums of published users and costs", () => {
     await databases.home.transaction(async (transaction) => {
       if (remove !== undefined) await transaction.execute(remove);
       if (insert !== undefined) await transaction.execute(insert);
-      // It waits for the end of this transaction.
+      // The statement waits for the end of this transaction.
       confirmed = databases.home.execute(sql`update batches set block_number = 7`).then(() => (isConfirmed = true));
       const waiting = sql`select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
       while (!isConfirmed && rowsOf(await databases.home.execute(waiting)).length === 0);

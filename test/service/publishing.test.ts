@@ -60,7 +60,7 @@ describeOnBoth("publishing by the service", (startChain) => {
       records.map(({ userID }) => userID),
     );
 
-  /** Registers keys, in alternating regions. */
+  /** Registers keys in alternating regions. */
   const register = async (records: readonly KeyRecord[], bizID = "biz_test") => {
     const users = new UserStore(databases, { bucketPrefix: "keyroot", stage: "test" });
     const keys = new PublicKeyStore(databases);
@@ -152,7 +152,7 @@ describeOnBoth("publishing by the service", (startChain) => {
     const path = `${filesOf("us-west-2")}/${name}`;
     const whole = await readFile(path, "utf8");
     await rm(path);
-    // Registered later, so not part of the plan.
+    // These keys were registered later, so they are not part of the plan.
     await register(sampleRecords(4).slice(2));
     const batches = await publisherOver(databases).publish();
     expect(batches.map(({ users }) => users)).to.deep.equal([1, 1, 2]);
@@ -176,7 +176,7 @@ describeOnBoth("publishing by the service", (startChain) => {
     await register([record]);
     await publisherOver(databases).publish();
     const earlier = await stateOf(record, 0);
-    // A new database, as after a restore from an older backup.
+    // The database is new, as after a restore from an old backup.
     const restored = await freshDatabases();
     await databases[Symbol.asyncDispose]();
     databases = restored;
@@ -272,7 +272,7 @@ describeOnBoth("publishing by the service", (startChain) => {
       await registerBoth();
       const endpoint = await startEndpoint(fresh.rpcUrl);
       endpoint.lie = async (method, params, truth) => {
-        // The last request before the first transaction is recorded.
+        // This is the last request before the first transaction is recorded.
         if (method === "eth_estimateGas")
           await databases.home.insert(suspensions).values(suspended).onConflictDoNothing();
         return truth(method, params);
@@ -304,7 +304,7 @@ describeOnBoth("publishing by the service", (startChain) => {
     });
     afterEach(() => endpoint.close());
     const overBoth = () => new KeyPublisher(databases, { ...chain(), secondRpcUrl: endpoint.url }, undefined);
-    /** Answers as if no user had a root. */
+    /** Responds as if no user had a root. */
     const hideRoots: Lie = async (method, params, truth) => {
       const answer = (await truth(method, params)) as string;
       return method === "eth_call" && answer.length > 66 ? `0x${answer.slice(2, 6)}${"0".repeat(64)}` : answer;

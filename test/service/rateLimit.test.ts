@@ -36,7 +36,7 @@ describe("the rate limits", () => {
   });
   afterEach(() => closing.disposeAsync());
 
-  /** A service with its own connections, like a separate process. */
+  /** Starts a service with its own connections, like a separate process. */
   async function replica(options: TestServiceOptions = {}): Promise<TestService> {
     const databases: Databases = closing.use(await openDatabases({ url, connections: 4 }));
     await databases.migrate();
@@ -46,9 +46,9 @@ describe("the rate limits", () => {
   }
   const list = (service: TestService, { jwt }: TestPartner) => service.post(LIST, {}, { token: jwt });
   const from = (address: string) => ({ headers: { "X-Forwarded-For": address } });
-  /** A request without a token. */
+  /** Sends a request without a token. */
   const refused = (service: TestService, address = "192.0.2.1") => service.post(LIST, {}, from(address));
-  /** Sends a request repeatedly, and returns how many were not rejected with RATE_LIMITED. */
+  /** Repeats a request, and returns how many times it was not rejected with RATE_LIMITED. */
   const passed = async (times: number, send: (i: number) => Promise<{ status: number }>) => {
     let count = 0;
     for (let i = 0; i < times; i++) if ((await send(i)).status !== 429) count++;
@@ -60,13 +60,13 @@ describe("the rate limits", () => {
   };
 
   /**
-   * Uses up a limit at the first replica. The second one accepts a tenth before it reports, and some more until the database
-   * answers.
+   * Uses up a limit at the first replica. The second replica accepts up to a tenth before it shares its count, and some
+   * more requests until the database responds.
    */
   const expectShared = async (limit: number, send: (i: 0 | 1) => Promise<{ status: number }>) => {
     expect(await passed(2 * limit, () => send(0))).to.equal(limit);
     const reported = async () => (await unlimited.databases.home.select().from(rateLimits))[0]?.points;
-    // Less than a tenth may not be reported yet.
+    // A replica may not have shared the last tenth yet.
     while (((await reported()) ?? 0) <= limit - limit / 10) await sleep(10);
     expect(await passed(limit / 10, () => send(1))).to.equal(limit / 10);
     let more = 0;
@@ -101,7 +101,7 @@ describe("the rate limits", () => {
       const service = await replica();
       const partner = await unlimited.createPartner();
       for (let i = 0; i <= LIMIT; i++) await list(service, partner);
-      // The minute ends in the database. Another replica reads it; the first one still rejects from memory.
+      // The minute ends in the database, which another replica reads. The first replica still rejects from memory.
       await unlimited.databases.home.execute(`update rate_limits set expire = now() - interval '1 ms'`);
       expect((await list(await replica(), partner)).status).to.equal(200);
     });
@@ -161,7 +161,7 @@ describe("the rate limits", () => {
         return replicas[turn % 2]?.post("/v1/authdBizSrv/users/createMany", { users: list }, { token });
       };
       expect((await create(0, LIMIT - 4))?.status).to.equal(200);
-      // Each rejected request counts as one.
+      // Each rejected request counts as one request.
       for (const turn of [0, 1]) {
         const refused = await create(turn, LIMIT);
         if (refused === undefined) throw new Error("There is no replica.");
@@ -346,7 +346,7 @@ describe("the rate limits", () => {
       expectProblem(await service.post(LIST, {}), [429, "RATE_LIMITED"]);
       expectProblem(await list(service, unknown), [429, "RATE_LIMITED"]);
       expect((await list(service, known)).status).to.equal(200);
-      // A remembered token is still checked for revocation.
+      // A token with a remembered signature is still checked for revocation.
       const { tokenID } = known;
       await unlimited.done("/v1/authdBizSrv/serverTokens/revoke", { token_id: tokenID }, { token: known.jwt });
       expectProblem(await list(service, known), [401, "ACCESS_TOKEN_REVOKED"]);
@@ -465,7 +465,7 @@ describe("the rate limits", () => {
   });
 });
 
-/** A structured field (RFC 9651): a list of strings with whole numbers as parameters. */
+/** Parses a structured field (RFC 9651): a list of strings with integers as parameters. */
 function parseList(field: string | null): Record<string, Record<string, number>> {
   expect(field).to.match(/^"[a-z]+"(?:;[a-z]+=\d+)+(?:, "[a-z]+"(?:;[a-z]+=\d+)+)*$/);
   const items = (field ?? "").split(", ").map((item) => {

@@ -51,7 +51,7 @@ describeOnEachDatabase("refresh tokens", (service) => {
     await create(context);
     return (await list()).find((token) => token.context === context)?.token_id ?? "";
   };
-  /** Adds tokens to the database, revoked unless stated otherwise. */
+  /** Adds tokens to the database. They are revoked by default. */
   const insertTokens = (count: number, { revoked = 2 }: { revoked?: number | null } = {}) =>
     service.databases.regions["eu-west-1"].insert(userTokens).values(
       Array.from({ length: count }, () => ({
@@ -92,7 +92,7 @@ describeOnEachDatabase("refresh tokens", (service) => {
     });
 
     it("are revoked once, and repeating the request returns the same response", async () => {
-      // The answers contain the last use, which is otherwise stored within a second.
+      // The responses contain the last use, which is otherwise stored only within a second.
       await service.context.refreshTokens.storeUses();
       const [token] = await list();
       const body = { user_id_hex: user.hex.toUpperCase(), token_id: token?.token_id };
@@ -127,7 +127,7 @@ describeOnEachDatabase("refresh tokens", (service) => {
     it("are listed in pages that are not disturbed by tokens created or revoked in between", async () => {
       const ids = (await list()).map(({ token_id }) => token_id);
       for (let i = 0; i < 6; i++) {
-        // Some are created in the same millisecond.
+        // Some tokens are created in the same millisecond.
         service.ahead = Math.floor(i / 3) * 1000;
         await create(`Device ${i}`);
       }
@@ -171,7 +171,7 @@ describeOnEachDatabase("refresh tokens", (service) => {
 
     it("are limited to 100 active tokens, but a repeated request returns its token", async () => {
       await insertTokens(95, { revoked: null });
-      // Revoked tokens do not count.
+      // Revoked tokens do not count toward the limit.
       await insertTokens(300);
       const key = newKey();
       const first = await create("A watch", key);
@@ -303,7 +303,7 @@ describeOnEachDatabase("refresh tokens", (service) => {
       const key = newKey();
       const first = await create("A watch", key);
       service.ahead = DAY - 60_000;
-      // The partner's access token has expired, too.
+      // The partner's access token has also expired.
       partner = { ...partner, jwt: await service.exchange(partner.bizID, partner.refreshToken) };
       expect((await create("A watch", key)).text).to.equal(first.text);
       expect(await list()).to.have.length(2);

@@ -66,7 +66,7 @@ describe("regions with separate databases", () => {
             .sort()
             .join() === "biz_id,region,user_id",
       );
-      // Partners are in the home database only.
+      // Only the home database contains partners.
       expect(here["partners"]).to.deep.equal([]);
       expect(here["server_tokens"]).to.deep.equal([]);
       expect(here["user_ids"]).to.deep.equal([]);
@@ -91,7 +91,7 @@ describe("regions with separate databases", () => {
       const exchange = { biz_id: partner.bizID, token: partner.refreshToken };
       expect((await service.post("/v1/public/auth/jwt", exchange)).status).to.equal(200);
 
-      // The id is claimed: another partner cannot take it, and the same partner's next request completes the user.
+      // The id is claimed. Another partner cannot take it, and the same partner's next request completes the user.
       const thief = await service.createPartner();
       const stolen = await service.post(CREATE, { user_id_hex: hex, region: other(region) }, { token: thief.jwt });
       expectProblem(stolen, [409, "USER_ID_TAKEN"]);

@@ -15,7 +15,7 @@ describe("two replicas with one PostgreSQL database", () => {
 
   before(async () => {
     const url = await freshDatabaseUrl();
-    // Each has its own connections, like two processes.
+    // Each replica has its own connections, like a separate process.
     for (const replica of [a, b]) {
       const databases = await openDatabases({ url });
       opened.push(databases);
@@ -57,7 +57,7 @@ describe("two replicas with one PostgreSQL database", () => {
     const answers = await Promise.all(Array.from({ length: 200 }, (_, i) => create(i % 2 ? a : b, partner, hex)));
     expect(new Set(answers.map(({ status }) => status))).to.deep.equal(new Set([201]));
     expect(new Set(answers.map(({ text }) => text)).size).to.equal(1);
-    // The claim, the user, its entry in the audit log, and its event.
+    // The rows are the claim, the user, its audit log entry, and its event.
     expect(await rowsWith(answers[0]?.body["user_id"] as string)).to.have.length(4);
   });
 
@@ -97,7 +97,7 @@ describe("two replicas with one PostgreSQL database", () => {
     const regionOf = (id: string) => (ids.indexOf(id) % 2 ? "us-west-2" : "eu-west-1");
     const results = new Map<string, Set<string>>();
     const send = async (i: number) => {
-      // Each list lacks some users, so that some exist when another list creates the others.
+      // Each list lacks some users, so that a list finds existing users while another list creates more.
       const some = shuffled(ids).slice(0, 40);
       const users = some.flatMap((id) => listOf([id], regionOf(id)));
       const { status, body, text } = await (i % 2 ? a : b).post(

@@ -19,7 +19,7 @@ import { ADMIN_TOKEN, freshDatabaseUrl, SIGNING_JWK } from "../support/service/s
 
 const CREATE = "/v1/authdBizSrv/users/create";
 const START_SERVICE = new URL("../../packages/service/src/startService.ts", import.meta.url).href;
-/** The service as a separate process, configured by environment variables. */
+/** A program that runs the service in a separate process. Environment variables configure it. */
 const PROGRAM = `
   import { startService } from ${JSON.stringify(START_SERVICE)};
   const service = await startService();
@@ -57,7 +57,7 @@ describe("a running service", () => {
   }
 
   describe("stopping", () => {
-    /** Starts a service in this process with a request that waits for a lock until `release`. */
+    /** Starts a service in this process, with a request that waits for a lock until `release` is called. */
     async function withRequestInProgress() {
       const running = await startService(readConfig({ ...(await environment(url)), KEYROOT_LOG_LEVEL: "silent" }));
       const service = callerOf(running);
@@ -83,7 +83,7 @@ describe("a running service", () => {
       const { running, inProgress, release } = await withRequestInProgress();
       const closed = running.close();
       await sleep(50);
-      // New requests are rejected, by the closed port or with 503.
+      // New requests are rejected by the closed port or with 503.
       const late = await fetch(`${running.monitoringUrl}/readyz`).catch((error: unknown) => error);
       if (late instanceof Response) expect(late.status).to.equal(503);
       await release();
@@ -105,7 +105,7 @@ describe("a running service", () => {
       let isClosed = false;
       const closed = running.close().then(() => (isClosed = true));
       expectProblem(await service.monitor("/readyz"), [503, "UNAVAILABLE"]);
-      // Over an open connection and over new ones.
+      // Send requests over an open connection and over new connections.
       for (let i = 0; i < 3; i++) {
         const { status, headers } = await list(partner);
         expect([status, headers.get("connection")]).to.deep.equal([200, "close"]);
@@ -163,7 +163,7 @@ describe("a running service", () => {
         expect(answers.filter(({ status }) => status === 200)).to.have.length(20);
         for (const answer of answers) if (answer.status !== 200) expectProblem(answer, [429, "RATE_LIMITED"]);
         expectProblem(await service.monitor("/metrics"), [429, "RATE_LIMITED"]);
-        // Probes and callers do not use up each other's requests.
+        // Probes and callers have separate limits.
         expectProblem(await service.post(CREATE, {}), [401, "ACCESS_TOKEN_MISSING"]);
       } finally {
         await running.close();
@@ -217,7 +217,7 @@ describe("a running service", () => {
     let close: () => Promise<void>;
 
     beforeEach("create a token that is 24 hours old, with an Idempotency-Key", async () => {
-      // Only intervals are mocked: the test does not wait for an hour.
+      // Only intervals are mocked, so that the test does not wait for an hour.
       mock.timers.enable({ apis: ["setInterval"] });
       wire = await wireTo(url);
       const config = readConfig({ ...(await environment(wire.url)), KEYROOT_LOG_LEVEL: "silent" });
@@ -307,7 +307,7 @@ describe("a running service", () => {
       if (child.exitCode === null && child.kill("SIGKILL")) await once(child, "exit");
     }
 
-    /** Stops the service, and returns the lines of its log. */
+    /** Stops the service and returns the lines of its log. */
     async function linesAtEnd(): Promise<Record<string, unknown>[]> {
       const exited = once(child, "exit");
       child.kill("SIGTERM");
@@ -363,7 +363,7 @@ describe("a running service", () => {
 
       const lines = await linesAtEnd();
       const all = JSON.stringify(lines);
-      // The statement and its error are there.
+      // The log contains the statement and its error.
       expect(all).to.include("A query failed: insert into");
       expect(all).to.include("no_more").and.include("salt");
       const { password } = new URL(url);

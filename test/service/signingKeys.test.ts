@@ -47,7 +47,7 @@ describeOnEachDatabase("access tokens", (service) => {
     const claims = claimsOf(user.jwt);
     expect(claims).to.include({ aud: "keyroot/user", sub: user.userID, biz_id: partner.bizID, region: "eu-west-1" });
     expect(Object.keys(claims).sort()).to.deep.equal(
-      ["aud", "biz_id", "exp", "iat", "iss", "jti", "region", "rti", "sub"], // and no other
+      ["aud", "biz_id", "exp", "iat", "iss", "jti", "region", "rti", "sub"], // The token has no other claims.
     );
   });
 
@@ -101,7 +101,7 @@ describe("signing keys", () => {
 
     it("rejects no token in use if the new key is added last, moved to the front, and the old key is removed four hours later", async () => {
       const [oldKey, newKey] = [await makeSigningKey(), await makeSigningKey()];
-      /** A new replica with these keys, in this order. */
+      /** Starts a new replica with these keys in this order. */
       const replica = async (keys: JWK[]) => {
         const service = new TestService();
         open.add(service);
@@ -119,7 +119,7 @@ describe("signing keys", () => {
         for (const token of issued)
           expect([await accepts(a, token), await accepts(b, token)]).to.deep.equal([true, true]);
       };
-      // The replicas are restarted one by one, so they differ in between.
+      // The replicas are restarted one by one, so their keys differ in between.
       await step(await replica([oldKey, newKey]), b);
       await step(a, await replica([oldKey, newKey]));
       await step(await replica([newKey, oldKey]), b);
@@ -128,7 +128,7 @@ describe("signing keys", () => {
 
       const last = await replica([newKey]);
       for (const token of issued) expect(await accepts(last, token)).to.equal(headerOf(token)["kid"] === newKey.kid);
-      // Four hours later, tokens of the old key have expired anyway.
+      // After four hours, tokens of the old key have expired.
       last.ahead = FOUR_HOURS * 1000;
       const { body } = await last.post(LIST, {}, { token: issued.at(-1) ?? "" });
       expect(body["code"]).to.equal("ACCESS_TOKEN_EXPIRED");

@@ -7,7 +7,7 @@ import { type Forged, forgedTokens } from "../support/service/forgedTokens.ts";
 import { goodBody, createTenant, OPERATIONS, type Tag, type Tenant } from "../support/service/operations.ts";
 import { ADMIN_TOKEN, describeOnEachDatabase } from "../support/service/support.ts";
 
-/** The operations that people of a partner may call with a session. */
+/** Operations that a partner's staff may call with a session. */
 const PARTNERS_PEOPLE: ReadonlySet<string> = new Set(
   operations.filter(({ callers }) => (callers as readonly string[]).includes("partnerStaff")).map(({ path }) => path),
 );
@@ -150,7 +150,7 @@ describeOnEachDatabase("tokens in each operation", (service) => {
       });
     }
 
-    /** Sends a request with this partner's ids as another partner: it reads and changes nothing. */
+    /** Checks that another partner's request with this partner's ids reads and changes nothing. */
     async function expectUnchanged(path: string, body: object, send: () => Promise<Answer>): Promise<void> {
       const mine = await rowsOf(tenant);
       const answer = await send();
@@ -185,7 +185,7 @@ describeOnEachDatabase("tokens in each operation", (service) => {
       expectProblem(answer, [401, "REFRESH_TOKEN_REFUSED"]);
     });
 
-    /** All rows that contain the ids of this partner or its user. */
+    /** Returns all rows that contain the ids of this partner or its user. */
     async function rowsOf({ partner, user }: Tenant): Promise<string[]> {
       const rows = Object.values(await dump(service.databases.home)).flat();
       return rows.filter((row) => row.includes(partner.bizID) || row.includes(user.userID)).sort();
@@ -193,7 +193,7 @@ describeOnEachDatabase("tokens in each operation", (service) => {
   });
 });
 
-/** A malformed refresh token is rejected like an unknown one, except for its length. */
+/** Returns the error code of a malformed refresh token: the same as for an unknown one, except for wrong lengths. */
 function codeOfNoRefreshToken(token: string): string {
   if (token === "") return "FIELD_INVALID";
   return token.length > 128 ? "TEXT_TOO_LONG" : "REFRESH_TOKEN_REFUSED";

@@ -33,7 +33,7 @@ describeOnEachDatabase("shadow users", (service) => {
         expect(status).to.equal(201);
         expect(headers.get("content-type")).to.match(/^application\/json/);
         expect(Object.keys(body).sort()).to.deep.equal(
-          ["bucket", "created", "region", "salt", "stage", "status", "user_id"], // and no other
+          ["bucket", "created", "region", "salt", "stage", "status", "user_id"], // The response has no other fields.
         );
         const userID = userIDFromHex(hex);
         expect(body).to.include({ status: 201, user_id: userID, region, stage: "test" });

@@ -65,9 +65,9 @@ describe("the dashboard's list of users", () => {
         .where(eq(publicKeys.userID, inState[state]?.userID ?? ""));
     await set("submitted", { submitted: now() });
     await set("ready", { holdEndsAt: now() });
-    // Otherwise a timer stores them between two calls.
+    // Otherwise, a timer stores the uses between two calls.
     await service.context.refreshTokens.storeUses();
-    // A neighbor's users are in no list.
+    // No list contains the users of another partner.
     await service.createUser(await service.createPartner("Other"));
   });
 
@@ -137,7 +137,7 @@ describe("the dashboard's list of users", () => {
 
 describe("a large company's list of users", () => {
   const USERS = 30_000;
-  /** The places of the users without a key. */
+  /** The positions of the users without a key. */
   const UNREGISTERED = [9_000, 25_000, 29_999];
   const service = serviceOnPostgres({});
   let person: TestPerson;

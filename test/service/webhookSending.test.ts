@@ -18,7 +18,7 @@ import { serveRaw } from "../support/servers/servers.ts";
 import { startReceiver, type WebhookReceiver } from "../support/service/webhookReceiver.ts";
 import { temporaryFolder } from "../support/support.ts";
 
-/** Addresses that are not public, with the registry entry of each (IANA special-purpose address registries). */
+/** Addresses that are not public, by their entry in the IANA special-purpose address registries. */
 const NOT_PUBLIC = {
   "this network (RFC 791)": ["0.0.0.0", "0.1.2.3"],
   "private (RFC 1918)": ["10.0.0.1", "172.16.0.1", "172.31.255.255", "192.168.1.1"],
@@ -231,7 +231,7 @@ describe("the sending of a webhook", () => {
       };
       const result = await senderWith().send(receiver.url, event(), secrets, Date.now());
       expect(result.status).to.equal(status);
-      // The data in the buffers of both sockets.
+      // Both sockets' buffers can contain this much data.
       expect(written).to.be.below(2 ** 24);
     }
   });
@@ -305,10 +305,10 @@ describe("the sending of a webhook", () => {
 
     it("is refused even if the name had a public address before (DNS rebinding)", async () => {
       let asked = 0;
-      // As an attacker's name server answers: a public address for the check, a private one for the connection.
+      // An attacker's name server returns a public address for the check and a private address for the connection.
       const resolve = () => Promise.resolve([asked++ % 2 === 0 ? "93.184.216.34" : "127.0.0.1"]);
       const lookup = promisify(checkedLookup(resolve, isPublicAddress)) as (...args: unknown[]) => Promise<unknown>;
-      // The connection uses the addresses that were checked, so the name is resolved once.
+      // The connection uses the checked addresses, so the name is resolved only once.
       expect(await lookup("rebinding.example", { all: true })).to.deep.equal([{ address: "93.184.216.34", family: 4 }]);
       expect(asked).to.equal(1);
       const sender = senderWith({ allowPrivate: false, resolve });
@@ -322,7 +322,7 @@ describe("the sending of a webhook", () => {
     const asked: string[] = [];
     const resolve = (hostname: string) => {
       asked.push(hostname);
-      // The second answer would lead nowhere.
+      // A second lookup would return an unreachable address.
       return Promise.resolve(asked.length === 1 ? ["127.0.0.1"] : ["127.0.0.2"]);
     };
     const url = receiver.url.replace("127.0.0.1", "receiver.example");

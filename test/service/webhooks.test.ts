@@ -29,22 +29,21 @@ import { type Received, startReceiver, type WebhookReceiver } from "../support/s
 import { temporaryFolder } from "../support/support.ts";
 
 const HOUR = 3_600_000;
-/** Deliveries that are sent to one endpoint at a time. */
+/** Maximum number of concurrent deliveries to one endpoint. */
 const CONCURRENCY = 8;
 const PRIVATE = { webhooks: { allowPrivate: true } };
 
-/** Calls an operation on webhooks that must succeed. */
+/** Calls a webhook operation that must succeed. */
 function call(service: TestService, { jwt }: TestPartner, operation: string, body: object, carried?: RequestOptions) {
   return service.done(`/v1/authdBizSrv/webhooks/${operation}`, body, { token: jwt, ...carried });
 }
 
-/** Adds an endpoint. */
 async function addEndpoint(service: TestService, partner: TestPartner, url: string, types?: EventType[]) {
   const { endpoint_id, secret } = await call(service, partner, "create", { url, ...(types && { types }) });
   return { endpointID: endpoint_id as string, secret: secret as string };
 }
 
-/** Stores an event, as a change does. @returns its id */
+/** Stores an event, as a change does. @returns the event's id */
 async function emit(
   databases: Databases,
   { bizID }: TestPartner,
@@ -59,7 +58,7 @@ async function emit(
   return id;
 }
 
-/** The secrets that signed a delivery, at whatever time. */
+/** Returns the secrets that signed a delivery, regardless of its time. */
 function signersOf({ headers, body }: Received, secrets: Record<string, string>): string[] {
   const at = new Date(Number(headers["webhook-timestamp"]) * 1000);
   const signatures = String(headers["webhook-signature"]).split(" ");
@@ -89,11 +88,11 @@ describeOnEachDatabase(
       receiver.received.splice(0);
       receiver.respond = (response) => response.writeHead(204).end();
       [partner, other] = [await service.createPartner(), await service.createPartner()];
-      // Else what earlier tests did not deliver is due in a test that moves the clock.
+      // Otherwise, undelivered events of earlier tests are due when a test moves the clock.
       await service.databases.home.delete(webhookEndpoints);
       await deliver(service);
     });
-    /** The newest deliveries. Tokens are valid at the real time only. */
+    /** Lists the newest deliveries. Tokens are valid only at the real time. */
     const list = async (endpointID: string, more: object = {}) => {
       const { ahead } = service;
       service.ahead = 0;
@@ -189,7 +188,7 @@ describeOnEachDatabase(
         const stored = JSON.stringify(await dump(service.databases.home));
         expect(stored).to.include(endpointID);
         for (let i = 6; i + 8 < secret.length; i++) expect(stored).not.to.include(secret.slice(i, i + 8));
-        // Sealed text that is moved to another endpoint does not open.
+        // An encrypted secret cannot be decrypted for another endpoint.
         const second = await addEndpoint(service, partner, receiver.url);
         const { home } = service.databases;
         const [{ sealed } = { sealed: "" }] = await home
@@ -247,14 +246,14 @@ describeOnEachDatabase(
         const claim = () => store.claim(database, endpointID, { now: now(), visibilityMs: 60_000, limit: 10 });
         const [lost] = await claim();
         expect(lost?.event.id).to.equal(id);
-        // Until then, no other process takes it.
+        // Until then, no other process takes the delivery.
         expect(await claim()).to.deep.equal([]);
         await deliver(service);
         expect(receiver.received).to.deep.equal([]);
         service.ahead = 61_000;
         await deliver(service);
         expect(receiver.ids()).to.deep.equal([id]);
-        // The result of the first process arrives late, and changes nothing.
+        // The first process's result arrives late and changes nothing.
         const result = { state: "failed", due: 0, status: 500, error: "late", lastAttempt: now() } as const;
         if (lost !== undefined) await store.finish(database, [{ ...lost, ...result }]);
         const [delivery] = await list(endpointID);
@@ -278,7 +277,7 @@ describeOnEachDatabase(
           });
           if (delivery?.["state"] === "failed") break;
           const due = Number(delivery?.["next_attempt"]);
-          // A moment before, nothing is sent.
+          // Just before the due time, nothing is sent.
           service.ahead += due - service.now() - 2000;
           await deliver(service);
           expect(receiver.received).to.have.length(round + 1);
@@ -314,7 +313,7 @@ describeOnEachDatabase(
           await emit(service.databases, partner, { region: "eu-west-1" }),
         ];
         await deliver(service);
-        // As after three days.
+        // The delivery is in the state that it has after three days.
         for (const database of service.context.webhookDeliveries.databases)
           await database
             .update(webhookDeliveries)
@@ -352,7 +351,7 @@ describeOnEachDatabase(
         const { endpointID } = await addEndpoint(service, partner, receiver.url);
         for (let i = 0; i < 20; i++) await emit(service.databases, partner);
         await deliver(service);
-        // Those that were being sent at the same time.
+        // Only the deliveries that were being sent at that time arrived.
         expect(receiver.received.length).to.be.within(1, CONCURRENCY);
         const endpoints = (await call(service, partner, "list", {}))["endpoints"];
         expect(endpoints).to.have.nested.property("[0].paused").that.is.a("number");
@@ -455,7 +454,7 @@ describeOnEachDatabase(
         const ids: string[] = [];
         for (let i = 0; i < 7; i++) {
           ids.push(await emit(service.databases, partner, { region: i % 2 ? "us-west-2" : "eu-west-1" }));
-          // Some have the same time.
+          // Some deliveries have the same time.
           if (i % 3 === 0) await deliver(service);
         }
         await deliver(service);
@@ -489,7 +488,7 @@ describeOnEachDatabase(
         await worker.poll();
         await receiver.until(30);
         expect(receiver.ids().sort()).to.deep.equal(ids.sort());
-        // All the time, the slow one has not responded.
+        // The slow endpoint has still not responded.
         expect([slow.received.length, held.length]).to.deep.equal([CONCURRENCY, CONCURRENCY]);
         slow.respond = (response) => response.writeHead(204).end();
         for (const response of held) response.writeHead(204).end();
@@ -525,7 +524,7 @@ describe("two replicas that deliver webhooks", () => {
   let receiver: WebhookReceiver;
   before(async () => {
     receiver = await startReceiver();
-    // Home and a region with a separate database.
+    // The home database and one region's database are separate.
     const [url, regionUrl] = [await freshDatabaseUrl(), await freshDatabaseUrl()];
     for (const replica of replicas) {
       const databases = await openDatabases({ url, regionUrls: { "eu-west-1": regionUrl } });
@@ -632,7 +631,7 @@ describe("the keys that encrypt webhook secrets", () => {
     await databases[Symbol.asyncDispose]();
     const receiver = await startReceiver();
 
-    // Without keys, the service runs and says what is missing.
+    // Without keys, the service runs and reports that they are missing.
     const service = new TestService();
     const start = async (webhookKeys?: string) => {
       const running = await startService({ ...options, webhookKeys });
@@ -646,7 +645,7 @@ describe("the keys that encrypt webhook secrets", () => {
     expectProblem(await create(), [409, "WEBHOOKS_DISABLED"]);
     await running.close();
 
-    // With keys, it delivers by itself, and measures that.
+    // With keys, the service sends deliveries and measures them.
     const keys = await file(randomBytes(32));
     running = await start(keys);
     expect((await create()).status).to.equal(200);

@@ -169,9 +169,9 @@ describeIfNamed(import.meta.filename)("the dashboard in Chromium", () => {
       await click(invited.page, "Add a passkey");
       await follow(invited.page, "Company");
       await rows(invited.page, "Grace you").getByText("reader").waitFor();
-      // A reader sees no button that changes the staff.
+      // A reader has no button that changes the staff.
       expect(await button(invited.page, "Invite a person").count()).to.equal(0);
-      // Before, the browser's record of the page load contains the link.
+      // Before the reload, the browser's record of the page load contains the link.
       await invited.page.reload();
       await rows(invited.page, "Grace you").waitFor();
       await expectNowhere(world, invited.page, token, invited.requests);
@@ -284,7 +284,7 @@ describeIfNamed(import.meta.filename)("the dashboard in Chromium", () => {
   });
 
   describe("a failed call", () => {
-    // The route, the calls that fail, and a text that the page shows once they succeed.
+    // The route, the failing calls, and a text that the page shows after they succeed.
     for (const [route, calls, text] of [
       ["overview", /v1\/dashboard\/overview\/get$/, "Nothing to do."],
       ["company", /v1\/dashboard\/staff\/list$/, "Fay you"],

@@ -13,13 +13,13 @@ import { RecordedPictures } from "../support/browser/pagePicture.ts";
 import { describeIfNamed } from "../support/named.ts";
 
 const ASSETS = join(import.meta.dirname, "../../packages/service/site/dashboard/assets");
-/** Maximum size of the scripts that the start page needs, in bytes after gzip. The chart's code is loaded on demand. */
+/** Maximum gzipped size of the scripts that the start page needs, in bytes. The chart's code is loaded on demand. */
 const SCRIPT_LIMIT = 60_000;
 
-/** Leads from each state to the next one. */
+/** Functions that lead from each state to the next state. */
 type Steps = Readonly<Record<string, (page: Page, world: DashboardWorld) => Promise<unknown>>>;
 
-/** The states that one person of a partner goes through, in this order. */
+/** The states that one partner's staff member goes through, in this order. */
 const STEPS: Steps = {
   "an invitation": (page) => button(page, "Accept the invitation").waitFor(),
   "the first passkey": async (page) => {
@@ -171,7 +171,7 @@ const STEPS: Steps = {
   },
 };
 
-/** The states that one person of the operator goes through. */
+/** The states that one of the operator's staff members goes through. */
 const OPERATOR_STEPS: Steps = {
   "the operators first passkey": async (page) => {
     await click(page, "Accept the invitation");
@@ -230,14 +230,14 @@ const OPERATOR_STEPS: Steps = {
   },
 };
 
-/** Deliveries in each state to the first partner's endpoint, without sending any. */
+/** Adds deliveries in each state to the first partner's endpoint without sending any. */
 async function addDeliveries({ service, bizID }: DashboardWorld): Promise<void> {
   const { webhookDeliveries, webhookEndpoints, databases, now } = service.context;
   const server = await service.createServerToken(bizID);
   for (let i = 0; i < 3; i++) await service.createUser({ bizID, ...server });
   while (await webhookDeliveries.dispatch(databases.home, now()));
   const [endpoint] = await webhookEndpoints.list(bizID);
-  // The newest are on the first page.
+  // The first page contains the newest deliveries.
   const [failed, delivered] = (await webhookDeliveries.list(endpoint?.endpointID ?? "", { limit: 2 })) ?? [];
   const set = (row: typeof failed, values: Partial<typeof deliveryTable.$inferInsert>) =>
     databases.home
@@ -249,7 +249,7 @@ async function addDeliveries({ service, bizID }: DashboardWorld): Promise<void> 
 }
 
 describeIfNamed(import.meta.filename)("the dashboard's pages", () => {
-  // Separate worlds: the pages look the same in every run, also if only one test runs.
+  // The worlds are separate, so that the pages look the same in every run, even if only one test runs.
   const [partnersWorld, operatorsWorld] = [new DashboardWorld(), new DashboardWorld()];
   const layouts = new RecordedLayouts("dashboard");
   const pictures = new RecordedPictures("dashboard");
@@ -270,7 +270,7 @@ describeIfNamed(import.meta.filename)("the dashboard's pages", () => {
       const { page } = opened;
       for (const [state, act] of Object.entries(steps)) {
         await act(page, world);
-        // Everyone signs in first, on a page that explains passkeys.
+        // Each person signs in first, on a page that explains passkeys.
         const isSignedIn = await button(page, "Sign out").isVisible();
         await checkInAllViews(page, `dashboard: ${state}`, { layouts, pictures }, isSignedIn ? ["passkey"] : []);
       }
@@ -299,7 +299,7 @@ describeIfNamed(import.meta.filename)("the dashboard's pages", () => {
         await page.goto("about:blank");
         await page.goto(`${partnersWorld.url}#/${path}`);
         await page.locator("main").getByText(text).locator("visible=true").first().waitFor();
-        // The passkeys come last.
+        // The passkeys are loaded last.
         await page.waitForLoadState("networkidle");
         await expectNothingMoved(page, path);
       }

@@ -9,7 +9,7 @@ import type { TestUser } from "../support/service/caller.ts";
 import { expectNowhere } from "../support/browser/expectNowhere.ts";
 import { describeIfNamed } from "../support/named.ts";
 
-/** The link to a user in a list, which shows the id shortened. */
+/** Finds the link to a user in a list. The list shows the shortened id. */
 const userLink = (page: Page, userID: string) => page.locator(`a[href="#/users/${userID}"]`);
 const followUser = (page: Page, userID: string) => userLink(page, userID).click();
 

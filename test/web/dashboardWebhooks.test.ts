@@ -133,7 +133,7 @@ describeIfNamed(import.meta.filename)("the dashboard's webhook and audit log pag
       const [file] = await Promise.all([page.waitForEvent("download"), click(page, button)]);
       expect(file.suggestedFilename()).to.equal(`audit-log.${format}`);
       const text = await readFile(await file.path(), "utf8");
-      // CSV has a line with the names of its columns.
+      // CSV also has a line with the column names.
       expect(text.trimEnd().split("\n")).to.have.length(format === "csv" ? 31 : 30);
       for (const { userID } of users) expect(text).to.contain(userID);
     }

@@ -16,7 +16,7 @@ const API = "functions/keyroot.createVerifier.html";
 
 describeIfNamed(import.meta.filename)("the documentation site, opened from a folder", () => {
   let folder: string;
-  /** The pages of the site, and its pictures: texts by their paths. */
+  /** The texts of the site's pages and pictures, by path. */
   let texts: Map<string, string>;
   let pages: Map<string, string>;
   let files: Set<string>;
@@ -38,7 +38,7 @@ describeIfNamed(import.meta.filename)("the documentation site, opened from a fol
     await rm(folder, { recursive: true });
   });
 
-  /** Opens a page, and waits for its menu. Fails if it requests anything that is not a file. */
+  /** Opens a page and waits for its menu. Fails if the page requests anything except files. */
   async function open(path: string, colorScheme: "light" | "dark" = "light") {
     const page = await browser.newPage({ colorScheme, reducedMotion: "reduce" });
     await page.route(/^(?!file:|data:)/, async (route) => {
@@ -110,7 +110,7 @@ describeIfNamed(import.meta.filename)("the documentation site, opened from a fol
       await page.evaluate(axe.source);
       for (const colorScheme of ["light", "dark"] as const) {
         await page.emulateMedia({ colorScheme });
-        // Pages of files cannot load their own stylesheets again, which axe would do first.
+        // In pages of files, axe could not preload stylesheets, which it does by default.
         const { violations } = await page.evaluate<AxeResults>("axe.run({ preload: false })");
         const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
         expect(found, colorScheme).to.deep.equal([]);

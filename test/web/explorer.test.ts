@@ -15,7 +15,7 @@ import { sharedExplorer } from "../support/browser/sharedExplorer.ts";
 import { describeIfNamed } from "../support/named.ts";
 import { rpc } from "../support/support.ts";
 
-/** The node that each attack of the demo makes red. */
+/** The nodes that each attack of the demo makes red. */
 const FAILING: Readonly<Record<string, string[]>> = {
   "swapped-key": ["given"],
   "swapped-record": ["level-0", "level-4"],
@@ -183,7 +183,7 @@ describeIfNamed(import.meta.filename)("the explorer in Chromium", () => {
         userID: record?.userID ?? "",
         publicKey: record?.pubKey ?? "",
       })) as [KeyHolder, KeyHolder, KeyHolder];
-      // The code in the contact's app, and its code for another key of the visitor.
+      // The code in the contact's app, and the app's code for a different key of the visitor.
       const right = makeSafetyCode(contact, mine);
       const wrong = makeSafetyCode(contact, { ...mine, publicKey: stranger.publicKey });
       const card = page.locator(".more", { hasText: "Compare the safety code" });
@@ -294,7 +294,7 @@ describeIfNamed(import.meta.filename)("the explorer in Chromium", () => {
       const endpoints = [falseEndpoint, rpcUrl, second.url];
       await using opened = await world.open(`${await world.serve({ rpc: endpoints })}#/verify/${world.victim.userID}`);
       const { page } = opened;
-      // The default is the strongest source that is configured.
+      // The strongest configured source is the default.
       expect(await verdict(page)).to.contain("the agreement of 2 endpoints on the block and on the root");
       await page.getByLabel("Source of the block").selectOption("One endpoint");
       await click(page, "Verify with this evidence");

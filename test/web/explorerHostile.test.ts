@@ -9,7 +9,7 @@ import { sharedExplorer } from "../support/browser/sharedExplorer.ts";
 import { describeIfNamed } from "../support/named.ts";
 import { serve } from "../support/servers/servers.ts";
 
-/** Would set a global variable, if any text became markup. */
+/** A text that would set a global variable if a page used it as markup. */
 const MARKUP = `<img src=x onerror="pwned=1"><script>pwned=1</script><svg onload="pwned=1">`;
 
 describeIfNamed(import.meta.filename)("the explorer with hostile servers and links", () => {
@@ -18,7 +18,7 @@ describeIfNamed(import.meta.filename)("the explorer with hostile servers and lin
   const opened = new AsyncDisposableStack();
   after(() => opened.disposeAsync());
 
-  /** A server that any page may use. */
+  /** Starts a server that any page may use. */
   const server = async (respond: (request: IncomingMessage, response: ServerResponse) => unknown) => {
     const listening = await serve((request, response) => {
       response.setHeader("Access-Control-Allow-Origin", "*");
@@ -32,7 +32,7 @@ describeIfNamed(import.meta.filename)("the explorer with hostile servers and lin
     server((_, response) => response.writeHead(status).end(content()));
 
   const verdictOf = (page: Page) => page.getAttribute("[data-verdict]", "data-verdict");
-  /** Nothing ran, nothing was added to the page, and the browser had nothing to block. */
+  /** Checks that nothing was executed or added to the page, and that the browser had nothing to block. */
   const expectHarmless = async (page: Page, complaints: readonly string[]) => {
     expect(await page.evaluate("globalThis.pwned")).to.equal(undefined);
     expect(await page.locator("main img, main script, main [onload], main [onerror]").count()).to.equal(0);

@@ -14,11 +14,11 @@ describeIfNamed(import.meta.filename)("the explorer's controls", () => {
       const opened = await world.open(`${explorer.url}#/batch/${world.root}`, options);
       const canvas = opened.page.locator("canvas");
       await canvas.waitFor();
-      // It reacts to clicks and the wheel once it is drawn.
+      // The tree reacts to clicks and the wheel only after it is drawn.
       await opened.page.waitForFunction(() => performance.getEntriesByName("keyroot: batch drawn").length > 0);
       return { ...opened, canvas };
     };
-    /** Waits until so many leaves are in view. */
+    /** Waits until this many leaves are in view. */
     const shows = (page: Page, span: number) =>
       page.waitForFunction((span) => Number(document.querySelector("canvas")?.dataset["span"]) === span, span);
     const isSelected = (page: Page, name: string | RegExp) =>
@@ -123,7 +123,7 @@ describeIfNamed(import.meta.filename)("the explorer's controls", () => {
     const { bundle } = await world.makeBundle();
     await using opened = await world.open(`${explorer.url}#/verify/${userID}`);
     const { page, complaints } = opened;
-    // The page listens once it is drawn.
+    // The page accepts files after it is drawn.
     await done(page);
     const dataTransfer = await page.evaluateHandle((text) => {
       const transfer = new DataTransfer();
@@ -152,7 +152,7 @@ describeIfNamed(import.meta.filename)("the explorer's controls", () => {
     await dropFile(text);
     await page.locator("canvas").waitFor();
     expect(page.url()).to.equal(`${explorer.url}#/batch/${world.root}`);
-    // The file names a root that its records do not have.
+    // The file names a root that does not match its records.
     await dropFile(text.replaceAll(world.root, "12".repeat(32)));
     await page.getByText("This file cannot be shown").waitFor();
     expect(complaints).to.deep.equal([]);

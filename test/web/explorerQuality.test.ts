@@ -11,9 +11,9 @@ import { sharedExplorer } from "../support/browser/sharedExplorer.ts";
 import { describeIfNamed } from "../support/named.ts";
 
 const ASSETS = join(import.meta.dirname, "../../packages/operator/site/explorer/assets");
-/** Maximum size of the scripts that the first verification needs, in bytes after gzip. */
+/** Maximum gzipped size of the scripts that the first verification needs, in bytes. */
 const SCRIPT_LIMIT = 70_000;
-/** The same with signatures of auditors and of Ethereum's sync committee, for explorers that are configured with them. */
+/** The same limit for explorers that are configured with auditors or the light client, which need signature code. */
 const SIGNED_LIMIT = 110_000;
 
 describeIfNamed(import.meta.filename)("the explorer's pages", () => {

@@ -12,21 +12,21 @@ import { describeIfNamed } from "../support/named.ts";
 import { readUserID } from "../../packages/web/src/shared/readUserID.ts";
 
 const SOURCES = join(import.meta.dirname, "../../packages/web/src");
-/** A component that shows a field and its error, up to the field's label. */
+/** A pattern for a component that shows a field and its error, up to the field's label. */
 const FIELD =
   /<(?:TextField|TextDialog|Field|Select|SearchForm|Day)\b(?:(?!label=)[\s\S])*?\slabel=(?:"([^"]+)"|\{label\})/g;
-/** The same for the dialog of a list of tokens. */
+/** A pattern for the dialog of a list of tokens, up to the field's label. */
 const DIALOG = /dialog: \{[^}]*?label: "([^"]+)"/g;
 const CONTROL = /<(?:input|select|textarea)\s[\s\S]*?(?:\/>|>\n)/g;
 const TOO_LONG = "x".repeat(1000);
 
 /**
- * A function that leads to the field's page, an invalid value, the expected message, and the submit button's name.
- * Without a button, the message appears during input.
+ * A function that opens the field's page, an invalid value, the expected message, and the submit button's name. Without
+ * a button, the message appears during input.
  */
 type Case = [open: (page: Page) => Promise<unknown>, value: string, message: RegExp, button?: string];
 
-/** Why a field has no invalid value. */
+/** The reason why a field has no invalid value. */
 const LIST = "people choose from a list";
 
 describeIfNamed(import.meta.filename)("a form field with an invalid value", () => {
@@ -47,7 +47,7 @@ describeIfNamed(import.meta.filename)("a form field with an invalid value", () =
 
   const inPage = (route: string) => async (page: Page) => {
     await page.goto(`${page.url().replace(/#.*/, "")}#/${route}`);
-    // Other fields of an earlier case are gone.
+    // The reload removes other fields of an earlier case.
     await page.reload();
   };
   const verified = async (page: Page) => {
@@ -55,7 +55,7 @@ describeIfNamed(import.meta.filename)("a form field with an invalid value", () =
     await done(page);
   };
 
-  /** Leads to a page, and opens a form with a button. */
+  /** Returns a function that opens a page and then a form with a button. */
   const inForm = (route: string, name: string) => async (page: Page) => {
     await inPage(route)(page);
     await click(page, name);
@@ -269,7 +269,7 @@ describeIfNamed(import.meta.filename)("a form field with an invalid value", () =
   }
 });
 
-/** The message beside a field that is marked as invalid, and describes it for screen readers. */
+/** Returns the message that describes an invalid field to screen readers. */
 function messageOf(field: Locator): Promise<string> {
   return field.evaluate((element) => {
     const ids = element.getAttribute("aria-describedby")?.split(" ") ?? [];

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { isValidElement, type VNode } from "preact";
 import { Hour, Time } from "../../packages/web/src/shared/time.tsx";
 
-/** The text and the tooltip of a rendered time. */
+/** Returns the text and the tooltip of a rendered time. */
 function textOf(time: VNode): { text: string; title: string } {
   const { type, props } = time as VNode<Record<string, unknown>>;
   if (typeof type !== "function") throw new TypeError("This is not a component.");
@@ -16,7 +16,7 @@ describe("times on the web pages", () => {
   const { now } = Date;
   const zone = process.env["TZ"];
 
-  // The formats keep the time zone in which they are first used.
+  // Each format keeps the time zone of its first use.
   before(() => {
     process.env["TZ"] = "Europe/Berlin";
   });
@@ -27,7 +27,7 @@ describe("times on the web pages", () => {
     else process.env["TZ"] = zone;
   });
 
-  /** The text for an hour that starts at `start`, if it is `present` now. */
+  /** Returns the text for the hour that starts at `start`, if the current time is `present`. */
   function hourText(start: string, present: string): string {
     Date.now = () => Date.parse(present);
     return textOf(Hour({ ms: Date.parse(start) })).text;

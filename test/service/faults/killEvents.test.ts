@@ -1,7 +1,8 @@
 /**
- * Kills the service and its PostgreSQL in turns by SIGKILL while partners' changes cause events, and checks that each event was
- * delivered to the partner's endpoint, and none without its change. The endpoint fails at times.
- * `FAULTS=large npm test -- test/service/faults/killEvents.test.ts` (5 minutes) causes 10,000 events and kills 20 times.
+ * Kills the service and its PostgreSQL in turns with SIGKILL while partners' changes cause events. Then checks that
+ * each event was delivered to the partner's endpoint, and no event without its change. The endpoint sometimes fails.
+ * `FAULTS=large npm test -- test/service/faults/killEvents.test.ts` (5 minutes) causes 10,000 events and kills 20
+ * times.
  */
 import { expect } from "chai";
 import { randomBytes } from "node:crypto";
@@ -34,7 +35,7 @@ describeFaults("kill -9 during the delivery of events", function () {
     expect(kills).to.deep.equal({ service: size.kills / 2, postgres: size.kills / 2 });
     expect(events).to.be.at.least(size.events);
     expect(endpointFailures).to.be.greaterThan(0);
-    // The check finds a removed event: as a change without event, and as a delivery without event.
+    // The check finds a removed event twice: as a change without an event, and as a delivery without an event.
     expect(findingsWithoutOneEvent).to.have.length(2);
   });
 });
@@ -42,34 +43,34 @@ describeFaults("kill -9 during the delivery of events", function () {
 const WORKERS = 8;
 const CONNECTIONS = 8;
 const REGIONS = ["us-west-2", "eu-west-1"] as const;
-/** Creating a user, a refresh token, and registering a key. */
+/** Number of events per user: the user, a refresh token and a key are created. */
 const EVENTS_PER_USER = 3;
 const FAILURE_RATE = 0.03;
 
 interface KillEventsOptions {
-  /** The least number of events. */
+  /** Minimum number of events. */
   events: number;
   kills: number;
-  /** Also sends at once, after the last kill, what a killed service was sending, instead of after 90 s. */
+  /** Whether deliveries that a killed service was sending are sent immediately after the last kill, not after 90 s. */
   sendAtOnce?: boolean;
 }
 
 interface Outcome {
   events: number;
-  /** How often each was killed. */
+  /** Number of kills of each process. */
   kills: { service: number; postgres: number };
-  /** Events that the endpoint acknowledged more than once. */
+  /** Number of events that the endpoint acknowledged more than once. */
   duplicates: number;
-  /** Deliveries that the endpoint refused or cut off. */
+  /** Number of deliveries that the endpoint refused or interrupted. */
   endpointFailures: number;
-  /** Requests that were interrupted by a kill and sent again. */
+  /** Number of requests that a kill interrupted and that were sent again. */
   interrupted: number;
   findings: string[];
-  /** Removes one event and checks again: what a checker that notices nothing would not find. */
+  /** The findings after one event was removed, which show that the check notices a lost event. */
   findingsWithoutOneEvent: string[];
 }
 
-/** Runs the workload, kills, and checks. */
+/** Runs the workload, kills processes, and checks the result. */
 async function killEvents({ events, kills, sendAtOnce = false }: KillEventsOptions): Promise<Outcome> {
   await using cleanup = new AsyncDisposableStack();
   const postgres = await startPostgres({ fsync: true });
@@ -122,7 +123,7 @@ async function killEvents({ events, kills, sendAtOnce = false }: KillEventsOptio
   };
 }
 
-/** Home and one region in a database, the other region in another one. */
+/** Returns an environment with two databases: one for home and one region, the other for the other region. */
 async function environmentOver(postgres: Postgres) {
   const environment = await serviceEnvironment(postgres, CONNECTIONS);
   const region = await postgres.createDatabase();
@@ -138,12 +139,13 @@ async function environmentOver(postgres: Postgres) {
   };
 }
 
-/** Waits until no event waits for its delivery. @throws Error if a delivery failed, or it takes too long */
+/** Waits until all events are delivered. @throws Error if a delivery failed or the time limit is reached */
 async function untilDelivered(urls: readonly string[], sendAtOnce: boolean): Promise<void> {
   const end = Date.now() + ENDLESS_MS;
   for (const url of urls) {
     for (;;) {
-      // Those that the endpoint refused would wait for minutes. Those that a killed service was sending have no attempt yet.
+      // Deliveries that the endpoint refused would wait for minutes. Deliveries that a killed service was sending have
+      // no attempt yet.
       const waiting = `state = 'pending' and due > 0 ${sendAtOnce ? "" : "and attempts > 0"}`;
       await runAt(url, `update webhook_deliveries set due = 0 where ${waiting}`);
       const [{ undispatched, pending, failed } = { undispatched: 0, pending: 0, failed: 0 }] = await runAt<{

@@ -1,10 +1,10 @@
 /**
- * Kills and pauses what the service depends on, under load: three nodes with Patroni and PostgreSQL, etcd, HAProxy, a chain and two
- * replicas that publish. An independent program then compares databases, chain and files with every acknowledged call.
- *
- * `FAULTS=large npm test -- test/service/faults/killFailover.test.ts` (11 minutes) injects 30 faults and writes the length of each
- * outage to bench/failover.json. It needs Debian's PostgreSQL. If Patroni, etcd or HAProxy is not installed, it downloads Debian's
- * packages to node_modules/.cache/failover and installs nothing. A small run without them is skipped.
+ * Kills and pauses the systems that the service depends on, under load: three nodes with Patroni and PostgreSQL, etcd,
+ * HAProxy, a chain and two publishing replicas. A separate program then compares databases, chain and files with every
+ * acknowledged call. `FAULTS=large npm test -- test/service/faults/killFailover.test.ts` (11 minutes) injects 30 faults
+ * and writes the length of each outage to bench/failover.json. It needs Debian's PostgreSQL. If Patroni, etcd or
+ * HAProxy is not installed, it downloads Debian's packages to node_modules/.cache/failover and installs nothing. A
+ * small run without these programs is skipped.
  */
 import { expect } from "chai";
 import { spawn } from "node:child_process";
@@ -41,7 +41,7 @@ const LARGE: readonly Fault[] = [...FAULTS, ...FAULTS, ...FAULTS];
 
 describeFaults("a database with a leader and two standbys", () => {
   it("loses no acknowledged data if its leader, a standby, its proxy or a replica fails under load", async function () {
-    if (!isLarge && !isCached()) this.skip(); // CI installs no Patroni, etcd and HAProxy.
+    if (!isLarge && !isCached()) this.skip(); // CI does not install Patroni, etcd and HAProxy.
     this.timeout(FAULTS_TIMEOUT_MS);
     const start = performance.now();
     const faults = isLarge ? LARGE : SMALL;
@@ -64,16 +64,16 @@ const RECORD = fileURLToPath(new URL("../../../bench/failover.json", import.meta
 const REPLICAS = 2;
 const CONNECTIONS = 10;
 const WORKERS = 6;
-/** How long a worker pauses between two users. */
+/** Pause of a worker between two users, in ms. */
 const PAUSE_MS = 30;
-/** How long the reader of events pauses after it has read all. */
+/** Pause of the events reader after it has read all events, in ms. */
 const READ_MS = 100;
-/** How long the load runs before the first fault and after each. */
+/** Time in ms for which the load runs before the first fault and after each fault. */
 const CALM_MS = 3_000;
-/** Each replica publishes whenever keys are unpublished, with a short pause in between. */
+/** Each replica publishes whenever there are unpublished keys, with a short pause in between. */
 const SCHEDULE = { every: 0.5, atLeast: 1 };
 
-/** Input of the checker. */
+/** The checker's input. */
 interface CheckSettings {
   ledger: string;
   databases: string[];
@@ -84,7 +84,7 @@ interface CheckSettings {
   files: string;
 }
 
-/** Output of the checker. */
+/** The checker's output. */
 interface Report {
   findings: string[];
   acknowledged: Record<string, number>;
@@ -95,7 +95,7 @@ interface Report {
   outages: { fault: Fault; outageMs: number; afterLeaderMs: number | null }[];
 }
 
-/** Injects faults one after the other, under load, and checks everything that was acknowledged. */
+/** Injects one fault after the other under load, and checks everything that was acknowledged. */
 async function killFailover(faults: readonly Fault[], log: (line: string) => void): Promise<Report> {
   await using cleanup = new AsyncDisposableStack();
   const cluster = cleanup.use(await Cluster.start());
@@ -110,7 +110,7 @@ async function killFailover(faults: readonly Fault[], log: (line: string) => voi
   const createDatabase = () => Promise.resolve(cluster.databaseUrl);
   const environment = {
     ...(await serviceEnvironment({ createDatabase, folder: cluster.folder }, CONNECTIONS)),
-    // Counted in the database, and never reached.
+    // The limit makes replicas count in the database, but it is never reached.
     KEYROOT_RATE_LIMIT: "1000000",
     KEYROOT_RPC_URL: chain.url,
     KEYROOT_CONTRACT: contract,
@@ -177,7 +177,7 @@ async function killFailover(faults: readonly Fault[], log: (line: string) => voi
   return { ...report, findings: [...findings, ...report.findings, ...workload.findings] };
 }
 
-/** The replicas of the service. Each keeps its address when it is started again. */
+/** The service's replicas. Each keeps its address after a restart. */
 class Replicas implements AsyncDisposable {
   readonly addresses: readonly Replica[];
   readonly #environment: Environment;
@@ -198,12 +198,12 @@ class Replicas implements AsyncDisposable {
     return replicas;
   }
 
-  /** The replicas that ended although they were not killed. */
+  /** Returns the replicas that ended without being killed. */
   ended(): string[] {
     return this.#running.flatMap((one, i) => (one.isRunning() ? [] : [`replica ${i + 1} ended by itself`]));
   }
 
-  /** Kills the replicas in turns, and starts each again, as systemd would. */
+  /** Kills the replicas in turns, and restarts each as systemd would. */
   async killNext(): Promise<void> {
     const i = this.#kills++ % REPLICAS;
     await this.#running[i]?.kill();
@@ -226,7 +226,7 @@ class Replicas implements AsyncDisposable {
   }
 }
 
-/** A file with a line of JSON for each call, fault, and change of leader. */
+/** A file with one line of JSON per call, fault and change of leader. */
 class Ledger {
   readonly path: string;
   readonly #stream;
@@ -251,7 +251,7 @@ function toLine({ path, body, accessToken, sent, ended, response }: Call): objec
   return { type: "call", path, body, accessToken, sent, ended, status, retryAfter, answer };
 }
 
-/** Records when each node reports that it leads, and when it stops. */
+/** Records when each node starts and stops to report that it leads. */
 async function watchLeaders(cluster: Cluster, ledger: Ledger, signal: AbortSignal): Promise<void> {
   await Promise.all(
     cluster.nodes.map(async (node) => {
@@ -279,7 +279,9 @@ async function failureOf(working: Promise<unknown>): Promise<never> {
   throw new Error("The load ended early.");
 }
 
-/** Gives the checker false acknowledgements and wrong errors. @returns those that it does not report */
+/**
+ * Adds false acknowledgements and wrong errors to the checker's input. @returns those that the checker does not report
+ */
 async function findUnnoticed({ ledger, ...settings }: CheckSettings): Promise<string[]> {
   const forged = `${ledger}.forged`;
   copyFileSync(ledger, forged);
@@ -311,7 +313,7 @@ async function check(settings: CheckSettings): Promise<Report> {
   return (await json(child.stdout)) as Report;
 }
 
-/** Writes the figures that docs/scaling.md quotes. */
+/** Writes the figures that docs/scaling.md contains. */
 function record({ findings, ...report }: Report, elapsedMs: number): void {
   const machine = `${cpus()[0]?.model.trim() ?? "unknown"}, ${cpus().length} cores, Node ${process.version}`;
   const command = "FAULTS=large npm test -- test/service/faults/killFailover.test.ts";

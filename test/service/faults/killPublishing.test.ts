@@ -1,7 +1,7 @@
 /**
- * Kills services that publish: two over one PostgreSQL, by SIGKILL at random times, while users register keys. At the end, every
- * acknowledged key must have exactly one root, and every root its file.
- * `FAULTS=large npm test -- test/service/faults/killPublishing.test.ts` (4 minutes) kills 50 times.
+ * Two services with one PostgreSQL publish, and are killed with SIGKILL at random times, while users register keys. At
+ * the end, every acknowledged key must have exactly one root, and every root must have its file. `FAULTS=large npm test
+ * -- test/service/faults/killPublishing.test.ts` (4 minutes) kills 50 times.
  */
 import { expect } from "chai";
 import { sql } from "drizzle-orm";
@@ -99,32 +99,32 @@ describeOnBoth("two services that publish", (startChain) => {
   });
 });
 
-/** Kills on each chain. */
+/** Number of kills on each chain. */
 const KILLS = isLarge ? 25 : 3;
-/** Each service publishes whenever keys are unpublished, with a short pause in between. */
+/** Each service publishes whenever there are unpublished keys, with a short pause in between. */
 const SCHEDULE = { every: 0.1, atLeast: 1 };
 const SERVICES = 2;
 const CONNECTIONS = 4;
 const WORKERS = 4;
-/** How long a worker pauses between two users. */
+/** Pause of a worker between two users, in ms. */
 const PAUSE_MS = 20;
-/** The time between blocks: long enough that another service takes over transactions of the killed one in progress. */
+/** Time between blocks in ms. It is long enough for another service to take over transactions of the killed service. */
 const BLOCK_MS = { min: 100, max: 4000 };
-/** How long both services run before a kill: a random time in this range. */
+/** Range of the random time in ms for which both services run before a kill. */
 const WORK_MS = { min: 50, max: 1500 };
 
 interface Outcome extends Pick<UserWorkload, "acknowledged" | "interrupted" | "findings"> {
   kills: number;
-  /** How many of the killed services held the publisher's lease. */
+  /** Number of killed services that held the publisher's lease. */
   killedWhilePublishing: number;
-  /** The number of added roots. */
+  /** Number of added roots. */
   roots: number;
-  /** Files whose root was not added: their publisher was killed before it stored its plan. */
+  /** Number of files whose root was not added, because the publisher was killed before it stored its plan. */
   filesWithoutRoot: number;
 }
 
 /**
- * Kills one of two publishing services repeatedly.
+ * Repeatedly kills one of two publishing services.
  * @param rpcUrl an endpoint that signs for its first account
  * @param createDatabase creates an empty database and returns its URL
  */
@@ -190,7 +190,7 @@ async function deploy(rpcUrl: string, filesDir: string): Promise<Deployment> {
   return { call, contract: await deployOn(call, owner), owner, filesDir };
 }
 
-/** Replaces automatic mining by blocks at random intervals, as on a real chain. @returns stops it */
+/** Mines blocks at random intervals, as on a real chain, instead of automatically. @returns a function that stops it */
 async function mineInIntervals(call: RpcCall): Promise<AsyncDisposable> {
   await stopMining(call);
   const ending = new AbortController();
@@ -208,7 +208,7 @@ async function mineInIntervals(call: RpcCall): Promise<AsyncDisposable> {
   };
 }
 
-/** Registers one user after the other, in alternating regions. */
+/** Registers one user after the other in alternating regions. */
 async function provisionUntil(signal: AbortSignal, workload: UserWorkload, first: number): Promise<void> {
   for (let i = first; !signal.aborted; i++) {
     await workload.provision(REGIONS[i % REGIONS.length] ?? REGIONS[0]);
@@ -220,7 +220,7 @@ function randomIn({ min, max }: { min: number; max: number }): number {
   return min + Math.random() * (max - min);
 }
 
-/** Makes the database record which service took the lease, by the name of its connections. */
+/** SQL that makes the database record which service took the lease, by the name of the service's connections. */
 const RECORD_HOLDER = `
   ALTER TABLE publisher_leases ADD held_by text;
   CREATE FUNCTION record_holder() RETURNS trigger LANGUAGE plpgsql AS
@@ -228,7 +228,7 @@ const RECORD_HOLDER = `
   CREATE TRIGGER record_holder BEFORE INSERT OR UPDATE OF fence ON publisher_leases
     FOR EACH ROW EXECUTE FUNCTION record_holder()`;
 
-/** Expires the lease now, instead of in 30 s, if this service holds it. @returns whether it did */
+/** Expires the lease immediately, instead of after 30 s, if this service holds it. @returns whether it did */
 async function expireLeaseOf(home: Database, name: string): Promise<boolean> {
   const expired = await home
     .update(publisherLeases)

@@ -1,6 +1,6 @@
 /**
- * Kills the service and its PostgreSQL in turns by SIGKILL under load, and reads back everything that the service acknowledged.
- * `FAULTS=large npm test -- test/service/faults/killService.test.ts` kills 20 times.
+ * Kills the service and its PostgreSQL in turns with SIGKILL under load, and reads everything that the service
+ * acknowledged. `FAULTS=large npm test -- test/service/faults/killService.test.ts` kills 20 times.
  */
 import { expect } from "chai";
 import { setTimeout } from "node:timers/promises";
@@ -40,20 +40,20 @@ type Environment = Awaited<ReturnType<typeof serviceEnvironment>>;
 const WORKERS = 8;
 const CONNECTIONS = 8;
 const REGION = "us-west-2";
-/** How long the workload runs before a kill: a random time in this range. */
+/** Range of the random time in ms for which the workload runs before a kill. */
 const WORK_MS = { min: 500, max: 1500 };
 
 type Victim = "service" | "postgres";
 
 interface Outcome extends Pick<UserWorkload, "acknowledged" | "interrupted" | "findings"> {
-  /** How often each was killed. */
+  /** Number of kills of each process. */
   kills: Record<Victim, number>;
 }
 
 /**
- * Kills processes under load, one after the other, and reads everything back after each kill.
- * @param victims which process to kill in each round
- * @param settings further settings of PostgreSQL
+ * Kills processes under load one after the other, and reads all acknowledged data after each kill.
+ * @param victims the process to kill in each round
+ * @param settings additional settings of PostgreSQL
  */
 async function killUnderLoad(victims: readonly Victim[], settings: PostgresOptions["settings"] = {}): Promise<Outcome> {
   await using cleanup = new AsyncDisposableStack();
@@ -65,7 +65,7 @@ async function killUnderLoad(victims: readonly Victim[], settings: PostgresOptio
     () => target.origin,
     await createPartner(target.origin, environment.KEYROOT_ADMIN_TOKEN),
   );
-  // Writes the partner to disk, whatever the settings.
+  // Write the partner to disk even if the settings delay writes.
   await runAt(postgres.url, "CHECKPOINT");
   for (const victim of victims) {
     await target.killUnderLoad(victim, workload);
@@ -92,7 +92,7 @@ class KillTarget implements AsyncDisposable {
     return this.#service.origin;
   }
 
-  /** Runs the workload, kills one of the two processes at a random time, starts it again, and ends the workload. */
+  /** Runs the workload, kills one of the two processes at a random time, restarts it, and ends the workload. */
   async killUnderLoad(victim: Victim, workload: UserWorkload): Promise<void> {
     let ending = false;
     const worker = async () => {

@@ -1,6 +1,7 @@
 /**
- * Sends thousands of concurrent calls about keys to two replicas, kills replicas and PostgreSQL, and checks that each user's history is
- * linearizable. `FAULTS=large npm test -- test/service/faults/linearizability.test.ts` checks twenty times as many.
+ * Sends thousands of concurrent calls about keys to two replicas, and kills replicas and PostgreSQL. Checks that each
+ * user's history is linearizable. `FAULTS=large npm test -- test/service/faults/linearizability.test.ts` checks twenty
+ * times as many histories.
  */
 import { expect } from "chai";
 import { randomBytes } from "node:crypto";
@@ -32,16 +33,16 @@ import { isLarge } from "../../support/testSize.ts";
 const ROUNDS = isLarge ? 20 : 1;
 const REPLICAS = 2;
 const CONNECTIONS = 10;
-/** Users in a round. */
+/** Number of users in a round. */
 const USERS = 40;
-/** Concurrent callers of each user: the user's apps and the partner. */
+/** Number of concurrent callers per user: the user's apps and the partner. */
 const CALLERS = 4;
 const CALLS = 8;
-/** The number of calls in a round, if a fault prevents none. */
+/** Maximum number of calls in a round, which is reached if no fault prevents a call. */
 const MOST_CALLS = USERS * CALLERS * CALLS;
-/** How many users are active at once. */
+/** Number of users that are active at the same time. */
 const ACTIVE_USERS = 6;
-/** How long calls run before each fault. */
+/** Time in ms for which calls run before each fault. */
 const CALM_MS = 1_500;
 const SCHEDULE = { every: 0.5, atLeast: 1 };
 
@@ -67,7 +68,7 @@ type History = Operation<KeyInput, KeyOutput>[];
 
 interface Outcome {
   calls: number;
-  /** Calls without a result. */
+  /** Number of calls without a result. */
   lost: number;
   /** The phases of keys that callers saw. */
   phases: string[];
@@ -135,12 +136,12 @@ async function run(publishes: boolean): Promise<Outcome> {
   };
 }
 
-/** The phases in the results of calls. */
+/** Returns the phases in the results of calls. */
 function phasesOf(history: History): string[] {
   return history.flatMap(({ output }) => (output !== undefined && "state" in output ? [output.state] : []));
 }
 
-/** The variables of a service that publishes on a separate chain. */
+/** Returns the variables of a service that publishes on a separate chain. */
 async function publishingEnvironment(cleanup: AsyncDisposableStack) {
   const chain = await startHardhat();
   cleanup.defer(() => chain.close());
@@ -171,7 +172,7 @@ async function createUser(
   return { hex, accessToken: String(exchanged.body["jwt"]) };
 }
 
-/** Sends random calls about one user's key, one after the other. */
+/** Sends random calls about one user's key one after the other. */
 async function callRepeatedly(caller: Caller, keys: readonly KeyPair[]): Promise<void> {
   for (let i = 0; i < CALLS; i++) {
     const pair = keys[Math.floor(Math.random() * keys.length)] ?? generateKeyPair();
@@ -187,7 +188,7 @@ async function register(caller: Caller, pair: KeyPair): Promise<void> {
   const input = { call: "register", keyID: fields.key_id } as const;
   const called = performance.now();
   const challenge = await asUser(caller, "publicKey/challenge", fields);
-  // A refused challenge is a refused registration. Any other failure has no effect.
+  // A refused challenge counts as a refused registration. Any other failure has no effect.
   if (challenge?.body["code"] === "PUBLIC_KEY_REGISTERED") record(caller, input, called, { result: "refused" });
   if (challenge?.status !== 200) return;
   const started = performance.now();
@@ -241,12 +242,12 @@ const REFUSALS: Readonly<Record<string, KeyOutput | "no effect">> = {
   PUBLIC_KEY_UNKNOWN: { result: "unknown" },
   PUBLIC_KEY_SUBMITTED: { result: "fixed" },
   POSSESSION_REFUSED: { result: "challenge refused" },
-  // The key that needed no challenge was removed since.
+  // The key that needed no challenge was removed in the meantime.
   POSSESSION_REQUIRED: { result: "challenge refused" },
   RATE_LIMITED: "no effect",
 };
 
-/** @param done the result of a call that succeeded. @returns undefined for a call that may have had an effect */
+/** @param done the result of a successful call @returns undefined for a call that may have had an effect */
 function outputOf(response: ServiceResponse | undefined, done: KeyOutput): KeyOutput | "no effect" | undefined {
   if (response === undefined || response.status === 503) return undefined;
   if (response.status < 300) return done;

@@ -17,7 +17,7 @@ import { serviceEnvironment, startServiceProcess } from "../../support/service/s
 import { verifyPublished } from "./load/verifyPublished.ts";
 import { ENDLESS_MS } from "../../support/endless.ts";
 
-/** An endpoint in front of a chain. It holds the first transaction that it receives. */
+/** An endpoint in front of a chain that holds back the first transaction. */
 async function holdingEndpoint(url: string, forwards: "late" | "at once") {
   const [reached, released] = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
   const server = await serve((request, response) => {
@@ -94,7 +94,7 @@ describeOnBoth("a publisher that is paused while it sends a transaction (SIGSTOP
       const first = publishAt(paused.origin);
       await endpoint.reached;
       paused.signal("SIGSTOP");
-      // Now, instead of in 30 s.
+      // The lease expires now, instead of after 30 s.
       await databases.home.update(publisherLeases).set({ until: sql`clock_timestamp()` });
       expect((await publishAt(other.origin)).status).to.equal(200);
       expect(await transactions()).to.equal(before + 1);

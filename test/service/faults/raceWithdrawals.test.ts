@@ -1,7 +1,7 @@
 /**
- * Users withdraw keys at one service, their partner discards the same keys at another one, and both services publish at the same
- * time, over one PostgreSQL. Every key must be either removed or published.
- * `FAULTS=large npm test -- test/service/faults/raceWithdrawals.test.ts` tries 1,000 keys.
+ * Users withdraw keys at one service while their partner discards the same keys at another service. Both services
+ * publish at the same time with one PostgreSQL. Every key must be either removed or published. `FAULTS=large npm test
+ * -- test/service/faults/raceWithdrawals.test.ts` tries 1,000 keys.
  */
 import { expect } from "chai";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
@@ -42,21 +42,21 @@ describe("a key that two services withdraw, discard and publish at the same time
   }).timeout(FAULTS_TIMEOUT_MS);
 });
 
-/** Keys of one round. */
+/** Number of keys in one round. */
 const BATCH = 50;
-/** Objections begin within this time: before and after a publisher takes the keys. */
+/** Time in ms within which removals begin, both before and after a publisher takes the keys. */
 const SPREAD_MS = 500;
-/** Publishers begin within this time. */
+/** Time in ms within which publishers begin. */
 const PUBLISHERS_SPREAD_MS = 50;
 const CONNECTIONS = 8;
 const CONCURRENCY = 8;
 
 interface Outcome {
-  /** Keys that were withdrawn or discarded, and are not on the chain. */
+  /** Number of keys that were withdrawn or discarded and are not on the chain. */
   removed: number;
-  /** Keys that are on the chain, and could not be removed. */
+  /** Number of keys that are on the chain and could not be removed. */
   published: number;
-  /** Keys for which neither holds, or both. */
+  /** Keys that are neither removed nor published, or both. */
   findings: string[];
 }
 
@@ -83,7 +83,7 @@ async function raceWithdrawals(keys: number, rpcUrl: string, createDatabase: () 
     await sleep(Math.random() * PUBLISHERS_SPREAD_MS);
     const admin = new AdminClient({ serviceUrl, adminToken: environment.KEYROOT_ADMIN_TOKEN });
     await admin.publishRegistered().catch((error: unknown) => {
-      // The other service publishes.
+      // The other service is publishing.
       if (!(error instanceof KeyrootError) || !/publisher/i.test(error.message)) throw error;
     });
   };
@@ -107,7 +107,7 @@ async function raceWithdrawals(keys: number, rpcUrl: string, createDatabase: () 
       return Promise.all([session.withdraw(key_id), post(discard, body, { accessToken: partner.accessToken })]);
     });
     const [answers] = await Promise.all([Promise.all(objections), publish(a), publish(b)]);
-    // Finishes what a publisher had taken.
+    // Finish the keys that a publisher had taken.
     await publish(a);
     const roots = await readMerkleTreeRoots(
       call,

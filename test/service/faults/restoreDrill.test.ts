@@ -1,6 +1,4 @@
-/**
- * Restores the database of a publishing service to a point in time, and reconciles it with the chain.
- */
+/** Restores a publishing service's database to a point in time, and reconciles it with the chain. */
 import { expect } from "chai";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -36,21 +34,21 @@ describeFaults("a database that was restored to a point in time", () => {
 
 const USERS_PER_GROUP = 6;
 
-/** The users of the drill, by what happens to them before and after the point in time to which the database is restored. */
+/** Groups of users, by their changes before and after the point in time to which the database is restored. */
 const GROUPS = [
-  /** Published before the base backup, and between backup and that point. */
+  /** Keys were published before the base backup, or between the backup and the point in time. */
   ...["published", "publishedAfterBackup"],
-  /** In an unfinished plan at that point, which is finished afterwards. */
+  /** Keys were in an unfinished plan at that time, which was finished later. */
   "planned",
-  /** Registered before, published after. */
+  /** Keys were registered before that time, and published after it. */
   "pending",
-  /** Created before, registered and published after. */
+  /** Users were created before that time. Their keys were registered and published after it. */
   "unregistered",
-  /** Registered one key before; withdrew it, and published another one after. */
+  /** Users registered one key before that time. After it, they withdrew it and published another key. */
   "changed",
-  /** Created, registered and published after: the restored database does not have them. */
+  /** Users were created, registered and published after that time, so the restored database does not contain them. */
   ...["unknown", "unknownWithOtherKey"],
-  /** Created and registered after, and not published. */
+  /** Users were created and registered after that time, but not published. */
   "lost",
 ] as const;
 type Group = (typeof GROUPS)[number];
@@ -60,7 +58,7 @@ interface Drill {
   reconciled: { recorded: number; replaced: number; added: number; unknownUsers: number };
   /** The verdict of the audit at the end. */
   audit: string;
-  /** Events `key.published` that were missing in the restored database, and are in the outbox again. */
+  /** Number of events `key.published` that were missing in the restored database and are in the outbox again. */
   republished: number;
   seconds: { restore: number; total: number };
   findings: string[];
@@ -102,7 +100,7 @@ async function restoreDrill(startChain: StartChain = startHardhat): Promise<Dril
     for (const user of names.flatMap((name) => groups[name])) published.set(user.userID, await user.register());
   };
 
-  // Before the base backup, while it is taken, and after it.
+  // Create users before the base backup, during it, and after it.
   await create("published");
   await register("published");
   await publish(service, environment.KEYROOT_ADMIN_TOKEN);
@@ -115,7 +113,7 @@ async function restoreDrill(startChain: StartChain = startHardhat): Promise<Dril
   await register("pending", "changed");
   const time = await postgres.now();
 
-  // These changes are missing in the restored database.
+  // The restored database lacks these changes.
   for (const user of groups.changed) await user.withdraw(published.get(user.userID) ?? missing(user));
   await create("unknown", "unknownWithOtherKey");
   await register("changed", "unregistered", "unknown", "unknownWithOtherKey");
@@ -136,15 +134,15 @@ async function restoreDrill(startChain: StartChain = startHardhat): Promise<Dril
   const restoreMs = performance.now() - lost;
   findings.push(...(await findReconciled(groups, published)));
 
-  // Partners create the users again that the database lost. Some users register again.
+  // Partners create users again that the database has lost. Some of these users register again.
   await create("unknown", "unknownWithOtherKey", "lost");
   for (const user of groups.unknownWithOtherKey) await user.register(generateKeyPair());
   for (const user of groups.lost) published.set(user.userID, await user.register());
   await publish(service, environment.KEYROOT_ADMIN_TOKEN);
-  // Publishing found their keys on the chain.
+  // Publishing found the keys of these users on the chain.
   for (const user of groups.unknownWithOtherKey)
     findings.push(...(await compare("after publishing", user, published.get(user.userID))));
-  // The database has the users again. Their apps do not register again.
+  // The database contains the users again, but their apps do not register again.
   await reconcile(environment.DATABASE_URL, { rpcUrl: chain.url, contract, files: filesDir });
 
   for (const group of GROUPS)
@@ -192,7 +190,7 @@ function publisherOver(databases: Awaited<ReturnType<typeof openDatabases>>, tar
   return new KeyPublisher(databases, { ...chain, files: places }, signer);
 }
 
-/** Leaves a plan unfinished, whose transactions were not sent. */
+/** Leaves a plan unfinished whose transactions were not sent. */
 async function interruptPublishing(url: string, { owner, ...target }: Target & { owner: string }): Promise<void> {
   await using databases = await openDatabases({ url });
   const failed = await publisherOver(databases, target, owner)
@@ -209,7 +207,7 @@ async function reconcile(url: string, target: Target) {
   return await publisherOver(databases, target).reconcile();
 }
 
-/** Every published key must have the state published, except keys of users that are missing in the database. */
+/** Checks that every published key has the state `published`, except keys of users who are missing in the database. */
 async function findReconciled(groups: Record<Group, AppUser[]>, published: Map<string, KeyRecord>): Promise<string[]> {
   const known = [
     ...["published", "publishedAfterBackup", "planned", "pending"],
@@ -235,13 +233,13 @@ async function countKeys(url: string): Promise<number> {
   return row?.keys ?? 0;
 }
 
-/** The users with an event `key.published` after a time. */
+/** Returns the users with an event `key.published` after a time. */
 async function forgottenEvents(url: string, time: string): Promise<Set<string>> {
   const text = `SELECT user_id FROM events WHERE type = 'key.published' AND at > extract(epoch FROM $1::timestamptz) * 1000`;
   return new Set((await runAt<{ user_id: string }>(url, text, [time])).map(({ user_id }) => user_id));
 }
 
-/** Plans, keys that are neither pending nor published, and leases. */
+/** Lists plans, leases, and keys that are neither pending nor published. */
 async function findUnfinished(url: string): Promise<string[]> {
   const [row] = await runAt<Record<"plans" | "keys" | "leases", number>>(
     url,

@@ -1,7 +1,7 @@
 /**
- * Upgrades a service of two replicas three times under load, as docs/scaling.md describes: migrates with the next version,
- * then replaces the replicas one by one. The next version adds a column, the one after it stops using the column, and the last
- * one removes it.
+ * Upgrades a service with two replicas three times under load, as docs/scaling.md describes. Each upgrade migrates with
+ * the next version and then replaces the replicas one by one. The first version adds a column, the second stops using
+ * it, and the third removes it.
  */
 import { expect } from "chai";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -23,7 +23,7 @@ describeFaults("a rolling upgrade under load", () => {
     expect(failures).to.deep.equal([]);
     expect(replaced).to.equal(9);
     for (const count of Object.values(acknowledged)) expect(count).to.be.greaterThan(0);
-    // Versions that use the removed column do not start any more.
+    // Versions that use the removed column no longer start.
     expect(refused).to.deep.equal(["current", "adds"]);
   }).timeout(FAULTS_TIMEOUT_MS);
 });
@@ -31,16 +31,16 @@ describeFaults("a rolling upgrade under load", () => {
 const REPLICAS = 2;
 const WORKERS = 4;
 const CONNECTIONS = 5;
-/** Several times as long as the balancer needs to notice that a replica is stopping, on a machine with other load too. */
+/** Several times the time that the balancer needs to notice a stopping replica, even if the machine has other load. */
 const SHUTDOWN_DELAY_S = 5;
-/** How long the load runs between two steps. */
+/** Time in ms for which the load runs between two steps. */
 const WORK_MS = 300;
 
 /** The line of the table `public_keys` after which the column is added. */
 const PLACE = '    submitted: timestampMs("submitted"),\n';
 const COLUMN = '    origin: text("origin").$default(() => "next version"),\n';
 
-/** The three releases in which a column comes and goes. CONTRIBUTING.md explains them. */
+/** The three releases that add and remove a column. CONTRIBUTING.md explains them. */
 const UPGRADES: readonly Upgrade[] = [
   {
     name: "adds",
@@ -60,15 +60,15 @@ const UPGRADES: readonly Upgrade[] = [
 ];
 
 interface Outcome extends Pick<UserWorkload, "acknowledged" | "findings"> {
-  /** How many replicas were replaced. */
+  /** Number of replaced replicas. */
   replaced: number;
-  /** Each request without a response, or with a temporary error: its path, its response and how long it took. */
+  /** Requests without a response or with a temporary error: path, response and duration. */
   failures: string[];
-  /** The versions that refused to start over the last version's tables. */
+  /** The versions that refused to start with the last version's tables. */
   refused: string[];
 }
 
-/** @param shutdownDelay how long a replica that is stopping still accepts requests, in seconds */
+/** @param shutdownDelay time in seconds for which a stopping replica still accepts requests */
 async function upgradeUnderLoad(shutdownDelay = SHUTDOWN_DELAY_S): Promise<Outcome> {
   await using cleanup = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), "keyroot-upgrade-"));
@@ -123,7 +123,7 @@ async function upgradeUnderLoad(shutdownDelay = SHUTDOWN_DELAY_S): Promise<Outco
     for (const next of later) {
       await setTimeout(WORK_MS);
       await next.migrate(environment);
-      // A replica of the current version that starts again, over the tables of the next one.
+      // A replica of the current version starts again with the next version's tables.
       for (const version of [current, next, next]) {
         const [old, ...others] = replicas as [Replica, ...Replica[]];
         replicas.splice(0, replicas.length, ...others, await replace(old, version));

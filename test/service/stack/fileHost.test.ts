@@ -11,7 +11,7 @@ const ROOT = "0123456789abcdef".repeat(4);
 const OTHER_ROOT = "fedcba9876543210".repeat(4);
 const USER = "ybndrfg8ejkmcpqxot1uwisza345h769";
 const CONTENT = '{"merkle":{},"values":["zß水🍋"],"lookup":{}}';
-/** More than all buffers between the host and a reader together can hold. */
+/** More bytes than all buffers between the host and a reader can contain. */
 const LARGE = 2 ** 27;
 
 describe("the file host", () => {

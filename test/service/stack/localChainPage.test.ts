@@ -12,7 +12,7 @@ import { rpc } from "../../support/support.ts";
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, "../../..");
 const page = await readFile(join(ROOT, "docs", "local-chain.md"), "utf8");
-/** The value of a row of the page's first table, without backticks. */
+/** Returns the value in a row of the page's first table, without backticks. */
 const valueOf = (row: string) => new RegExp(`^\\| ${row} +\\| .*?\`([^\`]+)\``, "m").exec(page)?.[1];
 
 describe("docs/local-chain.md", () => {

@@ -29,7 +29,7 @@ describe("the local stack", () => {
     else process.env["TMPDIR"] = TMPDIR;
   });
 
-  /** This project with its stack file elsewhere, so that a running stack does not interfere. */
+  /** Returns this project with its stack file in a different folder, so that a running stack does not interfere. */
   const elsewhere = (root: string): HardhatRuntimeEnvironment => {
     const config = { ...hre.config, paths: { ...hre.config.paths, root } };
     return Object.create(hre, { config: { value: config } }) as HardhatRuntimeEnvironment;
@@ -136,7 +136,7 @@ describe("the local stack", () => {
         await caller.registerKey(await caller.createUser(partner, region), generateKeyPair());
       const { batches } = await caller.admin("/v1/admin/publishRegistered", {});
       const [west = "", east = ""] = (batches as { root: string }[]).map(({ root }) => root);
-      // A folder with the root's name has the leaf chunks.
+      // The folder with the root's name contains the leaf chunks.
       expect(await readdir(stack.filesDir)).to.have.members([west, `${west}.json`, "eu-west-1"]);
       expect(await readdir(join(stack.filesDir, "eu-west-1"))).to.have.members([east, `${east}.json`]);
       for (const root of [west, east]) expect((await fetch(`${stack.merkleUrl}/${root}.json`)).status).to.equal(200);

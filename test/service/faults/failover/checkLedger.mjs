@@ -1,10 +1,11 @@
-// Compares databases, chain and Merkle-tree files with every call that the service acknowledged while it was being killed, and
-// measures each outage. It shares no code with the service: plain SQL, JSON-RPC and the rules of docs/formats.md.
+// Compares databases, chain and Merkle-tree files with every call that the service acknowledged while it was being
+// killed. Also measures each outage. The program shares no code with the service. It uses plain SQL, JSON-RPC and the
+// rules of docs/formats.md.
 //
-//   node test/service/faults/failover/checkLedger.mjs < settings.json
+//     node test/service/faults/failover/checkLedger.mjs < settings.json
 //
-// The settings are `ledger` (a file with a line of JSON for each call, fault and change of leader), `databases` (URLs of all
-// nodes), `leader` (URL), `bizID`, `rpcUrl`, `contract` and `files` (a folder). Prints one object of JSON.
+// The settings are `ledger` (a file with one line of JSON per call, fault and change of leader), `databases` (URLs of
+// all nodes), `leader` (URL), `bizID`, `rpcUrl`, `contract` and `files` (a folder). It prints one JSON object.
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,11 +13,11 @@ import { json } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 
-/** How long the service may take to publish the remaining keys. A killed publisher's lease lasts 30 s. */
+/** Time limit in ms for publishing the remaining keys. A killed publisher's lease lasts 30 s. */
 const PUBLISH_TIMEOUT_MS = 540_000;
-/** How soon the service must answer after there is a new leader. */
+/** Time limit in ms for the service's first response after a new leader is available. */
 const RECOVERY_MS = 5_000;
-/** Keccak-256 of `MerkleTreeRootAdded(bytes32,uint256)`, and selector of `getMerkleTreeRoot(bytes20)`. */
+/** Keccak-256 of `MerkleTreeRootAdded(bytes32,uint256)`, and the selector of `getMerkleTreeRoot(bytes20)`. */
 const ROOT_ADDED = "0x1ca258c516ef74770ba0f430be77a01c2ca834514f9313e57774d316b5091368";
 const GET_ROOT = "0xee94c797";
 const ALPHABET = "ybndrfg8ejkmcpqxot1uwisza345h769";
@@ -31,7 +32,7 @@ const lines = readFileSync(settings.ledger, "utf8")
 const calls = lines.filter(({ type }) => type === "call");
 const isAcknowledged = ({ status }) => status !== null && status >= 200 && status < 300;
 
-/** Callers see only acknowledgements, 503 with Retry-After, and broken connections. */
+/** Checks that callers received only acknowledgements, 503 with Retry-After, and broken connections. */
 function checkCalls() {
   let [refused, broken] = [0, 0];
   for (const { path, status, retryAfter, answer } of calls) {
@@ -43,7 +44,7 @@ function checkCalls() {
   return { refused, broken };
 }
 
-/** The acknowledged data by user. Two different acknowledgements for one user are a finding. */
+/** Returns the acknowledged data by user. Two different acknowledgements for one user are a finding. */
 function readAcknowledged() {
   const users = new Map();
   const tokens = new Map();
@@ -80,7 +81,7 @@ function readAcknowledged() {
   return { users, tokens, keys };
 }
 
-/** Everything that was acknowledged is stored, once. */
+/** Checks that everything that was acknowledged is stored exactly once. */
 async function checkDatabase(client, { users, tokens, keys }) {
   const rowsOf = async (text, key) => new Map((await client.query(text)).rows.map((row) => [row[key], row]));
   const owners = await rowsOf("SELECT user_id, biz_id, region FROM user_ids", "user_id");
@@ -111,7 +112,10 @@ async function checkDatabase(client, { users, tokens, keys }) {
   return registered;
 }
 
-/** The outbox has one event for each change, and none without its change. They were listed once each. @returns how many */
+/**
+ * Checks that each change has one event in the outbox, each event has a change, and each event was listed once.
+ * @returns the number of events
+ */
 async function checkEvents(client, { users, keys }) {
   const { rows } = await client.query("SELECT user_id, type, count(*)::int AS events FROM events GROUP BY 1, 2");
   const countOf = new Map(rows.map(({ user_id, type, events }) => [`${type} ${user_id}`, events]));
@@ -123,7 +127,7 @@ async function checkEvents(client, { users, keys }) {
   };
   expect("user.created", users.keys());
   for (const type of ["refreshToken.created", "key.registered", "key.published"]) expect(type, keys.keys());
-  // Every event before the last listed one, in the order of the list, was listed, once.
+  // All events up to the last listed event must have been listed once, in order.
   const listed = calls.filter(({ path, ...call }) => path.endsWith("/events/list") && isAcknowledged(call));
   const ids = listed.flatMap(({ answer }) => answer.events.map(({ id }) => id));
   const last = "SELECT xid, position FROM events WHERE id = ANY($1) ORDER BY xid DESC, position DESC LIMIT 1";
@@ -139,7 +143,7 @@ async function checkEvents(client, { users, keys }) {
   return isListed.size;
 }
 
-/** Every registered key has one root, which was added once, for all users of its file. */
+/** Checks that every registered key has one root, which was added once for all users of its file. */
 async function checkChain(registered) {
   const logs = await rpc("eth_getLogs", [
     { address: settings.contract, topics: [ROOT_ADDED], fromBlock: "0x0", toBlock: "latest" },
@@ -189,7 +193,7 @@ async function untilPublished(client) {
   }
 }
 
-/** All nodes have the same rows. */
+/** Checks that all nodes have the same rows. */
 async function checkNodes() {
   let digests = [];
   for (let i = 0; i < 60; i++, await sleep(500)) {
@@ -211,8 +215,8 @@ async function digestOf(connectionString) {
 }
 
 /**
- * The longest time without an acknowledgement after each fault; and for a new leader, the time from the moment at which its
- * Patroni reported it until the first acknowledgement.
+ * Returns the longest time without an acknowledgement after each fault. For a new leader, also returns the time from
+ * Patroni's report to the first acknowledgement.
  */
 function measureOutages() {
   const faults = lines.filter(({ type }) => type === "fault");
@@ -222,7 +226,7 @@ function measureOutages() {
     .sort((a, b) => a - b);
   return faults.map(({ fault, at }, i) => {
     const end = faults[i + 1]?.at ?? Infinity;
-    // From the last acknowledgement before the fault to the first one after its time.
+    // The outage begins at the last acknowledgement before the fault and ends at the first one after it.
     const first = Math.max(
       0,
       acknowledged.findLastIndex((time) => time <= at),

@@ -32,16 +32,16 @@ interface Member {
   timeline?: number;
 }
 
-/** Three nodes with Patroni and PostgreSQL, etcd, and HAProxy, as processes of this machine. */
+/** Three nodes with Patroni and PostgreSQL, etcd, and HAProxy. All are processes on this machine. */
 export class Cluster implements AsyncDisposable {
-  /** With logs, data and configuration. */
+  /** The folder of logs, data and configuration. */
   readonly folder: string;
   readonly settings: ClusterSettings;
   readonly nodes: readonly NodeSettings[];
   readonly #programs: Programs;
   readonly #running = new Map<string, ChildProcess>();
   readonly #ports: { etcd: number; peer: number; database: number; api: number };
-  /** PostgreSQL is not a child of Patroni, so it would outlive it. */
+  /** Processes that end PostgreSQL, which is not a child of Patroni and would keep running. */
   readonly #reapers: ChildProcess[] = [];
   #replicas: readonly Replica[] = [];
 
@@ -70,7 +70,7 @@ export class Cluster implements AsyncDisposable {
     };
   }
 
-  /** Starts everything but the replicas of the service. The database `keyroot` is empty. */
+  /** Starts everything except the service's replicas. The database `keyroot` is empty. */
   static async start(): Promise<Cluster> {
     const folder = mkdtempSync(join(tmpdir(), "keyroot-failover-"));
     try {
@@ -91,22 +91,22 @@ export class Cluster implements AsyncDisposable {
     }
   }
 
-  /** Where replicas reach the leader. */
+  /** The URL at which replicas reach the leader. */
   get databaseUrl(): string {
     return `postgres://keyroot:${this.settings.passwords.service}@${HOST}:${this.#ports.database}/keyroot`;
   }
 
-  /** Where callers reach the replicas. */
+  /** The URL at which callers reach the replicas. */
   get origin(): string {
     return `http://${HOST}:${this.#ports.api}`;
   }
 
-  /** A node's own PostgreSQL, leader or not. */
+  /** The URL of a node's own PostgreSQL, whether or not it leads. */
   urlOf({ postgresPort }: NodeSettings, database = "keyroot"): string {
     return `postgres://postgres:${this.settings.passwords.superuser}@${HOST}:${postgresPort}/${database}`;
   }
 
-  /** Starts HAProxy again with these replicas. */
+  /** Restarts HAProxy with these replicas. */
   async serve(replicas: readonly Replica[]): Promise<void> {
     this.#replicas = replicas;
     await this.restartProxy();
@@ -121,27 +121,27 @@ export class Cluster implements AsyncDisposable {
     await this.#end("haproxy", "SIGKILL");
   }
 
-  /** The members that Patroni lists, asked from any node that answers. */
+  /** Returns the members that Patroni lists, from any node that responds. */
   async members(): Promise<Member[]> {
     for (const { restPort } of this.nodes) {
       try {
         const response = await fetch(`http://${HOST}:${restPort}/cluster`, { signal: AbortSignal.timeout(1000) });
         return ((await response.json()) as { members: Member[] }).members;
       } catch {
-        // This node is down or paused.
+        // This node is down or paused, so ask the next one.
       }
     }
     return [];
   }
 
-  /** Whether a node's Patroni says that it leads: the check that HAProxy makes. */
+  /** Whether a node's Patroni reports that it leads. HAProxy makes the same check. */
   async leads({ restPort }: NodeSettings): Promise<boolean> {
     const options = { method: "OPTIONS", signal: AbortSignal.timeout(500) };
     const response = await fetch(`http://${HOST}:${restPort}/primary`, options).catch(() => undefined);
     return response?.status === 200;
   }
 
-  /** The node that leads in its own opinion, except one. */
+  /** Finds a node that reports itself as the leader, except `except`. */
   async findLeader(except?: NodeSettings): Promise<NodeSettings | undefined> {
     const leads = await Promise.all(this.nodes.map(async (node) => node !== except && (await this.leads(node))));
     return this.nodes.find((_, i) => leads[i]);
@@ -161,7 +161,7 @@ export class Cluster implements AsyncDisposable {
       const ended = [...this.#running].find(([, { exitCode }]) => exitCode !== null);
       if (ended !== undefined) throw new Error(`${ended[0]} ended.\n${this.#logs()}`);
       if (members.length < NODES || !members.every(isHealthy) || !hasStandby || node === undefined) continue;
-      // The synchronous standby first: its loss stops commits until the leader has chosen another one.
+      // Start with the synchronous standby, whose loss stops commits until the leader has chosen another standby.
       const isSync = ({ name }: NodeSettings) =>
         members.some((one) => one.name === name && one.role === "sync_standby");
       const standbys = this.nodes.filter((one) => one !== node).sort((a, b) => Number(isSync(b)) - Number(isSync(a)));
@@ -171,7 +171,7 @@ export class Cluster implements AsyncDisposable {
     throw new Error(`The cluster is not ready after ${ENDLESS_MS / 1000} s: ${state}\n${this.#logs()}`);
   }
 
-  /** Kills a node's Patroni and PostgreSQL by SIGKILL. */
+  /** Kills a node's Patroni and PostgreSQL with SIGKILL. */
   async kill(node: NodeSettings): Promise<void> {
     const pids = this.#pidsOf(node);
     this.#running.delete(node.name);
@@ -180,12 +180,12 @@ export class Cluster implements AsyncDisposable {
     while (runningOf(pids).length > 0) await sleep(10);
   }
 
-  /** Starts a killed node again, as systemd would start its Patroni. */
+  /** Restarts a killed node, as systemd would restart Patroni. */
   restart(node: NodeSettings): void {
     this.#spawn(node.name, this.#programs.patroni, [join(this.folder, `${node.name}.yml`)]);
   }
 
-  /** Pauses all processes of a node. @returns resumes them */
+  /** Pauses all processes of a node. @returns a function that resumes them */
   pause(node: NodeSettings): () => void {
     const pids = this.#pidsOf(node);
     for (const pid of pids) signal(pid, "SIGSTOP");
@@ -250,7 +250,7 @@ export class Cluster implements AsyncDisposable {
     return path;
   }
 
-  /** Starts a process in a separate group, which Ctrl-C does not reach. It is killed with this process. */
+  /** Starts a process in a separate group, which Ctrl-C does not reach. The process ends with this process. */
   #spawn(name: string, program: string, args: readonly string[], settings: Record<string, string> = {}): void {
     const log = openSync(join(this.folder, `${name}.log`), "a");
     const env = { PATH: process.env["PATH"] ?? "/usr/bin:/bin", LANG: "C.UTF-8", ETCD_UNSUPPORTED_ARCH: process.arch };
@@ -274,7 +274,7 @@ export class Cluster implements AsyncDisposable {
     await exited;
   }
 
-  /** Patroni, and PostgreSQL with its children, which are not children of Patroni. */
+  /** Returns the ids of Patroni, and of PostgreSQL and its children, which are not children of Patroni. */
   #pidsOf({ name, data }: NodeSettings): number[] {
     const parents: number[] = [];
     const patroni = this.#running.get(name);
@@ -282,7 +282,7 @@ export class Cluster implements AsyncDisposable {
     try {
       parents.push(Number.parseInt(readFileSync(join(data, "postmaster.pid"), "utf8")));
     } catch {
-      // PostgreSQL does not run.
+      // PostgreSQL is not running.
     }
     for (const pid of parents) signal(pid, "SIGSTOP");
     return parents.flatMap((pid) => [pid, ...childrenOf(pid)]);

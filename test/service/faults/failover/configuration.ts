@@ -1,30 +1,30 @@
 /**
- * The configuration that `FAULTS=large npm test -- test/service/faults/killFailover.test.ts` tests. docs/scaling.md shows the same lines with its own addresses and
- * passwords; a test compares them.
+ * The configuration that `FAULTS=large npm test -- test/service/faults/killFailover.test.ts` tests. docs/scaling.md
+ * shows the same lines with different addresses and passwords. A test compares both.
  */
 
-/** One machine with Patroni and a PostgreSQL. */
+/** A machine with Patroni and PostgreSQL. */
 export interface NodeSettings {
   name: string;
   /** The node's address. */
   host: string;
   postgresPort: number;
-  /** Of Patroni's REST API. */
+  /** The port of Patroni's REST API. */
   restPort: number;
   /** The folders of PostgreSQL's data and programs. */
   data: string;
   bin: string;
-  /** Where Patroni may write passwords for PostgreSQL's programs. */
+  /** The file into which Patroni may write passwords for PostgreSQL's programs. */
   pgpass: string;
 }
 
 export interface ClusterSettings {
-  /** `host:port` where etcd accepts clients. */
+  /** The address (`host:port`) at which etcd accepts clients. */
   etcd: string;
   nodes: readonly NodeSettings[];
   /** The addresses from which nodes and HAProxy connect to PostgreSQL, such as `10.0.0.0/24`. */
   network: string;
-  /** Of PostgreSQL's users `postgres`, `replicator` and `keyroot`. */
+  /** The passwords of PostgreSQL's users `postgres`, `replicator` and `keyroot`. */
   passwords: { superuser: string; replication: string; service: string };
 }
 
@@ -36,14 +36,14 @@ export interface Replica {
 
 export interface ProxySettings extends Pick<ClusterSettings, "nodes"> {
   replicas: readonly Replica[];
-  /** Where HAProxy listens: `host:port` for replicas, which it connects to the leader, and for callers. */
+  /** The addresses (`host:port`) of HAProxy: for replicas, which it connects to the leader, and for callers. */
   database: string;
   api: string;
-  /** A file with the response that callers get while no replica can answer. */
+  /** A file with HAProxy's response while no replica can respond. */
   unavailable: string;
 }
 
-/** The `patroni.yml` of one node. */
+/** Returns the `patroni.yml` of one node. */
 export function patroniYml({ etcd, network, passwords }: ClusterSettings, node: NodeSettings): string {
   const { name, host, postgresPort, restPort, data, bin, pgpass } = node;
   return `scope: keyroot
@@ -100,7 +100,9 @@ watchdog:
 `;
 }
 
-/** The environment of etcd, as in `/etc/default/etcd`. Patroni's driver `etcd` needs version 2 of its API. */
+/**
+ * Returns the environment of etcd, as in `/etc/default/etcd`. Patroni's driver `etcd` needs version 2 of etcd's API.
+ */
 export function etcdEnvironment(client: string, peer: string, data: string): Record<string, string> {
   return {
     ETCD_NAME: "etcd1",
@@ -114,7 +116,7 @@ export function etcdEnvironment(client: string, peer: string, data: string): Rec
   };
 }
 
-/** The environment variables of a replica that concern the cluster. */
+/** Returns the environment variables that connect a replica to the cluster. */
 export function replicaEnvironment(
   { host, port, monitoringPort }: Replica,
   databaseUrl: string,
@@ -131,7 +133,7 @@ export function replicaEnvironment(
   };
 }
 
-/** The `haproxy.cfg`: the leader for the replicas of the service, and the replicas for callers. */
+/** Returns the `haproxy.cfg`, which connects replicas to the leader, and callers to the replicas. */
 export function haproxyCfg({ nodes, replicas, database, api, unavailable }: ProxySettings): string {
   const servers = nodes.map(
     ({ name, host, postgresPort, restPort }) =>
@@ -179,7 +181,7 @@ ${services.join("\n")}
 `;
 }
 
-/** The response of HAProxy while no replica can answer: 503, like a replica that cannot reach the database. */
+/** HAProxy's response while no replica can respond: 503, as from a replica that cannot reach the database. */
 export const UNAVAILABLE_HTTP = `HTTP/1.1 503 Service Unavailable
 Content-Type: application/problem+json
 Cache-Control: no-store

@@ -3,24 +3,24 @@ import type { Cluster } from "./cluster.ts";
 import type { NodeSettings } from "./configuration.ts";
 import { ENDLESS_MS } from "../../../support/endless.ts";
 
-/** The faults of killFailover.test.ts. Pauses are SIGSTOP, all others SIGKILL. */
+/** The faults of killFailover.test.ts. Pauses use SIGSTOP, and all other faults use SIGKILL. */
 export const FAULTS = [
   ...["leader killed", "leader paused", "synchronous standby killed", "leader paused briefly", "proxy killed"],
   ...["leader killed", "replica killed", "leader paused", "synchronous standby paused", "replica killed"],
 ] as const;
 export type Fault = (typeof FAULTS)[number];
 
-/** How long a paused leader stays paused after another one leads. */
+/** Time in ms for which the old leader stays paused after another node leads. */
 const RESUME_AFTER_MS = 5_000;
-/** A brief pause ends near the time at which the leader's lock expires (ttl 5 s). */
+/** Length of a brief pause in ms. It ends near the time when the leader's lock expires (ttl 5 s). */
 const BRIEF_MS = { min: 3_500, max: 7_500 };
 const STANDBY_PAUSE_MS = 6_000;
 const DOWN_MS = 1_000;
 
 /**
  * Injects one fault and repairs it.
- * @param killReplica kills a replica of the service, and starts it again
- * @returns when the cluster is complete again
+ * @param killReplica kills a replica of the service and starts it again
+ * @returns after the cluster is complete again
  */
 export async function inject(fault: Fault, cluster: Cluster, killReplica: () => Promise<void>): Promise<void> {
   const { leader, standbys } = await cluster.untilReady();

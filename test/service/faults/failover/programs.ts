@@ -4,18 +4,18 @@ import { join } from "node:path";
 import { serverUser } from "../../../support/postgres/binaries.ts";
 import { DebianPackages } from "../../../support/processes/debianPackages.ts";
 
-/** The programs of the cluster. `serverUser` can run them. */
+/** The programs of the cluster, which `serverUser` can run. */
 export interface Programs {
   patroni: string;
   etcd: string;
   haproxy: string;
   /** The folder of PostgreSQL's programs. Patroni needs `pg_basebackup` and `pg_rewind`, which npm's package lacks. */
   postgres: string;
-  /** The environment in which they find their libraries. */
+  /** The environment in which the programs find their libraries. */
   env: Record<string, string>;
 }
 
-/** Debian's packages, with those dependencies that a small Debian may lack. */
+/** Debian's packages of the programs, with dependencies that a small Debian system may lack. */
 const PACKAGES = new DebianPackages("failover", [
   ...["etcd-server", "haproxy", "liblua5.3-0", "libopentracing1", "libopentracing-c-wrapper0", "patroni"],
   ...["python3-cdiff", "python3-click", "python3-colorama", "python3-dateutil", "python3-dnspython", "python3-etcd"],
@@ -23,7 +23,7 @@ const PACKAGES = new DebianPackages("failover", [
   ...["python3-urllib3", "python3-wcwidth", "python3-yaml"],
 ]);
 
-/** Missing programs with the command that installs them; undefined if none is missing. */
+/** Returns missing programs with the command that installs them. Undefined if none is missing. */
 function missingProgram(): string | undefined {
   if (postgresPrograms() === undefined) return "PostgreSQL: apt-get install --no-install-recommends postgresql";
   if (!existsSync("/usr/bin/python3")) return "Python 3: apt-get install --no-install-recommends python3";
@@ -39,8 +39,8 @@ export function isCached(): boolean {
 
 /**
  * Finds the machine's own programs. If Patroni, etcd or HAProxy is missing, downloads Debian's packages to
- * `node_modules/.cache/failover` and unpacks them below `folder`. Nothing is installed.
- * @throws Error that contains the command to install what is missing
+ * `node_modules/.cache/failover` and unpacks them in `folder`. Nothing is installed.
+ * @throws Error with the command that installs the missing programs
  */
 export function findPrograms(folder: string): Programs {
   const missing = missingProgram();
@@ -67,7 +67,7 @@ function installed(): Pick<Programs, "patroni" | "etcd" | "haproxy"> | undefined
   return Object.values(all).every((path) => existsSync(path)) ? all : undefined;
 }
 
-/** The newest of the system that `serverUser` can run. */
+/** Finds the system's newest PostgreSQL programs that `serverUser` can run. */
 function postgresPrograms(): string | undefined {
   const newestFirst = new Intl.Collator("en", { numeric: true });
   return globSync("/usr/lib/postgresql/*/bin")

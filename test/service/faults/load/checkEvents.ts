@@ -1,7 +1,7 @@
 import { runAt } from "../../../support/postgres/postgres.ts";
 import type { EventReceiver } from "./eventReceiver.ts";
 
-/** The changes in the tables of a region, as an event describes each: its type and what it is about. */
+/** SQL that lists the changes in the tables of a region, with the event type and the object of each change. */
 const CHANGES = `
   select 'user.created' as type, user_id, '' as object from users
   union all select 'refreshToken.created', user_id, token_id::text from user_tokens
@@ -18,8 +18,9 @@ interface Row {
 }
 
 /**
- * Compares the changes in each database, by SQL that shares nothing with the service, with its events, and these with what the
- * receiver acknowledged. @returns each difference, and the number of events
+ * Compares the changes in each database with its events, and the events with those that the receiver acknowledged. Its
+ * SQL shares nothing with the service.
+ * @returns each difference, and the number of events
  */
 export async function checkEvents(
   urls: readonly string[],
@@ -41,7 +42,7 @@ export async function checkEvents(
   return { events: known.size, findings };
 }
 
-/** Every change must have exactly one event, and every event its change. */
+/** Lists changes that do not have exactly one event, and events without a change. */
 function differences(changes: readonly Row[], events: readonly Row[]): string[] {
   const counts = new Map<string, number>();
   const add = (rows: readonly Row[], step: number) => {

@@ -1,18 +1,18 @@
 import { createServer } from "node:http";
 import { listen } from "@keyroot/service/stack";
 
-/** A partner's server that receives events, and sometimes fails. */
+/** A partner's server that receives events and sometimes fails. */
 export interface EventReceiver extends AsyncDisposable {
   readonly url: string;
-  /** How often each event was acknowledged, by its id. */
+  /** Number of acknowledgements of each event, by the event's id. */
   readonly acknowledged: ReadonlyMap<string, number>;
-  /** The type of each event, and its user. */
+  /** The type and user of each event. */
   readonly contents: ReadonlyMap<string, string>;
-  /** Requests that were answered with 500 or not at all. */
+  /** Number of requests that were answered with 500 or not at all. */
   readonly failures: number;
 }
 
-/** @param failureRate the share of requests that fail, 0 to 1 */
+/** @param failureRate the share of requests that fail, from 0 to 1 */
 export async function startEventReceiver(failureRate: number): Promise<EventReceiver> {
   const acknowledged = new Map<string, number>();
   const contents = new Map<string, string>();

@@ -7,9 +7,9 @@ import { answerChallenge, keyFieldsOf } from "../../../support/service/answerCha
 import { type Partner, post, type ServiceResponse } from "../../../support/service/serviceProcess.ts";
 import { ENDLESS_MS } from "../../../support/endless.ts";
 
-/** How many users are read back at a time. */
+/** Number of users that are read at the same time. */
 const READERS = 8;
-/** How long to wait before an unanswered request is sent again. */
+/** Time in ms before an unanswered request is sent again. */
 const RETRY_MS = 20;
 
 /** The data that the service acknowledged for one user. */
@@ -20,33 +20,35 @@ interface Acknowledged {
   key?: { public_key: string; key_id: string };
 }
 
-/** One request and its outcome, as its sender saw it. Times are in milliseconds since 1970. */
+/** One request with its outcome, as the sender observed it. Times are in milliseconds since 1970. */
 export interface Call {
   path: string;
   body: object;
   accessToken: string | undefined;
   sent: number;
   ended: number;
-  /** undefined if the connection broke. */
+  /** The response. Undefined if the connection broke. */
   response: ServiceResponse | undefined;
 }
 
-/** Creates users and registers keys while the service is being killed, and remembers everything it acknowledged. */
+/** Creates users and registers keys while the service is being killed, and keeps everything that it acknowledged. */
 export class UserWorkload {
   readonly acknowledged = { users: 0, tokens: 0, keys: 0 };
-  /** Requests without a response, or with a temporary error. Each was sent again. */
+  /** Number of requests without a response or with a temporary error. Each was sent again. */
   interrupted = 0;
-  /** Acknowledged data that are missing or different, and unexpected responses. */
+  /** Missing or different acknowledged data, and unexpected responses. */
   readonly findings: string[] = [];
   readonly #origin: () => string;
   readonly #partner: Partner;
   readonly #observe: (call: Call) => void;
-  /** Five keys for all users: generating one takes a millisecond, and the service does not compare users' keys. */
+  /**
+   * Five keys for all users, because generating a key takes a millisecond and the service does not compare users' keys.
+   */
   readonly #keyPairs = Array.from({ length: 5 }, () => generateKeyPair());
   readonly #users: Acknowledged[] = [];
 
   /**
-   * @param origin returns where to send the next request: `http://<address>:<port>`
+   * @param origin returns the URL for the next request: `http://<address>:<port>`
    * @param observe receives each request with its outcome
    */
   constructor(origin: () => string, partner: Partner, observe: (call: Call) => void = () => undefined) {
@@ -71,7 +73,7 @@ export class UserWorkload {
   }
 
   /**
-   * Creates a user and its token, with a request for each.
+   * Creates a user and its token with separate requests.
    * @returns the token; undefined after an unexpected response, which is a finding
    */
   async #create(known: Acknowledged, region: Region): Promise<string | undefined> {
@@ -85,7 +87,7 @@ export class UserWorkload {
     return created.status >= 400 ? undefined : this.#acknowledge(known, created.body["token"]);
   }
 
-  /** As `#create`, in a list. */
+  /** Creates a user and its token in a list of users. */
   async #createInList(known: Acknowledged, region: Region): Promise<string | undefined> {
     const users = [{ user_id_hex: known.hex, region, context: "app" }];
     const { status, body } = await this.#sendAsPartner("users/createMany", { users }, randomUUID());
@@ -102,10 +104,7 @@ export class UserWorkload {
     return known.token;
   }
 
-  /**
-   * Lists the partner's events after a cursor, a page at a time, until there are no more.
-   * @returns the cursor after them
-   */
+  /** Lists all the partner's events after a cursor, page by page. @returns the cursor after them */
   async readEvents(after?: string): Promise<string | undefined> {
     for (let cursor = after; ;) {
       const { status, body } = await this.#sendAsPartner("events/list", {
@@ -126,8 +125,8 @@ export class UserWorkload {
   }
 
   /**
-   * Reads everything that was acknowledged over the API, and adds a finding for each difference.
-   * @param expected returns further fields that the record of a user with a key must have
+   * Reads all acknowledged data with the API, and adds a finding for each difference.
+   * @param expected returns additional fields that the record of a user with a key must have
    */
   async readBack(expected: (userID: UserID) => Record<string, unknown>): Promise<void> {
     const { findings } = this;
@@ -136,7 +135,8 @@ export class UserWorkload {
       async ({ hex, user, token, key }) => {
         if (user === undefined) return;
         const found = await this.#sendAsPartner("users/get", { user_id_hex: hex });
-        // Only the response to a creation contains the status, and only the one to `get` the time of deactivation.
+        // Only the response to a creation contains the status. Only the response to `get` contains the time of
+        // deactivation.
         if (!isDeepStrictEqual({ status: 201, ...found.body }, { ...user, deactivated: null }))
           findings.push(`user ${hex}: ${JSON.stringify(found)}`);
         if (token === undefined) return;
@@ -153,7 +153,7 @@ export class UserWorkload {
     );
   }
 
-  /** @returns undefined if there is no challenge, because the service has lost the user */
+  /** @returns undefined if the service returns no challenge because it has lost the user */
   async #register(keys = generateKeyPair(), accessToken: string): Promise<Acknowledged["key"]> {
     const { public_key, key_id } = keyFieldsOf(keys);
     const { status, body } = await this.#send(
@@ -176,7 +176,7 @@ export class UserWorkload {
     return this.#send(`/v1/authdBizSrv/${operation}`, body, headers);
   }
 
-  /** Repeats a request until it gets a response that is not temporary. All requests sent here are idempotent. */
+  /** Repeats a request until the response is not temporary. All requests in this file are idempotent. */
   async #send(path: string, body: object, headers?: Parameters<typeof post>[2]): Promise<ServiceResponse> {
     for (const started = Date.now(); Date.now() - started < ENDLESS_MS;) {
       const sent = Date.now();

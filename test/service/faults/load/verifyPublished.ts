@@ -7,19 +7,19 @@ import { type Deployment, type VerifiedDeployment, verifyDeployment } from "../.
 
 /** The state of the chain and the files. */
 export interface PublishedState {
-  /** The root of each user; empty if a finding says why. */
+  /** The root of each user. Empty if a finding gives the reason. */
   rootOf: VerifiedDeployment["rootOf"];
-  /** The number of added roots. */
+  /** Number of added roots. */
   roots: number;
-  /** The number of files whose root was not added. */
+  /** Number of files whose root was not added. */
   filesWithoutRoot: number;
-  /** Everything that is missing, duplicated or otherwise wrong. */
+  /** Everything that is missing, duplicated or wrong. */
   findings: string[];
 }
 
 /**
- * Verifies that every key has exactly one root, and every root its file. It shares no code with the publisher.
- * @param records all keys that should be published, and no others
+ * Verifies that every key has exactly one root, and every root has its file. It shares no code with the publisher.
+ * @param records exactly the keys that should be published
  */
 export async function verifyPublished(deployment: Deployment, records: readonly KeyRecord[]): Promise<PublishedState> {
   const { call, contract, filesDir } = deployment;

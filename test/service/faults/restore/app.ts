@@ -10,7 +10,7 @@ import {
 import { answerChallenge, keyFieldsOf } from "../../../support/service/answerChallenge.ts";
 import { type Partner, post, type ServiceResponse } from "../../../support/service/serviceProcess.ts";
 
-/** A user of a partner, with the user's app. Every request must succeed. */
+/** A partner's user with the user's app. Every request must succeed. */
 export class AppUser {
   readonly hex = randomBytes(20).toString("hex");
   readonly userID: UserID = userIDFromHex(this.hex);
@@ -36,7 +36,7 @@ export class AppUser {
     this.#token = String(token);
   }
 
-  /** Registers a key. @returns the record to be published */
+  /** Registers a key. @returns the record that should be published */
   async register(keys: KeyPair = generateKeyPair()): Promise<KeyRecord> {
     const fields = keyFieldsOf(keys);
     const accessToken = await this.#exchange();
@@ -49,7 +49,7 @@ export class AppUser {
     await this.#send("/v1/authdUser/publicKey/withdraw", { key_id: keyID }, await this.#exchange());
   }
 
-  /** The user's record, as the user's app reads it. */
+  /** Reads the user's record, as the user's app does. */
   async read(): Promise<ServiceResponse["body"]> {
     return (await this.#send("/v1/authdUser/record/get", {}, await this.#exchange())).body;
   }

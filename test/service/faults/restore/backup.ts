@@ -7,15 +7,15 @@ import { chownToServerUser } from "../../../support/postgres/binaries.ts";
 import { type Postgres, startPostgres } from "../../../support/postgres/postgres.ts";
 import { ENDLESS_MS } from "../../../support/endless.ts";
 
-/** Files of the data folder that a base backup leaves out (PostgreSQL's documentation, "Continuous Archiving"). */
+/** Files in the data folder that a base backup omits (PostgreSQL's documentation, "Continuous Archiving"). */
 const LEFT_OUT = new Set(["pg_wal", "postmaster.pid", "postmaster.opts"]);
 
-/** PostgreSQL's `archive_command`. The restore drill and docs/backup.md have the same; a test compares them. */
+/** Returns PostgreSQL's `archive_command`. docs/backup.md contains the same command, which a test compares. */
 export function archiveCommand(folder: string): string {
   return `test ! -f ${folder}/wal/%f && cp %p ${folder}/wal/%f`;
 }
 
-/** The lines of `postgresql.auto.conf` that restore to a time. */
+/** Returns the lines of `postgresql.auto.conf` for a restore to a point in time. */
 export function recoverySettings(folder: string, time: string): string {
   return `restore_command = 'cp ${folder}/wal/%f %p'
 recovery_target_time = '${time}'
@@ -23,7 +23,7 @@ recovery_target_action = 'promote'
 `;
 }
 
-/** A PostgreSQL that archives its WAL. */
+/** A PostgreSQL server that archives its WAL. */
 export class BackedUpPostgres implements AsyncDisposable {
   readonly server: Postgres;
   readonly #folder: string;

@@ -1,10 +1,13 @@
 import { setTimeout } from "node:timers/promises";
 import type { Replica } from "./serviceVersion.ts";
 
-/** How often /readyz is requested. A replica accepts requests for longer after it has responded that it is stopping. */
+/** Interval of requests to /readyz in ms. A stopping replica accepts requests for longer than this interval. */
 const POLL_MS = 100;
 
-/** Chooses replicas in turns, as a load balancer does: those whose /readyz responds 200. It repeats no request. */
+/**
+ * Chooses replicas in turns, like a load balancer, from those whose /readyz responds with 200. It never repeats a
+ * request.
+ */
 export class Balancer {
   readonly #replicas = new Map<Replica, "ready" | "not ready">();
   readonly #ending = new AbortController();
@@ -24,7 +27,7 @@ export class Balancer {
     this.#replicas.delete(replica);
   }
 
-  /** `http://<address>:<port>` of the replica that gets the next request. */
+  /** The URL of the replica that gets the next request: `http://<address>:<port>`. */
   next(): string {
     const ready = [...this.#replicas].flatMap(([{ url }, state]) => (state === "ready" ? url : []));
     const url = ready[this.#turn++ % ready.length];
@@ -41,7 +44,7 @@ export class Balancer {
     try {
       for (;;) {
         await setTimeout(POLL_MS, undefined, { signal: this.#ending.signal });
-        // At the same time, so that a replica that responds slowly delays no other one.
+        // Polls run at the same time, so that a slow replica does not delay the others.
         const poll = async (replica: Replica) => {
           const state = await stateOf(replica);
           if (this.#replicas.has(replica)) this.#replicas.set(replica, state);

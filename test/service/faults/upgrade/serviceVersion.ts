@@ -9,12 +9,12 @@ import { fileURLToPath } from "node:url";
 const ROOT = fileURLToPath(new URL("../../../..", import.meta.url));
 const SERVICE = "packages/service/src";
 
-/** The changes of a version of the service since the version before it. */
+/** The changes of a version of the service compared with the previous version. */
 export interface Upgrade {
   name: string;
   /** Edits `keys/tables.ts`. Default: no change. */
   tables?: (source: string) => string;
-  /** The SQL of its migration. @param known number of migrations of the version before it */
+  /** The SQL of the version's migration. @param known number of migrations in the previous version */
   migration: (known: number) => string;
 }
 
@@ -26,7 +26,7 @@ interface JournalEntry {
   breakpoints: boolean;
 }
 
-/** A copy of the operator's and the service's packages, whose commands run as separate processes. */
+/** A copy of the operator's and the service's packages. Its commands run as separate processes. */
 export class ServiceVersion {
   readonly name: string;
   readonly #folder: string;
@@ -36,7 +36,7 @@ export class ServiceVersion {
     this.#folder = folder;
   }
 
-  /** Copies this repository's version. @param parent the folder in which to make a folder */
+  /** Copies this repository's version. @param parent the folder in which the copy is made */
   static async copyOf(parent: string, name: string): Promise<ServiceVersion> {
     const folder = join(parent, name);
     const modules = join(folder, "node_modules");
@@ -57,7 +57,7 @@ export class ServiceVersion {
     return new ServiceVersion(name, folder);
   }
 
-  /** Makes the next version from this one. */
+  /** Makes the next version from this version. */
   async next({ name, tables = (source) => source, migration }: Upgrade): Promise<ServiceVersion> {
     const folder = join(this.#folder, "..", name);
     await cp(this.#folder, folder, { recursive: true, verbatimSymlinks: true });
@@ -114,10 +114,10 @@ export class ServiceVersion {
   }
 }
 
-/** A running process of the service. */
+/** A process of the service. */
 export interface Replica extends AsyncDisposable {
   readonly url: string;
   readonly monitoringUrl: string;
-  /** Ends it by SIGTERM. @throws Error if its exit code is not 0 */
+  /** Stops the process with SIGTERM. @throws Error if its exit code is not 0 */
   stop(): Promise<void>;
 }
