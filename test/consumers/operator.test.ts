@@ -353,6 +353,7 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
       await new UserClient({ serviceUrl: url, bizID, refreshToken, chainId, contract }).register(generateKeyPair());
       expect((await succeed(["publish-registered", ...service], { env })).json).to.include({ published: 1 });
       expect((await succeed(["reconcile"], { env })).json).to.include({ recorded: 0, replaced: 0, added: 0 });
+      expect((await succeed(["rebuild-files"], { env })).json).to.deep.include({ files: 1, missing: [], lost: [] });
 
       const ofPartner = ["--biz-id", bizID, ...service];
       expect((await succeed(["list-partners", ...service], { env })).json).to.include({ name: "Acme" });

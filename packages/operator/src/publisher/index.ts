@@ -11,7 +11,7 @@ export { parsePlan, serializePlan } from "./plan/planFormat.ts";
 export { type CostEstimate, estimateCost } from "./plan/estimate.ts";
 export { type FetchFile, fetchFromHost } from "./files/fetchFile.ts";
 export { FolderStore } from "./files/folderStore.ts";
-export { type MerkleFileStore, type StoredFile } from "./files/merkleFileStore.ts";
+export { type MerkleFileStore, type PutOptions, type StoredFile } from "./files/merkleFileStore.ts";
 export type { BesideFileOptions } from "./files/besideFile.ts";
 export { openStore } from "./files/openStore.ts";
 export { findStored } from "./files/storeFile.ts";

@@ -38,6 +38,11 @@ export const DEFINITIONS = {
     options: { json },
   },
 
+  "rebuild-files": {
+    summary: "Check the Merkle-tree files of published keys, and rebuild missing and damaged ones from the databases",
+    options: { json },
+  },
+
   "make-signing-key": {
     summary: "Make a signing key for access tokens",
     needs: () => ["out"],

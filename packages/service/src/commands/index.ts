@@ -8,6 +8,7 @@ const HANDLERS: { readonly [Name in CommandName]: () => Promise<{ default: Handl
   serve: () => import("./serve.ts"),
   migrate: () => import("./migrate.ts"),
   reconcile: () => import("./reconcile.ts"),
+  "rebuild-files": () => import("./rebuildFiles.ts"),
   "make-signing-key": () => import("./makeSigningKey.ts"),
   "create-partner": async () => ({ default: (await import("./partners.ts")).createPartner }),
   "create-server-token": async () => ({ default: (await import("./serverTokens.ts")).createServerToken }),

@@ -1,23 +1,15 @@
 import { plural } from "@keyroot/operator/shared";
-import { ArgumentError } from "../errors.ts";
 import { limitsOf } from "../config/config.ts";
-import { readConfig } from "../config/readConfig.ts";
 import { KeyPublisher } from "../publishing/keyPublisher.ts";
 import { checkMigrations, openDatabases } from "../database/database.ts";
 import { EXIT } from "@keyroot/operator/commands";
 import type { Outcome } from "@keyroot/operator/commands";
-
-/** Maximum number of users and roots in the printed text. `--json` prints all. */
-const SHOWN = 20;
+import { listed } from "./listed.ts";
+import { readPublishingConfig } from "./publishingConfig.ts";
 
 /** `keyroot reconcile`: after restoring a backup, adds published keys that are missing from the databases. */
 export default async function reconcile(): Promise<Outcome> {
-  const { databaseUrl: url, regionUrls, databaseFolder: folder, chain } = readConfig(process.env);
-  if (chain === undefined) {
-    const message =
-      "Set the variables of the service that publishes: KEYROOT_RPC_URL, KEYROOT_CONTRACT, KEYROOT_CHAIN_ID and KEYROOT_FILES.";
-    throw new ArgumentError("CONFIGURATION_INVALID", message);
-  }
+  const { databaseUrl: url, regionUrls, databaseFolder: folder, chain } = readPublishingConfig();
   await using databases = await openDatabases({ url, regionUrls, folder });
   await checkMigrations(databases);
   const publisher = new KeyPublisher(databases, { ...chain, limits: limitsOf(chain) }, undefined);
@@ -35,12 +27,4 @@ export default async function reconcile(): Promise<Outcome> {
     ),
   ];
   return { json: { ...result }, text: lines.join("\n") };
-}
-
-function listed(what: string, all: readonly string[]): string[] {
-  const rest = all.length - SHOWN;
-  return [
-    ...all.slice(0, SHOWN).map((one) => `${one}  ${what}`),
-    ...(rest > 0 ? [`… and ${rest} more; --json lists all.`] : []),
-  ];
 }

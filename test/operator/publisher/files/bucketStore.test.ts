@@ -110,6 +110,14 @@ describe("BucketStore", () => {
       }
     });
 
+    it("overwrites different content with replace", async () => {
+      for (const other of ["", textOf(small).slice(1), textOf(large)]) {
+        await place(small, other);
+        await store.put(small, { replace: true });
+        expect((await (await object(small)).text()) === textOf(small)).to.be.true;
+      }
+    });
+
     for (const [same, verdict] of [
       [true, "accepts the same bytes"],
       [false, "rejects other bytes"],

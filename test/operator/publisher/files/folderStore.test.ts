@@ -59,6 +59,15 @@ describe("FolderStore", () => {
       }
     });
 
+    it("overwrites different content with replace", async () => {
+      for (const other of ["", textOf(small).slice(1), textOf(large)]) {
+        await writeFile(join(folder.path, nameOf(small)), other);
+        const stored = await store.put(small, { replace: true });
+        expect(stored).to.deep.equal(storedAs(join(folder.path, nameOf(small)), small));
+        expect(await readdir(folder.path)).to.deep.equal([nameOf(small)]);
+      }
+    });
+
     it("never shows a reader a partial file", async () => {
       const path = join(folder.path, nameOf(large));
       const whole = textOf(large).length;

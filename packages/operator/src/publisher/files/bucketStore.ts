@@ -12,7 +12,7 @@ import { withTimeout } from "keyroot/transport";
 import pMap from "p-map";
 import { ArgumentError, TransportError, VerificationError } from "../../errors.ts";
 import { besideFile, type BesideFile, type BesideFileOptions } from "./besideFile.ts";
-import type { MerkleFileStore, StoredFile } from "./merkleFileStore.ts";
+import type { MerkleFileStore, PutOptions, StoredFile } from "./merkleFileStore.ts";
 
 /** The time limits of requests to a bucket. */
 export interface BucketTimeouts {
@@ -100,13 +100,14 @@ export class BucketStore implements MerkleFileStore {
     return new BucketStore(client, bucket, prefix === "" ? "" : `${prefix}/`, requestMs, beside);
   }
 
-  async put(file: MerkleFile): Promise<StoredFile> {
+  async put(file: MerkleFile, { replace = false }: PutOptions = {}): Promise<StoredFile> {
     const name = `${file.tree.root}.json`;
     const where = this.#addressOf(name);
     const bytes = Buffer.from([...serializeMerkleFile(file)].join(""));
     let state = await this.#compare(name, bytes);
-    const written = state === "missing" && (await this.#write({ name, bytes, contentType: "application/json" }));
-    if (state === "missing") state = await this.#compare(name, bytes);
+    const isNeeded = state === "missing" || (state === "other" && replace);
+    const written = isNeeded && (await this.#write({ name, bytes, contentType: "application/json" }, { replace }));
+    if (isNeeded) state = await this.#compare(name, bytes);
     if (state === "same") {
       const objects = await besideFile(file, this.#beside);
       await pMap(objects, (object) => this.#write(object), { concurrency: CONCURRENT_REQUESTS });
@@ -169,7 +170,10 @@ export class BucketStore implements MerkleFileStore {
    * with 501, others ignore it.
    * @returns false if another writer was faster
    */
-  async #write({ name, bytes, contentType, contentEncoding }: BesideFile): Promise<boolean> {
+  async #write(
+    { name, bytes, contentType, contentEncoding }: BesideFile,
+    { replace = false }: PutOptions = {},
+  ): Promise<boolean> {
     const write = (abortSignal: AbortSignal, condition: { IfNoneMatch?: "*" }) => {
       const command = new PutObjectCommand({
         Bucket: this.#bucket,
@@ -186,7 +190,7 @@ export class BucketStore implements MerkleFileStore {
     };
     return this.#request("FILE_UNWRITABLE", "written", name, async (abortSignal) => {
       try {
-        await write(abortSignal, { IfNoneMatch: "*" });
+        await write(abortSignal, replace ? {} : { IfNoneMatch: "*" });
       } catch (error) {
         if (hasStatus(error, 412) || hasStatus(error, 409)) return false;
         if (!hasStatus(error, 501)) throw error;

@@ -7,7 +7,7 @@ import { ArgumentError, TransportError, VerificationError } from "../../errors.t
 import { createFolders, syncFolder } from "../../disk/folder.ts";
 import { ABANDONED_AFTER_MS, removeDrafts, withDraft } from "../../disk/writeFileAtomic.ts";
 import { besideFile, type BesideFile, type BesideFileOptions } from "./besideFile.ts";
-import type { MerkleFileStore, StoredFile } from "./merkleFileStore.ts";
+import type { MerkleFileStore, PutOptions, StoredFile } from "./merkleFileStore.ts";
 
 /** The size of one read or write, in bytes. A file of 700 users needs three. */
 const CHUNK_BYTES = 2 ** 18;
@@ -31,7 +31,7 @@ export class FolderStore implements MerkleFileStore {
     this.#beside = beside;
   }
 
-  async put(file: MerkleFile): Promise<StoredFile> {
+  async put(file: MerkleFile, { replace = false }: PutOptions = {}): Promise<StoredFile> {
     const path = this.#pathOf(file.tree.root);
     try {
       await createFolders(this.#dir);
@@ -39,13 +39,13 @@ export class FolderStore implements MerkleFileStore {
       const written = await withDraft(path, async (draft) => {
         const written = await writeDraft(draft, file);
         const existing = await readBack(path);
-        if (existing === undefined) {
-          await rename(draft, path);
-          await syncFolder(this.#dir);
-        } else if (existing.sha256 !== written) {
+        if (existing?.sha256 === written) return written;
+        if (existing !== undefined && !replace) {
           const message = `${path} has other bytes than the file to store. It was not overwritten: find out who changed it.`;
           throw new ArgumentError("FILE_CONFLICT", message, { expected: written, actual: existing.sha256 });
         }
+        await rename(draft, path);
+        await syncFolder(this.#dir);
         return written;
       });
       for (const object of await besideFile(file, this.#beside)) await this.#putBeside(object);

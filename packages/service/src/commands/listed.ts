@@ -1,0 +1,11 @@
+/** Maximum printed users and roots. `--json` prints all. */
+const SHOWN = 20;
+
+/** The first ones in a list as lines of text. @param what follows each of them */
+export function listed(what: string, all: readonly string[]): string[] {
+  const rest = all.length - SHOWN;
+  return [
+    ...all.slice(0, SHOWN).map((one) => `${one}  ${what}`),
+    ...(rest > 0 ? [`… and ${rest} more; --json lists all.`] : []),
+  ];
+}

@@ -1,0 +1,28 @@
+import { plural } from "@keyroot/operator/shared";
+import { EXIT, type Outcome } from "@keyroot/operator/commands";
+import { openStore } from "@keyroot/operator/publisher";
+import { checkMigrations, openDatabases } from "../database/database.ts";
+import { rebuildFiles } from "../publishing/rebuildFiles.ts";
+import { listed } from "./listed.ts";
+import { readPublishingConfig } from "./publishingConfig.ts";
+
+/** `keyroot rebuild-files`: rewrites missing and damaged Merkle-tree files from the databases. */
+export default async function rebuild(): Promise<Outcome> {
+  const { databaseUrl: url, regionUrls, databaseFolder: folder, chain } = readPublishingConfig();
+  const { files: places, proofs, brotli } = chain;
+  await using databases = await openDatabases({ url, regionUrls, folder });
+  await checkMigrations(databases);
+  const result = await rebuildFiles(databases, {
+    "us-west-2": await openStore(places["us-west-2"], { proofs, brotli }),
+    "eu-west-1": await openStore(places["eu-west-1"], { proofs, brotli }),
+  });
+  const { files, missing, damaged, lost } = result;
+  if (lost.length > 0) process.exitCode = EXIT.false;
+  const lines = [
+    ...listed("was missing and is rebuilt", missing),
+    ...listed("was damaged and is rebuilt; remove it from the caches of your CDN", damaged),
+    ...listed("is missing or damaged, and cannot be rebuilt: restore it from a copy", lost),
+    `Checked ${plural(files, "file")}: ${missing.length + damaged.length} rebuilt, ${lost.length} lost.`,
+  ];
+  return { json: { ...result }, text: lines.join("\n") };
+}
