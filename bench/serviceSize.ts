@@ -21,7 +21,8 @@ import {
 } from "../test/support/service/serviceProcess.ts";
 import { fillDatabase, PENDING, readIntoMemory, type Relation, sizesOf } from "./service/fillDatabase.ts";
 import { type Measured, type Plan, RANDOM_USER_ID, type Requests } from "./service/load.ts";
-import { median, progress, report, round, SMALL } from "./runner/report.ts";
+import { measureMaintenance } from "./service/maintenance.ts";
+import { median, progress, report, round, type Row, SMALL } from "./runner/report.ts";
 
 const NUMBERS = SMALL ? [PENDING + 1000] : process.argv.slice(2).map(Number);
 const SIZES = [PENDING, ...(NUMBERS.length > 0 ? NUMBERS : [1_000_000, 10_000_000])];
@@ -75,6 +76,10 @@ for (const name of Object.keys(operations[PENDING] ?? {})) {
   progress(name);
 }
 
+const maintenance: Row[] = [];
+for (const [i, users] of SIZES.entries())
+  for (const { task, seconds } of await measureMaintenance(urls[i] ?? "")) maintenance.push({ users, task, seconds });
+
 const speed = Object.entries(rounds).flatMap(([operation, all]) =>
   SIZES.map((users) => ({
     ...{ operation, users },
@@ -95,6 +100,7 @@ report({
         .join(", ")}`,
       rows: SIZES.map((users) => ({ users, seconds: fillSeconds[users] ?? NaN })),
     },
+    maintenance: { what: "s of migrations and cleaning jobs, without other load", rows: maintenance },
     sizes: {
       what: "MiB of each table and index",
       rows: SIZES.flatMap((users) =>
