@@ -81,7 +81,7 @@ describeOnChains("evidence", (chain) => {
         expect(await withNumber(at + 1)).to.equal(needsNoBlock(pair) ? "truth" : "RPC_ANSWER_INVALID");
       });
 
-      it("is accepted from a contract that has its users at slot 1, such as PubKeyTrust", async () => {
+      it("is the same if the verifier reads a contract that has its users at slot 1, such as PubKeyTrust", async () => {
         const options = { ...chain.optionsFor(pair), contract: chain.olderContract };
         expect(await resultOf({ ...options, usersSlot: 1 })).to.equal("truth");
         // A call runs the contract's code, so the slot has no effect. A proof covers only the slot in the options, so
@@ -94,7 +94,7 @@ describeOnChains("evidence", (chain) => {
     });
   }
 
-  describe("with the option block", () => {
+  describe("for a block that is chosen by tag", () => {
     for (const pair of PAIRS.filter(({ anchor }) => anchor !== "pinned")) {
       for (const block of ["latest", "safe", "finalized"] as const) {
         it(`names the ${block} block: ${nameOf(pair)}`, async () => {

@@ -114,7 +114,7 @@ describeOnChains("a verifier with lying endpoints", (chain) => {
       }
     });
 
-    it("fails with STALE_BLOCK for an old block if the options limit its age", async () => {
+    it("fails in the case of an old block: STALE_BLOCK, if the options limit its age", async () => {
       const options = chain.optionsFor({ anchor: "endpoint", storageProof: true });
       chain.letLie(old, 1);
       const now = () => (Number(chain.earlier.timestamp) + 60) * 1000;
