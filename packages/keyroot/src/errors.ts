@@ -146,7 +146,7 @@ export const ERROR_CODES = [
   "ABORTED",
 ] as const;
 
-/** One of `ERROR_CODES`. */
+/** A stable error code, one of `ERROR_CODES`. */
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
 /**
@@ -189,9 +189,7 @@ const ERRORS_PAGE = "https://github.com/keyroot/keyroot/blob/main/docs/errors.md
 
 /** The optional fields of every error. */
 export interface ErrorDetails extends ErrorOptions {
-  /** The expected value. */
   expected?: unknown;
-  /** The actual value. */
   actual?: unknown;
 }
 

@@ -21,7 +21,6 @@ export function findQuorumBlock(endpoints: Quorum): BlockSource {
 
 /** The answer of one endpoint. */
 export interface Vote<T> {
-  /** The index of the endpoint. */
   endpoint: number;
   answer: T;
 }

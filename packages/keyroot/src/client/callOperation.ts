@@ -11,7 +11,6 @@ import { sendWithRetry } from "./retry.ts";
 
 /** Maximum size of a response in bytes, after decompression. A page of 1,000 users is many times smaller. */
 const MAX_BYTES = 2 ** 22;
-/** Maximum nesting depth of a response. */
 const MAX_DEPTH = 16;
 /**
  * Multiplies the limit of `scanJson`, which is 1,024 members per document. A page has up to 1,000 objects of up to 16

@@ -12,7 +12,6 @@ export type SendOperation = (
 
 /** Calls operations and checks the responses. */
 export class OperationClient {
-  /** Calls an operation without checking the response. */
   readonly send: SendOperation;
 
   constructor(send: SendOperation) {

@@ -37,7 +37,6 @@ export function page<Item>(field: string, item: Check<Item>, next: Check<string>
 interface PagedList<Item> {
   /** Makes the body of the first request. Throws an error if the caller's arguments are invalid. */
   fields: () => { after: string | undefined };
-  /** Checks a response. */
   read: (answer: unknown, limit: number) => ListPage<Item>;
   /** The names of the options that only this operation has. */
   names?: readonly string[];

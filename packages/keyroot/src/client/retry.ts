@@ -17,7 +17,6 @@ const MAX_BACKOFF_MS = 10_000;
 
 /** The retry options of a request. */
 export interface SendRetryOptions {
-  /** Maximum number of retries after the first attempt. */
   retries: number;
   signal?: AbortSignal | undefined;
 }
@@ -43,7 +42,6 @@ function isTransientFailure(error: unknown): boolean {
   return error instanceof TransportError && TRANSIENT_CODES.includes(error.code);
 }
 
-/** Returns the wait before the next retry in ms. */
 function delayBefore(retriesBefore: number, error: unknown): number {
   const retryAfter = error instanceof ServiceError ? error.retryAfter : undefined;
   if (retryAfter !== undefined) return Math.min(retryAfter * 1000, MAX_RETRY_AFTER_MS);

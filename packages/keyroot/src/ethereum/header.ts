@@ -40,7 +40,6 @@ const FIELDS = [
 
 /** The number of fields that every header has. */
 const REQUIRED_FIELDS = 15;
-/** Maximum size of a header field in bytes. */
 const MAX_FIELD_BYTES = 1024;
 
 /** All fields of a block header, with the names and values of JSON-RPC. */

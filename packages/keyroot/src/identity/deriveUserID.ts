@@ -8,10 +8,10 @@ import { USER_ID_BYTES, type UserID, userIDFromBytes } from "./userID.ts";
 const MIN_SECRET_BYTES = 32;
 
 /**
- * Derives a user id from the partner's own identifier for the user. The user id is the first 160 bits of HMAC-SHA-256
- * (RFC 2104) over the identifier in UTF-8, with a secret of the partner as the key. A plain hash would be unsafe:
- * anyone who guesses an identifier, such as an email address, could find the user's id on the public chain or register
- * it first.
+ * Derives a user id from the partner's own identifier for the user. The id is the first 160 bits of HMAC-SHA-256 (RFC
+ * 2104) over the identifier in UTF-8. The HMAC key is a secret of the partner. A plain hash would be unsafe, because
+ * identifiers such as email addresses can be guessed. Anyone could then find the user's id on the public chain, or
+ * register it first.
  *
  * The same secret and identifier always result in the same id. Normalize the identifier first (case and Unicode form),
  * because a different text results in a different id.

@@ -114,7 +114,6 @@ export function verifySafetyPayload(payload: string, mine: KeyHolder, contact: K
   throw new VerificationError("key", "SAFETY_CODE_MISMATCH", message, { expected: [], actual });
 }
 
-/** A user with a valid public key. */
 interface Side {
   userID: UserID;
   /** The 20 bytes of the user id. */

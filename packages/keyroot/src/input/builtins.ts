@@ -15,8 +15,8 @@ export function checkBuiltins(): void {
 }
 
 /**
- * Checks the same methods as `checkBuiltins`, and those that `merkle-tree-gen` replaces. This library does not use the
- * latter, but elliptic-curve code and the operator's programs do.
+ * Checks the same methods as `checkBuiltins`, and also the methods that `merkle-tree-gen` replaces. This library does
+ * not use these additional methods, but elliptic-curve code and the operator's programs do.
  * @throws ArgumentError BUILTIN_REPLACED
  */
 export function checkAllBuiltins(): void {

@@ -5,7 +5,6 @@ import { parseJson } from "./json.ts";
 
 /** The size limits for a document from an untrusted source. */
 export interface DocumentLimits {
-  /** Maximum size in bytes. */
   maxBytes: number;
   /** Maximum nesting depth of objects and arrays. */
   maxDepth: number;

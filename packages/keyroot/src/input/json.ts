@@ -19,10 +19,11 @@ const BRACE_BIT = 0x20;
 /**
  * The limits on the number of values in a JSON text, because parsed values take much more memory than the text. An
  * empty object takes 3 bytes of JSON and more than 60 bytes of memory. Each new order of member names takes up to 600
- * bytes, because engines keep a hidden class for it. The limits are above the needs of Keyroot's formats. A Merkle file
- * has an object for every 400 bytes, a member for every 62, a comma for every 57, and a new name for every 268. A log
- * has a member for every 53 bytes, and a block has a transaction hash for every 69. Each limit is `perDocument`, plus
- * one for every `characters` characters.
+ * bytes, because engines keep a hidden class for it. The limits are above the needs of Keyroot's formats.
+ *
+ * A Merkle file has an object for every 400 bytes, a member for every 62, a comma for every 57 and a new name for every
+ * 268. A log has a member for every 53 bytes. A block has a transaction hash for every 69 bytes. Each limit is
+ * `perDocument`, plus one for every `characters` characters.
  */
 const CONTAINERS = { perDocument: 256, characters: 96 };
 const MEMBERS = { perDocument: 1024, characters: 40 };
@@ -81,7 +82,7 @@ function scanJson(text: string, maxDepth: number, documents: number, allowed?: U
   const maxOrdered = limitOf(ORDERED);
   let [depth, containers, members, commas, ordered] = [0, 0, 0, 0, 0];
   let [nameStart, nameEnd] = [0, 0];
-  /** For each open object: a hash of its member names in order, and their number. */
+  /** For each open object, a hash of its member names in order, and the number of its members. */
   const [namesAt, membersAt] = [new Int32Array(maxDepth + 1), new Int32Array(maxDepth + 1)];
   /** The orders of member names found so far. `ordered` is the sum of their lengths. */
   const orders = new Set<number>();

@@ -36,13 +36,11 @@ export class ShapeChecker {
     return Object.fromEntries(own) as Record<Key, unknown>;
   }
 
-  /** Checks an object with any keys. */
   dictionary(path: string, value: unknown): Record<string, unknown> {
     if (isObject(value)) return value;
     throw this.error(path, "an object", value);
   }
 
-  /** Checks an array of any length. */
   array(path: string, value: unknown): unknown[] {
     if (Array.isArray(value)) return value;
     throw this.error(path, "an array", value);
@@ -67,7 +65,6 @@ export class ShapeChecker {
     throw this.error(path, `one of ${expected.join(", ")}`, value);
   }
 
-  /** Checks that a value is `true` or `false`. */
   boolean(path: string, value: unknown): boolean {
     if (typeof value === "boolean") return value;
     throw this.error(path, "true or false", value);

@@ -5,7 +5,6 @@ import { describeValue } from "../input/describeValue.ts";
 /** A hash in a Merkle tree, such as its root: 64 lowercase hex digits, without 0x. */
 export const MERKLE_ROOT = /^[0-9a-f]{64}$/;
 
-/** Matches a text that consists of two hashes. */
 const TWO_HASHES = /^[0-9a-f]{128}$/;
 
 /** Checks whether a value has the form of a Merkle root: 64 lowercase hex digits, without 0x. */

@@ -35,8 +35,8 @@ export function* makeLeafChunks({ records, tree }: MerkleFile): Generator<LeafCh
 }
 
 /**
- * Returns the sibling hashes of a range of leaves, from the leaves up. Each level has up to two: the left neighbor of
- * the range, and then the right one.
+ * Returns the sibling hashes of a range of leaves, from the leaves up. Each level has up to two neighbors of the range:
+ * the left one first.
  */
 function siblingsOf(tree: MerkleFile["tree"], first: number, end: number): string {
   let siblings = "";

@@ -128,7 +128,6 @@ function verifyMerkle(merkle: Record<string, unknown>, tree: MerkleTree): void {
   throw mismatch("The size of merkle", count, keys.length);
 }
 
-/** Throws an error if `merkle` contains an unknown key. */
 function checkKeys(merkle: Record<string, unknown>): void {
   for (const key of Object.keys(merkle)) {
     if (MERKLE_ROOT.test(key) || HEADER_KEY.test(key)) continue;

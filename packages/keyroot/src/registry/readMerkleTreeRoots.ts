@@ -71,7 +71,6 @@ export async function readMerkleTreeRoots(
   return roots;
 }
 
-/** A range of user indexes, which does not include `end`. */
 interface UserRange {
   start: number;
   end: number;

@@ -97,7 +97,6 @@ const KEYS = [
   ...(["format", "chainId", "contract", "codeHash", "usersSlot", "proof"] as const),
   ...(["header", "accountProof", "storageProof"] as const),
 ];
-/** A trie node: 1 to 1024 bytes in lowercase hex. */
 const NODE = /^0x(?:[0-9a-f]{2}){1,1024}$/;
 
 /**

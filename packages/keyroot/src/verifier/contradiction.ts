@@ -37,9 +37,11 @@ export function contradicts(
 }
 
 /**
- * Returns the strength of evidence (docs/threat-model.md). 0 is the unproven answer of a single endpoint. 1 is the
- * unproven answer of a quorum. 2 is a statement of several auditors about the root, or a storage proof at a block that
- * a single endpoint cannot choose.
+ * Returns the strength of evidence (docs/threat-model.md):
+ * - 0: the unproven answer of a single endpoint;
+ * - 1: the unproven answer of a quorum;
+ * - 2: a statement of several auditors about the root, or a storage proof at a block that a single endpoint cannot
+ *   choose.
  */
 export function strengthOf({ anchor, storageProof, uniqueness, agreeing = 1, auditors = [] }: Evidence): number {
   // A quorum of 1 or a single auditor is no stronger than one endpoint.

@@ -29,7 +29,6 @@ export interface Verifier {
   watch: (options: WatchKeysOptions) => Promise<Watch>;
 }
 
-/** The names of the options that each call has. */
 const KEY_OPTIONS: readonly string[] = ["expectedPublicKey", "knownSince", "signal"];
 const OPTIONS = VERIFY_OPTIONS.filter((name) => !KEY_OPTIONS.includes(name));
 const LIST_OPTIONS = ["cache", "recheckMs", "signal"];

@@ -72,7 +72,6 @@ export async function makeBundle(userID: UserID, options: MakeBundleOptions): Pr
     const reading = await readRootAtBlock(query, policy, sources, Date.now);
     const root = verifyRoot(query, reading.answers, reading.evidence);
     const file = parseMerkleFile(await sources.fetchFile(root), root);
-    // These answers are already verified.
     const header = answers.get(anchor === "endpoint" ? "eth_getBlockByNumber" : "eth_getBlockByHash");
     const bundle: Bundle = {
       format: "keyroot-bundle-v1",

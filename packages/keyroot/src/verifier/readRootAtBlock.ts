@@ -86,7 +86,6 @@ export async function readRootAtBlock(
   return { answers, evidence, agreed, callContract: agreeOnCall, statement: found.statement };
 }
 
-/** Returns the source of the block hash that a policy specifies. */
 function sourceOf(anchor: EvidencePolicy["anchor"], endpoints: Endpoints): BlockSource {
   if (endpoints instanceof Quorum) return findQuorumBlock(endpoints);
   if (typeof anchor === "object" && "pinned" in anchor) return findPinnedBlock(anchor.pinned);
@@ -94,7 +93,6 @@ function sourceOf(anchor: EvidencePolicy["anchor"], endpoints: Endpoints): Block
   return anchor === "light-client" ? findLightClientBlock : findEndpointBlock;
 }
 
-/** The endpoints that are asked about the block: a quorum or a single endpoint. */
 type Endpoints = Pick<Quorum, "agree" | "first">;
 
 /** Uses a single endpoint. Its errors are thrown immediately. */

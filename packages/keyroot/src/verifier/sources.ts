@@ -10,7 +10,6 @@ import { type Endpoint, parseEndpoints, type VerifyOptions } from "./options.ts"
 /** The endpoints and the file host of a verification, with its limits. */
 export interface VerifierSources {
   endpoints: readonly Endpoint[];
-  /** The functions that call the endpoints, one per endpoint. */
   calls: readonly RpcCall[];
   /** The options of requests to other hosts, such as the timeout. */
   http: Omit<FetchOptions, "maxBytes">;
@@ -36,11 +35,9 @@ const REQUEST_SHARE = 0.95;
  */
 const QUORUM_ROUNDS = 3;
 
-/** The settings for calls to endpoints. */
 interface CallSettings extends Pick<VerifyOptions, "signal"> {
   /** Maximum number of RPC calls per request. Default: 1. */
   batchSize?: number;
-  /** Wraps the function that calls each endpoint. */
   wrap?: (call: RpcCall) => RpcCall;
 }
 

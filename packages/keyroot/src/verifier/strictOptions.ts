@@ -4,8 +4,8 @@ type Source = "quorum" | "pinned" | "lightClient" | "auditors" | "beacon";
 type BlockChoice = "block" | "pinned" | "auditors" | "beacon";
 
 /**
- * Rejects contradictory options at compile time: unknown names, several endpoints without a quorum, a quorum above the
- * number of endpoints, or two sources of a block. Values that are known only at run time are checked at run time.
+ * Rejects contradictory options at compile time: unknown names, several endpoints without a quorum, a quorum that is
+ * too large, or two sources of a block. Values that are known only at run time are checked at run time.
  */
 export type StrictOptions<Options, All> = Record<Exclude<keyof Options, keyof All>, never> &
   AtMostOne<Given<Options, Source>> &

@@ -24,8 +24,8 @@ import type { VerifiedKey } from "./verifyPublicKey.ts";
 /** The options for verifying a contact list. */
 export interface ContactListOptions extends Pick<VerifyOptions, "signal"> {
   /**
-   * The store for verified keys. A root that was read at a finalized block is not requested again while this call
-   * accepts its evidence and its endpoints (docs/threat-model.md, "The cache").
+   * The store for verified keys. A later call does not request a root again if the root was read at a finalized block
+   * and the call accepts its evidence and endpoints (docs/threat-model.md, "The cache").
    */
   cache?: Store | undefined;
   /** The time in ms after which the unproven answer of a single endpoint in `cache` is read again. Default: 1 hour. */
@@ -81,7 +81,6 @@ export async function verifyContacts(
     return { contradicts: { root: cached.root, evidence: cached.evidence, final: cached.final } };
   };
 
-  /** Verifies a key without the whole file, if the policy allows this. */
   const proveKey = async (
     query: KeyQuery,
     sources: VerifierSources,

@@ -7,7 +7,6 @@ import type { ContactListOptions, ContactOutcome } from "./verifyContacts.ts";
 /** The options of `verifyMany`: the options of `verifyPublicKey`, which apply to all contacts, and the cache. */
 export type VerifyManyOptions = Omit<VerifyOptions, "expectedPublicKey" | "knownSince"> & ContactListOptions;
 
-/** The options that each contact has instead of the whole list. */
 const CONTACT = ["expectedPublicKey", "knownSince"];
 const OPTIONS = [...VERIFY_OPTIONS.filter((name) => !CONTACT.includes(name)), "cache", "recheckMs"];
 

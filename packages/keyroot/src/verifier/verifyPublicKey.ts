@@ -86,7 +86,7 @@ export async function verifyKey(
     return verified;
   } catch (error) {
     if (error instanceof VerificationError) {
-      // If this code cannot be loaded, the advice remains `warn`.
+      // If the import fails, the advice remains `warn`.
       const loaded = await import("./advice.ts").catch(() => undefined);
       loaded?.advise(error, config, knownSince);
     }

@@ -12,7 +12,7 @@ export const ALARM_CODES = [
   "FILE_UNAVAILABLE",
 ] as const;
 
-/** One of `ALARM_CODES`. */
+/** The code of an alarm, one of `ALARM_CODES`. */
 export type AlarmCode = (typeof ALARM_CODES)[number];
 
 /** A problem with a user's key, or with data about this key from the chain or the file host. */

@@ -15,7 +15,6 @@ import { applyAnswer, applyFile, applyOutage, isDue, type WatchedUserState } fro
 /** A user to check, with the stored state. The check changes this state. */
 export type UserToCheck = readonly [userID: UserID, user: WatchedUserState];
 
-/** The options of a round. */
 interface CheckOptions {
   /** The current time in ms since 1970. */
   time: number;

@@ -98,13 +98,11 @@ const MAX_BACKOFF_MS = 300_000;
 const CONTACTS_PER_ROUND = 20;
 /** Maximum number of users in the state. */
 const MAX_USERS = 5000;
-/** Maximum number of errors about malformed contacts in a status. */
 const MAX_ERRORS = 100;
 
 /** The state of a watch, which is stored as JSON. */
 interface WatchState {
   users: Record<UserID, WatchedUserState>;
-  /** The number of the current round. */
   round: number;
   /** The time of the next round, in ms since 1970. */
   nextAt: number;
@@ -338,7 +336,6 @@ function parseState(stored: unknown): WatchState {
     const json = text.startsWith("{") ? text : text.slice(64);
     if (json !== text && sha256Hex(json) !== text.slice(0, 64)) throw new Error("The state is damaged.");
     const state = JSON.parse(json) as WatchState;
-    // Throws an error if `users` is missing.
     Object.keys(state.users);
     return { ...state, round: (Number.isSafeInteger(state.round) ? state.round : 0) + 1 };
   } catch {

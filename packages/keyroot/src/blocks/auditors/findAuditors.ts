@@ -9,7 +9,6 @@ import { type AuditorPolicy, type StatementPlace, verifySignatures } from "./ver
 /** The auditors that the verifier trusts now, and the folders with their statements. */
 export interface Auditors {
   policy: AuditorPolicy;
-  /** The URLs of the folders. */
   folders: readonly string[];
   /** The number of the list that contains these auditors. The original auditors have the number 0. */
   sequence: number;
@@ -21,7 +20,6 @@ export interface ListPlace {
   store: Store;
 }
 
-/** The parameters of a search for newer lists of auditors. */
 interface ListSearch {
   http: StatementLimits;
   /** The current time in ms since 1970. */
@@ -49,7 +47,6 @@ export async function findAuditors(
   return findAuditors(next, { place, store }, search);
 }
 
-/** The auditors of a newer list, with the file of the list. */
 interface Successors extends Auditors {
   file: string;
 }

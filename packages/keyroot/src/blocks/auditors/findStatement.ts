@@ -16,7 +16,6 @@ import {
  * The parameters of a search for a statement: the folders to read, the registry's contract, and the trusted auditors.
  */
 export interface StatementQuery {
-  /** The URLs of the folders. */
   folders: readonly string[];
   place: StatementPlace;
   policy: AuditorPolicy;
@@ -90,7 +89,6 @@ class KnownStatements {
     this.limits = limits;
   }
 
-  /** Returns the statements about a block. */
   ofBlock(number: number): KnownStatement[] {
     return [...this.byText.values()].filter(({ statement }) => statement.block.number === number);
   }

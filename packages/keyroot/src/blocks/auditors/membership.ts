@@ -15,8 +15,10 @@ import { type AuditorOptions, type StatementPlace, verifyStatement } from "./ver
 
 /**
  * A short proof of a user's published key. It needs a statement of auditors, but neither the chain nor the whole
- * Merkle-tree file. It proves three facts: the root is a leaf of the statement's tree, all users in the root's file
- * have this root, and the root's tree contains the user's record.
+ * Merkle-tree file. It proves three facts:
+ * - The root is a leaf of the statement's tree.
+ * - All users in the root's file have this root.
+ * - The root's tree contains the user's record.
  */
 export interface Membership {
   format: typeof FORMAT;

@@ -26,7 +26,6 @@ export interface KeyProverOptions extends Pick<StatementQuery, "place"> {
 
 /** The auditors that the verifier trusts now, and the folders with their statements. */
 export interface StatementSearch extends Pick<StatementQuery, "policy" | "folders"> {
-  /** Finds the newest statement. */
   findNewest: () => Promise<CountedStatement>;
 }
 
@@ -169,7 +168,6 @@ export class KeyProver {
   }
 }
 
-/** The folders with statements, and the requests that this verification shares. */
 interface ProofSources {
   folders: readonly string[];
   request: Requests;

@@ -45,7 +45,6 @@ export interface LightClientState {
   next: Committee | undefined;
 }
 
-/** The signature domain `DOMAIN_SYNC_COMMITTEE`. */
 const DOMAIN = Uint8Array.of(7, 0, 0, 0);
 /** Returns the slot at a time. @param ms the time in ms since 1970 */
 export function slotAt({ genesisTime, secondsPerSlot }: BeaconNetwork, ms: number): number {
@@ -62,7 +61,6 @@ export function periodOf({ slotsPerEpoch, epochsPerPeriod }: BeaconNetwork, slot
   return Math.floor(slot / slotsPerEpoch / epochsPerPeriod);
 }
 
-/** The properties of the fork that a slot belongs to. */
 interface ForkOfSlot extends Fork {
   name: string;
   /** The fork version: 0x and 8 hex digits. */

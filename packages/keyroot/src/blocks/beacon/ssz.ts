@@ -56,7 +56,6 @@ function chunksOf(bytes: Uint8Array): Uint8Array[] {
   return split(padded, CHUNK_BYTES);
 }
 
-/** Splits bytes into parts of equal size. */
 function split(bytes: Uint8Array, size: number): Uint8Array[] {
   const parts: Uint8Array[] = [];
   for (let start = 0; start < bytes.length; start += size) parts.push(bytes.subarray(start, start + size));

@@ -66,7 +66,6 @@ const RUN_ENDING_STATUSES = new Set([401, 429, 502, 503, 504]);
  */
 const RUN_ENDING_CODES = new Set<string>(["PARTNER_SUSPENDED", "USER_LIMIT_REACHED", "OPERATION_UNKNOWN"]);
 
-/** Checks whether an error would also affect all later users. */
 function endsRun(error: KeyrootError): boolean {
   if (!(error instanceof ServiceError)) return !(error instanceof ArgumentError);
   const { status, code } = error;
