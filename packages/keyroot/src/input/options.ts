@@ -36,6 +36,7 @@ export function checkText(what: string, value: unknown, expected = "a text", for
   throw invalidArgument(what, expected, value);
 }
 
+/** Checks that a value is a whole number from `min` to `max`. */
 export function checkInteger(what: string, value: unknown, min: number, max = Number.MAX_SAFE_INTEGER): number {
   if (Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= max) return value as number;
   const range = max === Number.MAX_SAFE_INTEGER ? `${min} or more` : `${min} to ${max}`;

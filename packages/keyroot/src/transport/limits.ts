@@ -10,6 +10,7 @@ export interface Limits {
   timeoutMs: number;
 }
 
+/** The default limits of a verification. */
 export const DEFAULT_LIMITS: Limits = { fileBytes: 2 ** 24, rpcBytes: 2 ** 20, timeoutMs: 30_000 };
 
 /**

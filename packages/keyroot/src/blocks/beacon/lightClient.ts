@@ -45,6 +45,7 @@ export interface LightClientState {
   next: Committee | undefined;
 }
 
+/** `DOMAIN_SYNC_COMMITTEE` of the consensus specifications. */
 const DOMAIN = Uint8Array.of(7, 0, 0, 0);
 /** Returns the slot at a time. @param ms the time in ms since 1970 */
 export function slotAt({ genesisTime, secondsPerSlot }: BeaconNetwork, ms: number): number {
