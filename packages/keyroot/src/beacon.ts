@@ -30,7 +30,7 @@ export async function makeBlockProof(options: BlockProofOptions): Promise<Proven
 /**
  * Verifies the proof of a block offline. The proof may come from any source.
  * @param source the bytes as received, or the value that they parse to
- * @throws VerificationError BUNDLE_SHAPE, FILE_TOO_LARGE, FILE_NOT_UTF8, and as `parseJson`, step "file";
+ * @throws VerificationError BUNDLE_SHAPE, FILE_TOO_LARGE, FILE_NOT_UTF8, and the errors of `parseJson`, step "file";
  * CHAIN_ID_MISMATCH, step "root"; CHECKPOINT_TOO_OLD, LIGHT_CLIENT_INVALID, step "anchor"
  * @throws ArgumentError ARGUMENT_INVALID
  * @example

@@ -7,7 +7,7 @@ import type { Evidence } from "./evidence.ts";
 
 /** The library's error codes, grouped by subject. `@keyroot/operator` and `@keyroot/service` have additional codes. */
 export const ERROR_CODES = [
-  // User ids, public keys and records
+  // Errors about user ids, public keys and records.
   "USER_ID_INVALID",
   "IDENTIFIER_INVALID",
   "SECRET_TOO_SHORT",
@@ -20,18 +20,18 @@ export const ERROR_CODES = [
   "KEY_ID_INVALID",
   "KEY_ID_MISMATCH",
   "RECORD_INVALID",
-  // JSON
+  // Errors about JSON.
   "JSON_INVALID",
   "JSON_TOO_DEEP",
   "JSON_TOO_MANY_VALUES",
   "JSON_DUPLICATE_KEY",
   "JSON_FORBIDDEN_TOKEN",
-  // Merkle trees
+  // Errors about Merkle trees.
   "TREE_EMPTY",
   "TREE_TOO_LARGE",
   "HASH_INVALID",
   "HASH_NOT_LOWERCASE",
-  // Merkle files
+  // Errors about Merkle files.
   "FILE_TOO_LARGE",
   "FILE_NOT_UTF8",
   "FILE_SHAPE",
@@ -43,14 +43,14 @@ export const ERROR_CODES = [
   "LOOKUP_MISMATCH",
   "TREE_MISMATCH",
   "ROOT_MISMATCH",
-  // Proofs and bundles
+  // Errors about proofs and bundles.
   "PROOF_SHAPE",
   "BUNDLE_SHAPE",
   "USER_MISMATCH",
-  // Safety codes
+  // Errors about safety codes.
   "SAFETY_CODE_INVALID",
   "SAFETY_CODE_MISMATCH",
-  // The chain and the evidence for an answer
+  // Errors about the chain and the evidence for an answer.
   "UNANCHORED",
   "HEADER_INVALID",
   "HEADER_MISMATCH",
@@ -79,7 +79,7 @@ export const ERROR_CODES = [
   "EQUIVOCATION",
   "USER_NOT_IN_FILE",
   "KEY_MISMATCH",
-  // Requests that the partner service rejects
+  // Errors about requests that the partner service rejects.
   "CONTENT_TYPE",
   "FIELD_MISSING",
   "FIELD_UNKNOWN",
@@ -126,7 +126,7 @@ export const ERROR_CODES = [
   "METHOD_NOT_ALLOWED",
   "DEFECT",
   "UNAVAILABLE",
-  // Arguments, the platform and the network
+  // Errors about arguments, the platform and the network.
   "ARGUMENT_INVALID",
   "BROWSER_REFUSED",
   "BUILTIN_REPLACED",

@@ -3,7 +3,7 @@ import type { BlockSource } from "./blockSource.ts";
 
 /**
  * Finds the current block of a single endpoint.
- * @throws VerificationError HEADER_INVALID, HEADER_MISMATCH, step "anchor"; TransportError as the call
+ * @throws VerificationError HEADER_INVALID, HEADER_MISMATCH, step "anchor"; TransportError as the RPC call
  */
 export const findEndpointBlock: BlockSource = async ({ calls: [call], tag }) => {
   if (call === undefined) throw new RangeError("There is no endpoint to call.");

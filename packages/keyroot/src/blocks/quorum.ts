@@ -79,14 +79,14 @@ export class Quorum {
     return this.calls.length;
   }
 
-  /** Returns the answer on which enough endpoints agree, once per endpoint. @throws as `notReached` */
+  /** Returns the answer on which enough endpoints agree, once per endpoint. @throws the errors of `notReached` */
   async agree<T>(request: (call: RpcCall) => Promise<T>, keyOf: (answer: T) => string): Promise<Votes<T>> {
     const votes = await this.findAgreement(request, keyOf);
     if (votes === undefined) throw this.notReached();
     return votes;
   }
 
-  /** Returns the first answer of any endpoint. @throws as `notReached` */
+  /** Returns the first answer of any endpoint. @throws the errors of `notReached` */
   async first<T>(request: (call: RpcCall) => Promise<T>): Promise<Votes<T>> {
     const votes = await this.poll(request, (votes) => asVotes(votes));
     if (votes === undefined) throw this.notReached();

@@ -2,8 +2,8 @@ import { _SHA256 } from "@noble/hashes/sha2.js";
 import { encodeUtf8 } from "../engine/utf8.ts";
 
 /**
- * Returns a module of Node, or is undefined in browsers. Node's functions are several times faster than plain
- * JavaScript.
+ * Node's function for loading its built-in modules. It is undefined in browsers. Node's functions are several times
+ * faster than plain JavaScript.
  */
 const builtin = (globalThis as { process?: Partial<NodeJS.Process> }).process?.getBuiltinModule;
 const nodeBuffer = builtin?.("node:buffer")?.Buffer;

@@ -4,7 +4,7 @@ import { TransportError } from "../errors.ts";
 /**
  * Waits for a promise or for the abort of a signal. The work behind the promise continues, because other callers may
  * wait for it.
- * @throws TransportError ABORTED; and as the promise
+ * @throws TransportError ABORTED; and the errors of the promise
  */
 export async function rejectOnAbort<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return promise;

@@ -36,7 +36,7 @@ export class AccessToken {
   /**
    * Returns a valid access token.
    * @param signal ends only the wait of this caller. The exchange continues for other callers.
-   * @throws TransportError SERVICE_ANSWER_INVALID, ABORTED; and as the exchange
+   * @throws TransportError SERVICE_ANSWER_INVALID, ABORTED; and the errors of the exchange
    */
   async get(signal?: AbortSignal): Promise<string> {
     if (this.#current !== undefined && this.#now() < this.#current.replaceAt) return this.#current.jwt;
@@ -49,7 +49,7 @@ export class AccessToken {
     return rejectOnAbort(this.#exchanging, signal);
   }
 
-  /** Returns a different access token after the service refused one. @throws as `get` */
+  /** Returns a different access token after the service refused one. @throws the errors of `get` */
   async replace(refused: string, signal?: AbortSignal): Promise<string> {
     if (this.#current?.jwt === refused) this.#current = undefined;
     return this.get(signal);

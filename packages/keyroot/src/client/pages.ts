@@ -21,7 +21,7 @@ export interface ListPage<Item> {
 }
 
 /**
- * Makes a check for the pages of a list.
+ * Makes a function that checks the pages of a list.
  * @param field the field of the response that contains the items
  * @param next checks the value that requests the next page
  */
@@ -46,7 +46,7 @@ interface PagedList<Item> {
 
 /**
  * Iterates over the items of a list. Requests the next page only when the caller needs its first item.
- * @throws ArgumentError ARGUMENT_INVALID; TransportError SERVICE_ANSWER_INVALID; and as `OperationCall`
+ * @throws ArgumentError ARGUMENT_INVALID; TransportError SERVICE_ANSWER_INVALID; and the errors of `OperationCall`
  */
 export async function* iteratePages<Item>(
   { send }: OperationClient,

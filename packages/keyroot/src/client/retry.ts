@@ -24,7 +24,7 @@ export interface SendRetryOptions {
 /**
  * Runs `send`, and repeats it after a transient failure: UNREACHABLE, TIMEOUT, or the HTTP statuses 429, 502, 503 and
  * 504. Use it only for requests that may arrive twice without harm.
- * @throws TransportError ABORTED; and as the last attempt
+ * @throws TransportError ABORTED; and the errors of the last attempt
  */
 export async function sendWithRetry<T>(send: () => Promise<T>, { retries, signal }: SendRetryOptions): Promise<T> {
   for (let retriesBefore = 0; ; retriesBefore++) {

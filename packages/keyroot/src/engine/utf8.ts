@@ -4,7 +4,7 @@
  */
 const LONE_SURROGATES = /[\ud800-\udfff]/gu;
 
-/** Checks whether UTF-8 can encode a text, because it contains no surrogate without a partner. */
+/** Checks that a text contains no surrogate without a partner, because UTF-8 cannot encode one. */
 export function isWellFormed(text: string): boolean {
   return text.search(LONE_SURROGATES) === -1;
 }

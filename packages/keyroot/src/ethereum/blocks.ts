@@ -10,7 +10,7 @@ const SUBJECT = "The endpoint's header";
 /** A block in a JSON-RPC call: a tag such as "latest", a number as a quantity, or a hash (EIP-1898). */
 export type BlockParameter = string | { blockHash: string };
 
-/** Fetches the chain id (EIP-155). @throws TransportError RPC_ANSWER_INVALID, and as the call */
+/** Fetches the chain id (EIP-155). @throws TransportError RPC_ANSWER_INVALID, and the errors of the call */
 export async function fetchChainId(call: RpcCall): Promise<number> {
   return parseSafeQuantity(await call("eth_chainId", []));
 }
@@ -19,7 +19,7 @@ export async function fetchChainId(call: RpcCall): Promise<number> {
  * Fetches the hash of the chain's first block. It distinguishes test chains that have the same chain id. It is an
  * unproven claim of the endpoint.
  * @returns 0x and 64 lowercase hex digits
- * @throws TransportError RPC_ANSWER_INVALID, and as the call
+ * @throws TransportError RPC_ANSWER_INVALID, and the errors of the call
  */
 export async function fetchGenesisHash(call: RpcCall): Promise<string> {
   const block = await call("eth_getBlockByNumber", [toQuantity(0), false]);
@@ -29,8 +29,8 @@ export async function fetchGenesisHash(call: RpcCall): Promise<string> {
 /**
  * Fetches a block header by number or tag, and verifies that its hash is the hash that the endpoint reports.
  * @param tag a number, or "latest", "safe" or "finalized"
- * @throws VerificationError HEADER_INVALID, HEADER_MISMATCH, step "anchor"; TransportError RPC_ANSWER_INVALID, and as
- * the call
+ * @throws VerificationError HEADER_INVALID, HEADER_MISMATCH, step "anchor"; TransportError RPC_ANSWER_INVALID, and the
+ * errors of the call
  */
 export async function fetchBlock(call: RpcCall, tag: string | number): Promise<BlockHeader> {
   const answer = await call("eth_getBlockByNumber", [typeof tag === "number" ? toQuantity(tag) : tag, false]);
@@ -46,7 +46,7 @@ export async function fetchBlock(call: RpcCall, tag: string | number): Promise<B
 /**
  * Fetches a block header by hash, and verifies that the header has this hash.
  * @param hash 0x and 64 lowercase hex digits
- * @throws as `fetchBlock`
+ * @throws the errors of `fetchBlock`
  */
 export async function fetchBlockByHash(call: RpcCall, hash: string): Promise<BlockHeader> {
   const answer = await call("eth_getBlockByHash", [hash, false]);

@@ -8,7 +8,7 @@ import { invalidAnswer, isData } from "./rpcValues.ts";
  * Fetches a contract's code and computes its hash (EIP-1052). Returns `EMPTY_CODE_HASH` if the address has no code.
  * @param contract 0x and 40 hex digits
  * @returns 0x and 64 lowercase hex digits
- * @throws TransportError RPC_ANSWER_INVALID, and as the call
+ * @throws TransportError RPC_ANSWER_INVALID, and the errors of the call
  */
 export async function fetchCodeHash(call: RpcCall, contract: string, block: BlockParameter): Promise<string> {
   const code = await call("eth_getCode", [contract, block]);

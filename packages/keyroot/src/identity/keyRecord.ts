@@ -33,7 +33,7 @@ const SERIALIZED =
 /**
  * Makes the record of a user's public key.
  * @param publicKey 105 bytes
- * @throws ArgumentError USER_ID_INVALID, and as `checkPublicKey`
+ * @throws ArgumentError USER_ID_INVALID, and the errors of `checkPublicKey`
  * @example
  * const record = makeKeyRecord(randomUserID(), generateKeyPair().publicKey);
  */

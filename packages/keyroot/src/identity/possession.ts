@@ -129,7 +129,7 @@ export type ChallengeRequest = Omit<PossessionStatement, "ephemeralKey">;
  * pair. Does not return the ephemeral private key, because it computes the expected response immediately. Takes about 7
  * ms.
  * @returns the ephemeral key, 105 bytes, and the only valid response, 32 bytes
- * @throws ArgumentError as `checkNewPublicKey`, and as `possessionTranscript`
+ * @throws ArgumentError as `checkNewPublicKey` and `possessionTranscript`
  */
 export function makeChallenge(
   request: ChallengeRequest,

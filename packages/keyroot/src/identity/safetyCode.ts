@@ -54,8 +54,8 @@ const PAYLOAD = /^KEYROOT-SAFETY-1:([0-9A-F]{40}):([0-9A-F]{40}):([0-9A-F]{64}):
  * The digits follow the design of Signal's numeric fingerprints (libsignal, `fingerprint.rs`): SHA-512 is iterated
  * 5,200 times over user id and key. Each user has 30 digits. The smaller number comes first. docs/proof-formats.md
  * specifies the digits.
- * @throws ArgumentError USER_ID_INVALID, BASE64_INVALID, and as `checkPublicKey`; ARGUMENT_INVALID if both users are
- * the same
+ * @throws ArgumentError USER_ID_INVALID, BASE64_INVALID, and the errors of `checkPublicKey`; ARGUMENT_INVALID if both
+ * users are the same
  * @example
  * const { digits, payload } = makeSafetyCode({ userID, publicKey }, { userID: contactID, publicKey: verifiedKey });
  * console.log(digits.match(/\d{5}/g).join(" "));

@@ -14,7 +14,7 @@ export interface DocumentLimits {
  * Parses an untrusted JSON document in UTF-8. Returns `source` unchanged if it is not bytes, because the caller has
  * already parsed it.
  * @param subject the name of the document, for error messages
- * @throws VerificationError FILE_TOO_LARGE, FILE_NOT_UTF8, and as `parseJson`, step "file"; ArgumentError
+ * @throws VerificationError FILE_TOO_LARGE, FILE_NOT_UTF8, and the errors of `parseJson`, step "file"; ArgumentError
  * BUILTIN_REPLACED
  */
 export function parseDocument(subject: string, source: unknown, { maxBytes, maxDepth }: DocumentLimits): unknown {

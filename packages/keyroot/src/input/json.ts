@@ -36,7 +36,7 @@ const FACTOR = Math.floor(Math.random() * 2 ** 30) * 2 + 1;
  * Parses untrusted JSON. Allows only objects, arrays, strings and whole numbers. Rejects duplicate keys in an object,
  * because `JSON.parse` silently keeps only the last one. Two readers could then see different data in the same file.
  * @param maxDepth the maximum nesting depth of objects and arrays
- * @throws ArgumentError JSON_INVALID, JSON_DUPLICATE_KEY, and as `scanJson`
+ * @throws ArgumentError JSON_INVALID, JSON_DUPLICATE_KEY, and the errors of `scanJson`
  */
 export function parseJson(text: string, maxDepth: number): unknown {
   if (typeof text !== "string") {

@@ -21,8 +21,8 @@ export interface MerkleFile {
 /**
  * Makes a Merkle-tree file from records. The file contains the records sorted by `userID` in byte order.
  * @param records 1 to 1,000,000 records, one per user
- * @throws ArgumentError DUPLICATE_USER, DUPLICATE_VALUE, TREE_EMPTY, TREE_TOO_LARGE, ARGUMENT_INVALID, and as
- * `parseKeyRecord`
+ * @throws ArgumentError DUPLICATE_USER, DUPLICATE_VALUE, TREE_EMPTY, TREE_TOO_LARGE, ARGUMENT_INVALID, and the errors
+ * of `parseKeyRecord`
  * @example
  * const file = makeMerkleFile(records);
  * await writeFile(`${file.tree.root}.json`, serializeMerkleFile(file));

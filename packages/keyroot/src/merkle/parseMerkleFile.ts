@@ -34,7 +34,8 @@ const MAX_DEPTH = 3;
  * @param root the root from the contract or the file's name, 64 lowercase hex digits
  * @throws VerificationError, step "file": FILE_TOO_LARGE, FILE_NOT_UTF8, FILE_SHAPE, FILE_UNKNOWN_KEY,
  * HASH_NOT_LOWERCASE, FILE_HASH_ALGORITHM, VALUE_LOOKS_LIKE_NODE, DUPLICATE_VALUE, DUPLICATE_USER, LOOKUP_MISMATCH,
- * TREE_EMPTY, TREE_TOO_LARGE, and as `parseJson` and `parseKeyRecord`; step "tree": ROOT_MISMATCH, TREE_MISMATCH
+ * TREE_EMPTY, TREE_TOO_LARGE, and the errors of `parseJson` and `parseKeyRecord`; step "tree": ROOT_MISMATCH,
+ * TREE_MISMATCH
  * @throws ArgumentError HASH_INVALID, ARGUMENT_INVALID
  * @example
  * const { records, lookup } = parseMerkleFile(await readFile(`${root}.json`), root);

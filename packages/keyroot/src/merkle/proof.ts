@@ -86,8 +86,8 @@ export function makeMerkleProof(file: MerkleFile, userID: UserID): MerkleProof {
 /**
  * Parses an inclusion proof and its record, and checks their form. `verifyMerkleProof` verifies them.
  * @param source the bytes of the proof as they were served, or the parsed JSON
- * @throws VerificationError PROOF_SHAPE, FILE_TOO_LARGE, FILE_NOT_UTF8, and as `parseJson`, step "file";
- * VALUE_LOOKS_LIKE_NODE, and as `parseKeyRecord`, step "record"
+ * @throws VerificationError PROOF_SHAPE, FILE_TOO_LARGE, FILE_NOT_UTF8, and the errors of `parseJson`, step "file";
+ * VALUE_LOOKS_LIKE_NODE, and the errors of `parseKeyRecord`, step "record"
  * @example
  * const { proof, record } = parseMerkleProof(await readFile(`${userID}.json`));
  */
@@ -107,7 +107,7 @@ export function parseMerkleProof(source: unknown): { proof: MerkleProof; record:
  * Verifies an untrusted inclusion proof. It must contain a record of this user with a valid key, and the tree with this
  * root must include the record. A proof cannot show that the tree has no second record of the user.
  * @param source the bytes of the proof as they were served, or the parsed JSON
- * @throws VerificationError as `parseMerkleProof`; USER_MISMATCH, and as `checkKeyRecord`, step "record";
+ * @throws VerificationError as `parseMerkleProof`; USER_MISMATCH, and the errors of `checkKeyRecord`, step "record";
  * ROOT_MISMATCH, step "tree"; KEY_MISMATCH, step "key"
  * @throws ArgumentError HASH_INVALID, USER_ID_INVALID, ARGUMENT_INVALID
  * @example

@@ -15,7 +15,7 @@ export function decodeMerkleTreeRoot(answer: unknown): string | undefined {
 /**
  * Decodes the result of `getBlockNumber`.
  * @param highest the number of the block at which the contract was read. A root cannot be newer.
- * @throws as `decodeMerkleTreeRoot`
+ * @throws the errors of `decodeMerkleTreeRoot`
  */
 export function decodeBlockNumber(answer: unknown, highest = Infinity): number {
   const number = parseSafeQuantity(`0x${decodeWord(answer)}`);
@@ -23,12 +23,14 @@ export function decodeBlockNumber(answer: unknown, highest = Infinity): number {
   throw invalidAnswer(`a block number of at most ${highest}`, number);
 }
 
-/** Decodes the result of `userCount`, or the value of its storage slot. @throws as `decodeMerkleTreeRoot` */
+/** Decodes the result of `userCount`, or the value of its storage slot. @throws the errors of `decodeMerkleTreeRoot` */
 export function decodeUserCount(answer: unknown): number {
   return parseSafeQuantity(`0x${decodeWord(answer)}`);
 }
 
-/** Decodes the result of `owner`. @returns 0x and 40 lowercase hex digits @throws as `decodeMerkleTreeRoot` */
+/**
+ * Decodes the result of `owner`. @returns 0x and 40 lowercase hex digits @throws the errors of `decodeMerkleTreeRoot`
+ */
 export function decodeOwner(answer: unknown): string {
   const word = decodeWord(answer);
   if (!/^0{24}/.test(word)) throw invalidAnswer("an address of 20 bytes, padded to 32 bytes", answer);

@@ -35,8 +35,8 @@ const RANGE_ERRORS = new Set(["RPC_ERROR", "ANSWER_TOO_LARGE"]);
  * rejects a range because it has too many blocks or logs, the range is halved until the endpoint accepts it. Later
  * ranges are larger again.
  * @param onRead called after each response, with the last block whose events are known
- * @throws TransportError RPC_ANSWER_INVALID if a response does not match the request; and as the call, if the endpoint
- * rejects a range of a single block
+ * @throws TransportError RPC_ANSWER_INVALID if a response does not match the request; and the errors of the call, if
+ * the endpoint rejects a range of a single block
  */
 export async function fetchRootAddedLogs(
   call: RpcCall,

@@ -32,7 +32,7 @@ export interface ReadRootsOptions {
  * this code, which calls the registry for each user. If the node rejects a call as too large, the call is split.
  * @param contract the address of the registry, or of any contract with `getMerkleTreeRoot(bytes20)`
  * @returns the roots in the order of the users: 64 lowercase hex digits, or undefined for a user without a root
- * @throws TransportError RPC_ERROR, also if there is no such contract; RPC_ANSWER_INVALID, and as the call
+ * @throws TransportError RPC_ERROR, also if there is no such contract; RPC_ANSWER_INVALID, and the errors of the call
  * @throws ArgumentError USER_ID_INVALID
  */
 export async function readMerkleTreeRoots(

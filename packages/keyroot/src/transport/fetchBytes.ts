@@ -87,7 +87,7 @@ export function timeLeft({ timeoutMs, deadline = Infinity }: Pick<FetchOptions, 
  * Runs `work` until `timeoutMs` have passed or `signal` is aborted, even if the work ignores its signal. At the end,
  * always aborts the signal of the work, which closes everything that is still open.
  * @param subject the name of the host or task, for error messages
- * @throws TransportError TIMEOUT, ABORTED; and as the work
+ * @throws TransportError TIMEOUT, ABORTED; and the errors of the work
  */
 export async function withTimeout<T>(
   subject: string,

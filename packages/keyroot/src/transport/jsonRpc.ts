@@ -15,7 +15,7 @@ export interface Eip1193Provider {
 
 /**
  * Sends a JSON-RPC call, and returns the `result` of the response without checking it.
- * @throws TransportError RPC_ERROR, RPC_ANSWER_INVALID, and as `fetchBytes`
+ * @throws TransportError RPC_ERROR, RPC_ANSWER_INVALID, and the errors of `fetchBytes`
  */
 export type RpcCall = (method: string, params: readonly unknown[]) => Promise<unknown>;
 

@@ -51,10 +51,7 @@ export interface Bundle extends StorageProof {
   statement?: string | undefined;
 }
 
-/**
- * The user whose key to verify, and the contract that the caller trusts. A forged bundle would name a different
- * contract.
- */
+/** The user to verify, and the contract that the caller trusts. A forged bundle would name a different contract. */
 export type BundleQuery = { userID: UserID } & Pick<
   VerifyOptions,
   "chainId" | "contract" | "codeHash" | "usersSlot" | "expectedPublicKey"
@@ -102,8 +99,8 @@ const NODE = /^0x(?:[0-9a-f]{2}){1,1024}$/;
 /**
  * Checks only the form of a bundle, including its proof and record. `verifyBundle` verifies them.
  * @param source the bytes as received, or the value that they parse to
- * @throws VerificationError BUNDLE_SHAPE, FILE_TOO_LARGE, FILE_NOT_UTF8, and as `parseJson`, step "file"; as
- * `parseMerkleProof`
+ * @throws VerificationError BUNDLE_SHAPE, FILE_TOO_LARGE, FILE_NOT_UTF8, and the errors of `parseJson`, step "file";
+ * the errors of `parseMerkleProof`
  * @example
  * const { bundle, record } = parseBundle(await readFile("bundle.json"));
  * console.log(record.userID, bundle.chainId, bundle.contract); // not verified: `verifyBundle` does that
@@ -139,8 +136,8 @@ export function parseBundle(source: unknown): { bundle: Bundle; record: KeyRecor
  * @param source the bytes as received, or the value that they parse to
  * @throws VerificationError as `parseBundle`; UNANCHORED, HEADER_INVALID, HEADER_MISMATCH, step "anchor", and with
  * `auditors` as `verifyStatement` of `keyroot/auditors`; CHAIN_ID_MISMATCH, CONTRACT_MISMATCH, PROOF_INVALID,
- * NO_CONTRACT, CODE_HASH_MISMATCH, NOT_PUBLISHED, step "root"; as `verifyMerkleProof`
- * @throws ArgumentError SOURCE_NOT_IMPORTED, and as `verifyPublicKey`. In this case, nothing was verified.
+ * NO_CONTRACT, CODE_HASH_MISMATCH, NOT_PUBLISHED, step "root"; the errors of `verifyMerkleProof`
+ * @throws ArgumentError SOURCE_NOT_IMPORTED, and the errors of `verifyPublicKey`. In this case, nothing was verified.
  * @example
  * const bytes = new Uint8Array(await (await fetch("https://files.example/alice.bundle.json")).arrayBuffer());
  * const query = { userID, expectedPublicKey, chainId: 1, contract: "0x5FbDB2315678afecb367f032d93F642f64180aa3" };

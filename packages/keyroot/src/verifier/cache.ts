@@ -134,7 +134,7 @@ export async function meetsPolicy(
   return true;
 }
 
-/** Verifies everything about a cached key that requires no request. @throws as `verifyKeyRecord` */
+/** Verifies a cached key without sending a request. @throws the errors of `verifyKeyRecord` */
 export function verifyCachedKey(query: KeyQuery, { record, index, ...entry }: CachedKey): VerifiedKey {
   const { contract, chainId } = query;
   const { root, blockNumber, evidence } = entry;

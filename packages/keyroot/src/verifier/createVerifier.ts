@@ -16,7 +16,7 @@ export interface Verifier {
   /**
    * Verifies a user's public key. Returns only if this key is published and equals `expectedPublicKey`. Do not use a
    * key after an error.
-   * @throws as `verifyPublicKey`
+   * @throws the errors of `verifyPublicKey`
    */
   verify: (userID: UserID, options: KeyOptions) => Promise<VerifiedKey>;
   /** Verifies the keys of a contact list. @returns an outcome for each contact, as `verifyMany` does */
@@ -53,7 +53,7 @@ export function createVerifier<const Options extends VerifierOptions>(
     async verify(userID, options) {
       return verifyKey(config, userID, checkCall(options, KEY_OPTIONS));
     },
-    // Lists and watches are loaded only when they are needed. This keeps apps small that verify single keys.
+    // Lists and watches are loaded only when they are needed. Apps that verify only single keys therefore stay small.
     async verifyMany(contacts, options = {}) {
       const copies = copyContacts(contacts);
       const { verifyContacts } = await import("./verifyContacts.ts");

@@ -32,8 +32,8 @@ export interface RootReading {
  * sources. They check the header with the block's hash, the block's age, and the contract's answer at this block, with
  * a storage proof if the policy requires it.
  * @param sources the endpoints (more than one only for a quorum), and the options of other requests
- * @throws VerificationError HEADER_INVALID, HEADER_MISMATCH, STALE_BLOCK, FUTURE_BLOCK, step "anchor", and as the
- * source; PROOF_INVALID, CHAIN_ID_MISMATCH, step "root"
+ * @throws VerificationError HEADER_INVALID, HEADER_MISMATCH, STALE_BLOCK, FUTURE_BLOCK, step "anchor", and the errors
+ * of the source; PROOF_INVALID, CHAIN_ID_MISMATCH, step "root"
  * @throws TransportError as the endpoints; QUORUM_NOT_REACHED if too few of them respond and no response is false
  */
 export async function readRootAtBlock(

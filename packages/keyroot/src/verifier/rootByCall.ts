@@ -17,7 +17,7 @@ export interface RootAnswers {
 /**
  * Reads a user's root with `eth_call` (docs/specification.md, "Step 1"). Also reads the contract's code if the query
  * contains its hash.
- * @throws TransportError RPC_ANSWER_INVALID, and as the call
+ * @throws TransportError RPC_ANSWER_INVALID, and the errors of the call
  */
 export async function readRootByCall(
   { userID, contract, codeHash: expected }: RootQuery,
@@ -39,7 +39,7 @@ export async function readRootByCall(
  * Calls a contract at a block (EIP-1898).
  * @param data the calldata: 0x and hex
  * @returns the result in lower case, so that equal results are equal texts
- * @throws TransportError RPC_ANSWER_INVALID, and as the call
+ * @throws TransportError RPC_ANSWER_INVALID, and the errors of the call
  */
 export async function callContract(
   call: RpcCall,

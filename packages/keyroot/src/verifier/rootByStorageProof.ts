@@ -9,7 +9,7 @@ import type { RootAnswers } from "./rootByCall.ts";
 /**
  * Reads a user's root from the contract's storage, with a proof (EIP-1186) against the state root of the block.
  * @param usersSlot the storage slot of the contract's mapping from users to roots
- * @throws VerificationError PROOF_INVALID, step "root"; TransportError as the call
+ * @throws VerificationError PROOF_INVALID, step "root"; TransportError as the RPC call
  */
 export async function readRootByStorageProof(
   { userID, contract }: RootQuery,
@@ -29,7 +29,7 @@ export async function readRootByStorageProof(
  * another slot.
  * @param root the value of the slot: 0x and 64 hex digits
  * @param callForRoot calls `getMerkleTreeRoot` at the same block
- * @throws VerificationError PROOF_INVALID, step "root"; and as the call
+ * @throws VerificationError PROOF_INVALID, step "root"; and the errors of the call
  */
 export async function confirmEmptySlot(
   { userID }: RootQuery,

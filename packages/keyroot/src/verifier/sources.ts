@@ -13,7 +13,7 @@ export interface VerifierSources {
   calls: readonly RpcCall[];
   /** The options of requests to other hosts, such as the timeout. */
   http: Omit<FetchOptions, "maxBytes">;
-  /** Fetches the Merkle-tree file of a root. @throws as `fetchMerkleFile` */
+  /** Fetches the Merkle-tree file of a root. @throws the errors of `fetchMerkleFile` */
   fetchFile: (root: string) => Promise<Uint8Array>;
 }
 
@@ -25,13 +25,13 @@ export interface SourceConfig extends Pick<VerifyOptions, "quorum"> {
 }
 
 /**
- * The part of `limits.timeoutMs` after which requests end. The remaining time is for checking the responses. The
+ * The fraction of `limits.timeoutMs` after which requests end. The remaining time is for checking the responses. The
  * timeout error then names the host that did not respond.
  */
 const REQUEST_SHARE = 0.95;
 /**
- * The number of request rounds to a quorum, besides the search for its block. They read the latest blocks, the answers
- * and the root's block.
+ * The number of rounds of requests to a quorum, in addition to the search for its block. These rounds read the latest
+ * blocks, the answers and the root's block.
  */
 const QUORUM_ROUNDS = 3;
 
@@ -59,8 +59,8 @@ export function parseSources(
 /**
  * Runs a verification with its sources. Ends it after `limits.timeoutMs`, and aborts all requests that are still open
  * at the end.
- * @throws TransportError TIMEOUT, ABORTED; ArgumentError ARGUMENT_INVALID for the signal and the contract; and as
- * `work`
+ * @throws TransportError TIMEOUT, ABORTED; ArgumentError ARGUMENT_INVALID for the signal and the contract; and the
+ * errors of `work`
  */
 export async function withSources<T>(
   { endpoints, quorum, contract, network }: SourceConfig,

@@ -48,7 +48,7 @@ export function verifyAnswers(
   return root;
 }
 
-/** Checks that an endpoint is on the expected chain. @throws as `verifyRoot` */
+/** Checks that an endpoint is on the expected chain. @throws the errors of `verifyRoot` */
 export function verifyChainId(expected: Pick<RootQuery, "chainId">, answers: Pick<RootAnswers, "chainId">): void {
   const chainId = parseSafeQuantity(answers.chainId);
   if (chainId === expected.chainId) return;

@@ -182,7 +182,7 @@ async function fetchAndParse(sources: VerifierSources, root: string): Promise<Me
   return parseMerkleFile(await sources.fetchFile(root), root);
 }
 
-/** @throws as `verifyRecord`; and as the call */
+/** @throws the errors of `verifyRecord`; and the errors of the call */
 async function verifyInFile(
   { query, root, evidence, callContract }: FoundRoot,
   file: MerkleFile,

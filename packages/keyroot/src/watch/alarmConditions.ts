@@ -3,7 +3,7 @@ import type { UserID } from "../identity/userID.ts";
 import type { Condition, Published } from "./alarm.ts";
 import { publishedOf, type WatchedUserState } from "./watchedUser.ts";
 
-/** Maximum number of a user's earlier root changes that are remembered as reported. */
+/** Maximum number of reported root changes that are remembered for each user. */
 const MAX_CHANGES = 20;
 
 /** Returns the conditions of a user that raise alarms. */

@@ -10,7 +10,8 @@ import { MAX_STATEMENT_BYTES } from "./statement.ts";
 export type StatementLimits = Omit<FetchOptions, "maxBytes">;
 
 /**
- * The part of a verification's time limit for one round of requests. It leaves enough time if a host does not respond.
+ * The fraction of a verification's time limit for one round of requests. If a host does not respond, enough time
+ * remains for the other requests.
  */
 const ROUND_SHARE = 0.2;
 
@@ -22,19 +23,19 @@ export function limitsOfRound(http: StatementLimits): StatementLimits {
 /**
  * Fetches a statement from a folder of statements.
  * @param name the file name without `.txt`: `latest` or a block number
- * @throws TransportError FILE_HOST_ERROR, and as `fetchBytes`
+ * @throws TransportError FILE_HOST_ERROR, and the errors of `fetchBytes`
  */
 export function fetchStatement(folder: string, name: string, limits: StatementLimits): Promise<Uint8Array> {
   return fetchText(folder, name, { ...limits, maxBytes: MAX_STATEMENT_BYTES });
 }
 
-/** Fetches the list of all roots from a folder of statements. @throws as `fetchStatement` */
+/** Fetches the list of all roots from a folder of statements. @throws the errors of `fetchStatement` */
 export function fetchRoots(folder: string, limits: StatementLimits): Promise<Uint8Array> {
   return fetchText(folder, "roots", { ...limits, maxBytes: MAX_ROOTS_BYTES });
 }
 
 /**
- * Fetches a list of auditors from a folder of statements. @param sequence the number of the list @throws as
+ * Fetches a list of auditors from a folder of statements. @param sequence the number of the list @throws the errors of
  * `fetchStatement`
  */
 export function fetchAuditorList(folder: string, sequence: number, limits: StatementLimits): Promise<Uint8Array> {
@@ -42,7 +43,8 @@ export function fetchAuditorList(folder: string, sequence: number, limits: State
 }
 
 /**
- * Fetches a text file from a folder of statements. @param name the file name without `.txt` @throws as `fetchStatement`
+ * Fetches a text file from a folder of statements. @param name the file name without `.txt` @throws the errors of
+ * `fetchStatement`
  */
 export async function fetchText(folder: string, name: string, options: FetchOptions): Promise<Uint8Array> {
   const url = addPath(folder, `${name}.txt`);

@@ -57,7 +57,7 @@ const shape = /* @__PURE__ */ new ShapeChecker(
  * the root's file
  * @throws VerificationError STATEMENT_TREE_MISMATCH if the statement's tree does not contain the root, or if the root's
  * file has superseded records. In both cases, the user's key can be verified only with the whole file and a storage
- * proof. USER_NOT_IN_FILE, and as `parseSignedStatement`; ArgumentError ARGUMENT_INVALID
+ * proof. USER_NOT_IN_FILE, and the errors of `parseSignedStatement`; ArgumentError ARGUMENT_INVALID
  */
 export function makeMembership(statement: Uint8Array, roots: Uint8Array, file: MerkleFile, userID: UserID): Membership {
   checkMerkleFile(file);
@@ -77,8 +77,8 @@ export function makeMembership(statement: Uint8Array, roots: Uint8Array, file: M
  * so the file contains no superseded record of the user.
  * @param source the bytes as received, or the value that they parse to
  * @param now the current time in ms since 1970
- * @throws VerificationError PROOF_SHAPE, FILE_TOO_LARGE, STATEMENT_TREE_MISMATCH, and as `verifyStatement` and
- * `verifyMerkleProof`; ArgumentError as these
+ * @throws VerificationError PROOF_SHAPE, FILE_TOO_LARGE, STATEMENT_TREE_MISMATCH, and the errors of `verifyStatement`
+ * and `verifyMerkleProof`; ArgumentError as these
  * @example
  * const { publicKey } = verifyMembership(bytes, { userID, chainId: 1, contract, expectedPublicKey }, { keys, threshold: 2 });
  */

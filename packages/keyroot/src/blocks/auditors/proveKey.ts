@@ -39,11 +39,11 @@ interface KnownTree {
 }
 
 /**
- * The part of a verification's time limit for all proofs. If a host does not respond, enough time remains to read the
- * whole file.
+ * The fraction of a verification's time limit for all proofs. If a host does not respond, enough time remains to read
+ * the whole file.
  */
 const SHARE = 0.4;
-/** The part of a verification's time limit for one request. */
+/** The fraction of a verification's time limit for one request. */
 const REQUEST_SHARE = 0.1;
 
 /**
@@ -66,7 +66,7 @@ export class KeyProver {
    * Proves that a user has the expected key.
    * @returns undefined if there is no valid proof, for any reason. In this case, only the whole file shows the user's
    * key.
-   * @throws TransportError ABORTED; and as the caller's store
+   * @throws TransportError ABORTED; and the errors of the caller's store
    */
   async prove(
     { userID, expectedPublicKey, contract }: Parameters<KeyProof>[0],
@@ -74,7 +74,7 @@ export class KeyProver {
     now: () => number,
     { policy, folders, findNewest }: StatementSearch,
   ): Promise<AuditedKey | undefined> {
-    // If the expected key is unknown, so is the record to prove.
+    // Without the expected key, the record to prove is unknown.
     if (call === undefined || typeof expectedPublicKey === "symbol") return undefined;
     const timeoutMs = (share: number) => Math.max(1, Math.floor(http.timeoutMs * share));
     const limits = { ...http, timeoutMs: timeoutMs(REQUEST_SHARE) };

@@ -40,7 +40,7 @@ export interface ProvenBlock {
   evidence: BeaconEvidence;
 }
 
-/** Makes a proof of the newest finalized block. @throws as `follow` */
+/** Makes a proof of the newest finalized block. @throws the errors of `follow` */
 export async function makeBlockProof(
   config: BeaconConfig,
   http: HttpOptions,
@@ -60,7 +60,7 @@ export async function makeBlockProof(
   return { proof, ...provenBy(await follow(following, http), checkpoint, callersMaxAgeMs) };
 }
 
-/** Verifies a proof of a block. @throws as `verifyBlockProof` of `keyroot/beacon` */
+/** Verifies a proof of a block. @throws the errors of `verifyBlockProof` of `keyroot/beacon` */
 export function verifyBlockProof(
   source: unknown,
   config: Omit<BeaconConfig, "urls" | "store">,

@@ -53,7 +53,7 @@ const LATE_MS = 3_600_000;
  * even if this function throws an error. The next attempt continues from that state. An endpoint that returns false
  * data, or none, only costs time.
  * @throws VerificationError CHECKPOINT_TOO_OLD, LIGHT_CLIENT_INVALID, step "anchor"
- * @throws TransportError FORK_UNKNOWN, BEACON_ERROR, BEACON_ANSWER_INVALID, and as `fetchBytes`
+ * @throws TransportError FORK_UNKNOWN, BEACON_ERROR, BEACON_ANSWER_INVALID, and the errors of `fetchBytes`
  */
 export async function follow(following: Following, http: HttpOptions): Promise<LightClientState> {
   const { urls, network, now } = following;

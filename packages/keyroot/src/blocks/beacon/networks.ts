@@ -46,7 +46,7 @@ export const TEST_NETWORK: BeaconNetwork = {
 
 /** The networks that the library includes. */
 export const BEACON_NETWORKS = {
-  // github.com/ethereum/consensus-specs, configs/mainnet.yaml; github.com/eth-clients/mainnet, metadata
+  // Sources: github.com/ethereum/consensus-specs, configs/mainnet.yaml; github.com/eth-clients/mainnet, metadata
   mainnet: {
     ...ETHEREUM,
     chainId: 1,
@@ -61,7 +61,7 @@ export const BEACON_NETWORKS = {
       fulu: ["0x06000000", 411_392],
     },
   },
-  // github.com/eth-clients/sepolia, metadata/config.yaml and README.md
+  // Source: github.com/eth-clients/sepolia, metadata/config.yaml and README.md
   sepolia: {
     ...ETHEREUM,
     chainId: 11_155_111,
@@ -76,7 +76,7 @@ export const BEACON_NETWORKS = {
       fulu: ["0x90000075", 272_640],
     },
   },
-  // github.com/eth-clients/hoodi, metadata/config.yaml and README.md
+  // Source: github.com/eth-clients/hoodi, metadata/config.yaml and README.md
   hoodi: {
     ...ETHEREUM,
     chainId: 560_048,
@@ -91,7 +91,7 @@ export const BEACON_NETWORKS = {
       fulu: ["0x70000910", 50_688],
     },
   },
-  // github.com/gnosischain/configs, mainnet/config.yaml
+  // Source: github.com/gnosischain/configs, mainnet/config.yaml
   gnosis: {
     chainId: 100,
     genesisTime: 1_638_993_340,

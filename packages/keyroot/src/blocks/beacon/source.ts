@@ -16,12 +16,12 @@ type Found = ReturnType<BlockSource>;
 
 /** The block that each verification uses for all its users and requests. */
 const found = new WeakMap<readonly RpcCall[], Found>();
-/** The last search that used each store. */
+/** The most recent search for a block that used each store. */
 const running = new WeakMap<Store, Found>();
 
 /**
  * Finds the newest finalized block that Ethereum's light-client protocol proves from a checkpoint.
- * @throws as `follow`; VerificationError LIGHT_CLIENT_INVALID
+ * @throws the errors of `follow`; VerificationError LIGHT_CLIENT_INVALID
  */
 export function findBeaconBlock(config: BeaconConfig, request: Parameters<BlockSource>[0]): Found {
   const block = found.get(request.calls) ?? findBlock(config, request);

@@ -21,7 +21,8 @@ import type { CheckedPossession, ExternalKey, PossessionAnswer } from "./possess
  * Computes the response to the service's challenge. Uses the service, chain and contract from the app's options. Those
  * in the challenge must be equal.
  * @returns undefined if the user has already registered this key
- * @throws TransportError SERVICE_ANSWER_INVALID, CHALLENGE_MISMATCH; ArgumentError ARGUMENT_INVALID; and as `prove`
+ * @throws TransportError SERVICE_ANSWER_INVALID, CHALLENGE_MISMATCH; ArgumentError ARGUMENT_INVALID; and the errors of
+ * `prove`
  */
 export async function answerChallenge(
   challenge: AnswerOf<"/v1/authdUser/publicKey/challenge">,

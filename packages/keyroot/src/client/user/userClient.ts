@@ -136,7 +136,7 @@ export class UserClient {
    * @param userID 32 characters of zBase32
    * @param verifier the result of `createVerifier` of `keyroot`
    * @returns the result of `verifier.verify`
-   * @throws ArgumentError USER_ID_INVALID; and as `verifier.verify`, such as VerificationError KEY_MISMATCH
+   * @throws ArgumentError USER_ID_INVALID; and the errors of `verifier.verify`, such as VerificationError KEY_MISMATCH
    */
   async publicKeyOf<Verified>(
     userID: UserID,
