@@ -7,7 +7,7 @@ import { keccak256 } from "./keccak.ts";
 
 /** The fields of a block header in order, with their JSON-RPC names and sizes in bytes. Each fork appends fields. */
 const FIELDS = [
-  // Yellow Paper, section 4.4
+  // In every fork: Yellow Paper, section 4.4
   ["parentHash", 32],
   ["sha3Uncles", 32],
   ["miner", 20],
@@ -23,17 +23,17 @@ const FIELDS = [
   ["extraData", "data"],
   ["mixHash", 32],
   ["nonce", 8],
-  // London: EIP-1559
+  // Since the fork London: EIP-1559
   ["baseFeePerGas", "quantity"],
-  // Shanghai: EIP-4895
+  // Since the fork Shanghai: EIP-4895
   ["withdrawalsRoot", 32],
-  // Cancun: EIP-4844, EIP-4788
+  // Since the fork Cancun: EIP-4844, EIP-4788
   ["blobGasUsed", "quantity"],
   ["excessBlobGas", "quantity"],
   ["parentBeaconBlockRoot", 32],
-  // Prague: EIP-7685
+  // Since the fork Prague: EIP-7685
   ["requestsHash", 32],
-  // Amsterdam: EIP-7928, EIP-7843
+  // Since the fork Amsterdam: EIP-7928, EIP-7843
   ["blockAccessListHash", 32],
   ["slotNumber", "quantity"],
 ] as const;

@@ -3,6 +3,7 @@ import { decode, encode } from "@ethereumjs/rlp";
 
 restoreArrayFrom();
 
-// These are assignments because bundlers would skip this file if it only re-exported. The file has a side effect.
+// The functions are assigned to new names, because bundlers would skip a file that only re-exports. This file has a
+// side effect, which must not be skipped.
 export const decodeRlp = decode;
 export const encodeRlp = encode;

@@ -8,7 +8,7 @@ export function indexByUser(records: readonly KeyRecord[], values: readonly stri
   const index = new Map<UserID, number>();
   for (const { userID } of records) {
     const first = index.get(userID);
-    // This is six times as fast as `entries` before engines optimize it.
+    // `index.size` is six times as fast as `entries` before engines optimize the loop.
     const i = index.size;
     if (first !== undefined) {
       // If the last value is paired with itself, repeating it does not change the root (CVE-2012-2459).

@@ -16,8 +16,8 @@ export interface CachedKey extends CachedAnswer {
   blockNumber: number;
   record: KeyRecord;
   /**
-   * The endpoints that agreed on the block, and the endpoints that agreed on the answer. They are named as in
-   * `sourceOf`.
+   * The endpoints that agreed on the block, and the endpoints that agreed on the answer. They have the names that
+   * `sourceOf` returns.
    */
   sources: readonly (readonly string[])[];
   /** The time at which the key was stored, in ms since 1970. */
@@ -103,7 +103,7 @@ export async function forgetKey(cache: Store, query: KeyQuery, policy: EvidenceP
  * Checks whether a cached key can be used without a new request. Its root must be final, and the options of this call
  * must accept its evidence. For a quorum, enough endpoints of this call must have agreed. The unproven answer of a
  * single endpoint expires, so that the same endpoint can correct it later.
- * @param current the endpoints of this call, named as in `sourceOf`
+ * @param current the endpoints of this call, with the names that `sourceOf` returns
  * @param recheckMs the time in ms after which the unproven answer of a single endpoint expires
  */
 export async function meetsPolicy(

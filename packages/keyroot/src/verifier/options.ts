@@ -175,7 +175,7 @@ export function parseRegistryReference(
   const { chainId, contract, codeHash } = checkNames("The options", checked, names);
   checkHash("The option codeHash", codeHash);
   return {
-    // This line repeats `checkChainId`. It makes the code smaller, which every app loads.
+    // Repeats the check of `checkChainId`, because importing it would enlarge the code that every app loads.
     chainId: checkInteger("The option chainId", typeof chainId === "bigint" ? Number(chainId) : chainId, 1),
     contract: checkText("The option contract", contract, "an address, 0x and 40 hex digits", ADDRESS),
     codeHash,

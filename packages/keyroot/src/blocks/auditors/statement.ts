@@ -18,7 +18,7 @@ export interface Statement {
   userCount: number;
   /** The tree of all roots, in the order in which they appear on the chain (RFC 6962). */
   tree: {
-    /** The number of roots. */
+    /** The number of roots in the tree. */
     size: number;
     /** The hash of the tree, 64 lowercase hex digits. */
     hash: string;
