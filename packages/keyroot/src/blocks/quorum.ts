@@ -79,7 +79,9 @@ export class Quorum {
     return this.calls.length;
   }
 
-  /** Returns the answer on which enough endpoints agree, once per endpoint. @throws the errors of `notReached` */
+  /**
+   * Returns the answer on which enough endpoints agree, as one vote per endpoint. @throws the errors of `notReached`
+   */
   async agree<T>(request: (call: RpcCall) => Promise<T>, keyOf: (answer: T) => string): Promise<Votes<T>> {
     const votes = await this.findAgreement(request, keyOf);
     if (votes === undefined) throw this.notReached();
@@ -94,8 +96,8 @@ export class Quorum {
   }
 
   /**
-   * Returns the answer on which enough endpoints agree, once per endpoint. Waits until no other answer can have as many
-   * votes.
+   * Returns the answer on which enough endpoints agree, as one vote per endpoint. Waits until no other answer can have
+   * as many votes.
    * @returns undefined if too few endpoints agree
    */
   findAgreement<T>(

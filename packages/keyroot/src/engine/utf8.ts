@@ -25,9 +25,9 @@ export function decodeUtf8(bytes: Uint8Array): string {
   try {
     decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   } catch {
-    // The platform has no decoder, or does not support these options.
+    // `TextDecoder` is missing, or does not support these options.
   }
-  // Some platforms ignore these options.
+  // Some platforms ignore the options `fatal` and `ignoreBOM`.
   return decoder?.fatal && decoder.ignoreBOM ? decoder.decode(bytes) : portableDecodeUtf8(bytes);
 }
 

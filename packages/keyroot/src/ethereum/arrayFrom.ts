@@ -16,7 +16,7 @@ if (isReplaced) {
   Object.defineProperty(Array, "from", { ...found, value });
 }
 
-/** Restores the `Array.from` that was found. */
+/** Restores `Array.from` as it was before this file was loaded. */
 export function restoreArrayFrom(): void {
   if (isReplaced) Object.defineProperty(Array, "from", found);
 }

@@ -12,7 +12,7 @@ export function describeValue(value: unknown): string {
 /** Matches characters that are invisible or control a terminal: control, format and line separator characters. */
 let unprintable = /[^ -~]/gu;
 try {
-  // If this were a literal, engines that do not support these categories would reject the whole file.
+  // Engines that do not support these categories would reject the whole file if the expression were a literal.
   unprintable = new RegExp("[\\p{C}\\p{Zl}\\p{Zp}]", "gu");
 } catch {
   // On such engines, all characters outside ASCII are escaped.
