@@ -53,7 +53,7 @@ export interface ErasedUser {
   user_id: UserID;
   /** Milliseconds since 1970-01-01, UTC. */
   erased: number;
-  /** `remains` if the user's public key is on the chain or about to be: it cannot be deleted. */
+  /** `remains` if the public key cannot be deleted, because it is on the chain or is being published. */
   key: "deleted" | "remains";
 }
 
@@ -65,7 +65,7 @@ export interface ConflictingKey {
   key_id: string;
   /** When the key was offered or withdrawn. */
   at: number;
-  /** Whether the key was registered and withdrawn. Otherwise it was refused. */
+  /** true: the key was registered and withdrawn. false: the key was refused. */
   withdrawn: boolean;
 }
 
@@ -75,10 +75,10 @@ export interface UserRecord extends ShadowUser, KeyProgress {
   public_key?: string | undefined;
   /** The first 16 bytes of SHA-256 over the public key, in base64. */
   key_id?: string | undefined;
-  /** Whether the user proved to hold the private key when the key was registered. */
+  /** Whether the user proved possession of the private key at registration. */
   possession?: "proven" | "unproven" | undefined;
   state: "unregistered" | "pending" | "submitted" | "published";
-  /** Other keys that were offered for this user, until the partner decides. At most 10. */
+  /** At most 10 other keys that were offered for this user and that the partner has not decided about. */
   conflicting_keys: ConflictingKey[];
 }
 
@@ -90,7 +90,7 @@ export interface UserPublicKey extends KeyProgress {
   public_key: string;
   /** The first 16 bytes of SHA-256 over the public key, in base64. */
   key_id: string;
-  /** Whether the user proved to hold the private key when the key was registered. */
+  /** Whether the user proved possession of the private key at registration. */
   possession: "proven" | "unproven";
   state: "pending" | "submitted" | "published";
 }
@@ -114,12 +114,12 @@ export interface KeyOfUser extends KeyProgress {
   public_key?: string | undefined;
   /** The first 16 bytes of SHA-256 over the public key, in base64. */
   key_id?: string | undefined;
-  /** Whether the user proved to hold the private key when the key was registered. */
+  /** Whether the user proved possession of the private key at registration. */
   possession?: "proven" | "unproven" | undefined;
   state: "unregistered" | "pending" | "submitted" | "published";
-  /** Other keys that were offered for this user, until the partner decides. At most 10. */
+  /** At most 10 other keys that were offered for this user and that the partner has not decided about. */
   conflicting_keys: ConflictingKey[];
-  /** The history of the user's keys, the newest event first. At most 100. */
+  /** The history of the user's keys: at most 100 events, newest first. */
   events: KeyEvent[];
 }
 
@@ -133,7 +133,7 @@ export interface RefreshToken {
   created: number;
   /** When the token was revoked; null while it is active. */
   revoked: number | null;
-  /** The beginning of the hour in which the token was last used, some seconds late; null before its first use. */
+  /** The start of the hour in which the token was last used, with a delay of some seconds. Null before the first use. */
   last_used: number | null;
 }
 
@@ -146,7 +146,7 @@ export interface ServerToken {
   created: number;
   /** When the token was revoked; null while it is active. */
   revoked: number | null;
-  /** The beginning of the hour in which the token was last used, some seconds late; null before its first use. */
+  /** The start of the hour in which the token was last used, with a delay of some seconds. Null before the first use. */
   last_used: number | null;
 }
 
@@ -191,7 +191,7 @@ export interface WebhookEndpoint {
   /** The id of a webhook endpoint. */
   endpoint_id: string;
   url: string;
-  /** The types of events that the endpoint receives; an empty list for all types. */
+  /** The event types that the endpoint receives. An empty list means all types. */
   types: string[];
   /** Milliseconds since 1970-01-01, UTC. */
   created: number;
@@ -211,7 +211,7 @@ export interface RotatedSecret {
   endpoint_id: string;
   /** The secret that verifies deliveries: whsec_ and 32 bytes in base64. It is shown only once. */
   secret: string;
-  /** Until then, deliveries are also signed with the earlier secrets. */
+  /** The time until which the earlier secrets also sign deliveries. */
   previous_until: number | null;
 }
 
@@ -234,7 +234,7 @@ export interface WebhookDelivery {
   /** The id of an event: the same in every delivery of the event. */
   event_id: string;
   type: string;
-  /** `failed` deliveries are not sent again, unless they are redelivered. */
+  /** `failed` deliveries are sent again only on request. */
   state: "pending" | "delivered" | "failed";
   /** The number of attempts so far. */
   attempts: number;
@@ -272,7 +272,7 @@ export interface AuditEntry {
   biz_id: string | null;
   /** The user that was changed; null if there is none. */
   user_id: string | null;
-  /** Further ids and values of the change. It contains no secret. */
+  /** Additional ids and values of the change, without secrets. */
   data: Record<string, string | number | boolean | null>;
   /** The id of the request, which the service's log contains; null if there is none. */
   request_id: string | null;

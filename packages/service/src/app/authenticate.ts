@@ -81,7 +81,7 @@ function checkAccess({ callers, role = "reader" }: Policy, { person, passkeys }:
   if (passkeys === 0)
     throw new ServiceError(403, "PASSKEY_REQUIRED", "Add a passkey first. Until then, nothing else is permitted.");
   if (!callers.includes(person.bizID === null ? "operatorStaff" : "partnerStaff")) {
-    const message = `This is for people of ${person.bizID === null ? "a partner" : "the operator"}.`;
+    const message = `Only people of ${person.bizID === null ? "a partner" : "the operator"} may do this.`;
     throw new ServiceError(403, "ROLE_REFUSED", message);
   }
   if (role === "administrator" && person.role !== "administrator")

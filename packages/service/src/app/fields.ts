@@ -58,7 +58,12 @@ export const amount = z.int().nonnegative();
 export const count = (items: string) => amount.meta({ description: `The number of ${items}.` });
 /** Decimal digits, because JSON numbers are not exact. */
 export const wei = z.string().meta({ description: "An amount in wei, in decimal digits." });
-export const limit = z.int().min(1).max(MAX_PAGE).default(100).meta({ description: "The size of the page." });
+export const limit = z
+  .int()
+  .min(1)
+  .max(MAX_PAGE)
+  .default(100)
+  .meta({ description: "Maximum number of items on the page." });
 export const cursor = z.string().regex(CURSOR_FORM);
 /** The values of a recorded change. Names are not limited, because a newer replica may store additional ones. */
 export const data = z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()]));

@@ -126,7 +126,7 @@ export function makeMonitoring({
 function observePending(register: Registry, countPending: (limit: number) => Promise<number>): void {
   new Gauge({
     name: "keyroot_webhook_pending_deliveries",
-    help: `Deliveries of events that are not delivered and not failed, up to ${MAX_PENDING} in each database.`,
+    help: `Pending deliveries of events, counting at most ${MAX_PENDING} in each database.`,
     registers: [register],
     async collect() {
       this.set(await countPending(MAX_PENDING));
@@ -188,7 +188,7 @@ function observeOwner(register: Registry, publisher: KeyPublisher): void {
   });
   new Gauge({
     name: "keyroot_gas_price_ether",
-    help: "Present price of a unit of gas in ether; NaN if the chain does not respond.",
+    help: "Current price per unit of gas in ether; NaN if the chain does not respond.",
     registers: [register],
     async collect() {
       this.set(etherOf((await read())?.fee));

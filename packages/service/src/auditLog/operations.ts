@@ -19,19 +19,19 @@ import { type AuditEntry, auditCursorSchema, type AuditFilter } from "./readAudi
 import { ACTIONS, ACTOR_KINDS } from "./recordChange.ts";
 
 const filter = {
-  action: z.enum(ACTIONS).optional().meta({ description: "Only entries with this action." }),
-  actor_kind: z.enum(ACTOR_KINDS).optional().meta({ description: "Only changes by actors of this kind." }),
+  action: z.enum(ACTIONS).optional().meta({ description: "List only entries with this action." }),
+  actor_kind: z.enum(ACTOR_KINDS).optional().meta({ description: "List only changes by actors of this kind." }),
   actor_id: z
     .string()
     .regex(/^[A-Za-z0-9-]{1,64}$/)
     .optional()
-    .meta({ description: "Only changes by the server token, user (`user_id`) or person with this id." }),
-  user_id: userID.optional().meta({ description: "Only entries about this user: 32 characters of zBase32." }),
-  user_id_hex: userIDHex.optional().meta({ description: "Only entries about this user: 40 hex digits." }),
-  since: timestamp.optional().meta({ description: "Only entries of this time or later." }),
-  until: timestamp.optional().meta({ description: "Only entries before this time." }),
+    .meta({ description: "List only changes by the server token, user (`user_id`) or person with this id." }),
+  user_id: userID.optional().meta({ description: "List only entries about this user: 32 characters of zBase32." }),
+  user_id_hex: userIDHex.optional().meta({ description: "List only entries about this user: 40 hex digits." }),
+  since: timestamp.optional().meta({ description: "List only entries at or after this time." }),
+  until: timestamp.optional().meta({ description: "List only entries before this time." }),
   limit,
-  after: cursor.optional().meta({ description: "The `next` of the page before. Default: the first page." }),
+  after: cursor.optional().meta({ description: "The `next` of the previous page. Default: the first page." }),
 };
 const filterSchema = strict(filter);
 const entry = strict({
@@ -46,7 +46,7 @@ const entry = strict({
   }),
   biz_id: nullableText("The partner of the change"),
   user_id: nullableText("The user that was changed"),
-  data: data.meta({ description: "Further ids and values of the change. It contains no secret." }),
+  data: data.meta({ description: "Additional ids and values of the change, without secrets." }),
   request_id: nullableText("The id of the request, which the service's log contains"),
   address: nullableText("The IP address of the caller"),
 });
@@ -58,9 +58,9 @@ export const auditOperations = [
   defineOperation({
     path: "/v1/authdBizSrv/audit/list",
     callers: ["partner", "partnerStaff"],
-    summary: "List the partner's part of the audit log in pages, the newest entries first",
+    summary: "List the partner's audit log entries in pages, newest first",
     description:
-      "Changes of the partner and its users, with author, time and request. A page may have fewer entries than `limit`, although `next` is not null. Names and addresses of the operator's staff are left out.",
+      "Changes to the partner and its users, with author, time and request. A page may have fewer entries than `limit`, although `next` is not null. Names and addresses of the operator's staff are omitted.",
     body: filterSchema,
     answer: entries,
     async handle(body, { context, principal: { bizID } }) {
@@ -74,7 +74,7 @@ export const auditOperations = [
   defineOperation({
     path: "/v1/admin/audit/list",
     callers: ["operator", "operatorStaff"],
-    summary: "List the audit log in pages, the newest entries first",
+    summary: "List the audit log in pages, newest entries first",
     description:
       "Changes with author, time and request. A page may have fewer entries than `limit`, although `next` is not null.",
     body: strict({ biz_id: bizID.optional(), ...filter }),

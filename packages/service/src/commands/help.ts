@@ -10,7 +10,7 @@ import {
   text,
 } from "@keyroot/operator/definition";
 
-const serviceUrl = text("url", "URL of the partner service. KEYROOT_ADMIN_TOKEN must be its admin token", {
+const serviceUrl = text("url", "URL of the partner service. Set KEYROOT_ADMIN_TOKEN to its admin token", {
   variable: "KEYROOT_SERVICE_URL",
 });
 const bizID = text("id", "Id of the partner, printed by create-partner and list-partners");
@@ -19,14 +19,14 @@ const OF_PARTNER = ["bizID", "serviceUrl"];
 
 export const DEFINITIONS = {
   serve: {
-    summary: "Run the partner service, which environment variables configure, until Ctrl-C",
+    summary: "Run the partner service until Ctrl-C. Environment variables configure it",
     options: {
-      every: integer("seconds", "Seconds between two publishing rounds. 0 turns them off", {
+      every: integer("seconds", "Seconds between two publishing rounds. 0 disables scheduled publishing", {
         min: 0,
         max: MAX_TIMER_SECONDS,
         default: 0,
       }),
-      atLeast: integer("n", "Publish only when at least this many keys are due", { min: 1, default: 1 }),
+      atLeast: integer("n", "Publish only if at least this many keys are due", { min: 1, default: 1 }),
       json,
     },
   },
@@ -34,7 +34,7 @@ export const DEFINITIONS = {
   migrate: { summary: "Create or update the tables in the partner service's databases", options: { json } },
 
   reconcile: {
-    summary: "Add published keys that are missing from the databases, after restoring a backup",
+    summary: "After restoring a backup, add published keys that are missing from the databases",
     options: { json },
   },
 
@@ -46,7 +46,7 @@ export const DEFINITIONS = {
   "make-signing-key": {
     summary: "Make a signing key for access tokens",
     needs: () => ["out"],
-    options: { out: text("file", "File of signing keys. The new key is added at the end of an existing file"), json },
+    options: { out: text("file", "File of signing keys. If the file exists, the new key is added at its end"), json },
   },
 
   "create-partner": {
@@ -71,8 +71,8 @@ export const DEFINITIONS = {
     needs: ({ operator }) => ["name", ...(operator === true ? [] : ["bizID"]), "serviceUrl"],
     options: {
       bizID: text("id", "Id of the partner, printed by create-partner"),
-      operator: flag("Invite to the operator's console instead, which manages all partners"),
-      name: text("text", "Name of the person. Repeat the name if the person lost all passkeys"),
+      operator: flag("Invite the person to the operator's console, which manages all partners"),
+      name: text("text", "Name of the person. Use the same name again if the person lost all passkeys"),
       role: text("role", "Rights of the person. A reader cannot change anything", {
         choices: ["administrator", "reader"],
         default: "administrator",
@@ -86,14 +86,16 @@ export const DEFINITIONS = {
     summary: "List partners with their users, keys and server tokens",
     needs: () => ["serviceUrl"],
     options: {
-      search: text("text", "Part of the name, or start of the partner's id", { defaultText: "all partners" }),
+      search: text("text", "List only partners whose name contains this text or whose id starts with it", {
+        defaultText: "all partners",
+      }),
       serviceUrl,
       json: flag("Print one JSON object per line for each partner"),
     },
   },
 
   "suspend-partner": {
-    summary: "Refuse all tokens of a partner and its users until resume-partner",
+    summary: "Suspend a partner: refuse all its tokens and its users' tokens until resume-partner",
     needs: () => OF_PARTNER,
     options: { bizID, serviceUrl, json },
   },
@@ -132,15 +134,15 @@ export const DEFINITIONS = {
     summary: "List the audit log, newest entries first",
     needs: () => ["serviceUrl"],
     options: {
-      bizID: text("id", "Only changes of this partner and its users"),
-      userID: text("user", "Only changes of this user: 32 characters of z-base-32, or 40 hex digits"),
-      action: text("action", "Only this action, such as serverToken.revoked"),
+      bizID: text("id", "Print only changes to this partner and its users"),
+      userID: text("user", "Print only changes to this user: 32 characters of z-base-32, or 40 hex digits"),
+      action: text("action", "Print only this action, such as serverToken.revoked"),
       actorKind: text("kind", "Print only changes that this kind of actor made", {
         choices: ["service", "operator", "person", "partner", "user"],
       }),
       actorID: text("id", "Print only changes that the server token, user or person with this id made"),
-      since: text("time", "Only entries of this time or later, such as 2027-01-31 or 2027-01-31T08:00:00Z"),
-      until: text("time", "Only entries before this time"),
+      since: text("time", "Print only entries at or after this time, such as 2027-01-31 or 2027-01-31T08:00:00Z"),
+      until: text("time", "Print only entries before this time"),
       serviceUrl,
       json: flag("Print one JSON object per line for each entry"),
     },

@@ -46,7 +46,7 @@ const bytes32 = (description: string) =>
 const challenge = bytes32("The challenge: 32 random bytes in base64.");
 const possession = z
   .enum(["proven", "unproven"])
-  .meta({ description: "Whether the user proved to hold the private key when the key was registered." });
+  .meta({ description: "Whether the user proved possession of the private key at registration." });
 const unregistered = z.literal("unregistered");
 const anyState = z.enum(["unregistered", ...keyState.options]);
 
@@ -58,10 +58,12 @@ const conflictingKeys = z
       at: timestamp.meta({ description: "When the key was offered or withdrawn." }),
       withdrawn: z
         .boolean()
-        .meta({ description: "Whether the key was registered and withdrawn. Otherwise it was refused." }),
+        .meta({ description: "true: the key was registered and withdrawn. false: the key was refused." }),
     }),
   )
-  .meta({ description: "Other keys that were offered for this user, until the partner decides. At most 10." });
+  .meta({
+    description: "At most 10 other keys that were offered for this user and that the partner has not decided about.",
+  });
 const keyEvents = z
   .array(
     strict({
@@ -73,7 +75,7 @@ const keyEvents = z
         .meta({ description: "For `registered`: whether an earlier key was withdrawn or discarded." }),
     }),
   )
-  .meta({ description: "The history of the user's keys, the newest event first. At most 100." });
+  .meta({ description: "The history of the user's keys: at most 100 events, newest first." });
 const key = {
   public_key: publicKey,
   key_id: keyID,
@@ -111,13 +113,16 @@ export const keyOperations = [
         .meta({ description: "The service's public key for this challenge: 105 bytes in base64." }),
       expires: timestamp.optional(),
       service: z.string().optional().meta({
-        description: "The URL of the service. Compare it with your own configuration, and never use it in a response.",
+        description:
+          "The URL of the service. Compare it with your configuration, but compute the response with your own value.",
       }),
       chain_id: z.int().nullable().optional().meta({
-        description: "The chain where the service publishes keys; null if it publishes none. Only compare it.",
+        description:
+          "The chain on which the service publishes keys. Null if it does not publish. Use this value only for comparison.",
       }),
       contract: z.string().nullable().optional().meta({
-        description: "The contract where the service publishes keys; null if it publishes none. Only compare it.",
+        description:
+          "The contract in which the service publishes keys. Null if it does not publish. Use this value only for comparison.",
       }),
     }),
     errors: [404, 409],
@@ -161,7 +166,7 @@ export const keyOperations = [
     callers: ["user"],
     duringSuspension: true,
     summary: "Withdraw the user's public key while it is pending",
-    description: "The user then has no key, and can register another one. Repeating the request has no effect.",
+    description: "The user then has no key and can register a key again. Repeating the request has no effect.",
     body: strict({ key_id: keyID }),
     answer: strict({ user_id: userID, key_id: keyID, state: unregistered }),
     errors: [404, 409],
@@ -205,7 +210,7 @@ export const keyOperations = [
   defineOperation({
     path: "/v1/authdBizSrv/publicKeys/get",
     callers: ["partner", "partnerStaff"],
-    summary: "Get a user's public key with its state, other keys that were offered, and the history of the keys",
+    summary: "Get a user's public key with its state, the other keys that were offered, and the key history",
     body: strict(eitherUserID),
     answer: strict({ user_id: userID, ...keyOrNone, conflicting_keys: conflictingKeys, events: keyEvents }),
     errors: [404],
@@ -227,7 +232,7 @@ export const keyOperations = [
     duringSuspension: true,
     summary: "Discard a user's public key while it is pending",
     description:
-      "The user then has no key, and can register another one. This also decides about all other keys that were offered. Repeating the request has no effect.",
+      "The user then has no key and can register a key again. This also decides about all other keys that were offered. Repeating the request has no effect.",
     body: strict({ ...eitherUserID, key_id: keyID }),
     answer: strict({ user_id: userID, key_id: keyID, state: unregistered }),
     errors: [404, 409],
@@ -243,7 +248,7 @@ export const keyOperations = [
     callers: ["operator", "operatorStaff"],
     role: "administrator",
     verified: true,
-    summary: "Discard the pending public key of a partner's user, also while the partner is suspended",
+    summary: "Discard the pending public key of a partner's user, even while the partner is suspended",
     body: strict({ biz_id: bizID, ...eitherUserID, key_id: keyID }),
     answer: strict({ user_id: userID, key_id: keyID, state: unregistered }),
     errors: [404, 409],
@@ -292,7 +297,7 @@ function keyUnknown(message: string): never {
 function checkOutcome(outcome: DecisionOutcome): void {
   if (outcome === "unknown") keyUnknown("The user has no public key with this key_id.");
   if (outcome === "done") return;
-  const message = "The key is being published, or is on the chain: this is not possible any more.";
+  const message = "The key is being published, or is on the chain: this is no longer possible.";
   throw new ServiceError(409, "PUBLIC_KEY_SUBMITTED", message);
 }
 

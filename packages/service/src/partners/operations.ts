@@ -41,17 +41,19 @@ export const partnerOperations = [
       cost: wei.meta({ description: "The partner's share of the cost so far, in wei." }),
       unpriced: count("published users whose cost was not recorded"),
       failing_webhooks: z.array(z.uuid()).meta({
-        description: "The endpoints whose newest deliveries include one that failed.",
+        description: "Webhook endpoints with a failed delivery among their newest deliveries.",
       }),
       last_published: timestamp.nullable().meta({ description: "The last day (UTC) with a published key." }),
       chain: strict({
         chain_id: amount,
         contract: z.string(),
-        block: amount.nullable().meta({ description: "Null if the endpoint does not answer." }),
-        stores_answer: z.boolean().meta({ description: "Whether all stores of files answer." }),
+        block: amount.nullable().meta({ description: "Null if the chain's endpoint does not respond." }),
+        stores_answer: z.boolean().meta({ description: "Whether all file stores respond." }),
       })
         .nullable()
-        .meta({ description: "At most half a minute old. Null if the service does not publish." }),
+        .meta({
+          description: "The state of publishing, at most 30 seconds old. Null if the service does not publish.",
+        }),
     }),
     async handle(_body, { context, principal: { bizID } }) {
       const { partners, batches, recentPublishing, now } = context;
@@ -122,9 +124,9 @@ export const partnerOperations = [
     path: "/v1/admin/partners/suspend",
     callers: ["operator", "operatorStaff"],
     role: "administrator",
-    summary: "Refuse all tokens of a partner and of its users, until the partner is resumed",
+    summary: "Suspend a partner: refuse all tokens of the partner and its users until it is resumed",
     description:
-      "Takes effect at once on every replica. Published keys remain verifiable. Repeating the request has no effect.",
+      "The suspension takes effect immediately at every replica. Published keys remain verifiable. Repeating the request has no effect.",
     body: ofPartner,
     answer: partner,
     errors: [404],
@@ -140,8 +142,7 @@ export const partnerOperations = [
     callers: ["operator", "operatorStaff"],
     role: "administrator",
     summary: "End the suspension of a partner",
-    description:
-      "Its tokens are accepted again, except for those that were revoked. Repeating the request has no effect.",
+    description: "Its tokens are accepted again, except revoked tokens. Repeating the request has no effect.",
     body: ofPartner,
     answer: partner,
     errors: [404],
@@ -161,7 +162,9 @@ export const partnerOperations = [
       "A limit below the partner's number of users is accepted: the partner keeps its users, and cannot create more.",
     body: strict({
       biz_id: bizID,
-      user_limit: userLimit.optional().meta({ description: "The limit. Without it, any number of users is allowed." }),
+      user_limit: userLimit
+        .optional()
+        .meta({ description: "The maximum number of users. Without it, the number of users is not limited." }),
     }),
     answer: partner,
     errors: [404],

@@ -9,7 +9,7 @@ import { keyID, root, transaction } from "../keys/operations.ts";
 import { BATCH_CURSOR, type PendingKey } from "./batches.ts";
 import type { PublishRun } from "./publishRuns.ts";
 
-const errorCode = z.string().nullable().meta({ description: "The code of an error; null without one." });
+const errorCode = z.string().nullable().meta({ description: "The error code. Null without an error." });
 const publishedBatches = z.array(
   strict({
     root,
@@ -20,7 +20,7 @@ const publishedBatches = z.array(
 );
 const publishRun = strict({
   started: timestamp,
-  ended: timestamp.nullable().meta({ description: "Null while it runs." }),
+  ended: timestamp.nullable().meta({ description: "When the run ended. Null while it is in progress." }),
   batches: publishedBatches,
   error: errorCode,
 });
@@ -70,7 +70,7 @@ export const publishingOperations = [
           error: errorCode,
           state: strict({ block: amount, owner: z.string(), balance: wei, fee: wei })
             .nullable()
-            .meta({ description: "Null if the endpoint does not answer." }),
+            .meta({ description: "Null if the chain's endpoint does not respond." }),
         }),
         stores: z.array(strict({ region, location: z.string(), error: errorCode })),
         publishable: count("keys that the next batch publishes"),
@@ -128,7 +128,7 @@ export const publishingOperations = [
   defineOperation({
     path: "/v1/dashboard/publishing/listBatches",
     callers: ["partnerStaff"],
-    summary: "List the partner's parts of batches in pages, the newest first",
+    summary: "List the partner's parts of batches in pages, newest first",
     body: strict({ limit, after: z.string().regex(BATCH_CURSOR).optional() }),
     answer: page(
       "batches",

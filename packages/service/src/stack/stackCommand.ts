@@ -5,7 +5,7 @@ export const port = {
   kind: "integer",
   value: "port",
   description:
-    "Port of the chain; files, service and beacon endpoint get ports after it. A port in use is replaced by a free one; 0 is any",
+    "Port of the chain. Files, service and beacon endpoint get the ports after it. If a port is in use, a free port is used. 0 means any port",
   min: 0,
   max: 65_535,
   default: 8545,

@@ -26,14 +26,17 @@ const metadata = {
   revoked: timestamp.nullable().meta({ description: "When the token was revoked; null while it is active." }),
   last_used: timestamp.nullable().meta({
     description:
-      "The beginning of the hour in which the token was last used, some seconds late; null before its first use.",
+      "The start of the hour in which the token was last used, with a delay of some seconds. Null before the first use.",
   }),
 };
 /** The request fields that select a page of a list of tokens. */
 const tokenPage = {
   since: timestamp
     .optional()
-    .meta({ description: "Only tokens that were created at this time or later. Finds the id of a new token." }),
+    .meta({
+      description:
+        "List only tokens that were created at or after this time, for example to find the id of a new token.",
+    }),
   limit,
   after: tokenID.optional(),
 };

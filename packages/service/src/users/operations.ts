@@ -88,7 +88,9 @@ export const userOperations = [
         .array(strict({ ...eitherUserID, region, context: tokenContext.optional() }))
         .min(1)
         .max(MAX_LIST)
-        .meta({ description: "The users. Those with a `context` get a refresh token for this device or purpose." }),
+        .meta({
+          description: "The users to create. A user with a `context` gets a refresh token for this device or purpose.",
+        }),
     }),
     answer: strict({
       users: z
@@ -96,7 +98,7 @@ export const userOperations = [
           z.union([
             strict({ status: z.literal(201), ...userFields, token: userRefreshToken.optional() }),
             strict({
-              status: z.int().min(400).max(499).meta({ description: "The HTTP status that fits the error." }),
+              status: z.int().min(400).max(499).meta({ description: "The HTTP status of the error." }),
               code: z.string().meta({ description: "A stable identifier of the error." }),
               detail: z.string().meta({ description: "The problem and its remedy." }),
             }),
@@ -157,7 +159,7 @@ export const userOperations = [
     summary: "List the partner's users with the states of their keys in pages, ordered by id",
     description: "With a filter, a page may have fewer users than `limit`, although `next` is not null.",
     body: strict({
-      state: listedState.optional().meta({ description: "Only users whose key has this state." }),
+      state: listedState.optional().meta({ description: "List only users whose key has this state." }),
       region: region.optional(),
       limit,
       after: userID.optional(),
@@ -202,13 +204,13 @@ export const userOperations = [
     verified: true,
     summary: "Deactivate a user and delete its data permanently",
     description:
-      "The id cannot be used again. A public key that is on the chain, or about to be, cannot be deleted: its file and the chain show the user id and the key.",
+      "The id cannot be used again. A public key that is on the chain or is being published cannot be deleted: its file and the chain show the user id and the key.",
     body: strict(eitherUserID),
     answer: strict({
       user_id: userID,
       erased: timestamp,
       key: z.enum(["deleted", "remains"]).meta({
-        description: "`remains` if the user's public key is on the chain or about to be: it cannot be deleted.",
+        description: "`remains` if the public key cannot be deleted, because it is on the chain or is being published.",
       }),
     }),
     errors: [404],

@@ -111,7 +111,7 @@ export class EventStore {
 
 function cursorUnknown(): ServiceError {
   const message =
-    "The service does not have the events at this cursor any more: the cursor is too old, or a database was restored to an earlier state. Start again without `after`, and ignore the events whose ids you know.";
+    "The service no longer has the events at this cursor: the cursor is too old, or a database was restored to an earlier state. Start again without `after`, and ignore the events whose ids you know.";
   return new ServiceError(404, "CURSOR_UNKNOWN", message);
 }
 

@@ -22,7 +22,7 @@ const url = z.string().min(1).max(2048).meta({
 const types = z
   .array(z.enum(EVENT_TYPES))
   .max(EVENT_TYPES.length)
-  .meta({ description: "The types of events that the endpoint receives; an empty list for all types." });
+  .meta({ description: "The event types that the endpoint receives. An empty list means all types." });
 const secret = z.string().meta({
   description: "The secret that verifies deliveries: whsec_ and 32 bytes in base64. It is shown only once.",
 });
@@ -40,7 +40,7 @@ const error = z.string().nullable().meta({ description: "The reason for the last
 const delivery = strict({
   event_id: eventID,
   type: z.enum(EVENT_TYPES),
-  state: state.meta({ description: "`failed` deliveries are not sent again, unless they are redelivered." }),
+  state: state.meta({ description: "`failed` deliveries are sent again only on request." }),
   attempts: count("attempts so far"),
   created: timestamp,
   last_attempt: timestamp.nullable().meta({ description: "The end of the last attempt; null before the first one." }),
@@ -60,9 +60,9 @@ export const webhookOperations = [
   defineOperation({
     path: "/v1/authdBizSrv/events/list",
     callers: ["partner"],
-    summary: "List the events of the partner and its users after a cursor, the oldest first",
+    summary: "List the events of the partner and its users after a cursor, oldest first",
     description:
-      "Store `cursor` when you have processed the events, and send it as `after` in the next request. An empty list means that there is nothing new. An event has the same id and contents each time.",
+      "After you process the events, store `cursor` and send it as `after` in the next request. An empty list means that there are no new events. An event has the same id and contents each time.",
     body: strict({
       limit,
       after: cursor.optional().meta({
@@ -88,7 +88,7 @@ export const webhookOperations = [
     verified: true,
     idempotent: true,
     summary: "Add an endpoint that receives events",
-    description: "The endpoint receives the events from now on. At most 10 endpoints.",
+    description: "The endpoint receives events from now on. A partner may have at most 10 endpoints.",
     body: strict({ url, types: types.optional() }),
     answer: strict({ ...endpoint.shape, secret }),
     errors: [409],
@@ -121,7 +121,7 @@ export const webhookOperations = [
     role: "administrator",
     verified: true,
     summary: "Change the URL or the event types of a webhook endpoint",
-    description: "Also applies to waiting deliveries. Repeating the request has no effect.",
+    description: "The change also applies to waiting deliveries. Repeating the request has no effect.",
     body: strict({ endpoint_id: endpointID, url: url.optional(), types: types.optional() }),
     answer: endpoint,
     errors: [404],
@@ -178,14 +178,15 @@ export const webhookOperations = [
     verified: true,
     idempotent: true,
     summary: "Replace the secret of a webhook endpoint",
-    description: "Deliveries are signed with the new and the earlier secret for 24 hours, then with the new one only.",
+    description:
+      "For 24 hours, deliveries are signed with the new and the earlier secret. After that, only the new secret signs.",
     body: ofEndpoint,
     answer: strict({
       endpoint_id: endpointID,
       secret,
       previous_until: timestamp
         .nullable()
-        .meta({ description: "Until then, deliveries are also signed with the earlier secrets." }),
+        .meta({ description: "The time until which the earlier secrets also sign deliveries." }),
     }),
     errors: [404, 409],
     async handle({ endpoint_id }, { context, principal: { bizID }, author, repeatable }) {
@@ -200,7 +201,7 @@ export const webhookOperations = [
     callers: ["partner", "partnerStaff"],
     role: "administrator",
     summary: "Send an event of the type webhook.test to an endpoint, and return its response",
-    description: "Sends once, also to a paused endpoint.",
+    description: "Sends the event once, even to a paused endpoint.",
     body: ofEndpoint,
     answer: strict({
       event_id: eventID,
@@ -226,7 +227,7 @@ export const webhookOperations = [
   defineOperation({
     path: "/v1/authdBizSrv/webhooks/listDeliveries",
     callers: ["partner", "partnerStaff"],
-    summary: "List the deliveries to an endpoint in pages, the newest first",
+    summary: "List the deliveries to an endpoint in pages, newest first",
     body: strict({ endpoint_id: endpointID, state: state.optional(), limit, after: eventID.optional() }),
     answer: page("deliveries", delivery, eventID),
     errors: [404],
@@ -243,7 +244,7 @@ export const webhookOperations = [
     callers: ["partner", "partnerStaff"],
     role: "administrator",
     summary: "Deliver one event to an endpoint again",
-    description: "The event keeps its id. It must be one that the endpoint was to receive, at most 30 days ago.",
+    description: "The event keeps its id. The endpoint must have had a delivery of the event in the last 30 days.",
     body: strict({ endpoint_id: endpointID, event_id: eventID }),
     answer: queued,
     errors: [404],
@@ -262,7 +263,7 @@ export const webhookOperations = [
     summary: "Repeat all failed deliveries to an endpoint",
     body: strict({
       endpoint_id: endpointID,
-      since: timestamp.meta({ description: "Only deliveries created at this time or later." }),
+      since: timestamp.meta({ description: "Repeat only deliveries that were created at or after this time." }),
     }),
     answer: queued,
     errors: [404],

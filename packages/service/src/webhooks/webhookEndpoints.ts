@@ -86,8 +86,8 @@ export class WebhookEndpointStore {
     if (missing.length > 0) {
       const message =
         this.#keys === undefined
-          ? "Partners have webhook endpoints, and KEYROOT_WEBHOOK_KEYS is not set: it names the file of the keys under which their secrets are stored."
-          : `The file of KEYROOT_WEBHOOK_KEYS lacks a key under which webhook secrets are stored: ${missing.join(", ")}. Add the earlier key as a further line.`;
+          ? "Partners have webhook endpoints, but KEYROOT_WEBHOOK_KEYS is not set. Set it to the file of keys that encrypt the endpoints' secrets."
+          : `The file in KEYROOT_WEBHOOK_KEYS lacks keys that encrypt stored webhook secrets: ${missing.join(", ")}. Add each earlier key as another line.`;
       throw new ArgumentError("CONFIGURATION_INVALID", message);
     }
     const { sealingID } = this.#keys ?? { sealingID: "" };
