@@ -34,7 +34,7 @@ export async function attackRegistrations(
   const userID = randomUserID();
   await partner.createUser(userID, region, { signal });
   const refreshToken = await partner.createUserRefreshToken(userID, "phone", { signal });
-  // The attacker uses the user's stolen token in the same way.
+  // The attacker calls the service like the app, with the stolen token.
   const openApp = () => new UserClient({ serviceUrl, bizID, refreshToken, chainId, contract, userID });
   const attacker = openApp();
 

@@ -28,7 +28,7 @@ export interface DemoResult extends Pick<Provisioned, "bizID" | "serverToken">, 
   attacks: ExplorerAttack[];
 }
 
-/** Called after each step. */
+/** Functions that the demo calls after its steps. */
 export interface DemoListener {
   provisioned?: (provisioned: Provisioned) => void;
   registrations?: (attacks: readonly RegistrationAttack[]) => void;

@@ -56,7 +56,7 @@ export const nullableText = (content: string) =>
     .meta({ description: `${content}; null if there is none.` });
 export const amount = z.int().nonnegative();
 export const count = (items: string) => amount.meta({ description: `The number of ${items}.` });
-/** Decimal digits, because JSON numbers are not exact. */
+/** A string of decimal digits, because JSON numbers are not exact. */
 export const wei = z.string().meta({ description: "An amount in wei, in decimal digits." });
 export const limit = z
   .int()

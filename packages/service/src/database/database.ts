@@ -57,7 +57,7 @@ interface OpenedDatabase {
 }
 
 /**
- * Opens the databases. PostgreSQL is connected at the first query.
+ * Opens the databases. The connection to PostgreSQL opens at the first query.
  * @throws ArgumentError DATABASE_LOCKED if another process uses PGlite's folder; CONFIGURATION_INVALID if PGlite is
  * required but not installed
  */
@@ -95,7 +95,7 @@ export async function readClock(database: Database): Promise<number> {
   return Number(row?.["now"]);
 }
 
-/** The uses of databases: the home database and each region. */
+/** The places where data is stored: the home database and each region. */
 export const PLACES = ["home", ...REGIONS] as const;
 export type Place = (typeof PLACES)[number];
 

@@ -123,7 +123,7 @@ export class KeyRegistration implements AsyncDisposable {
     return databases.regions[user.region].transaction(async (transaction) => {
       if (answer !== undefined && !(await this.#possession.isProven(transaction, record, answer))) return;
       const possession = answer === undefined ? "unproven" : "proven";
-      // Use the database's clock, as the publisher does.
+      // Read the database's clock, because the publisher uses the same clock.
       const registered = await readClock(transaction);
       const holdEndsAt = registered + holdPeriodMs;
       await publicKeys.add(transaction, user, record, { registered, holdEndsAt, possession }, author);

@@ -184,7 +184,7 @@ export class PublicationStore {
       .limit(limit);
   }
 
-  /** Deletes the differences of batches without users, because the users' keys were published under other roots. */
+  /** Deletes batches with a difference but without users. The users' keys were published under other roots. */
   async dropEmptyBatches(region: Region, before: number): Promise<void> {
     const isEmpty = sql`not exists (select from public_keys where public_keys.root = batches.root)`;
     await this.#databases.regions[region]

@@ -5,7 +5,7 @@ import type { Databases } from "../database/database.ts";
 import { publicKeys } from "../keys/tables.ts";
 import { isInOpenBatch } from "./tables.ts";
 
-/** Conditions for keys in a batch. */
+/** Conditions that keys must meet to be in a batch. */
 export interface TakeOptions {
   /** Whether a key with a conflicting key waits for the partner's decision. Default false. */
   holdOnConflict?: boolean | undefined;

@@ -77,7 +77,7 @@ export class WebhookEndpointStore {
   }
 
   /**
-   * Checks that every stored secret can be decrypted. Encrypts secrets under other keys with the first key.
+   * Checks that all stored secrets can be decrypted, and encrypts secrets of earlier keys with the first key.
    * @throws ArgumentError CONFIGURATION_INVALID
    */
   async checkKeys(): Promise<void> {

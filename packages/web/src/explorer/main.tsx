@@ -6,7 +6,7 @@ import { startWorker } from "./worker/callWorker.ts";
 narrowPolicy();
 // The worker loads while the page is rendered. If loading fails, the first call to the worker reports it.
 startWorker("basic").catch(() => undefined);
-// A separate task keeps the current one short, which already includes the first layout.
+// Render in a separate task, because the current task already includes the first layout.
 setTimeout(() => {
   const app = document.getElementById("app");
   if (app === null) return;

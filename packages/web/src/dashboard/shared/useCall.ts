@@ -52,7 +52,7 @@ export function useLoaded<Path extends OperationPath>(path: Path, body: BodyOf<P
     }
   }, [path, key]);
   useEffect(() => void load(), [load]);
-  // A response to an earlier body is not shown.
+  // If the body has changed, the earlier response is hidden.
   const { data, error } = state.key === key ? state : {};
   return { data, error, reload: () => void load() };
 }

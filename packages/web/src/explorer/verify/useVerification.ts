@@ -65,7 +65,7 @@ export function useVerification(
     return () => {
       controller.abort();
     };
-    // `key` stands for the options.
+    // `key` changes when the options change.
   }, [userID, key, attempt]);
   return state?.userID === userID ? state : undefined;
 }
