@@ -31,7 +31,7 @@ describe("the benchmarks, with small data", () => {
   });
 
   for (const { name, charts = [] } of BENCHMARKS) {
-    it(`measure finite figures and ratios: ${name}`, function () {
+    it(`return finite figures and ratios: ${name}`, function () {
       if (!isPossible(name)) this.skip(); // pgbench is a Debian package, which CI does not install.
       const result = results.get(name);
       if (result === undefined || result instanceof Error) throw result ?? new Error(`${name} did not run.`);

@@ -20,7 +20,7 @@ import { newcomer } from "./newcomer.ts";
 
 const TYPES: Readonly<Record<string, string>> = { ".html": "text/html", ".js": "text/javascript" };
 
-describeIfNamed(import.meta.filename)("the examples, in a newcomer's folder", () => {
+describeIfNamed(import.meta.filename)("the examples, in an empty folder with the packed packages", () => {
   const closing = closedAfterEach();
   let records: KeyRecord[];
 
@@ -55,7 +55,7 @@ describeIfNamed(import.meta.filename)("the examples, in a newcomer's folder", ()
     }
   });
 
-  it("encrypt to a published key, and refuse a swapped one: browser-app", async () => {
+  it("encrypt to a published key, and reject a false key: browser-app", async () => {
     const folder = await newcomer.copyExample("browser-app");
     const config = join(folder, "config.js");
     await writeFile(config, newcomer.withUrls(await readFile(config, "utf8")));
@@ -87,7 +87,7 @@ describeIfNamed(import.meta.filename)("the examples, in a newcomer's folder", ()
     expect(await send(bob?.pubKey)).to.equal("Not sent. This may not be the published key (KEY_MISMATCH).");
   });
 
-  it("publish the key of a new account's user: partner-backend", async () => {
+  it("create a user for a new account, whose key is published: partner-backend", async () => {
     const folder = await newcomer.copyExample("partner-backend");
     const { bizID } = JSON.parse(await newcomer.runOrFail("npx keyroot create-partner --name Acme --json")) as {
       bizID: string;
@@ -137,7 +137,7 @@ describeIfNamed(import.meta.filename)("the examples, in a newcomer's folder", ()
     expect(await newcomer.runOrFail("npm test", { cwd })).to.contain("2 passing (2 solidity)");
   });
 
-  it("publish and audit silently, and print failures: cron", async () => {
+  it("publish and audit without output, and print only failures: cron", async () => {
     const cwd = await newcomer.copyExample("cron");
     await newcomer.runOrFail("npx keyroot sample-users --count 2 > users.jsonl", { cwd });
     for (let run = 0; run < 2; run++)

@@ -176,7 +176,7 @@ describeIfNamed(import.meta.filename)(
       }
     });
 
-    it("has only accepted findings of attw", async () => {
+    it("causes only accepted findings of the package checker attw", async () => {
       const tarball = await packPackage("keyroot");
       // Into a file: attw exits before a pipe has taken all of its output.
       const report = join(app, "attw.json");

@@ -110,7 +110,7 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
       });
     }
 
-    it("names the package of the service's commands if it is missing", async () => {
+    it("names the missing package for a command of the service", async () => {
       const { code, stderr } = await programIn(plainApp).run(["serve"]);
       expect(code).to.equal(2);
       expect(stderr).to.contain("npm install @keyroot/service");
@@ -243,7 +243,7 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
       expect((await succeed(args)).json).to.include({ users: 2 });
     });
 
-    it("accepts another owner, and the first one again", async () => {
+    it("accepts another owner, and then the first owner again", async () => {
       const { owner } = (await succeed(["status", ...chain])).json;
       const accounts = (await rpcCaller(stack.rpcUrl, { maxBytes: 2 ** 20, timeoutMs: ENDLESS_MS })(
         "eth_accounts",
@@ -276,7 +276,7 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
       await fail([...deploy, "--owner", "0x12"], 2, "ARGUMENT_INVALID");
     });
 
-    it("appears in the package's explorer", async () => {
+    it("is configured in the files that explorer writes", async () => {
       const { json } = await succeed(["explorer", "--out", inApp("explorer"), ...target]);
       expect(json["files"]).to.not.be.empty;
       expect(await readFile(inApp("explorer/index.html"), "utf8")).to.contain(stack.contract);
@@ -293,7 +293,7 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
   });
 
   describe("sources of the block", () => {
-    it("are followed by a light client", async () => {
+    it("include the light client", async () => {
       const call = rpcCaller(stack.rpcUrl, { maxBytes: 2 ** 20, timeoutMs: ENDLESS_MS });
       const beacon = new SimulatedBeacon({ call });
       await call("evm_mine", []);
@@ -302,7 +302,7 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
       expect((await succeed([...args, url])).json).to.include({ chainId: stack.chainId, participation: 512 });
     });
 
-    it("are signed by an auditor's key", async () => {
+    it("include a list of auditors, signed with an auditor's key", async () => {
       const args = ["make-auditor-key", "--out", inApp("auditor.json"), "--name", "auditor.example"];
       const env = { KEYROOT_PASSPHRASE: randomBytes(16).toString("hex") };
       const key = String((await succeed(args, { env })).json["key"]);

@@ -3,7 +3,7 @@ import { archiveCommand, recoverySettings } from "../service/faults/restore/back
 import { blocksOf, readPage } from "../support/pages.ts";
 
 describe("docs/backup.md", () => {
-  it("has the settings that the restore drill uses", async () => {
+  it("shows the settings that restoreDrill.test.ts tests", async () => {
     const page = await readPage("docs/backup.md");
     const [archive = ""] = /```sh\n([^]*?)```/.exec(page) ?? [];
     expect(archive).to.include(archiveCommand("/var/backups/keyroot"));

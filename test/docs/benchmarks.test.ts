@@ -9,12 +9,12 @@ const root = join(import.meta.dirname, "../..");
 const page = await readFile(join(root, "docs/benchmarks.md"), "utf8");
 
 describe("docs/benchmarks.md", () => {
-  it("shows the newest results, as README.md and the charts do (to update them: npm run bench -- --pages)", async () => {
+  it("shows the newest results, like README.md and the charts (update them with npm run bench -- --pages)", async () => {
     for (const [path, text] of await renderPages())
       expect(await readFile(join(root, path), "utf8"), path).to.equal(text);
   });
 
-  it("has a part for each benchmark", () => {
+  it("has a section for each benchmark", () => {
     const parts = [...page.matchAll(/^<!-- bench: (\S+) -->$/gm)].map(([, name]) => name);
     expect(parts.toSorted()).to.deep.equal(BENCHMARKS.map(({ name }) => name).toSorted());
   });
@@ -30,7 +30,7 @@ describe("growthExponent", () => {
   /** Not `closeTo`: the matchers of ethers, which other tests load, replace it by one for whole numbers. */
   const isClose = (actual = NaN, expected: number) => Math.abs(actual - expected) < 1e-9;
 
-  it("returns a power's exponent for any factor", () => {
+  it("returns the exponent of a power function with any factor", () => {
     for (const exponent of [0, 0.5, 1, 2]) {
       const points = [1, 700, 10_000].map((size) => [size, 3 * size ** exponent] as const);
       expect(isClose(growthExponent(points), exponent)).to.equal(true);

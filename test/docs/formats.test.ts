@@ -10,7 +10,7 @@ const docs = join(root, "docs");
 
 describe("docs/formats.md and docs/errors.md", () => {
   for (const page of ["formats.md", "errors.md"]) {
-    it(`print the output that ${page} shows for its first example`, async () => {
+    it(`show the real output of their first example: ${page}`, async () => {
       const text = await readFile(join(docs, page), "utf8");
       const [, program = "", output] = /```js\n([^]*?)```\n\nThis prints (?:the root )?`([^`]+)`/.exec(text) ?? [];
       const { stdout } = await run(process.execPath, ["--input-type=module", "--eval", program], { cwd: root });

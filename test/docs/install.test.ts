@@ -100,7 +100,8 @@ describe("docs/install.md", () => {
       const signingKeys = join(folder.path, "keys.json");
       await writeFile(signingKeys, JSON.stringify({ keys: [SIGNING_JWK] }), { mode: 0o600 });
       files = join(folder.path, "files");
-      await mkdir(files);
+      await mkdir(join(files, "a".repeat(64)), { recursive: true });
+      await writeFile(join(files, "a".repeat(64), "0.bin"), "leaves");
       await writeFile(join(files, `${"a".repeat(64)}.json`), "{}");
       await writeFile(join(files, `.${"a".repeat(64)}.json.draft`), "{}");
       service = await startService({
@@ -134,6 +135,12 @@ describe("docs/install.md", () => {
       const file = await fetch(`${fileHost}/${"a".repeat(64)}.json`);
       expect([file.status, file.headers.get("access-control-allow-origin")]).to.deep.equal([200, "*"]);
       expect(file.headers.get("content-type")).to.match(/^application\/json/);
+      expect(file.headers.get("cache-control")).to.include("immutable");
+      expect((await fetch(`${fileHost}/${"a".repeat(64)}/0.bin`)).status).to.equal(200);
+      // A page of another origin can read that a file is missing, and the browser does not store this answer.
+      const missing = await fetch(`${fileHost}/${"b".repeat(64)}.json`);
+      expect([missing.status, missing.headers.get("access-control-allow-origin")]).to.deep.equal([404, "*"]);
+      expect(missing.headers.get("cache-control")).to.equal(null);
       expect((await fetch(`${fileHost}/.${"a".repeat(64)}.json.draft`)).status).to.equal(404);
     }
 

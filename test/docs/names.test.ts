@@ -99,7 +99,7 @@ describe("the project's names", () => {
     expect(found).to.deep.equal([]);
   });
 
-  it("give each option one meaning, unless it is listed here", async () => {
+  it("give each option one meaning, except for the listed options", async () => {
     expect(withSeveralMeanings(await commandOptions())).to.deep.equal(OPTIONS_BY_COMMAND);
   });
 

@@ -54,12 +54,12 @@ describe("the README", () => {
     for (const row of rows) expect(row).to.match(/\| (?:met|\*\*missed\*\*) +\|$/);
   });
 
-  it("has only blocks that run here", () => {
+  it("has only code blocks that these tests run", () => {
     const languages = Array.from(readme.matchAll(/^```(\w+)$/gm), ([, language]) => language);
     expect(languages.toSorted()).to.deep.equal(["console", "js", "sh", "sh", "sh"]);
   });
 
-  it("has only commands that run here", () => {
+  it("has only commands that these tests run", () => {
     const commands = [...readme.matchAll(/^(?:npx|npm) .*$/gm)].map(([command]) => command);
     const runHere = [...blocks.flat(), ...live].filter((command) => !command.startsWith("export "));
     expect(commands.toSorted()).to.deep.equal(runHere.toSorted());

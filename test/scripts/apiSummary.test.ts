@@ -69,7 +69,7 @@ describe("llms-api.txt", () => {
       }
     });
 
-  it("is enough for these programs: they compile", () => {
+  it("is enough to write these programs, which compile", () => {
     const { config } = ts.readConfigFile(join(ROOT, "tsconfig.json"), (path) => ts.sys.readFile(path)) as {
       config: unknown;
     };
