@@ -9,7 +9,7 @@ import { hashHeader } from "../../packages/keyroot/src/ethereum/header.ts";
 import { keccak256 } from "../../packages/keyroot/src/ethereum/keccak.ts";
 import { decodeRlp, encodeRlp } from "../../packages/keyroot/src/ethereum/rlp.ts";
 import { readTrie } from "../../packages/keyroot/src/ethereum/trie.ts";
-import { parseJson } from "../../packages/keyroot/src/input/json.ts";
+import { parseJson } from "../../packages/keyroot/src/input/parseJson.ts";
 import { parseMerkleFile } from "../../packages/keyroot/src/merkle/parseMerkleFile.ts";
 import { parseMerkleProof, verifyMerkleProof } from "../../packages/keyroot/src/merkle/proof.ts";
 import { parseBundle } from "../../packages/keyroot/src/verifier/bundle.ts";

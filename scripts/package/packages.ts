@@ -31,12 +31,15 @@ export const PACKAGES: Readonly<Record<string, PackageDescription>> = {
         checksum: "src/ethereum/checksum.ts",
         fetchCodeHash: "src/ethereum/fetchCodeHash.ts",
         readRootAtBlock: "src/verifier/readRootAtBlock.ts",
+        parseAnyFile: "src/merkle/parseAnyFile.ts",
         beaconSource: "src/blocks/beacon/source.ts",
       },
       // Each chunk also contains the imports of its sources, unless an earlier chunk has them. An app's bundler splits code
       // by file. So code that is loaded on demand must not be in the file that every verification needs.
       chunks: {
-        core: /src\/(?:identity\/(?!newPublicKey|safetyCode|possession|group|index)|merkle|transport|store\/store|verifier\/(?:verifyPublicKey|createVerifier)|blocks\/addedSources)\b/,
+        core: /src\/(?:transport|store\/store|verifier\/(?:verifyPublicKey|createVerifier)|blocks\/addedSources)\b/,
+        anyFile: /src\/merkle\/parseAnyFile\b/,
+        records: /src\/(?:identity\/(?:keyRecord|deriveUserID)|merkle)\b/,
         group: /src\/identity\/(?:possession|group|newPublicKey)\b/,
         service: /src\/client\/[^/]+$/,
         keccak256: /src\/ethereum\/(?:keccak|fetchCodeHash|checksum)\b/,

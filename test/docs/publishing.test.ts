@@ -4,7 +4,7 @@ import { execFile } from "node:child_process";
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { serializeKeyRecord } from "../../packages/keyroot/src/identity/keyRecord.ts";
+import { serializeKeyRecord } from "../../packages/keyroot/src/identity/serializedRecord.ts";
 import { readMerkleTreeRoots } from "../../packages/keyroot/src/registry/readMerkleTreeRoots.ts";
 import { freshRegistry } from "../support/chain/freshRegistry.ts";
 import { sampleRecords } from "../support/samples.ts";

@@ -5,8 +5,9 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { bytesToBase64 } from "../../packages/keyroot/src/bytes/base64.ts";
 import { curve, encodePoint } from "../../packages/keyroot/src/identity/group.ts";
-import type { KeyRecord } from "../../packages/keyroot/src/identity/keyRecord.ts";
-import { type MerkleFile, makeMerkleFile } from "../../packages/keyroot/src/merkle/file.ts";
+import type { KeyRecord } from "../../packages/keyroot/src/identity/serializedRecord.ts";
+import { makeMerkleFile } from "../../packages/keyroot/src/merkle/file.ts";
+import type { MerkleFile } from "../../packages/keyroot/src/merkle/fileOf.ts";
 import { makeMerkleProof } from "../../packages/keyroot/src/merkle/proof.ts";
 import {
   hashRoots,

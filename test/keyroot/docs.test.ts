@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import "keyroot/auditors";
 import { serializeStatement } from "keyroot/auditors/protocol";
 import { TEST_CHECKPOINT } from "@keyroot/operator/testing";
-import type { KeyRecord } from "../../packages/keyroot/src/identity/keyRecord.ts";
+import type { KeyRecord } from "../../packages/keyroot/src/identity/serializedRecord.ts";
 import { DEFAULT_LIMITS } from "../../packages/keyroot/src/transport/limits.ts";
 import { rpcCaller } from "../../packages/keyroot/src/transport/jsonRpc.ts";
 import { Registry } from "../../packages/operator/src/publisher/chain/registry.ts";

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { readFileSync } from "node:fs";
 import { ANY_KEY } from "../../packages/keyroot/src/identity/expectedKey.ts";
-import type { KeyRecord } from "../../packages/keyroot/src/identity/keyRecord.ts";
+import type { KeyRecord } from "../../packages/keyroot/src/identity/serializedRecord.ts";
 import { makeMerkleFile } from "../../packages/keyroot/src/merkle/file.ts";
 import { verifyMerkleProof, makeMerkleProof, parseMerkleProof } from "../../packages/keyroot/src/merkle/proof.ts";
 import { verifyBundle, parseBundle } from "../../packages/keyroot/src/verifier/bundle.ts";

@@ -4,7 +4,7 @@ import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Region, REGIONS } from "../../packages/keyroot/src/identity/region.ts";
-import type { KeyRecord } from "../../packages/keyroot/src/identity/keyRecord.ts";
+import type { KeyRecord } from "../../packages/keyroot/src/identity/serializedRecord.ts";
 import type { Signer } from "../../packages/operator/src/publisher/signers/signer.ts";
 import { openStore } from "../../packages/operator/src/publisher/files/openStore.ts";
 import { readMerkleTreeRoots } from "../../packages/keyroot/src/registry/readMerkleTreeRoots.ts";

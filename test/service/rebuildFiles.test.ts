@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { eq } from "drizzle-orm";
 import { readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { KeyRecord } from "../../packages/keyroot/src/identity/keyRecord.ts";
+import type { KeyRecord } from "../../packages/keyroot/src/identity/serializedRecord.ts";
 import { type Region, REGIONS } from "../../packages/keyroot/src/identity/region.ts";
 import { makeMerkleFile } from "../../packages/keyroot/src/merkle/file.ts";
 import { FolderStore } from "../../packages/operator/src/publisher/files/folderStore.ts";

@@ -1,12 +1,8 @@
 /** The entry `keyroot`: everything that an app needs to verify keys. Runs in browsers and in Node. */
 export * from "./errors.ts";
-export {
-  type KeyRecord,
-  makeKeyRecord,
-  parseKeyRecord,
-  serializeKeyRecord,
-  checkKeyRecord,
-} from "./identity/keyRecord.ts";
+export { makeKeyRecord, parseKeyRecord } from "./identity/keyRecord.ts";
+export { type KeyRecord, serializeKeyRecord } from "./identity/serializedRecord.ts";
+export { checkKeyRecord } from "./identity/checkKeyRecord.ts";
 export { checkPublicKey, keyIDOf } from "./identity/publicKey.ts";
 export { ANY_KEY, type ExpectedKey } from "./identity/expectedKey.ts";
 export { deriveUserID } from "./identity/deriveUserID.ts";
@@ -21,7 +17,8 @@ export {
   userIDToBytes,
   userIDToHex,
 } from "./identity/userID.ts";
-export { makeMerkleFile, type MerkleFile, serializeMerkleFile } from "./merkle/file.ts";
+export { makeMerkleFile, serializeMerkleFile } from "./merkle/file.ts";
+export type { MerkleFile } from "./merkle/fileOf.ts";
 export { parseMerkleFile } from "./merkle/parseMerkleFile.ts";
 export {
   verifyMerkleProof,

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { keccak256 } from "ethers";
 import hre from "hardhat";
 import { basename } from "node:path";
-import type { KeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import type { KeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
 import { makeMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
 import { FolderStore } from "../../../packages/operator/src/publisher/files/folderStore.ts";
 import { publish } from "../../../packages/operator/src/publisher/publish.ts";

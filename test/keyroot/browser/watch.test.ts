@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import hre from "hardhat";
 import { startLocalChain } from "../../../packages/service/src/stack/localChain.ts";
-import type { KeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import type { KeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
 import { sampleRecords } from "../../support/samples.ts";
 import { startWatchedChain, type WatchedChain } from "../../support/watch/watchedChain.ts";
 import { describeIfNamed } from "../../support/named.ts";

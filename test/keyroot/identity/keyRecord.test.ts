@@ -1,13 +1,9 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import {
-  checkKeyRecord,
-  type KeyRecord,
-  makeKeyRecord,
-  parseKeyRecord,
-  serializeKeyRecord,
-  toKeyRecord,
-} from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import { checkKeyRecord } from "../../../packages/keyroot/src/identity/checkKeyRecord.ts";
+import { makeKeyRecord, parseKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import { type KeyRecord, serializeKeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
+import { toKeyRecord } from "../../../packages/keyroot/src/identity/toKeyRecord.ts";
 import { generateKeyPair } from "../../../packages/keyroot/src/identity/newPublicKey.ts";
 import { randomUserID } from "../../../packages/keyroot/src/identity/userID.ts";
 import { refusalOf } from "../../support/refusalOf.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { ArgumentError, TransportError, VerificationError } from "../../../packages/keyroot/src/errors.ts";
-import { checkUntrusted } from "../../../packages/keyroot/src/input/document.ts";
+import { checkUntrusted } from "../../../packages/keyroot/src/input/untrusted.ts";
 
 describe("untrusted input", () => {
   describe("checkUntrusted", () => {

@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describeValue, printable } from "../../../packages/keyroot/src/input/describeValue.ts";
-import { isObject, parseJson } from "../../../packages/keyroot/src/input/json.ts";
+import { isObject } from "../../../packages/keyroot/src/input/json.ts";
+import { parseJson } from "../../../packages/keyroot/src/input/parseJson.ts";
 import { refusalOf } from "../../support/refusalOf.ts";
 
 /** Objects, arrays, strings and whole numbers, with a nesting depth of at most 4. */

@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { type KeyRecord, serializeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
-import { makeMerkleFile, type MerkleFile, serializeMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
+import { type KeyRecord, serializeKeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
+import { makeMerkleFile, serializeMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
+import type { MerkleFile } from "../../../packages/keyroot/src/merkle/fileOf.ts";
 import { parseMerkleFile } from "../../../packages/keyroot/src/merkle/parseMerkleFile.ts";
 import { refusalOf } from "../../support/refusalOf.ts";
 import { sampleRecords, sha256, textOf } from "../../support/samples.ts";

@@ -4,8 +4,8 @@ import { hashLeaf, makeLeafChunks } from "keyroot/merkle";
 import { chunkNumber, MAX_CHUNK_BYTES } from "../../../packages/keyroot/src/merkle/chunkNumber.ts";
 import { findInLeafChunk } from "../../../packages/keyroot/src/merkle/findInLeafChunk.ts";
 import { KeyrootError } from "../../../packages/keyroot/src/errors.ts";
-import type { MerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
-import { fileOf } from "../../../packages/keyroot/src/merkle/file.ts";
+import type { MerkleFile } from "../../../packages/keyroot/src/merkle/fileOf.ts";
+import { fileOf } from "../../../packages/keyroot/src/merkle/fileOf.ts";
 import { sampleRecords } from "../../support/samples.ts";
 import { never } from "../../support/support.ts";
 
@@ -53,10 +53,10 @@ describe("leaf chunks", () => {
       expect(chunksOf(makeMerkleFile(sampleRecords(33))).size).to.equal(2);
     });
 
-    it("makes no chunks for an unsorted file, and no chunk that is larger than clients accept", () => {
-      const { values } = makeMerkleFile(sampleRecords(5));
-      expect(chunksOf(fileOf([...values].reverse())).size).to.equal(0);
-      // All user ids begin with the same characters.
+    it("makes none for a file in another order, and none that is larger than clients read", () => {
+      const { values, records } = makeMerkleFile(sampleRecords(5));
+      expect(chunksOf(fileOf([...values].reverse(), [...records].reverse())).size).to.equal(0);
+      // All ids begin alike.
       const alike = sampleRecords(3000).map((record) => ({ ...record, userID: `yyy${record.userID.slice(3)}` }));
       expect(chunksOf(makeMerkleFile(alike)).size).to.equal(0);
     });

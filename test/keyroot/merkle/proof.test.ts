@@ -3,8 +3,9 @@ import fc from "fast-check";
 import { ANY_KEY } from "../../../packages/keyroot/src/identity/expectedKey.ts";
 import { ArgumentError, VerificationError } from "../../../packages/keyroot/src/errors.ts";
 import { base64ToBytes, bytesToBase64 } from "../../../packages/keyroot/src/bytes/base64.ts";
-import { type KeyRecord, serializeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
-import { makeMerkleFile, type MerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
+import { type KeyRecord, serializeKeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
+import { makeMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
+import type { MerkleFile } from "../../../packages/keyroot/src/merkle/fileOf.ts";
 import {
   verifyMerkleProof,
   makeMerkleProof,

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { inspect } from "node:util";
 import { ANY_KEY } from "../../../packages/keyroot/src/identity/expectedKey.ts";
-import type { KeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import type { KeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
 import { makeMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
 import { makeMerkleProof } from "../../../packages/keyroot/src/merkle/proof.ts";
 import { parseBundle, verifyBundle } from "../../../packages/keyroot/src/verifier/bundle.ts";
@@ -80,6 +80,7 @@ describe("the arguments of the verifier", () => {
     limits: /^The option limits must be an object, but is /,
     signal: /^The option signal must be an AbortSignal, but is /,
     fetch: /^The option fetch must be a function, but is /,
+    sha256: /^The option sha256 must be a function, but is /,
     now: /^The option now must be a function, but is /,
     allowHttp: /^The option allowHttp must be true or false, but is /,
     cache: /^The option cache(?:\.get)? must be /,
@@ -92,6 +93,7 @@ describe("the arguments of the verifier", () => {
     storageProof: (value) => typeof value === "boolean",
     limits: (value) => Object.prototype.toString.call(value) !== "[object Null]" && isPlainObject(value),
     fetch: (value) => typeof value === "function",
+    sha256: (value) => typeof value === "function",
     now: (value) => typeof value === "function",
     cache: (value) => value instanceof Map,
   };

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { build } from "esbuild";
 import { createContext, runInContext } from "node:vm";
 import { base64ToBytes } from "../../../packages/keyroot/src/bytes/base64.ts";
-import type { KeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import type { KeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
 import { makeMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
 import type { verifyPublicKey } from "../../../packages/keyroot/src/verifier/verifyPublicKey.ts";
 import { sampleRecords } from "../../support/samples.ts";

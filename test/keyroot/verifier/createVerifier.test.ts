@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { ANY_KEY } from "../../../packages/keyroot/src/identity/expectedKey.ts";
-import type { KeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import type { KeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
 import { createVerifier, type VerifierOptions } from "../../../packages/keyroot/src/index.ts";
 import { makeMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
 import { verifyMany } from "../../../packages/keyroot/src/verifier/verifyMany.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { ANY_KEY } from "../../../packages/keyroot/src/identity/expectedKey.ts";
-import type { KeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import type { KeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
 import { makeMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
 import { verifyPublicKey } from "../../../packages/keyroot/src/verifier/verifyPublicKey.ts";
 import { sampleRecords } from "../../support/samples.ts";

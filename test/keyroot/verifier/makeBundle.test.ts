@@ -10,9 +10,10 @@ import {
   TransportError,
   VerificationError,
 } from "../../../packages/keyroot/src/errors.ts";
-import type { KeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import type { KeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
 import { userIDToHex } from "../../../packages/keyroot/src/identity/userID.ts";
-import { makeMerkleFile, type MerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
+import { makeMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
+import type { MerkleFile } from "../../../packages/keyroot/src/merkle/fileOf.ts";
 import { isObject } from "../../../packages/keyroot/src/input/json.ts";
 import type { Eip1193Provider } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
 import { verifyBundle } from "../../../packages/keyroot/src/verifier/bundle.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { ANY_KEY } from "../../../packages/keyroot/src/identity/expectedKey.ts";
-import type { KeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import type { KeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
 import { makeMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
 import { VerificationError } from "../../../packages/keyroot/src/errors.ts";
 import { makeMerkleProof } from "../../../packages/keyroot/src/merkle/proof.ts";

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { ANY_KEY } from "../../../packages/keyroot/src/identity/expectedKey.ts";
 import { TransportError, VerificationError } from "../../../packages/keyroot/src/errors.ts";
 import { base64ToBytes } from "../../../packages/keyroot/src/bytes/base64.ts";
-import type { KeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import type { KeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
 import { makeMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
 import { verifyPublicKey } from "../../../packages/keyroot/src/verifier/verifyPublicKey.ts";
 import { sampleRecords } from "../../support/samples.ts";

@@ -2,12 +2,14 @@ import { expect } from "chai";
 import { ANY_KEY } from "../../../packages/keyroot/src/identity/expectedKey.ts";
 import { TransportError, VerificationError } from "../../../packages/keyroot/src/errors.ts";
 import { base64ToBytes } from "../../../packages/keyroot/src/bytes/base64.ts";
-import type { KeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
-import { makeMerkleFile, type MerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
+import type { KeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
+import { makeMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
+import type { MerkleFile } from "../../../packages/keyroot/src/merkle/fileOf.ts";
 import type { KeyQuery } from "../../../packages/keyroot/src/verifier/options.ts";
 import type { RootAnswers } from "../../../packages/keyroot/src/verifier/rootByCall.ts";
 import { verifyFile, verifyRoot } from "../../../packages/keyroot/src/verifier/verdict.ts";
 import { sampleRecords, sampleUserID, textOf } from "../../support/samples.ts";
+import { failure } from "../../support/support.ts";
 
 const HASH = `0x${"c0de".repeat(16)}`;
 const OTHER_HASH = `0x${"0c0d".repeat(16)}`;
@@ -80,29 +82,29 @@ describe("the verdict", () => {
 
     const publicKey = base64ToBytes(mine.pubKey);
 
-    it("is the user's record, with its index and its key", () => {
+    it("is the user's record, its position and its key", async () => {
       for (const record of [mine, other, third]) {
         const index = published.lookup.get(record.userID);
         const publicKey = base64ToBytes(record.pubKey);
-        expect(verify({ userID: record.userID })).to.deep.equal({ record, index, publicKey });
+        expect(await verify({ userID: record.userID })).to.deep.equal({ record, index, publicKey });
       }
     });
 
-    it("accepts the server's key if it is the published key", () => {
-      expect(verify({ expectedPublicKey: publicKey })).to.have.deep.property("record", mine);
+    it("accepts the server's key if it is the published one", async () => {
+      expect(await verify({ expectedPublicKey: publicKey })).to.have.deep.property("record", mine);
     });
 
-    it("fails with USER_NOT_IN_FILE if the file does not include the user", () => {
+    it("fails with USER_NOT_IN_FILE for a user of another file", async () => {
       const userID = sampleUserID(3);
-      expect(() => verify({ userID }))
-        .to.throw(VerificationError)
+      expect(await failure(verify({ userID })))
+        .to.be.instanceOf(VerificationError)
         .and.include({ step: "record", code: "USER_NOT_IN_FILE", expected: userID });
     });
 
-    it("fails with ROOT_MISMATCH if the file belongs to another root", () => {
+    it("fails with ROOT_MISMATCH for a file of another root", async () => {
       const forged = makeMerkleFile([{ ...third, userID }, other, third]);
-      expect(() => verifyFile(query, root, bytesOf(forged)))
-        .to.throw(VerificationError)
+      expect(await failure(verifyFile(query, root, bytesOf(forged))))
+        .to.be.instanceOf(VerificationError)
         .and.include({ step: "tree", code: "ROOT_MISMATCH", expected: root, actual: forged.tree.root });
     });
   });

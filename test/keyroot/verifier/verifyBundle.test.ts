@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { ANY_KEY } from "../../../packages/keyroot/src/identity/expectedKey.ts";
 import { ArgumentError, KeyrootError, VerificationError } from "../../../packages/keyroot/src/errors.ts";
 import { base64ToBytes } from "../../../packages/keyroot/src/bytes/base64.ts";
-import type { KeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import type { KeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
 import { makeMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
 import { makeMerkleProof } from "../../../packages/keyroot/src/merkle/proof.ts";
 import { type BundleQuery, verifyBundle, parseBundle } from "../../../packages/keyroot/src/verifier/bundle.ts";

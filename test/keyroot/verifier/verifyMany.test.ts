@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import hre from "hardhat";
 import { ANY_KEY } from "../../../packages/keyroot/src/identity/expectedKey.ts";
-import type { KeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import type { KeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
 import { FolderStore } from "../../../packages/operator/src/publisher/files/folderStore.ts";
 import { publish } from "../../../packages/operator/src/publisher/publish.ts";
 import type { PublishedRoot } from "../../../packages/operator/src/publisher/publishEvents.ts";

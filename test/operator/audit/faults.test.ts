@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { serve } from "../../support/servers/servers.ts";
 import type { AuditOptions } from "../../../packages/operator/src/audit/audit.ts";
 import { FINDING_CODES } from "../../../packages/operator/src/audit/finding.ts";
-import { type KeyRecord, serializeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import { type KeyRecord, serializeKeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
 import { encode, pointsOfSmallOrder } from "../../support/data/curve41417.ts";
 import { sampleRecords } from "../../support/samples.ts";
 import { closedAfterEach, failure, never } from "../../support/support.ts";

@@ -8,7 +8,7 @@ import { AuditState } from "../../../packages/operator/src/audit/auditState.ts";
 import { mergeParts } from "../../../packages/operator/src/audit/mergeParts.ts";
 import { isInPart, parsePart } from "../../../packages/operator/src/audit/part.ts";
 import { checksumOf } from "../../../packages/operator/src/disk/stateDatabase.ts";
-import type { KeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import type { KeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
 import { userIDFromBytes } from "../../../packages/keyroot/src/identity/userID.ts";
 import { auditedWorld, LIMITS, outcomeOf } from "../../support/chain/auditedWorld.ts";
 import { sampleRecords, sha256 } from "../../support/samples.ts";

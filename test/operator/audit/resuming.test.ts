@@ -3,7 +3,7 @@ import { hash } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { AuditState } from "../../../packages/operator/src/audit/auditState.ts";
-import { serializeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import { serializeKeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
 import { fetchBlock } from "../../../packages/keyroot/src/ethereum/blocks.ts";
 import { encodeAddMerkleTreeRoot } from "../../../packages/keyroot/src/registry/calldata.ts";
 import { type RpcCall, rpcCaller } from "../../../packages/keyroot/src/transport/jsonRpc.ts";

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { join } from "node:path";
 import { writeFile } from "node:fs/promises";
 import { DEFINITIONS } from "../../../packages/operator/src/commands/help.ts";
-import { serializeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import { serializeKeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
 import { sampleRecords } from "../../support/samples.ts";
 import { program as keyroot } from "../../support/processes/commandLine.ts";
 import { temporaryFolder } from "../../support/support.ts";

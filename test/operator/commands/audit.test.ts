@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { json as jsonOf, text as textOf } from "node:stream/consumers";
 import { Webhook } from "standardwebhooks";
-import { serializeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import { serializeKeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
 import { auditedWorld } from "../../support/chain/auditedWorld.ts";
 import { sampleRecords } from "../../support/samples.ts";
 import { serve } from "../../support/servers/servers.ts";

@@ -4,7 +4,7 @@ import { readdir, rm, writeFile } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { type KeyRecord, serializeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import { type KeyRecord, serializeKeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
 import { FolderStore } from "../../../packages/operator/src/publisher/files/folderStore.ts";
 import { parsePlan } from "../../../packages/operator/src/publisher/plan/planFormat.ts";
 import { publish as publishRecords } from "../../../packages/operator/src/publisher/publish.ts";

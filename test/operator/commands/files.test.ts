@@ -4,11 +4,8 @@ import { once } from "node:events";
 import { watch } from "node:fs";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
-import {
-  type KeyRecord,
-  parseKeyRecord,
-  serializeKeyRecord,
-} from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import { parseKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import { type KeyRecord, serializeKeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
 import { makeMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
 import { cutIntoFiles } from "../../../packages/operator/src/publisher/plan/cutIntoFiles.ts";
 import { RecordTable } from "../../../packages/operator/src/publisher/records/recordTable.ts";

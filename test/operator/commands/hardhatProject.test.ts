@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { serializeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import { serializeKeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
 import { startStack } from "../../../packages/service/src/stack/stack.ts";
 import type { StackFile } from "../../../packages/operator/src/shared/stackFile.ts";
 import { sampleRecords } from "../../support/samples.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { serializeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import { serializeKeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
 import { freshRegistry } from "../../support/chain/freshRegistry.ts";
 import { sampleRecords } from "../../support/samples.ts";
 import { program as keyroot } from "../../support/processes/commandLine.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { StackFile } from "../../../packages/operator/src/shared/stackFile.ts";
-import { serializeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import { serializeKeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
 import { PartnerClient } from "../../../packages/keyroot/src/partner.ts";
 import { UserClient } from "../../../packages/keyroot/src/user.ts";
 import { sampleKeyPairs, sampleRecords } from "../../support/samples.ts";

@@ -14,7 +14,7 @@ import {
   serializeStatement,
 } from "keyroot/auditors/protocol";
 import { ANY_KEY } from "../../../packages/keyroot/src/identity/expectedKey.ts";
-import { serializeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import { serializeKeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
 import { signedBy, TestAuditor } from "../../support/auditors/testAuditor.ts";
 import { auditedWorld } from "../../support/chain/auditedWorld.ts";
 import { describeWithProgram } from "../../support/processes/commandLine.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import hre from "hardhat";
 import { devNull } from "node:os";
-import type { KeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import type { KeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
 import { FolderStore } from "../../../packages/operator/src/publisher/files/folderStore.ts";
 import { publish } from "../../../packages/operator/src/publisher/publish.ts";
 import { Registry } from "../../../packages/operator/src/publisher/chain/registry.ts";

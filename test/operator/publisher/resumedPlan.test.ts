@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { chmod, mkdir, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ArgumentError, VerificationError } from "../../../packages/keyroot/src/errors.ts";
-import type { KeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import type { KeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
 import { FolderStore } from "../../../packages/operator/src/publisher/files/folderStore.ts";
 import { FolderJournal } from "../../../packages/operator/src/publisher/journal/folderJournal.ts";
 import { packBatch } from "../../../packages/operator/src/publisher/plan/plan.ts";

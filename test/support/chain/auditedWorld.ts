@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { audit, type AuditOptions, type AuditReport, verdictOf } from "../../../packages/operator/src/audit/audit.ts";
 import { AuditState } from "../../../packages/operator/src/audit/auditState.ts";
 import type { OpenStateOptions } from "../../../packages/operator/src/audit/openStateFile.ts";
-import { type KeyRecord, serializeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import { type KeyRecord, serializeKeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
 import { type UserID, userIDToHex } from "../../../packages/keyroot/src/identity/userID.ts";
 import { fetchBlock } from "../../../packages/keyroot/src/ethereum/blocks.ts";
 import { DEFAULT_LIMITS } from "../../../packages/keyroot/src/transport/limits.ts";

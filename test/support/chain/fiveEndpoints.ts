@@ -9,8 +9,9 @@ import { extractHeader, hashHeader, type HeaderJson } from "../../../packages/ke
 import { slotOfUser } from "../../../packages/keyroot/src/registry/slotOfUser.ts";
 import { KeyrootError } from "../../../packages/keyroot/src/errors.ts";
 import type { Evidence } from "../../../packages/keyroot/src/evidence.ts";
-import type { KeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
-import { makeMerkleFile, type MerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
+import type { KeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
+import { makeMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
+import type { MerkleFile } from "../../../packages/keyroot/src/merkle/fileOf.ts";
 import { USERS_SLOT } from "../../../packages/keyroot/src/registry/slots.ts";
 import { type RpcCall, rpcCaller } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
 import type { VerifyOptions } from "../../../packages/keyroot/src/verifier/options.ts";

@@ -1,5 +1,5 @@
 import { keccak256 } from "ethers";
-import type { MerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
+import type { MerkleFile } from "../../../packages/keyroot/src/merkle/fileOf.ts";
 import type { VerifierOptions } from "../../../packages/keyroot/src/verifier/createVerifier.ts";
 import { textOf } from "../samples.ts";
 
@@ -35,10 +35,19 @@ export function cannedAnswers(file: MerkleFile) {
   return { answers, options, fetchFrom };
 }
 
-/** A `fetch` with these answers. */
+/** A `fetch` with these answers, also to batches. */
 function fetchFrom(answers: Answers) {
-  return (_: unknown, { body }: RequestInit = {}) => {
+  const answerTo = (body: unknown) => {
     const call = CALLS.find(([, words]) => typeof body === "string" && body.includes(words));
-    return Promise.resolve(new Response(answers[call?.[0] ?? "file"]));
+    return answers[call?.[0] ?? "file"];
+  };
+  return (_: unknown, { body }: RequestInit = {}) => {
+    const calls: unknown = typeof body === "string" ? JSON.parse(body) : undefined;
+    if (!Array.isArray(calls)) return Promise.resolve(new Response(answerTo(body)));
+    const batch = calls.map((call: object, i) => ({
+      ...(JSON.parse(answerTo(JSON.stringify(call))) as object),
+      id: i + 1,
+    }));
+    return Promise.resolve(Response.json(batch));
   };
 }

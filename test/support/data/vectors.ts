@@ -93,7 +93,7 @@ async function verify({ kind, question, input }: Case): Promise<Verified> {
   const expectedPublicKey = others.expectedPublicKey === undefined ? ANY_KEY : base64ToBytes(others.expectedPublicKey);
   const query = { ...others, userID, chainId, contract, expectedPublicKey };
   if (kind === "merkle-file") {
-    const { index, record } = verifyFile(query, root, bytes);
+    const { index, record } = await verifyFile(query, root, bytes);
     return { index, record };
   }
   if (kind === "proof") return { record: verifyMerkleProof(bytes, { userID, root, expectedPublicKey }).record };

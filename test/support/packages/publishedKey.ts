@@ -1,5 +1,6 @@
 import hre from "hardhat";
-import { type KeyRecord, makeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import { makeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import type { KeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
 import { generateKeyPair } from "../../../packages/keyroot/src/identity/newPublicKey.ts";
 import { randomUserID } from "../../../packages/keyroot/src/identity/userID.ts";
 import { rpcCaller } from "../../../packages/keyroot/src/transport/jsonRpc.ts";

@@ -2,7 +2,7 @@ import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type FreshRegistry, freshRegistry } from "../chain/freshRegistry.ts";
 import { LOCAL } from "../chain/local.ts";
-import type { KeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import type { KeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
 import type { RpcCall } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
 import { verifyPublicKey } from "../../../packages/keyroot/src/verifier/verifyPublicKey.ts";
 import { FolderStore } from "../../../packages/operator/src/publisher/files/folderStore.ts";

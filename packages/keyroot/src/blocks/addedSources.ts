@@ -1,7 +1,7 @@
 import { ArgumentError } from "../errors.ts";
 import type { Evidence } from "../evidence.ts";
 import type { ExpectedBytes } from "../identity/expectedKey.ts";
-import type { KeyRecord } from "../identity/keyRecord.ts";
+import type { KeyRecord } from "../identity/serializedRecord.ts";
 import type { UserID } from "../identity/userID.ts";
 import type { BlockRequest, BlockSource } from "./blockSource.ts";
 

@@ -9,7 +9,8 @@ const builtin = (globalThis as { process?: Partial<NodeJS.Process> }).process?.g
 const nodeBuffer = builtin?.("node:buffer")?.Buffer;
 const nodeHash = builtin?.("node:crypto")?.hash;
 
-type Sha256Hex = (data: string | Uint8Array) => string;
+/** SHA-256 of a text in UTF-8, as 64 lowercase hex digits. */
+export type Sha256Hex = (text: string) => string;
 
 /** Encodes bytes as lowercase hex in plain JavaScript. */
 const portableBytesToHex = (bytes: Uint8Array): string => {
@@ -18,12 +19,12 @@ const portableBytesToHex = (bytes: Uint8Array): string => {
   return hex;
 };
 
-/** Computes SHA-256 in plain JavaScript, as 64 lowercase hex digits. Encodes a text as UTF-8 first. */
-export const portableSha256Hex: Sha256Hex = (data) =>
+/** SHA-256 of bytes, or of a text in UTF-8, as 64 lowercase hex digits. In plain JavaScript. */
+export const portableSha256Hex = (data: string | Uint8Array): string =>
   portableBytesToHex(new _SHA256().update(typeof data === "string" ? encodeUtf8(data) : data).digest());
 
-/** Computes SHA-256 as 64 lowercase hex digits. Encodes a text as UTF-8 first. Uses Node's function if it exists. */
-export const sha256Hex: Sha256Hex = nodeHash ? (data) => nodeHash("sha256", data) : portableSha256Hex;
+/** SHA-256 of bytes, or of a text in UTF-8, as 64 lowercase hex digits. Uses Node's function if there is one. */
+export const sha256Hex: typeof portableSha256Hex = nodeHash ? (data) => nodeHash("sha256", data) : portableSha256Hex;
 
 /** Encodes bytes as lowercase hex. */
 export const bytesToHex: (bytes: Uint8Array) => string = nodeBuffer

@@ -1,6 +1,6 @@
 import { TransportError } from "../errors.ts";
 import { LOWERCASE_HASH } from "../ethereum/rpcValues.ts";
-import { checkKeyRecord } from "../identity/keyRecord.ts";
+import { checkKeyRecord } from "../identity/checkKeyRecord.ts";
 import { REGIONS } from "../identity/region.ts";
 import { USER_ID, type UserID } from "../identity/userID.ts";
 import { ShapeChecker } from "../input/shapeChecker.ts";

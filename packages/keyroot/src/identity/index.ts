@@ -1,13 +1,9 @@
 export { deriveUserID } from "./deriveUserID.ts";
 export { ANY_KEY, type ExpectedKey } from "./expectedKey.ts";
-export {
-  type KeyRecord,
-  checkKeyRecord,
-  makeKeyRecord,
-  parseKeyRecord,
-  serializeKeyRecord,
-  toKeyRecord,
-} from "./keyRecord.ts";
+export { checkKeyRecord } from "./checkKeyRecord.ts";
+export { makeKeyRecord, parseKeyRecord } from "./keyRecord.ts";
+export { type KeyRecord, serializeKeyRecord } from "./serializedRecord.ts";
+export { toKeyRecord } from "./toKeyRecord.ts";
 export { checkNewPublicKey, generateKeyPair, type KeyPair } from "./newPublicKey.ts";
 export {
   type ChallengeRequest,

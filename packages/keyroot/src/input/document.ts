@@ -1,7 +1,6 @@
-import { decodeUtf8 } from "../engine/utf8.ts";
-import { ArgumentError, VerificationError, type VerificationStep } from "../errors.ts";
 import { checkBuiltins } from "./builtins.ts";
-import { parseJson } from "./json.ts";
+import { parseJson } from "./parseJson.ts";
+import { checkUntrusted, decodeDocument } from "./untrusted.ts";
 
 /** The size limits for a document from an untrusted source. */
 export interface DocumentLimits {
@@ -20,39 +19,6 @@ export interface DocumentLimits {
 export function parseDocument(subject: string, source: unknown, { maxBytes, maxDepth }: DocumentLimits): unknown {
   checkBuiltins();
   if (!(source instanceof Uint8Array)) return source;
-  return parseDocumentText(subject, decodeDocument(subject, source, maxBytes), maxDepth);
-}
-
-/** Decodes a document in UTF-8. @throws VerificationError FILE_TOO_LARGE, FILE_NOT_UTF8, step "file" */
-export function decodeDocument(subject: string, source: Uint8Array, maxBytes: number): string {
-  if (source.length > maxBytes) {
-    const message = `${subject} has ${source.length} bytes, but at most ${maxBytes} are allowed.`;
-    throw new VerificationError("file", "FILE_TOO_LARGE", message, { expected: maxBytes, actual: source.length });
-  }
-  try {
-    // Keeps a byte-order mark, which the JSON parser then rejects. This way, all readers see the same text.
-    return decodeUtf8(source);
-  } catch (cause) {
-    throw new VerificationError("file", "FILE_NOT_UTF8", `${subject} is not UTF-8.`, { cause });
-  }
-}
-
-/** Parses the text of an untrusted JSON document. @throws VerificationError as `parseJson`, step "file" */
-export function parseDocumentText(subject: string, text: string, maxDepth: number): unknown {
+  const text = decodeDocument(subject, source, maxBytes);
   return checkUntrusted("file", subject, () => parseJson(text, maxDepth));
-}
-
-/**
- * Runs a check or parser on untrusted data. Converts each ArgumentError to a VerificationError with the same code,
- * because invalid data means that the verification fails.
- * @param subject the name of the data, for error messages
- */
-export function checkUntrusted<T>(step: VerificationStep, subject: string, check: () => T): T {
-  try {
-    return check();
-  } catch (error) {
-    if (!(error instanceof ArgumentError)) throw error;
-    const { code, message, expected, actual } = error;
-    throw new VerificationError<string>(step, code, `${subject}: ${message}`, { expected, actual, cause: error });
-  }
 }

@@ -1,4 +1,4 @@
-import { sha256Hex } from "../bytes/platform.ts";
+import { sha256Hex, type Sha256Hex } from "../bytes/platform.ts";
 import { ArgumentError, VerificationError, type VerificationStep } from "../errors.ts";
 import { describeValue } from "../input/describeValue.ts";
 
@@ -17,8 +17,8 @@ export function isMerkleRoot(value: unknown): value is string {
  * construction rules", 1).
  * @returns 64 lowercase hex digits
  */
-export function hashLeaf(value: string): string {
-  return sha256Hex(value);
+export function hashLeaf(value: string, hash: Sha256Hex = sha256Hex): string {
+  return hash(value);
 }
 
 /**
@@ -29,8 +29,8 @@ export function hashLeaf(value: string): string {
  * @param right 64 lowercase hex digits. A node that is paired with itself is also the right child.
  * @returns 64 lowercase hex digits
  */
-export function hashChildren(left: string, right: string): string {
-  return sha256Hex(left + right);
+export function hashChildren(left: string, right: string, hash: Sha256Hex = sha256Hex): string {
+  return hash(left + right);
 }
 
 /** Returns the root from the name of a Merkle-tree file, `<root>.json`. Returns undefined for any other name. */

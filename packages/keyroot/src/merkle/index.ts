@@ -1,4 +1,5 @@
-export { type MerkleFile, makeMerkleFile, serializeMerkleFile } from "./file.ts";
+export { makeMerkleFile, serializeMerkleFile } from "./file.ts";
+export type { MerkleFile } from "./fileOf.ts";
 export { MERKLE_ROOT, checkMerkleRoot, hashChildren, hashLeaf, isMerkleRoot, rootOfFileName } from "./hash.ts";
 export { type LeafChunk, makeLeafChunks } from "./makeLeafChunks.ts";
 export { parseMerkleFile } from "./parseMerkleFile.ts";

@@ -1,6 +1,6 @@
 import { hexToBytes } from "../bytes/platform.ts";
 import { chunkNumber, MAX_CHUNK_BYTES } from "./chunkNumber.ts";
-import type { MerkleFile } from "./file.ts";
+import type { MerkleFile } from "./fileOf.ts";
 import { hashAt } from "./tree.ts";
 
 /**

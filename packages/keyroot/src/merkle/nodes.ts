@@ -1,7 +1,8 @@
+import type { MerkleFile } from "./fileOf.ts";
 import { hashAt, type MerkleTree } from "./tree.ts";
 
 /** The number of nodes or values in each piece of text. */
-export const PIECE = 256;
+const PIECE = 256;
 
 /**
  * Writes the nodes of the `merkle` object as JSON: first the leaves, then each level, and finally the root
@@ -29,4 +30,16 @@ export function* serializeNodes(tree: MerkleTree): Generator<string> {
     children = nodes;
     nodes = parents;
   }
+}
+
+/** Returns the JSON of a Merkle-tree file in pieces. */
+export function* piecesOf({ values, lookup, tree }: MerkleFile): Generator<string> {
+  yield `{"merkle":{"root":"${tree.root}","hashalgo":"sha256","leaves":${tree.leafCount},"levels":${tree.height}`;
+  for (const nodes of serializeNodes(tree)) yield `,${nodes}`;
+  yield `},"values":[`;
+  for (let i = 0; i < values.length; i += PIECE) {
+    yield (i === 0 ? "" : ",") + JSON.stringify(values.slice(i, i + PIECE)).slice(1, -1);
+  }
+  const lines = [...lookup.keys()].map((userID, i) => `"${userID}":${i}`);
+  yield `],"lookup":{${lines.join()}}}`;
 }

@@ -1,4 +1,11 @@
-import { fileOf, type MerkleFile, piecesOf } from "./file.ts";
+import type { Sha256Hex } from "../bytes/platform.ts";
+import { type KeyRecord, parseSerializedRecord } from "../identity/serializedRecord.ts";
+import { decodeDocument } from "../input/untrusted.ts";
+import { fileOf, type MerkleFile } from "./fileOf.ts";
+import { piecesOf } from "./nodes.ts";
+
+/** Maximum size of a Merkle-tree file in bytes: the length of V8's longest string, or about 660,000 users. */
+const MAX_FILE_BYTES = 2 ** 29 - 24;
 
 /** The text before the first value in a file that `serializeMerkleFile` wrote. */
 const VALUES = '"values":[';
@@ -7,16 +14,22 @@ const RECORD_END = '}"';
 /** Minimum length in characters of a record in JSON. Many shorter texts would take much more memory than the file. */
 const MIN_RECORD = 200;
 
+/** Decodes a file from an untrusted source. @throws VerificationError FILE_TOO_LARGE, FILE_NOT_UTF8, step "file" */
+export function decodeFile(bytes: Uint8Array): string {
+  return decodeDocument("The file", bytes, MAX_FILE_BYTES);
+}
+
 /**
  * Parses a file that `serializeMerkleFile` wrote, in half the time of `verifyFileText`. Reads only the records in
  * `values`, makes a file from them, and compares its text with all of `text`. For this reason, it accepts no file that
  * `verifyFileText` rejects.
  * @returns undefined for any other file, whether valid or not
  */
-export function parseSerializedFile(text: string, root: string): MerkleFile | undefined {
+export function parseSerializedFile(text: string, root: string, hash?: Sha256Hex): MerkleFile | undefined {
   let file: MerkleFile;
   try {
-    file = fileOf(readValues(text));
+    const values = readValues(text);
+    file = fileOf(values, readRecords(values), hash);
   } catch {
     // The caller then uses `verifyFileText`, which reports the problem.
     return undefined;
@@ -43,4 +56,13 @@ function readValues(text: string): string[] {
     if (text[start] === '"') values.push(JSON.parse(text.slice(start, end)) as string);
   } while (text[end] === "," && end - start > MIN_RECORD);
   return values;
+}
+
+/** Parses the file's records. @throws RangeError if one has another form than `serializeKeyRecord` writes */
+function readRecords(values: readonly string[]): KeyRecord[] {
+  return values.map((value) => {
+    const record = parseSerializedRecord(value);
+    if (record) return record;
+    throw new RangeError("A record has another form.");
+  });
 }

@@ -1,12 +1,16 @@
 import { describeValue } from "../input/describeValue.ts";
 import { VerificationError } from "../errors.ts";
 import { ANY_KEY, type ExpectedBytes } from "../identity/expectedKey.ts";
-import { verifyKeyRecord, type KeyRecord, parseKeyRecord } from "../identity/keyRecord.ts";
+import { verifyKeyRecord } from "../identity/checkKeyRecord.ts";
+import { parseKeyRecord } from "../identity/keyRecord.ts";
+import type { KeyRecord } from "../identity/serializedRecord.ts";
 import { parseUserID, type UserID } from "../identity/userID.ts";
-import { checkUntrusted, parseDocument } from "../input/document.ts";
+import { parseDocument } from "../input/document.ts";
 import { checkNames, checkObject, invalidArgument } from "../input/options.ts";
 import { ShapeChecker } from "../input/shapeChecker.ts";
-import { checkMerkleFile, type MerkleFile } from "./file.ts";
+import { checkUntrusted } from "../input/untrusted.ts";
+import { checkMerkleFile } from "./file.ts";
+import type { MerkleFile } from "./fileOf.ts";
 import { hashAt } from "./tree.ts";
 import { checkMerkleRoot, checkNotNode, hashChildren, hashLeaf, MERKLE_ROOT } from "./hash.ts";
 

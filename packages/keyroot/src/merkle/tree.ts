@@ -1,6 +1,7 @@
+import { type Sha256Hex, sha256Hex } from "../bytes/platform.ts";
 import { ArgumentError } from "../errors.ts";
 import { checkBuiltins } from "../input/builtins.ts";
-import { invalidArgument } from "../input/options.ts";
+import { checkFunction, invalidArgument } from "../input/options.ts";
 import { hashChildren, hashLeaf } from "./hash.ts";
 
 /** Maximum number of values in a tree. The hashes of such a tree take about 128 MB. */
@@ -22,15 +23,17 @@ export class MerkleTree {
 
   /**
    * @param values the texts to hash as leaves
+   * @param hash SHA-256 of a text in UTF-8, as 64 lowercase hex digits. Default: the built-in function
    * @throws ArgumentError TREE_EMPTY, TREE_TOO_LARGE, ARGUMENT_INVALID
    */
-  constructor(values: readonly string[]) {
+  constructor(values: readonly string[], hash: Sha256Hex = sha256Hex) {
     checkBuiltins();
     checkValues(values);
-    let level = values.map(hashLeaf).join("");
+    checkFunction("The argument hash", hash);
+    let level = values.map((value) => hashLeaf(value, hash)).join("");
     this.levels = [level];
     while (level.length > HASH_CHARACTERS) {
-      level = hashParents(level).join("");
+      level = hashParents(level, hash).join("");
       this.levels.push(level);
     }
   }
@@ -89,11 +92,11 @@ export function hashAt(joinedHashes: string, index: number): string {
   return joinedHashes.slice(index * HASH_CHARACTERS, (index + 1) * HASH_CHARACTERS);
 }
 
-function hashParents(children: string): string[] {
+function hashParents(children: string, hash: Sha256Hex): string[] {
   const parents: string[] = [];
   for (let i = 0; i < children.length / HASH_CHARACTERS; i += 2) {
     const left = hashAt(children, i);
-    parents.push(hashChildren(left, hashAt(children, i + 1) || left));
+    parents.push(hashChildren(left, hashAt(children, i + 1) || left, hash));
   }
   return parents;
 }

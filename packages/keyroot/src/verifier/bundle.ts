@@ -1,7 +1,7 @@
 import { describeValue } from "../input/describeValue.ts";
 import { makeSource } from "../blocks/addedSources.ts";
 import { VerificationError } from "../errors.ts";
-import type { KeyRecord } from "../identity/keyRecord.ts";
+import type { KeyRecord } from "../identity/serializedRecord.ts";
 import type { UserID } from "../identity/userID.ts";
 import { checkNames, checkObject } from "../input/options.ts";
 import {

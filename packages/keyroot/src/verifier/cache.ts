@@ -1,6 +1,7 @@
 import { normalizeUrl } from "../engine/parseUrl.ts";
 import { isObject } from "../input/json.ts";
-import { verifyKeyRecord, type KeyRecord, parseKeyRecord, serializeKeyRecord } from "../identity/keyRecord.ts";
+import { verifyKeyRecord } from "../identity/checkKeyRecord.ts";
+import { type KeyRecord, parseSerializedRecord, serializeKeyRecord } from "../identity/serializedRecord.ts";
 import { MAX_AHEAD_MS } from "../ethereum/blockAge.ts";
 import { isMerkleRoot } from "../merkle/hash.ts";
 import type { Evidence } from "../evidence.ts";
@@ -56,7 +57,7 @@ export async function loadCachedKey(
     const entry: unknown = JSON.parse(text);
     if (!isObject(entry) || entry["format"] !== FORMAT) return undefined;
     const { root, index, blockNumber, evidence, final, sources, storedAt } = entry as unknown as CachedKey;
-    const record = parseKeyRecord(String(entry["record"]));
+    const record = parseSerializedRecord(String(entry["record"]));
     const isValid =
       isMerkleRoot(root) &&
       Number.isSafeInteger(index) &&
@@ -66,7 +67,7 @@ export async function loadCachedKey(
       typeof final === "boolean" &&
       Array.isArray(sources) &&
       sources.every(Array.isArray);
-    if (!isValid || record.userID !== query.userID) return undefined;
+    if (!isValid || record?.userID !== query.userID) return undefined;
     return { root, index, blockNumber, record, evidence, final, sources, storedAt };
   } catch {
     return undefined;

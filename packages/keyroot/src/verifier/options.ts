@@ -5,6 +5,7 @@ import { checkNames, checkBoolean, checkInteger, checkObject, checkText, invalid
 import { type AddedSource, type KeyProof, makeSource } from "../blocks/addedSources.ts";
 import type { BeaconOptions } from "../blocks/beacon/options.ts";
 import { ADDRESS, LOWERCASE_HASH } from "../ethereum/rpcValues.ts";
+import type { Sha256 } from "../merkle/parseAnyFile.ts";
 import { USERS_SLOT } from "../registry/slots.ts";
 import type { Limits } from "../transport/limits.ts";
 import type { Eip1193Provider } from "../transport/jsonRpc.ts";
@@ -90,6 +91,11 @@ export interface VerifyOptions {
    * The function that replaces the global `fetch` for files and RPC. It must support `signal` and `redirect: "manual"`.
    */
   fetch?: typeof globalThis.fetch | undefined;
+  /**
+   * SHA-256 in native code, for engines that run JavaScript slowly: returns 32 bytes at once, not a promise. The built-in
+   * function computes the path from the user's record to the root again. Default: the built-in function.
+   */
+  sha256?: Sha256 | undefined;
   /** Returns the current time in ms since 1970. Default: `Date.now`. */
   now?: (() => number) | undefined;
 }
@@ -160,6 +166,7 @@ export const VERIFY_OPTIONS: readonly (keyof VerifyOptions)[] = [
   "allowHttp",
   "signal",
   "fetch",
+  "sha256",
   "now",
 ];
 

@@ -1,12 +1,14 @@
 import { VerificationError } from "../errors.ts";
-import { verifyKeyRecord, type KeyRecord } from "../identity/keyRecord.ts";
-import { type MerkleFile } from "../merkle/file.ts";
-import { parseMerkleFile } from "../merkle/parseMerkleFile.ts";
+import { verifyKeyRecord } from "../identity/checkKeyRecord.ts";
+import type { KeyRecord } from "../identity/serializedRecord.ts";
+import type { MerkleFile } from "../merkle/fileOf.ts";
 import { checkCodeHash } from "../ethereum/codeHash.ts";
 import { parseSafeQuantity } from "../ethereum/rpcValues.ts";
 import { decodeMerkleTreeRoot } from "../registry/answers.ts";
 import type { Evidence } from "../evidence.ts";
+import type { Sha256 } from "../merkle/parseAnyFile.ts";
 import type { KeyQuery, RootQuery } from "./options.ts";
+import { parseFile } from "./parseFile.ts";
 import type { RootAnswers } from "./rootByCall.ts";
 
 /** A record whose user has the tree's root in the contract. */
@@ -63,8 +65,13 @@ export function verifyChainId(expected: Pick<RootQuery, "chainId">, answers: Pic
  * @param bytes the file as the host returned it
  * @throws VerificationError as `parseMerkleFile` and `checkKeyRecord`; USER_NOT_IN_FILE, KEY_MISMATCH
  */
-export function verifyFile(query: KeyQuery, root: string, bytes: Uint8Array): VerifiedRecord {
-  return verifyRecord(query, root, parseMerkleFile(bytes, root));
+export async function verifyFile(
+  query: KeyQuery,
+  root: string,
+  bytes: Uint8Array,
+  sha256?: Sha256,
+): Promise<VerifiedRecord> {
+  return verifyRecord(query, root, await parseFile(bytes, root, sha256, [query.userID]));
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { Sha256 } from "../merkle/parseAnyFile.ts";
 import { checkBoolean, checkFunction, checkInteger, optional } from "../input/options.ts";
 import {
   type EvidencePolicy,
@@ -16,6 +17,7 @@ export interface VerifierConfig {
   registry: RegistryReference;
   policy: EvidencePolicy;
   sources: SourceConfig;
+  sha256: Sha256 | undefined;
   /** Returns the current time in ms since 1970. */
   now: () => number;
   publicationMs: number;
@@ -33,9 +35,10 @@ export function parseVerifierOptions(
 ): VerifierConfig {
   const registry = parseRegistryReference(options, names);
   const policy = parseEvidencePolicy(options);
+  const sha256 = optional(checkFunction, "The option sha256", options.sha256);
   const now = optional(checkFunction, "The option now", options.now) ?? Date.now;
   const { publicationMs = PUBLICATION_MS, verifiedBefore = false } = options;
   checkInteger("The option publicationMs", publicationMs, 0);
   checkBoolean("The option verifiedBefore", verifiedBefore);
-  return { registry, policy, sources: parseSources(options), now, publicationMs, verifiedBefore };
+  return { registry, policy, sources: parseSources(options), sha256, now, publicationMs, verifiedBefore };
 }

@@ -2,8 +2,7 @@ import { groupBy } from "../engine/groupBy.ts";
 import { KeyrootError, VerificationError } from "../errors.ts";
 import type { UserID } from "../identity/userID.ts";
 import { checkInteger, optional } from "../input/options.ts";
-import { type MerkleFile } from "../merkle/file.ts";
-import { parseMerkleFile } from "../merkle/parseMerkleFile.ts";
+import type { MerkleFile } from "../merkle/fileOf.ts";
 import { decodeBlockNumber } from "../registry/answers.ts";
 import { encodeGetBlockNumber } from "../registry/calldata.ts";
 import { checkStore, type Store } from "../store/store.ts";
@@ -13,6 +12,7 @@ import { type CachedAnswer, contradicts } from "./contradiction.ts";
 import { advise } from "./advice.ts";
 import { noteSuccess } from "./success.ts";
 import { type KeyQuery, parseKeyQuery, type VerifyOptions } from "./options.ts";
+import { parseFile } from "./parseFile.ts";
 import { readRoot } from "./readRoot.ts";
 import type { RootReading } from "./readRootAtBlock.ts";
 import type { VerifierConfig } from "./verifierConfig.ts";
@@ -65,7 +65,7 @@ export async function verifyContacts(
   contacts: readonly Contact[],
   { cache: uncheckedCache, recheckMs = RECHECK_MS, signal }: ContactListOptions,
 ): Promise<ContactOutcome[]> {
-  const { registry, policy, sources, now } = config;
+  const { registry, policy, sources, sha256, now } = config;
   const cache = optional(checkStore, "The option cache", uncheckedCache);
   checkInteger("The option recheckMs", recheckMs, 0);
 
@@ -125,7 +125,8 @@ export async function verifyContacts(
   };
 
   const verifyUsersOfFile = async (sources: VerifierSources, root: string, users: readonly FoundRoot[]) => {
-    const file = fetchAndParse(sources, root);
+    const userIDs = users.map(({ query }) => query.userID);
+    const file = sources.fetchFile(root).then((bytes) => parseFile(bytes, root, sha256, userIDs));
     const outcomes: [FoundRoot, ContactOutcome][] = [];
     for (const user of users) {
       const { query, cached, contradicts } = user;
@@ -176,10 +177,6 @@ function findVerified(query: KeyQuery, cached: CachedKey): VerifiedKey | undefin
     if (error instanceof VerificationError) return undefined;
     throw error;
   }
-}
-
-async function fetchAndParse(sources: VerifierSources, root: string): Promise<MerkleFile> {
-  return parseMerkleFile(await sources.fetchFile(root), root);
 }
 
 /** @throws the errors of `verifyRecord`; and the errors of the call */

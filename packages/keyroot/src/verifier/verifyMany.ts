@@ -8,7 +8,6 @@ import type { ContactListOptions, ContactOutcome } from "./verifyContacts.ts";
 export type VerifyManyOptions = Omit<VerifyOptions, "expectedPublicKey" | "knownSince"> & ContactListOptions;
 
 const CONTACT = ["expectedPublicKey", "knownSince"];
-const OPTIONS = [...VERIFY_OPTIONS.filter((name) => !CONTACT.includes(name)), "cache", "recheckMs"];
 
 /**
  * Verifies the keys of a contact list. Each key is verified as in `verifyPublicKey`. Requests are shared: all roots are
@@ -37,7 +36,8 @@ export async function verifyMany<const Options extends VerifyManyOptions>(
   contacts: readonly Contact[],
   options: Options & StrictOptions<Options, VerifyManyOptions>,
 ): Promise<ContactOutcome[]> {
-  const config = parseVerifierOptions(options, OPTIONS);
+  const names = [...VERIFY_OPTIONS.filter((name) => !CONTACT.includes(name)), "cache", "recheckMs"];
+  const config = parseVerifierOptions(options, names);
   const copies = copyContacts(contacts);
   // This module is loaded only when it is needed, so that apps that verify single keys stay small.
   const { verifyContacts } = await import("./verifyContacts.ts");

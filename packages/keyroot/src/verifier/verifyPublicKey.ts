@@ -66,7 +66,7 @@ export async function verifyKey(
   userID: UserID,
   { expectedPublicKey, knownSince, signal }: KeyOptions,
 ): Promise<VerifiedKey> {
-  const { registry, policy, sources, now } = config;
+  const { registry, policy, sources, sha256, now } = config;
   const query = parseKeyQuery(registry, userID, expectedPublicKey);
   const verify = async (sources: VerifierSources): Promise<VerifiedKey> => {
     const { contract, chainId } = query;
@@ -75,7 +75,7 @@ export async function verifyKey(
     const { answers, evidence, callContract } = await readRoot(query, policy, sources, now);
     const root = verifyRoot(query, answers, evidence);
     const [bytes, block] = await Promise.all([sources.fetchFile(root), callContract(encodeGetBlockNumber(root))]);
-    const verified = verifyFile(query, root, bytes);
+    const verified = await verifyFile(query, root, bytes, sha256);
     evidence.uniqueness = "checked";
     const blockNumber = decodeBlockNumber(block, evidence.block?.number);
     return { ...verified, root, blockNumber, contract, chainId, evidence };

@@ -2,9 +2,9 @@ import { groupBy } from "../engine/groupBy.ts";
 import { KeyrootError, VerificationError } from "../errors.ts";
 import { ANY_KEY } from "../identity/expectedKey.ts";
 import type { UserID } from "../identity/userID.ts";
-import { type MerkleFile } from "../merkle/file.ts";
-import { parseMerkleFile } from "../merkle/parseMerkleFile.ts";
+import type { MerkleFile } from "../merkle/fileOf.ts";
 import type { KeyQuery } from "../verifier/options.ts";
+import { parseFile } from "../verifier/parseFile.ts";
 import { readRoot } from "../verifier/readRoot.ts";
 import type { VerifierConfig } from "../verifier/verifierConfig.ts";
 import { shareEqualCalls } from "../verifier/shareEqualCalls.ts";
@@ -56,8 +56,9 @@ export async function checkUsers(
     const due = answered.filter(([, user]) => user.root !== undefined && isDue(user, time, recheckMs));
     // Files are read one at a time to save memory. A background task has enough time for this.
     for (const [root = "", readers] of groupBy(due, ([, { root }]) => root)) {
+      const userIDs = readers.map(([userID]) => userID);
       const readFile = async () => {
-        const file = parseMerkleFile(await sources.fetchFile(root), root);
+        const file = await parseFile(await sources.fetchFile(root), root, config.sha256, userIDs);
         for (const [userID, user] of readers) {
           const query = { ...config.registry, userID, expectedPublicKey: ANY_KEY };
           applyFile(user, keyIn(file, root, query), time);

@@ -11,9 +11,9 @@ import {
 } from "keyroot/auditors/protocol";
 import { makeLeafChunks } from "keyroot/merkle";
 import { ANY_KEY } from "../../../../packages/keyroot/src/identity/expectedKey.ts";
-import type { KeyRecord } from "../../../../packages/keyroot/src/identity/keyRecord.ts";
+import type { KeyRecord } from "../../../../packages/keyroot/src/identity/serializedRecord.ts";
 import { KeyrootError } from "../../../../packages/keyroot/src/errors.ts";
-import type { MerkleFile } from "../../../../packages/keyroot/src/merkle/file.ts";
+import type { MerkleFile } from "../../../../packages/keyroot/src/merkle/fileOf.ts";
 import type { Listening } from "../../../../packages/operator/src/shared/ports.ts";
 import { StatementHost } from "../../../support/auditors/statementHost.ts";
 import { signedBy, TestAuditor } from "../../../support/auditors/testAuditor.ts";

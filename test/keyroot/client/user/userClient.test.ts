@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import { inspect } from "node:util";
 import { generateKeyPair, type KeyPair } from "../../../../packages/keyroot/src/identity/newPublicKey.ts";
-import { type KeyRecord, makeKeyRecord } from "../../../../packages/keyroot/src/identity/keyRecord.ts";
+import { makeKeyRecord } from "../../../../packages/keyroot/src/identity/keyRecord.ts";
+import type { KeyRecord } from "../../../../packages/keyroot/src/identity/serializedRecord.ts";
 import { makeMerkleFile } from "../../../../packages/keyroot/src/merkle/file.ts";
 import { createVerifier } from "../../../../packages/keyroot/src/verifier/createVerifier.ts";
 import { cannedAnswers } from "../../../support/data/cannedAnswers.ts";

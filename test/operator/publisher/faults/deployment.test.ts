@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { KeyRecord } from "../../../../packages/keyroot/src/identity/keyRecord.ts";
+import type { KeyRecord } from "../../../../packages/keyroot/src/identity/serializedRecord.ts";
 import { describeOnBoth, freshRegistry } from "../../../support/chain/freshRegistry.ts";
 import type { PlainFile } from "../../../support/data/plainFile.ts";
 import { sampleRecords } from "../../../support/samples.ts";

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { KeyrootError, TransportError } from "../../../../packages/keyroot/src/errors.ts";
-import type { KeyRecord } from "../../../../packages/keyroot/src/identity/keyRecord.ts";
+import type { KeyRecord } from "../../../../packages/keyroot/src/identity/serializedRecord.ts";
 import { fetchFromHost } from "../../../../packages/operator/src/publisher/files/fetchFile.ts";
 import { FolderStore } from "../../../../packages/operator/src/publisher/files/folderStore.ts";
 import { FolderJournal } from "../../../../packages/operator/src/publisher/journal/folderJournal.ts";

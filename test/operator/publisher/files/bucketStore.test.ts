@@ -5,7 +5,8 @@ import {
   TransportError,
   VerificationError,
 } from "../../../../packages/keyroot/src/errors.ts";
-import { makeMerkleFile, type MerkleFile } from "../../../../packages/keyroot/src/merkle/file.ts";
+import { makeMerkleFile } from "../../../../packages/keyroot/src/merkle/file.ts";
+import type { MerkleFile } from "../../../../packages/keyroot/src/merkle/fileOf.ts";
 import { BucketStore } from "../../../../packages/operator/src/publisher/files/bucketStore.ts";
 import { FolderStore } from "../../../../packages/operator/src/publisher/files/folderStore.ts";
 import { openStore } from "../../../../packages/operator/src/publisher/files/openStore.ts";

@@ -6,7 +6,8 @@ import { mkdir, readdir, readFile, stat, symlink, utimes, writeFile } from "node
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { ArgumentError, TransportError, VerificationError } from "../../../../packages/keyroot/src/errors.ts";
-import { makeMerkleFile, type MerkleFile } from "../../../../packages/keyroot/src/merkle/file.ts";
+import { makeMerkleFile } from "../../../../packages/keyroot/src/merkle/file.ts";
+import type { MerkleFile } from "../../../../packages/keyroot/src/merkle/fileOf.ts";
 import { FolderStore } from "../../../../packages/operator/src/publisher/files/folderStore.ts";
 import { sampleRecords, storedAs, textOf } from "../../../support/samples.ts";
 import { failure, temporaryFolder } from "../../../support/support.ts";

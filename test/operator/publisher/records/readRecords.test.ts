@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ArgumentError } from "../../../../packages/keyroot/src/errors.ts";
-import { type KeyRecord, serializeKeyRecord } from "../../../../packages/keyroot/src/identity/keyRecord.ts";
+import { type KeyRecord, serializeKeyRecord } from "../../../../packages/keyroot/src/identity/serializedRecord.ts";
 import { readRecords } from "../../../../packages/operator/src/publisher/records/readRecords.ts";
 import { sampleRecords } from "../../../support/samples.ts";
 import { failure, temporaryFolder } from "../../../support/support.ts";

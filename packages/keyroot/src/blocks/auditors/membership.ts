@@ -1,12 +1,13 @@
 import { decodeUtf8, encodeUtf8 } from "../../engine/utf8.ts";
 import { VerificationError } from "../../errors.ts";
 import type { Evidence } from "../../evidence.ts";
-import type { KeyRecord } from "../../identity/keyRecord.ts";
+import type { KeyRecord } from "../../identity/serializedRecord.ts";
 import type { ExpectedBytes } from "../../identity/expectedKey.ts";
 import type { UserID } from "../../identity/userID.ts";
 import { parseDocument } from "../../input/document.ts";
 import { ShapeChecker } from "../../input/shapeChecker.ts";
-import { checkMerkleFile, type MerkleFile } from "../../merkle/file.ts";
+import { checkMerkleFile } from "../../merkle/file.ts";
+import type { MerkleFile } from "../../merkle/fileOf.ts";
 import { MERKLE_ROOT } from "../../merkle/hash.ts";
 import { makeMerkleProof, type MerkleProof, parseMerkleProof, verifyMerkleProof } from "../../merkle/proof.ts";
 import { parseRoots, proveInclusion, serializeRootEntry, verifyInclusion } from "./rootTree.ts";

@@ -1,6 +1,7 @@
 import { base64ToBytes } from "../../bytes/base64.ts";
 import { KeyrootError, TransportError } from "../../errors.ts";
-import { type KeyRecord, makeKeyRecord, serializeKeyRecord } from "../../identity/keyRecord.ts";
+import { makeKeyRecord } from "../../identity/keyRecord.ts";
+import { type KeyRecord, serializeKeyRecord } from "../../identity/serializedRecord.ts";
 import { chunkNumber, MAX_CHUNK_BYTES } from "../../merkle/chunkNumber.ts";
 import { findInLeafChunk } from "../../merkle/findInLeafChunk.ts";
 import { hashLeaf } from "../../merkle/hash.ts";

@@ -1,7 +1,7 @@
 import { bytesToHex } from "../../bytes/platform.ts";
 import { base64ToBytes } from "../../bytes/base64.ts";
 import { VerificationError } from "../../errors.ts";
-import { decodeDocument } from "../../input/document.ts";
+import { decodeDocument } from "../../input/untrusted.ts";
 import { hashLeafText, hashPair, parseRootEntry, type RootEntry } from "./rootTree.ts";
 import { MAX_HEIGHT, subtreeOf, subtreesOf } from "./subtrees.ts";
 

@@ -4,7 +4,7 @@ import { encodeUtf8 } from "../../engine/utf8.ts";
 import { bytesToHex, hexToBytes } from "../../bytes/platform.ts";
 import { VerificationError } from "../../errors.ts";
 import { checkBuiltins } from "../../input/builtins.ts";
-import { decodeDocument } from "../../input/document.ts";
+import { decodeDocument } from "../../input/untrusted.ts";
 import { checkBytes } from "../../input/options.ts";
 
 /** A leaf of a statement's tree, which describes one root. */

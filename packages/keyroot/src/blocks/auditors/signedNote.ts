@@ -3,7 +3,7 @@ import { base64ToBytes, bytesToBase64 } from "../../bytes/base64.ts";
 import { bytesToHex, hexToBytes } from "../../bytes/platform.ts";
 import { encodeUtf8 } from "../../engine/utf8.ts";
 import { KeyrootError, VerificationError } from "../../errors.ts";
-import { decodeDocument } from "../../input/document.ts";
+import { decodeDocument } from "../../input/untrusted.ts";
 import { describeValue } from "../../input/describeValue.ts";
 import { checkBytes } from "../../input/options.ts";
 import type { AuditorKey } from "./auditorKey.ts";

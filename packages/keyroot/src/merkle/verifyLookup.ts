@@ -1,25 +1,6 @@
-import { ArgumentError, VerificationError } from "../errors.ts";
-import type { KeyRecord } from "../identity/keyRecord.ts";
+import { VerificationError } from "../errors.ts";
 import { isUserID, type UserID } from "../identity/userID.ts";
 import { describeValue } from "../input/describeValue.ts";
-
-/** Returns the index of each user's record. @throws ArgumentError DUPLICATE_VALUE, DUPLICATE_USER */
-export function indexByUser(records: readonly KeyRecord[], values: readonly string[]): Map<UserID, number> {
-  const index = new Map<UserID, number>();
-  for (const { userID } of records) {
-    const first = index.get(userID);
-    // `index.size` is six times as fast as `entries` before engines optimize the loop.
-    const i = index.size;
-    if (first !== undefined) {
-      // If the last value is paired with itself, repeating it does not change the root (CVE-2012-2459).
-      const code = values[first] === values[i] ? "DUPLICATE_VALUE" : "DUPLICATE_USER";
-      const message = `The user ${userID} has two records, at the indexes ${first} and ${i}.`;
-      throw new ArgumentError(code, message, { expected: first, actual: i });
-    }
-    index.set(userID, i);
-  }
-  return index;
-}
 
 /**
  * Checks that `lookup` in a file contains exactly the indexes of the file's records. The root does not cover `lookup`.

@@ -1,0 +1,56 @@
+import { ArgumentError } from "../errors.ts";
+import { describeValue } from "../input/describeValue.ts";
+import { isObject } from "../input/json.ts";
+import type { UserID } from "./userID.ts";
+
+/** The published record of a user's public key (docs/specification.md, "Public key record"). */
+export interface KeyRecord {
+  userID: UserID;
+  /** The 105 bytes of the public key in base64. */
+  pubKey: string;
+  /** The first 16 bytes of SHA-256 over the public key, in base64. */
+  keyID: string;
+}
+
+export const FIELDS = ["userID", "pubKey", "keyID"] as const;
+
+/** The length in characters of a record that `serializeKeyRecord` wrote. */
+const SERIALIZED_LENGTH = 232;
+/**
+ * Matches a record that `serializeKeyRecord` wrote. The caller also checks its length and that it has no underscore.
+ * These checks are faster than exact digit counts. The match takes less than half the time of a JSON parser. \w takes a
+ * quarter of the time of [A-Za-z0-9].
+ */
+const SERIALIZED =
+  /^{"userID":"([ybndrfg8ejkmcpqxot1uwisza345h769]{32})","pubKey":"(\w*(?:[+/]\w*)*)","keyID":"([A-Za-z0-9+/]{21}[AQgw]==)"}$/;
+
+/**
+ * Returns the exact text of a record that is published and hashed. It is JSON with the three fields in this order and
+ * without spaces.
+ * @throws ArgumentError RECORD_INVALID
+ * @example
+ * const leaf = createHash("sha256").update(serializeKeyRecord(record)).digest("hex");
+ */
+export function serializeKeyRecord(record: KeyRecord): string {
+  if (!isObject(record) || !FIELDS.every((field) => typeof record[field] === "string")) throw invalidRecord(record);
+  const { userID, pubKey, keyID } = record;
+  return JSON.stringify({ userID, pubKey, keyID });
+}
+
+/** Parses a record's text as `serializeKeyRecord` writes it. @returns undefined for any other text, valid or not */
+export function parseSerializedRecord(text: string): KeyRecord | undefined {
+  // The type must be checked first, because `exec` would convert other values to text.
+  const isCandidate = typeof text === "string" && text.length === SERIALIZED_LENGTH && !text.includes("_");
+  const match = isCandidate && (SERIALIZED.exec(text) as [string, string, string, string] | null);
+  // Destructuring takes twice as long before engines optimize it, and a file has many records.
+  return match ? { userID: match[1], pubKey: match[2], keyID: match[3] } : undefined;
+}
+
+/** The error for a value that is not a record. */
+export function invalidRecord(actual: unknown): ArgumentError {
+  const found = isObject(actual)
+    ? `has ${describeValue(Object.keys(actual).join(", "))}`
+    : `is ${describeValue(actual)}`;
+  const message = `A key record must be an object with exactly the strings ${FIELDS.join(", ")}, but ${found}.`;
+  return new ArgumentError("RECORD_INVALID", message, { expected: FIELDS, actual });
+}

@@ -1,0 +1,51 @@
+import { ArgumentError } from "../errors.ts";
+import { describeValue, printable } from "./describeValue.ts";
+import { isObject, scanJson } from "./json.ts";
+
+/**
+ * The characters that are allowed outside strings: punctuation, white space and digits. This excludes null, true, -1,
+ * 1.5 and 1e3.
+ */
+const ALLOWED = charTable('{}[]:,"0123456789 \t\n\r');
+/**
+ * Parses untrusted JSON. Allows only objects, arrays, strings and whole numbers. Rejects duplicate keys in an object,
+ * because `JSON.parse` silently keeps only the last one. Two readers could then see different data in the same file.
+ * @param maxDepth the maximum nesting depth of objects and arrays
+ * @throws ArgumentError JSON_INVALID, JSON_DUPLICATE_KEY, and the errors of `scanJson`
+ */
+export function parseJson(text: string, maxDepth: number): unknown {
+  if (typeof text !== "string") {
+    throw new ArgumentError("JSON_INVALID", `JSON must be a string, but is ${describeValue(text)}.`);
+  }
+  const members = scanJson(text, maxDepth, 1, ALLOWED);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw new ArgumentError("JSON_INVALID", `The text is not JSON: ${printable((cause as Error).message)}.`, { cause });
+  }
+  const distinct = countMembers(value, maxDepth);
+  if (distinct !== members) {
+    const message = "The JSON has a key twice.";
+    throw new ArgumentError("JSON_DUPLICATE_KEY", message, { expected: members, actual: distinct });
+  }
+  return value;
+}
+
+/** Counts the members of all objects in a value with a nesting depth of at most `depth`. */
+function countMembers(value: unknown, depth: number): number {
+  let count = 0;
+  if (Array.isArray(value)) {
+    for (const child of value as unknown[]) count += countMembers(child, depth - 1);
+  } else if (isObject(value)) {
+    // The for-in loop is three times as fast as Object.keys and Object.values, because it creates no arrays.
+    for (const key in value) count += depth > 1 ? 1 + countMembers(value[key], depth - 1) : 1;
+  }
+  return count;
+}
+
+function charTable(characters: string): Uint8Array {
+  const table = new Uint8Array(128);
+  for (const character of characters) table[character.charCodeAt(0)] = 1;
+  return table;
+}

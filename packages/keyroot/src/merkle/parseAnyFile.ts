@@ -1,0 +1,63 @@
+import { bytesToHex } from "../bytes/platform.ts";
+import { encodeUtf8 } from "../engine/utf8.ts";
+import { EnvironmentError } from "../errors.ts";
+import type { UserID } from "../identity/userID.ts";
+import { invalidArgument } from "../input/options.ts";
+import type { MerkleFile } from "./fileOf.ts";
+import { hashChildren, hashLeaf } from "./hash.ts";
+import { parseSerializedFile } from "./parseSerializedFile.ts";
+import { hashAt } from "./tree.ts";
+import { verifyFileText } from "./verifyFileText.ts";
+
+/** SHA-256 of bytes: 32 bytes, at once. */
+export type Sha256 = (data: Uint8Array) => Uint8Array;
+
+const HASH_BYTES = 32;
+
+/**
+ * Parses and verifies a file that has another form than `serializeMerkleFile` writes, or with the app's hash function.
+ *
+ * With such a function, the built-in one computes these users' paths to the root again. If a hash differs, the built-in function
+ * decides: a wrong function never makes a file look false.
+ * @param text the whole file
+ * @param root 64 lowercase hex digits
+ * @throws EnvironmentError SHA256_INVALID; VerificationError as `verifyFileText`
+ */
+export function parseAnyFile(
+  text: string,
+  root: string,
+  sha256: Sha256 | undefined,
+  userIDs: readonly UserID[],
+): MerkleFile {
+  if (!sha256) return verifyFileText(text, root);
+  let cause: unknown;
+  const hash = (text: string): string => {
+    try {
+      const digest = sha256(encodeUtf8(text));
+      if (digest instanceof Uint8Array && digest.length === HASH_BYTES) return bytesToHex(digest);
+      throw invalidArgument("The result of sha256", `a Uint8Array of ${HASH_BYTES} bytes`, digest);
+    } catch (error) {
+      cause = error;
+      throw error;
+    }
+  };
+  const file = parseSerializedFile(text, root, hash);
+  if (file && userIDs.every((userID) => isUnderRoot(file, userID))) return file;
+  if (parseSerializedFile(text, root) === undefined) return verifyFileText(text, root);
+  const message = `The option sha256 fails, or returns a wrong hash: the file ${root}.json is right by the built-in function. Correct sha256, or leave it out.`;
+  throw new EnvironmentError("SHA256_INVALID", message, { cause });
+}
+
+/** Whether the path from a user's record leads to the root, by the built-in function. True if the file has no record. */
+function isUnderRoot({ lookup, values, tree }: MerkleFile, userID: UserID): boolean {
+  let index = lookup.get(userID);
+  const value = index === undefined ? undefined : values[index];
+  if (index === undefined || value === undefined) return true;
+  let hash = hashLeaf(value);
+  for (let level = 0; level < tree.height - 1; level++) {
+    const sibling = hashAt(tree.joinedHashes(level), index ^ 1) || hash;
+    hash = index % 2 === 1 ? hashChildren(sibling, hash) : hashChildren(hash, sibling);
+    index >>= 1;
+  }
+  return hash === tree.root;
+}

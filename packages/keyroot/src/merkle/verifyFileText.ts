@@ -1,0 +1,145 @@
+import { hasOwn } from "../engine/language.ts";
+import { VerificationError } from "../errors.ts";
+import { type KeyRecord, parseSerializedRecord } from "../identity/serializedRecord.ts";
+import { toKeyRecord } from "../identity/toKeyRecord.ts";
+import { describeValue } from "../input/describeValue.ts";
+import { isObject } from "../input/json.ts";
+import { parseJson } from "../input/parseJson.ts";
+import { checkUntrusted } from "../input/untrusted.ts";
+import { fileOf, type MerkleFile } from "./fileOf.ts";
+import { checkNotNode, MERKLE_ROOT } from "./hash.ts";
+import { serializeNodes } from "./nodes.ts";
+import type { MerkleTree } from "./tree.ts";
+import { unknownKey, verifyLookup } from "./verifyLookup.ts";
+
+/** Matches the keys of the `merkle` object that are not nodes. All of them are optional. */
+const HEADER_KEY = /^(?:root|hashalgo|leaves|levels)$/;
+const HASH_ALGORITHM = "sha256";
+
+/** The fields of a node: type, level, left, right, parent. */
+type MerkleNode = Record<string, string | number>;
+
+/** The nesting depth of a Merkle-tree file: the file, `merkle` and a node. */
+const MAX_DEPTH = 3;
+
+/**
+ * Parses and verifies the text of a Merkle-tree file. The keys may have any order and spacing.
+ * @param text the whole file
+ * @param root 64 lowercase hex digits
+ * @throws VerificationError as `parseMerkleFile`, except FILE_TOO_LARGE and FILE_NOT_UTF8
+ */
+export function verifyFileText(text: string, root: string): MerkleFile {
+  const { merkle, values, lookup } = parseParts(checkUntrusted("file", "The file", () => parseJson(text, MAX_DEPTH)));
+  const records = values.map((value, i) => parseValue(`values[${i}]`, value));
+  const file = checkUntrusted("file", "values", () => fileOf(values, records));
+  const actual = file.tree.root;
+  if (actual !== root) {
+    const message = `The root of the file's values is ${actual}, but the expected root is ${root}.`;
+    throw new VerificationError("tree", "ROOT_MISMATCH", message, { expected: root, actual });
+  }
+  verifyLookup(lookup, file.lookup);
+  verifyMerkle(merkle, file.tree);
+  return file;
+}
+
+interface FileParts {
+  merkle: Record<string, unknown>;
+  values: string[];
+  lookup: Record<string, unknown>;
+}
+
+function parseParts(document: unknown): FileParts {
+  const { merkle, values, lookup, ...others } = checkObject("The file", document);
+  for (const key of Object.keys(others)) throw unknownKey("The file", key);
+  const parts = { merkle: checkObject("merkle", merkle), lookup: checkObject("lookup", lookup) };
+  if (!Array.isArray(values)) throw wrongShape("values", "an array", values);
+  for (let i = 0; i < values.length; i++)
+    if (typeof values[i] !== "string") throw wrongShape(`values[${i}]`, "a string", values[i]);
+  return { ...parts, values: values as string[] };
+}
+
+function checkObject(path: string, value: unknown): Record<string, unknown> {
+  if (isObject(value)) return value;
+  throw wrongShape(path, "an object", value);
+}
+
+function wrongShape(path: string, expected: string, value: unknown): VerificationError {
+  const actual = describeValue(value);
+  return new VerificationError("file", "FILE_SHAPE", `${path} must be ${expected}, but is ${actual}.`, {
+    expected,
+    actual,
+  });
+}
+
+function parseValue(path: string, value: string): KeyRecord {
+  checkNotNode("file", path, value);
+  return checkUntrusted("file", path, () => parseSerializedRecord(value) ?? toKeyRecord(parseJson(value, 1)));
+}
+
+/** Checks that `merkle` contains all nodes of the tree and no other keys, except correct header keys. */
+function verifyMerkle(merkle: Record<string, unknown>, tree: MerkleTree): void {
+  const keys = Object.keys(merkle);
+  const { root, leafCount: leaves, height: levels } = tree;
+  let count = 0;
+  for (const [key, expected] of Object.entries({ hashalgo: HASH_ALGORITHM, root, leaves, levels })) {
+    const actual = merkle[key];
+    if (actual === undefined) continue;
+    count++;
+    if (key === "hashalgo" && actual !== expected) throw anotherAlgorithm(actual);
+    verifyEqual(`merkle.${key}`, expected, actual);
+  }
+  // Deployed files list their nodes in this order. A lookup with a key from the object is faster than with an equal
+  // string.
+  for (const piece of serializeNodes(tree)) {
+    for (const [hash, expected] of Object.entries(JSON.parse(`{${piece}}`) as Record<string, MerkleNode>)) {
+      const key = keys[count++];
+      const actual = merkle[key === hash ? key : hash];
+      if (actual === undefined) checkKeys(merkle);
+      verifyNode(hash, expected, actual);
+    }
+  }
+  if (keys.length === count) return;
+  checkKeys(merkle);
+  throw mismatch("The size of merkle", count, keys.length);
+}
+
+/** Throws if `merkle` contains an unknown key. */
+function checkKeys(merkle: Record<string, unknown>): void {
+  for (const key of Object.keys(merkle)) {
+    if (MERKLE_ROOT.test(key) || HEADER_KEY.test(key)) continue;
+    throw MERKLE_ROOT.test(key.toLowerCase()) ? notLowercase("A key of merkle", key) : unknownKey("merkle", key);
+  }
+}
+
+function anotherAlgorithm(actual: unknown): VerificationError {
+  const message = `merkle.hashalgo must be "${HASH_ALGORITHM}", but is ${describeValue(actual)}.`;
+  return new VerificationError("file", "FILE_HASH_ALGORITHM", message, { expected: HASH_ALGORITHM, actual });
+}
+
+function verifyNode(hash: string, expected: MerkleNode, actual: unknown): void {
+  if (!isObject(actual)) throw mismatch(pathOfNode(hash), "a node", actual);
+  for (const field in expected)
+    if (actual[field] !== expected[field]) verifyEqual(`${pathOfNode(hash)}.${field}`, expected[field], actual[field]);
+  for (const field in actual) if (!hasOwn(expected, field)) throw unknownKey(pathOfNode(hash), field);
+}
+
+function pathOfNode(hash: string): string {
+  return `merkle["${hash}"]`;
+}
+
+function verifyEqual(path: string, expected: unknown, actual: unknown): void {
+  if (actual === expected) return;
+  if (typeof actual === "string" && actual !== actual.toLowerCase() && MERKLE_ROOT.test(actual.toLowerCase()))
+    throw notLowercase(path, actual);
+  throw mismatch(path, expected, actual);
+}
+
+function mismatch(path: string, expected: unknown, actual: unknown): VerificationError {
+  const message = `${path} must be ${describeValue(expected)}, but is ${describeValue(actual)}.`;
+  return new VerificationError("tree", "TREE_MISMATCH", message, { expected, actual });
+}
+
+function notLowercase(path: string, actual: string): VerificationError {
+  const message = `${path} must be a hash in lowercase hex, but is ${describeValue(actual)}.`;
+  return new VerificationError("file", "HASH_NOT_LOWERCASE", message, { expected: actual.toLowerCase(), actual });
+}
