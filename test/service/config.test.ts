@@ -179,6 +179,18 @@ describe("the service's configuration", () => {
       expect(readConfig({ KEYROOT_CONFIRMATIONS: "4", KEYROOT_FILES_EU_WEST_1: "east" }).chain).to.equal(undefined);
     });
 
+    it("rejects a contract with a wrong checksum (EIP-55), and accepts a right one and none", () => {
+      const address = "0x5FbDB2315678afecb367f032d93F642f64180aa3";
+      const faults = (contract: string) => faultsIn({ ...CHAIN, KEYROOT_CONTRACT: contract });
+      for (const right of [address, address.toLowerCase(), `0x${address.slice(2).toUpperCase()}`])
+        expect(faults(right), right).to.deep.equal([]);
+      for (const wrong of [address.replace("aa3", "aA3"), address.replace("5F", "5f")]) {
+        const [fault, ...others] = faults(wrong);
+        expect(fault).to.match(/^KEYROOT_CONTRACT must have a valid checksum \(EIP-55\), or one case/);
+        expect(others).to.deep.equal([]);
+      }
+    });
+
     it("requires https for an endpoint on another machine, unless plain http is allowed", () => {
       const remote = { ...CHAIN, KEYROOT_RPC_URL: "http://rpc.test" };
       for (const allow of ["", "false", "1"]) {

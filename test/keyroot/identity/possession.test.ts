@@ -15,6 +15,7 @@ import {
   serviceNameOf,
 } from "../../../packages/keyroot/src/identity/possession.ts";
 import { decode, encode, multiply, N, pointsOfSmallOrder } from "../../support/data/curve41417.ts";
+import { keyrootErrorOf, WRONG_VALUES } from "../../support/data/junk.ts";
 import { VECTORS } from "../../support/data/vectors.ts";
 
 const SECOND = fileURLToPath(new URL("../../../scripts/secondVerifier/possession.mjs", import.meta.url));
@@ -148,6 +149,28 @@ describe("proof of possession", () => {
           .with.property("code", "ARGUMENT_INVALID");
       }
     });
+
+    it("throws only Keyroot errors for fields and private keys of other types", async () => {
+      const whole = { ...statement, ephemeralKey: keys.publicKey };
+      const calls: Record<string, (statement: PossessionStatement, privateKey: bigint) => unknown> = {
+        makeChallenge,
+        provePossession,
+        possessionTranscript,
+        responseOf: (statement) => responseOf(statement, keys.publicKey),
+      };
+      for (const [name, call] of Object.entries(calls)) {
+        const holds = async (changed: object, privateKey: unknown) => {
+          await keyrootErrorOf(() => call(changed as PossessionStatement, privateKey as bigint));
+        };
+        for (const value of [undefined, ...WRONG_VALUES]) {
+          for (const field of Object.keys(whole)) await holds({ ...whole, [field]: value }, keys.privateKey);
+          await holds({ ...whole, registry: { chainId: value, contract: value } }, keys.privateKey);
+          await holds(whole, value);
+          const error = await keyrootErrorOf(() => call(value as PossessionStatement, keys.privateKey));
+          expect(error, name).to.be.instanceOf(KeyrootError);
+        }
+      }
+    }).timeout(20_000);
 
     it("has a transcript only if every field is valid", () => {
       const whole = { ...statement, ephemeralKey: keys.publicKey };

@@ -8,7 +8,7 @@ import { ArgumentError } from "../errors.ts";
 import { bytesToHex, hexToBytes } from "../bytes/platform.ts";
 import { ADDRESS } from "../ethereum/rpcValues.ts";
 import { checkAllBuiltins } from "../input/builtins.ts";
-import { checkInteger, checkText, invalidArgument } from "../input/options.ts";
+import { checkInteger, checkObject, checkText, invalidArgument } from "../input/options.ts";
 import { curve, encodePoint, ORDER, parsePrimeOrderPoint, randomScalar } from "./group.ts";
 import type { KeyPair } from "./newPublicKey.ts";
 import { checkPublicKey, keyIDOf, PUBLIC_KEY_BYTES } from "./publicKey.ts";
@@ -72,7 +72,10 @@ export function serviceNameOf(url: string): string {
  * @throws ArgumentError ARGUMENT_INVALID, USER_ID_INVALID, PUBLIC_KEY_LENGTH
  */
 export function possessionTranscript(statement: PossessionStatement): Uint8Array {
-  const { service, registry, userID, publicKey, nonce, ephemeralKey, expires } = statement;
+  const { service, registry, userID, publicKey, nonce, ephemeralKey, expires } = checkObject(
+    "The statement",
+    statement,
+  );
   const name = encodeUtf8(checkText("The service's name", service));
   if (name.length > MAX_SERVICE_BYTES)
     throw invalidArgument("The service's name", `at most ${MAX_SERVICE_BYTES} bytes`, service);
@@ -103,7 +106,7 @@ export function possessionTranscript(statement: PossessionStatement): Uint8Array
  * const response = provePossession({ service, registry, userID, publicKey, nonce, ephemeralKey, expires }, privateKey);
  */
 export function provePossession(statement: PossessionStatement, privateKey: bigint): Uint8Array {
-  const ephemeral = parsePrimeOrderPoint(statement.ephemeralKey);
+  const ephemeral = parsePrimeOrderPoint(checkObject("The statement", statement).ephemeralKey);
   return responseOf(statement, encodePoint(ephemeral.multiply(checkPrivateKey(privateKey))));
 }
 
@@ -113,12 +116,13 @@ export function provePossession(statement: PossessionStatement, privateKey: bigi
  * hardware.
  * @param sharedPoint 105 bytes, encoded like a public key
  * @returns the response, 32 bytes
- * @throws ArgumentError as `checkPublicKey`, for the shared point; ARGUMENT_INVALID
+ * @throws ArgumentError as `checkPublicKey`, for the shared point, and as `possessionTranscript`
  */
 export function responseOf(statement: PossessionStatement, sharedPoint: Uint8Array): Uint8Array {
   checkPublicKey(sharedPoint);
+  const transcript = possessionTranscript(statement);
   const key = hkdf(sha256, sharedPoint, statement.nonce, encodeUtf8(LABEL), RESPONSE_BYTES);
-  return hmac(sha256, key, possessionTranscript(statement));
+  return hmac(sha256, key, transcript);
 }
 
 /** A statement without the ephemeral key, which `makeChallenge` generates. */
@@ -136,8 +140,8 @@ export function makeChallenge(
   ephemeralPrivateKey: bigint = randomScalar(),
 ): { ephemeralKey: Uint8Array; response: Uint8Array } {
   checkAllBuiltins();
-  const point = parsePrimeOrderPoint(request.publicKey);
-  const ephemeralKey = encodePoint(curve().BASE.multiply(ephemeralPrivateKey));
+  const point = parsePrimeOrderPoint(checkObject("The request", request).publicKey);
+  const ephemeralKey = encodePoint(curve().BASE.multiply(checkPrivateKey(ephemeralPrivateKey)));
   const sharedPoint = encodePoint(point.multiply(ephemeralPrivateKey));
   return { ephemeralKey, response: responseOf({ ...request, ephemeralKey }, sharedPoint) };
 }

@@ -2,6 +2,7 @@ import { randomBytes } from "../bytes/randomBytes.ts";
 import { ArgumentError } from "../errors.ts";
 import { describeValue } from "../input/describeValue.ts";
 import { bytesToHex, hexToBytes } from "../bytes/platform.ts";
+import { invalidArgument } from "../input/options.ts";
 
 /**
  * A user id of 160 bits in its canonical form: 32 lowercase zBase32 characters. The contract uses the 20 bytes, and the
@@ -68,16 +69,17 @@ export function userIDToBytes(userID: UserID): Uint8Array {
 
 /**
  * Converts user ids to bytes. The result contains 20 bytes per id, without separators.
- * @throws ArgumentError USER_ID_INVALID
+ * @throws ArgumentError USER_ID_INVALID, ARGUMENT_INVALID
  */
 export function packUserIDs(userIDs: readonly UserID[]): Uint8Array {
+  if (!Array.isArray(userIDs)) throw invalidArgument("The argument userIDs", "an array of user ids", userIDs);
   // Audits and publishers convert many ids. The table is ten times as fast as `indexOf`, and also detects invalid
   // digits.
   const digits = new Uint8Array(128).fill(NO_DIGIT);
   for (let i = 0; i < 32; i++) digits[ZBASE32.charCodeAt(i)] = i;
   const bytes = new Uint8Array(USER_ID_BYTES * userIDs.length);
   let [at, bits, count] = [0, 0, 0];
-  for (const userID of userIDs) {
+  for (const userID of userIDs as readonly UserID[]) {
     if (typeof userID !== "string" || userID.length !== 32) parseUserID(userID);
     let seen = 0;
     for (let i = 0; i < 32; i++) {
