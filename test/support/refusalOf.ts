@@ -1,8 +1,8 @@
 import { ArgumentError, KeyrootError, VerificationError } from "../../packages/keyroot/src/errors.ts";
 
 /**
- * The code with which a call is refused: CODE for a bad argument, "step: CODE" for a failed verification; undefined
- * when it is not refused. Any other error is a bug, and thrown on.
+ * Returns the code of a call's error: CODE for an invalid argument, "step: CODE" for a failed verification, and undefined
+ * without an error. Throws any other error again, because it is a defect.
  */
 export function refusalOf(call: () => unknown): string | undefined {
   try {

@@ -7,15 +7,15 @@ import { isLarge, testAll } from "../testSize.ts";
 /** A running Anvil, the tests' second chain. */
 export interface Anvil {
   readonly url: string;
-  /** Ends it at once, as a crash would. */
+  /** Kills Anvil at once, as a crash would. */
   close(): Promise<void>;
-  /** Ends it as Ctrl-C does: with the option `--state` it saves its state first. */
+  /** Stops Anvil as Ctrl-C does. With the option `--state`, it first saves its state. */
   stop(): Promise<void>;
 }
 
 const binary = findBinary();
 
-/** Whether there is an Anvil: its binary is an optional dependency, which npm leaves out where it cannot run. */
+/** Whether Anvil is installed. Its binary is an optional dependency, which npm omits on other platforms. */
 export const hasAnvil = binary !== undefined;
 
 /**
@@ -26,7 +26,7 @@ export function describeOnAnvil(what: string, body: () => void): void {
   if (testAll || isLarge) (hasAnvil ? describe : describe.skip)(`${what}, on Anvil`, body);
 }
 
-/** Starts Anvil on any free port; it is ready within 0.1 s, and ends with this process at the latest. */
+/** Starts Anvil on a free port. It ends with this process at the latest. */
 export async function startAnvil(...options: string[]): Promise<Anvil> {
   if (binary === undefined) throw new Error("There is no Anvil on this platform.");
   return startChainProcess(binary, ["--port", "0", ...options]);

@@ -158,7 +158,7 @@ const world = new DashboardWorld();
 // Outside every describe: runs after the last test.
 after("the dashboard's shared world stops", () => world.stop());
 
-/** Starts the world that all tests share which name their own partners and people. */
+/** Starts one service and browser for all tests that create their own partners and people. */
 export function sharedDashboard(): DashboardWorld {
   before(async () => {
     await world.start();

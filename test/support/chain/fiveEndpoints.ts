@@ -149,7 +149,7 @@ export class FiveEndpoints {
     }
   }
 
-  /** The evidence for a key with these options: the pair, never less, the block, and the whole file. */
+  /** The evidence that a key must have with these options: anchor and proof of the pair, the block, and the whole file. */
   evidenceOf(pair: Pair, { hash, number, timestamp }: BlockJson): Evidence {
     return {
       ...pair,

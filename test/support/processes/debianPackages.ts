@@ -19,7 +19,7 @@ export class DebianPackages {
     return this.#cached().length > 0;
   }
 
-  /** Unpacks them below a folder, and downloads them before if they are missing. @throws Error that names them */
+  /** Downloads missing packages, and unpacks all of them into a folder. @throws Error that names the packages */
   unpack(root: string): void {
     if (!this.areCached) this.#download();
     mkdirSync(root, { recursive: true, mode: 0o755 });
