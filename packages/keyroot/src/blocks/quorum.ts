@@ -19,7 +19,6 @@ export function findQuorumBlock(endpoints: Quorum): BlockSource {
   };
 }
 
-/** The answer of one endpoint. */
 export interface Vote<T> {
   endpoint: number;
   answer: T;

@@ -21,7 +21,6 @@ export async function rejectOnAbort<T>(promise: Promise<T>, signal: AbortSignal 
   }
 }
 
-/** Makes the error for a caller that aborted its request. */
 export function abortedError({ reason }: AbortSignal): TransportError {
   return new TransportError("ABORTED", "The caller aborted the request.", { cause: reason });
 }

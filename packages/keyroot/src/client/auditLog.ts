@@ -47,7 +47,6 @@ export function auditFilterOf(options: ListAuditLogOptions) {
 
 const nullableText = nullable(text());
 
-/** Checks the values of a recorded change. */
 export const data = dictionary<string | number | boolean | null>((where, value) =>
   typeof value === "number" || typeof value === "boolean" ? value : nullableText(where, value),
 );

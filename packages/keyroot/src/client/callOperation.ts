@@ -18,7 +18,6 @@ const MAX_DEPTH = 16;
  */
 const DOCUMENTS = 16;
 
-/** The parts of a request except its body. */
 export interface OperationOptions extends CallOptions {
   accessToken?: string;
   /** The key by which the service recognizes a repeated request, so that the request has only one effect. */

@@ -48,7 +48,6 @@ export interface CheckedConnection extends Pick<ConnectionOptions, "serviceUrl" 
   retries: number;
 }
 
-/** The checked values of `ClientOptions`, including defaults. */
 export interface CheckedOptions extends CheckedConnection, Pick<ClientOptions, "bizID"> {
   now: () => number;
 }

@@ -13,7 +13,6 @@ export interface PageOptions extends CallOptions {
   after?: string | undefined;
 }
 
-/** One page of a list. */
 export interface ListPage<Item> {
   items: Item[];
   /** The value of `after` that requests the next page. Null on the last page. */

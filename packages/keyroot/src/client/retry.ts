@@ -15,7 +15,6 @@ const MAX_RETRY_AFTER_MS = 30_000;
 const FIRST_BACKOFF_MS = 300;
 const MAX_BACKOFF_MS = 10_000;
 
-/** The retry options of a request. */
 export interface SendRetryOptions {
   retries: number;
   signal?: AbortSignal | undefined;

@@ -11,7 +11,6 @@ export const PUBLIC_KEY_BYTES = 105;
 /** The size of a key id in bytes. It is the first half of a SHA-256 hash. */
 export const KEY_ID_BYTES = 16;
 
-/** The first byte of an uncompressed point. */
 export const UNCOMPRESSED = 0x04;
 export const COORDINATE_BYTES = 52;
 

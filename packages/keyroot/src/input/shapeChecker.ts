@@ -3,7 +3,6 @@ import type { ErrorDetails, KeyrootError } from "../errors.ts";
 import { describeValue } from "./describeValue.ts";
 import { isObject } from "./json.ts";
 
-/** Makes the error that a ShapeChecker throws. */
 export type MakeShapeError = (message: string, details: ErrorDetails) => KeyrootError;
 
 /**

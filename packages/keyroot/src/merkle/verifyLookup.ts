@@ -18,7 +18,6 @@ export function verifyLookup(lookup: Record<string, unknown>, index: ReadonlyMap
   }
 }
 
-/** Makes the error for an unknown key in a file. */
 export function unknownKey(path: string, actual: string): VerificationError {
   const message = `${path} contains the unknown key ${describeValue(actual)}.`;
   return new VerificationError("file", "FILE_UNKNOWN_KEY", message, { actual });

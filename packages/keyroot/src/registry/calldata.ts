@@ -8,9 +8,7 @@ import { encodeBytes, encodeUint, WORD_DIGITS } from "./words.ts";
 const ADD_MERKLE_TREE_ROOT = "0x12e36530";
 const GET_BLOCK_NUMBER = "0x47378145";
 const GET_MERKLE_TREE_ROOT = "0xee94c797";
-/** The calldata of `owner()`. */
 export const OWNER_CALL = "0x8da5cb5b";
-/** The calldata of `userCount()`. */
 export const USER_COUNT_CALL = "0x07973ccf";
 
 /** The zero root. For this root, `getBlockNumber` returns the block in which the contract was deployed. */

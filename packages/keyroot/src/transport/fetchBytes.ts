@@ -4,7 +4,6 @@ import { requireFeature } from "../engine/requireFeature.ts";
 import { TransportError } from "../errors.ts";
 import { checkNames } from "../input/options.ts";
 
-/** The options of an HTTP request. */
 export interface FetchOptions {
   /** The function that sends the request. It must support `signal` and `redirect`. Default: `globalThis.fetch`. */
   fetch?: typeof globalThis.fetch | undefined;
@@ -29,7 +28,6 @@ export const FETCH_OPTIONS: (keyof FetchOptions)[] = [
   ...(["fetch", "maxBytes", "timeoutMs", "deadline", "allowHttp", "signal"] as const),
 ];
 
-/** The response of an HTTP server. */
 export interface HttpAnswer {
   status: number;
   headers: Headers;

@@ -29,12 +29,10 @@ const METHOD_BYTES: Readonly<Record<string, number>> = {
   eth_getProof: 288 * 2 ** 10,
 };
 
-/** Returns the maximum size of the response to an RPC method, in bytes. */
 export function bytesOfMethod({ rpcBytes }: Limits, method: string): number {
   return Math.min(METHOD_BYTES[method] ?? rpcBytes, rpcBytes);
 }
 
-/** @throws ArgumentError ARGUMENT_INVALID */
 export function parseLimits(limits: Partial<Limits> = {}): Limits {
   checkNames("The limits", checkObject("The option limits", limits), Object.keys(DEFAULT_LIMITS));
   const parse = (name: keyof Limits) =>

@@ -11,7 +11,6 @@ import { type CachedAnswer, isStronger, strengthOf } from "./contradiction.ts";
 import type { Endpoint, EvidencePolicy, KeyQuery } from "./options.ts";
 import type { VerifiedKey } from "./verifyPublicKey.ts";
 
-/** A key that was verified earlier. */
 export interface CachedKey extends CachedAnswer {
   index: number;
   blockNumber: number;
@@ -95,7 +94,6 @@ export async function storeKey(
   await cache.set(entryName(query, policy), JSON.stringify(entry));
 }
 
-/** Deletes a user's key from the cache. */
 export async function forgetKey(cache: Store, query: KeyQuery, policy: EvidencePolicy): Promise<void> {
   await cache.set(entryName(query, policy), "");
 }

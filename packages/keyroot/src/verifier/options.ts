@@ -124,7 +124,6 @@ export interface KeyQuery extends RootQuery {
   expectedPublicKey: ExpectedBytes;
 }
 
-/** The evidence that a verification requires. */
 export interface EvidencePolicy {
   /** The source of the block hash. `quorum` is the number of endpoints that must agree. `pinned` is the hash itself. */
   anchor: "endpoint" | "light-client" | { quorum: number } | { pinned: string } | { added: AddedSource };
@@ -141,7 +140,6 @@ export interface EvidencePolicy {
 
 const TAGS: readonly unknown[] = ["latest", "safe", "finalized"];
 
-/** The names of all verification options. */
 export const VERIFY_OPTIONS: readonly (keyof VerifyOptions)[] = [
   "rpc",
   "chainId",
@@ -189,12 +187,10 @@ export function parseRegistryReference(
   };
 }
 
-/** @throws ArgumentError ARGUMENT_INVALID, USER_ID_INVALID, BASE64_INVALID, PUBLIC_KEY_LENGTH */
 export function parseKeyQuery(registry: RegistryReference, userID: UserID, expectedPublicKey: ExpectedKey): KeyQuery {
   return { ...registry, userID: parseUserID(userID), expectedPublicKey: parseExpectedKey(expectedPublicKey) };
 }
 
-/** @throws ArgumentError ARGUMENT_INVALID */
 export function parseEvidencePolicy(
   options: Partial<VerifyOptions> & Pick<VerifyOptions, "chainId" | "contract">,
 ): EvidencePolicy {
@@ -232,12 +228,10 @@ export function checkOnlyOne(options: Partial<VerifyOptions>, names: readonly (k
   throw new ArgumentError("ARGUMENT_INVALID", `Give only one of the options ${names.join(", ")}.`);
 }
 
-/** @throws ArgumentError ARGUMENT_INVALID */
 export function parseUsersSlot(usersSlot: number = USERS_SLOT): number {
   return checkInteger("The option usersSlot", usersSlot, 0);
 }
 
-/** @throws ArgumentError ARGUMENT_INVALID */
 export function parseEndpoints({ rpc, quorum }: Pick<VerifyOptions, "rpc" | "quorum">): readonly Endpoint[] {
   // The list is copied, because the caller may change it during the verification.
   const endpoints = Array.isArray(rpc) ? [...(rpc as readonly Endpoint[])] : [rpc as Endpoint];
@@ -249,7 +243,6 @@ export function parseEndpoints({ rpc, quorum }: Pick<VerifyOptions, "rpc" | "quo
   return endpoints;
 }
 
-/** @throws ArgumentError ARGUMENT_INVALID */
 export function checkHash(what: string, hash: unknown): void {
   if (hash !== undefined) checkText(what, hash, "a hash, 0x and 64 lowercase hex digits", LOWERCASE_HASH);
 }

@@ -17,7 +17,6 @@ export interface VerifierSources {
   fetchFile: (root: string) => Promise<Uint8Array>;
 }
 
-/** The checked options for the endpoints and the file host. */
 export interface SourceConfig extends Pick<VerifyOptions, "quorum"> {
   endpoints: readonly Endpoint[];
   contract: string;
@@ -41,7 +40,6 @@ interface CallSettings extends Pick<VerifyOptions, "signal"> {
   wrap?: (call: RpcCall) => RpcCall;
 }
 
-/** @throws ArgumentError ARGUMENT_INVALID */
 export function parseSources(
   options: Pick<VerifyOptions, "rpc" | "quorum" | "contract" | "merkleUrl" | "limits" | "allowHttp" | "fetch">,
 ): SourceConfig {

@@ -71,7 +71,6 @@ export function applyFile(user: WatchedUserState, publicKey: string, now: number
   delete user.outage;
 }
 
-/** Records a failed attempt to read the root's file. */
 export function applyOutage(user: WatchedUserState, code: string, now: number): void {
   const { since = now, last = now, observedMs = 0, attempts = 0 } = user.outage ?? {};
   const gap = Math.min(Math.abs(now - last), MAX_GAP_MS);

@@ -6,7 +6,6 @@ import { MAX_AUDITOR_LIST_BYTES } from "./auditorList.ts";
 import { MAX_ROOTS_BYTES } from "./rootTree.ts";
 import { MAX_STATEMENT_BYTES } from "./statement.ts";
 
-/** The options for requests for statements, such as the timeout. */
 export type StatementLimits = Omit<FetchOptions, "maxBytes">;
 
 /**
@@ -15,7 +14,6 @@ export type StatementLimits = Omit<FetchOptions, "maxBytes">;
  */
 const ROUND_SHARE = 0.2;
 
-/** Returns the options for one round of requests to all folders. */
 export function limitsOfRound(http: StatementLimits): StatementLimits {
   return { ...http, timeoutMs: Math.max(1, Math.floor(http.timeoutMs * ROUND_SHARE)) };
 }

@@ -8,7 +8,6 @@ import { acceptStatement, type AuditorPolicy, checkPlace, type StatementPlace } 
 
 const FORMAT = "keyroot-stored-statement-v1";
 
-/** Stores a statement whose signatures are verified. */
 export async function storeStatement(store: Store, place: StatementPlace, found: CountedStatement): Promise<void> {
   const signers = [...found.signers];
   await store.set(nameOf(place), JSON.stringify({ format: FORMAT, text: serializeStatement(found), signers }));

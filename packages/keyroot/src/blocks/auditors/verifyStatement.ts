@@ -25,7 +25,6 @@ export interface AuditorOptions {
   maxAgeMs?: number | undefined;
 }
 
-/** The checked values of `AuditorOptions`. */
 export interface AuditorPolicy {
   keys: readonly AuditorKey[];
   threshold: number;

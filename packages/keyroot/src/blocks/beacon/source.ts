@@ -5,7 +5,6 @@ import { VerificationError } from "../../errors.ts";
 import { follow, type Following, isTooOld } from "./follow.ts";
 import { parseState, serializeState } from "./state.ts";
 
-/** The checked options of the light client. */
 export interface BeaconConfig extends Omit<Following, "state" | "now"> {
   /** Maximum age of the checkpoint in ms, if the caller set it. Undefined for the network's default. */
   callersMaxAgeMs: number | undefined;

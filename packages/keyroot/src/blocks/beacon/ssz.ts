@@ -22,7 +22,6 @@ export interface SszType<T> {
   root(value: T): Uint8Array;
 }
 
-/** The TypeScript type of the values of an SSZ type. */
 export type ValueOf<Type> = Type extends SszType<infer T> ? T : never;
 
 /** The size in bytes of an offset, which points to a value of variable size. */

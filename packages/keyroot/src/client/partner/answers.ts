@@ -55,7 +55,6 @@ export interface UserToCreate {
 /** The result for one user: the created user with the requested token, or the error of the service. */
 export type CreateUsersResult = (CreatedUser & { token?: string | undefined }) | { error: ServiceError };
 
-/** The states of a webhook delivery. */
 export const DELIVERY_STATES = ["pending", "delivered", "failed"] as const;
 
 /** Checks a user refresh token: a prefix and 256 random bits. */
@@ -71,7 +70,6 @@ const refusedUser = object<{ status: number; code: string; detail: string }>({
   ...{ status: count, code: text(), detail: text() },
 });
 const isRefused = (item: unknown) => isObject(item) && typeof item["status"] === "number" && item["status"] >= 400;
-/** @param max the number of users in the request */
 export const createdUsers = (max: number) =>
   object<AnswerOf<"/v1/authdBizSrv/users/createMany">>({
     users: list((where, item) => (isRefused(item) ? refusedUser : createdWithToken)(where, item), max),
@@ -97,7 +95,6 @@ export const keyOfUser = withValidKey(
 export const approvedKey = withValidKey(object<UserPublicKey>({ user_id: userID, ...KEY_FIELDS }));
 
 const partnerEvent = object<PartnerEvent>({ type: text(), at: count, id: uuid, data });
-/** @param limit the maximum number of events in the page */
 export const eventPage = (limit: number) => object<EventPage>({ events: list(partnerEvent, limit), cursor });
 
 const ENDPOINT_FIELDS = {

@@ -51,7 +51,6 @@ interface ProvisioningOperations {
   ): Promise<CreateUsersResult[]>;
 }
 
-/** Maximum number of users in a request. */
 export const MAX_LIST = 500;
 
 /** Minimum length of a run's id in characters. A UUID has 36 characters, and 128 bits in hex have 32. */

@@ -28,10 +28,8 @@ export interface PossessionOptions {
   userID?: UserID | undefined;
 }
 
-/** The names of the options in `PossessionOptions`. */
 export const POSSESSION: (keyof PossessionOptions)[] = ["service", "chainId", "contract", "userID"];
 
-/** The checked values of `PossessionOptions`. */
 export interface CheckedPossession extends Pick<PossessionStatement, "registry"> {
   serviceUrl: string;
   userID: UserID | undefined;
@@ -48,13 +46,11 @@ export interface ExternalKey {
   prove: (statement: PossessionStatement) => Promise<Uint8Array> | Uint8Array;
 }
 
-/** The fields of the request with which `register` responds to a challenge. */
 export interface PossessionAnswer {
   challenge: string;
   response: string;
 }
 
-/** @throws ArgumentError ARGUMENT_INVALID, USER_ID_INVALID */
 export function checkPossession(options: ClientOptions & PossessionOptions, { serviceUrl }: CheckedOptions) {
   const { service = serviceUrl, chainId, contract, userID } = options;
   if ((chainId === undefined) !== (contract === undefined))
