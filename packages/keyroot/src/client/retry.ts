@@ -48,7 +48,6 @@ function delayBefore(retriesBefore: number, error: unknown): number {
   return Math.min(Math.random() * FIRST_BACKOFF_MS * 2 ** retriesBefore, MAX_BACKOFF_MS);
 }
 
-/** @throws TransportError ABORTED */
 async function sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
   const { promise, resolve } = withResolvers<undefined>();
   const timer = setTimeout(resolve, ms);

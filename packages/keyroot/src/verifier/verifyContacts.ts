@@ -179,7 +179,6 @@ function findVerified(query: KeyQuery, cached: CachedKey): VerifiedKey | undefin
   }
 }
 
-/** @throws the errors of `verifyRecord`; and the errors of the call */
 async function verifyInFile(
   { query, root, evidence, callContract }: FoundRoot,
   file: MerkleFile,

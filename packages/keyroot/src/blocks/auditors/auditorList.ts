@@ -105,7 +105,6 @@ function parseText(text: string): AuditorList {
   }
 }
 
-/** @throws ArgumentError ARGUMENT_INVALID, AUDITOR_KEY_INVALID */
 function policyOf({ auditors, threshold }: AuditorList, maxAgeMs: number): AuditorPolicy {
   return parseAuditorOptions({ keys: auditors.map(({ key }) => key), threshold, maxAgeMs });
 }

@@ -117,7 +117,6 @@ function unanchored(): VerificationError {
   return new VerificationError("anchor", "UNANCHORED", message);
 }
 
-/** @throws ArgumentError ARGUMENT_INVALID */
 function checkFolders(urls: unknown, allowHttp: boolean | undefined): string[] {
   if (!Array.isArray(urls) || urls.length === 0 || urls.length > MAX_URLS)
     throw invalidArgument("The option auditors.urls", `an array of 1 to ${MAX_URLS} URLs`, urls);

@@ -146,7 +146,6 @@ async function provisionGroup<User extends UserToProvision>(
   }
 }
 
-/** @throws ArgumentError ARGUMENT_INVALID */
 function withContext(user: UserToProvision, defaultContext: string | undefined): UserToCreate {
   const { userID, region, context = defaultContext } = checkObject("A user of the list", user);
   if (context === undefined) throw invalidArgument("The option context", "set for the run or for each user", context);
@@ -167,7 +166,6 @@ function idempotencyKeyOf(runId: string): string {
   return bytesToHex(hmac(sha256, encodeUtf8(runId), encodeUtf8("users/createMany")));
 }
 
-/** @throws ArgumentError ARGUMENT_INVALID, SECRET_TOO_SHORT */
 function checkProvisionOptions(options: ProvisionOptions): ProvisionOptions {
   const { runId, context, concurrency, onProgress } = checkObject(
     "The options of provision",
