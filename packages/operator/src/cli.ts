@@ -3,7 +3,7 @@
 
 /** The version in `engines` of package.json. */
 const OLDEST = { major: 22, minor: 13 };
-/** The newest version that the tests run on. */
+/** The newest Node version that the tests use. */
 const NEWEST_TESTED = 24;
 
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
@@ -15,7 +15,7 @@ if (major < OLDEST.major || (major === OLDEST.major && minor < OLDEST.minor)) {
   await program?.runProgram();
 }
 
-/** Loads the program. Returns undefined if this version of Node is newer than the tested ones, and cannot load it. */
+/** Loads the program. Returns undefined if it does not load in a Node version that is newer than the tested versions. */
 async function load() {
   try {
     return await import("./program.ts");
@@ -26,7 +26,9 @@ async function load() {
   }
 }
 
-/** Prints an error as the commands do. It does not import their code, which may not load in this version of Node. */
+/**
+ * Prints an error in the format of the commands. It does not import their code, which may not load in this version of Node.
+ */
 function refuse(reason: string): void {
   const message = `${reason} This is Node ${process.versions.node}. Install Node ${NEWEST_TESTED} (https://nodejs.org), or put 'npx -p node@${NEWEST_TESTED}' before the command.`;
   process.exitCode = 2;

@@ -1,6 +1,6 @@
 import * as library from "keyroot/errors";
 
-/** The error codes that this package adds to the library's. docs/errors.md explains every code. */
+/** The error codes that this package adds to those of `keyroot`. docs/errors.md explains every code. */
 export const OPERATOR_ERROR_CODES = [
   "FILE_NAME",
   "RECORDS_INVALID",
@@ -31,10 +31,10 @@ export const OPERATOR_ERROR_CODES = [
   "NODE_UNSUPPORTED",
 ] as const;
 
-/** An error code of this package or of the library. */
+/** An error code of this package or of `keyroot`. */
 export type OperatorErrorCode = library.ErrorCode | (typeof OPERATOR_ERROR_CODES)[number];
 
-// The library's classes, which here also take this package's codes.
+// The error classes of `keyroot`, which also accept the codes of this package
 export const ArgumentError = library.ArgumentError<OperatorErrorCode>;
 export type ArgumentError = library.ArgumentError<OperatorErrorCode>;
 export const VerificationError = library.VerificationError<OperatorErrorCode>;

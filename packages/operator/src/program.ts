@@ -1,4 +1,4 @@
-/** The program `keyroot`: every command of the table that needs no Hardhat. `cli.ts` loads it. */
+/** The program `keyroot`, with every command that does not need Hardhat. `cli.ts` loads it. */
 import { Command, CommanderError, Option } from "commander";
 import { readFileSync } from "node:fs";
 import { describeOption, optionName } from "./commands/definition.ts";
@@ -28,12 +28,12 @@ export async function runProgram(): Promise<void> {
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     const isUnknown = error.code === "commander.unknownCommand" && service === undefined;
-    // Help and version also end this way.
+    // Commander also throws after it has printed help or the version.
     if (error.exitCode !== 0) await reject(isUnknown ? `${error.message}\n${SERVICE_HINT}` : error.message);
   }
 }
 
-/** The program as a host of commands. */
+/** Returns the environment of commands in this program. */
 function hostOf(showStackTraces: boolean): Host {
   return {
     program: "npx keyroot",
@@ -66,13 +66,13 @@ function toCommand(program: Command, name: string, command: KeyrootCommand): Com
   return parser.action(async (...given: unknown[]) => {
     const value = argument === undefined ? {} : { [argument.name]: given[0] };
     const showStackTraces = program.opts()["showStackTraces"] === true;
-    // Loaded on demand, so that help is fast.
+    // Load this module on demand, so that help appears quickly.
     const { runCommand } = await import("./commands/runCommand.ts");
     await runCommand(command, { ...value, ...parser.opts() }, hostOf(showStackTraces));
   });
 }
 
-/** Rejects a repeated option. Commander would silently use the last one. */
+/** Rejects a repeated option. Commander would silently use the last value. */
 function onlyOnce(parser: Command, option: string): void {
   let isGiven = false;
   parser.on(`option:${option.slice(2)}`, () => {
@@ -81,7 +81,7 @@ function onlyOnce(parser: Command, option: string): void {
   });
 }
 
-/** Prints why commander does not accept the command line, like any other invalid argument. */
+/** Prints why commander rejects the command line, in the format of other invalid arguments. */
 async function reject(message: string): Promise<void> {
   const [reason = "", ...hints] = message.replace(/^error: /, "").split("\n");
   const sentence = `${reason.charAt(0).toUpperCase()}${reason.slice(1).replace(/\.$/, "")}.`;

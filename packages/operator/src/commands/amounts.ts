@@ -1,18 +1,18 @@
 import { formatEther, formatUnits } from "ethers/utils";
 
-/** A gas price as text. @param wei per unit of gas */
+/** Formats a gas price. @param wei the price of one unit of gas */
 export function describeGwei(wei: bigint): string {
   return `${rounded(formatUnits(wei, "gwei"))} gwei`;
 }
 
-/** An amount as text. @param wei 10^-18 of the native currency, which is ETH on most chains */
+/** Formats an amount of the native currency, which is ETH on most chains. @param wei the amount; 10^18 wei are one ETH */
 export function describeEther(wei: bigint, coin = "ETH"): string {
   return `${rounded(formatEther(wei))} ${coin}`;
 }
 
-/** Four significant digits, without an exponent: tiny prices are usual on rollups. */
+/** Rounds to four significant digits, without an exponent. Prices on rollups are often tiny. */
 function rounded(decimal: string): string {
-  // The types of ES2022 lack decimal text, which is exact.
+  // The ES2022 types accept no decimal text here, but the function formats it exactly.
   const format = new Intl.NumberFormat("en", { maximumSignificantDigits: 4, useGrouping: false });
   return format.format(decimal as Intl.StringNumericLiteral);
 }

@@ -26,7 +26,7 @@ const UNITS: Record<AuditStage, string> = {
 };
 const EXIT_OF = { passed: EXIT.success, damage: EXIT.false, incomplete: EXIT.unavailable };
 
-/** `keyroot audit`: the whole history against all files, in both directions. */
+/** `keyroot audit`: audits the whole history of a registry against all files, in both directions. */
 export default async function runAudit(args: ArgsOf<"audit">, host: Host): Promise<Outcome> {
   if (args.compare !== undefined) return compareWithOthers(args);
   if (args.mergeParts !== undefined) return mergeFolder(args.mergeParts);
@@ -41,7 +41,7 @@ export default async function runAudit(args: ArgsOf<"audit">, host: Host): Promi
   if ("dir" in files) await checkFolder("--files", files.dir);
   const place = await placeOf(target);
   const { chainId, contract } = place;
-  // Signed results never rest on data that an audit of one endpoint saved.
+  // Signed audits have their own state, so that they never use data from an audit that relied on one endpoint.
   const name = `${signing === undefined ? "audit" : "signed-audit"}-${chainId}-${place.genesisHash.slice(2, 10)}-${contract}`;
   const file = part === undefined ? `${name}.sqlite` : join(`${name}-parts`, `${part.number}-of-${part.count}.sqlite`);
   const path = args.state ?? join(host.root, ".keyroot", file);
@@ -73,7 +73,7 @@ export default async function runAudit(args: ArgsOf<"audit">, host: Host): Promi
   };
 }
 
-/** `keyroot audit --merge-parts`: one verdict from the states of all parts. */
+/** `keyroot audit --merge-parts`: merges the states of all parts into one verdict. */
 async function mergeFolder(dir: string): Promise<Outcome> {
   await checkFolder("--merge-parts", dir);
   const names = (await readdir(dir)).filter((name) => name.endsWith(".sqlite")).sort();

@@ -12,13 +12,13 @@ interface Place {
   chainId: number;
 }
 
-/** Maximum number of findings on the page; `--json` has more. */
+/** The maximum number of findings in the text. `--json` prints more. */
 const SHOWN = 20;
 const CHART_ROWS = 12;
 const CHART_COLUMNS = 40;
 const BLOCK = "█";
 
-/** The source of the block, if it is not one endpoint. */
+/** Descriptions of sources of the block other than a single endpoint. */
 const SOURCES: Readonly<Partial<Record<string, string>>> = {
   pinned: "the block hash that you gave",
   quorum: "endpoints that agree",
@@ -26,10 +26,12 @@ const SOURCES: Readonly<Partial<Record<string, string>>> = {
   beacon: "two thirds of Ethereum's sync committee, from your checkpoint on",
 };
 
-/** The report of an audit, of one part or of merged parts. */
+/** The report of an audit, of one part, or of merged parts. */
 type Report = Omit<AuditReport, "roots">;
 
-/** An audit report as one object. A part is no verdict on the registry, so it has `partPassed` in the place of `passed`. */
+/**
+ * Formats an audit report as an object. A part gives no verdict on the registry, so it has `partPassed` instead of `passed`.
+ */
 export function auditJson(report: Report, place: Place, part?: AuditPart): object {
   const { findings, events, unavailableFiles, evidence, userCount, rootCount, filesRead, usersInFiles } = report;
   const passed = verdictOf(report) === "passed";
@@ -57,7 +59,7 @@ export function auditJson(report: Report, place: Place, part?: AuditPart): objec
   };
 }
 
-/** An audit report as text: the verdict, the findings by severity, and the figures. */
+/** Formats an audit report as text: the verdict, the findings by severity, and the figures. */
 export function auditPage(report: Report, { contract, chainId }: Place, part?: AuditPart): string {
   const { events, unavailableFiles, evidence, userCount, rootCount, straysSearched } = report;
   const { number, hash, timestamp } = evidence.block;
@@ -83,14 +85,14 @@ export function auditPage(report: Report, { contract, chainId }: Place, part?: A
   ].join("\n");
 }
 
-/** A part of a merged audit as one line: what it has read. */
+/** Describes in one line the files that a part of a merged audit has read. */
 export function describePart({ part, rootCount, filesKnown, usersInFiles, filesFrom, endedAt }: PartResult): string {
   const read = `read ${plural(rootCount - filesKnown, "file")} from ${printable(filesFrom)}`;
   const known = filesKnown === 0 ? "" : `, knew ${filesKnown}`;
   return `  part ${part.number}/${part.count}  ${read}${known}, with ${plural(usersInFiles, "user")}, until ${dateOf(endedAt)}`;
 }
 
-/** A part of a merged audit, without its findings, which the audit has. */
+/** Formats a part of a merged audit as an object. The findings of all parts are in the merged report. */
 export function partJson({ part, rootCount, filesKnown, usersInFiles, filesFrom, endedAt }: PartResult): object {
   const filesRead = rootCount - filesKnown;
   return { ...part, roots: rootCount, filesRead, filesKnown, usersInFiles, filesFrom, endedAt };
@@ -110,7 +112,7 @@ function sentenceOf(report: Report, part?: AuditPart): string {
   }
 }
 
-/** The findings of a severity, under a line with the numbers of findings and users. */
+/** Lists the findings of one severity, under a line with the number of findings and the number of affected users. */
 function listOf({ findings, events }: Report, severity: Severity, title: string): string[] {
   const count = findings.count[severity];
   if (count === 0) return [];
@@ -124,7 +126,7 @@ function listOf({ findings, events }: Report, severity: Severity, title: string)
   return ["", `${title}: ${plural(count, "finding")} about ${atLeast}${plural(users, "user")}`, ...lines, ...more];
 }
 
-/** The number of users that findings name, or that have a root that findings name. */
+/** Counts the users that the findings name, and the users of roots that the findings name. */
 function usersOf(findings: readonly Finding[], events: readonly DatedRootLog[]): number {
   const roots = new Set(findings.flatMap(({ root, userID }) => (userID === undefined ? [root] : [])));
   const users = new Set(findings.flatMap(({ root, userID }) => (roots.has(root) ? [] : [userID])));
@@ -132,7 +134,7 @@ function usersOf(findings: readonly Finding[], events: readonly DatedRootLog[]):
   return users.size + ofRoots;
 }
 
-/** Batches over time: equal periods from the first to the last batch, and the number of users added in each. */
+/** Draws a chart of the users added over time, in equal periods from the first to the last batch. */
 function chart(events: readonly DatedRootLog[]): string[] {
   const [first, last] = [events[0], events.at(-1)];
   if (first === undefined || last === undefined) return [];
@@ -157,7 +159,7 @@ function chart(events: readonly DatedRootLog[]): string[] {
 }
 
 function dateOf(timestamp: number): string {
-  // An endpoint may report a timestamp beyond the range of dates.
+  // The endpoint may return a timestamp that no date can have.
   const date = new Date(timestamp * 1000);
   return Number.isNaN(date.getTime()) ? `second ${timestamp}` : date.toISOString().replace(".000Z", "Z");
 }

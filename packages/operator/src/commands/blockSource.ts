@@ -1,4 +1,4 @@
-/** The options of commands that name a source of the block: a light client, or auditors. */
+/** The options for a trusted source of the block: a light client, or auditors. */
 import type { AuditorsOption } from "keyroot/auditors";
 import type { BeaconOptions } from "keyroot/beacon";
 import { ArgumentError } from "keyroot/errors";
@@ -19,9 +19,9 @@ interface SourceArguments {
   statementUrls?: string | undefined;
 }
 
-/** A block that does not rest on the endpoint's answer. */
+/** A block that was proven without trust in the endpoint. */
 export interface TrustedBlock {
-  /** 0x and 64 lowercase hex digits. */
+  /** The block hash: 0x and 64 lowercase hex digits. */
   blockHash: string;
   anchor: Evidence["anchor"];
 }
@@ -29,7 +29,7 @@ export interface TrustedBlock {
 const DAY_MS = 86_400_000;
 
 /**
- * The option `beacon` of a verifier, with the light client added to the library.
+ * Returns the option `beacon` for a verifier, and adds the light client to the library.
  * @returns undefined without `--beacon`
  * @throws ArgumentError ARGUMENT_INVALID
  */
@@ -44,7 +44,7 @@ export async function beaconOptionOf(args: SourceArguments): Promise<BeaconOptio
   return { urls: beacon.split(","), ...lightClientOptionsOf(args) };
 }
 
-/** The trusted checkpoint and its network. @throws ArgumentError ARGUMENT_INVALID */
+/** Returns the trusted checkpoint and its network. @throws ArgumentError ARGUMENT_INVALID */
 export function lightClientOptionsOf({
   checkpoint,
   beaconNetwork,
@@ -52,7 +52,7 @@ export function lightClientOptionsOf({
 }: SourceArguments): Omit<BeaconOptions, "urls" | "store"> {
   return {
     checkpoint: checkCheckpoint(checkpoint),
-    // The test network is the default of its chain, and of no other.
+    // The test network is only used with its own chain, which is also its default.
     network: beaconNetwork === "test" ? undefined : beaconNetwork,
     maxCheckpointAgeMs: maxCheckpointAge === undefined ? undefined : maxCheckpointAge * DAY_MS,
   };
@@ -66,7 +66,7 @@ function checkCheckpoint(checkpoint: string | undefined): string {
 }
 
 /**
- * The option `auditors` of a verifier, with the source added to the library.
+ * Returns the option `auditors` for a verifier, and adds the source `auditors` to the library.
  * @returns undefined without `--auditors`
  * @throws ArgumentError ARGUMENT_INVALID, FILE_UNREADABLE
  */
@@ -83,8 +83,8 @@ export async function auditorsOptionOf(args: SourceArguments): Promise<AuditorsO
 }
 
 /**
- * Finds the newest block that the light client or the auditors of a command's options prove. Each call searches again.
- * @returns undefined without such an option
+ * Returns a function that finds the newest block which the light client or the auditors prove. Each call searches again.
+ * @returns undefined if the command has neither option
  * @throws ArgumentError ARGUMENT_INVALID
  */
 export async function blockSourceOf(
@@ -97,7 +97,7 @@ export async function blockSourceOf(
   const source = beacon === undefined ? makeSource("auditors", auditors, place) : makeSource("beacon", beacon, place);
   return async () => {
     const http = { timeoutMs: DEFAULT_LIMITS.timeoutMs, allowHttp: target.allowHttp };
-    // New objects, because a source keeps one block for each request.
+    // Use new objects, because a source keeps one block per request.
     const { hash, anchor } = await source.find({ calls: [target.call], tag: "finalized", http, now: Date.now });
     return { blockHash: hash, anchor };
   };

@@ -7,7 +7,7 @@ import { loadRecords, skippedLine } from "./inputFiles.ts";
 import { plural } from "../shared/plural.ts";
 import { Progress } from "./progress.ts";
 
-/** `keyroot build-file`: Merkle-tree files from user records, without a chain. */
+/** `keyroot build-file`: builds Merkle-tree files from user records, without a chain. */
 export default async function buildFile({ files: dir, usersPerFile, ...args }: ArgsOf<"build-file">): Promise<Outcome> {
   if (dir === undefined) throw new ArgumentError("ARGUMENT_INVALID", "Set the folder for the files: --files DIR.");
   using progress = new Progress();

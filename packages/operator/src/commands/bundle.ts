@@ -9,7 +9,7 @@ import type { Host, Outcome } from "./host.ts";
 import { shellCommand } from "./output.ts";
 import { Target } from "./target.ts";
 
-/** `keyroot bundle <userID>`: a user's proof and bundle, in the layout of the file host. */
+/** `keyroot bundle <userID>`: writes a user's proof and bundle to the folders that a file host serves. */
 export default async function bundle(args: ArgsOf<"bundle">, host: Host): Promise<Outcome> {
   const { userID, files: dir } = args;
   if (dir === undefined || dir.startsWith("s3://")) {

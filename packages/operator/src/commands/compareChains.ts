@@ -23,28 +23,28 @@ import type { Outcome } from "./host.ts";
 
 const NAMES = Object.keys(KNOWN_CHAINS) as ChainName[];
 
-/** The source of a chain's prices: the operator, or an endpoint. */
+/** The source of a chain's gas prices: values in the option, or an endpoint. */
 type PriceSource = { url: string } | { gasPrice: bigint; weiPerByte: bigint };
 
-/** A chain's cost, or the error code of its endpoint. Without both, no price was given. */
+/** A chain with its cost, or with the error code of its endpoint. Has neither if no price was given. */
 interface Row {
   name: ChainName;
   found?: ChainCost;
   error?: string;
 }
 
-/** How a command compares chains. */
+/** Options of `compareChains`. */
 interface CompareOptions {
-  /** The text of `--compare`. */
+  /** The value of the option `--compare`. */
   compare: string;
   usersPerFile: number;
   allowHttp: boolean;
-  /** The price of amounts in ETH, in any currency. */
+  /** Converts an amount of wei to the currency of `--eth-price`. Returns undefined without that option. */
   money: (wei: bigint) => number | undefined;
 }
 
 /**
- * The cost of publishing records on each known chain. Needs no registry.
+ * Estimates the cost of publishing records on each known chain. It needs no registry.
  * @throws ArgumentError ARGUMENT_INVALID
  */
 export async function compareChains(records: RecordTable, options: CompareOptions): Promise<Outcome> {
@@ -99,7 +99,7 @@ function pricesOf(
   return fetchPrices(name, new Chain(rpcCaller(source.url, { maxBytes, timeoutMs, allowHttp })), size);
 }
 
-/** Reads `ethereum=1,base=0.01+0.04,gnosis=https://…`. @throws ArgumentError ARGUMENT_INVALID */
+/** Parses a value such as `ethereum=1,base=0.01+0.04,gnosis=https://…`. @throws ArgumentError ARGUMENT_INVALID */
 function parseSources(text: string): Map<ChainName, PriceSource> {
   const sources = new Map<ChainName, PriceSource>();
   for (const item of text.split(",")) {
@@ -118,7 +118,6 @@ function isChainName(name: string): name is ChainName {
   return Object.hasOwn(KNOWN_CHAINS, name);
 }
 
-/** @throws ArgumentError ARGUMENT_INVALID */
 function parsePrices(name: ChainName, text: string): PriceSource {
   const { isRollup } = KNOWN_CHAINS[name];
   const parts = text.split("+");
@@ -149,7 +148,7 @@ function toJson({ name, found, error }: Row, size: PublishingSize, money: Compar
   };
 }
 
-/** The row of a chain, and that of its next fork. */
+/** Returns the table row of a chain, and a second row for its next fork. */
 function toCells({ name, found, error }: Row, size: PublishingSize, money: CompareOptions["money"]): string[][] {
   const { title, coin } = KNOWN_CHAINS[name];
   if (found === undefined) {
@@ -175,7 +174,7 @@ function perUser(gas: number, { users }: PublishingSize): number {
   return Math.round(gas / users);
 }
 
-/** Lines with columns of the same width, indented. */
+/** Aligns the columns of the rows, and indents each line. */
 function alignColumns(rows: readonly (readonly string[])[]): string[] {
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => (row[column] ?? "").length))) ?? [];
   return rows.map(

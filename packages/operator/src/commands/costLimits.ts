@@ -1,4 +1,4 @@
-/** The limits of cost in options: `--max-fee`, `--max-cost` and `--max-cost-per-day`. */
+/** Reads the options that limit cost: `--max-fee`, `--max-cost` and `--max-cost-per-day`. */
 import { ArgumentError } from "keyroot/errors";
 import { describeValue } from "keyroot/input";
 import { parseAmount } from "../publisher/chain/amounts.ts";
@@ -14,7 +14,7 @@ interface CostArgs {
 }
 
 /**
- * The limits of cost: required unless the chain is a local one, or the owners of a Safe send the transactions.
+ * Returns the cost limits. They are optional only on a local chain, and if the owners of a Safe send the transactions.
  * @throws ArgumentError ARGUMENT_INVALID
  */
 export function costLimitsOf(args: CostArgs, target: Target): CostLimits | "local" | undefined {

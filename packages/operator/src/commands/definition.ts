@@ -1,40 +1,44 @@
 export { MAX_INT32, MAX_TIMER_SECONDS } from "../shared/limits.ts";
 
 /**
- * The types of command definitions. Both hosts are generated from definitions. Definitions import nothing, so help is fast.
+ * The types of command definitions. The program `keyroot` and the Hardhat plugin make their commands from these definitions.
+ * This file imports little, so that help appears quickly.
  */
 
 interface OptionBase {
   readonly description: string;
-  /** Environment variable that is used if the option is not given. */
+  /** The environment variable that provides the value if the option is not given. */
   readonly variable?: string;
-  /** The default in words, if the command computes it. */
+  /** A description of the default, if the command computes it. */
   readonly defaultText?: string;
-  /** Names of options that cannot be given together with this one. Each excludes the variable of the other, too. */
+  /**
+   * Names of options that cannot be combined with this option. If this option is given, their variables are ignored, and vice
+   * versa.
+   */
   readonly excludes?: readonly string[];
 }
 
-/** An option that takes text: `--files DIR`. */
+/** An option whose value is text, such as `--files DIR`. */
 export interface TextOption extends OptionBase {
   readonly kind: "text";
-  /** Name of the value in the help: `file`, `url`. */
+  /** The placeholder for the value in help texts, such as `file` or `url`. */
   readonly value: string;
-  /** The only texts that are accepted. */
+  /** The accepted values. Default: any text. */
   readonly choices?: readonly string[];
   readonly default?: string;
 }
 
-/** An option that takes a whole number: `--timeout 600`. */
+/** An option whose value is a whole number, such as `--timeout 600`. */
 export interface IntegerOption extends OptionBase {
   readonly kind: "integer";
-  /** Name of the value in the help: `seconds`. */
+  /** The placeholder for the value in help texts, such as `seconds`. */
   readonly value: string;
   readonly min: number;
   readonly max?: number;
   readonly default?: number;
 }
 
-/** An option without a value: `--json`. Its variable is `true`, or unset. */
+/** An option without a value, such as `--json`. Its variable must be `true` or unset. */
 export interface FlagOption extends OptionBase {
   readonly kind: "flag";
 }
@@ -42,24 +46,26 @@ export interface FlagOption extends OptionBase {
 /** An option of a command. */
 export type Option = TextOption | IntegerOption | FlagOption;
 
-/** A value after the command's name, without an option's name: `verify USER`. A command has one at most. */
+/** A positional argument, such as the user id in `verify USER`. A command has at most one. */
 interface Argument {
   readonly name: string;
   readonly description: string;
-  /** `many` takes one or more. */
+  /** `many` means one or more values. */
   readonly kind: "required" | "optional" | "many";
 }
 
-/** A command's summary, argument and options. Both hosts declare it from this. */
+/**
+ * The summary, argument and options of a command. The program `keyroot` and the Hardhat plugin declare the command from it.
+ */
 export interface Definition {
-  /** One line, in the imperative, without a full stop. */
+  /** One line that begins with an imperative verb and has no period. */
   readonly summary: string;
   readonly argument?: Argument;
-  /** The options by their names in code: `usersPerFile` is `--users-per-file` on the command line. */
+  /** The options by their names in code. For example, `usersPerFile` is `--users-per-file` on the command line. */
   readonly options: Readonly<Record<string, Option>>;
   /**
-   * The options that the command needs with these arguments, by their names in code. The local stack provides the options
-   * for its chain. All missing options are reported at once.
+   * Returns the names of the options that the command needs if the given options are set. A running local stack provides the
+   * options for its chain. The error for missing options names all of them.
    */
   readonly needs?: (given: Readonly<Record<string, unknown>>) => readonly string[];
 }
@@ -75,17 +81,20 @@ type ArgumentOf<A> = A extends { name: infer Name extends string; kind: infer Ki
   ? Record<Name, Kind extends "many" ? string[] : Kind extends "required" ? string : string | undefined>
   : unknown;
 
-/** The arguments of a command's handler: every option, with its default if it has one. */
+/** The parsed arguments of a command: every option, with its default if it has one. */
 export type Parsed<D extends Definition> = {
   [Name in keyof D["options"]]: ValueOf<D["options"][Name]>;
 } & ArgumentOf<D["argument"]>;
 
-/** The name of an option on the command line, `usersPerFile` as `--users-per-file`, `bizID` as `--biz-id`. */
+/**
+ * Converts the name of an option to its form on the command line: `usersPerFile` to `--users-per-file`, `bizID` to
+ * `--biz-id`.
+ */
 export function optionName(name: string): string {
   return `--${name.replace(/ID$/, "Id").replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }
 
-/** An option's description with its choices, variable and default, for every help text. */
+/** Describes an option for help texts, with its choices, variable and default. */
 export function describeOption(option: Option): string {
   const notes = [
     ...(option.kind === "text" && option.choices !== undefined ? [`choices: ${option.choices.join(", ")}`] : []),
@@ -108,12 +117,12 @@ export const integer = <const Rest extends Omit<IntegerOption, "kind" | "value" 
 /** Defines an option without a value. */
 export const flag = (description: string, rest?: { variable?: string; excludes?: readonly string[] }) =>
   ({ kind: "flag", description, ...rest }) as const;
-/** The option `--json`, which all commands with output have. */
+/** The option `--json` of all commands that print a result. */
 export const json = flag("Print one JSON object instead of text");
 
 /** The options of every command that reads a chain. */
 export const chainOptions = {
   rpc: text("url", "JSON-RPC endpoint of the chain", { variable: "KEYROOT_RPC_URL" }),
   chainId: integer("id", "Chain id that the endpoint must have", { min: 1, variable: "KEYROOT_CHAIN_ID" }),
-  allowHttp: flag("Allow plain http to other machines than this one", { variable: "KEYROOT_ALLOW_HTTP" }),
+  allowHttp: flag("Allow unencrypted http to machines other than this one", { variable: "KEYROOT_ALLOW_HTTP" }),
 };

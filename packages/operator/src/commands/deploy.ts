@@ -10,7 +10,7 @@ import type { ArgsOf } from "./help.ts";
 import type { Host, Outcome } from "./host.ts";
 import { checkAddress, Target } from "./target.ts";
 
-/** `keyroot deploy`: deploys a registry. After an interruption, the same command resumes. */
+/** `keyroot deploy`: deploys a registry. After an interruption, the same command resumes the deployment. */
 export default async function runDeploy(args: ArgsOf<"deploy">, host: Host): Promise<Outcome> {
   const { deterministic, timeout } = args;
   const owner = args.owner === undefined ? undefined : checkAddress("--owner", args.owner);
@@ -20,7 +20,7 @@ export default async function runDeploy(args: ArgsOf<"deploy">, host: Host): Pro
   await target.checkChainId();
   const chain = new Chain(call);
   const signer = await openSigner({ ...process.env, ...(allowHttp && { KEYROOT_ALLOW_HTTP: "true" }) });
-  // Local chains share their chain id, so the name contains the start of the genesis block's hash.
+  // Local chains have the same chain id, so the name also contains the first digits of the genesis block's hash.
   const genesis = (await chain.withRetry(() => fetchGenesisHash(call))).slice(2, 10);
   const name = `chain-${chainId}-${genesis}${owner === undefined ? "" : `-${owner.toLowerCase()}`}.json`;
   const record = join(host.root, ".keyroot", "deployments", name);

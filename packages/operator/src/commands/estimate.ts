@@ -15,7 +15,7 @@ import { plural } from "../shared/plural.ts";
 import { Progress } from "./progress.ts";
 import { Target } from "./target.ts";
 
-/** `keyroot estimate`: the cost of publishing these records now. */
+/** `keyroot estimate`: estimates the cost of publishing records at current prices. */
 export default async function estimate(args: ArgsOf<"estimate">, host: Host): Promise<Outcome> {
   const { usersPerFile, allowHttp, compare } = args;
   const ethPrice = args.ethPrice === undefined ? undefined : toPrice(args.ethPrice);
@@ -110,7 +110,7 @@ function describeNext(costs: CostEstimate, next: NextForkGas | undefined): strin
   ];
 }
 
-/** The two kinds of gas of the fork Amsterdam. The limit of a transaction (EIP-7825) counts regular gas only. */
+/** Describes the two kinds of gas in the fork Amsterdam. The limit per transaction (EIP-7825) applies to regular gas only. */
 function splitLine(gas: number, stateGas: number): string {
   return `          ${stateGas} of it state gas for new storage, ${gas - stateGas} regular gas`;
 }
@@ -135,7 +135,7 @@ function toPrice(text: string): number {
   throw new ArgumentError("ARGUMENT_INVALID", message);
 }
 
-/** Rounded to a hundredth. */
+/** Converts wei to a currency, rounded to a hundredth. @param ethPrice the price of one ETH in this currency */
 function moneyOf(wei: bigint, ethPrice: number): number {
   return Math.round((Number(wei) / 1e18) * ethPrice * 100) / 100;
 }

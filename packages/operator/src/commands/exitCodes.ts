@@ -1,29 +1,31 @@
 import { constants } from "node:os";
 import { ArgumentError, KeyrootError, ServiceError, TransportError } from "keyroot/errors";
 
-/** The exit codes of every command, in both hosts. */
+/** The exit codes of every command, in the program `keyroot` and in the Hardhat plugin. */
 export const EXIT = {
   success: 0,
-  /** The checked statement is false: forged, malformed, incomplete, not published. */
+  /** The data that the command checked is false: forged, malformed, incomplete or not published. */
   false: 1,
   invalidArguments: 2,
-  /** Network or service unavailable. */
+  /** The network or a service is unavailable. */
   unavailable: 3,
 } as const;
 
-/** The exit code of a command that failed with this error. */
+/** Returns the exit code for an error that ended a command. */
 export function exitCodeOf(error: unknown): number {
   if (error instanceof ArgumentError || isRefused(error)) return EXIT.invalidArguments;
   const isUnavailable = error instanceof TransportError || error instanceof ServiceError;
   return error instanceof KeyrootError && !isUnavailable ? EXIT.false : EXIT.unavailable;
 }
 
-/** True if the service refused the request itself (4xx). A limited rate (429) is temporary and does not count. */
+/**
+ * Returns true if the service refused the request with a status 4xx. Excludes 429 (too many requests), which is temporary.
+ */
 function isRefused(error: unknown): boolean {
   return error instanceof ServiceError && error.status < 500 && error.status !== 429;
 }
 
-/** The exit code that shells report for a process that a signal ended. */
+/** Returns the exit code that shells report for a process that was ended by a signal. */
 export function exitCodeOfSignal(signal: keyof typeof constants.signals): number {
   return 128 + constants.signals[signal];
 }

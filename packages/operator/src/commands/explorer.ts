@@ -12,7 +12,7 @@ import type { ArgsOf } from "./help.ts";
 import type { Host, Outcome } from "./host.ts";
 import { Target } from "./target.ts";
 
-/** `keyroot explorer --out DIR`: the explorer as static files, for any web host. */
+/** `keyroot explorer --out DIR`: writes the explorer as static files, for any web host. */
 export default async function explorer(args: ArgsOf<"explorer">, host: Host): Promise<Outcome> {
   const { out, codeHash, usersSlot, visitorEndpoints } = args;
   if (out === undefined) {
@@ -33,7 +33,7 @@ export default async function explorer(args: ArgsOf<"explorer">, host: Host): Pr
   const links = { ...(blockExplorerUrl !== undefined && { blockExplorerUrl }) };
   const place = { chainId, contract, merkleUrl, codeHash, usersSlot, allowHttp };
   const sources = { beacon: await beaconOptionOf(args), auditors: await auditorsOptionOf(args) };
-  // Checked now, because otherwise each visitor would see the error.
+  // Check the sources now. Otherwise, each visitor would see the error.
   for (const [name, source] of Object.entries(sources)) {
     if (source !== undefined) createVerifier({ ...place, rpc: rpc[0] ?? "", [name]: source });
   }
@@ -41,7 +41,7 @@ export default async function explorer(args: ArgsOf<"explorer">, host: Host): Pr
   const { files, policy } = await makeExplorer(config);
 
   const written: { path: string; bytes: number; sha256: string }[] = [];
-  // The page comes last, when everything that it loads is there.
+  // Write the page last, after all files that it loads.
   const names = [...files.keys()].sort((a, b) => Number(a === "index.html") - Number(b === "index.html"));
   for (const name of names) {
     const content = files.get(name) ?? new Uint8Array();
@@ -59,7 +59,7 @@ export default async function explorer(args: ArgsOf<"explorer">, host: Host): Pr
   };
 }
 
-/** A URL for links, without a slash at its end. @throws ArgumentError ARGUMENT_INVALID */
+/** Checks a URL for links, and removes a slash at its end. @throws ArgumentError ARGUMENT_INVALID */
 function checkHttpUrl(text: string): string {
   if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text.replace(/\/$/, "");
   const message = `--block-explorer-url must be an http or https URL, not ${describeValue(text)}.`;

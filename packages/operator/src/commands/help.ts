@@ -1,14 +1,17 @@
-/** Every command that needs no Hardhat: its name, help, argument and options. `table.ts` adds the handlers. */
+/**
+ * The definition of every command that does not need Hardhat: its name, help, argument and options. `table.ts` adds the
+ * handlers.
+ */
 import { MAX_INT32, MAX_TIMER_SECONDS } from "../shared/limits.ts";
 import { chainOptions, type Definition, flag, integer, json, type Parsed, text } from "./definition.ts";
 
-// Options that several commands share. Without an option and its variable, a command uses the local stack.
+// Options of several commands. If neither the option nor its variable is set, the command uses the running local stack.
 const contract = text("address", "Address of the registry", { variable: "KEYROOT_CONTRACT" });
 const chain = { ...chainOptions, contract };
 const merkleUrl = text("url", "URL of the file host that serves the Merkle-tree files", {
   variable: "KEYROOT_MERKLE_URL",
 });
-const SEVERAL_FOR_QUORUM = `${chain.rpc.description}. For --quorum, several separated by commas`;
+const SEVERAL_FOR_QUORUM = `${chain.rpc.description}. For --quorum, give several, separated by commas`;
 const files = (description: string) => text("dir", description, { variable: "KEYROOT_FILES" });
 const auditedFiles = text("dir", "Read the files from this folder instead of the file host", {
   variable: "KEYROOT_FILES",
@@ -30,12 +33,12 @@ const beaconNetworks = ["mainnet", "sepolia", "hoodi", "gnosis", "test"] as cons
 const beacon = {
   beacon: text(
     "url",
-    "Beacon API endpoint, whose blocks Ethereum's sync committee signed. Several are separated by commas",
+    "Beacon API endpoint. Its blocks are verified by the signatures of Ethereum's sync committee. Separate several URLs with commas",
   ),
   checkpoint: text("root", "Root of a finalized beacon block that you trust: 0x and 64 lowercase hex digits"),
   beaconNetwork: text("network", "Network of the beacon chain", {
     choices: beaconNetworks,
-    defaultText: "that of --chain-id, or mainnet",
+    defaultText: "the network of --chain-id, or mainnet",
   }),
   maxCheckpointAge: integer("days", "Maximum age of the checkpoint in days", {
     min: 1,
@@ -51,19 +54,19 @@ const auditors = {
   threshold: integer("n", "Number of auditors that must have signed the same statement", { min: 1 }),
   statementUrls: text("urls", "URLs of the auditors' folders of statements, separated by commas"),
 };
-const signingKey = text("file", "Key file of the auditor who signs");
-const statementFolder = text("dir", "Folder of your own statements. A web server publishes it");
-const codeHash = text("hash", "Keccak-256 hash that the contract's code must have");
+const signingKey = text("file", "File with the encrypted key of the auditor who signs");
+const statementFolder = text("dir", "Folder of your own statements, which your web server publishes");
+const codeHash = text("hash", "Expected Keccak-256 hash of the contract's code: 0x and 64 hex digits");
 const records = text(
   "file",
-  "File of user records: JSON lines, or CSV if its name ends in .csv. - reads standard input",
+  "File of user records in JSON lines, or in CSV if its name ends in .csv. Use - for standard input",
 );
 const planFolder = (description: string) => text("dir", description, { defaultText: ".keyroot/plans" });
 const skipBad = flag("Leave out bad rows instead of stopping");
 const usersPerFile = integer("n", "Maximum number of users in one file", { min: 1, max: 1_000_000, default: 700 });
 const recordFiles = { records, usersPerFile, skipBad };
 const besideFiles = {
-  proofs: flag("Also store leaf chunks for short proofs: 32 objects and 32 kB for a file of 700 users", {
+  proofs: flag("Also store the leaf chunks that short proofs need: 32 objects with 32 kB for a file of 700 users", {
     variable: "KEYROOT_PROOFS",
   }),
   brotli: flag("Also store Brotli-compressed copies of the files: <root>.json.br", { variable: "KEYROOT_BROTLI" }),
@@ -82,10 +85,10 @@ const transaction = {
   }),
 };
 const ownership = {
-  callOnly: flag("Print the call and send nothing. Use it if the sender is a Safe or has its own wallet"),
+  callOnly: flag("Print the call instead of sending it, for a sender that is a Safe or uses its own wallet"),
   ...transaction,
 };
-/** A description as the end of a sentence. */
+/** Starts a description with a lowercase letter, for use after a colon. */
 const lowerFirst = (text: string) => text.charAt(0).toLowerCase() + text.slice(1);
 const user = "User id: 32 characters of z-base-32";
 
@@ -139,10 +142,10 @@ export const DEFINITIONS = {
       ...recordFiles,
       files: files("Folder or s3://<bucket>/<prefix> that the file host serves"),
       ...besideFiles,
-      planOnly: flag("Show the plan. Store and send nothing"),
+      planOnly: flag("Show the plan without storing or sending anything"),
       safeTransactions: text(
         "dir",
-        "Folder for transaction files. A Safe that owns the registry executes them, while publish waits",
+        "Folder for transactions that the registry's owner, a Safe, executes while publish waits",
         {
           excludes: ["maxFee", "maxCost", "maxCostPerDay"],
         },
@@ -150,7 +153,7 @@ export const DEFINITIONS = {
       plan: planFolder("Folder that keeps the plan until it is finished. A later run resumes it"),
       inFlight: integer("n", "Maximum number of pending transactions", { min: 1, default: 8 }),
       maxFee,
-      maxCost: text("eth", "Maximum cost of the plan in ETH, over all its runs", {
+      maxCost: text("eth", "Maximum total cost of the plan in ETH, for all runs together", {
         ...maxCost,
         defaultText: "an allowance per user at --max-fee",
       }),
@@ -158,19 +161,23 @@ export const DEFINITIONS = {
         variable: "KEYROOT_MAX_COST_PER_DAY",
       }),
       checkSubgroup: flag(
-        "Also check that each key is in the prime-order subgroup, as registration does. Takes about 2 ms per key on each core",
+        "Also check that each key is in the prime-order subgroup, as registration does. This uses all cores, and takes about 2 ms per key on each",
       ),
-      accessList: text("when", "Whether transactions have an access list (EIP-2930). auto uses one if it is cheaper", {
-        choices: ["auto", "always", "never"],
-        default: "auto",
-      }),
-      confirmations: integer("n", "Number of confirmations to wait for. 1 is the block of the transaction", {
+      accessList: text(
+        "when",
+        "When to add an access list (EIP-2930) to transactions. auto adds one if this lowers the cost",
+        {
+          choices: ["auto", "always", "never"],
+          default: "auto",
+        },
+      ),
+      confirmations: integer("n", "Number of confirmations to wait for, including the transaction's own block", {
         min: 1,
         default: 1,
         variable: "KEYROOT_CONFIRMATIONS",
       }),
       finalized: flag("Wait until the blocks of the roots are finalized", { excludes: ["confirmations"] }),
-      timeout: integer("seconds", "Maximum number of seconds without progress", { min: 1, default: 600 }),
+      timeout: integer("seconds", "Maximum number of seconds to wait without progress", { min: 1, default: 600 }),
       ...chain,
       merkleUrl,
       json: flag("Print each event and the result as one JSON object per line"),
@@ -182,11 +189,11 @@ export const DEFINITIONS = {
     needs: ({ compare }) => ["records", ...(compare === undefined ? REGISTRY : [])],
     options: {
       ...recordFiles,
-      ethPrice: text("price", "Price of one ETH in any currency. The cost is then also shown in it"),
-      lastYear: flag("Also show the base fees of 53 blocks of the last year"),
+      ethPrice: text("price", "Price of one ETH in a currency of your choice. The cost is also shown in this currency"),
+      lastYear: flag("Also show the base fees of 53 blocks from the last year"),
       compare: text(
         "prices",
-        "Compare known chains, such as ethereum=1,base=0.01+0.04,own=0. A price is gwei per unit of gas, on rollups + gwei per byte. A URL reads the present prices",
+        "Compare the cost on known chains, such as ethereum=1,base=0.01+0.04,own=0. Set gwei per unit of gas, and on rollups also gwei per byte after a +. Or set an endpoint's URL to read current prices",
         { excludes: ["rpc", "contract", "chainId", "lastYear"] },
       ),
       ...chain,
@@ -198,7 +205,7 @@ export const DEFINITIONS = {
     summary: "Deploy a registry, or report the one that exists",
     needs: ({ deterministic }) => [...(deterministic === true ? ["owner"] : []), "rpc", "chainId", "maxFee"],
     options: {
-      owner: text("address", "Account or Safe that may add roots", { defaultText: "the account that deploys" }),
+      owner: text("address", "Account or Safe that may add roots", { defaultText: "the deploying account" }),
       deterministic: flag("Deploy with CREATE2. The address is the same on every chain for the same --owner"),
       ...transaction,
       ...chainOptions,
@@ -266,13 +273,13 @@ export const DEFINITIONS = {
       ...beacon,
       beacon: { ...beacon.beacon, excludes: [...beaconExcludes, "bundle"] },
       ...auditors,
-      storageProof: flag("Require a storage proof of the contract's answer"),
+      storageProof: flag("Require a storage proof of the user's root"),
       block: text("tag", "Block to read", block),
       maxAge: integer("seconds", "Maximum age of the block in seconds", { min: 0 }),
       usersSlot,
       expectedPublicKey: text(
         "base64",
-        "Public key that the server returned, in base64. The published key must be equal",
+        "Public key in base64 that your server returned. The command fails if the published key is different",
       ),
       codeHash,
       ...chain,
@@ -300,12 +307,12 @@ export const DEFINITIONS = {
       visitorEndpoints: flag("Let visitors add endpoints. The page may then connect to any https host"),
       ...beacon,
       ...auditors,
-      // Visitors can choose one of both.
+      // The explorer may have both sources, because visitors can choose one.
       auditors: { ...auditors.auditors, excludes: [] },
       usersSlot,
       codeHash,
       ...chain,
-      // The option has no variable, because every visitor reads the endpoint, and the variable's URL may contain a secret.
+      // Without a variable: every visitor can read this URL, and the URL in KEYROOT_RPC_URL may contain a secret.
       rpc: text(
         "url",
         "JSON-RPC endpoints of the chain, separated by commas. Visitors can read them, so KEYROOT_RPC_URL is not used",
@@ -320,7 +327,9 @@ export const DEFINITIONS = {
     argument: { name: "userID", description: user, kind: "required" },
     needs: () => ["files", ...FILES_OF_REGISTRY, "chainId"],
     options: {
-      files: files("Folder for <root>/<user id>.json and .bundle.json, such as the file host's"),
+      files: files(
+        "Folder for the files <root>/<user id>.json and <root>/<user id>.bundle.json, such as the file host's folder",
+      ),
       pinned,
       ...beacon,
       beacon: {
@@ -339,14 +348,16 @@ export const DEFINITIONS = {
     summary: "Audit the whole history of a registry against all files, in both directions",
     needs: auditNeeds,
     options: {
-      files: { ...auditedFiles, description: `${auditedFiles.description}. Stray files are audited too` },
+      files: { ...auditedFiles, description: `${auditedFiles.description}. This also audits stray files` },
       pinned: { ...pinned, excludes: ["block"] },
       block: text("tag", "Block to audit at", block),
       ...beacon,
       beacon: { ...beacon.beacon, excludes: [...beaconExcludes, "ownNode", "compare"] },
       storageProof: flag("Require a storage proof of the number of users"),
       codeHash,
-      state: text("file", "File for finished work. The next audit skips it", { defaultText: "a file in .keyroot" }),
+      state: text("file", "File that records finished work, so that the next audit can skip it", {
+        defaultText: "a file in .keyroot",
+      }),
       fresh: flag("Ignore the state of earlier runs and start over"),
       part: text("n/m", "Audit one of several parts, such as 3/16, at the block of --pinned", {
         excludes: ["sign", "compare", "mergeParts"],
@@ -354,7 +365,7 @@ export const DEFINITIONS = {
       mergeParts: text("dir", "Merge the parts whose states are in this folder into one verdict", {
         excludes: ["sign", "compare", "pinned", "block", "beacon", "state", "fresh"],
       }),
-      skipKnownFiles: flag("Do not read files again that an earlier audit with this state found valid"),
+      skipKnownFiles: flag("Skip files that an earlier audit with the same --state found valid"),
       sign: { ...signingKey, excludes: ["pinned", "block", "compare"] },
       statements: statementFolder,
       interval: integer("blocks", "Number of blocks between two statements", {
@@ -369,7 +380,11 @@ export const DEFINITIONS = {
         "URLs of other auditors' folders, separated by commas. Their statements are compared with --statements",
       ),
       auditors: text("file", `For --compare: ${lowerFirst(auditors.auditors.description)}`),
-      workers: integer("n", "Number of threads that check files. 0 is one per core", { min: 0, max: 256, default: 0 }),
+      workers: integer("n", "Number of threads that check files. 0 starts one per core", {
+        min: 0,
+        max: 256,
+        default: 0,
+      }),
       fileBytes,
       ...chain,
       rpc: { ...chain.rpc, description: SEVERAL_FOR_QUORUM },
@@ -379,7 +394,7 @@ export const DEFINITIONS = {
   },
 
   "make-auditor-key": {
-    summary: "Make a key that signs an auditor's statements, in an encrypted file",
+    summary: "Create a key that signs an auditor's statements, and store it in an encrypted file",
     needs: () => ["out", "name"],
     options: {
       out: text("file", "New file for the key, encrypted with the passphrase in KEYROOT_PASSPHRASE_FILE"),
@@ -389,7 +404,7 @@ export const DEFINITIONS = {
   },
 
   "sign-auditor-list": {
-    summary: "Sign a list of auditors that replaces the present one, and merge other auditors' signatures",
+    summary: "Sign a new list of auditors, and merge other auditors' signatures of this list",
     needs: () => [
       "newAuditors",
       "newThreshold",
@@ -401,16 +416,21 @@ export const DEFINITIONS = {
       "chainId",
     ],
     options: {
-      newAuditors: text("file", "File with the new auditors: a public key and the URL of the statements per line"),
+      newAuditors: text(
+        "file",
+        "File with the new auditors, one per line: the public key and the URL of the statements",
+      ),
       newThreshold: integer("n", "Number of new auditors that must sign a statement", { min: 1 }),
-      sequence: integer("n", "Number of the list; the first that replaces the original auditors has 1", { min: 1 }),
+      sequence: integer("n", "Number of the list. The first list that replaces the original auditors has number 1", {
+        min: 1,
+      }),
       auditors: text("file", auditors.auditors.description),
       threshold: auditors.threshold,
       statements: statementFolder,
       sign: signingKey,
       merge: text(
         "urls",
-        "Other auditors' folders of statements, separated by commas, with signatures of the same list",
+        "URLs of other auditors' folders, separated by commas. Their signatures of the same list are merged",
       ),
       contract,
       chainId: chainOptions.chainId,
@@ -424,20 +444,28 @@ export const DEFINITIONS = {
     needs: watchNeeds,
     options: {
       userID: text("user", user),
-      publicKey: text("base64", "The user's own public key, in base64"),
-      records: text("file", "File with the records of several users, as for publish. It replaces --user-id", {
-        excludes: ["userID", "publicKey"],
-      }),
+      publicKey: text("base64", "User's own public key in base64"),
+      records: text(
+        "file",
+        "File of user records in the format of publish, to watch several users instead of --user-id",
+        {
+          excludes: ["userID", "publicKey"],
+        },
+      ),
       files: auditedFiles,
-      every: integer("seconds", "Seconds between two polls", { min: 1, max: MAX_TIMER_SECONDS, default: 12 }),
-      once: flag("Poll once and exit, for cron. With --state, the next run continues where this one ended"),
+      every: integer("seconds", "Number of seconds between two polls", { min: 1, max: MAX_TIMER_SECONDS, default: 12 }),
+      once: flag("Poll once and exit, for cron. With --state, the next run continues after the last block"),
       keepRunning: flag("Continue after an alarm"),
-      unavailableAfter: integer("seconds", "Seconds until an unavailable file or endpoint is an alarm", {
-        min: 0,
-        max: MAX_INT32,
-        default: 600,
-        variable: "KEYROOT_UNAVAILABLE_AFTER",
-      }),
+      unavailableAfter: integer(
+        "seconds",
+        "Number of seconds after which an unavailable file or endpoint becomes an alarm",
+        {
+          min: 0,
+          max: MAX_INT32,
+          default: 600,
+          variable: "KEYROOT_UNAVAILABLE_AFTER",
+        },
+      ),
       verbose: flag("Also print each new root and each published user"),
       block: text("tag", "Newest block to read", block),
       ...beacon,
@@ -449,8 +477,11 @@ export const DEFINITIONS = {
         max: MAX_INT32,
         defaultText: "any",
       }),
-      fromBlock: integer("number", "First block to read", { min: 0, defaultText: "the next one" }),
-      state: text("file", "File for the last block and its findings. The next run continues there", {
+      fromBlock: integer("number", "First block to read if there is no saved state", {
+        min: 0,
+        defaultText: "the next new block",
+      }),
+      state: text("file", "File that records the last block and its findings, so that the next run can continue", {
         defaultText: "none",
       }),
       fresh: flag("Ignore the state and start over"),

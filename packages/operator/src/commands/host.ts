@@ -2,27 +2,27 @@ import type { Eip1193Provider } from "keyroot/transport";
 
 /** The environment of a command: the program `keyroot`, or Hardhat with the plugin. */
 export interface Host {
-  /** Words that start another command: `npx keyroot`, `npx hardhat keyroot`. */
+  /** The words that start a new command: `npx keyroot` or `npx hardhat keyroot`. */
   readonly program: string;
-  /** The words with which this command was started, program included. */
+  /** All words of the command line that started this command, including the program. */
   readonly invocation: readonly string[];
-  /** The folder that has `.keyroot`, with the local stack's address, unfinished plans and audit states. */
+  /** The folder that contains `.keyroot`, with the local stack's addresses, unfinished plans and audit states. */
   readonly root: string;
-  /** Whether to print stack traces of errors that are not Keyroot's. */
+  /** Prints stack traces of errors that Keyroot does not define. */
   readonly showStackTraces: boolean;
-  /** Variables of options that are not given. */
+  /** Environment variables, which replace options that are not given. */
   readonly environment: NodeJS.ProcessEnv;
-  /** True if `--network` names a network of Hardhat. */
+  /** True if `--network` names a Hardhat network. */
   readonly hasNetwork: boolean;
-  /** Connects to the network that `--network` names; undefined without that option. */
+  /** Connects to the network that `--network` names. Returns undefined without that option. */
   connectNetwork(): Promise<Eip1193Provider | undefined>;
 }
 
-/** A command's result: one object for scripts, and the same as text for people. */
+/** The result of a command: an object for scripts, and text for people. */
 export interface Outcome {
   json: object;
   text: string;
 }
 
-/** Does the work of a command. It returns undefined if it has printed everything itself. */
+/** Does the work of a command. Returns undefined if it has already printed all output. */
 export type Handler<Args> = (args: Args, host: Host) => Promise<Outcome | undefined>;

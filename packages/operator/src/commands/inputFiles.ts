@@ -4,11 +4,11 @@ import { type BadRow, readRecords, type RecordsRead } from "../publisher/records
 import { plural } from "../shared/plural.ts";
 import type { Progress } from "./progress.ts";
 
-/** Maximum number of bad rows in a message; `--json` has all. */
+/** The maximum number of bad rows in a message. `--json` prints all of them. */
 const LISTED = 20;
 
 /**
- * Reads the records of `--records`. A bad row ends the command, except with `--skip-bad`.
+ * Reads the records of `--records`. A bad row is an error unless `--skip-bad` is set.
  * @throws ArgumentError ARGUMENT_INVALID, FILE_UNREADABLE, NO_RECORDS; VerificationError RECORDS_INVALID
  */
 export async function loadRecords(
@@ -35,7 +35,7 @@ export async function loadRecords(
   return read;
 }
 
-/** The lines of a file, without empty ones. @throws ArgumentError FILE_UNREADABLE */
+/** Reads the lines of a file that are not empty. @throws ArgumentError FILE_UNREADABLE */
 export async function readLines(path: string): Promise<string[]> {
   try {
     return (await readFile(path, "utf8")).split("\n").filter((line) => line !== "");
@@ -44,14 +44,14 @@ export async function readLines(path: string): Promise<string[]> {
   }
 }
 
-/** A line about the rows that `--skip-bad` left out, if any. */
+/** Describes the rows that `--skip-bad` left out. Returns an empty list if there are none. */
 export function skippedLine(bad: readonly BadRow[]): string[] {
   if (bad.length === 0) return [];
   const lines = bad.map(({ line }) => line).join(", ");
   return [`Skipped ${plural(bad.length, "bad row")}, ${bad.length === 1 ? "line" : "lines"} ${lines}.`];
 }
 
-/** The bytes of a file that an argument names; folders and devices are rejected. @throws ArgumentError FILE_UNREADABLE */
+/** Reads a file that an argument names. Rejects folders and devices. @throws ArgumentError FILE_UNREADABLE */
 export async function readInput(path: string): Promise<Uint8Array> {
   try {
     if ((await stat(path)).isFile()) return await readFile(path);

@@ -8,7 +8,7 @@ import type { Outcome } from "./host.ts";
 /** The number of members of a sync committee. */
 const MEMBERS = 512;
 
-/** `keyroot light-client`: the newest finalized block that a checkpoint and the sync committees prove. */
+/** `keyroot light-client`: finds the newest finalized block that a checkpoint and the sync committees prove. */
 export default async function lightClient(args: ArgsOf<"light-client">): Promise<Outcome> {
   const options = await beaconOptionOf(args);
   if (options === undefined) throw new ArgumentError("ARGUMENT_INVALID", "Set a beacon endpoint: --beacon URL.");

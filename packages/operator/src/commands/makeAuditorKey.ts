@@ -5,7 +5,7 @@ import type { ArgsOf } from "./help.ts";
 import type { Host, Outcome } from "./host.ts";
 import { checkNewFile, passphraseOf } from "./newKeyFile.ts";
 
-/** `keyroot make-auditor-key`: a new key that signs statements, in an encrypted file. */
+/** `keyroot make-auditor-key`: creates a key that signs statements, and stores it in an encrypted file. */
 export default async function makeAuditorKey(args: ArgsOf<"make-auditor-key">, host: Host): Promise<Outcome> {
   const { name } = args;
   if (args.out === undefined || name === undefined)

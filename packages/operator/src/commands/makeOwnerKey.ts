@@ -4,7 +4,7 @@ import type { Host, Outcome } from "./host.ts";
 import { checkNewFile, passphraseOf } from "./newKeyFile.ts";
 import { writeFileAtomic } from "../disk/writeFileAtomic.ts";
 
-/** `keyroot make-owner-key`: a new key that signs an owner's transactions, in an encrypted file. */
+/** `keyroot make-owner-key`: creates a key that signs an owner's transactions, and stores it in an encrypted file. */
 export default async function makeOwnerKey(args: ArgsOf<"make-owner-key">, host: Host): Promise<Outcome> {
   const out = checkNewFile(args.out);
   const { address, text } = await makeKeyFile(await passphraseOf(out, host.environment));

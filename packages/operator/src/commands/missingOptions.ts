@@ -5,15 +5,17 @@ import type { Host } from "./host.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** The chain id of a development chain on this machine if none is given. It decides whether `--max-fee` is needed. */
+/**
+ * The chain id to assume for an endpoint on this machine if no chain id is given. It determines whether `--max-fee` is
+ * needed.
+ */
 const ANY_LOCAL_CHAIN_ID = 31337;
 const WHY_MAX_FEE =
   " --max-fee is the most gwei per unit of gas that you want to pay: without it, the endpoint could choose the price. 'estimate' shows the current one.";
 
 /**
- * Describes all options that a command needs and that neither the arguments nor the running local stack provide, in one
- * sentence.
- * @returns undefined if none is missing
+ * Describes in one sentence all options that a command needs and does not have. A running local stack provides some options.
+ * @returns undefined if no option is missing
  */
 export async function describeMissing(
   { options, argument, needs }: Definition,
@@ -41,7 +43,7 @@ export async function describeMissing(
   return `No local stack is running here. Start one with 'npx hardhat keyroot stack', or set ${list}.${why}`;
 }
 
-/** The values that the local stack or Hardhat's network provides. A local chain needs no `--max-fee`. */
+/** Returns the options that the local stack or a Hardhat network provides. A local chain needs no `--max-fee`. */
 function valuesOf(stack: StackFile | undefined, given: Values, { hasNetwork }: Host): Values {
   const rpc = given["rpc"] ?? stack?.rpcUrl;
   const chainId = given["chainId"] ?? stack?.chainId ?? ANY_LOCAL_CHAIN_ID;

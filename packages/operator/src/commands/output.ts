@@ -4,35 +4,35 @@ import { printable } from "keyroot/input";
 import { EXIT } from "./exitCodes.ts";
 import type { Outcome } from "./host.ts";
 
-/** True once standard output accepts nothing more. */
+/** True if no more lines are written to standard output. */
 let lost = false;
 
-/** Maximum time in ms to wait at the end for a pipe's reader to accept the remaining output. */
+/** The maximum time in ms to wait at exit for a pipe's reader to accept the remaining output. */
 const READER_TIMEOUT_MS = 5_000;
 
-/** Writes a line to standard output, unless that accepts nothing more. */
+/** Writes a line to standard output, unless its reader has gone. */
 export function print(text: string): void {
   if (!lost) process.stdout.write(`${text}\n`);
 }
 
-/** Writes a line to standard error, for people. */
+/** Writes a line to standard error. */
 export function printError(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
-/** True if standard output accepts nothing more. */
+/** Returns true if no more lines are written to standard output. */
 export function outputIsLost(): boolean {
   return lost;
 }
 
-/** Handles errors of standard output for the rest of the process. */
+/** Handles write errors of standard output until the process ends. */
 export function watchOutput(): void {
   process.stdout.off("error", onOutputError).on("error", onOutputError);
 }
 
 /**
- * Accepts no further lines, and continues once all printed lines have been written: immediately, unless standard output is
- * a pipe whose reader is behind.
+ * Stops further output, and calls `next` once all printed lines are written. It waits only if standard output is a pipe with
+ * a slow reader.
  */
 export function afterOutput(next: () => void): void {
   lost = true;
@@ -47,7 +47,7 @@ export function afterOutput(next: () => void): void {
 function onOutputError({ code, message }: NodeJS.ErrnoException): void {
   if (lost) return;
   lost = true;
-  // The reader has closed the pipe, as `| head -1` does: the work continues without output.
+  // The reader has closed the pipe, as `| head -1` does. The work continues without output.
   if (code === "EPIPE") return;
   printError(`FILE_UNWRITABLE: Standard output cannot be written: ${message}.`);
   process.exitCode = EXIT.unavailable;
@@ -58,7 +58,7 @@ export function printOutcome({ json, text }: Outcome, asJson: boolean): void {
   print(asJson ? JSON.stringify(json) : text);
 }
 
-/** Prints why a command failed: as text to standard error, or as one JSON object to standard output. */
+/** Prints the error of a command: as text to standard error, or as one JSON object to standard output. */
 export function printFailure(error: unknown, options: { json: boolean; showStackTraces: boolean }): void {
   if (options.json) print(JSON.stringify({ error: toJson(error) }));
   else printError(describeError(error));
@@ -81,7 +81,7 @@ function toJson(error: unknown): object {
   return { code, step, message, expected, actual, evidence };
 }
 
-/** The message of a foreign error, which may come from an endpoint: without URLs, which may contain secrets. */
+/** Returns the message of an error that Keyroot does not define. Removes URLs, because they may contain secrets. */
 export function messageOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   const lines = message.replace(/(?:http|ws)s?:\/\/\S+/gi, "<url>").split(/\r?\n/);
@@ -97,16 +97,13 @@ const FORMATS = {
   dim: "dim",
 } as const;
 
-/**
- * Colors text for a terminal. Other streams, and terminals with NO_COLOR, get plain text. FORCE_COLOR colors text
- * everywhere.
- */
+/** Colors text for a terminal, unless NO_COLOR is set. Other streams get plain text, unless FORCE_COLOR is set. */
 export function style(kind: keyof typeof FORMATS, text: string, stream: NodeJS.WriteStream = process.stdout): string {
   const format = FORMATS[kind];
   return styleText(typeof format === "string" ? format : [...format], text, { stream });
 }
 
-/** Words as a command line for a POSIX shell. */
+/** Joins words to a command line for a POSIX shell. */
 export function shellCommand(words: readonly string[]): string {
   return words.map(quote).join(" ");
 }

@@ -1,4 +1,4 @@
-/** `keyroot transfer-ownership` and `keyroot accept-ownership`: the two steps that give a registry another owner. */
+/** `keyroot transfer-ownership` and `keyroot accept-ownership`: the two steps that change the owner of a registry. */
 import { ArgumentError } from "keyroot/errors";
 import { Registry } from "../publisher/chain/registry.ts";
 import {
@@ -16,7 +16,7 @@ import { checkAddress, Target } from "./target.ts";
 
 type Args = ArgsOf<"accept-ownership">;
 
-/** `keyroot transfer-ownership`: the owner offers the registry to another account. */
+/** `keyroot transfer-ownership`: offers a registry to another account. Only the owner can do this. */
 export async function transferOwnership(args: ArgsOf<"transfer-ownership">, host: Host): Promise<Outcome> {
   if (args.newOwner === undefined) {
     throw new ArgumentError("ARGUMENT_INVALID", "Set the account that becomes the owner: --new-owner ADDRESS.");
@@ -33,7 +33,7 @@ export async function transferOwnership(args: ArgsOf<"transfer-ownership">, host
   return send(call, registry, target, args, done);
 }
 
-/** `keyroot accept-ownership`: the account to which the registry is offered becomes its owner. */
+/** `keyroot accept-ownership`: makes the account that was offered a registry its owner. */
 export async function acceptOwnership(args: Args, host: Host): Promise<Outcome> {
   const { registry, target } = await connect(args, host);
   const call = await acceptOwnershipCall(registry);
@@ -46,7 +46,7 @@ async function connect(args: Args, host: Host): Promise<{ registry: Registry; ta
   return { registry: await Registry.connect(target.call, target.contract), target };
 }
 
-/** Sends a call, or prints it for the sender's wallet. @param done the text after a sent call */
+/** Sends a call, or prints it for the sender's wallet. @param done the text to print after the call was sent */
 async function send(
   call: OwnershipCall,
   registry: Registry,

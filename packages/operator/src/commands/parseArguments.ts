@@ -12,21 +12,24 @@ import {
 /** The options and arguments of a command line, by `rawName`. Values are text, flags or lists. */
 export type RawArguments = Readonly<Record<string, unknown>>;
 
-/** The name under which hosts return an option: they make `--biz-id` of `bizId`, not of `bizID`. */
+/**
+ * Returns the key of an option in the results of Hardhat and commander: they convert `--biz-id` to `bizId`, not to `bizID`.
+ */
 export const rawName = (name: string) => name.replace(/ID$/, "Id");
 
-/** Parsed arguments, and all reasons why they are invalid. */
+/** Parsed arguments, and the reasons why some are invalid. */
 interface Read<D extends Definition> {
-  /** The parsed arguments, without invalid options. */
+  /** The parsed arguments. Invalid options are omitted. */
   args: Parsed<D>;
-  /** The names of these options. */
+  /** The names of the invalid options. */
   invalid: ReadonlySet<string>;
   problems: readonly string[];
 }
 
 /**
- * Checks the values of all options, and fills in variables and defaults, alike in both hosts.
- * @param environment The variables of options that are not given
+ * Checks the values of all options, and applies variables and defaults. The program `keyroot` and the Hardhat plugin both use
+ * this function.
+ * @param environment the environment variables, which replace options that are not given
  */
 export function readArguments<D extends Definition>(
   { argument, options }: D,
@@ -61,7 +64,7 @@ export function readArguments<D extends Definition>(
   return { args: parsed as Parsed<D>, invalid, problems };
 }
 
-/** The options that exclude a given one, or are excluded by it, and the problems of those that are both given. */
+/** Finds the options that a given option excludes, and describes conflicts between given options. */
 function excludedBy(options: Definition["options"], isGiven: (name: string) => boolean) {
   const excluded = new Set<string>();
   const problems: string[] = [];
@@ -69,7 +72,7 @@ function excludedBy(options: Definition["options"], isGiven: (name: string) => b
     for (const other of excludes) {
       const describe = (one: string, another: string) =>
         `${optionName(one)} excludes ${optionName(another)}. Use one of them.`;
-      // Some pairs exclude each other in both definitions.
+      // Report each conflict once, even if both options exclude each other.
       if (isGiven(name) && isGiven(other) && !problems.includes(describe(other, name)))
         problems.push(describe(name, other));
       if (isGiven(name)) excluded.add(other);

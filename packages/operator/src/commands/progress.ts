@@ -3,29 +3,29 @@ import { afterOutput } from "./output.ts";
 import { exitCodeOfSignal } from "./exitCodes.ts";
 import { onStopSignal, type StopSignal } from "./stopSignals.ts";
 
-/** Minimum time of work, in ms, before the bar is shown. */
+/** The bar is shown after the work has taken this time, in ms. */
 const SHOW_AFTER_MS = 1_000;
 
-/** Interval in ms at which lines repeat the progress of a stage. */
+/** The interval in ms at which the progress of a stage is printed as a line. */
 const LINE_EVERY_MS = 60_000;
 
-/** The remaining time. It is unknown until some work is done, which cli-progress writes as "INF" or "NULL". */
+/** Formats the remaining time. cli-progress returns "INF" or "NULL" until some work is done. */
 const formatTime = (seconds: number, options: Options, roundTo: number) =>
   /^\d/.test(String(seconds)) ? progress.Format.TimeFormat(seconds, options, roundTo) : "unknown time";
 
 interface ProgressOptions {
   /** Called on Ctrl-C, after the bar is removed. */
   onInterrupt?: () => void;
-  /** Prints a line for each stage, and one per minute, where standard error is not a terminal. Default: no lines. */
+  /** Prints a line per stage and per minute if standard error is not a terminal. Default: no lines are printed. */
   printLine?: (line: string) => void;
-  /** Default: a minute. */
+  /** The interval between lines in ms. Default: one minute. */
   lineEveryMs?: number;
 }
 
 /**
- * A progress bar on standard error for work of more than a second. If standard error is not a terminal, it prints lines on
- * request. While the work runs, Ctrl-C ends the process with `process.exit`: the terminal is restored and no file is left
- * half written. If printed lines still wait for their reader, a later second Ctrl-C ends the process without them.
+ * A progress bar on standard error, for work that takes more than a second. If standard error is not a terminal, it can print
+ * lines instead. On Ctrl-C, it restores the terminal and ends the process with `process.exit`, so that no file is left half
+ * written. A second Ctrl-C ends the process without waiting for unread output.
  */
 export class Progress {
   readonly #start = performance.now();
@@ -51,7 +51,7 @@ export class Progress {
   constructor({ onInterrupt, printLine, lineEveryMs = LINE_EVERY_MS }: ProgressOptions = {}) {
     this.#onInterrupt = onInterrupt ?? (() => undefined);
     this.#printLine = process.stderr.isTTY || printLine === undefined ? () => undefined : printLine;
-    // Prints even if nothing changes, so that a waiting process does not look stopped.
+    // Print even if nothing changes, to show that the process still runs.
     this.#timer = setInterval(() => {
       if (this.#line !== "") this.#printLine(this.#line);
     }, lineEveryMs).unref();

@@ -27,12 +27,12 @@ import { Target } from "./target.ts";
 
 type Args = ArgsOf<"publish">;
 
-/** `keyroot publish`: stores the files of users' keys, adds the files' roots, and verifies every key. */
+/** `keyroot publish`: stores the files of users' keys, adds the files' roots to the registry, and verifies every key. */
 export default async function publishKeys(args: Args, host: Host): Promise<Outcome | undefined> {
   const { planOnly, safeTransactions, json } = args;
-  // More space for short-lived objects would cost 100 MB for a million users and save no time (`bench/publish.ts`).
+  // A larger space for short-lived objects would need 100 MB more for a million users, and save no time (`bench/publish.ts`).
   setFlagsFromString("--semi-space-growth-factor=1");
-  // Threads that collect garbage together take more processor time than one.
+  // Collecting garbage in parallel threads takes more processor time than in one thread.
   setFlagsFromString("--no-parallel-scavenge");
   const usersPerFile =
     safeTransactions === undefined ? args.usersPerFile : Math.min(args.usersPerFile, USERS_PER_SAFE_TRANSACTION);
@@ -83,7 +83,7 @@ export default async function publishKeys(args: Args, host: Host): Promise<Outco
   return { json: { ...summaryOf(result), contract, skipped: bad }, text: describeResult(result, bad) };
 }
 
-/** `--safe-transactions`: the owner is a Safe, so its owners sign. */
+/** `--safe-transactions`: writes transactions for the owners of a Safe to sign. */
 function bySafe(
   dir: string,
   registry: Registry,
@@ -105,7 +105,7 @@ function bySafe(
     });
 }
 
-/** `--plan-only`: shows the plan. Nothing is stored or sent. */
+/** `--plan-only`: shows the plan, and stores and sends nothing. */
 async function showPlan(args: Args, target: Target): Promise<Outcome | undefined> {
   await target.checkChainId();
   const registry = await Registry.connect(target.call, target.contract);

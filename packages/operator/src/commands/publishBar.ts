@@ -2,7 +2,7 @@ import type { PublishEvent } from "../publisher/publishEvents.ts";
 import { describeGwei } from "./amounts.ts";
 import type { Progress } from "./progress.ts";
 
-/** The progress bar of `publish`, which also shows transactions, gas and its price. */
+/** The progress bar of `publish`. It also shows the number of transactions, the gas used and the gas price. */
 export class PublishBar {
   readonly #progress: Progress;
   #transactions = 0;
@@ -28,7 +28,7 @@ export class PublishBar {
     }
   }
 
-  /** Shows the progress of a stage, in users. @returns whether the stage is new */
+  /** Shows the progress of a stage, in users. @returns true for a new stage */
   show(stage: string, done: number, users: number): boolean {
     const price = this.#price === undefined ? "" : ` at ${describeGwei(this.#price)}`;
     const note = `${this.#included}/${this.#transactions} transactions, ${this.#gas} gas${price}`;

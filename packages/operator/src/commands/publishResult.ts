@@ -5,7 +5,7 @@ import { describeEther } from "./amounts.ts";
 import { plural } from "../shared/plural.ts";
 import { style } from "./output.ts";
 
-/** The result of `publish` as one object. Amounts of wei are decimal text. */
+/** Formats the result of `publish` as an object. Amounts of wei are decimal text. */
 export function summaryOf({ published, alreadyPublished, superseded }: PublishResult) {
   const users = published.reduce((sum, root) => sum + root.users, 0);
   const gasUsed = published.reduce((sum, root) => sum + root.gasUsed, 0);
@@ -27,7 +27,7 @@ export function summaryOf({ published, alreadyPublished, superseded }: PublishRe
   };
 }
 
-/** The result of `publish` as text. */
+/** Formats the result of `publish` as text. */
 export function describeResult(result: PublishResult, bad: readonly BadRow[]): string {
   const { users, transactions, gasUsed, gasPerUser, costWei, alreadyPublished, superseded } = summaryOf(result);
   const cost = `${gasUsed} gas, ${gasPerUser} per user, ${describeEther(BigInt(costWei))}`;
@@ -42,9 +42,9 @@ export function describeResult(result: PublishResult, bad: readonly BadRow[]): s
   ].join("\n");
 }
 
-/** An event as one line of JSON. */
+/** Formats an event as one line of JSON. */
 export function eventToJson(event: PublishEvent): string {
-  // JSON.stringify calls the replacer for each of 700 user ids.
+  // Avoid a replacer function here: JSON.stringify would call it for each of 700 user ids.
   if (event.event === "published")
     return JSON.stringify({ ...event, gasPrice: String(event.gasPrice), dataFee: String(event.dataFee) });
   return JSON.stringify(event, (_, value: unknown) => (typeof value === "bigint" ? String(value) : value));

@@ -8,12 +8,15 @@ import { printFailure, printOutcome, watchOutput } from "./output.ts";
 import { describeMissing } from "./missingOptions.ts";
 import { readArguments, type RawArguments } from "./parseArguments.ts";
 
-/** A command: its definition and its handler, which is loaded when it runs. `H` is the host that the handler needs. */
+/**
+ * A command with its definition and its handler. The handler is loaded when the command runs. `H` is the type of host that
+ * the handler needs.
+ */
 export interface Command<H extends Host = Host> extends Definition {
   readonly load: () => Promise<{ default: (args: never, host: H) => Promise<Outcome | undefined> }>;
 }
 
-/** Joins a definition and its handler. */
+/** Combines a definition and its handler. */
 export function defineCommand<const D extends Definition, H extends Host>(
   definition: D,
   load: () => Promise<{ default: (args: Parsed<D>, host: H) => Promise<Outcome | undefined> }>,
@@ -22,8 +25,8 @@ export function defineCommand<const D extends Definition, H extends Host>(
 }
 
 /**
- * Runs a command and prints its outcome or its error: text, or one JSON object with `--json`. Outcomes and JSON go to
- * standard output, errors as text to standard error. Sets the exit code.
+ * Runs a command, prints its result or error, and sets the exit code. With `--json`, both are one JSON object. Results and
+ * JSON go to standard output; errors as text go to standard error.
  */
 export async function runCommand<H extends Host>(command: Command<H>, raw: RawArguments, host: H): Promise<void> {
   watchOutput();
@@ -36,13 +39,16 @@ export async function runCommand<H extends Host>(command: Command<H>, raw: RawAr
     const outcome = await handle(args as never, host);
     if (outcome !== undefined) printOutcome(outcome, json);
   } catch (error) {
-    // A later failure does not replace the exit code of a false statement.
+    // Keep the exit code for false data if a later step fails.
     if (process.exitCode !== EXIT.false) process.exitCode = exitCodeOf(error);
     printFailure(error, { json, showStackTraces: host.showStackTraces });
   }
 }
 
-/** Parses the arguments. @throws ArgumentError ARGUMENT_INVALID with everything that is invalid, contradictory or missing */
+/**
+ * Parses the arguments. @throws ArgumentError ARGUMENT_INVALID; its message names every invalid, conflicting or missing
+ * option
+ */
 async function checkedArguments<D extends Definition>(
   definition: D,
   raw: RawArguments,

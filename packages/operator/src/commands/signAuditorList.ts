@@ -24,10 +24,10 @@ import { style } from "./output.ts";
 import { checkAddress } from "./target.ts";
 
 type Args = ArgsOf<"sign-auditor-list">;
-/** The auditors that sign. */
+/** The public keys of the auditors, and the number that must sign. */
 type Policy = ReturnType<typeof parseAuditorOptions>;
 
-/** `keyroot sign-auditor-list`: signs the list of the auditors' successors, and merges the signatures of other auditors. */
+/** `keyroot sign-auditor-list`: signs a list of new auditors, and merges the signatures of other auditors. */
 export default async function signAuditorList(args: Args, host: Host): Promise<Outcome> {
   const { auditors, threshold, statements, sequence } = args;
   if (auditors === undefined || threshold === undefined || statements === undefined || sequence === undefined)
@@ -55,7 +55,7 @@ export default async function signAuditorList(args: Args, host: Host): Promise<O
   };
 }
 
-/** The new list, without signatures. @throws ArgumentError ARGUMENT_INVALID, FILE_UNREADABLE */
+/** Returns the new list without signatures. @throws ArgumentError ARGUMENT_INVALID, FILE_UNREADABLE */
 async function listOf(args: Args, host: Host): Promise<SignedAuditorList> {
   const { newAuditors, newThreshold: threshold, sequence } = args;
   const stack = args.contract === undefined ? await readStackFile(host.root) : undefined;
@@ -82,7 +82,7 @@ async function fetchOthers({ merge, sequence = 0, allowHttp }: Args): Promise<Si
   return Promise.all(urls.map(async (url) => parseSignedAuditorList(await fetchAuditorList(url, sequence, limits))));
 }
 
-/** @throws ArgumentError ARGUMENT_INVALID, and as `openAuditorKeyFile` */
+/** @throws ArgumentError ARGUMENT_INVALID, and the errors of `openAuditorKeyFile` */
 async function ownSignature({ sign }: Args, text: string, { keys }: Policy, host: Host): Promise<Cosignature[]> {
   if (sign === undefined) return [];
   const signer = await openAuditorKeyFile(sign, await passphraseOf(sign, host.environment));
@@ -94,7 +94,8 @@ async function ownSignature({ sign }: Args, text: string, { keys }: Policy, host
 }
 
 /**
- * Checks that another file has the same list, and no false signature: an auditor never signs two lists with one number.
+ * Checks that another auditor's file has the same list and no false signature. An auditor never signs two different lists
+ * with the same number.
  * @throws VerificationError STATEMENT_CONFLICT, STATEMENT_INVALID
  */
 function sameList(other: SignedAuditorList, wanted: SignedAuditorList, { keys }: Policy): SignedAuditorList {

@@ -1,4 +1,4 @@
-/** The parts of `keyroot audit` that sign statements and compare them. */
+/** Implements the options of `keyroot audit` that sign and compare statements. */
 import { parseAuditorKey } from "keyroot/auditors";
 import { KeyrootError } from "keyroot/errors";
 import { fetchBlock, fetchBlockByHash } from "keyroot/ethereum";
@@ -23,18 +23,19 @@ type Args = ArgsOf<"audit">;
 
 /** The data that an audit needs to sign its result. */
 export interface Signing {
-  /** Sends each call to the source that the auditor chose. */
+  /** Sends each call to the source that the auditor has chosen. */
   call: RpcCall;
-  /** The block to audit: finalized, with a number that is a multiple of the interval. */
+  /** The block to audit at. It is finalized, and its number is a multiple of the interval. */
   at: AuditedContract["at"];
-  /** Signs the result, and describes it. */
+  /** Signs the result, and returns a description of it. */
   sign: (report: AuditReport, place: { chainId: number; contract: string }) => Promise<Outcome>;
 }
 
 /**
- * Prepares `--sign`: refuses one endpoint's unproven answer, opens the key, and finds the block.
+ * Prepares `--sign`: opens the key and finds the block. Refuses to sign the unproven response of a single endpoint.
  * @param findBlock finds the block of `--beacon`
- * @throws ArgumentError ARGUMENT_INVALID, and as `openAuditorKeyFile`; TransportError, VerificationError QUORUM_NOT_REACHED
+ * @throws ArgumentError ARGUMENT_INVALID, and the errors of `openAuditorKeyFile`; TransportError, VerificationError
+ * QUORUM_NOT_REACHED
  */
 export async function prepareSigning(
   args: Args,
@@ -66,7 +67,10 @@ function lastMultiple(number: number, interval: number): number {
   return Math.floor(number / interval) * interval;
 }
 
-/** The hash of the last block, up to this one, with a multiple of the interval as number. Reads parents one by one. */
+/**
+ * Returns the hash of the last block, up to the given one, whose number is a multiple of the interval. Reads one parent at a
+ * time.
+ */
 async function findAncestor(call: RpcCall, hash: string, interval: number): Promise<string> {
   let block = await fetchBlockByHash(call, hash);
   const number = lastMultiple(block.number, interval);
@@ -80,7 +84,7 @@ interface ChosenSource extends Pick<StatementSource, "source"> {
   anchor: "endpoint" | "quorum" | "light-client" | "beacon";
 }
 
-/** The source of the chain's answers, as the auditor declares it. @throws ArgumentError ARGUMENT_INVALID */
+/** Returns the source of the chain's data, as the auditor declares it. @throws ArgumentError ARGUMENT_INVALID */
 function sourceOf({ rpc, quorum, ownNode, lightClient, beacon }: Args, target: Target): ChosenSource {
   if ([quorum !== undefined, ownNode, lightClient, beacon !== undefined].filter(Boolean).length !== 1) {
     throw invalid(
@@ -133,7 +137,7 @@ async function sign(
   };
 }
 
-/** `keyroot audit --compare`: compares other auditors' statements with this auditor's own. */
+/** `keyroot audit --compare`: compares other auditors' statements with the auditor's own statements. */
 export async function compareWithOthers({ compare = "", statements, auditors, allowHttp }: Args): Promise<Outcome> {
   if (statements === undefined || auditors === undefined)
     throw invalid("--compare needs the own statements and the auditors' keys: --statements DIR --auditors FILE.");
@@ -144,7 +148,7 @@ export async function compareWithOthers({ compare = "", statements, auditors, al
   if (known === undefined) throw invalid(`${statements} contains no statement yet. Make one with --sign.`);
   const limits = { timeoutMs: DEFAULT_LIMITS.timeoutMs, allowHttp };
   const compared: Comparison[] = [];
-  // Sequential, because each comparison may add signatures to the same files.
+  // Compare one folder at a time, because each comparison may add signatures to the same files.
   for (const url of urls) compared.push(await compareStatements(url, folder, known, keys, limits));
   const has = (result: Comparison["result"]) => compared.some((one) => one.result === result);
   process.exitCode = has("conflict") ? EXIT.false : has("unavailable") ? EXIT.unavailable : EXIT.success;

@@ -12,13 +12,13 @@ import { Registry } from "../publisher/chain/registry.ts";
 import { Target } from "./target.ts";
 import { findUnfinishedPlan, type UnfinishedPlan } from "./unfinishedPlan.ts";
 
-/** `keyroot status`: a registry's owner, user count, code hash and deployment block. */
+/** `keyroot status`: shows a registry's owner, user count, code hash and deployment block. */
 export default async function status(args: ArgsOf<"status">, host: Host): Promise<Outcome> {
   const target = await Target.resolve(args, host);
   const findBlock = await blockSourceOf(args, target);
   if (findBlock !== undefined) return provenStatus(target, await findBlock());
   const { call, contract } = target;
-  // No retries, because a person waits for the answer.
+  // Do not retry, because a person is waiting for the result.
   const chainId = await target.checkChainId({ retries: 0, initialDelayMs: 0 });
   const codeHash = await fetchCodeHash(call, contract, "latest");
   if (codeHash === EMPTY_CODE_HASH) {
@@ -34,7 +34,7 @@ export default async function status(args: ArgsOf<"status">, host: Host): Promis
   return { json: { ...found, plan: unfinished ?? null }, text: `${describe(found)}\n${plan}` };
 }
 
-/** The status at a block that does not rest on the endpoint, with storage proofs of the slots. */
+/** Reads the status with storage proofs, at a block that was proven without trust in the endpoint. */
 async function provenStatus({ call, contract, chainId }: Target, at: TrustedBlock): Promise<Outcome> {
   const counts = await readCounts(call, { contract, chainId, at, storageProof: true }, undefined);
   const { userCount, deploymentBlock, codeHash = EMPTY_CODE_HASH, evidence } = counts;
@@ -70,7 +70,7 @@ function describePlan(plan: UnfinishedPlan | undefined): string {
   return `of ${plannedAt ?? "an unknown date"}, ${added} of ${plural(roots, "root")} added, ${plural(users, "user")}, in ${folder}; 'publish' resumes it`;
 }
 
-/** Returns null if the contract does not count its users. */
+/** Returns the user count, or null if the contract does not count its users. */
 async function userCountOf(call: RpcCall, contract: string): Promise<number | null> {
   try {
     return await fetchUserCount(call, contract);

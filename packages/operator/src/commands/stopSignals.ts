@@ -5,12 +5,12 @@ const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 /** A signal that requests the end of a process. */
 export type StopSignal = (typeof SIGNALS)[number];
 
-/** A second signal within this time counts as the same one: npm repeats the terminal's SIGINT to the script that it runs. */
+/** A second signal within this time in ms is ignored, because npm repeats the terminal's SIGINT to its script. */
 const REPEATED_WITHIN_MS = 2_000;
 
 /**
- * Calls `stop` once after a stop signal: Ctrl-C, SIGTERM or a closed terminal. A second signal at least two seconds later
- * ends the process at once. Waiting for a signal does not keep the process alive.
+ * Calls `stop` at the first stop signal: Ctrl-C, SIGTERM or a closed terminal. A second signal, at least two seconds later,
+ * ends the process at once. Waiting for a signal does not keep the process running.
  */
 export function onStopSignal(stop: (signal: StopSignal) => void): Disposable {
   let stoppedAt: number | undefined;
@@ -30,7 +30,7 @@ export function onStopSignal(stop: (signal: StopSignal) => void): Disposable {
   };
 }
 
-/** Resolves with the first stop signal (`onStopSignal`). The caller then cleans up. */
+/** Resolves at the first stop signal (`onStopSignal`). The caller then cleans up. */
 export function untilStopped(): Promise<StopSignal> {
   return new Promise((resolve) => {
     onStopSignal(resolve);

@@ -1,9 +1,9 @@
-/** The table of commands: definitions with their handlers, for the program `keyroot` and the Hardhat plugin. */
+/** The commands with their handlers, for the program `keyroot` and the Hardhat plugin. */
 import { type ArgsOf, type CommandName, DEFINITIONS } from "./help.ts";
 import type { Handler } from "./host.ts";
 import type { Command } from "./runCommand.ts";
 
-/** Each handler in its own file, loaded when its command runs: `--help` loads none. */
+/** The handler of each command, in its own file. A command loads its handler when it runs. `--help` loads none. */
 const HANDLERS: { readonly [Name in CommandName]: () => Promise<{ default: Handler<ArgsOf<Name>> }> } = {
   "sample-users": () => import("./sampleUsers.ts"),
   "build-file": () => import("./buildFile.ts"),
@@ -25,7 +25,7 @@ const HANDLERS: { readonly [Name in CommandName]: () => Promise<{ default: Handl
   watch: () => import("./watch.ts"),
 };
 
-/** The commands of `@keyroot/service`: those for both hosts, and those that need Hardhat. */
+/** The commands of `@keyroot/service`: those for both programs, and those that need Hardhat. */
 export interface ServiceCommands {
   readonly COMMANDS: Readonly<Record<string, Command>>;
   readonly HARDHAT_COMMANDS: Readonly<Record<string, Command<never>>>;
@@ -34,7 +34,7 @@ export interface ServiceCommands {
 /** The remedy for an unknown command if `@keyroot/service` is not installed. */
 export const SERVICE_HINT = "The partner service's commands are in another package: npm install @keyroot/service.";
 
-/** Loads the commands of `@keyroot/service`, which the operator does not require. Undefined if it is not installed. */
+/** Loads the commands of the optional package `@keyroot/service`. Returns undefined if it is not installed. */
 export async function loadServiceCommands(): Promise<ServiceCommands | undefined> {
   const specifier = "@keyroot/service/commands";
   try {
@@ -45,7 +45,7 @@ export async function loadServiceCommands(): Promise<ServiceCommands | undefined
   return (await import(specifier)) as ServiceCommands;
 }
 
-/** All commands that need no Hardhat, by their names. Each loads its handler when it runs. */
+/** Returns all commands that do not need Hardhat, by name. Each command loads its handler when it runs. */
 export function commandsWith(service: ServiceCommands | undefined): Readonly<Record<string, Command>> {
   const own = (Object.keys(DEFINITIONS) as CommandName[]).map((name) => [
     name,

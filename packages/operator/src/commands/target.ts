@@ -11,7 +11,7 @@ import { DEFAULT_RETRY, type RetryOptions, withRetry } from "../shared/retry.ts"
 import { readStackFile, type StackFile } from "../shared/stackFile.ts";
 import type { Host } from "./host.ts";
 
-/** The options that name a chain, a registry, a file host and its files. */
+/** The options that name a chain, a registry, a file host and a folder of files. */
 export interface TargetArgs {
   rpc?: string | undefined;
   contract?: string | undefined;
@@ -21,11 +21,11 @@ export interface TargetArgs {
   allowHttp?: boolean | undefined;
 }
 
-/** The chain, registry and files of a command: from its options, otherwise from the running local stack. */
+/** The chain, registry and files of a command. They come from its options, or else from the running local stack. */
 export class Target {
   readonly #args: TargetArgs;
   readonly #stack: StackFile | undefined;
-  /** A JSON-RPC endpoint, or the connection to the network that `--network` names. */
+  /** The URL of a JSON-RPC endpoint, or the connection to the network that `--network` names. */
   readonly rpc: string | Eip1193Provider;
   readonly call: RpcCall;
 
@@ -43,7 +43,7 @@ export class Target {
   }
 
   /**
-   * @param fetch sends the JSON-RPC calls to an endpoint. Default: `globalThis.fetch`
+   * @param fetch sends the JSON-RPC requests to an endpoint. Default: `globalThis.fetch`
    * @throws ArgumentError ARGUMENT_INVALID
    */
   static async resolve(args: TargetArgs, host: Host, fetch?: typeof globalThis.fetch): Promise<Target> {
@@ -55,7 +55,7 @@ export class Target {
       return new Target(args, undefined, provider);
     }
     const stack = await readStackFile(host.root);
-    // The stack's contract and files belong to no other chain.
+    // Use the stack's contract and files only with the stack's own endpoint.
     return args.rpc === undefined || args.rpc === stack?.rpcUrl
       ? new Target(args, stack, stack?.rpcUrl ?? missing("--rpc"), fetch)
       : new Target(args, undefined, args.rpc, fetch);
@@ -70,30 +70,30 @@ export class Target {
     return checkSourceUrl("merkleUrl", url, this.allowHttp);
   }
 
-  /** Permission for plain http to other machines. */
+  /** True if unencrypted http to other machines is allowed. */
   get allowHttp(): boolean {
     return this.#args.allowHttp === true;
   }
 
-  /** The folder or bucket of `--files`, or the local stack's folder. */
+  /** The folder or bucket of `--files`, or else the local stack's folder. */
   get files(): string {
     return this.#args.files ?? this.#stack?.filesDir ?? missing("--files");
   }
 
-  /** The chain id that the endpoint must have, and that transactions are signed for: never the endpoint's own answer. */
+  /** The expected chain id, which is also used to sign transactions. It is never taken from the endpoint. */
   get chainId(): number {
     return this.#expectedChainId ?? missing("--chain-id");
   }
 
-  /** True for a development chain on this machine. The connection of `--network` does not show that. */
+  /** True for a development chain on this machine. Always false for a connection of `--network`, which does not show this. */
   get isLocal(): boolean {
     return typeof this.rpc === "string" && isLocalChain(this.rpc, this.chainId);
   }
 
   /**
-   * Requests the endpoint's chain id.
-   * @param retry how often the request is repeated. Default: 5 times, like all reads of commands that publish or audit
-   * @throws VerificationError CHAIN_ID_MISMATCH if it is not the one that `--chain-id` or the local stack names
+   * Reads the endpoint's chain id.
+   * @param retry how often to repeat the request. Default: 5 times, like all reads of commands that publish or audit
+   * @throws VerificationError CHAIN_ID_MISMATCH if the chain id differs from that of `--chain-id` or the local stack
    */
   async checkChainId(retry: RetryOptions = DEFAULT_RETRY): Promise<number> {
     const actual = await withRetry(() => fetchChainId(this.call), retry);
@@ -108,7 +108,7 @@ export class Target {
   }
 }
 
-/** Returns the given address. @throws ArgumentError ARGUMENT_INVALID */
+/** Returns the address if it is valid. @throws ArgumentError ARGUMENT_INVALID */
 export function checkAddress(option: string, address: string): string {
   if (address.startsWith("0x") && isAddress(address)) return address;
   const message = `${option} must be 0x and 40 hex digits, in one case or with a valid checksum, not ${describeValue(address)}.`;
@@ -120,19 +120,22 @@ function missing(option: string): never {
   throw new ArgumentError("ARGUMENT_INVALID", message);
 }
 
-/** Returns where an audit or watch reads its files: the folder in `--files`, or else the file host. @throws ArgumentError ARGUMENT_INVALID */
+/**
+ * Returns where an audit or watch reads its files: the folder in `--files`, or else the file host.
+ * @throws ArgumentError ARGUMENT_INVALID
+ */
 export function filesOf(
   args: { files: string | undefined; merkleUrl: string | undefined; fileBytes: number },
   target: Target,
 ): FileSource {
   const limits = { maxBytes: args.fileBytes, timeoutMs: DEFAULT_LIMITS.timeoutMs };
-  // Both can be set by variables. Then the files that clients read are audited.
+  // If variables set both, use the file host, because clients read their files from it.
   return args.files === undefined || args.merkleUrl !== undefined
     ? { merkleUrl: target.merkleUrl, allowHttp: target.allowHttp, ...limits }
     : { dir: resolve(args.files), ...limits };
 }
 
-/** The contract and chain that a saved state belongs to. @throws VerificationError CHAIN_ID_MISMATCH; TransportError */
+/** Returns the contract and chain that identify a saved state. @throws VerificationError CHAIN_ID_MISMATCH; TransportError */
 export async function placeOf(target: Target): Promise<AuditTarget> {
   const contract = target.contract.toLowerCase();
   const chainId = await target.checkChainId();

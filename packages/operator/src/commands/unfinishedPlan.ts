@@ -1,4 +1,4 @@
-/** The unfinished plan of `publish`, and where it is. */
+/** Finds the unfinished plan of `publish` for a registry. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ArgumentError } from "../errors.ts";
@@ -8,31 +8,31 @@ import { findUnpublishedBatches } from "../publisher/plan/findUnpublished.ts";
 import { planTargetOf } from "../publisher/plan/makePlan.ts";
 import { countUsers, type PlanTarget, registryKeyOf } from "../publisher/plan/plan.ts";
 
-/** An unfinished plan. While `publish` works on it, only its folder is known. */
+/** An unfinished plan. While `publish` is working on the plan, only its folder can be read. */
 export type UnfinishedPlan =
   | { folder: string; isRunning: true }
   | {
       folder: string;
       isRunning: false;
-      /** ISO 8601; null before version 0.3.0. */
+      /** The time of the plan in ISO 8601. Null for plans of versions before 0.3.0. */
       plannedAt: string | null;
       roots: number;
-      /** The number of roots that are on the chain. */
+      /** The number of roots that are already on the chain. */
       added: number;
       users: number;
     };
 
-/** The folder of a registry's unfinished plan. */
+/** Returns the folder of a registry's unfinished plan. */
 export function planFolderOf(target: PlanTarget, root: string): string {
   return join(root, ".keyroot", "plans", registryKeyOf(target));
 }
 
-/** A time as text. @param time in milliseconds since 1970 */
+/** Formats a time in ISO 8601. @param time in milliseconds since 1970 */
 export function dateOf(time: number): string {
   return new Date(time).toISOString().replace(/\.\d+Z$/, "Z");
 }
 
-/** Finds the registry's unfinished plan. @returns undefined if there is none @throws as `FolderJournal.open` */
+/** Finds the registry's unfinished plan. @returns undefined if there is none @throws the errors of `FolderJournal.open` */
 export async function findUnfinishedPlan(
   registry: Registry,
   root: string,

@@ -8,7 +8,7 @@ import { style } from "./output.ts";
 import { Target } from "./target.ts";
 import { verifyBundleFile } from "./verifyBundle.ts";
 
-/** `keyroot verify [userID]`: a user's key, verified as an app does, or a bundle. */
+/** `keyroot verify [userID]`: verifies a user's key as an app does, or verifies a bundle. */
 export default async function verify(args: ArgsOf<"verify">, host: Host): Promise<Outcome> {
   const { userID, bundle, expectedPublicKey, codeHash } = args;
   if (bundle !== undefined) return verifyBundleFile({ ...args, bundle }, host);

@@ -14,7 +14,7 @@ import { checkAddress } from "./target.ts";
 
 type Args = ArgsOf<"verify"> & { bundle: string };
 
-/** `keyroot verify [userID] --bundle FILE --pinned HASH`: a bundle, verified without a network. */
+/** `keyroot verify [userID] --bundle FILE --pinned HASH`: verifies a bundle without a network. */
 export async function verifyBundleFile(args: Args, host: Host): Promise<Outcome> {
   const { codeHash, usersSlot } = args;
   const trusted = await trustedContract(args, host);
@@ -45,14 +45,19 @@ export async function verifyBundleFile(args: Args, host: Host): Promise<Outcome>
   };
 }
 
-/** The block that `--block-proof` proves from `--checkpoint` on. @throws ArgumentError ARGUMENT_INVALID, and as `verifyBlockProof` */
+/**
+ * Returns the block that `--block-proof` proves, starting from `--checkpoint`. @throws ArgumentError ARGUMENT_INVALID, and
+ * the errors of `verifyBlockProof`
+ */
 async function provenBlockOf(args: Args, chainId: number): Promise<ProvenBlock | undefined> {
   if (args.blockProof === undefined) return undefined;
   const { checkpoint, network, maxCheckpointAgeMs } = lightClientOptionsOf(args);
   return verifyBlockProof(await readInput(args.blockProof), { chainId, checkpoint, network, maxCheckpointAgeMs });
 }
 
-/** The auditors that must have signed the bundle's statement. @throws ArgumentError ARGUMENT_INVALID, FILE_UNREADABLE */
+/**
+ * Returns the auditors that must have signed the bundle's statement. @throws ArgumentError ARGUMENT_INVALID, FILE_UNREADABLE
+ */
 async function auditorsOf({ auditors, threshold }: Args): Promise<AuditorOptions | undefined> {
   if (auditors === undefined && threshold === undefined) return undefined;
   if (auditors === undefined || threshold === undefined)
@@ -64,7 +69,9 @@ async function auditorsOf({ auditors, threshold }: Args): Promise<AuditorOptions
   return { keys: await readLines(auditors), threshold };
 }
 
-/** The contract that a bundle must name. A forger could deploy another contract with any roots. */
+/**
+ * Returns the contract that the bundle must name. Without this check, a forger could deploy another contract with any roots.
+ */
 async function trustedContract(
   { contract, chainId }: Args,
   host: Host,

@@ -54,16 +54,16 @@ export default async function watchKeys(args: Args, host: Host): Promise<undefin
   void untilStopped().then(() => {
     stopping.abort();
   });
-  // Sequential, and independent of the polls: a webhook that does not answer must not stop the watch.
+  // Send one alarm at a time, independently of the polls: a webhook that does not respond must not stop the watch.
   let sending = Promise.resolve();
   const report = (event: WatchEvent) => {
     if (args.json) print(JSON.stringify({ time: new Date().toISOString(), ...event }));
     else for (const line of describe(event)) print(line);
-    // Nothing is known about a file that was not read. In cron jobs, that must not look like success.
+    // A file that was not read may be wrong. The exit code of `--once` must show this to cron jobs.
     if (event.event === "fileUnavailable" && args.once) process.exitCode ??= EXIT.unavailable;
     if (event.event !== "alarm") return;
     process.exitCode = EXIT.false;
-    // The watch ends after this poll.
+    // End the watch after this poll.
     if (!args.keepRunning) stopping.abort();
     if (webhook !== undefined) sending = sending.then(() => sendAlarm(webhook, { ...event, contract, chainId }));
   };
@@ -71,7 +71,7 @@ export default async function watchKeys(args: Args, host: Host): Promise<undefin
     for await (const events of polls(options, args, stopping.signal)) for (const event of events) report(event);
   } catch (error) {
     const isEndpoint = error instanceof TransportError && error.code !== "FILE_UNWRITABLE";
-    // No one may be there to read the exit code.
+    // Send an alarm, because the exit code may be unnoticed.
     if (!isEndpoint) report(describeEnd(error));
     throw error;
   } finally {
@@ -99,10 +99,10 @@ interface Webhook {
   secret: WebhookSecret | undefined;
 }
 
-/** Sends an alarm that is already printed, so a failing webhook does not end the command. */
+/** Sends an alarm that was already printed. If the webhook fails, the command continues. */
 async function sendAlarm({ url, secret }: Webhook, alarm: object): Promise<void> {
   try {
-    // The type and timestamp that Standard Webhooks recommends.
+    // Standard Webhooks recommends these fields `type` and `timestamp`.
     await postWebhook(url, { type: "keyroot.alarm", timestamp: new Date().toISOString(), ...alarm }, { secret });
   } catch (error) {
     if (!(error instanceof KeyrootError)) throw error;
@@ -123,7 +123,9 @@ async function usersOf({ userID, publicKey, records }: Args): Promise<WatchedUse
   return [{ userID: parseUserID(userID), pubKey: publicKey }];
 }
 
-/** The variable keeps the URL out of the process list, because it usually contains a secret. */
+/**
+ * Reads the URL also from a variable, because it usually contains a secret and options are visible in the list of processes.
+ */
 async function webhookOf(args: Args): Promise<Webhook | undefined> {
   const { alarmUrl: webhook, alarmHost } = args;
   const secret = await webhookSecretOf(args);

@@ -4,9 +4,9 @@ import { plural } from "../shared/plural.ts";
 import { style } from "./output.ts";
 
 /**
- * Returns a function that makes lines of text from events. New roots, and roots and keys of watched users, are counted in
- * the line of the poll, because there may be many: only `verbose` gives each a line. If a root's file is unavailable, its
- * users' roots get a line in any case.
+ * Returns a function that describes events as lines of text. By default, the line of a poll counts new roots and watched
+ * users, because there may be many. With `verbose`, each has a line. If the file of a root is unavailable, the users of this
+ * root always have a line.
  */
 export function eventDescriber(verbose: boolean): (event: WatchEvent) => string[] {
   const assigned = new Map<string, string[]>();
@@ -38,7 +38,7 @@ export function eventDescriber(verbose: boolean): (event: WatchEvent) => string[
   };
 }
 
-/** An event of `watch` as one line of text. */
+/** Describes an event of `watch` in one line. */
 function describeEvent(event: WatchEvent): string {
   switch (event.event) {
     case "polled": {

@@ -2,9 +2,10 @@ import { mkdir, open, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 
 /**
- * Creates a folder and its missing parents. In a file system such as /proc, Node 24's recursive `mkdir` never ends.
+ * Creates a folder and its missing parents. Node 24's recursive `mkdir` is not used, because it never ends in file systems
+ * such as /proc.
  * @param mode the permissions of new folders, before the process's umask
- * @returns the first folder that was created, if any
+ * @returns the first folder that was created, or undefined
  * @throws the system's error
  */
 export async function createFolders(dir: string, mode = 0o777): Promise<string | undefined> {
@@ -15,7 +16,7 @@ export async function createFolders(dir: string, mode = 0o777): Promise<string |
   try {
     await mkdir(path, { mode });
   } catch (error) {
-    // In the meantime, another process may have created the folder.
+    // Another process may have created the folder in the meantime.
     if ((error as NodeJS.ErrnoException).code !== "EEXIST" || !(await isFolder(path))) throw error;
   }
   return first ?? path;
@@ -25,13 +26,12 @@ async function isFolder(path: string): Promise<boolean> {
   try {
     return (await stat(path)).isDirectory();
   } catch (error) {
-    // After any other error, no folder is created.
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
     return false;
   }
 }
 
-/** Creates a folder and its missing parents, for their owner alone (mode 0700), and syncs them to disk. */
+/** Creates a folder and its missing parents with access for the owner only (mode 0700), and syncs them to disk. */
 export async function makeFolder(dir: string): Promise<void> {
   const path = resolve(dir);
   const first = await createFolders(path, 0o700);
@@ -41,7 +41,7 @@ export async function makeFolder(dir: string): Promise<void> {
   }
 }
 
-/** Syncs a folder to disk: after a power cut, a new file name is only certain to exist then. Windows has no such call. */
+/** Syncs a folder to disk. Without this, a new file name can be lost after a power failure. Windows has no such call. */
 export async function syncFolder(dir: string): Promise<void> {
   if (process.platform === "win32") return;
   await using folder = await open(dir);

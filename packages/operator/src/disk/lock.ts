@@ -5,9 +5,9 @@ import { makeFolder } from "./folder.ts";
 import { DatabaseSync, SQLITE, sqliteCode } from "./sqlite.ts";
 
 /**
- * Locks a folder for this process, by the lock of a file `lock` in it.
- * @param dir created if it does not exist, for its owner alone (mode 0700)
- * @returns releases the folder when disposed of; undefined if another process, or this one, has locked it
+ * Locks a folder for this process, with a lock on the file `lock` in it.
+ * @param dir the folder; created with access for the owner only (mode 0700) if it does not exist
+ * @returns a lock, which is released when disposed of; undefined if this or another process has locked the folder
  * @throws TransportError FILE_UNWRITABLE
  */
 export async function lockFolder(dir: string): Promise<Disposable | undefined> {
@@ -16,13 +16,13 @@ export async function lockFolder(dir: string): Promise<Disposable | undefined> {
 
 /**
  * Creates a file and locks it for this process with a lock of the operating system. The system releases the lock when the
- * process ends, even after `kill -9`. The file stays, empty.
+ * process ends, even after `kill -9`. The empty file remains.
  *
- * Use a local disk: network file systems may have no locks. Do not open or remove the file elsewhere: POSIX releases a
- * process's locks on a file when it closes any descriptor of that file (fcntl), and a file that was removed and created
- * again is another file.
- * @param path its folder is created if it does not exist (mode 0700)
- * @returns releases the lock when disposed of; undefined if the file is locked already
+ * Use a local disk, because network file systems may not support locks. Do not open or delete the file elsewhere. POSIX
+ * (fcntl) releases a process's locks on a file when the process closes any descriptor of this file. If the file is deleted
+ * and created again, the new file has no lock.
+ * @param path path of the file; its folder is created if it does not exist (mode 0700)
+ * @returns a lock, which is released when disposed of; undefined if the file is already locked
  * @throws TransportError FILE_UNWRITABLE
  */
 export async function lockFile(path: string): Promise<Disposable | undefined> {
@@ -31,9 +31,9 @@ export async function lockFile(path: string): Promise<Disposable | undefined> {
     await makeFolder(dirname(path));
     await createEmpty(path);
     database = new DatabaseSync(path);
-    // SQLite uses the locks of each operating system. The transaction is never committed, so the file stays empty.
-    // IMMEDIATE, because of two processes that start together, EXCLUSIVE may refuse both. SQLite opens a read-only file
-    // without an error and without a lock that excludes others: the change of user_version fails then.
+    // SQLite uses the file locks of each operating system. The transaction is never committed, so the file stays empty.
+    // IMMEDIATE is needed because EXCLUSIVE may refuse both of two processes that start together. SQLite opens a read-only
+    // file without an error and without an exclusive lock. The change of user_version then fails.
     database.exec("PRAGMA journal_mode = MEMORY; BEGIN IMMEDIATE; PRAGMA user_version = 1");
   } catch (cause) {
     database?.close();
@@ -50,8 +50,8 @@ export async function lockFile(path: string): Promise<Disposable | undefined> {
 }
 
 /**
- * Creates the file for its owner alone; SQLite would make it readable for others. Never opens an existing one: see
- * `lockFile`.
+ * Creates the file with access for the owner only; SQLite would make it readable for others. It never opens an existing file,
+ * for the reason given at `lockFile`.
  */
 async function createEmpty(path: string): Promise<void> {
   try {

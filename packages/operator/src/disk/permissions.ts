@@ -6,9 +6,9 @@ const READ_BY_OTHERS = 0o004;
 const WRITTEN_BY_OTHERS = 0o022;
 
 /**
- * Whether other accounts can read or write a secret file. The group may read the file only if it
- * belongs to root and the process does not run as root: then the group is how root gives the file to the process. PostgreSQL
- * has the same rule for its TLS key ("Secure TCP/IP Connections with SSL").
+ * Returns true if other accounts can read or write a secret file. The group may read a file of root if the process does not
+ * run as root: root gives the process the file in this way. PostgreSQL has the same rule for its TLS key ("Secure TCP/IP
+ * Connections with SSL").
  * @param file its mode, and the id of its owner
  * @param uid the effective user id of the process
  */
@@ -18,9 +18,10 @@ export function isOpenToOthers({ mode, uid: owner }: { mode: number; uid: number
 }
 
 /**
- * Reads a file with a secret. Checks the permissions of the file that is read, not of its path at another moment.
- * @param maxBytes a larger file is an error
- * @throws ArgumentError FILE_PERMISSIONS if other accounts can read or write it (`isOpenToOthers`); FILE_UNREADABLE
+ * Reads a file with a secret. It checks the permissions of the opened file, because the file at the path could change after
+ * the check.
+ * @param maxBytes the maximum file size
+ * @throws ArgumentError FILE_PERMISSIONS if other accounts can read or write the file (`isOpenToOthers`); FILE_UNREADABLE
  */
 export async function readSecretFile(path: string, maxBytes: number): Promise<string> {
   let file: FileHandle;
@@ -31,7 +32,7 @@ export async function readSecretFile(path: string, maxBytes: number): Promise<st
   }
   await using opened = file;
   const found = await opened.stat();
-  // Windows has no POSIX modes: Node reports every file there as readable by all.
+  // Windows has no POSIX modes. Node reports every file there as readable by all accounts.
   if (process.platform !== "win32" && isOpenToOthers(found, process.geteuid?.() ?? 0)) {
     const mode = toOctal(found.mode);
     const message = `Others can read or write ${path}, which has a secret (mode ${mode}): run 'chmod 600 ${path}'.`;

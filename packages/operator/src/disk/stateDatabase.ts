@@ -11,40 +11,40 @@ import { removeDrafts, withDraft } from "./writeFileAtomic.ts";
 type Connection = InstanceType<typeof DatabaseSync>;
 export type Row = Record<string, SQLOutputValue>;
 
-/** One kind of saved state: how its file is recognized, and which error refuses a file that is not valid. */
+/** The format of one kind of saved state. */
 export interface StateFormat {
-  /** Marks the file as this kind of state (`PRAGMA application_id`): a signed 32-bit integer. */
+  /** A signed 32-bit integer that marks files with this kind of state (`PRAGMA application_id`). */
   applicationId: number;
   /** The version of the tables (`PRAGMA user_version`). */
   version: number;
-  /** The `CREATE TABLE` statements. A file must have exactly these, so it has no trigger, view or other table. */
+  /** The `CREATE TABLE` statements. A file must have exactly these tables, and no trigger or view. */
   tables: readonly string[];
-  /** The largest file that is opened, in bytes. */
+  /** The maximum file size in bytes. Larger files are not opened. */
   maxBytes: number;
-  /** Makes the error for a file that is damaged or has another format. */
+  /** Makes the error for a file that is damaged or has a different format. */
   invalid: (message: string, options?: ErrorOptions) => KeyrootError;
 }
 
 /**
- * Settings before anything is read: no other process may read or write the file, nothing in its schema may call functions,
- * and sizes of cells are checked as pages are loaded.
+ * Settings to apply before reading anything. No other process can read or write the file. The schema cannot call functions.
+ * SQLite checks the sizes of cells when it loads pages.
  */
 const OPEN = "PRAGMA locking_mode = EXCLUSIVE; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON";
 /**
- * A write-ahead log takes one sync for each transaction, a rollback journal four (`bench/storage.ts`). FULL syncs the log
- * before a commit returns, so a commit outlives a power cut; with `fullfsync` also on macOS, where `fsync` alone does not
- * reach the disk. (sqlite.org/wal.html, sqlite.org/pragma.html)
+ * A write-ahead log needs one sync per transaction; a rollback journal needs four (`bench/storage.ts`). FULL syncs the log
+ * before a commit returns, so that a commit survives a power failure. On macOS, this also needs `fullfsync`, because `fsync`
+ * alone does not reach the disk (sqlite.org/wal.html, sqlite.org/pragma.html).
  */
 const WRITE = "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA fullfsync = ON";
-/** Maximum wait in ms for another program that has the file open, such as a copy by the `sqlite3` shell. */
+/** The maximum time in ms to wait for another program that uses the file, such as the `sqlite3` shell. */
 const BUSY_MS = 1_000;
-/** SQLite's codes for damaged files. */
+/** SQLite's error codes for damaged files. */
 const INVALID: readonly (number | undefined)[] = [SQLITE.ERROR, SQLITE.CORRUPT, SQLITE.FORMAT, SQLITE.NOTADB];
 
 /**
- * State that survives a crash: an SQLite database in one file. While it is open, or after the process was killed, a second
- * file contains the log of the last transactions (`-wal`). A transaction is either on the disk when it returns, or has no
- * effect. The caller holds a lock (`lockFile`), so that one process at a time opens, replaces or imports the file.
+ * A state that survives crashes, in an SQLite database with one file. While the database is open, and after the process was
+ * killed, a second file (`-wal`) contains the last transactions. A transaction is on disk when it returns, or has no effect.
+ * The caller holds a lock (`lockFile`), so that only one process opens, replaces or imports the file.
  */
 export class StateDatabase implements Disposable {
   readonly #connection: Connection;
@@ -68,25 +68,25 @@ export class StateDatabase implements Disposable {
   }
 
   /**
-   * Replaces a file by a new database, completely or not at all. Only the owner can read the database (mode 0600) and the
-   * folders that this creates (0700).
-   * @param fill inserts its first rows
-   * @throws TransportError FILE_UNWRITABLE; and what `fill` throws
+   * Replaces a file with a new database, completely or not at all. Only the owner can access the database (mode 0600) and new
+   * folders (0700).
+   * @param fill inserts the first rows
+   * @throws TransportError FILE_UNWRITABLE; and the errors of `fill`
    */
   static async create(path: string, format: StateFormat, fill: (database: StateDatabase) => void): Promise<void> {
     try {
       const dir = dirname(path);
       await makeFolder(dir);
       await removeDrafts(dir, (name) => name === basename(path));
-      // The log of an earlier database at this path would be applied to the new one.
+      // Otherwise, SQLite would apply the log of an earlier database at this path to the new database.
       for (const rest of ["-wal", "-journal"]) await rm(path + rest, { force: true });
       await withDraft(path, async (draft) => {
         await (await open(draft, "wx", 0o600)).close();
         const connection = new DatabaseSync(draft);
         try {
-          // A draft needs no journal: if its transaction fails, the draft is removed.
+          // A draft needs no journal: if its transaction fails, the draft is deleted.
           connection.exec("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = FULL; PRAGMA fullfsync = ON");
-          // The file shrinks when rows are deleted, such as those of a finished plan.
+          // Shrink the file when rows are deleted, such as those of a finished plan.
           connection.exec("PRAGMA auto_vacuum = FULL");
           new StateDatabase(connection, format, draft).#createTables(fill);
         } finally {
@@ -101,9 +101,9 @@ export class StateDatabase implements Disposable {
   }
 
   /**
-   * Opens a database and checks all of it: size, format, tables, and SQLite's own `integrity_check`.
-   * @param lock is released when the database is closed; the caller still has it if this throws
-   * @throws what `format.invalid` makes; TransportError FILE_UNWRITABLE
+   * Opens a database, and checks its size, format and tables, and SQLite's own `integrity_check`.
+   * @param lock released when the database is closed. If this function throws, the caller still holds the lock
+   * @throws the error that `format.invalid` makes; TransportError FILE_UNWRITABLE
    */
   static async open(path: string, format: StateFormat, lock: Disposable): Promise<StateDatabase> {
     for (const name of [path, `${path}-wal`]) {
@@ -128,7 +128,7 @@ export class StateDatabase implements Disposable {
 
   /**
    * Runs statements as one transaction. An error undoes all of them.
-   * @throws TransportError FILE_UNWRITABLE; and what `work` throws
+   * @throws TransportError FILE_UNWRITABLE; and the errors of `work`
    */
   transaction(work: () => void): void {
     this.#guard(() => {
@@ -143,17 +143,17 @@ export class StateDatabase implements Disposable {
     });
   }
 
-  /** Runs a statement that returns no rows, as a separate transaction outside of `transaction`. */
+  /** Runs a statement that returns no rows. Outside `transaction`, it is a transaction of its own. */
   run(sql: string, ...values: SQLInputValue[]): void {
     this.#guard(() => this.#prepare(sql).run(...values));
   }
 
-  /** The first row of a query. */
+  /** Returns the first row of a query, or undefined. */
   row(sql: string, ...values: SQLInputValue[]): Row | undefined {
     return this.#guard(() => this.#prepare(sql).get(...values));
   }
 
-  /** The rows of a query, one at a time. */
+  /** Returns the rows of a query, one at a time. */
   *rows(sql: string, ...values: SQLInputValue[]): Generator<Row, void> {
     const rows = this.#guard(() => this.#connection.prepare(sql).iterate(...values));
     for (;;) {
@@ -187,7 +187,7 @@ export class StateDatabase implements Disposable {
     try {
       this.#connection.exec("ROLLBACK");
     } catch {
-      // SQLite has ended the transaction already, as it does when the disk is full.
+      // SQLite has already ended the transaction, as it does when the disk is full.
     }
   }
 
@@ -195,7 +195,7 @@ export class StateDatabase implements Disposable {
     try {
       return work();
     } catch (error) {
-      // A number that JavaScript cannot hold, or a page that was damaged since the file was opened.
+      // JavaScript cannot hold the number, or the page was damaged after the file was opened.
       const isInvalid = (error as NodeJS.ErrnoException).code === "ERR_OUT_OF_RANGE";
       if (isInvalid || sqliteCode(error) === SQLITE.CORRUPT) throw invalidDatabase(this.#format, error);
       if (sqliteCode(error) === undefined) throw error;
@@ -204,7 +204,7 @@ export class StateDatabase implements Disposable {
   }
 }
 
-/** The kind of a file, by its first bytes. */
+/** Determines the kind of a file from its first bytes. */
 export async function kindOfFile(path: string): Promise<"missing" | "database" | "other"> {
   const magic = Buffer.from("SQLite format 3\0");
   try {
@@ -218,14 +218,14 @@ export async function kindOfFile(path: string): Promise<"missing" | "database" |
 }
 
 /**
- * SHA-256 of a row's values, 64 hex digits. It shows damage that SQLite cannot see, and careless edits. It does not stop an
- * attacker, who can compute it as well.
+ * Returns SHA-256 over the values of a row: 64 hex digits. This checksum shows careless edits, and damage that SQLite does
+ * not detect. It does not stop attackers, because they can compute it as well.
  */
 export function checksumOf(values: readonly SQLOutputValue[]): string {
   return hash("sha256", JSON.stringify(values));
 }
 
-/** @throws what `format.invalid` makes; what SQLite throws */
+/** @throws the error that `format.invalid` makes, and errors of SQLite */
 function checkFormat(connection: Connection, format: StateFormat): void {
   const { application_id: id } = connection.prepare("PRAGMA application_id").get() as Row;
   if (id !== format.applicationId) throw format.invalid("It is not a state of this kind.");
@@ -250,7 +250,7 @@ function unwritable(path: string, cause: unknown): KeyrootError {
   return new TransportError("FILE_UNWRITABLE", `Cannot write ${path}: ${(cause as Error).message}.`, { cause });
 }
 
-/** A file's size in bytes, 0 if it does not exist. */
+/** Returns the size of a file in bytes, or 0 if it does not exist. */
 async function sizeOf(path: string): Promise<number> {
   try {
     return (await stat(path)).size;

@@ -6,22 +6,22 @@ import { TransportError } from "../errors.ts";
 import { createFolders, syncFolder } from "./folder.ts";
 
 /**
- * A draft is a temporary file in the folder of the final file. Drafts are written without a pause. A draft that was not
- * written to for this time, in ms, belongs to a process that was killed. A process that was suspended for longer fails with
- * FILE_UNWRITABLE.
+ * The time in ms after which an unchanged draft counts as abandoned. A draft is a temporary file in the folder of the final
+ * file. Its process writes it without a pause, so an older draft belongs to a process that was killed. A process that was
+ * suspended for longer fails with FILE_UNWRITABLE.
  */
 export const ABANDONED_AFTER_MS = 3_600_000;
 
 /**
- * Writes a small file completely or not at all, and replaces one of the same name: no reader sees a part of it. Creates its
- * folder if it does not exist, and removes drafts of the file that a killed process left.
- * @param mode the file's permissions, before the process's umask
+ * Writes or replaces a small file, completely or not at all, so that no reader sees an incomplete file. Creates the folder if
+ * it does not exist, and deletes drafts that a killed process left.
+ * @param mode the permissions of the file, before the process's umask
  * @throws TransportError FILE_UNWRITABLE
  */
 export async function writeFileAtomic(path: string, content: string | Uint8Array, mode = 0o666): Promise<void> {
   try {
     const [dir, own] = [dirname(path), basename(path)];
-    // A private file gets a private folder.
+    // Create a private folder for a private file.
     await createFolders(dir, (mode & 0o077) === 0 ? 0o700 : 0o777);
     await removeDrafts(dir, (name) => name === own, Date.now() - ABANDONED_AFTER_MS);
     await withDraft(path, async (draft) => {
@@ -36,8 +36,8 @@ export async function writeFileAtomic(path: string, content: string | Uint8Array
 }
 
 /**
- * Runs `work` with the path of a draft in the folder of a file. `work` writes the draft and renames it. If it does not, or
- * the process exits first, the draft is removed.
+ * Calls `work` with the path of a draft in the folder of the file. `work` writes the draft and renames it. If `work` fails or
+ * the process exits first, the draft is deleted.
  */
 export async function withDraft<T>(path: string, work: (draft: string) => Promise<T>): Promise<T> {
   const draft = join(dirname(path), `.${basename(path)}.${randomUUID()}`);
@@ -53,14 +53,14 @@ export async function withDraft<T>(path: string, work: (draft: string) => Promis
   }
 }
 
-/** A draft's name: a dot, the name of its file, a dot, and a UUID (RFC 9562). */
+/** The name of a draft: a dot, the name of the final file, a dot, and a UUID (RFC 9562). */
 const DRAFT = /^\.(.+)\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
- * Removes drafts that were left in a folder by `kill -9` or a power cut.
- * @param isOurs selects drafts by the names of their files
- * @param before keeps drafts that were written to since then, in ms since 1970. Default: keeps none, for a caller whose lock
- * excludes other writers
+ * Deletes drafts that `kill -9` or a power failure left in a folder.
+ * @param isOurs selects drafts by the names of their final files
+ * @param before a time in ms since 1970. Drafts that changed later are kept. By default, no draft is kept, for callers whose
+ * lock excludes other writers
  */
 export async function removeDrafts(dir: string, isOurs: (name: string) => boolean, before = Infinity): Promise<void> {
   for (const entry of await readdir(dir)) {
@@ -71,7 +71,7 @@ export async function removeDrafts(dir: string, isOurs: (name: string) => boolea
       const draft = await lstat(path);
       if (draft.isFile() && draft.mtimeMs < before) await unlink(path);
     } catch {
-      // Another process has removed the draft, or it belongs to another user. It does no harm.
+      // Another process has deleted the draft, or another account owns it. The draft does no harm.
     }
   }
 }
@@ -85,7 +85,7 @@ function discardDraft(path: string): void {
   }
 }
 
-/** Writes a new file, and syncs it to disk. @throws the system's error; EEXIST for an existing file */
+/** Writes a new file, and syncs it to disk. @throws the system's error; EEXIST if the file exists */
 export async function writeToDisk(path: string, content: string | Uint8Array, mode: number): Promise<void> {
   await using file = await open(path, "wx", mode);
   await file.writeFile(content);

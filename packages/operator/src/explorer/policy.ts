@@ -1,12 +1,13 @@
 import type { ExplorerConfig } from "./config.ts";
 
-/** Hosts of endpoints that visitors add: any with encryption, or on the visitor's own machine. */
+/** The hosts of endpoints that visitors may add: any https host, or the visitor's own machine. */
 const ANY_ENDPOINT = ["https:", "http://localhost:*", "http://127.0.0.1:*"];
 
 /**
- * The content security policy of an explorer (W3C, Content Security Policy Level 3): one script, pinned by its hash; one
- * worker that this script starts from a blob, which inherits the policy; and requests only to the named servers.
- * @param scripts hashes as in the attribute `integrity`
+ * Returns the content security policy of an explorer (W3C, Content Security Policy Level 3). It allows one script, identified
+ * by its hash. It allows requests only to the configured servers. The script starts a worker from a blob, which inherits the
+ * policy.
+ * @param scripts hashes in the format of the attribute `integrity`
  */
 export function contentSecurityPolicy(config: ExplorerConfig, scripts: readonly string[]): string {
   const { rpc, merkleUrl, beacon, auditors, attacks = [], visitorEndpoints = false } = config;
@@ -28,7 +29,7 @@ export function contentSecurityPolicy(config: ExplorerConfig, scripts: readonly 
   ].join("; ");
 }
 
-/** A URL as a source expression. It has no query, because a policy cannot contain one. */
+/** Converts a URL to a source expression. Removes the query, because a policy cannot contain one. */
 function sourceOf(url: string): string {
   const { origin, pathname } = new URL(url);
   const escaped = pathname.replace(/[;,']/g, (character) => `%${character.charCodeAt(0).toString(16)}`);

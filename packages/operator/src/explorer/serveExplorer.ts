@@ -7,15 +7,15 @@ import { type ExplorerFiles, makeExplorer } from "./site.ts";
 
 /** A running web server with an explorer. */
 export interface ExplorerServer extends AsyncDisposable {
-  /** `http://localhost:<port>/` */
+  /** The URL of the page: `http://localhost:<port>/`. */
   readonly url: string;
-  /** Ends every open connection at once and frees the port. */
+  /** Closes every open connection at once, and frees the port. */
   close(): Promise<void>;
 }
 
 /**
  * Serves an explorer on this machine.
- * @param port a port in use is replaced by the next free one; 0 means any
+ * @param port the preferred port. If it is in use, the next free port is used. 0 selects any free port
  * @throws TransportError FILE_UNREADABLE, PORT_UNAVAILABLE
  */
 export async function serveExplorer(config: ExplorerConfig, port: number): Promise<ExplorerServer> {

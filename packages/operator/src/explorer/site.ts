@@ -2,15 +2,15 @@ import { readSite, scriptsOf } from "../shared/readSite.ts";
 import type { ExplorerConfig } from "./config.ts";
 import { contentSecurityPolicy } from "./policy.ts";
 
-/** The files of an explorer, by their paths with `/`. */
+/** The files of an explorer. Their paths contain `/` on every system. */
 export interface ExplorerFiles {
   files: ReadonlyMap<string, Uint8Array>;
-  /** The policy that `index.html` contains. A server should send it as a header, too. */
+  /** The content security policy in `index.html`. A server should also send it as a header. */
   policy: string;
 }
 
 /**
- * Makes the files of an explorer: the built ones, and a page with the configuration and the policy.
+ * Makes the files of an explorer: the built files, and a page with the configuration and the policy.
  * @throws TransportError FILE_UNREADABLE
  */
 export async function makeExplorer(config: ExplorerConfig): Promise<ExplorerFiles> {
@@ -28,7 +28,7 @@ function escapeAttribute(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("<", "&lt;");
 }
 
-/** JSON that cannot end the script element. */
+/** Returns JSON that cannot end the script element. */
 function escapeScript(value: object): string {
   return JSON.stringify(value).replaceAll("<", "\\u003c");
 }

@@ -12,7 +12,7 @@ export { commandTask, type HardhatHost } from "./task.ts";
 
 const service = await loadServiceCommands();
 correctRefusals(process.argv.slice(2), service === undefined ? SERVICE_HINT : undefined);
-/** Every command as a Hardhat task. Hardhat passes its runtime environment to the commands. */
+/** Every command, as a Hardhat task. */
 const commands = { ...commandsWith(service), ...service?.HARDHAT_COMMANDS } as Record<string, Command<HardhatHost>>;
 
 /**

@@ -1,18 +1,18 @@
 import { EXIT } from "../commands/exitCodes.ts";
 
-/** Hardhat's own options that take a value. */
+/** The options of Hardhat that have a value. */
 const VALUED = /^(?:--(?:build-profile|config|gas-stats-json|network|verbosity)|-v)$/;
 
 let started = false;
 
-/** Declares that a Keyroot command runs: it sets the exit code from now on. */
+/** Records that a Keyroot command has started. From then on, the command sets the exit code. */
 export function commandStarted(): void {
   started = true;
 }
 
 /**
- * Hardhat exits with 1 if it rejects a command line before a task runs. Keyroot's commands exit with 2 for invalid arguments
- * and print an error object with `--json`, so this corrects both at exit.
+ * Corrects the exit code and output if Hardhat rejects a command line before a task runs. Hardhat exits with 1. Keyroot's
+ * commands exit with 2 for invalid arguments, and print an error object with `--json`.
  * @param hint a remedy that Hardhat does not print
  */
 export function correctRefusals(words: readonly string[], hint: string | undefined): void {

@@ -3,11 +3,12 @@ import type { ChainType, DefaultChainType, NetworkConnection } from "hardhat/typ
 import type { RpcCall } from "keyroot/transport";
 import type { Listening } from "../shared/ports.ts";
 
-/** The additions of the plugin to a connection. */
+/** The properties that the plugin adds to a connection. */
 export interface KeyrootConnection {
   /**
-   * Starts a simulated beacon endpoint for the connection's chain, once, until the connection is closed.
-   * @returns the option `beacon` of a verifier. It is accepted for the chain 31337 only
+   * Starts a simulated beacon endpoint for the connection's chain. It runs until the connection is closed. Further calls
+   * return the same endpoint.
+   * @returns the option `beacon` for a verifier. The library accepts it only for chain 31337
    */
   simulateBeacon(): Promise<{ urls: string[]; checkpoint: string }>;
 }
@@ -39,7 +40,7 @@ export default function networkHooks(): Promise<Partial<NetworkHooks>> {
 }
 
 async function startBeacon(connection: Pick<NetworkConnection, "provider">) {
-  // Loaded on demand: it brings the curve BLS12-381.
+  // Load this module on demand, because it contains the curve BLS12-381.
   const { SimulatedBeacon, TEST_CHECKPOINT } = await import("../testing/simulatedBeacon.ts");
   const call: RpcCall = (method, params) => connection.provider.request({ method, params: [...params] });
   const server = running.get(connection) ?? new SimulatedBeacon({ call }).listen();

@@ -10,12 +10,12 @@ import { messageOf } from "../commands/output.ts";
 import { type Command, runCommand } from "../commands/runCommand.ts";
 import { commandStarted } from "./refusals.ts";
 
-/** Hardhat as a host. Commands that exist only there also get its runtime environment. */
+/** Hardhat as the host of a command. Commands that need Hardhat also receive its runtime environment. */
 export interface HardhatHost extends Host {
   readonly hre: HardhatRuntimeEnvironment;
 }
 
-/** Makes a command the task `npx hardhat keyroot <name>`. */
+/** Makes a command available as the task `npx hardhat keyroot <name>`. */
 export function commandTask(name: string, command: Command<HardhatHost>): NewTaskDefinition {
   let builder = task(["keyroot", name], command.summary);
   const { argument } = command;
@@ -42,18 +42,18 @@ export function commandTask(name: string, command: Command<HardhatHost>): NewTas
   return builder.setAction(() => Promise.resolve({ default: action })).build();
 }
 
-/** Text. Keyroot's own parser reads the value, so that both hosts accept the same values. */
+/** All options are text for Hardhat. Keyroot's own parser then reads the values, as in the program `keyroot`. */
 const OPTIONAL = { type: ArgumentType.STRING_WITHOUT_DEFAULT, defaultValue: undefined } as const;
 
 function hardhatHost(hre: HardhatRuntimeEnvironment): HardhatHost {
-  // Typed as always set, but undefined without --network.
+  // The type says that the network is always set, but it is undefined without `--network`.
   const network = hre.globalOptions.network as string | undefined;
   return {
     hre,
     program: "npx hardhat keyroot",
     invocation: ["npx", "hardhat", ...process.argv.slice(2)],
     root: hre.config.paths.root,
-    // The network's endpoint replaces the variable's.
+    // With `--network`, use the network's own endpoint instead of KEYROOT_RPC_URL.
     environment: network === undefined ? process.env : { ...process.env, KEYROOT_RPC_URL: undefined },
     showStackTraces: hre.globalOptions.showStackTraces,
     hasNetwork: network !== undefined,
@@ -63,7 +63,7 @@ function hardhatHost(hre: HardhatRuntimeEnvironment): HardhatHost {
   };
 }
 
-/** Hardhat's own errors are about configuration: an unknown network, a variable that is not set. */
+/** Converts Hardhat's own errors, which are about configuration: an unknown network, or a variable that is not set. */
 function asArgumentError(error: unknown): never {
   if (error instanceof Error && error.name === "HardhatError") {
     throw new ArgumentError("ARGUMENT_INVALID", messageOf(error), { cause: error });
