@@ -12,47 +12,51 @@ import type { Chain } from "./chain/chain.ts";
 import { sendCall, type SendCallOptions } from "./ownership.ts";
 import { refuseTestAccount } from "./signers/testAccounts.ts";
 
-/** The options of `deploy` in addition to those of a sent call. */
+/** Options of `deploy`, in addition to those of `sendCall`. */
 export interface DeployOptions extends Omit<SendCallOptions, "nonce"> {
-  /** The account or Safe that may add roots: 0x and 40 hex digits. Default: the account that deploys. */
+  /** The account or Safe that may add roots: 0x and 40 hex digits. Default: the deploying account. */
   owner: string | undefined;
-  /** Deploys through CreateX, at an address that depends only on the bytecode, the owner and the salt. */
+  /** Deploys through CreateX. The address then depends only on the bytecode, the owner and the salt. */
   deterministic: boolean;
-  /** File with the address and nonce of a deployment, so that a repeated call does not deploy a second registry. */
+  /**
+   * The path of a file that records the address and nonce of the deployment. It prevents a repeated call from deploying a
+   * second registry.
+   */
   record: string;
 }
 
-/** A registry that `deploy` made or found. Addresses have a checksum (EIP-55). */
+/** A registry that `deploy` deployed or found. Addresses have a checksum (EIP-55). */
 export interface DeployedRegistry {
   contract: string;
-  /** The owner in the constructor's arguments. The registry may have another owner now. */
+  /** The owner at deployment. The registry may have a different owner now. */
   initialOwner: string;
-  /** Keccak-256 of the code: 0x and 64 lowercase hex digits. */
+  /** Keccak-256 of the contract's code: 0x and 64 lowercase hex digits. */
   codeHash: string;
-  /** True if it was deployed before this call. */
+  /** True if the registry was deployed before this call. */
   existed: boolean;
 }
 
-/** The factory CreateX, which has the same address on every chain (https://github.com/pcaversaccio/createx). */
+/** The factory contract CreateX, which has the same address on every chain (https://github.com/pcaversaccio/createx). */
 const CREATE_X = "0xba5Ed099633D3B313e4D5F7bdc1305d3c28ba5Ed";
 const CREATE_X_ABI = new Interface(["function deployCreate2(bytes32 salt, bytes initCode)"]);
-/** Salt of deterministic deployments. It determines the registry's address, so it must not change. */
+/** The salt of deterministic deployments. It determines the registry's address, so it must not change. */
 const SALT = encodeBytes32String("keyroot.PublicKeyRegistry");
 
-/** The constructor's arguments, ABI-encoded: 0x and 64 hex digits. @param owner 0x and 40 hex digits */
+/** Returns the ABI-encoded arguments of the constructor: 0x and 64 hex digits. @param owner 0x and 40 hex digits */
 export function constructorArguments(owner: string): string {
   return AbiCoder.defaultAbiCoder().encode(["address"], [owner]);
 }
 
-/** The code that deploys a registry with this owner: 0x and hex digits. @param owner 0x and 40 hex digits */
+/** Returns the code that deploys a registry with this owner: 0x and hex digits. @param owner 0x and 40 hex digits */
 export function creationCodeOf(owner: string): string {
   return concat([publicKeyRegistryBytecode, constructorArguments(owner)]);
 }
 
 /**
- * Deploys a registry with the bytecode of `@keyroot/contracts`. If an earlier call has deployed it, nothing is sent. It can
- * be stopped at any time and called again.
- * @throws ArgumentError ARGUMENT_INVALID, TEST_KEY_REFUSED; VerificationError CODE_HASH_MISMATCH; and as `sendCall`
+ * Deploys a registry with the bytecode of `@keyroot/contracts`. If an earlier call has deployed it, this call sends nothing.
+ * It can be stopped at any time and called again.
+ * @throws ArgumentError ARGUMENT_INVALID, TEST_KEY_REFUSED; VerificationError CODE_HASH_MISMATCH; and the errors of
+ * `sendCall`
  */
 export async function deploy(chain: Chain, options: DeployOptions): Promise<DeployedRegistry> {
   const { signer, chainId, deterministic } = options;
@@ -84,13 +88,13 @@ async function deployDeterministically({ chain, from, owner, options }: Deployme
   return checkDeployed(chain, contract, owner);
 }
 
-/** Deploys at an address that depends on the sender and its nonce, which the record keeps before anything is sent. */
+/** Deploys at an address that depends on the sender and the nonce. It records both before it sends the transaction. */
 async function deployByNonce({ chain, from, owner, options }: Deployment): Promise<DeployedRegistry> {
   const recorded = await readRecord(options.record);
   if (recorded !== undefined && (await isRegistry(chain, recorded.contract)))
     return registryAt(recorded.contract, owner, true);
   const [used, next] = [await chain.transactionCount(from, "latest"), await chain.transactionCount(from, "pending")];
-  // The recorded transaction may be pending: the same nonce cannot deploy twice.
+  // The recorded transaction may be pending. Use its nonce again, because a nonce can deploy only once.
   const mayBePending = recorded?.from === from && recorded.nonce >= used && recorded.nonce <= next;
   const nonce = mayBePending ? recorded.nonce : next;
   const contract = getCreateAddress({ from, nonce });
@@ -105,7 +109,7 @@ async function checkDeployed(chain: Chain, contract: string, owner: string): Pro
   throw new VerificationError("root", "NO_CONTRACT", message, { actual: "0x" });
 }
 
-/** False if the address has no code. @throws VerificationError CODE_HASH_MISMATCH if it is other code */
+/** Returns false if the address has no code. @throws VerificationError CODE_HASH_MISMATCH if it has different code */
 async function isRegistry(chain: Chain, contract: string): Promise<boolean> {
   const [expected, actual] = [publicKeyRegistryCodeHash, await codeHashAt(chain, contract)];
   if (actual === EMPTY_CODE_HASH) return false;
@@ -122,7 +126,7 @@ function codeHashAt(chain: Chain, address: string): Promise<string> {
   return chain.withRetry(() => fetchCodeHash(chain.call, address, "latest"));
 }
 
-/** The account for which the endpoint signs. */
+/** Returns the first account for which the endpoint signs. */
 async function firstAccountOf(chain: Chain): Promise<string> {
   const [account] = await chain.request("eth_accounts", [], (answer) => (answer as string[]).map(getAddress));
   if (account !== undefined) return account;

@@ -1,4 +1,4 @@
-// The order is that of the steps in publish.ts.
+// The exports are in the order of the steps in publish.ts.
 export { publish } from "./publish.ts";
 export { type PublishOptions } from "./publishOptions.ts";
 export { type PublishedRoot, type PublishEvent, type PublishResult, type PublishStage } from "./publishEvents.ts";

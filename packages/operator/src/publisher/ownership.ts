@@ -13,7 +13,7 @@ import { refuseTestAccount } from "./signers/testAccounts.ts";
 import { type CostLimits, maxPriorityFeeOf } from "./transactions/costLimits.ts";
 import { sendOnce } from "./transactions/sendOnce.ts";
 
-/** OpenZeppelin's `Ownable2Step`: the new owner must accept, so that no address can be the owner by mistake. */
+/** OpenZeppelin's `Ownable2Step`. The new owner must accept, so that a mistyped address cannot become the owner. */
 const OWNABLE = new Interface([
   "function transferOwnership(address newOwner)",
   "function acceptOwnership()",
@@ -23,15 +23,15 @@ const OWNABLE = new Interface([
 const LOCAL_FEE_FACTOR = 10n;
 const POLL_MS = 250;
 
-/** A call of the registry, for its sender's wallet. */
+/** A call of the registry, for the sender's wallet. */
 export interface OwnershipCall {
-  /** The account that must send it: 0x and 40 hex digits, with checksum (EIP-55). */
+  /** The account that must send the call: 0x and 40 hex digits with checksum (EIP-55). */
   from: string;
   to: string;
   data: string;
 }
 
-/** A call of any contract; without `to`, a deployment. */
+/** A call of any contract, or a deployment if `to` is undefined. */
 interface Call {
   from: string;
   to?: string;
@@ -39,18 +39,20 @@ interface Call {
 }
 
 export interface SendCallOptions {
-  /** The chain to sign for (EIP-155). */
+  /** The chain id to sign for (EIP-155). */
   chainId: number;
   limits: CostLimits | "local";
-  /** Signs for the call's sender. Undefined if the endpoint signs. */
+  /** Signs for the sender of the call. Undefined if the endpoint signs. */
   signer: Signer | undefined;
-  /** Maximum wait for the transaction's block, in ms. */
+  /** The maximum time to wait for the transaction's block, in ms. */
   timeoutMs: number;
-  /** The sender's nonce. Default: the next one. */
+  /** The sender's nonce. Default: the next unused nonce. */
   nonce?: number;
 }
 
-/** The account that may accept the ownership: 0x and 40 hex digits, with checksum; undefined if there is none. */
+/**
+ * Returns the account that may accept the ownership: 0x and 40 hex digits with checksum. Returns undefined if there is none.
+ */
 export async function fetchPendingOwner({ chain, contract }: Registry): Promise<string | undefined> {
   const call = { to: contract, data: OWNABLE.encodeFunctionData("pendingOwner") };
   const pending = await chain.request("eth_call", [call, "latest"], (answer) =>
@@ -60,7 +62,7 @@ export async function fetchPendingOwner({ chain, contract }: Registry): Promise<
 }
 
 /**
- * The owner's call that offers the ownership to another account.
+ * Returns the owner's call that offers the ownership to another account.
  * @throws ArgumentError ARGUMENT_INVALID, TEST_KEY_REFUSED
  */
 export function transferOwnershipCall(registry: Registry, newOwner: string, chainId: number): OwnershipCall {
@@ -73,7 +75,9 @@ export function transferOwnershipCall(registry: Registry, newOwner: string, chai
   return { from: owner, to: contract, data: OWNABLE.encodeFunctionData("transferOwnership", [to]) };
 }
 
-/** The new owner's call that accepts the ownership. @throws ArgumentError NOT_OWNER if it is not offered to anyone */
+/**
+ * Returns the new owner's call that accepts the ownership. @throws ArgumentError NOT_OWNER if the ownership is not offered
+ */
 export async function acceptOwnershipCall(registry: Registry): Promise<OwnershipCall> {
   const { contract, owner } = registry;
   const from = await fetchPendingOwner(registry);
@@ -83,8 +87,8 @@ export async function acceptOwnershipCall(registry: Registry): Promise<Ownership
 }
 
 /**
- * Sends a call in a transaction, and waits until it is in a block.
- * @throws ArgumentError NOT_OWNER if the signer has another account; TransportError FEE_TOO_HIGH, NO_RECEIPT;
+ * Sends a call in a transaction, and waits until the transaction is in a block.
+ * @throws ArgumentError NOT_OWNER if the signer has a different account; TransportError FEE_TOO_HIGH, NO_RECEIPT;
  * VerificationError TRANSACTION_REVERTED
  */
 export async function sendCall(
@@ -114,7 +118,7 @@ export async function sendCall(
   throw new VerificationError("root", "TRANSACTION_REVERTED", message, { actual: hash });
 }
 
-/** The gas limit and fees of a transaction, if it stays within the limits. Its bytes cost extra on rollups. */
+/** Returns the gas limit and fees of a transaction, and checks them against the limits. On rollups, bytes cost extra. */
 async function quoteWithin(chain: Chain, call: Call, limits: CostLimits | "local") {
   const estimated = await chain.request("eth_estimateGas", [call], parseSafeQuantity);
   const feeData = await chain.fetchFeeData(await chain.block("latest"));

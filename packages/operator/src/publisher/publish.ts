@@ -41,9 +41,9 @@ import { addRoots } from "./transactions/addRoots.ts";
 import { checkLimits, CostBudget, type CostLimits, maxPriorityFeeOf } from "./transactions/costLimits.ts";
 import { DEFAULT_SEND_OPTIONS, type SendOptions } from "./transactions/sendOptions.ts";
 
-/** Maximum number of users in a warning. */
+/** The maximum number of user ids in a warning. */
 const NAMED = 20;
-/** Maximum number of rounds, each after roots were lost in a reorganization. */
+/** The maximum number of rounds. A new round starts when a reorganization has removed roots. */
 const MAX_ROUNDS = 20;
 
 /**
@@ -107,9 +107,9 @@ class Publisher {
   #budget: CostBudget | undefined;
   readonly #fetchFile: FetchFile;
   readonly #checker: SubgroupChecker | undefined;
-  /** The events of roots that were seen in a block. */
+  /** The events of roots that were found in a block. */
   readonly #added = new Map<string, AddedRootEvent>();
-  /** The SHA-256 of the verified file for each root, from before the root was added. */
+  /** The SHA-256 of each root's file, which was verified before the root was added. */
   readonly #verified = new Map<string, string>();
 
   constructor(options: PublishOptions, send: SendTransaction | undefined, checker: SubgroupChecker | undefined) {
@@ -127,7 +127,7 @@ class Publisher {
     this.#fetchFile = options.fetchFile ?? ((root) => options.store.get(root));
   }
 
-  /** Finishes the plan that an earlier run recorded. @param records used to rebuild files that the store has lost */
+  /** Finishes the plan of an earlier run. @param records used to rebuild files that the store has lost */
   async resumePlan(records: RecordTable): Promise<void> {
     const { registry, store } = this.#options;
     const plan = await this.#journal.readPlan();
@@ -153,7 +153,6 @@ class Publisher {
     await this.#publishPlan(plan, unpublished);
   }
 
-  /** Plans and publishes the records of users without a root. */
   async publishNew(records: RecordTable, usersPerFile: number): Promise<void> {
     const { registry, store, onProgress } = this.#options;
     const resumed = new Set(this.result.published.map(({ root }) => root));
@@ -172,7 +171,7 @@ class Publisher {
     const perTransaction = await usersPerTransaction(registry, Math.min(usersPerFile, length));
     const batches: Batch[] = [];
     let done = 0;
-    // One file is in memory at a time.
+    // Keep only one file in memory at a time.
     for (const file of cutIntoFiles(unpublished, perTransaction)) {
       const { bytes, sha256 } = await storeFile(file, store, this.#fetchFile);
       this.#verified.set(file.tree.root, sha256);
@@ -185,7 +184,7 @@ class Publisher {
       batches,
     };
     await this.#journal.writePlan(plan);
-    records.release(); // the plan and its files have all the data
+    records.release(); // the plan and its files contain all the data
     this.#emit({ event: "planned", ...sizeOf(plan) });
     await this.#publishPlan(plan, plan.batches);
   }
@@ -209,10 +208,10 @@ class Publisher {
     await this.#journal.finish();
   }
 
-  /** The batches to add again, after roots were missing at a final block. */
+  /** Finds the batches to add again because their roots are missing at a final block. */
   async #findLost(pendingBatches: readonly Batch[]): Promise<Batch[]> {
     const lost = await findUnpublishedBatches(this.#options.registry, pendingBatches);
-    // The roots may be in other blocks now.
+    // The roots may now be in different blocks.
     for (const { root } of pendingBatches) this.#added.delete(root);
     this.#emit({ event: "lost", batches: lost.length, users: countUsers(lost) });
     return lost;
@@ -247,7 +246,7 @@ class Publisher {
     });
   }
 
-  /** The node's estimate for the first batch; 0 without batches. */
+  /** Returns the node's gas estimate per user of the first batch, or 0 without batches. */
   async #gasPerUser([first]: readonly Batch[]): Promise<number> {
     if (first === undefined || this.#send === undefined) return 0;
     const { registry } = this.#options;
@@ -262,7 +261,7 @@ class Publisher {
     return registry.isAccessListCheaper(first, estimate, feeData);
   }
 
-  /** Waits for finality, and proves the batches at the final block. @returns those with a user without a root there */
+  /** Waits for finality, and proves the batches at the final block. @returns the batches with a user who has no root there */
   async #confirmBatches(batches: readonly Batch[], plan: Plan): Promise<Batch[]> {
     const { registry, finality = { confirmations: 1 } } = this.#options;
     const newest = await this.#newestBlockOf(batches);
@@ -287,7 +286,7 @@ class Publisher {
     return pendingBatches;
   }
 
-  /** The newest block in which one of these batches was added; 0 if the chain has none. */
+  /** Returns the newest block that added one of these batches, or 0 if the chain has none of them. */
   async #newestBlockOf(batches: readonly Batch[]): Promise<number> {
     let newest = 0;
     for (const { root } of batches) {

@@ -5,7 +5,7 @@ import type { TransactionEvent } from "./transactions/sendOptions.ts";
 
 /** A root of the plan that is on the chain, and the event that added it. */
 export interface PublishedRoot extends AddedRootEvent {
-  /** 64 lowercase hex digits. */
+  /** The root: 64 lowercase hex digits. */
   root: string;
   /** The number of users who have this root. */
   users: number;
@@ -15,13 +15,15 @@ export interface PublishedRoot extends AddedRootEvent {
   fileBytes: number;
 }
 
-/** The result of publishing. Every user of the records, and of a resumed plan, is in exactly one of the three. */
+/**
+ * The result of publishing. Every user of the records and of a resumed plan is counted in exactly one of the three fields.
+ */
 export interface PublishResult {
   /** The roots that this call published. Every key of their users is proven. */
   published: PublishedRoot[];
-  /** The number of users who had a root before. The contract keeps this root. */
+  /** The number of users who already had a root. The contract keeps this root. */
   alreadyPublished: number;
-  /** Users who got another root after the plan was made: another publisher of the same owner was faster. */
+  /** Users to whom another publisher of the same owner assigned a different root after the plan was made. */
   superseded: UserRoot[];
 }
 
@@ -34,7 +36,10 @@ export type PublishEvent =
   | TransactionEvent
   | { event: "alreadyPublished"; users: UserRoot[] }
   | { event: "planned"; batches: number; users: number; usersPerTransaction: number }
-  /** `added`: the number of roots that are on the chain. `plannedAt`: in milliseconds since 1970; undefined before 0.3.0. */
+  /**
+   * `added` is the number of roots that are on the chain. `plannedAt` is in ms since 1970, or undefined for plans of versions
+   * before 0.3.0.
+   */
   | {
       event: "resumed";
       batches: number;
@@ -43,16 +48,16 @@ export type PublishEvent =
       added: number;
       plannedAt: number | undefined;
     }
-  /** A resumed plan also publishes users who have no record: their number, and the first 20 of them. */
+  /** A resumed plan also publishes users who are not in the records: their number, and the first 20 user ids. */
   | { event: "withoutRecord"; users: number; userIDs: UserID[] }
-  /** The store had lost the file of a resumed plan; it was rebuilt from the records. */
+  /** The store had lost a file of a resumed plan. The file was rebuilt from the records. */
   | { event: "rebuilt"; root: string; users: number }
   /**
-   * `execute` has ended: the number of users who got their batch's root, and of those who got another one. The chain may
-   * still change.
+   * `execute` has ended. The event contains the number of users who have the root of their batch, and the users who have a
+   * different root. A reorganization may still change this.
    */
   | ({ event: "executed" } & Execution)
-  /** Roots that are no longer on the chain, or not for all users. They will be added again. */
+  /** Roots are no longer on the chain, or not for all users. They will be added again. */
   | { event: "lost"; batches: number; users: number }
   /** A root is final, and all keys of its users are proven. */
   | ({ event: "published"; superseded: UserRoot[] } & PublishedRoot);

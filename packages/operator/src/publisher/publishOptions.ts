@@ -13,44 +13,56 @@ import type { SendOptions } from "./transactions/sendOptions.ts";
 /** Options of `publish`. */
 export interface PublishOptions {
   registry: Registry;
-  /** The id of the registry's chain (EIP-155), from a source other than the endpoint: the endpoint must report the same. */
+  /**
+   * The id of the registry's chain (EIP-155). It must come from a source other than the endpoint, which must report the same
+   * id.
+   */
   chainId: number;
   /**
-   * Limits of the cost. "local" is without limits; only development chains accept it (ids 31337 and 1337). Required
-   * unless `execute` adds the roots.
+   * The limits on the cost. "local" means no limits, and is accepted only for development chains (ids 31337 and 1337).
+   * Required unless `execute` adds the roots.
    */
   limits?: CostLimits | "local" | undefined;
-  /** The store of the Merkle-tree files. */
+  /** The store for the Merkle-tree files. */
   store: MerkleFileStore;
-  /** Signs and sends transactions. Default: the registry's endpoint, which must hold the owner's key. */
+  /** Signs and sends transactions. By default, the registry's endpoint signs, so it must hold the owner's key. */
   send?: SendTransaction | undefined;
   /**
-   * Adds the roots instead of `send`, if the owner is a contract. It MUST wait until every user of the batches has a root;
-   * see `executeBySafe`.
+   * Adds the roots instead of `send`, if the owner is a contract. It MUST wait until every user of the batches has a root.
+   * See `executeBySafe`.
    */
   execute?: ((batches: readonly Batch[], plan: Plan) => Promise<Execution>) | undefined;
   /**
-   * Keeps the unfinished plan and the nonces of its transactions. Default: in memory, so that a new process cannot resume
-   * the plan.
+   * Keeps the unfinished plan and the nonces of its transactions. The default is a journal in memory, which a new process
+   * cannot resume.
    */
   journal?: Journal | undefined;
-  /** Maximum number of users in one file and transaction, 1 to 1,000,000. Fewer if the chain takes fewer. Default 700. */
+  /**
+   * The maximum number of users per file and transaction, 1 to 1,000,000. Fewer are used if the chain requires it. Default:
+   * 700.
+   */
   usersPerFile?: number | undefined;
-  /** Fetches files as clients do, to check them before their roots are added and to prove keys. Default: from the store. */
+  /**
+   * Fetches files as clients do. It is used to check files before their roots are added, and to prove keys. Default: reads
+   * from the store.
+   */
   fetchFile?: FetchFile | undefined;
-  /** Condition for a root to count as published. Default: one confirmation. */
+  /** The condition for a root to count as published. Default: one confirmation. */
   finality?: Finality | undefined;
-  /** Access lists in transactions (EIP-2930). Default: true if one makes the first transaction cheaper. */
+  /** Adds access lists to transactions (EIP-2930). Default: true if an access list makes the first transaction cheaper. */
   accessList?: boolean | undefined;
   /**
-   * Checks all keys as registration does before anything is sent, in one thread per core. This includes the test for the
-   * subgroup of prime order, which takes 2 ms per key. Default false.
+   * Checks all keys as registration does, before anything is sent. It uses all cores. The test for the prime-order subgroup
+   * takes about 2 ms per key. Default: false.
    */
   checkSubgroup?: boolean | undefined;
-  /** Options for sending transactions and waiting for them. Defaults: see `SendOptions`. */
+  /** Options for sending transactions and waiting for them. For the defaults, see `SendOptions`. */
   sending?: Partial<Omit<SendOptions, "maxFeePerGas" | "maxPriorityFeePerGas">> | undefined;
   onEvent?: ((event: PublishEvent) => void) | undefined;
-  /** Receives the number of the plan's users (in the first stage, of the records) that a stage has finished. */
+  /**
+   * Receives the number of users that a stage has finished, out of the users in the plan. The first stage counts the users in
+   * the records.
+   */
   onProgress?: ((stage: PublishStage, done: number, users: number) => void) | undefined;
 }
 

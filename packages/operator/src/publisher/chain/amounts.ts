@@ -1,12 +1,12 @@
 import { parseUnits } from "ethers/utils";
 
-/** A decimal number that has at most nine digits before the point. */
+/** A decimal number with at most nine digits before the point. */
 const DECIMAL = /^\d{1,9}(?:\.(\d{1,18}))?$/;
 
 /**
- * Reads an amount above zero.
+ * Parses an amount above zero.
  * @param text a decimal number of gwei (10^9 wei) or ether (10^18 wei)
- * @returns in wei; undefined if the text is not such a number
+ * @returns the amount in wei, or undefined if the text is not such a number
  */
 export function parseAmount(text: string, unit: "gwei" | "ether"): bigint | undefined {
   const [match, fraction = ""] = DECIMAL.exec(text) ?? [];

@@ -2,11 +2,11 @@ import { parseSafeQuantity, toQuantity } from "keyroot/ethereum";
 import { isObject } from "keyroot/input";
 import { type Chain, parsePrice } from "./chain.ts";
 
-/** Base fees of blocks that are evenly spread over a time, in wei per unit of gas. */
+/** The base fees of blocks at equal intervals, in wei per unit of gas. */
 export interface BaseFeeRange {
-  /** Number of blocks that were read. */
+  /** The number of blocks that were read. */
   blocks: number;
-  /** Times of the first and the last of them, in milliseconds since 1970. */
+  /** The times of the first and the last of these blocks, in ms since 1970. */
   from: number;
   to: number;
   lowest: bigint;
@@ -15,16 +15,16 @@ export interface BaseFeeRange {
 }
 
 const YEAR_SECONDS = 365 * 24 * 60 * 60;
-/** One block a week. */
+/** The number of blocks to read: about one block per week. */
 const SAMPLES = 53;
-/** Distance of the blocks that show how often the chain makes one. */
+/** The number of blocks over which the mean block time is measured. */
 const INTERVAL_BLOCKS = 1_000;
 
 /**
- * The base fees of the last year, or since the chain's first block. Every full node has the headers of old blocks, so no archive
- * is needed. The lowest and highest of 53 blocks can miss short peaks.
+ * Reads the base fees of the last year, or of all blocks of a younger chain. Every full node has the headers of old blocks,
+ * so no archive node is needed. 53 blocks can miss short peaks.
  * @returns undefined on chains without a base fee
- * @throws TransportError as the chain
+ * @throws TransportError the errors of `chain`
  */
 export async function fetchBaseFeeRange(chain: Chain): Promise<BaseFeeRange | undefined> {
   const last = await fetchHeader(chain, "latest");
@@ -49,16 +49,16 @@ export async function fetchBaseFeeRange(chain: Chain): Promise<BaseFeeRange | un
   };
 }
 
-/** The fields of a block that the range needs. */
+/** The fields of a block that `fetchBaseFeeRange` needs. */
 interface Header {
   number: number;
-  /** In seconds since 1970. */
+  /** The block's time in seconds since 1970. */
   time: number;
-  /** Undefined for blocks before the chain had a base fee. */
+  /** Undefined for blocks from before the chain had a base fee. */
   baseFee: bigint | undefined;
 }
 
-/** The latest time that a date can have, in seconds. */
+/** The latest time that a JavaScript date can hold, in seconds since 1970. */
 const MAX_SECONDS = 8.64e12;
 
 function fetchHeader(chain: Chain, block: number | "latest"): Promise<Header> {

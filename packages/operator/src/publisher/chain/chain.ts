@@ -17,11 +17,11 @@ import { receiptDataFee } from "./receiptDataFee.ts";
 /** The fields of a block that publishing needs. */
 export interface Block {
   number: number;
-  /** 0x and 64 lowercase hex digits. */
+  /** The block hash: 0x and 64 lowercase hex digits. */
   hash: string;
-  /** Gas limit of a block. */
+  /** The gas limit of the block. */
   gasLimit: number;
-  /** Wei per unit of gas. Undefined on chains without a base fee. */
+  /** The base fee in wei per unit of gas. Undefined on chains without a base fee. */
   baseFeePerGas: bigint | undefined;
 }
 
@@ -31,9 +31,9 @@ export interface Receipt {
   blockNumber: number;
   succeeded: boolean;
   gasUsed: number;
-  /** Wei per unit of gas. */
+  /** The price paid per unit of gas, in wei. */
   gasPrice: bigint;
-  /** The L1 fee and the operator fee in wei, in addition to gas, on OP-stack chains; otherwise 0. */
+  /** The L1 fee and the operator fee of OP-stack chains in wei, in addition to gas. 0 on other chains. */
   dataFee: bigint;
   logs: Log[];
 }
@@ -41,15 +41,15 @@ export interface Receipt {
 /** A block number or tag. Some chains do not support "safe" and "finalized". */
 export type BlockTag = number | "latest" | "safe" | "finalized";
 
-/** The priority fee if the endpoint cannot suggest one: 1 gwei, in wei. */
+/** The priority fee if the endpoint does not suggest one: 1 gwei, in wei. */
 const DEFAULT_PRIORITY_FEE = 10n ** 9n;
 
-/** The highest price of a unit of gas that is believed: 1 ETH, in wei. */
+/** The highest accepted price per unit of gas: 1 ETH, in wei. */
 const MAX_PRICE = 10n ** 18n;
 
-/** A chain behind a JSON-RPC endpoint. Every answer is checked; requests that fail for a moment are repeated. */
+/** A chain, read through a JSON-RPC endpoint. It checks every response, and repeats requests after temporary failures. */
 export class Chain {
-  /** Sends one call. It is not repeated, and its answer is not checked. */
+  /** Sends one request without retries. The result is not checked. */
   readonly call: RpcCall;
   readonly #retry: RetryOptions;
 
@@ -59,9 +59,9 @@ export class Chain {
   }
 
   /**
-   * Sends a call until its answer has the right form.
-   * @param parse reads the answer, and throws any error if its form is wrong
-   * @throws TransportError RPC_ANSWER_INVALID, and as the call
+   * Sends a request, and repeats it until the result is valid.
+   * @param parse parses the result; throws any error if the result is invalid
+   * @throws TransportError RPC_ANSWER_INVALID, and the errors of `call`
    */
   request<T>(method: string, params: readonly unknown[], parse: (answer: unknown) => T): Promise<T> {
     return this.withRetry(async () => {
@@ -76,17 +76,17 @@ export class Chain {
     });
   }
 
-  /** Runs a read, and repeats it by this chain's retry options. */
+  /** Runs a read, and repeats it after temporary failures as the retry options of this chain say. */
   withRetry<T>(read: () => Promise<T>): Promise<T> {
     return withRetry(read, this.#retry);
   }
 
-  /** The chain id (EIP-155). */
+  /** Returns the chain id (EIP-155). */
   chainId(): Promise<number> {
     return this.request("eth_chainId", [], parseSafeQuantity);
   }
 
-  /** @throws VerificationError CHAIN_ID_MISMATCH if the endpoint reports another chain id than the expected one */
+  /** @throws VerificationError CHAIN_ID_MISMATCH if the endpoint reports a chain id other than `expected` */
   async verifyChainId(expected: number): Promise<void> {
     const actual = await this.chainId();
     if (actual === expected) return;
@@ -94,7 +94,7 @@ export class Chain {
     throw new VerificationError("root", "CHAIN_ID_MISMATCH", message, { expected, actual });
   }
 
-  /** The hash of the chain's first block, as the endpoint reports it: 0x and 64 lowercase hex digits. */
+  /** Returns the hash of the chain's first block, as the endpoint reports it: 0x and 64 lowercase hex digits. */
   genesisHash(): Promise<string> {
     return this.withRetry(() => fetchGenesisHash(this.call));
   }
@@ -103,13 +103,16 @@ export class Chain {
     return this.request("eth_getBlockByNumber", [toBlockParameter(tag), false], parseBlock);
   }
 
-  /** The number of an account's transactions in blocks. With "pending", transactions that wait for a block count, too. */
+  /**
+   * Returns the number of an account's transactions in blocks. "pending" also counts transactions that are not in a block
+   * yet.
+   */
   transactionCount(address: string, tag: number | "latest" | "pending"): Promise<number> {
     const block = typeof tag === "number" ? toQuantity(tag) : tag;
     return this.request("eth_getTransactionCount", [address, block], parseSafeQuantity);
   }
 
-  /** The gas prices at a block. */
+  /** Returns the gas prices at a block. */
   async fetchFeeData({ baseFeePerGas }: Block): Promise<FeeData> {
     if (baseFeePerGas === undefined) {
       return { baseFeePerGas, priorityFee: await this.request("eth_gasPrice", [], parsePrice) };
@@ -117,13 +120,13 @@ export class Chain {
     try {
       return { baseFeePerGas, priorityFee: await this.request("eth_maxPriorityFeePerGas", [], parsePrice) };
     } catch (error) {
-      // Some endpoints do not have this method.
+      // Some endpoints do not support this method.
       if (!(error instanceof TransportError && error.code === "RPC_ERROR")) throw error;
       return { baseFeePerGas, priorityFee: DEFAULT_PRIORITY_FEE };
     }
   }
 
-  /** @returns undefined if the transaction is in no block */
+  /** @returns undefined if the transaction is not in a block */
   receipt(transactionHash: string): Promise<Receipt | undefined> {
     return this.request("eth_getTransactionReceipt", [transactionHash], (answer) =>
       isPending(answer) ? undefined : parseReceipt(answer, transactionHash),
@@ -131,7 +134,7 @@ export class Chain {
   }
 }
 
-/** A block number or tag in the form of JSON-RPC. */
+/** Converts a block number or tag to its JSON-RPC format. */
 export function toBlockParameter(tag: BlockTag): string {
   return typeof tag === "number" ? toQuantity(tag) : tag;
 }
@@ -153,7 +156,10 @@ export function parsePrice(value: unknown): bigint {
   throw new RangeError("more than 1 ETH per unit of gas");
 }
 
-/** True for the receipt of a transaction that is in no block: null, or on some nodes a receipt without a block. */
+/**
+ * Returns true if a receipt is of a transaction that is not in a block. The receipt is then null. Some nodes return one
+ * without a block.
+ */
 function isPending(receipt: unknown): boolean {
   return receipt === null || (isObject(receipt) && receipt["blockNumber"] === null);
 }

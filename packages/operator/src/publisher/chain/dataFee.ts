@@ -1,4 +1,4 @@
-/** The fees that rollups charge for a transaction's bytes, in addition to its execution. */
+/** The fees that rollups charge for the bytes of a transaction, in addition to its execution. */
 import { Interface } from "ethers/abi";
 import { Transaction } from "ethers/transaction";
 import { TransportError } from "keyroot/errors";
@@ -7,26 +7,36 @@ import { type Fees, maxGasPriceOf } from "./fees.ts";
 
 /** The fields of a transaction that determine the fee for its bytes. */
 interface Call {
-  /** Undefined if it creates a contract. */
+  /** The address of the called contract. Undefined if the transaction creates a contract. */
   to?: string | undefined;
   data: string;
   accessList?: { address: string; storageKeys: string[] }[];
 }
 
-/** The fee for a transaction's bytes, by the rollup's present prices. Both are 0 on chains without such a fee. */
+/**
+ * The fee for the bytes of a transaction, at the rollup's current prices. `wei` and `gas` are 0 on chains without such a fee.
+ */
 export interface DataFee {
-  /** Wei, charged in addition to gas: the L1 fee and operator fee of OP-stack chains. A transaction cannot limit it. */
+  /**
+   * The fee in wei, in addition to gas: the L1 fee and the operator fee of OP-stack chains. A transaction cannot limit it.
+   */
   wei: bigint;
-  /** The part of the gas estimate that pays for bytes: Arbitrum. */
+  /** On Arbitrum, the part of the gas estimate that pays for bytes. */
   gas: number;
 }
 
-/** Limits count data fees with this factor, because prices change until a transaction is in a block. */
+/** The factor for data fees in cost limits, because prices can rise until a transaction is in a block. */
 const DATA_FEE_FACTOR = 2n;
 
-/** Source: https://docs.optimism.io/op-stack/transactions/fees and the predeploys of https://specs.optimism.io. */
+/**
+ * The contract for prices on OP-stack chains. Sources: https://docs.optimism.io/op-stack/transactions/fees and the predeploys
+ * of https://specs.optimism.io.
+ */
 const GAS_PRICE_ORACLE = "0x420000000000000000000000000000000000000f";
-/** Source: https://docs.arbitrum.io/build-decentralized-apps/nodeinterface/reference. It exists only for eth_call. */
+/**
+ * Arbitrum's interface for estimates, which exists only for eth_call. Source:
+ * https://docs.arbitrum.io/build-decentralized-apps/nodeinterface/reference.
+ */
 const NODE_INTERFACE = "0x00000000000000000000000000000000000000c8";
 const abi = new Interface([
   "function getL1Fee(bytes transaction) view returns (uint256 wei)",
@@ -34,7 +44,6 @@ const abi = new Interface([
   "function gasEstimateL1Component(address to, bool isCreation, bytes data) view returns (uint64 gas, uint256, uint256)",
 ]);
 
-/** Reads the fees for transactions' bytes. */
 export class DataFees {
   readonly #chain: Chain;
   #rollup: Promise<"opStack" | "arbitrum" | undefined> | undefined;
@@ -44,9 +53,9 @@ export class DataFees {
   }
 
   /**
-   * The fee for the bytes of a call's transaction now.
+   * Returns the current fee for the bytes of a transaction.
    * @param gas the gas limit
-   * @throws TransportError as the chain, if it has such a fee and does not return it
+   * @throws TransportError the errors of `chain`, if the chain has such a fee and does not return it
    */
   async fetch({ to, data, accessList = [] }: Call, gas: number, fees: Fees): Promise<DataFee> {
     const rollup = await (this.#rollup ??= this.#findRollup());
@@ -56,7 +65,7 @@ export class DataFees {
     }
     if (rollup === undefined) return { wei: 0n, gas: 0 };
     const maxFeePerGas = maxGasPriceOf(fees);
-    // Nonces and chain ids of usual sizes have the same number of bytes.
+    // Typical values are enough, because real nonces and chain ids usually have the same number of bytes.
     const usual = { type: 2, chainId: 8453, nonce: 65_535, value: 0 };
     const { unsignedSerialized } = Transaction.from({
       ...{ ...usual, to: to ?? null, data, accessList, gasLimit: gas },
@@ -69,13 +78,13 @@ export class DataFees {
   async #findRollup() {
     const code = (address: string) => this.#chain.request("eth_getCode", [address, "latest"], hexBytes);
     if ((await code(GAS_PRICE_ORACLE)) !== "0x") return "opStack" as const;
-    // The interface has no code on Arbitrum, so a call shows whether a node has it.
+    // On Arbitrum, this interface has no code. Call it to find out whether the node supports it.
     const data = abi.encodeFunctionData("gasEstimateL1Component", [NODE_INTERFACE, false, "0x"]);
     const answer = await this.#chain.request("eth_call", [{ to: NODE_INTERFACE, data }, "latest"], hexBytes);
     return answer === "0x" ? undefined : ("arbitrum" as const);
   }
 
-  /** Chains before the upgrade Isthmus have no operator fee, and their contract rejects the call. */
+  /** Returns 0 on chains before the upgrade Isthmus. They have no operator fee, and their contract rejects the call. */
   async #operatorFee(gas: bigint): Promise<bigint> {
     try {
       return await this.#read(GAS_PRICE_ORACLE, "getOperatorFee", [gas]);
@@ -85,7 +94,7 @@ export class DataFees {
     }
   }
 
-  /** The first value that a function returns. */
+  /** Calls a function, and returns its first result. */
   #read(to: string, name: string, args: readonly unknown[]): Promise<bigint> {
     const data = abi.encodeFunctionData(name, args);
     return this.#chain.request("eth_call", [{ to, data }, "latest"], (answer) => {
@@ -96,7 +105,7 @@ export class DataFees {
   }
 }
 
-/** The most that a data fee counts for limits of cost, in wei. */
+/** Returns the maximum data fee to count in cost limits, in wei. */
 export function worstDataFeeOf({ wei }: DataFee): bigint {
   return DATA_FEE_FACTOR * wei;
 }

@@ -1,9 +1,9 @@
 import { parseQuantity } from "keyroot/ethereum";
 
 /**
- * The L1 fee and the operator fee that an OP-stack chain charged for a transaction, in wei; 0 on other chains.
- * Sources: Isthmus and Jovian, "Operator Fee", https://specs.optimism.io/protocol/isthmus/exec-engine.html
- * @param receipt as the endpoint returns it
+ * Returns the L1 fee and the operator fee that an OP-stack chain charged for a transaction, in wei. Returns 0 on other
+ * chains. Sources: Isthmus and Jovian, "Operator Fee", https://specs.optimism.io/protocol/isthmus/exec-engine.html
+ * @param receipt the receipt from the endpoint
  * @throws TransportError RPC_ANSWER_INVALID
  */
 export function receiptDataFee(receipt: Readonly<Record<string, unknown>>, gasUsed: number): bigint {

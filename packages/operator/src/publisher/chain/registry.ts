@@ -17,54 +17,56 @@ import { type DataFee, DataFees } from "./dataFee.ts";
 import { type FeeData, type Fees, feesOf, gasPriceOf } from "./fees.ts";
 import { slotsOfUsers } from "./slotsOfUsers.ts";
 
-/** A root and the users that get it in one call of `addMerkleTreeRoot`. */
+/** A root, and the users that one call of `addMerkleTreeRoot` assigns to it. */
 export interface RootBatch {
-  /** 64 lowercase hex digits. */
+  /** The root: 64 lowercase hex digits. */
   root: string;
   userIDs: readonly UserID[];
 }
 
-/** A user with a root on the chain. */
+/** A user who has a root in the contract. */
 export interface UserRoot {
   userID: UserID;
-  /** 64 lowercase hex digits. */
+  /** The root: 64 lowercase hex digits. */
   root: string;
 }
 
-/** A transaction that calls `addMerkleTreeRoot`, without nonce, gas limit and fees. */
+/** A call of `addMerkleTreeRoot`, without nonce, gas limit and fees. */
 export interface AddRootCall {
   from: string;
   to: string;
   data: string;
-  /** The storage slots that the call touches (EIP-2930). */
+  /** The storage slots that the call reads or writes (EIP-2930). */
   accessList?: { address: string; storageKeys: string[] }[];
 }
 
-/** The event of a root that was added, and the transaction that emitted it. */
+/** The event that added a root, and its transaction. */
 export interface AddedRootEvent {
-  /** 0x and 64 lowercase hex digits. */
+  /** The transaction hash: 0x and 64 lowercase hex digits. */
   transactionHash: string;
   blockNumber: number;
   gasUsed: number;
-  /** Wei per unit of gas. */
+  /** The price paid per unit of gas, in wei. */
   gasPrice: bigint;
-  /** The L1 fee and the operator fee in wei, in addition to gas, on OP-stack chains; otherwise 0. */
+  /** The L1 fee and the operator fee of OP-stack chains in wei, in addition to gas. 0 on other chains. */
   dataFee: bigint;
-  /** The number of users who got this root. It is lower than the batch's if some already had a root. */
+  /**
+   * The number of users to whom the contract assigned this root. Users of the batch who already had a root are not counted.
+   */
   addedCount: number;
 }
 
 /** The gas estimates of one call, without and with an access list (EIP-2930). */
 export interface GasEstimate {
   plain: number;
-  /** Infinity if the node rejects the call with its list. */
+  /** The gas with an access list. Infinity if the node rejects the call with its list. */
   withAccessList: number;
 }
 
 /**
- * The gas that a transaction gets on top of its estimate; unused gas is refunded. The state may change before the
- * transaction is in a block: a registry's first call costs 17,100 gas more than later ones, and a reorganization can make a
- * call the first again.
+ * The gas that is added to the estimate of a transaction. Unused gas is refunded. The estimate can become too low before the
+ * transaction is in a block. For example, a registry's first call costs 17,100 gas more than later calls, and a
+ * reorganization can make a call the first again.
  */
 export const GAS_MARGIN = 25_000;
 const MAX_UINT256 = 2n ** 256n - 1n;
@@ -80,9 +82,9 @@ const MAX_UINT256 = 2n ** 256n - 1n;
  */
 export class Registry {
   readonly chain: Chain;
-  /** 0x and 40 hex digits. */
+  /** The address of the registry: 0x and 40 hex digits. */
   readonly contract: string;
-  /** The only account that may add roots. 0x and 40 hex digits, with checksum (EIP-55). */
+  /** The only account that may add roots: 0x and 40 hex digits with checksum (EIP-55). */
   readonly owner: string;
   readonly #dataFees: DataFees;
 
@@ -113,7 +115,7 @@ export class Registry {
     return new Registry(chain, contract, owner);
   }
 
-  /** Reads users' roots, in their order: 64 lowercase hex digits, or undefined for a user without a root. */
+  /** Reads users' roots, in the order of the user ids: 64 lowercase hex digits, or undefined for a user without a root. */
   getMerkleTreeRoots(userIDs: readonly UserID[], tag: BlockTag = "latest"): Promise<(string | undefined)[]> {
     const { call } = this.chain;
     return this.chain.withRetry(() =>
@@ -121,43 +123,46 @@ export class Registry {
     );
   }
 
-  /** Builds the call that adds a root for its users. @throws ArgumentError USER_ID_INVALID */
+  /** Builds the call that adds a root for the users of a batch. @throws ArgumentError USER_ID_INVALID */
   addRootCall({ root, userIDs }: RootBatch, withAccessList: boolean): AddRootCall {
     const call = { from: this.owner, to: this.contract, data: encodeAddMerkleTreeRoot(root, userIDs) };
     if (!withAccessList) return call;
     return { ...call, accessList: [{ address: this.contract, storageKeys: slotsOfUsers(userIDs) }] };
   }
 
-  /** The gas that a call would use now. @throws TransportError RPC_ERROR, also if the node rejects the call */
+  /** Estimates the gas of a call in the current state. @throws TransportError RPC_ERROR, also if the node rejects the call */
   estimateGas(call: AddRootCall): Promise<number> {
     return this.chain.request("eth_estimateGas", [call], parseSafeQuantity);
   }
 
-  /** The gas that a batch's call would use now, without and with an access list. @throws as `estimateGas` */
+  /**
+   * Estimates the gas of a batch's call in the current state, without and with an access list. @throws the errors of
+   * `estimateGas`
+   */
   async estimateAddRoot(batch: RootBatch): Promise<GasEstimate> {
     const plain = await this.estimateGas(this.addRootCall(batch, false));
     try {
       return { plain, withAccessList: await this.estimateGas(this.addRootCall(batch, true)) };
     } catch (error) {
-      // The call with the list may need more gas than a transaction can have.
+      // With the list, the call may need more gas than a transaction can have.
       if (error instanceof TransportError && error.code === "RPC_ERROR") return { plain, withAccessList: Infinity };
       throw error;
     }
   }
 
   /**
-   * The fee for a call's bytes on a rollup.
-   * @param gas the transaction's gas limit
-   * @throws as the chain
+   * Returns the fee for the bytes of a call on a rollup.
+   * @param gas the gas limit of the transaction
+   * @throws the errors of `chain`
    */
   fetchDataFee(call: AddRootCall, gas: number, fees: Fees): Promise<DataFee> {
     return this.#dataFees.fetch(call, gas, fees);
   }
 
   /**
-   * True if a batch's call is cheaper with an access list, which adds bytes.
-   * @param estimate as `estimateAddRoot`
-   * @throws as the chain
+   * Returns true if a batch's call costs less with an access list. The list saves gas, but adds bytes.
+   * @param estimate the result of `estimateAddRoot`
+   * @throws the errors of `chain`
    */
   async isAccessListCheaper(batch: RootBatch, estimate: GasEstimate, feeData: FeeData): Promise<boolean> {
     const costOf = async (withAccessList: boolean) => {
@@ -170,14 +175,14 @@ export class Registry {
   }
 
   /**
-   * Finds the event with which a root got its first users.
+   * Finds the event that first assigned a root to users.
    * @returns undefined if no user has the root in the node's newest state
-   * @throws VerificationError TRANSACTION_REVERTED; TransportError as the call
+   * @throws VerificationError TRANSACTION_REVERTED; TransportError the errors of `call`
    */
   async findAddedRoot(root: string): Promise<AddedRootEvent | undefined> {
     const { chain, contract } = this;
     const first = await chain.withRetry(() => fetchBlockNumber(chain.call, contract, root));
-    // A node may return the state after a new block for a moment before it returns the block.
+    // For a short time, a node may return the state after a new block, but not yet the block itself.
     if (first === 0 || first > (await chain.block("latest")).number) return undefined;
     const block = toQuantity(first);
     const filter = { address: contract, topics: [ROOT_ADDED_TOPIC, `0x${root}`], fromBlock: block, toBlock: block };
@@ -189,7 +194,7 @@ export class Registry {
   }
 
   /**
-   * Reads a root's event from a transaction's receipt.
+   * Reads the event of a root from a transaction receipt.
    * @throws VerificationError TRANSACTION_REVERTED; TransportError RPC_ANSWER_INVALID
    */
   readAddedRoot(receipt: Receipt, root: string): AddedRootEvent {

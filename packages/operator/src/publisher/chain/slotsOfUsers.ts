@@ -2,12 +2,12 @@ import { packUserIDs, USER_ID_BYTES, type UserID } from "keyroot/identity";
 import { USERS_SLOT } from "keyroot/registry";
 import { keccak256Bytes } from "./keccak256.ts";
 
-/** The bytes of a Keccak-256. */
+/** The size of a Keccak-256 hash in bytes. */
 const HASH_BYTES = 32;
 
 /**
- * The storage slots of users' roots, in their order: the same as the library's `slotOfUser`, faster. An access list of them
- * makes a transaction cheaper; a wrong slot in it would only cost gas.
+ * Returns the storage slots of users' roots, in the order of the user ids. It is a faster form of `slotOfUser` in `keyroot`.
+ * An access list with these slots makes a transaction cheaper. A wrong slot in the list would only cost gas.
  * @returns 0x and 64 lowercase hex digits each
  * @throws ArgumentError USER_ID_INVALID
  */

@@ -8,35 +8,37 @@ import type { UserRoot } from "../chain/registry.ts";
 import type { FetchFile } from "../files/fetchFile.ts";
 import type { Batch, PlanTarget } from "../plan/plan.ts";
 
-/** The endpoint's answers about a batch at a final block. */
+/** The endpoint's responses about a batch at a final block. */
 export interface ChainReading {
-  /** The endpoint's chain id at that time. */
+  /** The chain id that the endpoint reported at this block. */
   chainId: number;
-  /** The batch's users' roots, in their order: 64 lowercase hex digits, or undefined for a user without a root. */
+  /**
+   * The roots of the batch's users, in the order of the batch: 64 lowercase hex digits, or undefined for a user without a
+   * root.
+   */
   roots: readonly (string | undefined)[];
 }
 
-/** The users of a batch whose keys are proven, and those who got another root first. */
+/** The users of a batch whose keys are proven, and the users who have a different root. */
 export interface ProvenBatch {
-  /** Users with the batch's root. */
+  /** The users who have the root of the batch. */
   userIDs: UserID[];
-  /** Users with another root. Another publisher was faster, and the contract keeps the first root. */
+  /** The users who have a different root. Another publisher was faster, and the contract keeps the first root. */
   superseded: UserRoot[];
 }
 
 const EVIDENCE: Evidence = { anchor: "endpoint", storageProof: false };
 
 /**
- * Proves the keys of a batch's users with the checks of every client's verifier: the chain id and the root that the chain's
- * endpoint answered, the file that clients are served with its whole tree, the user's single record, and its key. That it
- * is the key of the plan's record follows from the root, which is the hash of all records. The verdict on a file
- * depends on its bytes alone, so the same bytes are not verified twice.
- * @param target the registry and chain that the plan is for
- * @param reading the endpoint's answers
- * @param verifiedSha256 the SHA-256 of bytes that were verified under this root: they have one record of each user of the
- * batch, and no other. 64 lowercase hex digits; undefined if none were
- * @throws VerificationError CHAIN_ID_MISMATCH, NOT_PUBLISHED for a user without a root, USER_NOT_IN_FILE, and as
- * `parseMerkleFile` and `checkKeyRecord`; TransportError, and as `fetchFile`
+ * Proves the keys of a batch's users with the same checks as a client's verifier. It checks the chain id, the users' roots,
+ * the served file with its whole tree, and each user's single record with its key. The root is the hash of all records, so
+ * the served keys are those of the plan. A file that was already verified is not verified again if its bytes are the same.
+ * @param target the registry and chain of the plan
+ * @param reading the endpoint's responses
+ * @param verifiedSha256 the SHA-256 of a file that was verified for this root, with one record for each user of the batch and
+ * no others: 64 lowercase hex digits. Undefined if there is none
+ * @throws VerificationError CHAIN_ID_MISMATCH, NOT_PUBLISHED for a user without a root, USER_NOT_IN_FILE, and the errors of
+ * `parseMerkleFile` and `checkKeyRecord`; TransportError, and the errors of `fetchFile`
  */
 export async function proveBatch(
   { root: batchRoot, fileBytes, userIDs }: Batch,
@@ -50,7 +52,7 @@ export async function proveBatch(
   let last: { answer: string | undefined; root: string } | undefined;
   for (const [i, userID] of userIDs.entries()) {
     const answer = reading.roots[i];
-    // The verdict depends on the answer alone, which is the same for nearly all users.
+    // The result depends only on the response, which is the same for nearly all users. Reuse it.
     if (last === undefined || answer !== last.answer) {
       const answers = { chainId: answeredChainId, codeHash: undefined, root: `0x${answer ?? ZERO_ROOT}` };
       last = { answer, root: verifyRoot({ userID, chainId, contract }, answers, EVIDENCE) };

@@ -2,29 +2,33 @@ import { promisify } from "node:util";
 import { brotliCompress, constants } from "node:zlib";
 import { makeLeafChunks, type MerkleFile, serializeMerkleFile } from "keyroot/merkle";
 
-/** The objects to store beside each Merkle-tree file. They follow from the file, so clients verify every byte of them. */
+/**
+ * The objects to store beside each Merkle-tree file. They are computed from the file, so clients verify every byte of them.
+ */
 export interface BesideFileOptions {
-  /** Stores leaf chunks `<root>/<number>.bin` for short proofs: 32 objects and 32 kB for a file of 700 users. Default false. */
+  /**
+   * Stores leaf chunks `<root>/<number>.bin` for short proofs: 32 objects with 32 kB for a file of 700 users. Default: false.
+   */
   proofs?: boolean | undefined;
-  /** Stores a Brotli-compressed copy `<root>.json.br`: a third of the file's size. Default false. */
+  /** Stores a Brotli-compressed copy `<root>.json.br`, which has a third of the file's size. Default: false. */
   brotli?: boolean | undefined;
 }
 
-/** An object beside a Merkle-tree file. */
+/** An object to store beside a Merkle-tree file. */
 export interface BesideFile {
-  /** Its path below the folder of the files. */
+  /** The path of the object in the folder of the files. */
   name: string;
   bytes: Uint8Array;
   contentType: string;
   contentEncoding?: "br";
 }
 
-/** The best quality takes 50 times as long and saves 7 %. */
+/** The best quality would take 50 times as long and save 7%. */
 const BROTLI_QUALITY = 5;
 
 const compress = promisify(brotliCompress);
 
-/** The objects beside a file that these options request. */
+/** Makes the objects beside a file that the options request. */
 export async function besideFile(file: MerkleFile, { proofs, brotli }: BesideFileOptions): Promise<BesideFile[]> {
   const { root } = file.tree;
   const chunks = proofs ? [...makeLeafChunks(file)] : [];

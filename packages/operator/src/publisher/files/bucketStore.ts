@@ -14,28 +14,33 @@ import { ArgumentError, TransportError, VerificationError } from "../../errors.t
 import { besideFile, type BesideFile, type BesideFileOptions } from "./besideFile.ts";
 import type { MerkleFileStore, PutOptions, StoredFile } from "./merkleFileStore.ts";
 
-/** The time limits of requests to a bucket. */
+/** The time limits for requests to a bucket. */
 export interface BucketTimeouts {
-  /** Maximum ms for one attempt, and for a pause within it. Default 30,000. */
+  /** The maximum time of one attempt, and of a pause within it, in ms. Default: 30,000. */
   attemptMs: number;
-  /** Maximum ms for a request with all attempts of the SDK. Default 120,000. */
+  /** The maximum time of a request with all attempts of the SDK, in ms. Default: 120,000. */
   requestMs: number;
 }
 
 const DEFAULT_TIMEOUTS: BucketTimeouts = { attemptMs: 30_000, requestMs: 120_000 };
 
-/** Maximum number of concurrent requests for objects beside a file. */
+/** The maximum number of concurrent requests for objects beside a file. */
 const CONCURRENT_REQUESTS = 8;
 
-/** Maximum number of bytes to read from a file: more than a verifier accepts (`parseMerkleFile`). */
+/**
+ * The maximum number of bytes to read from a file. It is higher than the maximum that a verifier accepts (`parseMerkleFile`).
+ */
 const MAX_BYTES = 2 ** 29;
 
-/** Bucket names (Amazon S3 User Guide, "General purpose bucket naming rules"). */
+/** Valid bucket names (Amazon S3 User Guide, "General purpose bucket naming rules"). */
 const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
-/** Prefixes without empty parts, of characters that need no escaping (the same guide, "Naming Amazon S3 objects"). */
+/**
+ * Valid prefixes: no empty parts, and only characters that need no escaping (Amazon S3 User Guide, "Naming Amazon S3
+ * objects").
+ */
 const PREFIX = /^(?:[A-Za-z0-9!_.*'()-]+\/)*[A-Za-z0-9!_.*'()-]+$/;
 
-/** Result of the comparison of a stored object with the file to store. */
+/** The result of comparing a stored object with the file to store. */
 type ObjectState = "missing" | "same" | "other";
 
 /**
@@ -66,8 +71,8 @@ export class BucketStore implements MerkleFileStore {
 
   /**
    * @param address `s3://<bucket>` or `s3://<bucket>/<prefix>`
-   * @param beside what to store beside each file
-   * @throws ArgumentError ARGUMENT_INVALID for another address, or if no region is set
+   * @param beside the objects to store beside each file
+   * @throws ArgumentError ARGUMENT_INVALID for any other address, or if no region is set
    */
   static async open(
     address: string,
@@ -81,7 +86,7 @@ export class BucketStore implements MerkleFileStore {
       throw new ArgumentError("ARGUMENT_INVALID", message);
     }
     const client = new S3Client({
-      // Self-hosted services rarely have a host name per bucket.
+      // Put the bucket in the path, because self-hosted services rarely have a host name per bucket.
       forcePathStyle: (process.env["AWS_ENDPOINT_URL_S3"] ?? process.env["AWS_ENDPOINT_URL"]) !== undefined,
       requestHandler: {
         connectionTimeout: attemptMs,
@@ -140,13 +145,13 @@ export class BucketStore implements MerkleFileStore {
 
   /**
    * Reads an object.
-   * @returns its bytes, cut somewhere after the first `maxBytes`; undefined if the object does not exist
+   * @returns the bytes, which are cut after `maxBytes` or somewhat later; undefined if the object does not exist
    */
   #read(name: string, maxBytes: number): Promise<Buffer | undefined> {
     return this.#request("FILE_UNREADABLE", "read", name, async (abortSignal) => {
       let bytes: Buffer | undefined;
       const command = new GetObjectCommand({ Bucket: this.#bucket, Key: this.#prefix + name });
-      // The body is read within the SDK's attempts, so that it repeats a request whose answer breaks off.
+      // Read the body within the SDK's attempts. Then the SDK repeats a request whose response is incomplete.
       command.middlewareStack.add(
         (next) => async (args) => {
           const answer = await next(args);
@@ -167,7 +172,7 @@ export class BucketStore implements MerkleFileStore {
 
   /**
    * Writes an object unless it exists (`If-None-Match: *`, RFC 9110, section 13.1.2). Some services reject this condition
-   * with 501, others ignore it.
+   * with 501; others ignore it.
    * @returns false if another writer was faster
    */
   async #write(
@@ -182,7 +187,7 @@ export class BucketStore implements MerkleFileStore {
         ContentType: contentType,
         ContentEncoding: contentEncoding,
         CacheControl: "public, max-age=31536000, immutable",
-        // The service compares it with the bytes that it received.
+        // The service compares this checksum with the bytes that it received.
         ChecksumSHA256: hash("sha256", bytes, "base64"),
         ...condition,
       });
@@ -211,7 +216,7 @@ export class BucketStore implements MerkleFileStore {
       try {
         return await work(within);
       } catch (error) {
-        // The cause is left out: errors of the SDK contain requests with their signatures.
+        // Leave the cause out, because errors of the SDK contain requests with their signatures.
         throw new TransportError(code, `${this.#addressOf(name)} cannot be ${done}: ${reasonOf(error)}.`);
       }
     });
@@ -238,7 +243,7 @@ function hasStatus(error: unknown, status: number): boolean {
   return error instanceof S3ServiceException && error.$metadata.httpStatusCode === status;
 }
 
-/** The error code of the service, Node or the SDK. Never the message, which may contain secrets. */
+/** Returns the error code of the service, Node or the SDK. Never returns the message, because it may contain secrets. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return "unknown reason";
   if (error instanceof S3ServiceException) {

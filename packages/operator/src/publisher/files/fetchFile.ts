@@ -4,16 +4,16 @@ import { nodeFetch } from "../../shared/nodeFetch.ts";
 import { type RetryOptions, withRetry } from "../../shared/retry.ts";
 
 /**
- * Fetches a root's file from the place where clients fetch it.
+ * Fetches a root's file from the host that clients use.
  * @param root 64 lowercase hex digits
  * @param maxBytes the maximum number of bytes to read; a larger file causes ANSWER_TOO_LARGE
  */
 export type FetchFile = (root: string, maxBytes: number) => Promise<Uint8Array>;
 
 export interface FileHostOptions {
-  /** Number of retries of a failed request. Default: 2, because a host that fails longer would fail for clients, too. */
+  /** The retries of a failed request. Default: 2, because a host that fails for longer would also fail for clients. */
   retry?: RetryOptions | undefined;
-  /** Allows plain http to other machines than this one. Default false. */
+  /** Allows unencrypted http to other machines. Default: false. */
   allowHttp?: boolean | undefined;
 }
 
@@ -21,8 +21,8 @@ const FILE_HOST_RETRY: RetryOptions = { retries: 2, initialDelayMs: 500 };
 
 /**
  * Makes a function that fetches files from their host over HTTP, as clients do.
- * @param merkleUrl the address under which files are served
- * @returns a function that throws as `fetchMerkleFile`
+ * @param merkleUrl the URL under which files are served
+ * @returns a function that throws the errors of `fetchMerkleFile`
  * @throws ArgumentError ARGUMENT_INVALID
  */
 export function fetchFromHost(merkleUrl: string, options: FileHostOptions = {}): FetchFile {

@@ -9,7 +9,7 @@ import { ABANDONED_AFTER_MS, removeDrafts, withDraft } from "../../disk/writeFil
 import { besideFile, type BesideFile, type BesideFileOptions } from "./besideFile.ts";
 import type { MerkleFileStore, PutOptions, StoredFile } from "./merkleFileStore.ts";
 
-/** The size of one read or write, in bytes. A file of 700 users needs three. */
+/** The size of one read or write, in bytes. A file of 700 users needs three reads. */
 const CHUNK_BYTES = 2 ** 18;
 
 /**
@@ -25,7 +25,7 @@ export class FolderStore implements MerkleFileStore {
   readonly #beside: BesideFileOptions;
   #hasRemovedDrafts = false;
 
-  /** @param dir the folder's path; @param beside what to store beside each file */
+  /** @param dir the path of the folder; @param beside the objects to store beside each file */
   constructor(dir: string, beside: BesideFileOptions = {}) {
     this.#dir = dir;
     this.#beside = beside;
@@ -73,7 +73,7 @@ export class FolderStore implements MerkleFileStore {
     }
   }
 
-  /** Not synced to disk: if a power cut damages one, clients read the whole file. */
+  /** Writes an object without syncing it to disk. If a power failure damages the object, clients read the whole file. */
   async #putBeside({ name, bytes }: BesideFile): Promise<void> {
     const path = join(this.#dir, name);
     if ((await sizeOf(path)) === bytes.length) return;
@@ -84,7 +84,9 @@ export class FolderStore implements MerkleFileStore {
     });
   }
 
-  /** Removes drafts that killed processes left, once per store: a publisher that was killed is started again. */
+  /**
+   * Removes drafts of killed processes once per store. A new store is enough, because a killed publisher is started again.
+   */
   async #removeAbandonedDrafts(): Promise<void> {
     if (this.#hasRemovedDrafts) return;
     await removeDrafts(this.#dir, isFileName, Date.now() - ABANDONED_AFTER_MS);
@@ -100,7 +102,7 @@ function isFileName(name: string): boolean {
   return name.endsWith(".json") && isMerkleRoot(name.slice(0, -".json".length));
 }
 
-/** Writes and syncs a draft, which no host serves. @returns the SHA-256 of its bytes */
+/** Writes a draft, which file hosts do not serve, and syncs it. @returns the SHA-256 of its bytes */
 async function writeDraft(path: string, file: MerkleFile): Promise<string> {
   const hash = createHash("sha256");
   await using draft = await open(path, "wx");
@@ -123,12 +125,12 @@ function* inChunks(pieces: Iterable<string>): Generator<Buffer> {
   yield toBytes(chunk);
 }
 
-/** Files are ASCII, which is also Latin-1: encoding that takes half the time of UTF-8. */
+/** Encodes a file as Latin-1. Files are ASCII, and this encoding takes half the time of UTF-8. */
 function toBytes(text: string): Buffer {
   return Buffer.from(text, "latin1");
 }
 
-/** The size of a file in bytes; undefined if there is none. */
+/** Returns the size of a file in bytes, or undefined if it does not exist. */
 async function sizeOf(path: string): Promise<number | undefined> {
   try {
     return (await stat(path)).size;
@@ -138,13 +140,13 @@ async function sizeOf(path: string): Promise<number | undefined> {
   }
 }
 
-/** Reads a file from disk; undefined if there is none. */
+/** Reads a file from disk, or returns undefined if it does not exist. */
 async function readBack(path: string): Promise<StoredFile | undefined> {
   const hash = createHash("sha256");
   let bytes = 0;
   try {
     await using file = await open(path);
-    // Reading by a stream takes three times as long.
+    // Read chunks directly, because a stream takes three times as long.
     const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
     for (;;) {
       const { bytesRead } = await file.read(chunk);

@@ -27,7 +27,7 @@ export async function openStore(location: string, beside: BesideFileOptions = {}
   return new FolderStore(location, beside);
 }
 
-/** The SDK is an optional dependency: stores in folders do not need it. */
+/** Loads the SDK on demand. It is an optional dependency that only buckets need. */
 async function importBucketStore() {
   try {
     return await import("./bucketStore.ts");

@@ -5,20 +5,21 @@ import type { FetchFile } from "./fetchFile.ts";
 import type { MerkleFileStore, StoredFile } from "./merkleFileStore.ts";
 
 /**
- * Stores a new file, checks that the file host serves the stored bytes, and verifies these bytes as clients do: the whole
- * tree, and one record per user.
- * @param file made of records whose keys were checked
- * @throws VerificationError FILE_CONFLICT, FILE_NOT_FOUND, and as `parseMerkleFile`; TransportError; and as `store.put`
+ * Stores a new file, and checks that the file host serves the stored bytes. Then it verifies these bytes as clients do: the
+ * whole tree, and one record per user.
+ * @param file a file whose keys were checked before
+ * @throws VerificationError FILE_CONFLICT, FILE_NOT_FOUND, and the errors of `parseMerkleFile`; TransportError; and the
+ * errors of `store.put`
  */
 export async function storeFile(file: MerkleFile, store: MerkleFileStore, fetchFile: FetchFile): Promise<StoredFile> {
   const stored = await store.put(file);
   const { root } = file.tree;
-  // The root is the hash of all records, whose keys were checked when they were read.
+  // The root is the hash of all records. Their keys were already checked when they were read.
   parseMerkleFile(await fetchServedBytes(root, stored, fetchFile), root);
   return stored;
 }
 
-/** The bytes that a store has for a root; undefined if it has none. @throws as `store.get` */
+/** Returns the stored bytes for a root, or undefined if there are none. @throws the errors of `store.get` */
 export async function findStored(root: string, store: MerkleFileStore): Promise<Uint8Array | undefined> {
   try {
     return await store.get(root);
@@ -28,7 +29,7 @@ export async function findStored(root: string, store: MerkleFileStore): Promise<
   }
 }
 
-/** Fetches a file's bytes as clients do. @throws VerificationError FILE_CONFLICT if they are not the stored ones */
+/** Fetches a file as clients do. @throws VerificationError FILE_CONFLICT if its bytes differ from the stored bytes */
 export async function fetchServedBytes(
   root: string,
   { bytes, sha256 }: Pick<StoredFile, "bytes" | "sha256">,
@@ -38,7 +39,7 @@ export async function fetchServedBytes(
     const served = await fetchFile(root, bytes);
     if (sha256Hex(served) === sha256) return served;
   } catch (error) {
-    // A larger file has different content.
+    // A file that is too large has different content.
     if (!(error instanceof TransportError && error.code === "ANSWER_TOO_LARGE")) throw error;
   }
   const message =

@@ -5,12 +5,12 @@ import { checkOptions } from "../../shared/checkOptions.ts";
 import type { BlockTag, Chain } from "../chain/chain.ts";
 
 /**
- * When a root counts as published: when its block has this many confirmations (1: it is in a block, 2: one more block
- * follows, …), or when the chain has finalized its block.
+ * The condition for a root to count as published: a number of confirmations, or that the chain has finalized the root's
+ * block. One confirmation means that the root is in a block. Two mean that one more block follows.
  */
 export type Finality = { confirmations: number } | "finalized";
 
-/** @throws ArgumentError ARGUMENT_INVALID: a wait for anything else would never end, or not be one */
+/** Rejects values for which the wait would never end or would not wait. @throws ArgumentError ARGUMENT_INVALID */
 export function checkFinality(finality: Finality): void {
   if (finality === "finalized") return;
   const expected = '"finalized" or { confirmations }, a whole number of 1 or more';
@@ -24,20 +24,20 @@ export function checkFinality(finality: Finality): void {
 }
 
 export interface FinalityWait {
-  /** Maximum wait without new blocks, in ms. */
+  /** The maximum time to wait without new blocks, in ms. */
   timeoutMs: number;
-  /** Interval between two polls of the chain, in ms. */
+  /** The interval between two polls of the chain, in ms. */
   pollMs: number;
-  /** Receives a description of the wait, once, if the block is not final at the first poll. */
+  /** Receives a description of the wait if the block is not final at the first poll. Called at most once. */
   report: (reason: string) => void;
 }
 
 /**
  * Waits until a block is final.
- * @param target the block's number
- * @returns the newest final block, to read the chain at. For "finalized" it is that tag, since a node may prune the state
- * at a fixed block while a long proof still reads there
- * @throws TransportError NOT_FINAL, and as the chain
+ * @param target the number of the block
+ * @returns the newest final block, at which the chain can be read. For "finalized", this is the tag, because a node may
+ * delete the state of a fixed block during a long proof
+ * @throws TransportError NOT_FINAL, and the errors of `chain`
  */
 export async function waitForFinality(
   chain: Chain,

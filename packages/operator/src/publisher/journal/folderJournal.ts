@@ -10,7 +10,7 @@ import { type Attempt, countKeptAttempts, type Journal, parseAttempt, serializeA
 
 const FILE = "journal.sqlite";
 
-/** One row per line of `serializePlan`, and one per attempt. The longest line has a million users and 35 MB. */
+/** The plan has one row per line of `serializePlan`. The longest line has a million users and 35 MB. */
 const TABLES = [
   `CREATE TABLE plan (
   line INTEGER PRIMARY KEY,
@@ -25,8 +25,8 @@ const TABLES = [
 ];
 
 /**
- * Keeps a plan in a folder, for one publisher at a time, as an SQLite database. A plan is replaced in one transaction, and
- * an attempt is on the disk when `recordAttempt` returns.
+ * Keeps a plan in a folder, in an SQLite database, for one publisher at a time. A plan is replaced in one transaction. An
+ * attempt is on disk when `recordAttempt` returns.
  */
 export class FolderJournal implements Journal, Disposable {
   readonly #database: StateDatabase;
@@ -40,10 +40,10 @@ export class FolderJournal implements Journal, Disposable {
   }
 
   /**
-   * Opens a folder and locks it. Refuses an unfinished plan of version 0.1.0, whose transactions may be pending.
-   * @param dir created if it does not exist
-   * @throws ArgumentError PUBLISHER_RUNNING, FILE_PERMISSIONS; TransportError FILE_UNWRITABLE, FILE_UNREADABLE; VerificationError
-   * PLAN_INVALID
+   * Opens a folder and locks it. Refuses an unfinished plan of version 0.1.0, because its transactions may be pending.
+   * @param dir the folder; created if it does not exist
+   * @throws ArgumentError PUBLISHER_RUNNING, FILE_PERMISSIONS; TransportError FILE_UNWRITABLE, FILE_UNREADABLE;
+   * VerificationError PLAN_INVALID
    */
   static async open(dir: string): Promise<FolderJournal> {
     await checkPrivateFolder(dir);
@@ -53,7 +53,7 @@ export class FolderJournal implements Journal, Disposable {
       throw new ArgumentError("PUBLISHER_RUNNING", message, { actual: dir });
     }
     try {
-      // Other accounts that can enter the folder may be able to write its files, for example in a copied folder.
+      // If other accounts can enter the folder, they may be able to write its files. Check the files, too.
       for (const name of [FILE, `${FILE}-wal`]) await checkPrivateFile(join(dir, name));
       await refuseOldPlan(dir);
       const path = join(dir, FILE);
@@ -131,7 +131,7 @@ export class FolderJournal implements Journal, Disposable {
   }
 }
 
-/** The files of a plan that version 0.1.0 wrote. */
+/** The files in which version 0.1.0 stored a plan. */
 const OLD_FILES = ["plan.jsonl", "sent.jsonl"];
 
 /** @throws VerificationError PLAN_INVALID */
@@ -150,7 +150,7 @@ function formatOf(dir: string): StateFormat {
     applicationId: 0x4b524a4e, // "KRJN"
     version: 1,
     tables: TABLES,
-    // Enough for a plan of 100 million users.
+    // This size is enough for a plan with 100 million users.
     maxBytes: 2 ** 32,
     invalid: (message, options) => {
       const text =

@@ -6,33 +6,36 @@ import { VerificationError } from "../../errors.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { Fees } from "../chain/fees.ts";
 
-/** A transaction that was about to be sent. Its nonce belongs to this root until the nonce is used. */
+/** A transaction that was about to be sent. Its nonce is reserved for this root until the nonce is used. */
 export interface Attempt {
   nonce: number;
-  /** 64 hex digits in lower case. */
+  /** The root: 64 lowercase hex digits. */
   root: string;
-  /** The gas limit. */
   gas: number;
-  /** The fees, in wei. */
+  /** The fees in wei per unit of gas. */
   fees: Fees;
   /** The maximum data fee in wei, on rollups that charge for bytes in addition to gas. */
   dataFee?: bigint | undefined;
-  /** When it was signed, in ms since 1970. Undefined in journals of version 0.2. */
+  /** The time of signing in ms since 1970. Undefined in journals of version 0.2. */
   time?: number | undefined;
-  /** The transaction's hash, 0x and 64 lowercase hex digits. Undefined until it was sent, or if no node confirmed it. */
+  /**
+   * The transaction hash: 0x and 64 lowercase hex digits. Undefined until the transaction was sent, or if no node confirmed
+   * it.
+   */
   hash?: string | undefined;
-  /** The chain and the registry, in the form that `registryKeyOf` returns. */
+  /** The chain and the registry, in the format of `registryKeyOf`. */
   registry?: string | undefined;
 }
 
-/** The period of `CostLimits.maxCostPerDay`. */
+/** The period of `CostLimits.maxCostPerDay`, in ms. */
 export const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Minimum number of attempts that a journal keeps after a plan is finished, the newest ones. */
+/** The minimum number of attempts that a journal keeps after a plan is finished. */
 const KEPT_ATTEMPTS = 10_000;
 
 /**
- * The number of newest attempts to keep after a plan is finished: at least 10,000, and all of the last day, whose cost is limited.
+ * Returns the number of newest attempts to keep after a plan is finished. These are at least 10,000 attempts, and all
+ * attempts of the last day, whose cost is limited.
  * @param attempts the oldest first
  */
 export function countKeptAttempts(attempts: readonly Attempt[], now = Date.now()): number {
@@ -41,29 +44,34 @@ export function countKeptAttempts(attempts: readonly Attempt[], now = Date.now()
 }
 
 /**
- * The state that a publisher needs after a crash. It reads everything else from the chain and the store.
- * Implementations MUST have written a change to permanent storage when its promise is fulfilled.
+ * The data that a publisher needs after a crash. It reads all other data from the chain and the store. Implementations MUST
+ * write a change to permanent storage before its promise is fulfilled.
  */
 export interface Journal {
-  /** The unfinished plan; undefined if there is none. */
+  /** Returns the unfinished plan, or undefined. */
   readPlan(): Promise<Plan | undefined>;
-  /** Replaces the stored plan by a new one. */
+  /** Replaces the stored plan with a new plan. */
   writePlan(plan: Plan): Promise<void>;
-  /** Stores a transaction: before it is sent, and again with its hash. */
+  /** Records a transaction before it is sent, and again with its hash. */
   recordAttempt(attempt: Attempt): Promise<void>;
   /**
-   * All attempts of this plan and the newest ones of earlier plans, the oldest first. They limit the cost of a plan over all
-   * runs and of a day over all plans, and name the transactions that may have added a root.
+   * Returns all attempts of this plan and the newest attempts of earlier plans, the oldest first. They are needed to limit
+   * the cost per plan and per day, and to find the transactions that may have added a root.
    */
   attempts(): readonly Attempt[];
-  /** Deletes the plan, whose users are all published. Keeps the newest attempts, as many as `countKeptAttempts` returns. */
+  /**
+   * Deletes the plan after all its users are published. Keeps the newest attempts, as many as `countKeptAttempts` returns.
+   */
   finish(): Promise<void>;
 }
 
-/** The attempts of a journal. */
+/** The part of a journal that records attempts. */
 export type AttemptJournal = Pick<Journal, "attempts" | "recordAttempt">;
 
-/** The attempts for one registry. A journal may contain attempts for other registries. @param registry as `registryKeyOf` */
+/**
+ * Returns the attempts for one registry. A journal may also contain attempts for other registries.
+ * @param registry the result of `registryKeyOf`
+ */
 export function attemptsFor(journal: Journal, registry: string): AttemptJournal {
   return {
     attempts: () => journal.attempts().filter((attempt) => (attempt.registry ?? registry) === registry),
@@ -83,7 +91,7 @@ const WEI = /^\d{1,78}$/;
 const shape = new ShapeChecker((message, details) => new VerificationError("file", "PLAN_INVALID", message, details));
 
 /**
- * Parses what `serializeAttempt` returned.
+ * Parses a line of `serializeAttempt`.
  * @throws VerificationError PLAN_INVALID
  */
 export function parseAttempt(text: string): Attempt {

@@ -1,7 +1,7 @@
 import type { Plan } from "../plan/plan.ts";
 import { type Attempt, countKeptAttempts, type Journal } from "./journal.ts";
 
-/** A journal that ends with the process, for a chain that ends with it, too. */
+/** A journal in memory. Use it for a chain that ends with the same process. */
 export class MemoryJournal implements Journal {
   #plan: Plan | undefined;
   #attempts: Attempt[] = [];

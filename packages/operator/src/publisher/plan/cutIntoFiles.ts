@@ -4,8 +4,8 @@ import { makeMerkleFile, MAX_VALUES, type MerkleFile } from "keyroot/merkle";
 import type { RecordTable } from "../records/recordTable.ts";
 
 /**
- * The default maximum number of users in a file. A transaction is limited to 2^24 gas on Ethereum (EIP-7825), which is
- * enough for about 740 users. A file of 700 users has 0.56 MB.
+ * The default maximum number of users per file. A transaction on Ethereum has at most 2^24 gas (EIP-7825), which is enough
+ * for about 740 users. A file of 700 users has 0.56 MB.
  */
 export const DEFAULT_USERS_PER_FILE = 700;
 
@@ -21,7 +21,7 @@ export function checkUsersPerFile(usersPerFile: number): void {
 }
 
 /**
- * Makes Merkle-tree files from records in the order of their user ids. Each file but the last has `usersPerFile` users.
+ * Makes Merkle-tree files from records, in the order of the user ids. Each file except the last has `usersPerFile` users.
  * @param usersPerFile 1 to 1,000,000
  * @throws ArgumentError ARGUMENT_INVALID
  */

@@ -5,36 +5,36 @@ import type { GasEstimate, Registry } from "../chain/registry.ts";
 import { stateGasOf } from "./nextFork.ts";
 import { countUsers, type Plan } from "./plan.ts";
 
-/** The cost of a plan at one block. Gas is in units, prices in wei per unit, costs in wei. */
+/** The cost of a plan at one block. Gas is in units, prices are in wei per unit, and costs are in wei. */
 export interface CostEstimate {
-  /** The number of the block that the estimate is for. */
+  /** The number of the block at which the cost was estimated. */
   block: number;
   users: number;
   transactions: number;
-  /** The node's estimates of the plan's first transaction. */
+  /** The node's gas estimates for the first transaction of the plan. */
   first: GasEstimate;
-  /** Number of transactions that the node estimated. The gas of the others is extrapolated from their number of users. */
+  /** The number of transactions that the node estimated. The gas of the others is calculated from their number of users. */
   estimated: number;
-  /** Access lists in transactions (EIP-2930): true if the first is cheaper with one. */
+  /** True if the first transaction is cheaper with an access list (EIP-2930). */
   accessList: boolean;
   gas: number;
   gasPerUser: number;
-  /** The part of the gas that pays for new state on chains with the fork Amsterdam (EIP-8037); otherwise 0. */
+  /** The part of the gas that pays for new state on chains with the fork Amsterdam (EIP-8037). 0 on other chains. */
   stateGas: number;
-  /** The part of the gas that pays for bytes: Arbitrum. */
+  /** On Arbitrum, the part of the gas that pays for bytes. */
   dataGas: number;
   /** Undefined on chains without a base fee. */
   baseFeePerGas: bigint | undefined;
   priorityFee: bigint;
-  /** The fee in wei for the transactions' bytes, in addition to gas, on OP-stack chains; otherwise 0. */
+  /** The fee for the transactions' bytes on OP-stack chains in wei, in addition to gas. 0 on other chains. */
   dataFee: bigint;
-  /** The cost at this block's prices, the data fee included. */
+  /** The cost at the prices of this block, including the data fee. */
   cost: bigint;
   /** The maximum cost: the gas at the highest price that transactions would offer now, plus twice the data fee. */
   costAtMost: bigint;
 }
 
-/** Maximum number of estimated transactions, evenly spread over the plan. */
+/** The maximum number of transactions to estimate. They are evenly spread over the plan. */
 const MAX_ESTIMATES = 25;
 
 /**
@@ -93,7 +93,7 @@ export async function estimateCost({ batches }: Plan, registry: Registry): Promi
   };
 }
 
-/** Picks `count` items, evenly spread from the first to the last; all items if there are fewer. */
+/** Picks `count` items that are evenly spread from the first to the last. Returns all items if there are fewer. */
 function evenlySpread<T>(items: readonly T[], count: number): T[] {
   if (items.length <= count) return [...items];
   const step = (items.length - 1) / (count - 1);

@@ -6,7 +6,7 @@ import type { RecordTable } from "../records/recordTable.ts";
 const USERS_PER_READ = 2_800;
 
 export interface UnpublishedOptions {
-  /** Receives users who have a root already. The contract keeps their roots. */
+  /** Receives the users who already have a root. The contract keeps their roots. */
   onAlreadyPublished?: ((users: UserRoot[]) => void) | undefined;
   /** Receives the number of users whose roots were read. */
   onProgress?: ((stage: "reading roots", done: number, users: number) => void) | undefined;
@@ -34,7 +34,7 @@ export async function findUnpublished(
   return records.filter((position) => hasRoot[position] === 0);
 }
 
-/** The batches that contain a user without a root, at the newest block. */
+/** Returns the batches that contain a user without a root, at the newest block. */
 export async function findUnpublishedBatches(registry: Registry, batches: readonly Batch[]): Promise<Batch[]> {
   const unpublished: Batch[] = [];
   for (const batch of batches) {

@@ -1,4 +1,4 @@
-/** The cost of publishing on chains that docs/choosing-a-chain.md describes, without a registry on them. */
+/** The cost of publishing on the chains in docs/choosing-a-chain.md. It needs no registry on these chains. */
 import { encodeAddMerkleTreeRoot } from "keyroot/registry";
 import type { UserID } from "keyroot/identity";
 import { Chain } from "../chain/chain.ts";
@@ -9,10 +9,10 @@ import { nextForkGas, type NextForkGas } from "./nextFork.ts";
 /** A chain whose cost `estimate --compare` shows. */
 interface KnownChain {
   title: string;
-  /** Undefined: any chain id. */
+  /** The chain id. Undefined for any chain id. */
   chainId?: number;
   coin: string;
-  /** True if transactions' bytes cost extra. */
+  /** True if the bytes of transactions cost extra. */
   isRollup: boolean;
 }
 
@@ -31,15 +31,15 @@ export type ChainName = keyof typeof KNOWN_CHAINS;
 
 /** The prices of a chain, in wei. */
 export interface ChainPrices {
-  /** Per unit of gas. */
+  /** The price per unit of gas. */
   gasPrice: bigint;
-  /** All transactions' bytes, in addition to gas. */
+  /** The fee for the bytes of all transactions, in addition to gas. */
   dataFee: bigint;
-  /** Units of gas for all transactions' bytes: Arbitrum. */
+  /** On Arbitrum, the gas that pays for the bytes of all transactions. */
   dataGas: number;
 }
 
-/** The users to publish: their number, that of the transactions, and the users of one full transaction. */
+/** The number of users and transactions to publish, and the users of one full transaction. */
 export interface PublishingSize {
   users: number;
   transactions: number;
@@ -50,31 +50,31 @@ export interface PublishingSize {
 export interface ChainCost extends ChainPrices {
   gas: number;
   cost: bigint;
-  /** After the chain's next fork, if it has announced one. */
+  /** The cost after the chain's next fork. Undefined if no fork is announced. */
   next: (NextForkGas & { cost: bigint; costAtMost: bigint }) | undefined;
 }
 
 /**
- * Gas of the registry's calls by the rules of the fork Osaka, without an access list: for each transaction and each user. Measured;
- * test/operator/publisher/plan/knownChains.test.ts compares it with the nodes' estimates.
+ * The gas of a call of the registry under the rules of the fork Osaka, without an access list: per transaction and per user.
+ * The values were measured. test/operator/publisher/plan/knownChains.test.ts compares them with the estimates of nodes.
  */
 const GAS_PER_TRANSACTION = 53_400;
 const GAS_PER_USER = 22_585;
-/** Bytes of a signed transaction without user ids. */
+/** The size of a signed transaction without user ids, in bytes. */
 const TRANSACTION_BYTES = 280;
 const USER_ID_BYTES = 20;
 
-/** The gas of the registry's calls by the present rules of all known chains, without gas for bytes. */
+/** Returns the gas of the registry's calls under the current rules of all known chains, without gas for bytes. */
 export function gasOf({ users, transactions }: PublishingSize): number {
   return transactions * GAS_PER_TRANSACTION + users * GAS_PER_USER;
 }
 
-/** The bytes of all transactions. */
+/** Returns the size of all transactions, in bytes. */
 export function bytesOf({ users, transactions }: PublishingSize): number {
   return transactions * TRANSACTION_BYTES + users * USER_ID_BYTES;
 }
 
-/** The cost at these prices. */
+/** Returns the cost of publishing at these prices. */
 export function costOn(name: ChainName, size: PublishingSize, { gasPrice, dataFee, dataGas }: ChainPrices): ChainCost {
   const chain: KnownChain = KNOWN_CHAINS[name];
   const execution = gasOf(size);
@@ -89,8 +89,8 @@ export function costOn(name: ChainName, size: PublishingSize, { gasPrice, dataFe
 }
 
 /**
- * Fetches a chain's present prices.
- * @throws VerificationError CHAIN_ID_MISMATCH; TransportError as the chain
+ * Fetches the current prices of a chain.
+ * @throws VerificationError CHAIN_ID_MISMATCH; TransportError the errors of `chain`
  */
 export async function fetchPrices(name: ChainName, chain: Chain, size: PublishingSize): Promise<ChainPrices> {
   const { chainId }: KnownChain = KNOWN_CHAINS[name];
@@ -108,6 +108,6 @@ export async function fetchPrices(name: ChainName, chain: Chain, size: Publishin
   };
 }
 
-/** The fee for bytes does not depend on these values. */
+/** The fee for bytes does not depend on the address, so any address can be used. */
 const ANY_ADDRESS = `0x${"12".repeat(20)}`;
 const ANY_ROOT = "ab".repeat(32);

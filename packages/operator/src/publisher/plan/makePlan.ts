@@ -8,7 +8,9 @@ import { usersPerTransaction } from "./usersPerTransaction.ts";
 
 /** Options of `makePlan`. */
 export interface MakePlanOptions extends Pick<UnpublishedOptions, "onAlreadyPublished"> {
-  /** Maximum number of users in one file and transaction, 1 to 1,000,000. The plan has fewer if the chain takes fewer. */
+  /**
+   * The maximum number of users per file and transaction, 1 to 1,000,000. The plan uses fewer users if the chain requires it.
+   */
   usersPerFile: number;
   /** Receives the number of users that a stage has finished. */
   onProgress?: ((stage: "reading roots" | "making files", done: number, users: number) => void) | undefined;
@@ -16,7 +18,7 @@ export interface MakePlanOptions extends Pick<UnpublishedOptions, "onAlreadyPubl
 
 const OPTIONS: Record<keyof MakePlanOptions, true> = { usersPerFile: true, onAlreadyPublished: true, onProgress: true };
 
-/** The chain and registry of a plan. @throws TransportError as the chain */
+/** Returns the chain and registry of a plan. @throws TransportError the errors of `chain` */
 export async function planTargetOf({ chain, contract, owner }: Registry): Promise<PlanTarget> {
   const [chainId, genesisHash] = await Promise.all([chain.chainId(), chain.genesisHash()]);
   return { chainId, genesisHash, contract: contract.toLowerCase(), owner: owner.toLowerCase() };

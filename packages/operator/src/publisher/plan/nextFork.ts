@@ -1,27 +1,30 @@
-/** Gas by the rules of the fork Amsterdam: the part for state, and the cost before the fork takes place. */
+/** The gas under the rules of the fork Amsterdam: the part for state, and the cost on chains before this fork. */
 
 /**
- * Chains whose next fork is Amsterdam, by chain id: Ethereum and Hoodi. It has no date there.
- * Source: EIP-7773, https://eips.ethereum.org/EIPS/eip-7773
+ * The ids of chains whose next fork is Amsterdam: Ethereum and Hoodi. They have not set a date. Source: EIP-7773,
+ * https://eips.ethereum.org/EIPS/eip-7773
  */
 const BEFORE_AMSTERDAM: readonly number[] = [1, 560_048];
 
 /**
- * State gas of a new storage slot: 64 bytes at 1,530 gas. The limit of a transaction's gas (EIP-7825) does not count it.
- * Source: EIP-8037, https://eips.ethereum.org/EIPS/eip-8037
+ * The state gas of a new storage slot: 64 bytes at 1,530 gas. The gas limit per transaction (EIP-7825) does not count state
+ * gas. Source: EIP-8037, https://eips.ethereum.org/EIPS/eip-8037
  */
 const STATE_GAS_PER_SLOT = 64 * 1_530;
 
-/** The gas that a new storage slot costs more: the state gas and 2,900 gas for the write, instead of 20,000 (EIP-8037). */
+/**
+ * The extra gas of a new storage slot after the fork: the state gas and 2,900 gas for the write, instead of 20,000
+ * (EIP-8037).
+ */
 const MORE_PER_SLOT = STATE_GAS_PER_SLOT + 2_900 - 20_000;
 
-/** The maximum gas that EIP-8038 adds for the access to a new slot, by its draft: https://eips.ethereum.org/EIPS/eip-8038 */
+/** The maximum gas that the draft of EIP-8038 adds for access to a new slot: https://eips.ethereum.org/EIPS/eip-8038 */
 const MORE_PER_ACCESS = 8_200;
 
-/** Gas per slot that no batch exceeds before the fork. */
+/** The maximum gas per slot of any batch before the fork. */
 const MOST_BEFORE = 60_000;
 
-/** The present gas of a plan. Each user and each transaction stores one new slot. */
+/** The current gas of a plan. Each user and each transaction stores one new slot. */
 interface PlanGas {
   gas: number;
   users: number;
@@ -31,22 +34,22 @@ interface PlanGas {
 /** The gas of a plan after a fork. */
 export interface NextForkGas {
   fork: "Amsterdam";
-  /** The gas with the prices that are fixed. */
+  /** The gas at the prices that are already fixed. */
   gas: number;
   /** The part of `gas` that pays for new state. The rest is regular gas. */
   stateGas: number;
-  /** With prices that may still rise. */
+  /** The maximum gas, if the prices that are not fixed rise. */
   gasAtMost: number;
 }
 
-/** The part of a plan's gas that pays for new state; 0 on a chain without the fork. */
+/** Returns the part of a plan's gas that pays for new state. Returns 0 on a chain without the fork. */
 export function stateGasOf(plan: PlanGas): number {
   return hasFork(plan) ? slotsOf(plan) * STATE_GAS_PER_SLOT : 0;
 }
 
 /**
- * The gas of a plan after the chain's next fork.
- * @returns undefined if the chain has announced no fork that changes the gas, or has it already
+ * Returns the gas of a plan after the chain's next fork.
+ * @returns undefined if the chain has announced no fork that changes the gas, or if the fork has already taken place
  */
 export function nextForkGas(chainId: number, plan: PlanGas): NextForkGas | undefined {
   if (!BEFORE_AMSTERDAM.includes(chainId) || hasFork(plan)) return undefined;

@@ -2,11 +2,14 @@ import type { UserID } from "keyroot/identity";
 import { type MerkleFile, serializeMerkleFile } from "keyroot/merkle";
 import type { RootBatch } from "../chain/registry.ts";
 
-/** The registry and chain that a plan is for. */
+/** The registry and the chain of a plan. */
 export interface PlanTarget {
   /** The chain id (EIP-155). */
   chainId: number;
-  /** The hash of the chain's first block: 0x and 64 lowercase hex digits. Local chains may share a chain id, but not this. */
+  /**
+   * The hash of the chain's first block: 0x and 64 lowercase hex digits. It distinguishes local chains with the same chain
+   * id.
+   */
   genesisHash: string;
   /** The registry's address: 0x and 40 lowercase hex digits. */
   contract: string;
@@ -14,18 +17,21 @@ export interface PlanTarget {
   owner: string;
 }
 
-/** Names a registry and its chain. Local chains share chain ids, so the genesis hash is part of the name. */
+/**
+ * Returns text that identifies a registry and its chain. It contains the genesis hash, because local chains can have the same
+ * chain id.
+ */
 export function registryKeyOf({ chainId, genesisHash, contract }: PlanTarget): string {
   return `${chainId}-${genesisHash.slice(2, 10)}-${contract}`;
 }
 
-/** The users that one transaction publishes: their root, and the file of that root. */
+/** The users that one transaction publishes, with their root and the root's file. */
 export interface Batch extends RootBatch {
-  /** The file's size in bytes. */
+  /** The size of the file in bytes. */
   fileBytes: number;
-  /** The number of users. */
+  /** The number of users in the file. */
   users: number;
-  /** The ids of the file's users, in the file's order. Each access may build the list again, so read it once. */
+  /** The user ids in the order of the file. Each access may build the list again, so read it once. */
   readonly userIDs: readonly UserID[];
 }
 
@@ -38,7 +44,7 @@ export function packBatch(root: string, fileBytes: number, userIDs: readonly Use
     fileBytes,
     users,
     get userIDs() {
-      // Slices of one text take a seventh of the time of separate texts.
+      // Slices of one long string take a seventh of the time of separate strings.
       const text = packed.toString("latin1");
       const userIDs: UserID[] = [];
       for (let i = 0; i < text.length; i += USER_ID_LENGTH) userIDs.push(text.slice(i, i + USER_ID_LENGTH));
@@ -47,7 +53,7 @@ export function packBatch(root: string, fileBytes: number, userIDs: readonly Use
   };
 }
 
-/** The batch of a file. @param fileBytes the size of the file in bytes */
+/** Makes the batch of a file. @param fileBytes the size of the file in bytes */
 export function batchOf({ tree, records }: MerkleFile, fileBytes: number): Batch {
   return packBatch(
     tree.root,
@@ -60,26 +66,26 @@ export function batchOf({ tree, records }: MerkleFile, fileBytes: number): Batch
 const USER_ID_LENGTH = 32;
 
 /**
- * A plan: the batches of all users without a root, sorted by user id across all batches. The same records, chain
- * state and limits make the same plan, byte for byte.
+ * A plan: batches of all users without a root, sorted by user id. The same records, chain state and limits make the same
+ * plan, byte for byte.
  */
 export interface Plan extends PlanTarget {
-  /** Maximum number of users in one batch. */
+  /** The maximum number of users in one batch. */
   usersPerTransaction: number;
-  /** Time at which a folder recorded the plan, in milliseconds since 1970. Versions before 0.3.0 did not record it. */
+  /** The time at which a folder recorded the plan, in ms since 1970. Versions before 0.3.0 did not record it. */
   plannedAt?: number;
   batches: readonly Batch[];
 }
 
-/** The size of a file in bytes. */
+/** Returns the size of a file in bytes. */
 export function sizeOfFile(file: MerkleFile): number {
   let bytes = 0;
-  // Files are ASCII: one byte per character.
+  // Files are ASCII, so each character is one byte.
   for (const piece of serializeMerkleFile(file)) bytes += piece.length;
   return bytes;
 }
 
-/** The number of users of all batches. */
+/** Returns the number of users in all batches. */
 export function countUsers(batches: Iterable<{ users: number }>): number {
   let sum = 0;
   for (const { users } of batches) sum += users;

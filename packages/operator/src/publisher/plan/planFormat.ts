@@ -5,7 +5,7 @@ import { MAX_VALUES, MERKLE_ROOT } from "keyroot/merkle";
 import { VerificationError } from "../../errors.ts";
 import { type Batch, countUsers, packBatch, type Plan } from "./plan.ts";
 
-/** The format of a serialized plan: JSON Lines, first the head, then one line per batch. */
+/** The format of a serialized plan in JSON Lines: a header line, then one line per batch. */
 const PLAN_FORMAT = "keyroot-plan/1";
 
 const HEAD = [
@@ -24,7 +24,7 @@ const BATCH = ["root", "fileBytes", "userIDs"] as const;
 const NEWLINE = 0x0a;
 const shape = new ShapeChecker((message, details) => new VerificationError("file", "PLAN_INVALID", message, details));
 
-/** Serializes a plan, line by line. `parsePlan` reads the result. */
+/** Serializes a plan line by line. `parsePlan` reads the result. */
 export function* serializePlan({ batches, usersPerTransaction, ...target }: Plan): Generator<string> {
   const { chainId, genesisHash, contract, owner, plannedAt } = target;
   const users = countUsers(batches);
@@ -34,10 +34,10 @@ export function* serializePlan({ batches, usersPerTransaction, ...target }: Plan
 }
 
 /**
- * Parses a serialized plan. Checks its form, that it is complete, and that user ids are unique and sorted. Does not check
- * that the roots belong to files with these users, because this requires the files.
- * @param source the plan's bytes, or its lines without their line feeds
- * @throws VerificationError PLAN_INVALID, and as `parseJson`, step "file"
+ * Parses a serialized plan. Checks its format, that it is complete, and that user ids are unique and sorted. It cannot check
+ * that each root matches its users, because this requires the files.
+ * @param source the bytes of the plan, or its lines without line feeds
+ * @throws VerificationError PLAN_INVALID, and the errors of `parseJson` for the step "file"
  */
 export function parsePlan(source: Uint8Array | Generator<string, void>): Plan {
   const lines = source instanceof Uint8Array ? linesOf(source) : source;
@@ -78,7 +78,7 @@ export function parsePlan(source: Uint8Array | Generator<string, void>): Plan {
   };
 }
 
-/** Yields the lines of a plan. A plan of a million users has 35 MB, so it is never decoded as a whole. */
+/** Yields the lines of a plan one at a time, because a plan of a million users has 35 MB. */
 function* linesOf(bytes: Uint8Array): Generator<string, undefined> {
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   for (let start = 0; start < bytes.length;) {

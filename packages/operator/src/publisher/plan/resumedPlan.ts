@@ -1,4 +1,4 @@
-/** Checks of a plan that an earlier run recorded, before its roots are added: its registry, its files, and every key in them. */
+/** Checks a plan that an earlier run recorded, before its roots are added: its registry, its files, and every key in them. */
 import { isDeepStrictEqual } from "node:util";
 import { sha256Hex } from "keyroot/bytes";
 import { checkKeyRecord } from "keyroot/identity";
@@ -24,12 +24,12 @@ export function checkPlanTarget(plan: Plan, target: PlanTarget): void {
 }
 
 /**
- * Checks the file of a planned batch. It must be stored and served, its keys must be valid, and the records must have the same
- * keys for its users. A file that the store has lost is made from the records and stored again. A file with different content
- * is an error, and is not overwritten.
+ * Checks the file of a planned batch. It must be stored and served, its keys must be valid, and the records must have the
+ * same keys for its users. If the store has lost the file, it is rebuilt from the records and stored again. A file with
+ * different content is an error, and is not overwritten.
  * @param records sorted by user id
  * @returns the file, the SHA-256 of its bytes, and whether it was rebuilt
- * @throws VerificationError FILE_NOT_FOUND, FILE_CONFLICT, PLAN_INVALID, and as `parseMerkleFile`; ArgumentError
+ * @throws VerificationError FILE_NOT_FOUND, FILE_CONFLICT, PLAN_INVALID, and the errors of `parseMerkleFile`; ArgumentError
  * PLAN_MISMATCH; TransportError; and the errors of the store
  */
 export async function checkPlannedFile(
@@ -54,7 +54,7 @@ export async function checkPlannedFile(
   return { file, sha256, isRebuilt: false };
 }
 
-/** @throws VerificationError FILE_NOT_FOUND if the records do not make the batch's tree */
+/** @throws VerificationError FILE_NOT_FOUND if the records do not make the tree of the batch */
 function rebuildFile({ root, userIDs }: RootBatch, records: RecordTable): MerkleFile {
   const found = records.recordsOf(userIDs);
   const missing = userIDs.length - found.length;
@@ -75,7 +75,10 @@ function cannotRebuild(root: string, reason: string): VerificationError {
   return new VerificationError("file", "FILE_NOT_FOUND", message, { expected: `${root}.json` });
 }
 
-/** @throws VerificationError FILE_CONFLICT if the tree is serialized in another way: the plan states the file's size */
+/**
+ * Checks the stored bytes, because the plan contains the size of the file. @throws VerificationError FILE_CONFLICT if the
+ * tree is serialized differently
+ */
 function verifyStoredBytes(file: MerkleFile, sha256: string): void {
   if (sha256Hex([...serializeMerkleFile(file)].join("")) === sha256) return;
   const { root } = file.tree;
@@ -85,7 +88,7 @@ function verifyStoredBytes(file: MerkleFile, sha256: string): void {
   throw new VerificationError("file", "FILE_CONFLICT", message, { actual: root });
 }
 
-/** @throws VerificationError PLAN_INVALID if a key is not a point of the curve, or a key id does not match its key */
+/** @throws VerificationError PLAN_INVALID if a key is not a point on the curve, or a key id does not match its key */
 function verifyKeys({ tree: { root }, records }: MerkleFile): void {
   for (const record of records) {
     try {
@@ -100,7 +103,7 @@ function verifyKeys({ tree: { root }, records }: MerkleFile): void {
   }
 }
 
-/** @throws ArgumentError PLAN_MISMATCH if the plan has another key than the records for one of its users */
+/** @throws ArgumentError PLAN_MISMATCH if the plan and the records have different keys for a user */
 function compareKeys({ tree: { root }, records: planned }: MerkleFile, records: RecordTable): void {
   const given = new Map(
     records.recordsOf(planned.map(({ userID }) => userID)).map((record) => [record.userID, record]),
@@ -117,7 +120,7 @@ function compareKeys({ tree: { root }, records: planned }: MerkleFile, records: 
   }
 }
 
-/** @throws VerificationError PLAN_INVALID if the file has other users than the plan */
+/** @throws VerificationError PLAN_INVALID if the file and the plan have different users */
 function verifyUsers({ root, userIDs }: RootBatch, { records }: MerkleFile): void {
   const users = records.map(({ userID }) => userID);
   if (isDeepStrictEqual(users, userIDs)) return;

@@ -4,32 +4,32 @@ import { plural } from "../../shared/plural.ts";
 import type { Registry } from "../chain/registry.ts";
 
 /**
- * Number of extra users in an estimate. Each costs at least 22,100 gas, so two leave room for the margin that a
- * transaction gets on top of its estimate (`GAS_MARGIN`).
+ * The number of users that is added to an estimate. Each user costs at least 22,100 gas, so two users cover `GAS_MARGIN`, the
+ * gas that is added to each transaction.
  */
 const EXTRA_USERS = 2;
 /** A number of users that fits in a transaction on most chains. Its estimate shows the gas per user. */
 const SAMPLE_USERS = 20;
 /**
- * The gas limit of a transaction on Ethereum since the fork Osaka (EIP-7825). The search begins with it, and the node
- * decides.
+ * The gas limit per transaction on Ethereum since the fork Osaka (EIP-7825). The search begins with this value; the node's
+ * estimates decide.
  */
 const TRANSACTION_GAS = 2 ** 24;
-/** The maximum difference between the result and the highest number that fits, as a part of that number. */
+/** The maximum relative difference between the result and the highest number that fits. */
 const TOLERANCE = 1 / 50;
 
 /**
- * Finds the number of users that one transaction can publish. The node must be able to estimate the transaction, and a
- * block must hold it. Limits and prices differ between chains and forks, so the node decides. Estimates with worst-case ids
- * (no zero byte), so any real batch of this size fits. Gas grows by the same amount with each user, so a few estimates are
- * enough.
+ * Finds the number of users that one transaction can publish. The node must be able to estimate the transaction, and a block
+ * must have room for it. Chains and forks have different limits and prices, so the node's estimates decide. The estimates use
+ * the most expensive user ids (without zero bytes), so any real batch of this size fits. Gas grows by the same amount per
+ * user, so a few estimates are enough.
  * @param max the maximum number of users to try
  * @returns 1 to `max`
- * @throws TransportError as the node if it rejects even a single user
+ * @throws TransportError the node's error if it rejects even a single user
  */
 export async function usersPerTransaction(registry: Registry, max: number): Promise<number> {
   const { gasLimit } = await registry.chain.block("latest");
-  /** The gas of a transaction, or the reason why it does not fit. */
+  /** Returns the gas of a transaction, or the reason why the transaction does not fit. */
   const gasOf = async (users: number): Promise<number | TransportError> => {
     try {
       const userIDs = Array.from({ length: users + EXTRA_USERS }, (_, i) => worstCaseID(i));
@@ -62,7 +62,7 @@ export async function usersPerTransaction(registry: Registry, max: number): Prom
   return fits.users;
 }
 
-/** An id without a zero byte: a zero byte of calldata costs 4 gas, any other 16 (EIP-2028). */
+/** Makes a user id without zero bytes. A zero byte of calldata costs 4 gas; any other byte costs 16 (EIP-2028). */
 function worstCaseID(i: number): UserID {
   const digits = Array.from({ length: 4 }, (_, place) => 1 + (Math.floor(i / 255 ** place) % 255));
   return userIDFromBytes(new Uint8Array(USER_ID_BYTES).fill(0xff).map((byte, place) => digits[place] ?? byte));

@@ -9,7 +9,7 @@ import { RecordTable } from "./recordTable.ts";
 
 /** A row that is not a valid record. */
 export interface BadRow {
-  /** The line in the file, from 1. */
+  /** The number of the line in the file, from 1. */
   line: number;
   code: string;
   message: string;
@@ -23,12 +23,12 @@ export interface RecordsRead {
   bad: BadRow[];
 }
 
-/** A stream that counts its bytes: of a file, a pipe or a socket. */
+/** A stream that counts the bytes read, from a file, a pipe or a socket. */
 export type ByteStream = Readable & { readonly bytesRead: number };
 
 type OnRead = (bytesRead: number, bytes: number) => void;
 
-/** A record has about 250 characters. */
+/** The maximum number of characters in a line. A record has about 250. */
 const MAX_LINE_LENGTH = 4096;
 /** The columns of a CSV file, sorted by name. A file may have them in any order. */
 const FIELDS = ["keyID", "pubKey", "userID"].join();
@@ -88,7 +88,7 @@ export async function readRecords(source: string | ByteStream, onRead: OnRead = 
   return { records, bad: bad.sort((a, b) => a.line - b.line) };
 }
 
-/** Makes a parser of CSV rows (RFC 4180, one row per line) with this header. @throws ArgumentError RECORD_INVALID */
+/** Makes a parser for CSV rows with this header (RFC 4180, one row per line). @throws ArgumentError RECORD_INVALID */
 function csvParser(header: string): (line: string) => KeyRecord {
   const fields = parseCsvLine(header);
   if (fields.toSorted().join() !== FIELDS) {
@@ -109,7 +109,7 @@ function csvParser(header: string): (line: string) => KeyRecord {
 function parseCsvLine(line: string): string[] {
   const [cells = [], ...others] = parseCsvRows(line);
   if (others.length === 0) return cells;
-  // The CSV parser also ends rows at a lone carriage return. Rejecting such a line loses no row silently.
+  // The CSV parser also ends rows at a lone carriage return. Reject such a line, so that no row is lost silently.
   const message = `The line has ${1 + others.length} rows. End each row with a line feed, not with a carriage return alone.`;
   throw new ArgumentError("RECORD_INVALID", message, { expected: 1, actual: 1 + others.length });
 }
@@ -142,7 +142,7 @@ async function* readLines(source: string | ByteStream, onRead: OnRead): AsyncGen
   }
 }
 
-/** Yields lines in groups, because single lines would take as long as reading them. @param size 0 for a pipe */
+/** Yields lines in groups. Single lines would take twice the time. @param size 0 for a pipe */
 async function* splitLines(stream: ByteStream, size: number, onRead: OnRead): AsyncGenerator<string[]> {
   stream.setEncoding("utf8");
   let first = true;
@@ -151,7 +151,7 @@ async function* splitLines(stream: ByteStream, size: number, onRead: OnRead): As
     const texts = (first ? chunk.replace(/^\ufeff/, "") : chunk).split(/\r?\n/);
     first = false;
     texts[0] = rest + (texts[0] ?? "");
-    // A line that is too long is cut to save memory; it stays too long.
+    // Cut a line that is too long, to save memory. It is still too long after the cut.
     rest = (texts.pop() ?? "").slice(0, MAX_LINE_LENGTH + 1);
     yield texts;
     onRead(stream.bytesRead, Math.max(stream.bytesRead, size));

@@ -9,32 +9,34 @@ import {
 } from "keyroot/identity";
 import { checkAllBuiltins } from "keyroot/input";
 
-/** A second record of a user. */
+/** A second record for a user. */
 export interface Duplicate {
   userID: UserID;
   line: number;
-  /** The line of the user's first record, which stays in the table. */
+  /** The line of the user's first record, which remains in the table. */
   firstLine: number;
 }
 
-/** A row holds the user id's 32 characters, the public key's 105 bytes, the key id's 16 bytes and the line. */
+/**
+ * The offsets in a row: the user id's 32 characters, the public key's 105 bytes, the key id's 16 bytes, and the line number.
+ */
 const PUB_KEY = 32;
 const KEY_ID = PUB_KEY + PUBLIC_KEY_BYTES;
 const LINE = KEY_ID + KEY_ID_BYTES;
 const ROW_BYTES = LINE + 4;
 /** Rows are stored in chunks of 2.6 MB, so that the table grows without copying. */
 const ROWS_PER_CHUNK = 2 ** 14;
-/** The number of leading characters that a number holds exactly (6 bytes, 48 bits). */
+/** The number of leading characters that a number can hold exactly (6 bytes, 48 bits). */
 const PREFIX_BYTES = 6;
 
 /**
- * Many users' key records, in 165 bytes each (objects take four times as much). `sortByUser` puts them in the order of their
- * user ids. A table lists its records as of the last sort.
+ * A table of users' key records. Each takes 165 bytes; objects would take four times as much. `sortByUser` sorts the records
+ * by user id. Until the next sort, the table does not list new records.
  */
 export class RecordTable implements Iterable<KeyRecord> {
   readonly #chunks: Buffer[];
   #rows: number;
-  /** The rows in the order of their user ids. */
+  /** The rows, in the order of their user ids. */
   #order: Uint32Array;
 
   private constructor(chunks: Buffer[] = [], rows = 0, order = new Uint32Array()) {
@@ -49,8 +51,8 @@ export class RecordTable implements Iterable<KeyRecord> {
   }
 
   /**
-   * Checks records and makes a sorted table of them.
-   * @throws ArgumentError DUPLICATE_USER, and as `toKeyRecord` and `checkKeyRecord`
+   * Checks records, and makes a sorted table of them.
+   * @throws ArgumentError DUPLICATE_USER, and the errors of `toKeyRecord` and `checkKeyRecord`
    */
   static of(records: Iterable<KeyRecord>): RecordTable {
     const table = new RecordTable();
@@ -68,8 +70,8 @@ export class RecordTable implements Iterable<KeyRecord> {
   }
 
   /**
-   * Adds a record that `checkKeyRecord` has accepted: its key and key id are published without a change. @param line its
-   * line in the input. Default: its position, from 1
+   * Adds a record that `checkKeyRecord` has accepted. Its key and key id are published without a change. @param line its line
+   * in the input. Default: its position, from 1
    */
   add({ userID, pubKey, keyID }: KeyRecord, line = this.#rows + 1): void {
     const row = this.#rows++;
@@ -82,7 +84,7 @@ export class RecordTable implements Iterable<KeyRecord> {
     chunk.writeUInt32LE(line, start + LINE);
   }
 
-  /** Sorts the records by user id, and removes all but the first of each user. @returns the removed records */
+  /** Sorts the records by user id, and keeps only the first record of each user. @returns the removed records */
   sortByUser(): Duplicate[] {
     const prefixes = new Float64Array(this.#rows);
     const order = new Uint32Array(this.#rows);
@@ -90,7 +92,7 @@ export class RecordTable implements Iterable<KeyRecord> {
       prefixes[row] = this.#chunkOf(row).readUIntBE(startOf(row), PREFIX_BYTES);
       order[row] = row;
     }
-    // A user's earlier row comes first.
+    // Put a user's earlier row first.
     order.sort((a, b) => at(prefixes, a) - at(prefixes, b) || this.#compareUsers(a, b) || a - b);
     const duplicates: Duplicate[] = [];
     let first = NaN;
@@ -110,7 +112,7 @@ export class RecordTable implements Iterable<KeyRecord> {
     return this.#order.length;
   }
 
-  /** The ids of the users at positions `start` up to, not including, `end`. */
+  /** Returns the user ids at the positions from `start` to before `end`. */
   userIDs(start: number, end: number): UserID[] {
     return Array.from(this.#order.subarray(start, end), (row) => this.#userIDOf(row));
   }
@@ -119,7 +121,7 @@ export class RecordTable implements Iterable<KeyRecord> {
     return this.#rowOf(userID) !== undefined;
   }
 
-  /** The records of these users, in the given order. Users without a record are left out. */
+  /** Returns the records of these users, in the given order. Users without a record are skipped. */
   recordsOf(userIDs: Iterable<UserID>): KeyRecord[] {
     const records: KeyRecord[] = [];
     for (const userID of userIDs) {
@@ -129,13 +131,13 @@ export class RecordTable implements Iterable<KeyRecord> {
     return records;
   }
 
-  /** A table of the records at the positions that `keep` selects. It shares memory with this one. */
+  /** Returns a table of the records at the positions that `keep` selects. It shares memory with this table. */
   filter(keep: (position: number) => boolean): RecordTable {
     const order = this.#order.filter((_, position) => keep(position));
     return new RecordTable(this.#chunks, this.#rows, order);
   }
 
-  /** Frees the memory of all records, also of the tables that were filtered from this one. */
+  /** Frees the memory of all records, including those in tables that were filtered from this table. */
   release(): void {
     this.#chunks.length = 0;
     this.#rows = 0;
@@ -189,7 +191,6 @@ export class RecordTable implements Iterable<KeyRecord> {
   }
 }
 
-/** The offset of a row in its chunk. */
 function startOf(row: number): number {
   return (row % ROWS_PER_CHUNK) * ROW_BYTES;
 }

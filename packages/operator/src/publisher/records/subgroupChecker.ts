@@ -6,22 +6,22 @@ import type { KeyRecord, UserID } from "keyroot/identity";
 import { plural } from "../../shared/plural.ts";
 import { WorkerPool } from "../../shared/workerPool.ts";
 
-/** The number of keys in one request, about 0.2 s of work for a thread. */
+/** The number of keys in one request to a thread. They take about 0.2 s. */
 const KEYS_PER_REQUEST = 100;
-/** Maximum number of users in an error message. */
+/** The maximum number of users in an error message. */
 const NAMED = 20;
-/** `.ts` in the repository, `.js` in the built package. */
+/** The script ends in `.ts` in the repository and in `.js` in the package. */
 const SCRIPT = new URL(`subgroupWorker${extname(import.meta.url)}`, import.meta.url);
 
 /**
- * Checks public keys as registration does (`checkNewPublicKey`), in one thread per core. A key takes about 2 ms: most of
- * it shows that the point is in the subgroup of prime order, which neither records nor verifiers check.
+ * Checks public keys as registration does (`checkNewPublicKey`), in one thread per core. A key takes about 2 ms. Most of this
+ * time is needed to test that the point is in the prime-order subgroup, which neither records nor verifiers check.
  */
 export class SubgroupChecker implements AsyncDisposable {
   readonly #pool = new WorkerPool<Uint8Array, number[]>(SCRIPT, availableParallelism());
 
   /**
-   * @param onProgress receives how many records were checked
+   * @param onProgress receives the number of checked records
    * @throws ArgumentError PUBLIC_KEY_NOT_PRIME_ORDER; the message names the first 20 users
    */
   async check(records: Iterable<KeyRecord>, onProgress?: (done: number) => void): Promise<void> {

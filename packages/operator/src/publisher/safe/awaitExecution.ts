@@ -4,33 +4,33 @@ import type { UserID } from "keyroot/identity";
 import type { RootBatch, UserRoot } from "../chain/registry.ts";
 
 export interface AwaitExecutionOptions {
-  /** Reads users' current roots, in their order; undefined for a user without a root. */
+  /** Reads users' current roots, in the order of the user ids. Returns undefined for a user without a root. */
   getMerkleTreeRoots: (userIDs: readonly UserID[]) => Promise<readonly (string | undefined)[]>;
-  /** Interval between two polls of the chain, in ms. Default 5,000. */
+  /** The interval between two polls of the chain, in ms. Default: 5,000. */
   pollMs?: number | undefined;
-  /** Ends the wait with ABORTED. */
+  /** Ends the wait with the error ABORTED. */
   signal?: AbortSignal | undefined;
   /** Receives the number of users with a root after each poll. */
   onProgress?: ((done: number, users: number) => void) | undefined;
-  /** Receives the error of a poll that failed and will be repeated. */
+  /** Receives the error of a failed poll that will be repeated. */
   onPollError?: ((error: TransportError) => void) | undefined;
 }
 
 /** The result of batches that another party executed. */
 export interface Execution {
-  /** The number of users who got their batch's root. */
+  /** The number of users who have the root of their batch. */
   published: number;
-  /** Users who have another root: another publisher was faster, and the contract keeps the first root. */
+  /** Users who have a different root. Another publisher was faster, and the contract keeps the first root. */
   superseded: UserRoot[];
 }
 
-/** After this many failed polls in a row, the last error is thrown. */
+/** The number of consecutive failed polls after which the last error is thrown. */
 const MAX_POLL_ERRORS = 20;
 
 /**
- * Waits until another party has added the roots of batches: the owners of a Safe, who may sign days later. Polls one user
- * per batch, and reads the others once that one has a root.
- * @throws TransportError ABORTED; and as `getMerkleTreeRoots` if 20 polls in a row fail
+ * Waits until another party has added the roots of batches. For example, the owners of a Safe may sign days later. It polls
+ * one user per batch, and reads the others when that user has a root.
+ * @throws TransportError ABORTED; and the errors of `getMerkleTreeRoots` if 20 consecutive polls fail
  */
 export async function awaitExecution(
   batches: readonly RootBatch[],

@@ -9,7 +9,7 @@ import type { PlanTarget } from "../plan/plan.ts";
 import { awaitExecution, type AwaitExecutionOptions, type Execution } from "./awaitExecution.ts";
 import { toSafeBatchFiles } from "./safeBatchFile.ts";
 
-/** Maximum number of users in a Safe's transaction, within the 2^24 gas of a transaction (EIP-7825). Measured: 715 fit. */
+/** The maximum number of users in a Safe's transaction, within the limit of 2^24 gas (EIP-7825). Measured: 715 users fit. */
 export const USERS_PER_SAFE_TRANSACTION = 700;
 
 const OPTIONS: Record<keyof SafeExecutionOptions, true> = {
@@ -18,11 +18,14 @@ const OPTIONS: Record<keyof SafeExecutionOptions, true> = {
 };
 
 export interface SafeExecutionOptions extends AwaitExecutionOptions {
-  /** The folder for the Transaction Builder files. It is created if it is missing, for its owner alone (mode 0700). */
+  /**
+   * The folder for the Transaction Builder files. It is created with access for its owner only (mode 0700) if it does not
+   * exist.
+   */
   dir: string;
-  /** The current time in ms since 1970. */
+  /** Returns the current time in ms since 1970. */
   now: () => number;
-  /** Receives the paths of the files, for the Safe's owners to upload. */
+  /** Receives the paths of the files, which the Safe's owners upload. */
   onFiles: (paths: string[]) => void;
 }
 
@@ -56,7 +59,7 @@ export async function executeBySafe(
 ): Promise<Execution> {
   const { dir, now, onFiles, ...waiting } = checkOptions("The options of executeBySafe", options, OPTIONS);
   if (batches.length > 0) {
-    // The owners sign the content of these files, so no one else may replace them.
+    // The owners sign the content of these files, so no one else may be able to replace them.
     await checkPrivateFolder(dir);
     const options = { safe: owner, usersPerTransaction: USERS_PER_SAFE_TRANSACTION, createdAt: now() };
     const files = toSafeBatchFiles({ chainId, contract, batches }, options);
@@ -72,10 +75,12 @@ export async function executeBySafe(
   return awaitExecution(batches, waiting);
 }
 
-/** A file that this step writes. */
+/** The name of a file that `executeBySafe` writes. */
 const FILE_NAME = /^safe-\d+-of-\d+\.json$/;
 
-/** Removes the files of an earlier run, so that the owners sign only missing batches. @throws TransportError FILE_UNWRITABLE */
+/**
+ * Removes the files of an earlier run, so that the owners sign only missing batches. @throws TransportError FILE_UNWRITABLE
+ */
 async function removeEarlierFiles(dir: string): Promise<void> {
   try {
     const names = await readdir(dir).catch((error: unknown) => {

@@ -9,9 +9,9 @@ import type { RootBatch } from "../chain/registry.ts";
 /** The calls that a Safe must make as the registry's owner. */
 export interface SafeCalls {
   chainId: number;
-  /** The registry's address: 0x and 40 hex digits. */
+  /** The address of the registry: 0x and 40 hex digits. */
   contract: string;
-  /** The batches, one call each. */
+  /** The batches. Each batch is one call. */
   batches: readonly RootBatch[];
 }
 
@@ -19,16 +19,16 @@ export interface SafeExportOptions {
   /** The address of the Safe that owns the registry: 0x and 40 hex digits. */
   safe: string;
   /**
-   * Maximum number of users in one transaction of the Safe. It needs about 60,000 gas more than an ordinary account's transaction,
-   * and a gas limit 1/63 higher (EIP-150). Measured within the 2^24 gas of a transaction (EIP-7825): 715 users fit, 720 do
-   * not.
+   * The maximum number of users in one transaction of the Safe. A Safe's transaction needs about 60,000 gas more than that of
+   * an ordinary account, and a gas limit 1/63 higher (EIP-150). Measured for a limit of 2^24 gas (EIP-7825): 715 users fit,
+   * 720 do not.
    */
   usersPerTransaction: number;
   /** The creation time of the files, in ms since 1970. */
   createdAt: number;
 }
 
-/** A file of the Safe's Transaction Builder, format 1.0 (`BatchFile` in its `typings/models.ts`). */
+/** A file for the Transaction Builder of Safe, format 1.0 (`BatchFile` in its `typings/models.ts`). */
 export interface SafeBatchFile {
   version: "1.0";
   chainId: string;
@@ -44,7 +44,7 @@ export interface SafeBatchFile {
   transactions: SafeCall[];
 }
 
-/** A call in readable form. The app encodes it. */
+/** A call in readable form, which the Transaction Builder encodes. */
 interface SafeCall {
   to: string;
   value: "0";
@@ -53,7 +53,7 @@ interface SafeCall {
   contractInputsValues: { merkleTreeRoot: string; userIDsPacked: string };
 }
 
-/** The contract's function, as the Transaction Builder describes it. */
+/** The contract's function, in the Transaction Builder's format. */
 const ADD_MERKLE_TREE_ROOT = {
   inputs: [
     { internalType: "bytes32", name: "merkleTreeRoot", type: "bytes32" },
@@ -63,17 +63,17 @@ const ADD_MERKLE_TREE_ROOT = {
   payable: false,
 } as const;
 
-/** The version of the Transaction Builder whose format this is. */
+/** The version of the Transaction Builder that uses this format. */
 const TX_BUILDER_VERSION = "1.18.2";
 
 /**
- * Maximum number of calls in one file. They become one transaction (MultiSend). The Safe's transaction service accepts a hundred,
- * but not two hundred (github.com/safe-global/safe-react-apps, issue 749).
+ * The maximum number of calls in one file. They become one transaction (MultiSend). Safe's transaction service accepts one
+ * hundred calls, but not two hundred (github.com/safe-global/safe-react-apps, issue 749).
  */
 const MAX_CALLS = 100;
 
 /**
- * Makes Transaction Builder files from calls, in their order. Each file is one transaction for the Safe's owners to sign,
+ * Makes Transaction Builder files from calls, in the same order. Each file is one transaction for the Safe's owners to sign,
  * with as many roots as the limits allow.
  * @throws ArgumentError ARGUMENT_INVALID for an invalid address, or a batch with more users than `usersPerTransaction`
  */
@@ -106,8 +106,8 @@ export function toSafeBatchFiles(
 }
 
 /**
- * The checksum of a Transaction Builder file, as the app computes it (`lib/checksum.ts`): Keccak-256 of the file without its
- * checksum and with `name: null`, where each object is serialized as its sorted keys followed by their values.
+ * Computes the checksum of a Transaction Builder file as the app does (`lib/checksum.ts`). It is Keccak-256 of the file
+ * without its checksum and with `name: null`. Each object is serialized as its sorted keys followed by their values.
  * @returns 0x and 64 lowercase hex digits
  */
 export function safeBatchChecksum(file: { meta: object }): string {

@@ -4,10 +4,10 @@ import type { Registry } from "../chain/registry.ts";
 import type { SendTransaction } from "./signer.ts";
 
 /**
- * Makes a function that sends transactions as the owner through the registry's own endpoint. The endpoint must hold the
- * owner's key: a local node, or Hardhat with its keystore.
- * @param chainId the chain to sign for. It is part of each request: nodes reject one for another chain
- * @throws ArgumentError NOT_OWNER if the endpoint does not sign for the owner; TransportError as the chain
+ * Makes a function that sends the owner's transactions through the registry's endpoint. The endpoint must hold the owner's
+ * key, as a local node or Hardhat's keystore does.
+ * @param chainId the chain to sign for. Each request contains it, so that a node of another chain rejects the request
+ * @throws ArgumentError NOT_OWNER if the endpoint does not sign for the owner; TransportError the errors of `chain`
  */
 export async function endpointSender(
   { chain, owner, contract }: Pick<Registry, "chain" | "owner" | "contract">,

@@ -4,10 +4,13 @@ import { ArgumentError } from "../../errors.ts";
 import { readSecretFile } from "../../disk/permissions.ts";
 import { type SignedTransaction, type Signer, toTransaction, type TransactionRequest } from "./signer.ts";
 
-/** A passphrase, or the path of a file with it. Never pass a passphrase as a command-line argument: others can read it. */
+/**
+ * A passphrase, or the path of a file that contains it. Never pass a passphrase as a command-line argument, because others
+ * can read it.
+ */
 export type PassphraseSource = { file: string } | { passphrase: string };
 
-/** Maximum size of a key file or passphrase file in bytes. A key file has about 500. */
+/** The maximum size of a key file or passphrase file in bytes. A key file has about 500 bytes. */
 const MAX_BYTES = 2 ** 16;
 
 /**
@@ -23,20 +26,20 @@ export async function openKeyFile(path: string, source: PassphraseSource): Promi
   const json = await readSecretFile(path, MAX_BYTES);
   checkKeyDerivation(path, json);
   const passphrase = await readPassphrase(path, source);
-  // Loaded on demand: commands without a key file start faster.
+  // Load this module on demand, so that commands without a key file start faster.
   const { Wallet } = await import("ethers/wallet");
   try {
     const { address, signingKey } = await Wallet.fromEncryptedJson(json, passphrase);
     return new KeySigner(address, signingKey);
   } catch {
-    // The cause is left out, because it may contain parts of the key.
+    // Leave the cause out, because it may contain parts of the key.
     throw notAKeyFile(path);
   }
 }
 
 /**
- * Makes a new key, and the text of its key file: Web3 secret storage, version 3, with scrypt, N = 131072, r = 8, p = 1.
- * @returns the key's account: 0x and 40 hex digits, with checksum (EIP-55)
+ * Makes a new key, and the text of its key file: Web3 Secret Storage, version 3, with scrypt (N = 131072, r = 8, p = 1).
+ * @returns the account of the key: 0x and 40 hex digits with checksum (EIP-55)
  */
 export async function makeKeyFile(passphrase: string): Promise<{ address: string; text: string }> {
   const { encryptKeystoreJson, Wallet } = await import("ethers/wallet");
@@ -45,7 +48,7 @@ export async function makeKeyFile(passphrase: string): Promise<{ address: string
   return { address, text: `${text}\n` };
 }
 
-/** Holds the key in a private field, so that printing the signer does not show it. */
+/** Keeps the key in a private field, so that printing the signer does not show the key. */
 class KeySigner implements Signer {
   readonly address: string;
   readonly #key: SigningKey;
@@ -64,7 +67,7 @@ class KeySigner implements Signer {
   }
 }
 
-/** Reads a passphrase, without the line end that editors append. */
+/** Reads a passphrase, and removes the line end that editors append. */
 export async function readPassphrase(keyFile: string, source: PassphraseSource): Promise<string> {
   if ("passphrase" in source) {
     if (source.passphrase !== "") return source.passphrase;
@@ -80,21 +83,22 @@ export async function readPassphrase(keyFile: string, source: PassphraseSource):
 }
 
 /**
- * The least work of scrypt: the weakest of the equivalent parameters that the OWASP Password Storage Cheat Sheet recommends
- * (section "scrypt": N = 2^13, r = 8, p = 10, which takes 8 MiB). Geth's light parameters (N = 2^12, r = 8, p = 6) are weaker.
+ * The minimum work of scrypt. It is that of the weakest of the equivalent parameters in the OWASP Password Storage Cheat
+ * Sheet (section "scrypt": N = 2^13, r = 8, p = 10, 8 MiB). Geth's light parameters (N = 2^12, r = 8, p = 6) are weaker.
  */
 const MIN_SCRYPT_MEMORY = 2 ** 13 * 8;
 const MIN_SCRYPT_WORK = 2 ** 13 * 8 * 10;
 /**
- * The minimum number of PBKDF2-HMAC-SHA-256 rounds: that of the sample in the Web3 Secret Storage Definition, version
- * 3. Wallets still use it. The OWASP Password Storage Cheat Sheet (section "PBKDF2") recommends 600,000 for stored
- * passwords: with fewer, choose a longer passphrase, or encrypt the key again with scrypt.
+ * The minimum number of PBKDF2-HMAC-SHA-256 rounds, from the sample in the Web3 Secret Storage Definition, version 3. Wallets
+ * still use this number. The OWASP Password Storage Cheat Sheet (section "PBKDF2") recommends 600,000 rounds for stored
+ * passwords. With fewer rounds, choose a longer passphrase, or encrypt the key again with scrypt.
  */
 const MIN_PBKDF2_ROUNDS = 262_144;
 
 /**
- * @throws ArgumentError KEY_FILE_INVALID if guessing the passphrase of a key file is too cheap, or its derivation is neither
- * scrypt nor PBKDF2: ethers also decrypts the wallets of Ethereum's presale, which have 2,000 rounds
+ * Refuses weak key derivations. For example, ethers also decrypts wallets of Ethereum's presale, which have 2,000 rounds.
+ * @throws ArgumentError KEY_FILE_INVALID if guessing the passphrase is too cheap, or the derivation is neither scrypt nor
+ * PBKDF2
  */
 function checkKeyDerivation(path: string, json: string): void {
   const derivation = keyDerivationOf(json);
@@ -107,7 +111,7 @@ function checkKeyDerivation(path: string, json: string): void {
 
 type KeyDerivation = { kdf: "scrypt"; n: number; r: number; p: number } | { kdf: "pbkdf2"; rounds: number };
 
-/** The reason why a key derivation is too weak. Undefined: it is strong enough. */
+/** Returns the reason why a key derivation is too weak, or undefined if it is strong enough. */
 function weaknessOf(derivation: KeyDerivation): string | undefined {
   if (derivation.kdf === "pbkdf2") {
     const { rounds } = derivation;
@@ -120,7 +124,10 @@ function weaknessOf(derivation: KeyDerivation): string | undefined {
   return `scrypt parameters (N = ${n}, r = ${r}, p = ${p}): ${least}`;
 }
 
-/** The key derivation of a key file, whose names may be in any case; undefined if the text is not a key file. */
+/**
+ * Returns the key derivation of a key file. Its field names may be in upper or lower case. Returns undefined if the text is
+ * not a key file.
+ */
 function keyDerivationOf(json: string): KeyDerivation | undefined {
   let file: unknown;
   try {

@@ -20,15 +20,15 @@ export class RemoteSigner implements Signer {
   readonly #call: RpcCall;
 
   /**
-   * @param call sends a JSON-RPC call to the signer, with limits of time and size
-   * @param address the account that it signs for: 0x and 40 hex digits
+   * @param call sends a JSON-RPC request to the signer, with limits on time and size
+   * @param address the account that the signer signs for: 0x and 40 hex digits
    */
   constructor(call: RpcCall, address: string) {
     this.#call = call;
     this.address = getAddress(address);
   }
 
-  /** @throws TransportError SIGNER_MISMATCH, RPC_ANSWER_INVALID, and as the call */
+  /** @throws TransportError SIGNER_MISMATCH, RPC_ANSWER_INVALID, and the errors of `call` */
   async sign(request: TransactionRequest, chainId: number): Promise<SignedTransaction> {
     const params = { ...request, from: this.address, value: "0x0", chainId: toQuantity(chainId) };
     const signed = parseSigned(await this.#call("eth_signTransaction", [params]));
@@ -48,7 +48,7 @@ export class RemoteSigner implements Signer {
   }
 }
 
-/** The signed fields, by ethers' names. */
+/** The signed fields, with the names that ethers uses. */
 const FIELDS = [
   "type",
   "chainId",
@@ -63,16 +63,19 @@ const FIELDS = [
   "accessList",
 ] as const;
 
-/** Reads an answer: Web3Signer and nodes return the raw transaction, Clef and Geth an object with it. */
+/**
+ * Parses the signer's response. Web3Signer and nodes return the raw transaction; Clef and Geth return an object that contains
+ * it.
+ */
 function parseSigned(answer: unknown): Transaction {
   const raw = isObject(answer) ? answer["raw"] : answer;
   if (typeof raw === "string" && /^0x(?:[0-9a-f]{2})+$/i.test(raw)) {
     try {
       const transaction = Transaction.from(raw);
-      // Only the canonical encoding is accepted, so that the hash is the one on the chain.
+      // Accept only the canonical encoding, so that the hash is the same as on the chain.
       if (transaction.isSigned() && transaction.serialized === raw.toLowerCase()) return transaction;
     } catch {
-      // The error is thrown below.
+      // Throw the error below.
     }
   }
   throw new TransportError("RPC_ANSWER_INVALID", "The signer's answer is not a signed transaction.");

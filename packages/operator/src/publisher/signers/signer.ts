@@ -4,27 +4,26 @@ import type { RpcCall } from "keyroot/transport";
 import { ArgumentError } from "../../errors.ts";
 import { refuseTestAccount } from "./testAccounts.ts";
 
-/** A transaction to sign, in the form of JSON-RPC: quantities as 0x and hex digits, addresses as 0x and 40 hex digits. */
+/** A transaction to sign, in the format of JSON-RPC: quantities are 0x and hex digits, addresses are 0x and 40 hex digits. */
 export interface TransactionRequest {
   from: string;
   /** Undefined in a transaction that deploys a contract. */
   to?: string | undefined;
   data: string;
   nonce: string;
-  /** The gas limit. */
   gas: string;
-  /** Wei per unit of gas (EIP-1559). Set both or neither of these two. */
+  /** Wei per unit of gas (EIP-1559). Set both `maxFeePerGas` and `maxPriorityFeePerGas`, or neither. */
   maxFeePerGas?: string | undefined;
   maxPriorityFeePerGas?: string | undefined;
   /** Wei per unit of gas, on chains without a base fee. */
   gasPrice?: string | undefined;
-  /** The storage slots that it touches (EIP-2930). */
+  /** The storage slots that the transaction reads or writes (EIP-2930). */
   accessList?: { address: string; storageKeys: string[] }[] | undefined;
 }
 
-/** A signed transaction. It may be broadcast any number of times: the chain includes it at most once. */
+/** A signed transaction. It can be broadcast any number of times, because the chain includes it at most once. */
 export interface SignedTransaction {
-  /** 0x and lowercase hex digits. */
+  /** The serialized transaction: 0x and lowercase hex digits. */
   raw: string;
   /** Keccak-256 of `raw`: 0x and 64 lowercase hex digits. */
   hash: string;
@@ -32,23 +31,23 @@ export interface SignedTransaction {
 
 /** Signs transactions with one key. Implementations MUST NOT broadcast signed transactions. */
 export interface Signer {
-  /** The account of the key: 0x and 40 hex digits, with checksum (EIP-55). */
+  /** The account of the key: 0x and 40 hex digits with checksum (EIP-55). */
   readonly address: string;
   /**
    * @param request a transaction from this address
-   * @param chainId the chain id (EIP-155)
+   * @param chainId the chain id to sign for (EIP-155)
    */
   sign(request: TransactionRequest, chainId: number): Promise<SignedTransaction>;
 }
 
 /**
- * Signs a transaction as the registry's owner and sends it. The publisher may call it again with the same nonce.
- * @returns the transaction's hash: 0x and 64 hex digits
+ * Signs and sends a transaction of the registry's owner. The publisher may call it again with the same nonce.
+ * @returns the transaction hash: 0x and 64 hex digits
  * @throws TransportError RPC_ERROR with the node's message if the node rejects the transaction
  */
 export type SendTransaction = (transaction: TransactionRequest) => Promise<string>;
 
-/** The registry that a signer writes to. */
+/** The registry for which `signingSender` signs. */
 interface OwnedRegistry {
   /** The id of the chain to sign for (EIP-155), from a source other than the endpoint. */
   chainId: number;
@@ -86,7 +85,7 @@ export function signingSender(
   };
 }
 
-/** The unsigned transaction of a request. It transfers no ether. */
+/** Converts a request to an unsigned transaction. The transaction transfers no ether. */
 export function toTransaction(request: TransactionRequest, chainId: number): Transaction {
   const { to, data, nonce, gas, maxFeePerGas, maxPriorityFeePerGas, gasPrice, accessList } = request;
   const body = { to: to ?? null, data, nonce: Number(nonce), gasLimit: gas, value: 0, chainId };

@@ -2,7 +2,10 @@ import { getAddress } from "ethers/address";
 import { ArgumentError } from "../../errors.ts";
 import { isLocalChainId } from "../chain/localChains.ts";
 
-/** The 20 default accounts of Hardhat and Anvil: of the mnemonic "test test test test test test test test test test test junk". */
+/**
+ * The 20 default accounts of Hardhat and Anvil. Their mnemonic is "test test test test test test test test test test test
+ * junk".
+ */
 export const TEST_ACCOUNTS: readonly string[] = [
   "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
   "0x70997970C51812dc3A010C7d01b50e0d17dc79C8",
@@ -26,7 +29,7 @@ export const TEST_ACCOUNTS: readonly string[] = [
   "0x8626f6940E2eb28930eFb4CeF49B2d1F2C9C1199",
 ];
 
-/** @throws ArgumentError TEST_KEY_REFUSED if the account's key is public, and the chain is not a development chain */
+/** @throws ArgumentError TEST_KEY_REFUSED if the account's private key is public, and the chain is not a development chain */
 export function refuseTestAccount(address: string, chainId: number): void {
   if (isLocalChainId(chainId) || !TEST_ACCOUNTS.includes(getAddress(address))) return;
   const message =

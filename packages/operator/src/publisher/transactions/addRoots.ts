@@ -16,7 +16,7 @@ import type { SendOptions, TransactionEvent } from "./sendOptions.ts";
 /** The default fee limit, as a multiple of the gas price when the first transaction is sent. */
 const MAX_FEE_FACTOR = 10n;
 const MAX_UINT256 = 2n ** 256n - 1n;
-/** Time in ms after which a transaction is sent again if no node confirmed that it has it. */
+/** The time in ms after which a transaction is sent again if no node has confirmed that it received it. */
 const RESEND_UNCONFIRMED_MS = 2_000;
 
 export interface AddRootsContext {
@@ -24,19 +24,19 @@ export interface AddRootsContext {
   send: SendTransaction;
   journal: AttemptJournal;
   options: SendOptions;
-  /** Budget of all transactions. Undefined: no limit. */
+  /** The cost budget of all transactions. Undefined: no limit. */
   budget?: CostBudget | undefined;
   emit?: ((event: TransactionEvent) => void) | undefined;
 }
 
 /**
- * Adds the roots of batches, one transaction each, several of them pending at once. Returns when every nonce is used and
- * every batch has its receipt. The caller then reads from the chain whether all users have their root.
+ * Adds the roots of batches with one transaction per batch. Several transactions are pending at the same time. Returns when
+ * every nonce is used and every batch has a receipt. The caller then reads from the chain whether all users have their root.
  *
- * A batch keeps its nonce until a transaction uses it. So a transaction that is sent again, because it is stuck, because
- * the node dropped it, or because the answer was lost, is never included twice.
- * @throws VerificationError TRANSACTION_REVERTED; TransportError NO_RECEIPT, FEE_TOO_HIGH, COST_LIMIT_REACHED; RPC_ERROR
- * with the node's message if it rejects a transaction permanently; and as signer, journal and chain
+ * A batch keeps its nonce until a transaction uses the nonce. A transaction may be sent again because it is stuck, because a
+ * node dropped it, or because the response was lost. Its nonce ensures that it is never included twice.
+ * @throws VerificationError TRANSACTION_REVERTED; TransportError NO_RECEIPT, FEE_TOO_HIGH, COST_LIMIT_REACHED; RPC_ERROR with
+ * the node's message if it rejects a transaction permanently; and the errors of signer, journal and chain
  */
 export async function addRoots(batches: readonly RootBatch[], context: AddRootsContext): Promise<void> {
   await new RootAdder(context).run(batches);
@@ -52,11 +52,11 @@ class RootAdder {
   /** Batches without a nonce. */
   #queue: RootBatch[] = [];
   readonly #transactions = new Map<number, PendingTransaction>();
-  /** The number of the owner's transactions in blocks: all lower nonces are used. */
+  /** The number of the owner's transactions in blocks. All lower nonces are used. */
   #usedNonces = 0;
-  /** The lowest nonce that a batch may get: lower ones may belong to other transactions of the owner. */
+  /** The lowest nonce that a batch may get. Lower nonces may belong to other transactions of the owner. */
   #nextNonce = 0;
-  /** Roots with a second nonce, in a gap. */
+  /** Roots that have a second nonce, which filled a gap. */
   readonly #gapRoots = new Set<string>();
   #maxFee: bigint | undefined;
   #lastReason: string | undefined;
@@ -88,12 +88,12 @@ class RootAdder {
     }
   }
 
-  /** Step 1: gives batches the nonces that the journal has recorded for them, and queues the others. */
+  /** Step 1: gives batches the nonces that the journal has recorded for them, and queues the other batches. */
   async #restoreAttempts(batches: readonly RootBatch[]): Promise<void> {
     const { chain, owner } = this.#registry;
     this.#usedNonces = await chain.transactionCount(owner, "latest");
     const byRoot = new Map(batches.map((batch) => [batch.root, batch]));
-    // The latest attempt with a nonce counts. A used nonce counts as well: its transaction may have added the root.
+    // The latest attempt with a nonce counts, even if the nonce is used: its transaction may have added the root.
     for (const attempt of this.#journal.attempts()) {
       const batch = byRoot.get(attempt.root);
       if (batch === undefined) continue;
@@ -101,7 +101,7 @@ class RootAdder {
       const hashes = known?.batch === batch ? known.hashes : [];
       if (attempt.hash !== undefined) hashes.push(attempt.hash);
       const transaction = { ...newTransaction(batch, attempt), hashes };
-      // First, the chain shows which transaction used the nonce.
+      // Do not send this transaction. The chain must first show which transaction used the nonce.
       if (attempt.nonce < this.#usedNonces) transaction.sentAt = performance.now();
       this.#transactions.set(attempt.nonce, transaction);
     }
@@ -110,15 +110,14 @@ class RootAdder {
     this.#nextNonce = await chain.transactionCount(owner, "pending");
   }
 
-  /** The transactions that are in no block, by nonce. */
+  /** Returns the transactions that are not in a block, sorted by nonce. */
   #pending(): PendingTransaction[] {
     const pending = [...this.#transactions.values()].filter(({ included }) => !included);
     return pending.sort((a, b) => a.attempt.nonce - b.attempt.nonce);
   }
 
   /**
-   * Step 2: finds the transactions that used nonces, and the blocks that are gone. @returns whether the chain's nonce
-   * changed
+   * Step 2: finds the transactions that used nonces, and the blocks that are gone. @returns true if the chain's nonce changed
    */
   async #resolveNonces(): Promise<boolean> {
     if (this.#transactions.size === 0) return false;
@@ -136,7 +135,10 @@ class RootAdder {
     return this.#usedNonces !== before;
   }
 
-  /** Records a batch as included if its transaction used the nonce. Queues it again if a foreign transaction did. */
+  /**
+   * Records a batch as included if its transaction used the nonce. Queues the batch again if another transaction used the
+   * nonce.
+   */
   async #resolveNonce(nonce: number, transaction: PendingTransaction): Promise<void> {
     const user = await findNonceUser(transaction, this.#registry);
     if (user === undefined) return;
@@ -156,14 +158,14 @@ class RootAdder {
     this.#emit({ event: "included", root, nonce, added: user.added });
   }
 
-  /** Further nonces that an earlier run or a gap gave to the same batch. */
+  /** Returns other nonces of the same batch, from an earlier run or a gap. */
   #otherNoncesOf({ batch, attempt }: PendingTransaction): number[] {
     return [...this.#transactions].flatMap(([nonce, other]) =>
       nonce !== attempt.nonce && other.batch === batch ? [nonce] : [],
     );
   }
 
-  /** Step 3: sends queued batches while fewer than `inFlight` transactions are pending. @returns whether it sent any */
+  /** Step 3: sends queued batches while fewer than `inFlight` transactions are pending. @returns true if it sent any */
   async #sendQueued(): Promise<boolean> {
     const pending = this.#pending();
     let free = this.#options.inFlight - pending.length;
@@ -211,7 +213,7 @@ class RootAdder {
     return { feeData, block: block.number, maxFee, maxPriorityFee: maxPriorityFeePerGas ?? maxFee };
   }
 
-  /** Reports the reason for waiting, once. */
+  /** Reports each reason for waiting only once. */
   #reportWaiting(reason: string): void {
     if (reason !== this.#lastReason) this.#emit({ event: "waiting", reason });
     this.#lastReason = reason;
@@ -255,8 +257,8 @@ class RootAdder {
   }
 
   /**
-   * Step 4: sends the pending transaction with the lowest unused nonce again if it is stuck: all others wait for it. No block
-   * can include a transaction whose nonce is used, so it is never sent again.
+   * Step 4: if the pending transaction with the lowest unused nonce is stuck, sends it again, because all others wait for it.
+   * A transaction whose nonce is used is never sent again, because no block can include it.
    */
   async #resendStuck(pending: readonly PendingTransaction[]): Promise<void> {
     const [first, ...later] = pending.filter(({ attempt }) => attempt.nonce >= this.#usedNonces);
@@ -267,7 +269,7 @@ class RootAdder {
     if (sentAt !== undefined && performance.now() - sentAt < resendAfterMs) return;
     if (attempt.nonce > this.#usedNonces && (await this.#fillGap(first, later))) return;
     const prices = await this.#fetchPrices();
-    // Higher fees help only if blocks were made without the transaction.
+    // Raise the fees only if blocks were made without the transaction.
     const isIgnored = accepted && prices.block > sentAtBlock;
     const { fees, isLimited } = replacementFees(attempt, isIgnored, prices, this.#budget);
     if (isLimited) this.#reportWaiting(`a higher fee would exceed the limits (${prices.maxFee} wei per gas)`);
@@ -277,14 +279,15 @@ class RootAdder {
   }
 
   /**
-   * If a foreign transaction had a lower nonce and is gone, gives that nonce to the last pending batch. If the
-   * batch's first transaction is included as well, it has no effect: its users have roots.
-   * @returns whether there was a gap
+   * Closes a gap in the nonces. A gap occurs if another program's transaction had a lower nonce and is gone. The last pending
+   * batch gets this nonce. If the batch's first transaction is also included, it has no effect, because its users already
+   * have roots.
+   * @returns true if there was a gap
    */
   async #fillGap(first: PendingTransaction, later: readonly PendingTransaction[]): Promise<boolean> {
     if (!(await isNextNonceFree(this.#registry, this.#usedNonces))) return false;
     const last = later.at(-1) ?? first;
-    // A root gets at most one further nonce while the outcome of another one is unknown.
+    // A root gets at most one further nonce while the result of another nonce is unknown.
     const { root } = last.batch;
     if (this.#gapRoots.has(root) || this.#otherNoncesOf(last).length > 0) return false;
     this.#gapRoots.add(root);
@@ -323,7 +326,7 @@ class RootAdder {
   }
 }
 
-/** The error of a transaction that would exceed a limit of cost. */
+/** Makes the error for a transaction that would exceed a cost limit. */
 function costError(
   attempt: Attempt,
   { limit, wei }: NonNullable<ReturnType<CostBudget["exceededBy"]>>,

@@ -4,25 +4,25 @@ import { type Attempt, DAY_MS } from "../journal/journal.ts";
 import { maxGasPriceOf } from "../chain/fees.ts";
 import { isLocalChainId } from "../chain/localChains.ts";
 
-/** Limits of the cost of publishing. An endpoint's prices and estimates never raise these limits. */
+/** Limits on the cost of publishing. The prices and estimates of an endpoint never raise these limits. */
 export interface CostLimits {
-  /** Maximum wei per unit of gas that a transaction may offer, base fee and priority fee together. */
+  /** The maximum wei per unit of gas that a transaction may offer, including base fee and priority fee. */
   maxFeePerGas: bigint;
   /**
-   * Maximum wei per unit of gas for a block's producer. Default: a quarter of `maxFeePerGas`. The chain sets the base fee,
-   * so a false base fee costs nothing. The priority fee is paid as signed.
+   * The maximum wei per unit of gas for a block's producer. Default: a quarter of `maxFeePerGas`. The chain sets the base
+   * fee, so a false base fee costs nothing. The priority fee is paid as signed.
    */
   maxPriorityFeePerGas?: bigint | undefined;
   /**
-   * Maximum wei of a plan over all its runs, in the worst case: every signed transaction counts with its whole gas limit at
-   * its highest fee. Only these values need no trust in the endpoint. Transactions of an earlier plan for the same root
-   * also count. Default: at `maxFeePerGas`, 150,000 gas per file, and per user twice the gas that the node estimates, at
+   * The maximum cost of a plan over all its runs, in wei. Every signed transaction counts with its whole gas limit at its
+   * highest fee, because only these values need no trust in the endpoint. Transactions of an earlier plan for the same root
+   * also count. Default: at `maxFeePerGas`, 150,000 gas per file, and per user twice the gas that the node estimates, but at
    * least 50,000 and at most 250,000. Ethereum needs 22,660 per user, and about 111,700 after the fork Amsterdam.
    */
   maxCost?: bigint | undefined;
   /**
-   * Maximum wei of all plans within 24 hours, in the worst case, counted as for `maxCost` from the journal's transactions.
-   * Default: no limit over several plans.
+   * The maximum cost of all plans within 24 hours, in wei. The journal's transactions are counted as for `maxCost`. Default:
+   * no limit.
    */
   maxCostPerDay?: bigint | undefined;
 }
@@ -34,15 +34,15 @@ const LIMITS: Record<keyof CostLimits, true> = {
 const MAX_FEE_PER_PRIORITY_FEE = 4n;
 const GAS_PER_FILE = 150_000n;
 const MIN_GAS_PER_USER = 50_000;
-/** The maximum of the default, independent of an endpoint's estimates. */
+/** The maximum gas per user in the default, independent of an endpoint's estimates. */
 const MAX_GAS_PER_USER = 250_000;
 
-/** The priority fee's limit. @returns in wei per unit of gas */
+/** Returns the maximum priority fee in wei per unit of gas. */
 export function maxPriorityFeeOf({ maxFeePerGas, maxPriorityFeePerGas }: CostLimits): bigint {
   return maxPriorityFeePerGas ?? maxFeePerGas / MAX_FEE_PER_PRIORITY_FEE;
 }
 
-/** @throws ArgumentError ARGUMENT_INVALID if there are no limits although the chain is not a development chain */
+/** @throws ArgumentError ARGUMENT_INVALID if limits are missing and the chain is not a development chain */
 export function checkLimits(limits: CostLimits | "local" | undefined, chainId: number): void {
   if (limits === "local" && isLocalChainId(chainId)) return;
   if (typeof limits === "object") checkOptions("The option limits' fields", limits, LIMITS);
@@ -57,15 +57,15 @@ export function checkLimits(limits: CostLimits | "local" | undefined, chainId: n
 /** The fields of a transaction that determine its cost. */
 type Priced = Pick<Attempt, "nonce" | "gas" | "fees" | "dataFee">;
 
-/** The maximum cost of a transaction in wei: its whole gas limit at its highest fee, and the data fee. */
+/** Returns the maximum cost of a transaction in wei: its whole gas limit at its highest fee, plus the data fee. */
 export function worstCostOf({ gas, fees, dataFee = 0n }: Priced): bigint {
   return BigInt(gas) * maxGasPriceOf(fees) + dataFee;
 }
 
-/** Sums the maximum costs of a plan's and a day's transactions, including those of earlier runs. */
+/** Sums the maximum costs of transactions per plan and per day, including those of earlier runs. */
 export class CostBudget {
   readonly #limits: CostLimits;
-  /** The registry of new transactions, as `registryKeyOf`. */
+  /** The registry of new transactions, in the format of `registryKeyOf`. */
   readonly #registry: string;
   readonly #plan = new Spending();
   readonly #day = new Spending();
@@ -77,13 +77,13 @@ export class CostBudget {
     this.#maxCost = limits.maxCost ?? 0n;
   }
 
-  /** The maximum cost in wei. */
+  /** The maximum cost of the plan in wei. */
   get maxCost(): bigint {
     return this.#maxCost;
   }
 
   /**
-   * Adds the default allowance of a plan's batches, unless the operator has set a limit.
+   * Adds the default allowance for the batches of a plan, unless the operator has set a limit.
    * @param gasPerUser the node's estimate
    */
   allowFor(batches: readonly { users: number }[], gasPerUser: number): void {
@@ -94,7 +94,10 @@ export class CostBudget {
     }
   }
 
-  /** The limit that a transaction would exceed, and its wei. Undefined if the transaction may be signed. */
+  /**
+   * Returns the limit that a transaction would exceed, and its value in wei. Returns undefined if the transaction may be
+   * signed.
+   */
   exceededBy(transaction: Priced, now = Date.now()): { limit: "maxCost" | "maxCostPerDay"; wei: bigint } | undefined {
     const cost = worstCostOf(transaction);
     const { maxCostPerDay } = this.#limits;
@@ -106,8 +109,9 @@ export class CostBudget {
   }
 
   /**
-   * Counts the journal's attempts: those for the plan's roots for the plan, and all of them for the day. The plan's default
-   * allowance is an amount of gas at the present highest fee, so attempts with a higher fee count with the present one.
+   * Counts the attempts in the journal: those for the plan's roots count for the plan, and all attempts count for the day.
+   * The plan's default allowance is an amount of gas at the current maximum fee, so attempts with a higher fee count with the
+   * current one.
    */
   recordEarlier(attempts: readonly Attempt[], roots: ReadonlySet<string>): void {
     const { maxCost, maxFeePerGas } = this.#limits;
@@ -131,9 +135,9 @@ export class CostBudget {
   }
 }
 
-/** A sum in wei. Only the most expensive transaction of each nonce counts: a nonce is used once. */
+/** A sum in wei. A nonce can be used only once, so only its most expensive transaction counts. */
 class Spending {
-  /** The costs by nonce, the last recorded at the end. */
+  /** The costs by nonce. The last recorded cost is at the end. */
   readonly #costs = new Map<string, { cost: bigint; time: number }>();
   #sum = 0n;
 

@@ -1,4 +1,4 @@
-/** Higher fees for transactions that are stuck, within the limits of the run. */
+/** Raises the fees of stuck transactions, within the limits of the run. */
 import type { Attempt } from "../journal/journal.ts";
 import { type FeeData, type Fees, feesOf, gasPriceOf, maxGasPriceOf } from "../chain/fees.ts";
 import type { CostBudget } from "./costLimits.ts";
@@ -6,14 +6,15 @@ import type { CostBudget } from "./costLimits.ts";
 /** Current prices, and the limits of a run, in wei per unit of gas. */
 export interface Prices {
   feeData: FeeData;
-  /** Number of the block with these prices. */
+  /** The number of the block with these prices. */
   block: number;
   maxFee: bigint;
   maxPriorityFee: bigint;
 }
 
 /**
- * The fees for sending a stuck transaction again: higher ones if it offers too little and the limits allow them.
+ * Returns the fees for sending a stuck transaction again. They are higher if the transaction offers too little and the limits
+ * allow it.
  * @param isIgnored whether blocks were made without the transaction
  * @returns the fees, and whether a limit prevented higher ones
  */
@@ -30,19 +31,19 @@ export function replacementFees(
     if (bumped && budget?.exceededBy({ ...attempt, fees: bumped }) === undefined)
       return { fees: bumped, isLimited: false };
   }
-  // A journal of a run with higher limits may have higher fees. The nonce must be used in any case.
+  // The journal may contain higher fees from a run with higher limits. The nonce must be used in any case.
   const allowed = isWithinLimits(fees, maxFee, maxPriorityFee) ? fees : (feesOf(feeData, maxFee) ?? fees);
   return { fees: allowed, isLimited: offersTooLittle };
 }
 
-/** True for fees within limits in wei per unit of gas. */
+/** Returns true if the fees are within the limits, in wei per unit of gas. */
 export function isWithinLimits(fees: Fees, maxFee: bigint, maxPriorityFee: bigint): boolean {
   return maxGasPriceOf(fees) <= maxFee && ("gasPrice" in fees || fees.maxPriorityFeePerGas <= maxPriorityFee);
 }
 
 /**
- * The fees of a transaction that replaces a pending one: each part an eighth higher, and at least the fees of a new
- * transaction. Nodes reject a replacement that raises either part by less than a tenth (`txpool.pricebump` of Geth).
+ * Returns the fees of a transaction that replaces a pending one. Each part is an eighth higher, and at least as high as for a
+ * new transaction. Nodes reject a replacement that raises either part by less than a tenth (`txpool.pricebump` of Geth).
  * @returns undefined if a limit is too low for these fees
  */
 export function bumpFees(

@@ -1,21 +1,21 @@
-/** Nonces that other transactions of the registry's owner have or had. */
+/** Finds nonces that other transactions of the registry's owner use. */
 import type { AddedRootEvent, Registry } from "../chain/registry.ts";
 import type { PendingTransaction } from "./pendingTransaction.ts";
 import { findSignedTransaction } from "./signedTransaction.ts";
 
-/** Maximum number of missing receipts. Nodes may count a nonce before they return its receipt. */
+/** The maximum number of checks without a receipt. Nodes may count a nonce before they return its receipt. */
 const MAX_MISSING_RECEIPTS = 3;
 
 /**
- * The transaction that used a nonce: the batch's own one, with its event if there is one, or a foreign one. Only a foreign
- * transaction that the owner has signed proves that the batch's own one was not included.
+ * The transaction that used a nonce: the batch's transaction, with its event if there is one, or a foreign transaction. Only
+ * a foreign transaction signed by the owner proves that the batch's transaction was not included.
  */
 export type NonceUser = { by: "batch"; added: AddedRootEvent | undefined } | { by: "foreign" };
 
 /**
- * Finds out which transaction used a batch's nonce.
+ * Finds out which transaction used the nonce of a batch.
  * @returns undefined if the chain does not show it yet
- * @throws VerificationError TRANSACTION_REVERTED; TransportError as the chain
+ * @throws VerificationError TRANSACTION_REVERTED; TransportError the errors of `chain`
  */
 export async function findNonceUser(
   transaction: PendingTransaction,
@@ -29,7 +29,7 @@ export async function findNonceUser(
   if (checks < MAX_MISSING_RECEIPTS) return undefined;
   const roots = await registry.getMerkleTreeRoots(userIDs);
   if (!roots.includes(undefined)) return { by: "batch", added: undefined };
-  // The search takes many requests: it is repeated after 3, 6, 12, … checks.
+  // The search takes many requests, so it is only repeated after 3, 6, 12, … checks.
   if (!Number.isInteger(Math.log2(checks / MAX_MISSING_RECEIPTS))) return undefined;
   const found = await findSignedTransaction(registry, attempt.nonce);
   if (found === undefined) return undefined;
@@ -37,12 +37,12 @@ export async function findNonceUser(
   const isOwn =
     found.to?.toLowerCase() === contract.toLowerCase() && found.data === registry.addRootCall(batch, false).data;
   if (!isOwn) return { by: "foreign" };
-  // An earlier run sent it and ended before it recorded the hash. Its receipt follows.
+  // An earlier run sent this transaction and ended before it recorded the hash. Its receipt will follow.
   if (!transaction.hashes.includes(found.hash)) transaction.hashes.push(found.hash);
   return undefined;
 }
 
-/** True if the next nonce belongs to no pending transaction: a foreign one had it and is gone. */
+/** Returns true if no pending transaction has the next nonce: another program's transaction had the nonce and is gone. */
 export async function isNextNonceFree({ chain, owner }: Registry, usedNonces: number): Promise<boolean> {
   return (await chain.transactionCount(owner, "pending")) <= usedNonces;
 }

@@ -3,20 +3,21 @@ import { isHash } from "keyroot/ethereum";
 import { isTransient } from "../../shared/retry.ts";
 import type { SendTransaction, TransactionRequest } from "../signers/signer.ts";
 
-/** Messages of nodes that have the transaction already, or an equivalent one under the same nonce. */
+/** Messages of nodes that already have the transaction, or an equivalent one with the same nonce. */
 const ALREADY_KNOWN =
   /already known|known transaction|already imported|already exists|replacement transaction underpriced/i;
-/** Messages about a nonce, a fee or a full pool. The chain shows the result of the transaction. */
+/** Messages about a nonce, a fee or a full pool. Later reads of the chain show the result of the transaction. */
 const NONCE_OR_FEE = /nonce|underpriced|base fee|fee cap|pool is full/i;
 
-/** A node's answer to a transaction: its confirmation, and the hash that it returned. */
+/** A node's response to a transaction: whether the node has it, and the hash that the node returned. */
 export interface SendResult {
   accepted: boolean;
   hash?: string;
 }
 
 /**
- * Sends a transaction once. An unclear answer is no error: later reads of the chain show whether the node has the transaction.
+ * Sends a transaction once. An unclear response is not an error, because later reads of the chain show whether the node has
+ * the transaction.
  * @throws the error of `send` if the node rejects the transaction permanently
  */
 export async function sendOnce(send: SendTransaction, transaction: TransactionRequest): Promise<SendResult> {

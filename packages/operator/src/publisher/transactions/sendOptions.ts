@@ -2,22 +2,22 @@ import type { AddedRootEvent } from "../chain/registry.ts";
 
 /** Options for sending transactions and waiting for them. */
 export interface SendOptions {
-  /** Maximum number of pending transactions. Default 8. */
+  /** The maximum number of pending transactions. Default: 8. */
   inFlight: number;
-  /** Maximum wei per unit of gas. Undefined: ten times the price when the first transaction is sent. */
+  /** The maximum wei per unit of gas. Default: ten times the price when the first transaction is sent. */
   maxFeePerGas: bigint | undefined;
-  /** Maximum wei per unit of gas for a block's producer. Undefined: `maxFeePerGas`. */
+  /** The maximum wei per unit of gas for a block's producer. Default: `maxFeePerGas`. */
   maxPriorityFeePerGas: bigint | undefined;
-  /** Access lists in transactions (EIP-2930). Default false. */
+  /** Adds access lists to transactions (EIP-2930). Default: false. */
   accessList: boolean;
   /**
-   * Time in ms after which a transaction that is in no block is sent again, with higher fees if blocks were made without it.
-   * Default 60,000.
+   * The time in ms after which a transaction that is not in a block is sent again. Its fees are raised if blocks were made
+   * without it. Default: 60,000.
    */
   stuckAfterMs: number;
-  /** Maximum wait without any progress, in ms. Default 600,000. */
+  /** The maximum time to wait without any progress, in ms. Default: 600,000. */
   timeoutMs: number;
-  /** Interval between two polls of the chain, in ms. Default 250. */
+  /** The interval between two polls of the chain, in ms. Default: 250. */
   pollMs: number;
 }
 
@@ -33,10 +33,15 @@ export const DEFAULT_SEND_OPTIONS: SendOptions = {
 
 /** An event of a transaction. Roots are 64 lowercase hex digits. */
 export type TransactionEvent =
-  /** `replaced`: sent again under the same nonce. `hash` is undefined if the node did not confirm it. `maxFee` is in wei. */
+  /**
+   * `replaced` means that the transaction was sent again with the same nonce. `hash` is undefined if the node did not confirm
+   * it. `maxFee` is in wei.
+   */
   | { event: "sent" | "replaced"; root: string; nonce: number; hash: string | undefined; gas: number; maxFee: string }
-  /** The transaction is in a block. `added` is undefined if all its users have roots without such an event. */
+  /**
+   * The transaction is in a block. `added` is undefined if all its users already had roots, so that it emitted no such event.
+   */
   | { event: "included"; root: string; nonce: number; added: AddedRootEvent | undefined }
-  /** `reorganized`: its block is gone. `displaced`: another transaction used its nonce. */
+  /** `reorganized` means that the transaction's block is gone. `displaced` means that another transaction used its nonce. */
   | { event: "reorganized" | "displaced"; root: string; nonce: number }
   | { event: "waiting"; reason: string };

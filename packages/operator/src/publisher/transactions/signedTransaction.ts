@@ -1,4 +1,4 @@
-/** The owner's transactions in blocks, found by their nonce and proven by the owner's signature. */
+/** Finds the owner's transactions in blocks by their nonce. The owner's signature proves them. */
 import { Transaction, type TransactionLike } from "ethers/transaction";
 import { TransportError } from "keyroot/errors";
 import { isHash, toQuantity } from "keyroot/ethereum";
@@ -7,17 +7,17 @@ import type { Registry } from "../chain/registry.ts";
 
 /** A transaction that an account has signed. */
 export interface OwnersTransaction {
-  /** 0x and 64 lowercase hex digits. */
+  /** The transaction hash: 0x and 64 lowercase hex digits. */
   hash: string;
-  /** Undefined if it creates a contract. */
+  /** The address of the called contract. Undefined if the transaction creates a contract. */
   to: string | undefined;
-  /** 0x and lowercase hex digits. */
+  /** The calldata: 0x and lowercase hex digits. */
   data: string;
 }
 
 /**
- * Finds the transaction with which the registry's owner used a nonce. The endpoint names it, and its signature proves it: no
- * one else can sign a transaction with this nonce.
+ * Finds the transaction in which the registry's owner used a nonce. The endpoint names the transaction, and the owner's
+ * signature proves it.
  * @returns undefined if the endpoint does not return it, for example because the block is too old for a node without archive
  */
 export async function findSignedTransaction(registry: Registry, nonce: number): Promise<OwnersTransaction | undefined> {
@@ -31,13 +31,13 @@ export async function findSignedTransaction(registry: Registry, nonce: number): 
     );
     return firstOf(transactions, registry.owner, nonce);
   } catch (error) {
-    // Nodes delete the state of old blocks, and large blocks may exceed the limit of answers.
+    // Nodes delete the state of old blocks, and large blocks may exceed the size limit.
     if (error instanceof TransportError && ["RPC_ERROR", "ANSWER_TOO_LARGE"].includes(error.code)) return undefined;
     throw error;
   }
 }
 
-/** The block in which the owner used the nonce: the first one after which the owner has sent more transactions. */
+/** Returns the block in which the owner used the nonce: the first block after which the owner has sent more transactions. */
 async function findBlock({ chain, owner }: Registry, nonce: number): Promise<number | undefined> {
   const isUsedAt = async (block: number) => (await chain.transactionCount(owner, block)) > nonce;
   let used = (await chain.block("latest")).number;
@@ -72,7 +72,7 @@ function firstOf(transactions: readonly unknown[], owner: string, nonce: number)
   return undefined;
 }
 
-/** A transaction in the form of JSON-RPC, with its signature; undefined if its form is wrong. */
+/** Parses a signed transaction in JSON-RPC format. Returns undefined if its format is wrong. */
 function readTransaction(fields: Readonly<Record<string, unknown>>): Transaction | undefined {
   const { type, chainId, nonce, gas, to, value, input, r, s, v } = fields;
   const { gasPrice, maxFeePerGas, maxPriorityFeePerGas, accessList } = fields;
