@@ -1,7 +1,8 @@
 /**
- * Measures Ethereum's light client: real periods of mainnet and simulated ones, and one finality update beside one BLS
- * verification alone, the least work of any light client, in Node and Chromium; the time and bytes until the first verified key; and
- * other light clients from npm: Lodestar on the same data, and the sizes of Lodestar, Helios and Colibri.
+ * Measures the light client for Ethereum in Node and Chromium, with real and simulated periods of mainnet. For comparison, it
+ * measures one finality update and a single BLS verification, the least work of any light client. It also measures the time
+ * and bytes until the first verified key. It compares other light clients from npm: Lodestar's time on the same data, and the
+ * sizes of Lodestar, Helios and Colibri.
  */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -17,7 +18,7 @@ const DATA = fileURLToPath(new URL("../test/keyroot/blocks/beacon/data/", import
 const SIMULATED_PERIODS = SMALL ? [1] : [1, 14, 46];
 const RUNS = SMALL ? 1 : 15;
 const FIRST_KEY_RUNS = SMALL ? 1 : 5;
-/** Lodestar takes seconds. */
+/** Few runs, because each run of Lodestar takes seconds. */
 const PEER_RUNS = 3;
 const USERS = SMALL ? 25 : 700;
 
@@ -68,7 +69,10 @@ const { finality, work } = finalityWork(real);
 const ofUpdate = medianOf(work);
 const ofVerification = medianOf(blsWork());
 
-/** A day with a check each hour: 24 finality updates, and the update of a period of 27 hours. */
+/**
+ * The number of periods per day, for an app that checks each hour: 24 finality updates, and one update per period of 27
+ * hours.
+ */
 const periodsPerDay = 7200 / (mainnet.slotsPerEpoch * mainnet.epochsPerPeriod);
 const [last = new Uint8Array()] = real.updates.slice(-1);
 const bytesPerDay = 24 * finality.length + periodsPerDay * (last.length + 12);
@@ -79,7 +83,7 @@ progress("the first key");
 const firstKey = await measureFirstKey(USERS, FIRST_KEY_RUNS);
 
 let peers: Peers | undefined;
-// Not with small data: it downloads 63 MB.
+// Small data skips this part, because it downloads 63 MB.
 if (!SMALL) {
   progress("Lodestar, Helios, Colibri");
   peers = await measurePeers(real, PEER_RUNS);

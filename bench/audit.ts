@@ -29,7 +29,10 @@ const USERS_PER_FILE = 700;
 const KEYS = 100;
 const LIMITS = { maxBytes: 2 ** 24, timeoutMs: 30_000 };
 const WORKERS = availableParallelism();
-/** The numbers of users, for the comparison and for the whole audit. Anvil needs ten times as long as the audit. */
+/**
+ * The numbers of users for the comparison and for the whole audit. The whole audit has fewer, because Anvil takes ten times
+ * as long as the audit.
+ */
 const FILE_SIZES = SMALL ? [1400] : [100_000, 1_000_000];
 const CHAIN_SIZES = SMALL ? [700] : [100_000];
 const ROUNDS = SMALL ? 1 : 3;
@@ -85,18 +88,18 @@ async function compare(): Promise<void> {
 
 interface Compared {
   users: number;
-  /** Medians, in seconds. */
+  /** The median time of the audit's work in seconds. */
   ours: number;
   openssl: number;
   jsonParse: number;
-  /** `JSON.parse`, and the hash of every leaf and node. */
+  /** The time for `JSON.parse`, and the hash of every leaf and node. */
   treeHashes: number;
-  /** Also the hash of the file, and the hash and check of every key. */
+  /** The same, and the hash of the file, and the hash and check of every key. */
   keyChecks: number;
   memory: readonly number[];
 }
 
-/** Measures the files alone, without a chain. */
+/** Measures the files without a chain. */
 async function compareFiles(users: number): Promise<Compared> {
   progress(`files of ${users} users`);
   const dir = mkdtempSync(join(tmpdir(), "keyroot-bench-"));
@@ -128,7 +131,7 @@ async function measureAudit(users: number): Promise<Row> {
   const anvil = await startAnvil("--gas-limit", "30000000", "--prune-history");
   try {
     const call = rpcCaller(anvil.url, LIMITS);
-    // Imported here, so that the processes below do not hold Hardhat in memory.
+    // Import on demand, so that child processes do not load Hardhat.
     const { deployOn } = await import("../test/support/chain/freshRegistry.ts");
     const [owner] = (await call("eth_accounts", [])) as [string];
     const contract = (await deployOn(call, owner)).toLowerCase();
@@ -142,7 +145,7 @@ async function measureAudit(users: number): Promise<Row> {
   }
 }
 
-/** Seconds to read, audit and index all files, and to find users in several of them; and the memory. */
+/** Measures the seconds and memory to read, audit and index all files, and to find users in several files. */
 async function loadAll(dir: string): Promise<{ seconds: number; memory: number[] }> {
   const names = readdirSync(dir);
   const memory: number[] = [];
@@ -162,7 +165,7 @@ async function loadAll(dir: string): Promise<{ seconds: number; memory: number[]
   return { seconds: (performance.now() - start) / 1000, memory };
 }
 
-/** Returns the seconds to do the least work with all files, on as many threads as an audit uses. */
+/** Returns the seconds for the least work with all files, on as many threads as an audit uses. */
 async function workLeast(dir: string, work: LeastWork["work"]): Promise<number> {
   const script = new URL("audit/leastWork.ts", import.meta.url);
   const paths = readdirSync(dir).map((name) => join(dir, name));
@@ -179,12 +182,11 @@ function hashFiles(paths: readonly string[]): Promise<unknown> {
   return run("openssl", ["dgst", "-sha256", ...paths], { maxBuffer: 2 ** 30 });
 }
 
-/** Divides the paths among the threads. */
 function shares(paths: readonly string[]): string[][] {
   return Array.from({ length: WORKERS }, (_, worker) => paths.filter((_, i) => i % WORKERS === worker));
 }
 
-/** Runs the whole audit, and returns its seconds and peak memory. */
+/** Runs the whole audit. Returns its time in seconds and its peak memory. */
 async function auditAll(dir: string, rpc: string, contract: string): Promise<Row> {
   const call = rpcCaller(rpc, LIMITS);
   const chainId = Number(await call("eth_chainId", []));
@@ -207,7 +209,7 @@ async function auditAll(dir: string, rpc: string, contract: string): Promise<Row
   return { seconds, mebibytes: inMiB(process.resourceUsage().maxRSS * 1024) };
 }
 
-/** Writes all files. The users share a few real keys: no check compares the keys of two users. */
+/** Writes all files. The users share a few real keys, because no check compares the keys of two users. */
 function* makeFiles(dir: string, users: number): Generator<MerkleFile> {
   const keys = Array.from({ length: KEYS }, () => makeKeyRecord(randomUserID(), generateKeyPair().publicKey));
   for (let left = users; left > 0; left -= USERS_PER_FILE) {
@@ -218,7 +220,7 @@ function* makeFiles(dir: string, users: number): Generator<MerkleFile> {
   }
 }
 
-/** Writes all files and adds their roots. */
+/** Writes all files, and adds their roots to the registry. */
 async function publishAll(call: RpcCall, contract: string, dir: string, users: number): Promise<void> {
   const [from] = (await call("eth_accounts", [])) as [string];
   let last: unknown;
@@ -230,7 +232,7 @@ async function publishAll(call: RpcCall, contract: string, dir: string, users: n
   await receiptOf(call, last);
 }
 
-/** Runs a role in a separate process. This process must not block, because it reads Anvil's output. */
+/** Runs one part of the benchmark in a separate process. This process must not block, because it reads Anvil's output. */
 async function inOwnProcess<T>(...args: string[]): Promise<T> {
   const { stdout } = await run(process.execPath, [fileURLToPath(import.meta.url), ...args]);
   return JSON.parse(stdout) as T;

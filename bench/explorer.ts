@@ -10,18 +10,18 @@ import { ExplorerWorld } from "../test/support/browser/explorerWorld.ts";
 import { sampleRecords } from "../test/support/samples.ts";
 import { report, round, SMALL } from "./runner/report.ts";
 
-/** The limits in ms, on an idle machine. */
+/** The limits in ms, for an idle machine. */
 const LIMITS = { pathDrawn: 100, batchDrawn: 500, longestTask: 50 };
 const USERS = SMALL ? 13 : 700;
 const BATCH_USERS = SMALL ? 20 : 10_000;
 const RUNS = SMALL ? 1 : 15;
 
 interface Run {
-  /** The time from the file's last byte to the frame that shows it, in ms. */
+  /** The time in ms from the last byte of the file to the frame that shows it. */
   drawn: number;
   /** The longest task of the page's main thread, from the navigation on, in ms. */
   longestTask: number;
-  /** The most CPU time of such a task, in ms. Other work on the machine does not add to it. */
+  /** The longest CPU time of a task, in ms. Unlike elapsed time, it excludes other work on the machine. */
   longestTaskCpu: number;
 }
 
@@ -30,7 +30,7 @@ interface TraceEvent {
   ph: string;
   pid: number;
   tid: number;
-  /** The duration in µs: elapsed time and CPU time. */
+  /** The duration of the task in µs: elapsed time and CPU time. */
   dur?: number;
   tdur?: number;
   args: { name?: string; data?: { isOutermostMainFrame?: boolean } };
@@ -91,7 +91,7 @@ async function run(address: string, measure: string): Promise<Run> {
     const page = await context.newPage();
     await browser.startTracing(page, { categories: ["devtools.timeline", "disabled-by-default-devtools.timeline"] });
     await page.goto(address);
-    // waitForFunction would run a large script in the page.
+    // Use `evaluate`, because `waitForFunction` would run a large script in the page.
     const drawn = await page.evaluate(
       (name) =>
         new Promise<number>((resolve) => {
@@ -108,7 +108,7 @@ async function run(address: string, measure: string): Promise<Run> {
   }
 }
 
-/** The longest task of a renderer's main thread. Only the measured page has one that does anything. */
+/** Returns the longest task of a renderer's main thread. Only the measured page has long tasks. */
 function longestTask(events: readonly TraceEvent[]): Pick<Run, "longestTask" | "longestTaskCpu"> {
   const mainThreads = new Set(
     events.flatMap(({ name, args, pid, tid }) =>

@@ -1,6 +1,6 @@
 /**
- * Measures how much gas the registry uses, in comparison with the least that any contract needs. Gas is exact. A test
- * repeats the measurement and compares it with the newest result. So a review shows every change in gas.
+ * Measures the gas that the registry uses, and compares it with the least that any contract needs. Gas is exact. A test
+ * repeats the measurement and compares it with the newest result, so that a review shows every change.
  */
 import { publicKeyRegistryAbi, publicKeyRegistryBytecode } from "@keyroot/contracts";
 import {
@@ -20,13 +20,13 @@ import hre from "hardhat";
 import type { PublicKeyRegistry } from "../typechain-types/index.ts";
 import { report, SMALL } from "./runner/report.ts";
 
-/** Batch sizes, from one user to about the maximum in one transaction. */
+/** The batch sizes, from one user to about the maximum of one transaction. */
 const BATCH_SIZES = SMALL ? [1, 2] : [1, 5, 25, 100, 300, 700, 740];
-/** The most gas that one transaction may use (EIP-7825). */
+/** The maximum gas of one transaction (EIP-7825). */
 const TRANSACTION_GAS_CAP = 2 ** 24;
-/** Slot of the contract's mapping of users; `test/contracts/pins.json` contains the storage layout. */
+/** The storage slot of the contract's mapping of users; `test/contracts/pins.json` contains the storage layout. */
 const ROOTS_SLOT = 2;
-/** The predecessor's gas on mainnet: 700 users, relative to `floor(700)`, and a single user. */
+/** The gas of the older contract PubKeyTrust on mainnet: for 700 users, relative to `floor(700)`, and for a single user. */
 const PREDECESSOR = { ratioToFloor: 1.015, singleUser: 69_502 };
 
 export interface GasRecord {
@@ -38,15 +38,15 @@ export interface GasRecord {
 export type GasOfCall = {
   users: number;
   /**
-   * A registry's first call also sets the user count from zero, which uses 17,100 more gas. The access list has the users'
-   * slots (EIP-2930).
+   * The measured call. The first call of a registry uses 17,100 more gas, because it sets the user count from zero. The
+   * access list contains the users' slots (EIP-2930).
    */
   call: Call;
   gas: number;
   gasPerUser: number;
-  /** `gas` over `floor(users)`. */
+  /** The ratio of `gas` to `floor(users)`. */
   ratioToFloor: number;
-  /** Whether `gas` is at most 2^24, the maximum for a transaction (EIP-7825). */
+  /** True if `gas` is at most 2^24, the maximum of a transaction (EIP-7825). */
   fitsTransaction: boolean;
 };
 
@@ -54,7 +54,7 @@ type Call = "first" | "first, access list" | "later" | "later, access list";
 
 /** Measures the committed bytecode on a new simulated chain. */
 export async function measureGas(): Promise<GasRecord> {
-  // Hardhat's cap is off, so that calls above it can be measured, too.
+  // Switch off Hardhat's gas cap, so that calls above it can also be measured.
   const { ethers } = await hre.network.create({ override: { transactionGasCap: false } });
   const [owner] = await ethers.getSigners();
   if (owner === undefined) throw new Error("The simulated chain has no accounts.");
@@ -102,8 +102,8 @@ async function gasUsed(sent: ContractTransactionResponse | null): Promise<number
 }
 
 /**
- * The least gas of any contract that stores a root for each id. It consists of the transaction, cold slots set from zero,
- * and the ids' calldata.
+ * Returns the least gas of any contract that stores a root for each user id: the transaction, new storage slots, and the ids
+ * as calldata.
  */
 function floor(packedIDs: string): number {
   const calldata = getBytes(packedIDs).reduce((gas, byte) => gas + (byte === 0 ? 4 : 16), 0);

@@ -1,8 +1,7 @@
 /**
- * Measures the memory for a hostile answer from an endpoint or a file host. Each verification runs in a separate process.
- * The result is the peak of resident memory above that of the same verification with a short answer. The server is in
- * another process.
- * Linux only. Exit code 1 above the limit that docs/threat-model.md states.
+ * Measures the memory that a hostile response from an endpoint or file host causes. Each verification runs in a separate
+ * process, and the server in another. The result is the peak of resident memory, minus that of the same verification with a
+ * short response. Linux only. Exits with 1 if the memory exceeds the limit in docs/threat-model.md.
  */
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
@@ -15,16 +14,16 @@ import { makeMerkleFile, type MerkleFile, serializeMerkleFile } from "keyroot/me
 import { sampleRecords } from "../test/support/samples.ts";
 import { progress, report, SMALL } from "./runner/report.ts";
 
-/** The limit of both kinds of answers, in bytes: the default for files. */
+/** The size limit of both kinds of responses in bytes: the default for files. */
 const LIMIT = 2 ** 24;
-/** Measurements of each answer. The highest peak counts. */
+/** The number of measurements per response. The highest peak counts. */
 const RUNS = SMALL ? 1 : 3;
-/** A valid file of just under 16 MiB. */
+/** The number of users in a valid file of just under 16 MiB. */
 const USERS = SMALL ? 10 : 18_000;
-/** The promise of docs/threat-model.md, in multiples of the limit. */
+/** The memory limit in docs/threat-model.md, as a multiple of the size limit. */
 const HIGHEST = 8;
 
-/** The text that a hostile answer repeats. */
+/** The text that each kind of hostile response repeats. */
 const SHAPES: Record<string, (i: number) => string> = {
   "nested arrays": () => "[",
   "nested objects": () => '{"a":',
@@ -49,7 +48,7 @@ const SHAPES: Record<string, (i: number) => string> = {
   "one long string, outside Latin-1": () => "€".repeat(100),
 };
 
-/** The body of an answer, of at most LIMIT bytes unless it is a bomb. */
+/** Returns the body of a response, with at most LIMIT bytes unless it is a compression bomb. */
 function bodyOf(kind: string, shape: string, valid: MerkleFile): Buffer {
   if (shape === "gzip bomb: 1 GiB of white space") return Buffer.alloc(2 ** 30, 0x20);
   if (shape === "a valid file") return Buffer.from([...serializeMerkleFile(valid)].join(""));
@@ -67,7 +66,7 @@ function bodyOf(kind: string, shape: string, valid: MerkleFile): Buffer {
   return body.subarray(0, end);
 }
 
-/** Verifies against a server, and prints the error's code and the peak of this process's memory in bytes. */
+/** Verifies with a server. Prints the error's code, and the peak of this process's memory in bytes. */
 async function verify(kind: string, url: string, userID: string): Promise<void> {
   const options = { rpc: url, chainId: 1, contract: `0x${"12".repeat(20)}`, merkleUrl: url };
   const limits = { rpcBytes: LIMIT, fileBytes: LIMIT, timeoutMs: 120_000 };
@@ -78,12 +77,12 @@ async function verify(kind: string, url: string, userID: string): Promise<void> 
   } catch (error) {
     ({ code } = error as { code: string });
   }
-  // `process.resourceUsage()` would be wrong: Linux counts the memory of the process that started this one, too.
+  // Do not use `process.resourceUsage()`: on Linux, it also counts the memory of the process that started this process.
   const [, kibibytes = NaN] = /^VmHWM:\s*(\d+) kB$/m.exec(await readFile("/proc/self/status", "utf8")) ?? [];
   process.stdout.write(JSON.stringify({ code, peak: Number(kibibytes) * 1024 }));
 }
 
-/** Serves one hostile answer, and verifies against it in other processes. @returns the highest peak in bytes */
+/** Serves one hostile response, and verifies with it in other processes. @returns the highest peak in bytes */
 async function measure(kind: string, shape: string, valid: MerkleFile): Promise<{ code: string; peak: number }> {
   const { root } = valid.tree;
   const body = gzipSync(bodyOf(kind, shape, valid), { level: 1 });

@@ -1,6 +1,7 @@
 /**
- * Measures short proofs with auditors' statements: the bytes of all answers until the first verified key, and for each further one, and
- * the processor time beside that of the whole file. The data is of one million users: all roots, and the files of the verified users.
+ * Measures short proofs with auditors' statements. It measures the bytes of all responses until the first verified key, and
+ * for each further key. It also compares the processor time with that of whole files. The data has one million users: all
+ * roots, and the files of the verified users.
  */
 import "keyroot/auditors";
 import { createVerifier, userIDToHex } from "keyroot";
@@ -18,15 +19,15 @@ import { progress, report, round, SMALL } from "./runner/report.ts";
 
 const USERS = SMALL ? 200 : 1_000_000;
 const USERS_PER_FILE = SMALL ? 20 : 700;
-/** The number of users to verify after the first one. */
+/** The number of users to verify after the first user. */
 const FURTHER = SMALL ? 3 : 200;
-/** How often each is verified, to measure the processor time. */
+/** The number of times that each user is verified, to measure the processor time. */
 const RUNS = SMALL ? 1 : 10;
 const CONTRACT = `0x${"ab".repeat(20)}`;
 const NOW = 1_800_000_000;
 const HOSTS = { rpc: "https://rpc.example", files: "https://files.example", statements: "https://statements.example" };
 
-/** The records of one file. The same number gives the same file. */
+/** Makes the records of one file. The same number makes the same file. */
 const recordsOf = (number: number) =>
   sampleRecords(Math.min(USERS_PER_FILE, USERS - number * USERS_PER_FILE), number + 1);
 
@@ -53,7 +54,7 @@ const statement = serializeStatement({
 });
 const proofs = new RootProofs(entries);
 
-/** The users to verify, spread over all files. */
+/** The users to verify, who are spread over all files. */
 const sample = Array.from({ length: 1 + FURTHER }, (_, i) => {
   const number = Math.floor((i * count) / (1 + FURTHER));
   const records = recordsOf(number);
@@ -64,9 +65,9 @@ const sample = Array.from({ length: 1 + FURTHER }, (_, i) => {
 const rootOf = new Map(sample.map(({ record, root }) => [record.userID, root]));
 const idOf = new Map([...rootOf.keys()].map((userID) => [userIDToHex(userID), userID]));
 
-/** The bytes of all answers' bodies. */
+/** The number of bytes in the bodies of all responses. */
 let bytes = 0;
-/** Answers in memory, without the cost of a network, as a fetch without streams does. */
+/** Returns responses from memory, without a network or streams. */
 const fetch: typeof globalThis.fetch = (url, init) => {
   const body = answerTo(url as string, init?.body as string);
   bytes += body.length;

@@ -21,9 +21,9 @@ import { progress, report, round, SMALL } from "./runner/report.ts";
 
 const sizes = process.argv.slice(2).map(Number).filter(Boolean);
 const SIZES = sizes.length > 0 ? sizes : SMALL ? [700] : [10_000, 100_000, 1_000_000];
-/** The number of users that are published without an access list, to measure their gas. */
+/** The number of users to publish without an access list, to measure their gas. */
 const PLAIN_USERS = SMALL ? 700 : 1400;
-/** Users share keys: a new key takes a millisecond, and no check compares two of them. */
+/** The number of keys that the users share. A new key takes a millisecond, and no check compares keys of different users. */
 const KEYS = SMALL ? 10 : 1000;
 const SAMPLE_MS = 100;
 
@@ -149,7 +149,7 @@ async function publish(users: number, accessList: "auto" | "never") {
   return { transactions, stages, total, mostResidentMB: round(last.residentMB), gas };
 }
 
-/** Runs the plain script for the records that were written last. @returns seconds of processor time */
+/** Runs the plain script for the most recent records. @returns seconds of processor time */
 async function runPlainScript(): Promise<number> {
   const folder = join(dir, "plain");
   await mkdir(folder);
@@ -158,7 +158,23 @@ async function runPlainScript(): Promise<number> {
   return Number(stdout);
 }
 
+<<<<<<< HEAD
 /** The least gas of any contract that stores a root per user: transaction, cold slots from zero, calldata. */
+=======
+/** Returns the CPU time and peak memory of a process so far. */
+function sampleOf(pid: number): { cpuSeconds: number; residentMB: number } {
+  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+  // The fields after the name in brackets start with the third field. User and system time are the 14th and 15th.
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  const status = readFileSync(`/proc/${pid}/status`, "utf8");
+  return {
+    cpuSeconds: (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND,
+    residentMB: Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024,
+  };
+}
+
+/** Returns the least gas of any contract that stores a root per user: the transaction, new storage slots, and calldata. */
+>>>>>>> 79852438 (Explain benchmarks and scripts in plain sentences)
 function floorOf(userIDs: readonly string[]): number {
   const bytes = userIDs.flatMap((userID) => Array.from(userIDToBytes(userID)));
   return 21_000 + 22_100 * userIDs.length + bytes.reduce((gas, byte) => gas + (byte === 0 ? 4 : 16), 0);

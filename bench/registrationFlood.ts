@@ -1,8 +1,8 @@
 /**
- * Measures how one partner's requests delay other partners. It measures the response times of one partner's users, alone
- * and during a flood. In a flood, another partner sends as many requests as the rate limit allows. Its servers create
- * users, list users or list events; or three of its
- * users send registrations that are refused. Every registration needs curve arithmetic before it can be refused.
+ * Measures how one partner's requests delay another partner's users. It compares their response times with and without a
+ * flood. In a flood, a partner sends as many requests as the rate limit allows. Either its servers create users, list users
+ * or list events, or three of its users send registrations that are refused. Every registration needs curve arithmetic before
+ * it can be refused.
  */
 import { randomBytes } from "node:crypto";
 import { startChild } from "../test/support/processes/childProcess.ts";
@@ -22,13 +22,13 @@ import { report, round, SMALL } from "./runner/report.ts";
 const QUICK = SMALL;
 const ROUNDS = QUICK ? 1 : 3;
 const SECONDS = QUICK ? 1 : 30;
-/** Requests per second from the other partner's users, far below the service's capacity. */
+/** The requests per second of the measured partner's users, far below the service's capacity. */
 const RATE = SMALL ? 20 : 100;
 const FLOODERS = 3;
-/** Requests per second of each user who floods: the default rate limit. */
+/** The requests per second of each user in the flood: the default rate limit. */
 const FLOOD_RATE = SMALL ? 10 : 100;
 const CONNECTIONS = 16;
-/** The number of users or events in a page. */
+/** The number of users or events per page. */
 const PAGE = 100;
 
 const json = { "content-type": "application/json" };
@@ -50,7 +50,7 @@ const floods: Record<string, (seconds: number) => Plan> = {
   listing: (seconds) => partnersFlood("users/list", {}, seconds),
   events: (seconds) => partnersFlood("events/list", {}, seconds),
 };
-// The users fill a page of each list.
+// Create enough users to fill a page of each list.
 await createUsers(PAGE);
 
 const rounds: Record<string, Measured[]> = {};
@@ -61,7 +61,7 @@ const measureVictim = async (name: string) => {
     throw new Error(`There were errors: ${JSON.stringify(measured.errors)}.`);
   (rounds[name] ??= []).push(measured);
 };
-// The first curve arithmetic starts the threads.
+// Start the threads before measuring: they start with the first curve arithmetic.
 await floodLoad.send(floodPlan("/v1/authdUser/publicKey/challenge", 1));
 for (let round = 0; round < ROUNDS; round++) {
   await measureVictim("alone");
@@ -95,7 +95,7 @@ report({
   ],
 });
 
-/** The requests of the other partner's server. The service rejects those above the limit. */
+/** Returns the requests of the flooding partner's server. The service rejects requests above the limit. */
 function partnersFlood(path: string, body: object, seconds: number): Plan {
   const headers = { ...json, authorization: `Bearer ${victim.attacker.accessToken}` };
   const requests = [{ path: `/v1/authdBizSrv/${path}`, headers, bodies: [JSON.stringify(body)], status: 200 }];
@@ -110,7 +110,7 @@ async function createUsers(count: number): Promise<void> {
   await post(`${service.origin}/v1/authdBizSrv/users/createMany`, { users }, { accessToken });
 }
 
-/** A user with access tokens: the user's and the partner's. @param ofPartner the partner; default a new one */
+/** Creates a user, with access tokens of the user and of the partner. @param ofPartner the partner; default: a new partner */
 async function createUser(ofPartner?: Awaited<ReturnType<typeof createPartner>>) {
   const { origin } = service;
   const partner = ofPartner ?? (await createPartner(origin, environment.KEYROOT_ADMIN_TOKEN));
@@ -137,7 +137,7 @@ function victimPlan(rate: number, seconds: number): Plan {
   return { origin: service.origin, requests, connections: CONNECTIONS, seconds, rate };
 }
 
-/** Keys that are refused only after curve arithmetic, and keys that are accepted. */
+/** Returns registrations with keys that are refused only after curve arithmetic, and with keys that are accepted. */
 function floodPlan(path: string, seconds: number): Plan {
   const [, ofOrderTwo] = pointsOfSmallOrder() as [Point, Point];
   const wrongSubgroup = Array.from({ length: 8 }, (_, i) => ({

@@ -1,7 +1,7 @@
 /**
- * Measures the partner service under load. In the same run, over the same PostgreSQL, it compares token exchanges with the
- * refresh grant of oidc-provider, and the creation of users with the same rows in pgbench. It also measures both at a fixed
- * rate below the peak, and the cost of recording changes.
+ * Measures the partner service under load. It compares token exchanges with the refresh grant of oidc-provider. It compares
+ * the creation of users with inserting the same rows by pgbench. All use the same PostgreSQL in the same run. It also
+ * measures both operations at a fixed rate below the peak, and the cost of recording changes.
  */
 import { readFileSync } from "node:fs";
 import { cpus } from "node:os";
@@ -21,11 +21,11 @@ const ROUNDS = QUICK ? 1 : 5;
 const SECONDS = QUICK ? 1 : 4;
 const OPEN_LOOP_SECONDS = QUICK ? 1 : 60;
 const TOKENS = QUICK ? 64 : 10_000;
-/** Numbers of concurrent clients to measure. The goals are for the middle one. */
+/** The numbers of concurrent clients to measure. The goals apply to 32 clients. */
 const CLIENTS = QUICK ? [32] : [10, 32, 64];
 const CLAIM = 32;
 const SHARE_OF_PEAK = 0.7;
-/** Connections to the database: as many as clients, so that no client waits for one. */
+/** The number of database connections. It equals the number of clients, so that no client waits for a connection. */
 const CONNECTIONS = 64;
 
 await using cleanup = new AsyncDisposableStack();
@@ -41,14 +41,14 @@ const load = cleanup.use(startChild<Plan, Measured>(new URL("service/load.ts", i
 const keyroot = await startKeyroot(cleanup, environment, TOKENS);
 const oidc = await startOidcProvider();
 const contenders = { keyroot: keyroot.exchange, oidcProviderJwt: oidc.jwt, oidcProviderOpaque: oidc.opaque };
-// Until Node.js has optimized their code.
+// Warm up until Node.js has optimized the code.
 for (const contender of [...Object.values(contenders), keyroot.creation]) await measure(contender, CLAIM);
 
 const exchange = summary(
   await inRounds(CLIENTS, (clients) => mapValues(contenders, (contender) => () => measure(contender, clients))),
 );
-// Runs before users are created: PostgreSQL's checkpoints and autovacuum of millions of rows would otherwise use up to one
-// of two cores.
+// Run this before each measurement. Otherwise, PostgreSQL's checkpoints and autovacuum of millions of rows would use up to
+// one of two cores.
 await vacuumAndCheckpoint();
 const openLoopOfExchange = await openLoop(keyroot.exchange, exchange[CLAIM]?.keyroot);
 const creation = summary(
@@ -76,7 +76,7 @@ const figures = {
 };
 report(measuredOf(figures));
 
-/** Starts oidc-provider, with the same number of refresh tokens for each form of access tokens. */
+/** Starts oidc-provider, with the same number of refresh tokens for each format of access tokens. */
 async function startOidcProvider(): Promise<{ jwt: Contender; opaque: Contender }> {
   const child = cleanup.use(
     startChild<OidcRequest | { cpu: true }, unknown>(new URL("service/oidcProvider.ts", import.meta.url)),
@@ -88,7 +88,9 @@ async function startOidcProvider(): Promise<{ jwt: Contender; opaque: Contender 
   return mapValues(forms, (bodies) => ({ origin, cpu, requests: { path: "/token", headers, bodies, status: 200 } }));
 }
 
-/** Inserts the rows of a user's creation with pgbench: with the same columns, indexes, triggers and results. */
+/**
+ * Inserts the rows that the creation of a user needs with pgbench. They have the same columns, indexes, triggers and results.
+ */
 async function sameRows(clients: number, { oneCommit = false, withoutRecords = false } = {}) {
   const partner = "'biz_00000000000000000000000'";
   const claim = `INSERT INTO user_ids (user_id, biz_id, region) VALUES (md5(:id::text), ${partner}, '${REGION}')
@@ -111,7 +113,7 @@ ${oneCommit ? `BEGIN;\n${inserts}\nCOMMIT;` : inserts}
   return { perSecond: await pgbench({ url: databaseUrl, script, clients, seconds: SECONDS }) };
 }
 
-/** Waits until PostgreSQL has finished the work of earlier rounds. */
+/** Waits until PostgreSQL has finished the background work of earlier rounds. */
 async function vacuumAndCheckpoint(): Promise<void> {
   for (const statement of ["VACUUM (ANALYZE)", "CHECKPOINT"]) await runAt(databaseUrl, statement);
 }
@@ -142,7 +144,7 @@ async function openLoop({ origin, requests, cpu }: Contender, peak: Figures = {}
   };
 }
 
-/** The numbers of PostgreSQL's automatic vacuum and analyze runs, and of completed checkpoints. */
+/** Counts PostgreSQL's automatic vacuum and analyze runs, and its completed checkpoints. */
 async function background(): Promise<Figures> {
   const client = new Client({ connectionString: databaseUrl });
   await client.connect();
@@ -156,7 +158,7 @@ async function background(): Promise<Figures> {
   }
 }
 
-/** Linux's times of all cores, in ticks (proc_stat(5)). */
+/** Reads Linux's processor times of all cores, in ticks (proc_stat(5)). */
 function machineTimes() {
   const [, ...ticks] = readFileSync("/proc/stat", "utf8").split("\n", 1)[0]?.split(/ +/).map(Number) ?? [];
   const [user = 0, nice = 0, system = 0, idle = 0, iowait = 0, irq = 0, softirq = 0, stolen = 0] = ticks;
@@ -175,7 +177,9 @@ function throwOnErrors({ errors }: Measured): void {
 type Figures = Record<string, number>;
 type Rounds<Name extends string> = Record<number, Record<Name, Figures[]>>;
 
-/** Measures everything in alternating rounds for each number of clients, so that other load affects all alike. */
+/**
+ * Measures everything in alternating rounds for each number of clients, so that other load affects all measurements equally.
+ */
 async function inRounds<Name extends string>(
   clients: number[],
   measuresOf: (clients: number) => Record<Name, () => Promise<Figures>>,

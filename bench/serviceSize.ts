@@ -26,13 +26,13 @@ import { median, progress, report, round, type Row, SMALL } from "./runner/repor
 
 const NUMBERS = SMALL ? [PENDING + 1000] : process.argv.slice(2).map(Number);
 const SIZES = [PENDING, ...(NUMBERS.length > 0 ? NUMBERS : [1_000_000, 10_000_000])];
-/** Many short rounds: a disturbance of one round does not change the median. */
+/** Many short rounds, so that a disturbance of one round does not change the median. */
 const [ROUNDS, SECONDS] = SMALL ? [1, 0.1] : [NUMBERS.length > 0 ? 3 : 9, 1];
 const GOAL = 1.3;
 const CLIENTS = 8;
 const CONNECTIONS = 16;
 const USERS_PER_LIST = SMALL ? 20 : 100;
-/** Users of the load. Each registers one key, in one of the rounds. */
+/** The number of users in the load. Each registers one key, in one of the rounds. */
 const USERS = ROUNDS * USERS_PER_LIST;
 const REGION = "us-west-2";
 /** The settings that docs/scaling.md recommends for millions of users. */
@@ -61,14 +61,14 @@ const sizes: Record<number, Relation[]> = {};
 const urls: string[] = [];
 const operations: Record<number, Record<string, Operation>> = {};
 for (const users of SIZES) operations[users] = await prepare(users);
-// After all databases are filled: filling one displaces the others from memory.
+// Read the indexes after all databases are filled, because filling a database displaces the others from memory.
 for (const url of urls) await readIntoMemory(url);
 
 const rounds: Record<string, Record<number, number>[]> = {};
 for (const name of Object.keys(operations[PENDING] ?? {})) {
   for (let round = 0; round < ROUNDS; round++) {
     const perSecond: Record<number, number> = {};
-    // The sizes take turns, so that other load of the machine affects all alike.
+    // Measure the databases in alternating order, so that other load affects all of them equally.
     for (const users of round % 2 === 0 ? SIZES : SIZES.toReversed())
       perSecond[users] = (await operations[users]?.[name]?.(round)) ?? NaN;
     (rounds[name] ??= []).push(perSecond);
@@ -118,7 +118,7 @@ report({
   ],
 });
 
-/** Prepares a database with this many users, a service over it, and the operations to measure. */
+/** Prepares a database with this many users, starts a service that uses it, and returns the operations to measure. */
 async function prepare(users: number): Promise<Record<string, Operation>> {
   progress(`filling a database with ${users} users`);
   const environment = await serviceEnvironment(postgres, CONNECTIONS);
@@ -224,7 +224,7 @@ async function prepare(users: number): Promise<Record<string, Operation>> {
   };
 }
 
-/** Users with a refresh token and an access token each. */
+/** Creates users who each have a refresh token and an access token. */
 async function createUsers(origin: string, biz_id: string, accessToken: string) {
   const created: { user_id: string; token: string; user_id_hex: string }[] = [];
   while (created.length < USERS) {
@@ -247,7 +247,7 @@ async function createUsers(origin: string, biz_id: string, accessToken: string) 
   );
 }
 
-/** A session of one of the partner's administrators. @returns its cookie */
+/** Starts a session for an administrator of the partner. @returns its cookie */
 async function startSession(url: string, bizID: string): Promise<string> {
   const value = randomBytes(32).toString("base64url");
   const hash = createHash("sha256").update(value).digest("hex");
@@ -262,7 +262,7 @@ async function startSession(url: string, bizID: string): Promise<string> {
   return `__Host-keyroot=${value}`;
 }
 
-/** Calls `work` again and again, one call at a time. */
+/** Calls `work` repeatedly, one call at a time. */
 function repeat(work: () => Promise<void>): Operation {
   return async () => {
     const started = performance.now();

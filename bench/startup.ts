@@ -26,7 +26,7 @@ try {
   firstKey.push({ from: "npm install keyroot", seconds: round(installed) });
 
   const starts: { verified: number; ready: number }[] = [];
-  // Small data skips this, because the tests of the demo run `npm start`.
+  // Small data skips this part, because the tests of the demo run `npm start`.
   if (!SMALL) {
     progress("git clone, npm start");
     const folder = join(dir, "clone");
@@ -94,7 +94,7 @@ function measureHelp(app: string) {
   const cli = join(app, "node_modules", "@keyroot", "operator", "dist", "cli.js");
   writeFileSync(join(app, "empty.mjs"), "");
   const times: Record<"help" | "empty", number[]> = { help: [], empty: [] };
-  // Alternating, so that other work slows both down alike.
+  // Measure both in alternation, so that other work slows both down equally.
   for (let i = 0; i < HELP_RUNS; i++) {
     times.empty.push(timeOf(join(app, "empty.mjs")));
     times.help.push(timeOf(cli, "--help"));
@@ -109,7 +109,7 @@ function measureHelp(app: string) {
   };
 }
 
-/** The duration of a process in milliseconds. */
+/** Returns the run time of a process in ms. */
 function timeOf(...args: string[]): number {
   const start = performance.now();
   execFileSync(process.execPath, args);

@@ -16,7 +16,7 @@ import { median, progress, report, round, type Row, SMALL } from "./runner/repor
 import type { Contender, Made } from "./tree/contenders.ts";
 
 const SIZES = SMALL ? [1, 50] : [700, 10_000, 100_000, 1_000_000];
-/** Number of rounds with alternating processes. One round is enough for the largest trees. */
+/** The number of rounds, which alternate between processes. One round is enough for the largest trees. */
 const roundsOf = (users: number) => (SMALL || users >= 1_000_000 ? 1 : 3);
 const CONTENDERS: Record<Contender, string> = {
   keyroot: "Keyroot",
@@ -26,7 +26,7 @@ const CONTENDERS: Record<Contender, string> = {
   openssl: "OpenSSL, hashing alone",
 };
 const PEERS = ["merkleTreeGen", "merkletreejs", "openZeppelin"] as const;
-/** The trees of merkle-tree-gen take about 2 kB per user. */
+/** The heap size for the trees of merkle-tree-gen, which take about 2 kB per user. */
 const HEAP = "--max-old-space-size=12000";
 
 type Times = Record<Contender, Made[]>;

@@ -15,26 +15,28 @@ const readJson = (path) => JSON.parse(readFileSync(join(root, path), "utf8"));
 const { engines, optionalDependencies, allowScripts } = readJson("package.json");
 const oldestNode = engines.node.replace(">=", "");
 
-/** The package that contains only Node's binary for this machine. Undefined if the lock file has none, for example on macOS. */
+/**
+ * The package that contains only Node's binary for this machine. Undefined if the lock file has none, for example on macOS.
+ */
 const binary = `node-${process.platform === "win32" ? "win" : process.platform}-${process.arch}`;
 const projectNode = optionalDependencies[binary];
 
 /**
- * Runs npm in a folder, under this Node or the one in `binFolder`. Returns whether it succeeded. Its output goes to standard
- * error.
+ * Runs npm in a folder, with this Node or the one in `binFolder`. Its output goes to standard error. Returns true if it
+ * succeeds.
  */
 function npm(args, { cwd = root, binFolder } = {}) {
   const env = { ...process.env };
   const pathName = Object.keys(env).find((name) => name.toUpperCase() === "PATH") ?? "PATH";
   if (binFolder !== undefined) env[pathName] = `${binFolder}${delimiter}${env[pathName]}`;
   const options = { cwd, env, stdio: ["ignore", 2, 2] };
-  // npm's own file, which `npm run` names: npm.cmd on Windows would choose the Node beside it.
+  // Use npm's own file, which `npm run` names. On Windows, npm.cmd would use the Node in its own folder.
   const npmFile = env.npm_execpath;
   if (npmFile !== undefined && basename(npmFile) === "npm-cli.js") {
     const node = binFolder === undefined ? process.execPath : join(binFolder, "..", binary, binaryFile());
     return spawnSync(node, [npmFile, ...args], options).status === 0;
   }
-  // Windows runs .cmd files in a shell only. Every argument here is a plain word.
+  // Windows runs .cmd files only in a shell. This is safe here, because every argument is a plain word.
   return spawnSync("npm", args, { ...options, shell: process.platform === "win32" }).status === 0;
 }
 
@@ -48,14 +50,17 @@ function isAtLeast(version, oldest) {
   return differs === -1 || a[differs] > b[differs];
 }
 
-/** true: the last complete install is at least as new as the lock file, and has its Node. npm writes the marker last. */
+/**
+ * Returns true if the last complete install is at least as new as the lock file, and has the locked Node. npm writes the
+ * marker file last.
+ */
 function isInstalled() {
   const marker = join(root, "node_modules", ".package-lock.json");
   if (!existsSync(marker) || statSync(marker).mtimeMs < statSync(join(root, "package-lock.json")).mtimeMs) return false;
   return hasProjectNode();
 }
 
-/** Whether the locked Node is installed, if there is one for this machine. */
+/** Returns true if the locked Node is installed, or if there is none for this machine. */
 function hasProjectNode() {
   return projectNode === undefined || installedNodeVersion() === `v${projectNode}`;
 }
@@ -65,7 +70,7 @@ function installedNodeVersion() {
   return existsSync(node) ? spawnSync(node, ["--version"], { encoding: "utf8" }).stdout?.trim() : undefined;
 }
 
-/** Installs the locked binary of Node in a folder. npm rejects a binary whose SHA-512 differs from the lock file's. */
+/** Installs the locked Node binary in a folder. npm rejects a binary whose SHA-512 is not in the lock file. */
 function installNode(folder) {
   const name = `node_modules/${binary}`;
   const dependencies = { [binary]: projectNode };
@@ -76,9 +81,9 @@ function installNode(folder) {
   return npm(["ci", "--ignore-scripts", "--loglevel=error"], { cwd: folder });
 }
 
-/** Installs the locked packages without their scripts, then runs the scripts that package.json allows. */
+/** Installs the locked packages without their scripts. Then runs the scripts that package.json allows. */
 function installPackages(options) {
-  // `npm run --silent` also silences nested npm commands. Errors must be visible.
+  // `npm run --silent` also silences nested npm commands. Set the log level to show their errors.
   if (!npm(["ci", "--ignore-scripts", "--loglevel=error"], options)) return false;
   const allowed = Object.keys(allowScripts).filter((name) => existsSync(join(root, "node_modules", name)));
   return allowed.length === 0 || npm(["rebuild", "--ignore-scripts=false", "--loglevel=error", ...allowed], options);

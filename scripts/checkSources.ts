@@ -22,7 +22,7 @@ process.stdout.write(
 
 const eslint = new ESLint({
   cwd: ROOT,
-  // A file that tsconfig.json does not include is an error.
+  // This setting makes a file that tsconfig.json does not include an error.
   overrideConfig: {
     files: ["**/*.{ts,tsx}"],
     languageOptions: { parserOptions: { projectService: false, programs: [program] } },

@@ -58,7 +58,7 @@ try {
   }
   const figures = {
     machine: `${cpus()[0]?.model ?? "unknown"}, ${cpus().length} cores, Chromium ${world.browser.version()}`,
-    // Other work on the machine lowers the performance.
+    // Record the load, because other work on the machine lowers the score for performance.
     loadAtStart,
     command: `npm run lighthouse (${LIGHTHOUSE}, phone profile)`,
     limit: LIMIT,
@@ -74,7 +74,7 @@ async function rate(address: string, cookie?: string): Promise<Report> {
   const args = [
     ...["-y", LIGHTHOUSE, address, "--quiet", "--output=json", "--output-path=stdout"],
     ...[`--only-categories=${CATEGORIES.join(",")}`, "--chrome-flags=--headless=new --no-sandbox"],
-    // The session of a service that runs during this script only.
+    // This session belongs to a service that runs only during this script.
     ...(cookie === undefined ? [] : [`--extra-headers=${JSON.stringify({ Cookie: cookie })}`]),
   ];
   const env = { ...process.env, CHROME_PATH: CHROMIUM };

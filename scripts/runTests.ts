@@ -23,14 +23,14 @@ import { assignFiles, STAGES } from "./test/stages.ts";
 
 const SECONDS = join(ROOT, "scripts/test/stageSeconds.json");
 
-/** The failures in a stage's output: the text after mocha's count, or the last 60 lines. */
+/** Returns the failures in a stage's output: the text after mocha's count, or the last 60 lines. */
 function failuresIn({ stage, output }: StageResult): string {
   const summary = output.search(/^ +\d+ passing \(/m);
   const failures = summary < 0 ? output.split("\n").slice(-60).join("\n") : output.slice(summary);
   return `===== failures in ${stage.name}\n${failures.trimEnd()}\n`;
 }
 
-/** Runs stages, at most `lanes` at a time. */
+/** Runs stages, with at most `lanes` in parallel. */
 async function runAll(
   stages: readonly Stage[],
   { files, env, lanes }: { files: Map<Stage, string[]>; env: NodeJS.ProcessEnv; lanes: number },
@@ -78,7 +78,7 @@ const { values, positionals: named } = parseArgs({
 const { all } = values;
 const mode = all ? "npm run test:all" : "npm test";
 const recorded = JSON.parse(readFileSync(SECONDS, "utf8")) as Record<string, Record<string, number>>;
-/** Number of stages that run in parallel. */
+/** The number of stages that run in parallel. */
 const LANES = all ? Math.min(2, availableParallelism()) : availableParallelism() + 1;
 const env = environmentOf(all);
 
@@ -93,7 +93,7 @@ if (named.length > 0) {
   process.exitCode = await runStages();
 }
 
-/** Runs the chosen stages and prints their results. @returns the exit code */
+/** Runs the chosen stages, and prints their results. @returns the exit code */
 async function runStages(): Promise<number> {
   const start = performance.now();
   const files = assignFiles(all);
@@ -101,7 +101,7 @@ async function runStages(): Promise<number> {
   const proof = values.everything ? undefined : recordedProof();
   const unchanged = proof === undefined ? [] : chosen.filter((stage) => stage === CONTRACT_PROOF);
 
-  // The stages share these builds. The check also builds the contracts.
+  // Build once for all stages. The check also builds the contracts.
   const commands = all
     ? [[join(ROOT, "scripts/generate/contracts.ts"), "--check"], [join(ROOT, "scripts/package/packPackages.ts")]]
     : [[HARDHAT, "build", "--quiet"]];
@@ -146,7 +146,7 @@ async function runStages(): Promise<number> {
   return total("failed") > 0 ? 1 : 0;
 }
 
-/** The stages of this run. @throws Error for a name that no stage has */
+/** Returns the stages of this run. @throws Error for an unknown name */
 function chosenStages(): Stage[] {
   const unknown = values.stage.find((name) => !STAGES.some((stage) => stage.name === name));
   if (unknown !== undefined)
@@ -155,7 +155,7 @@ function chosenStages(): Stage[] {
   return STAGES.filter(({ allOnly = false }) => all || !allOnly);
 }
 
-/** The recorded time. Longer stages start first, so that all lanes end at about the same time. */
+/** Returns the recorded time of a stage. Longer stages start first, so that all lanes end at about the same time. */
 function secondsOf({ name }: Stage): number {
   return recorded[mode]?.[name] ?? Infinity;
 }

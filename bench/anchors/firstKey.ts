@@ -12,7 +12,7 @@ import { LOCAL } from "../../test/support/chain/local.ts";
 import { sampleRecords } from "../../test/support/samples.ts";
 import { median, round, type Row } from "../runner/report.ts";
 
-/** The verification of a key from a checkpoint on, with the number of received bytes. */
+/** Verifies a key, starting from a checkpoint, and counts the received bytes. */
 const VERIFY = `
 import "keyroot/beacon";
 import { ANY_KEY, createVerifier } from "keyroot";
@@ -36,8 +36,8 @@ interface FirstKey {
 }
 
 /**
- * Measures the time from the start of a process, or of a page, until a light client without a stored state has verified a key of a
- * file of 700 users. The local chain's simulated beacon chain has a few committee periods.
+ * Measures the time until a light client without a saved state has verified a key in a file of 700 users. It starts with a
+ * new process or page. The simulated beacon chain of the local chain has a few committee periods.
  */
 export async function measureFirstKey(users: number, runs: number): Promise<Row[]> {
   await using cleanup = new AsyncDisposableStack();
@@ -53,7 +53,7 @@ export async function measureFirstKey(users: number, runs: number): Promise<Row[
 
   const program = `${VERIFY}\nconsole.log(JSON.stringify(await verify(${args})));`;
   const inNode = async (): Promise<FirstKey> => {
-    // The stack is in this process, which must go on meanwhile.
+    // Do not block: the stack runs in this process.
     const words = ["--input-type=module", "--eval", program];
     const { stdout } = await promisify(execFile)(process.execPath, words, { cwd: import.meta.dirname });
     return JSON.parse(stdout) as FirstKey;
@@ -69,7 +69,7 @@ export async function measureFirstKey(users: number, runs: number): Promise<Row[
   const rows: Row[] = [];
   for (const [where, run] of Object.entries({ Node: inNode, Chromium: inChromium })) {
     const found: FirstKey[] = [];
-    // The first run also fills the simulated chain's committees.
+    // The first run is not counted, because it also creates the simulated chain's committees.
     for (let i = 0; i <= runs; i++) found.push(await run());
     const ms = round(median(found.slice(1).map((one) => one.ms)));
     rows.push({ where, ms, receivedBytes: found[0]?.bytes ?? NaN, codeBytesGzipped: code });

@@ -15,7 +15,7 @@ globalThis.measure = (bootstrap, updates, runs) => {
 };
 `;
 
-/** Measures the work of a light client in Chromium, warm. */
+/** Measures the work of a light client in Chromium after a warm-up. */
 export async function measureInChromium({ bootstrap, updates }: ChainData, runs: number): Promise<Row[]> {
   const page = await openPage(await bundle(APP, {}, import.meta.dirname), ["'none'"]);
   try {

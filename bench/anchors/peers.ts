@@ -1,4 +1,4 @@
-/** Other light clients, from npm. They are no dependencies of this project: they are downloaded when they are measured. */
+/** Other light clients from npm. They are not dependencies of this project, and are downloaded when they are measured. */
 import { execFileSync } from "node:child_process";
 import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,21 +10,21 @@ import { median, round, type Row } from "../runner/report.ts";
 import type { ChainData } from "./work.ts";
 
 const LODESTAR = { name: "@lodestar/light-client", version: "1.28.1" };
-/** The files that a browser loads: one module, or all modules and the WebAssembly beside them. */
+/** The files that a browser loads: one module, or all modules and their WebAssembly files. */
 const PACKED = [
   { name: "@a16z/helios", version: "0.11.1", files: /^dist\/lib\.mjs$/ },
   { name: "@corpus-core/colibri-stateless", version: "1.1.19", files: /^[^/]+\.(?:js|wasm)$/ },
 ];
 
-/** Figures of other light clients. */
+/** Measurements of other light clients. */
 export interface Peers {
-  /** ms of Lodestar for all periods, and for the last one; the BLS implementation that it uses. */
+  /** The time of Lodestar in ms for all periods and for the last period, and the BLS implementation that it uses. */
   lodestar: { all: number; one: number; slot: number; implementation: string; version: string };
-  /** Bytes after gzip. */
+  /** Sizes in bytes after gzip. */
   sizes: Row[];
 }
 
-/** Measures Lodestar on the same data in its own process, and the sizes of three light clients. */
+/** Measures Lodestar on the same data in a separate process, and the sizes of three light clients. */
 export async function measurePeers({ bootstrap, updates }: ChainData, runs: number): Promise<Peers> {
   const folder = mkdtempSync(join(tmpdir(), "keyroot-peers-"));
   try {
@@ -68,7 +68,7 @@ async function sizeOfKeyroot(): Promise<number> {
   return sum([...chunks.values()].map((chunk) => gzipSync(chunk).length));
 }
 
-/** Bundled for Node: it has modules that no browser has. */
+/** Bundles for Node, because Lodestar contains modules that do not exist in browsers. */
 async function sizeOfLodestar(folder: string): Promise<number> {
   const { outputFiles } = await build({
     stdin: { contents: `export { Lightclient } from "${LODESTAR.name}";`, resolveDir: folder },

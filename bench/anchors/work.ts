@@ -13,21 +13,21 @@ import { bls12_381 } from "@noble/curves/bls12-381.js";
 
 const { mainnet } = BEACON_NETWORKS;
 const { layouts } = FORKS.deneb;
-/** A slot after all data. */
+/** A slot that is later than all data. */
 const LATER = 2 ** 40;
 
-/** A bootstrap, and updates of the periods from its own on, in SSZ. */
+/** A bootstrap, and the updates from its period on, in SSZ. */
 export interface ChainData {
   bootstrap: Uint8Array;
   updates: readonly Uint8Array[];
 }
 
-/** The number of bytes of a bootstrap and updates. */
+/** Returns the size of a bootstrap and its updates, in bytes. */
 export function bytesOf({ bootstrap, updates }: ChainData): number {
   return updates.reduce((sum, { length }) => sum + length, bootstrap.length);
 }
 
-/** Follows a chain from its bootstrap over all updates. */
+/** Follows a chain from its bootstrap through all updates. */
 export function followAll(
   { bootstrap, updates }: ChainData,
   network: BeaconNetwork = mainnet,
@@ -44,7 +44,7 @@ export function followAll(
   return state;
 }
 
-/** The verification of the last update of mainnet's data, as a finality update. */
+/** Returns a function that verifies the last update of mainnet's data as a finality update. */
 export function finalityWork({ bootstrap, updates }: ChainData): { finality: Uint8Array; work: () => void } {
   const before = followAll({ bootstrap, updates: updates.slice(0, -1) });
   const [last = new Uint8Array()] = updates.slice(-1);
@@ -56,7 +56,9 @@ export function finalityWork({ bootstrap, updates }: ChainData): { finality: Uin
   return { finality, work };
 }
 
-/** One BLS verification with its key, signature and hash: the least work of any light client. */
+/**
+ * Returns a function for one BLS verification with its key, signature and hash. This is the least work of any light client.
+ */
 export function blsWork(): () => void {
   const bls = bls12_381.longSignatures;
   const { secretKey, publicKey } = bls.keygen();
@@ -69,7 +71,7 @@ export function blsWork(): () => void {
   };
 }
 
-/** The time of each of several runs in ms. */
+/** Returns the time of each run in ms. */
 export function timesOf(runs: number, work: () => unknown): number[] {
   return Array.from({ length: runs }, () => {
     const start = performance.now();

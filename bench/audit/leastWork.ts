@@ -1,15 +1,15 @@
-/** A thread that does the least work of any audit for its share of the files. Each step runs alone and once. */
+/** A thread that does the least work of any audit for its share of the files. Each step runs separately and once. */
 import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { workerData } from "node:worker_threads";
 
 /** The task of one thread. */
 export interface LeastWork {
-  /** Paths of Merkle-tree files. */
+  /** The paths of Merkle-tree files. */
   paths: string[];
   /**
-   * `parse`: only parse the files. `tree`: also hash every leaf and node of the trees. `keys`: also hash the file and every
-   * key, and check every key.
+   * `parse` only parses the files. `tree` also hashes every leaf and node of the trees. `keys` also hashes the file and every
+   * key, and checks every key.
    */
   work: "parse" | "tree" | "keys";
 }
@@ -20,7 +20,7 @@ interface File {
 }
 
 const { paths, work } = workerData as LeastWork;
-// Loaded only where needed, so that the other work does not take longer.
+// Load this module on demand, so that the other work does not take longer.
 const checkPublicKey = work === "keys" ? (await import("keyroot/identity")).checkPublicKey : undefined;
 for (const path of paths) {
   const text = readFileSync(path, "utf8");

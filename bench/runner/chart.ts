@@ -6,30 +6,30 @@ import type { Figures, Row } from "./report.ts";
 
 echarts.use([Bars, Lines, AriaComponent, GridComponent, LegendComponent, TitleComponent, SVGRenderer]);
 
-/** How to draw a table of figures as a chart: its columns and their names. */
+/** The columns of a table that a chart shows, and their names. */
 export interface Chart {
-  /** The name of the SVG file in docs/images, without its ending. */
+  /** The name of the SVG file in docs/images, without `.svg`. */
   file: string;
   title: string;
-  /** The name of the figures. */
+  /** The name of the table of figures. */
   figures: string;
   /** Lines have numbers on a logarithmic x axis. Bars have categories. */
   kind: "lines" | "bars";
   x: { column: string; title: string };
   y: { column: string; title: string; logarithmic?: boolean };
-  /** The column whose values name the lines, or the bars in a category. Default: one line, or one bar per category. */
+  /** The column whose values name the lines, or the bars within a category. Default: one line, or one bar per category. */
   series?: string;
-  /** The quantity that grows with x. The page states the exponent of each line. */
+  /** The quantity that grows with x. The page states the exponent for each line. */
   growth?: string;
-  /** Whether README.md shows it. */
+  /** True if README.md shows the chart. */
   inReadme?: boolean;
 }
 
-/** The minimum number of names in the first line of the legend. */
+/** The minimum number of names in the first row of the legend. */
 const FIRST_LINE = 4;
 const SIZE = { width: 760, height: 420 };
 const FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif";
-/** Colors for light and dark pages. People with any color vision can distinguish the series (Okabe-Ito). */
+/** Colors for light and dark pages. People with any kind of color vision can distinguish them (Okabe-Ito). */
 const COLORS = {
   text: ["#1f2328", "#e6edf3"],
   grid: ["#d1d9e0", "#3d444d"],
@@ -44,7 +44,7 @@ const COLORS = {
   ],
 } as const;
 
-/** Draws a chart as SVG. It follows the colors of the reader's system. */
+/** Draws a chart as SVG. Its colors follow the light or dark mode of the reader's system. */
 export function drawChart({ title, kind, x, y, series, file }: Chart, { rows }: Figures): string {
   const names = seriesOf(rows, series);
   const categories = [...new Set(rows.map((row) => String(row[x.column])))];
@@ -102,12 +102,12 @@ export function drawChart({ title, kind, x, y, series, file }: Chart, { rows }: 
   return finish(svg, title, file);
 }
 
-/** The names of the lines, or of the bars in each category, in the order of the rows. */
+/** Returns the names of the lines, or of the bars in each category, in the order of the rows. */
 export function seriesOf(rows: readonly Row[], column: string | undefined): string[] {
   return column === undefined ? [""] : [...new Set(rows.map((row) => String(row[column])))];
 }
 
-/** A number for people: 1,000,000 instead of 1000000. */
+/** Formats a number for readers: 1,000,000 instead of 1000000. */
 export function labelOf(value: number | string): string {
   return typeof value === "number" ? value.toLocaleString("en", { maximumSignificantDigits: 9 }) : value;
 }
@@ -119,7 +119,8 @@ function finish(svg: string, title: string, file: string): string {
   const style = `<style>@media (prefers-color-scheme: dark){${rules.join("")}}</style>`;
   const opening = /^<svg[^>]*>/.exec(svg)?.[0] ?? "";
   const named = opening.replace(">", ` role="img" aria-labelledby="${file}">`);
-  // ECharts numbers its classes through the whole process. Without this, the same chart would differ between runs.
+  // ECharts numbers its classes across the whole process. Remove the numbers, so that the same chart does not differ between
+  // runs.
   const body = svg.slice(opening.length).replaceAll(/zr\d+-/g, "");
   return `${named}<title id="${file}">${title}</title>${style}${body}\n`;
 }

@@ -1,28 +1,28 @@
 import { cpus, loadavg } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** How busy other work kept the machine while the runner waited. */
+/** The load of the machine by other programs, before and after a benchmark. */
 export interface Load {
   /** The load average of the last minute before the run. A previous benchmark raises it. */
   average: number;
-  /** The share of all cores that other work used for one second before the run, and one second after it: 0 to 1. */
+  /** The share of all cores that other programs used during one second before the run, and one second after it: 0 to 1. */
   before: number;
   after: number;
-  /** Whether one of these shares was above the limit. If so, the figures are not from a quiet machine. */
+  /** True if one of these shares was above the limit. The figures are then not from a quiet machine. */
   busy: boolean;
 }
 
-/** The maximum share of all cores that other work may use. */
+/** The maximum share of all cores that other programs may use. */
 export const BUSY_LIMIT = 0.1;
-/** The duration of one measurement of the share, in ms. */
+/** The time in ms for which the share is measured. */
 export const SAMPLE_MS = 1000;
 
-/** The machine's processor, cores and Node. */
+/** Describes the machine: its processor, its cores and its version of Node. */
 export function machine(): string {
   return `${cpus()[0]?.model ?? "unknown"}, ${cpus().length} cores, Node ${process.version}`;
 }
 
-/** Runs the work, and measures the load for `sampleMs` before and after it. With 0, measures no load. */
+/** Runs the work, and measures the load for `sampleMs` before and after it. With 0, it does not measure the load. */
 export async function withLoad<T>(work: () => Promise<T>, sampleMs: number): Promise<{ result: T; load: Load }> {
   const [average = NaN] = loadavg();
   const before = await usedShare(sampleMs);
@@ -32,7 +32,7 @@ export async function withLoad<T>(work: () => Promise<T>, sampleMs: number): Pro
   return { result, load: { ...rounded, busy: Math.max(before, after) > BUSY_LIMIT } };
 }
 
-/** The share of all cores in use while this process waits. */
+/** Returns the share of all cores that is in use while this process waits. */
 async function usedShare(sampleMs: number): Promise<number> {
   if (sampleMs === 0) return 0;
   const start = processorTimes();

@@ -10,9 +10,9 @@ import { summaryRows } from "./summary.ts";
 const ROOT = new URL("../../", import.meta.url);
 /** The pages that contain generated parts. */
 const PAGES = ["docs/benchmarks.md", "README.md"];
-/** A generated part: `<!-- bench: NAME -->` … `<!-- end of bench -->`. */
+/** The comments around a generated part: `<!-- bench: NAME -->` … `<!-- end of bench -->`. */
 const PART = /(<!-- bench: (\S+) -->\n)[^]*?(<!-- end of bench -->)/g;
-/** The part of README.md. */
+/** The name of the generated part in README.md. */
 const SUMMARY = "summary";
 
 /** Writes the generated parts of the pages, and the charts, from the newest results. */
@@ -21,7 +21,7 @@ export async function writePages(): Promise<void> {
   for (const [path, text] of await renderPages()) writeFileSync(new URL(path, ROOT), text);
 }
 
-/** The texts of the pages and charts, by their paths in the project, as the newest results make them. */
+/** Renders the pages and charts from the newest results, by their paths in the project. */
 export async function renderPages(): Promise<Map<string, string>> {
   const { results, name } = newestResults();
   const texts = new Map<string, string>();
@@ -44,7 +44,7 @@ export async function renderPages(): Promise<Map<string, string>> {
   return texts;
 }
 
-/** One benchmark's part of the page: machine, ratios, charts and figures. */
+/** Renders one benchmark's part of the page: machine, ratios, charts and figures. */
 function section(benchmark: string, results: readonly Result[], file: string): string {
   const known = BENCHMARKS.find(({ name }) => name === benchmark);
   if (known === undefined) throw new Error(`A page has a part for the benchmark "${benchmark}", which does not exist.`);
@@ -62,7 +62,7 @@ function section(benchmark: string, results: readonly Result[], file: string): s
   return [whereOf(result, file), ratioTable(result.ratios), ...charts, ...details].filter(Boolean).join("\n\n");
 }
 
-/** The ratios that README.md shows, and its charts. */
+/** Renders the ratios and charts for README.md. */
 function summary(results: readonly Result[]): string {
   const charts = BENCHMARKS.flatMap(({ name, charts = [] }) => {
     const measured = results.find(({ benchmark }) => benchmark === name)?.figures ?? {};
@@ -89,7 +89,7 @@ function ratioTable(ratios: readonly Ratio[]): string {
   return table(rows);
 }
 
-/** The growth of each line, such as: time grows as n^1.02. */
+/** Describes the growth of each line, such as: time grows as n^1.02. */
 function growthOf({ growth, series, x, y }: Chart, { rows }: Figures): string[] {
   if (growth === undefined) return [];
   const lines = seriesOf(rows, series).flatMap((name) => {

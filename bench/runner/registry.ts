@@ -1,21 +1,18 @@
 import type { Chart } from "./chart.ts";
 
-/** A benchmark: a script below bench that ends with `report`. */
+/** A benchmark: a script in the folder bench that ends with a call of `report`. */
 export interface Benchmark {
   name: string;
-  /** The name of its script in bench, if it differs from `name`. */
+  /** The name of its script in the folder bench, if it differs from `name`. */
   script?: string;
-  /** The measured quantity, in one line. */
+  /** A description of the benchmark in one line. */
   about: string;
   charts?: readonly Chart[];
 }
 
 const USERS = { column: "users", title: "Users" };
 
-/**
- * All benchmarks, in the order in which they run. The script of each is bench/<name>.ts, unless `script` names another
- * one.
- */
+/** All benchmarks, in the order in which they run. The script of each is bench/<name>.ts, unless `script` is set. */
 export const BENCHMARKS: readonly Benchmark[] = [
   {
     name: "tree",

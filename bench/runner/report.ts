@@ -1,11 +1,11 @@
-/** The result that a benchmark prints on one line at its end. All other output goes to standard error. */
+/** The result of a benchmark, which its last line of output contains. All other output goes to standard error. */
 export interface Measured {
-  /** The figures, by name. */
+  /** The tables of figures, by name. */
   figures: Record<string, Figures>;
   ratios: readonly Ratio[];
 }
 
-/** A table of figures. The rows have the same columns, and each column has one unit. */
+/** A table of figures. All rows have the same columns, and each column has one unit. */
 export interface Figures {
   /** The measured quantity, with units. */
   what: string;
@@ -14,7 +14,7 @@ export interface Figures {
 
 export type Row = Record<string, string | number | boolean | null>;
 
-/** A figure with a limit, often relative to another figure of the same run. */
+/** A figure with a limit. It is often relative to another figure of the same run. */
 export interface Ratio {
   what: string;
   value: number;
@@ -23,15 +23,15 @@ export interface Ratio {
   atLeast?: number;
 }
 
-/** Whether the run uses small data, to test the benchmark and not to measure: `npm run bench -- --small`. */
+/** True for a run with small data, which tests the benchmark without measuring: `npm run bench -- --small`. */
 export const SMALL = process.argv.includes("--small");
 
-/** Prints the outcome of a benchmark for the runner. */
+/** Prints the result of a benchmark for the runner. */
 export function report(measured: Measured): void {
   process.stdout.write(`${JSON.stringify(measured)}\n`);
 }
 
-/** Prints progress on the terminal. */
+/** Prints progress on standard error. */
 export function progress(text: string): void {
   process.stderr.write(`  ${text}\n`);
 }

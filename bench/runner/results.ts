@@ -7,7 +7,7 @@ export interface Result extends Measured {
   benchmark: string;
   /** The command that repeats the measurement. */
   command: string;
-  /** The day of the run: YYYY-MM-DD. */
+  /** The date of the run: YYYY-MM-DD. */
   date: string;
   machine: string;
   load: Load;
@@ -17,7 +17,10 @@ export interface Result extends Measured {
 const FOLDER = new URL("../results/", import.meta.url);
 const FILE_NAME = /^\d{4}-\d{2}-\d{2}\.json$/;
 
-/** The newest results file: the last result of each benchmark, in the order of the registry. Its name is its day. */
+/**
+ * Reads the newest results file. It contains the last result of each benchmark, in the order of the registry. Its name is its
+ * date.
+ */
 export function newestResults(): { name: string; results: Result[] } {
   const name = readdirSync(FOLDER)
     .filter((file) => FILE_NAME.test(file))
@@ -28,7 +31,7 @@ export function newestResults(): { name: string; results: Result[] } {
   return { name, results };
 }
 
-/** The newest result of a benchmark. @throws Error if there is none */
+/** Returns the newest result of a benchmark. @throws Error if there is none */
 export function newestResult(benchmark: string): Result {
   const found = newestResults().results.find((result) => result.benchmark === benchmark);
   if (found === undefined) throw new Error(`No result of ${benchmark}. Run: npm run bench -- ${benchmark} --record`);
@@ -36,7 +39,8 @@ export function newestResult(benchmark: string): Result {
 }
 
 /**
- * Writes results to the file of the day. Benchmarks that did not run keep their newest result, so that every file is complete.
+ * Writes results to the file of the current date. Every file is complete: benchmarks that did not run keep their newest
+ * result.
  * @param order the names of all benchmarks
  * @returns the file's path in the project
  */
@@ -48,7 +52,7 @@ export function recordResults(measured: readonly Result[], order: readonly strin
   return `bench/results/${name}`;
 }
 
-/** YYYY-MM-DD. */
+/** Returns the current date as YYYY-MM-DD. */
 export function today(): string {
   return new Date().toISOString().slice(0, "YYYY-MM-DD".length);
 }

@@ -1,10 +1,10 @@
 import { labelOf } from "./chart.ts";
 import type { Result } from "./results.ts";
 
-/** A ratio that README.md shows, in words. */
+/** A ratio that README.md shows in a sentence. */
 interface Shown {
   readonly benchmark: string;
-  /** Part of the ratio's name. */
+  /** A part of the ratio's name, which selects the ratio. */
   readonly ratio: string;
   readonly sentence: (value: string) => string;
 }
@@ -36,7 +36,7 @@ const SHOWN: readonly Shown[] = [
   },
 ];
 
-/** The rows of README.md's table: a sentence for each shown ratio, its goal, and whether the goal was met. */
+/** Returns the rows of the table in README.md: a sentence for each shown ratio, its goal, and whether the goal was met. */
 export function summaryRows(results: readonly Result[]): { Figure: string; Goal: string; "": string }[] {
   return SHOWN.map(({ benchmark, ratio, sentence }) => {
     const { ratios = [] } = results.find((result) => result.benchmark === benchmark) ?? {};

@@ -1,23 +1,26 @@
-/** Fills a database of the service with users of one partner, in SQL alone: for `npm run bench -- size`. */
+/** Fills a database of the service with users of one partner, only with SQL, for `npm run bench -- size`. */
 import { Client } from "pg";
 import { REGIONS } from "keyroot/identity";
 
-/** The number of users with pending keys among those that are filled in. */
+/** The number of users with pending keys among the inserted users. */
 export const PENDING = 10_000;
-/** The number of users in a batch, rounded. */
+/** The approximate number of users in a batch. */
 const USERS_PER_BATCH = 700;
 
-/** Settings of the connections that insert: no foreign keys, no triggers, no waiting for the disk, and memory for indexes. */
+/**
+ * Settings of the connections that insert rows: no foreign keys, no triggers, no waiting for the disk, and memory for
+ * indexes.
+ */
 const SETTINGS = [
   "SET session_replication_role = replica",
   "SET synchronous_commit = off",
   "SET maintenance_work_mem = '512MB'",
 ];
 
-/** A table or index, after the fill. */
+/** A table or index of the filled database. */
 export interface Relation {
   name: string;
-  /** The table of an index; null for a table. */
+  /** The table of an index. Null for a table. */
   table: string | null;
   bytes: number;
 }
@@ -31,7 +34,7 @@ export interface Relation {
  */
 export async function fillDatabase(url: string, bizID: string, users: number): Promise<void> {
   const rows = rowsOf(bizID, users);
-  // Two connections, for two cores.
+  // Use two connections to keep two cores busy.
   const halves = [
     ["user_ids", "users", "public_keys", "batches", "batch_shares", "published_days", "user_counts"],
     ["user_tokens", "audit_entries", "events", "key_events"],
@@ -39,31 +42,31 @@ export async function fillDatabase(url: string, bizID: string, users: number): P
   const inHalves = (statementsOf: (table: keyof typeof rows) => string[]) =>
     Promise.all(halves.map((tables) => runAll(url, [...SETTINGS, ...tables.flatMap(statementsOf)])));
   await inHalves((table) => [
-    // The same steps as in pg_restore, with the indexes that exist: first the rows, then each index at once.
+    // Follow the steps of pg_restore with the existing indexes: first insert all rows, then build each index at once.
     `UPDATE pg_index SET indisready = false WHERE indrelid = '${table}'::regclass`,
     `INSERT INTO ${table} ${rows[table]}`,
     `REINDEX TABLE ${table}`,
   ]);
-  // No open transaction needs the old rows.
+  // Run VACUUM now, because no open transaction needs the old rows.
   await inHalves((table) => [`VACUUM (ANALYZE) ${table}`]);
   await runAll(url, ["CHECKPOINT"]);
 }
 
 /**
- * Reads the indexes of ids and hashes into the server's memory, as in a server that has run for a while. Each new user or
- * token writes to them at random places.
+ * Reads the indexes of ids and hashes into the server's memory, where a running server has them. Each new user or token
+ * writes to them at random places.
  */
 export async function readIntoMemory(url: string): Promise<void> {
   await runAll(url, [
     "CREATE EXTENSION IF NOT EXISTS pg_prewarm",
-    // Those of users last: if not all fit, they remain.
+    // Read the indexes of users last, so that these stay in memory if not all fit.
     "SELECT pg_prewarm(indexrelid) FROM pg_index WHERE indrelid = 'user_tokens'::regclass",
     `SELECT pg_prewarm(indexrelid) FROM pg_index WHERE indrelid IN ('users'::regclass, 'user_ids'::regclass)
       OR indexrelid IN ('audit_entries_of_user'::regclass, 'public_keys_pkey'::regclass)`,
   ]);
 }
 
-/** The tables and indexes of at least 8 pages. The largest tables come first, each followed by its indexes. */
+/** Returns the tables and indexes with at least 8 pages. The largest tables are first, and each table's indexes follow it. */
 export async function sizesOf(url: string): Promise<Relation[]> {
   const client = new Client({ connectionString: url });
   await client.connect();
@@ -89,15 +92,15 @@ async function runAll(url: string, all: readonly string[]): Promise<void> {
   }
 }
 
-/** For each table, the statement's text after `INSERT INTO` and the table's name. */
+/** Returns, for each table, the part of the INSERT statement after the table's name. */
 function rowsOf(bizID: string, users: number) {
   const created = 1_780_000_000_000;
-  // The same layout as in a database that grew: the newest keys are pending, and ids have no order.
+  // Use the layout of a database that grew over time: the newest keys are pending, and ids have no order.
   const isPending = `i > ${users - PENDING}`;
   const batch = `((i - 1) / ${USERS_PER_BATCH})`;
-  /** 8 hex digits, different for each `i` and evenly distributed: multiplicative hashing. */
+  /** SQL for 8 hex digits that differ for each `i` and are evenly distributed (multiplicative hashing). */
   const hex = (i: string) => `lpad(to_hex(${i}::bigint * 2654435761 % 4294967296), 8, '0')`;
-  // Every second digit of zBase32, in ASCII order: other ids are spread among these.
+  // Use every second digit of zBase32, in ASCII order, so that new user ids are spread among these.
   const userID = `translate(${hex("i")}, '0123456789abcdef', '1468acegiknprtwy') || '${"y".repeat(24)}'`;
   const root = `${hex(batch)} || '${"0".repeat(56)}'`;
   const token = hex("j");

@@ -8,19 +8,19 @@ import {
 } from "../../test/support/service/serviceProcess.ts";
 import { RANDOM_USER_ID, type Requests } from "./load.ts";
 
-/** The region of the load's users. */
+/** The region of the users in the load. */
 export const REGION = "us-west-2";
 const CREATED_AT_A_TIME = 32;
 
-/** A server to send requests to. */
+/** A server to measure. */
 export interface Contender {
   origin: string;
   requests: Requests;
-  /** Returns the processor time that its process has used, in µs. */
+  /** Returns the processor time that the server's process has used, in µs. */
   cpu: () => Promise<number>;
 }
 
-/** Starts the service, with a partner and users who have a refresh token each. */
+/** Starts the service, with a partner and with users who each have a refresh token. */
 export async function startKeyroot(
   cleanup: AsyncDisposableStack,
   environment: Awaited<ReturnType<typeof serviceEnvironment>>,

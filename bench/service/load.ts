@@ -1,36 +1,39 @@
-/** The load generator of `npm run bench:service`, a separate process: it answers each plan with its measurements. */
+/**
+ * The load generator of `npm run bench:service`. It runs in a separate process, and sends measurements for each plan that it
+ * receives.
+ */
 import { randomBytes } from "node:crypto";
 import { createHistogram, monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout } from "node:timers/promises";
 import { Pool } from "undici";
 
-/** A placeholder in a body. Each request replaces it by 40 random hex digits. */
+/** A placeholder in a request body. Each request replaces it with 40 random hex digits. */
 export const RANDOM_USER_ID = "$RANDOM_USER_ID";
 
-/** Requests of one kind, by POST. */
+/** POST requests of one kind. */
 export interface Requests {
   path: string;
   headers: Record<string, string>;
-  /** The bodies. Each request has a random one. */
+  /** The request bodies, from which each request uses a random one. */
   bodies: string[];
   /** The status of a successful response. */
   status: number;
 }
 
-/** The requests to send, in turns. */
+/** The requests to send, in alternation. */
 export interface Plan {
   origin: string;
   requests: Requests[];
-  /** The number of concurrent requests, each over its own connection. */
+  /** The number of concurrent requests. Each has its own connection. */
   connections: number;
   seconds: number;
-  /** The maximum number of requests, without a rate. Default unlimited. */
+  /** The maximum number of requests, if `rate` is not set. Default: unlimited. */
   most?: number;
   /** Requests per second, independent of responses. If unset, each connection sends its next request after a response. */
   rate?: number;
 }
 
-/** The result of a plan. Times are in ms, from when a request was due until its response was read. */
+/** The result of a plan. Response times are in ms, from the time when a request was due until its response was read. */
 export interface Measured {
   perSecond: number;
   errors: Record<string, number>;
@@ -42,7 +45,7 @@ export interface Measured {
   loadCores: number;
   /** The longest pause of this process in ms, caused by its work or by other processes. */
   loadStall: number;
-  /** With a rate: the seconds of the run whose slowest response took more than `SLOW_MS`, with that time. */
+  /** For plans with a rate: the seconds of the run whose slowest response took more than `SLOW_MS`, with this time. */
   slowSeconds?: Record<number, number>;
 }
 
@@ -88,7 +91,7 @@ async function run(plan: Plan): Promise<Measured> {
   };
 }
 
-/** Sends one request that was due at this time (ms), and records its result. */
+/** Sends one request, and records its result. @param due the time in ms when the request was due */
 type Send = (due: number) => Promise<void>;
 
 function sender(
@@ -122,7 +125,7 @@ function sender(
   };
 }
 
-/** Each connection sends its next request after the response to the previous one. */
+/** Each connection sends its next request after the previous response. */
 async function closedLoop({ connections, seconds, most = Infinity }: Plan, send: Send): Promise<void> {
   const end = performance.now() + seconds * 1000;
   let sent = 0;
@@ -132,13 +135,13 @@ async function closedLoop({ connections, seconds, most = Infinity }: Plan, send:
   await Promise.all(Array.from({ length: connections }, connection));
 }
 
-/** Requests are due at a fixed rate. Waiting for a free connection counts as response time. */
+/** Sends requests at a fixed rate. The time to wait for a free connection counts as response time. */
 async function openLoop({ seconds }: Plan, rate: number, send: Send): Promise<void> {
   const started = performance.now();
   const total = Math.ceil(rate * seconds);
   let sent = 0;
   let ended = 0;
-  // A list of promises would grow until the end.
+  // Do not collect promises in a list, because it would grow until the end.
   const allEnded = Promise.withResolvers<undefined>();
   const end = () => {
     if (++ended === total) allEnded.resolve(undefined);

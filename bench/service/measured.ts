@@ -1,7 +1,7 @@
 import { type Measured, type Ratio, round, type Row } from "../runner/report.ts";
 
 type Rates = Record<string, number>;
-/** Medians by number of clients and by name. */
+/** Medians by number of clients and by server. */
 type ByClients = Record<number, Record<string, Rates>>;
 interface OpenLoop {
   rate: number;
@@ -10,7 +10,9 @@ interface OpenLoop {
   errors: Record<string, number>;
 }
 
-/** The figures of `bench/service.ts`: all servers by number of clients, and both operations at a fixed rate. */
+/**
+ * The figures of `bench/service.ts`: those of all servers by number of clients, and those of both operations at a fixed rate.
+ */
 export interface ServiceFigures {
   database: string;
   closedLoop: { what: string; exchange: ByClients; creation: ByClients };
@@ -25,7 +27,7 @@ const NAMES: Record<string, string> = {
   pgbenchOneCommit: "pgbench, one commit",
   pgbenchWithoutRecords: "pgbench, without audit entry and event",
 };
-/** Minimum speed relative to oidc-provider, by number of clients, and relative to pgbench. */
+/** The minimum speed relative to oidc-provider, by number of clients. */
 const EXCHANGE_GOALS: Rates = { 10: 2.2, 32: 3, 64: 3 };
 const CREATION_GOAL = 0.8;
 const P99_GOAL_MS = 50;

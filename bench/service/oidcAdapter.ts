@@ -1,7 +1,7 @@
 import type { Adapter, AdapterPayload } from "oidc-provider";
 import type { Pool } from "pg";
 
-/** Creates the table of all models, with indexes on session and grant. */
+/** Creates the table for all models, with indexes on session and grant. */
 export async function createTable(pool: Pool): Promise<void> {
   await pool.query(`
     CREATE TABLE oidc_models (
@@ -18,7 +18,7 @@ export async function createTable(pool: Pool): Promise<void> {
   `);
 }
 
-/** Stores one of oidc-provider's models in PostgreSQL, with one prepared statement per operation. */
+/** Stores the models of oidc-provider in PostgreSQL, with one prepared statement per operation. */
 export class PostgresAdapter implements Adapter {
   readonly #model: string;
   readonly #pool: Pool;

@@ -1,6 +1,7 @@
 /**
- * The reference of `npm run bench:service`, a separate process: oidc-provider as an authorization server for one confidential
- * client. It creates refresh tokens, listens, and sends its URL and the forms that exchange the tokens to its parent.
+ * The server for comparison in `npm run bench:service`, in a separate process: oidc-provider as an authorization server for
+ * one confidential client. It creates refresh tokens and listens. Then it sends its URL and the request bodies that exchange
+ * the tokens to its parent process.
  */
 import { exportJWK, generateKeyPair } from "jose";
 import { randomBytes } from "node:crypto";
@@ -17,24 +18,24 @@ const FOUR_HOURS = 4 * 60 * 60;
 const YEAR = 365 * 24 * 60 * 60;
 const SCOPE = "api";
 
-/** The two forms of access tokens: a JWT is signed and not stored, an opaque token is a row in the database. */
+/** The two formats of access tokens. A JWT is signed and not stored. An opaque token is a row in the database. */
 const RESOURCES = {
   jwt: "https://keyroot.example/jwt",
   opaque: "https://keyroot.example/opaque",
 } as const;
 
-/** The first message from the parent process. */
+/** The first message that the parent process sends to this process. */
 export interface OidcRequest {
   databaseUrl: string;
   connections: number;
-  /** The number of refresh tokens for each form of access tokens. */
+  /** The number of refresh tokens for each format of access tokens. */
   tokens: number;
 }
 
-/** The response to it. */
+/** The response to the first message of the parent process. */
 export interface StartedOidcProvider {
   origin: string;
-  /** Bodies of refresh grants, by the form of the access token. */
+  /** The request bodies of refresh grants, by the format of the access token. */
   forms: Record<keyof typeof RESOURCES, string[]>;
 }
 
@@ -91,7 +92,7 @@ const ready: StartedOidcProvider = {
 };
 process.send?.(ready);
 
-/** Creates refresh tokens, as after a user's consent, and returns the bodies that exchange them. */
+/** Creates refresh tokens, as after a user's consent, and returns the request bodies that exchange them. */
 function makeForms(form: keyof typeof RESOURCES): Promise<string[]> {
   const one = async () => {
     const accountId = randomBytes(20).toString("hex");

@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 
 const run = promisify(execFile);
 
-/** Added to the duration, because pgbench includes the time to connect in its duration, but not in its rate. */
+/** The number of seconds to add to a run, because pgbench counts the time to connect in its duration, but not in its rate. */
 const CONNECT_SECONDS = 3;
 
 /** A run of pgbench. */
@@ -19,7 +19,7 @@ export interface PgbenchOptions {
   seconds: number;
 }
 
-/** Returns transactions per second, over established connections with prepared statements. */
+/** Measures transactions per second, with established connections and prepared statements. */
 export async function pgbench({ url, script, clients, seconds }: PgbenchOptions): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), "keyroot-pgbench-"));
   try {
@@ -50,7 +50,7 @@ export async function pgbench({ url, script, clients, seconds }: PgbenchOptions)
   }
 }
 
-/** Such as `pgbench (PostgreSQL) 15.4`. */
+/** Returns a version such as `pgbench (PostgreSQL) 15.4`. */
 export function pgbenchVersion(): string {
   return execFileSync(findPgbench(), ["--version"], { encoding: "utf8" }).trim();
 }

@@ -14,11 +14,11 @@ import { sampleRecords } from "../../test/support/samples.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
-/** The lines that `npm start` prints when the contact's app has verified the keys, and when everything is up. */
+/** The lines of output from `npm start` when the contact's app has verified the keys, and when all servers are running. */
 const VERIFIED = /verified \d+ of \d+/;
 const READY = "stays up until Ctrl-C";
 
-/** Seconds from the start of `npm start` to its first verified keys, and until everything is up. */
+/** Measures the seconds from `npm start` to its first verified keys, and until all servers are running. */
 export async function npmStart(folder: string, stackFile: string): Promise<{ verified: number; ready: number }> {
   const start = performance.now();
   const seconds = () => (performance.now() - start) / 1000;
@@ -33,7 +33,7 @@ export async function npmStart(folder: string, stackFile: string): Promise<{ ver
     if (VERIFIED.test(line)) verified = seconds();
     if (!line.includes(READY)) continue;
     ready = seconds();
-    // Ctrl-C ends npm and its child processes.
+    // Like Ctrl-C, this signal ends npm and its child processes.
     if (child.pid !== undefined) process.kill(-child.pid, "SIGINT");
   }
   await closed;
@@ -41,14 +41,14 @@ export async function npmStart(folder: string, stackFile: string): Promise<{ ver
   return { verified, ready };
 }
 
-/** Clones this repository's committed files, and returns the seconds. */
+/** Clones the committed files of this repository. Returns the time in seconds. */
 export function clone(folder: string): number {
   const start = performance.now();
   execFileSync("git", ["clone", "--quiet", "--no-local", ROOT, folder]);
   return (performance.now() - start) / 1000;
 }
 
-/** Seconds from `npm install` of the packed library in an empty folder until its program has verified a key. */
+/** Measures the seconds from `npm install` of the packed library in an empty folder until its program has verified a key. */
 export async function installAndVerify(tarball: string, app: string): Promise<number> {
   await using cleanup = new AsyncDisposableStack();
   const stack = await startStack(hre, { ports: { chain: 0, files: 0 } });
@@ -67,7 +67,7 @@ export async function installAndVerify(tarball: string, app: string): Promise<nu
   writeFileSync(join(app, "verify.js"), program);
   const run = promisify(execFile);
   const start = performance.now();
-  // The stack runs in this process, which must not block.
+  // Do not block, because the stack runs in this process.
   await run("npm", ["install", "--prefer-offline", "--no-audit", "--no-fund", tarball], { cwd: app });
   await run(process.execPath, ["verify.js"], { cwd: app });
   return (performance.now() - start) / 1000;

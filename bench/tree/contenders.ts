@@ -12,23 +12,23 @@ import { SMALL } from "../runner/report.ts";
 export interface Made {
   root: string;
   treeMs: number;
-  /** The time to make the tree and the text of the file, in ms. Absent for contenders that do not write this format. */
+  /** The time in ms to make the tree and the text of the file. Undefined for libraries that do not write this format. */
   fileMs?: number;
 }
 
 export type Contender = keyof typeof CONTENDERS;
 
-/** Makes the tree, and returns its root; with `file`, the file, too. */
+/** Makes the tree, and returns its root. With `file`, it also makes the text of the file. */
 interface Maker {
   tree: () => string;
   file?: () => void;
 }
 
-/** Short work is repeated for this long, after an equal warm-up. */
+/** The time in ms for which short work is repeated, after a warm-up of the same length. */
 const REPEAT_MS = SMALL ? 5 : 500;
 /** The maximum length of a string in V8. */
 const LONGEST_STRING = 2 ** 29 - 24;
-/** A user's share of a file, in bytes. */
+/** The size of a file per user, in bytes. */
 const BYTES_PER_USER = 803;
 
 const CONTENDERS = { keyroot, merkleTreeGen, merkletreejs, openZeppelin, openssl };
@@ -58,7 +58,7 @@ async function keyroot(values: readonly string[]): Promise<Maker> {
   };
 }
 
-/** The library that wrote the deployed files. */
+/** Uses merkle-tree-gen, the library that made the deployed files. */
 function merkleTreeGen(values: readonly string[]): Maker {
   interface MerkleTreeGen {
     fromArray: (args: object, callback: (error: Error | null, tree: { root: string }) => void) => void;
@@ -84,7 +84,7 @@ function merkleTreeGen(values: readonly string[]): Maker {
 /** Uses the format's hashes. `duplicateOdd` pairs the last node of a level with itself, as the format does. */
 async function merkletreejs(values: readonly string[]): Promise<Maker> {
   const { MerkleTree } = await import("merkletreejs");
-  // This library hashes the raw hashes of two children. The format hashes their hex.
+  // This library hashes the raw hashes of two children. The format hashes their hex digits.
   const hashChildren = (pair: Buffer) => hash("sha256", pair.toString("hex"), "buffer");
   return {
     tree: () => {
@@ -95,7 +95,7 @@ async function merkletreejs(values: readonly string[]): Promise<Maker> {
 }
 
 /**
- * Uses the format's hash of nodes. This library does not duplicate last nodes, so it gets a longer list of values. For s =
+ * Uses the format's hash of nodes. This library does not duplicate last nodes, so the list of values is made longer. For s =
  * 1, 2, 4, …, the last s values are repeated if the number of groups of s is odd.
  */
 async function openZeppelin(values: readonly string[]): Promise<Maker> {
@@ -103,7 +103,7 @@ async function openZeppelin(values: readonly string[]): Promise<Maker> {
   const expanded = [...values];
   for (let size = 1; size < expanded.length; size *= 2)
     if ((expanded.length / size) % 2 === 1) expanded.push(...expanded.slice(-size));
-  // This library stores leaves in reverse, so the left child comes second.
+  // This library stores leaves in reverse, so the left child is the second argument.
   const nodeHash = (b: unknown, a: unknown) => `0x${hash("sha256", String(a).slice(2) + String(b).slice(2))}`;
   return {
     tree: () => {
@@ -113,7 +113,7 @@ async function openZeppelin(values: readonly string[]): Promise<Maker> {
   };
 }
 
-/** No tree: only the hashes of the same inputs, by Node's one-shot hash, which calls OpenSSL. */
+/** Makes no tree. It only hashes the same inputs with Node's one-shot hash, which uses OpenSSL. */
 async function openssl(values: readonly string[]): Promise<Maker> {
   const { MerkleTree } = await import("keyroot");
   const { root, pairs } = pairsOf(new MerkleTree(values));
@@ -122,12 +122,13 @@ async function openssl(values: readonly string[]): Promise<Maker> {
     for (const pair of pairs) hash("sha256", pair);
     return root;
   };
-  // V8 joins the halves of a string when the string is first read. This is not part of hashing.
+  // V8 joins the halves of a string when the string is first read. Do this before measuring, because it is not part of
+  // hashing.
   tree();
   return { tree };
 }
 
-/** The inputs of a tree's inner hashes. */
+/** Returns the inputs of a tree's inner hashes. */
 function pairsOf(tree: { root: string; height: number; hashes: (level: number) => string[] }) {
   const pairs: string[] = [];
   for (let level = 0; level < tree.height - 1; level++) {
@@ -137,13 +138,13 @@ function pairsOf(tree: { root: string; height: number; hashes: (level: number) =
   return { root: tree.root, pairs };
 }
 
-/** The time of the work in ms: of the first run if it is long, otherwise the median of many. */
+/** Returns the time of the work in ms: of the first run if it is long, otherwise the median of many runs. */
 function typicalTime(work: () => unknown): number {
   const first = timeOf(work);
   if (first > REPEAT_MS) return first;
   const runs = Math.ceil(REPEAT_MS / first);
   for (let i = 0; i < runs; i++) work();
-  // Sorted without methods of Array, because merkle-tree-gen replaces them.
+  // Sort a typed array, because merkle-tree-gen replaces methods of Array.
   const times = Float64Array.from({ length: runs }, () => timeOf(work)).sort();
   return times[runs >> 1] ?? NaN;
 }

@@ -11,7 +11,7 @@ import { inputOf, MODULES, WAYS } from "./ways.ts";
 const BROWSER_WAYS = ["file", "proof", "bundle"] as const;
 type BrowserWay = (typeof BROWSER_WAYS)[number];
 
-/** The code that verifies in the page. The modules are as an app bundles them. */
+/** The code that verifies in the page. The modules are bundled as in an app. */
 const SCRIPTS: Record<BrowserWay, (module: string) => string> = {
   file: (module) => `import { verifyFile } from ${module};
     export default ({ userID, root, contract }, bytes) => verifyFile({ userID, chainId: 1, contract, expectedPublicKey: Symbol.for("keyroot.ANY_KEY") }, root, bytes);`,
@@ -31,7 +31,10 @@ interface Options {
   totalMs: number;
 }
 
-/** Verifies in Chromium. A cold run has a new context, and begins with loading the library. The bytes are there before. */
+/**
+ * Verifies in Chromium. A cold run has a new browser context, and includes the time to load the library. The file, proof or
+ * bundle is loaded before.
+ */
 export async function measureInChromium({ library, folders, coldRuns, totalMs }: Options): Promise<Row[]> {
   const scripts = new Map<string, string>();
   for (const way of BROWSER_WAYS) scripts.set(`/${way}.js`, await bundle(way, library));
@@ -77,7 +80,7 @@ async function bundle(way: BrowserWay, library: string): Promise<string> {
   return built.outputFiles[0]?.text ?? "";
 }
 
-/** @param totalMs how long warm runs take together; 0: none */
+/** @param totalMs the total time of the warm runs in ms; 0 for no warm runs */
 async function inNewPage(browser: Browser, url: string, users: number, way: BrowserWay, totalMs: number) {
   const context = await browser.newContext();
   try {
@@ -93,7 +96,7 @@ async function inNewPage(browser: Browser, url: string, users: number, way: Brow
         };
         await verify(sample, bytes);
         const cold = performance.now() - start;
-        // The page's clock counts in steps of 0.1 ms, so short work is timed in groups.
+        // The page's clock has steps of 0.1 ms, so short work is measured in groups.
         const group = totalMs === 0 ? 0 : Math.max(1, Math.ceil(5 / cold));
         const times: number[] = [];
         const end = performance.now() + totalMs;

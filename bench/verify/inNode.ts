@@ -8,7 +8,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { inputOf, load, type Sample, type Way } from "./ways.ts";
 
-/** Warm runs take this long together, with a minimum number of runs and a maximum of a thousand. */
+/** The total time of the warm runs in ms. There is also a minimum number of runs, and a maximum of a thousand. */
 const TOTAL_MS = Number(process.env["BENCH_TOTAL_MS"] ?? 1000);
 
 const [, , temperature, name, library = "", folder = ""] = process.argv;
@@ -22,7 +22,7 @@ await verify(bytes);
 const first = performance.now() - start;
 process.stdout.write(String(temperature === "cold" ? first : await typicalTime(() => verify(bytes))));
 
-/** The median without methods of Array, which merkle-tree-gen replaces. */
+/** Computes the median without methods of Array, because merkle-tree-gen replaces them. */
 async function typicalTime(work: () => unknown): Promise<number> {
   const once = await timeOf(work);
   const runs = Math.min(1000, Math.max(3, Math.ceil(TOTAL_MS / once)));

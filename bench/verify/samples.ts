@@ -5,10 +5,13 @@ import { CODE_HASH, CONTRACT, plainBundle } from "../../test/support/data/plainB
 import { sampleRecords } from "../../test/support/samples.ts";
 import { type Sample } from "./ways.ts";
 
-/** Full branch nodes above the account and above its storage slot, as on mainnet: 8 levels hold 4.3 billion entries. */
+/**
+ * The number of full branch nodes above the account and above its storage slot, as on mainnet. 8 levels hold 4.3 billion
+ * entries.
+ */
 const DEPTHS = { accountDepth: 8, storageDepth: 8 };
 
-/** Writes file.json, proof.json, bundle.json and sample.json of one of these users into a folder. */
+/** Writes file.json, proof.json, bundle.json and sample.json for one of these users into a folder. */
 export function writeSample(folder: string, users: number): void {
   mkdirSync(folder);
   const file = makeMerkleFile(sampleRecords(users));

@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import { ANY_KEY, type KeyRecord } from "keyroot/identity";
 
-/** A user of a file, and the input of a verifier besides the file, proof or bundle. */
+/** A user in a file, and the values that a verifier needs in addition to the file, proof or bundle. */
 export interface Sample {
   userID: string;
   root: string;
@@ -10,7 +10,7 @@ export interface Sample {
   codeHash: string;
 }
 
-/** The ways to verify one user and the work for comparison, with their names in the figures. */
+/** The methods to verify one user, and the methods for comparison, with their names in the figures. */
 export const WAYS = {
   file: "whole file",
   path: "path in a parsed proof",
@@ -23,7 +23,7 @@ export const WAYS = {
 
 export type Way = keyof typeof WAYS;
 
-/** The library's module for each way, relative to the library's folder. */
+/** The library's module for each method, relative to the library's folder. */
 export const MODULES = {
   file: "verifier/index",
   path: "merkle/index",
@@ -31,14 +31,11 @@ export const MODULES = {
   bundle: "bundle",
 } as const;
 
-/** The file of the sample that a way reads. */
+/** Returns which file of the sample a method reads. */
 export const inputOf = (way: Way): "file" | "proof" | "bundle" =>
   way === "bundle" ? "bundle" : way === "proof" || way === "path" ? "proof" : "file";
 
-/**
- * Loads the code of a way, and returns a function that verifies the bytes. @param library the folder of the library's
- * modules
- */
+/** Loads the code of a method. Returns a function that verifies bytes. @param library the folder of the library's modules */
 export async function load(way: Way, library: string, sample: Sample): Promise<(bytes: Uint8Array) => unknown> {
   const { userID, root, pinned, contract, codeHash } = sample;
   if (way === "parse") return (bytes) => JSON.parse(new TextDecoder().decode(bytes)) as unknown;
@@ -64,8 +61,8 @@ export async function load(way: Way, library: string, sample: Sample): Promise<(
 }
 
 /**
- * The least work to verify a whole file in Node without a library. It loads `node:crypto`, parses the file and hashes every
- * leaf and node. It checks no record, key or form.
+ * The least work to verify a whole file in Node without a library. It loads `node:crypto`, parses the file, and hashes every
+ * leaf and node. It does not check records, keys or the format.
  */
 async function loadTreeHashes(root: string): Promise<(bytes: Uint8Array) => void> {
   const { hash } = await import("node:crypto");
@@ -85,8 +82,8 @@ async function loadTreeHashes(root: string): Promise<(bytes: Uint8Array) => void
 }
 
 /**
- * The method of the format's first clients: rebuild the tree with merkle-tree-gen, compare the root, and look the user up. It
- * replaces built-ins of Array, so it needs a separate process.
+ * The method of the format's first clients. It rebuilds the tree with merkle-tree-gen, compares the root, and finds the user.
+ * It needs a separate process, because it replaces methods of Array.
  */
 function loadFirstClients({ userID, root }: Sample): (bytes: Uint8Array) => void {
   interface MerkleTreeGen {

@@ -1,8 +1,8 @@
-/** Corrects the problems that axe finds in TypeDoc's theme, and links to folders. */
+/** Corrects the problems that axe finds in TypeDoc's theme, and corrects links to folders. */
 export function accessible(html: string): string {
   return withoutSkippedLevels(
     html
-      // The first page has the title of the README.
+      // The first page already has the title of the README.
       .replace(/<div class="tsd-page-title">\s*<h1>Keyroot<\/h1><\/div>/, "")
       // Without a server, a link to a folder shows no page.
       .replace(/ href="(\.\/|(?:\.\.\/)+)(?=["#])/g, ' href="$1index.html')
@@ -10,7 +10,7 @@ export function accessible(html: string): string {
       .replace(/<th( [^>]*)?><\/th>/g, "<td$1></td>")
       .replace('<div class="col-content">', '<div class="col-content" role="main">')
       .replace('<div class="page-menu">', '<div class="page-menu" role="complementary" aria-label="This page">')
-      // A heading that opens and closes its section must not contain another control.
+      // The heading that opens and closes a section must not contain another control.
       .replace(/<summary[^>]*>[^]*?<\/summary>/g, (summary) =>
         summary.replace(/<a [^>]*class="tsd-anchor-icon"[^>]*>.*?<\/a>/g, ""),
       ),

@@ -1,4 +1,4 @@
-/** Elements in which a code is not turned into a link. */
+/** HTML elements in which error codes do not become links. */
 const WITHOUT_LINKS = new Set([
   "a",
   "button",
@@ -14,12 +14,12 @@ const WITHOUT_LINKS = new Set([
 ]);
 const CODE = /(?<!\w)[A-Z][A-Z0-9_]+(?!\w)/g;
 
-/** The codes of docs/errors.md, each of which has a row in one of the page's tables. */
+/** Returns the error codes in docs/errors.md. Each has a row in one of the page's tables. */
 export function errorCodesIn(page: string): ReadonlySet<string> {
   return new Set([...page.matchAll(/^\| `([A-Z][A-Z0-9_]+)` /gm)].map(([, code = ""]) => code));
 }
 
-/** Gives each row of a table that begins with an error code an id: that code. */
+/** Sets the id of each table row that begins with an error code to this code. */
 export function addErrorIds(html: string, codes: ReadonlySet<string>): string {
   return html.replace(/<tr>(\s*<td><code>([A-Z][A-Z0-9_]+)<\/code>)/g, (row, cells: string, code: string) =>
     codes.has(code) ? `<tr id="${code}">${cells}` : row,
@@ -28,7 +28,7 @@ export function addErrorIds(html: string, codes: ReadonlySet<string>): string {
 
 /**
  * Makes each error code in the text of a page a link to the code's row.
- * @param url of the page with the rows, relative to this one; empty if it is this one
+ * @param url the relative URL of the page with the rows; empty if the rows are on this page
  */
 export function linkErrors(html: string, codes: ReadonlySet<string>, url: string): string {
   const open: string[] = [];

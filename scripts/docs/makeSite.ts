@@ -9,10 +9,10 @@ import { SiteRouter, SiteTheme } from "./theme.ts";
 const ERRORS_PAGE = "documents/errors.html";
 
 /**
- * Makes the static site of the Markdown pages and of the API reference.
- * @param root folder of the project
- * @param out folder of the site, which is replaced
- * @throws Error if anything that the pages or doc comments link to does not exist
+ * Makes the static site from the Markdown pages and the API reference.
+ * @param root the folder of the project
+ * @param out the folder of the site, which is replaced
+ * @throws Error if a page or doc comment links to something that does not exist
  */
 export async function makeSite(root: string, out: string): Promise<void> {
   const entries = apiEntries(root);
@@ -23,7 +23,7 @@ export async function makeSite(root: string, out: string): Promise<void> {
     projectDocuments: [...pages.keys()].map((path) => join(root, path)),
     readme: join(root, "README.md"),
     tsconfig: join(import.meta.dirname, "tsconfig.json"),
-    // `npm run check` compiles everything.
+    // `npm run check` already checks all types.
     skipErrorChecking: true,
     ...{ out, cleanOutputDir: true, router: "site", theme: "site", disableSources: true, excludeExternals: true },
     ...{
@@ -77,7 +77,7 @@ export async function makeSite(root: string, out: string): Promise<void> {
     throw new Error("The site has the problems that the lines above describe.");
 }
 
-/** Takes a page's title from its first heading, and its place in the menu from the table of pages. */
+/** Sets a page's title from its first heading, and its place in the menu from the table of pages. */
 function describe(page: DocumentReflection, group = ""): void {
   const [{ text } = { text: "" }] = page.content;
   page.name = /^# (.+)$/m.exec(text)?.[1] ?? page.name;

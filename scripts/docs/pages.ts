@@ -2,10 +2,10 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Manifest } from "../package/manifest.ts";
 
-/** The group of pages that no other group names. */
+/** The group for pages that are in no other group. */
 const OTHERS = "Reference";
 
-/** The groups of the menu, in their order: title -> Markdown files of the project. */
+/** The groups of the menu in their order. Each title has a list of Markdown files in the project. */
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
   "Start here": ["quickstart", "system", "alternatives", "upgrading"].map(inDocs),
   Examples: ["", "browser-app/", "partner-backend/", "hardhat-project/", "cron/", "contract/"].map(
@@ -50,7 +50,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
 /** The titles of the groups, in the order of the menu. */
 export const GROUP_ORDER: readonly string[] = Object.keys(GROUPS);
 
-/** Packages, by their folders, and the entries that the API reference describes. Their other entries may change in any release. */
+/** The packages by folder, with the entries that the API reference describes. Other entries may change in any release. */
 const ENTRIES: Readonly<Record<string, readonly string[]>> = {
   "packages/keyroot": [
     ...[".", "./bundle", "./errors", "./identity", "./partner", "./safety-code"],
@@ -62,8 +62,8 @@ const ENTRIES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * The Markdown files of the site besides the README, with their groups. Every page of `docs` is among them.
- * @param root folder of the project
+ * Returns the Markdown files of the site besides the README, with their groups. They include every page of `docs`.
+ * @param root the folder of the project
  */
 export function sitePages(root: string): Map<string, string> {
   const pages = new Map(
@@ -80,7 +80,7 @@ function inDocs(name: string): string {
   return `docs/${name}.md`;
 }
 
-/** The entries of the API reference: path of the source -> name that programs import. */
+/** Returns the entries of the API reference: the path of each source, with the name that programs import. */
 export function apiEntries(root: string): Map<string, string> {
   const entries = new Map<string, string>();
   for (const [folder, subpaths] of Object.entries(ENTRIES)) {

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { type Input, toBytes, toInput, VECTORS } from "../../test/support/data/vectors.ts";
 
-/** A document that fuzzing found, and what the parser says about it. */
+/** A document that fuzzing found, with the parser's result. */
 export interface FoundDocument {
   outcome: string;
   bytes: Uint8Array;
@@ -9,7 +9,7 @@ export interface FoundDocument {
 
 const fileOf = (target: string) => new URL(`fuzz/${target}.json`, VECTORS);
 
-/** The documents that fuzzing found for a target. */
+/** Reads the documents that fuzzing found for a target. */
 export function readCorpus(target: string): FoundDocument[] {
   if (!existsSync(fileOf(target))) return [];
   const { vectors } = JSON.parse(readFileSync(fileOf(target), "utf8")) as {

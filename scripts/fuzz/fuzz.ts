@@ -7,28 +7,28 @@ import type { Target } from "./targets.ts";
 export interface FuzzReport {
   documents: number;
   accepted: number;
-  /** The first document with each outcome that no seed and no earlier document had. */
+  /** The first document for each new result, which no seed and no earlier document had. */
   corpus: Map<string, Uint8Array>;
-  /** fast-check's report about a defect, with the seed that repeats it; undefined if there is none. */
+  /** fast-check's report about a defect, with the seed that repeats it. Undefined if there is no defect. */
   defect: string | undefined;
 }
 
 export interface FuzzOptions {
   seed: number;
-  /** The number of documents. */
+  /** The number of documents to parse. */
   documents: number;
-  /** The time after which no further document is made, in ms. Default: none. */
+  /** The time in ms after which no further document is made. Default: no limit. */
   maxMs?: number;
-  /** Documents that begin the corpus. */
+  /** The initial documents of the corpus. */
   corpus?: readonly Uint8Array[];
 }
 
-/** Maximum size of a document of the corpus, so that it can be a vector. */
+/** The maximum size of a document in the corpus in bytes, so that the document can become a test vector. */
 const MAX_CORPUS_BYTES = 4096;
 
 /**
- * Changes documents and parses them. A document with a new outcome joins the documents that are changed. Each error that is no
- * KeyrootError is a defect.
+ * Changes documents and parses them. A document with a new result is added to the documents to change. Every error that is
+ * not a KeyrootError is a defect.
  */
 export function fuzz(target: Target, { seed, documents, maxMs, corpus = [] }: FuzzOptions): FuzzReport {
   const pool = [...target.seeds, ...corpus];
@@ -53,7 +53,10 @@ export function fuzz(target: Target, { seed, documents, maxMs, corpus = [] }: Fu
 
 const ACCEPTED = "accepted";
 
-/** The outcome for a document: "accepted", or the code and the beginning of the message. @throws any error that is a defect */
+/**
+ * Returns the result for a document: "accepted", or the code and the beginning of the message. @throws any error that is a
+ * defect
+ */
 export function outcomeOf({ parse }: Pick<Target, "parse">, document: Uint8Array): string {
   try {
     parse(document);
@@ -64,7 +67,7 @@ export function outcomeOf({ parse }: Pick<Target, "parse">, document: Uint8Array
   }
 }
 
-/** The beginning of a message, up to the first quote, number or path, which differ from document to document. */
+/** Returns the beginning of a message, up to the first quote, number or path. These differ between documents. */
 function beginningOf(message: string): string {
   return message.split(/["\d[]|\b\w+[.]\w/, 1)[0]?.trim() ?? "";
 }

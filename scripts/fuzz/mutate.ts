@@ -1,26 +1,26 @@
 import fc from "fast-check";
 
-/** One change of a document. Numbers are taken modulo what there is to choose from, so every change fits every document. */
+/** One change of a document. Numbers are taken modulo the number of choices, so every change fits every document. */
 export interface Change {
   kind: (typeof KINDS)[number];
-  /** Where: the unit at this index. */
+  /** The index of the first unit to change. */
   at: number;
-  /** How many units. */
+  /** The number of units to change. */
   length: number;
-  /** Which special value, or which unit of the other document. */
+  /** The index of a special value, or of a unit in the other document. */
   choice: number;
 }
 
 const KINDS = ["remove", "repeat", "swap", "special", "insert", "splice", "flip", "grow"] as const;
 
-/** The longest part that one change removes, repeats or copies, in units. */
+/** The maximum number of units that one change removes, repeats or copies. */
 const MAX_UNITS = 64;
-/** How often `grow` repeats a part. */
+/** The numbers of repetitions that the change `grow` can use. */
 const REPETITIONS = [2, 3, 17, 66, 1025];
-/** Documents beyond this size show nothing new, and take long. */
+/** The maximum size of a document in bytes. Larger documents show nothing new and take long. */
 const MAX_BYTES = 2 ** 20;
 
-/** A part of a text that JSON, hex and lines of notes treat as one: a string, a bracket, a number, a space. */
+/** A unit of a text: a string, a bracket, a number or a space, as in JSON, hex and notes. */
 const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+|\s+|"/gsu;
 const SPECIAL_TOKENS = [
   ...["", '""', '"__proto__"', '"constructor"', "null", "true", "{}", "[]", "[[", "0", "-0", "-1", "1e400", "1E2"],
@@ -31,13 +31,13 @@ const SPECIAL_BYTES = [
   ...["ffffffff", "00000080", "04000000", "fcffffff", "ffffffffffffffff", "0100000000000000", "".padEnd(64, "0")],
 ].map((hex) => Buffer.from(hex, "hex"));
 
-/** A few changes of a document. Fewer changes are simpler, so fast-check reports the fewest that show a defect. */
+/** A list of changes to a document. fast-check reports the shortest list that shows a defect. */
 export const changes: fc.Arbitrary<Change[]> = fc.array(
   fc.record({ kind: fc.constantFrom(...KINDS), at: fc.nat(), length: fc.nat(), choice: fc.nat() }),
   { minLength: 1, maxLength: 5 },
 );
 
-/** Applies changes to a document. A text is changed token by token, other bytes one by one. */
+/** Applies changes to a document. Text is changed token by token; other data is changed byte by byte. */
 export function mutate(document: Uint8Array, other: Uint8Array, list: readonly Change[]): Uint8Array {
   let units = toUnits(document);
   const foreign = toUnits(other);
@@ -77,7 +77,7 @@ function toUnits(bytes: Uint8Array): { isText: boolean; parts: readonly Buffer[]
   return { isText, parts };
 }
 
-/** A unit with one changed bit. */
+/** Returns a unit with one changed bit. */
 function flipped(unit: Buffer | undefined, choice: number): Buffer {
   const changed = Buffer.from(unit ?? Buffer.of(0));
   const bit = choice % Math.max(1, changed.length * 8);

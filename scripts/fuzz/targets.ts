@@ -19,29 +19,30 @@ import { type Case, readVectors, toBytes } from "../../test/support/data/vectors
 
 /** A parser of untrusted bytes. */
 export interface Target {
-  /** Valid documents, from which mutants are made. */
+  /** The valid documents from which mutants are made. */
   seeds: readonly Uint8Array[];
-  /** Parses a document, and checks what it accepts. @throws KeyrootError for a refused document; any other error is a defect */
+  /** Parses a document, and checks the result. @throws KeyrootError for a refused document; any other error is a defect */
   parse: (bytes: Uint8Array) => void;
 }
 
-/** Larger seeds take most of the time and have the same structure. */
+/** The maximum size of a seed in bytes. Larger seeds take most of the time and have the same structure. */
 const MAX_SEED_BYTES = 20_000;
 
-/** Maximum size of a trie's node: `storageProof.ts` refuses larger ones. */
+/** The maximum size of a trie node in bytes. `storageProof.ts` refuses larger nodes. */
 const MAX_NODE_BYTES = 1024;
 
 /** The parsers by name. */
 export const TARGETS: Readonly<Record<string, () => Target>> = {
   file: () => {
-    // Without the files that leave out their root, or spell it in escapes.
+    // Skip files that omit their root, or spell it with escapes.
     const good = goodVectors("merkle-file-good.json").filter(({ question, bytes }) => rootIn(bytes) === question.root);
     const roots = new Map(good.map(({ question, bytes }) => [question.root ?? "", bytes]));
     const [first = ""] = roots.keys();
     return {
       seeds: good.map(({ bytes }) => bytes),
       parse: (bytes) => {
-        // The root that the mutant names, if it is one of these: otherwise mutants of most files would end at the root.
+        // Use the root that the mutant names, if it is a known root. Otherwise, most mutants would fail at the comparison of
+        // the root.
         const named = rootIn(bytes) ?? first;
         const root = roots.has(named) ? named : first;
         const { values } = parseMerkleFile(bytes, root);
@@ -82,7 +83,7 @@ export const TARGETS: Readonly<Record<string, () => Target>> = {
     return {
       seeds: nodes,
       parse: (bytes) => {
-        // As in a storage proof: the decoder would read no bytes as an empty text.
+        // A storage proof refuses these nodes, too. The decoder would read no bytes as an empty text.
         if (bytes.length === 0 || bytes.length > MAX_NODE_BYTES)
           throw new ArgumentError("RECORD_INVALID", "A node has 1 to 1024 bytes.");
         const decoded = refusing(() => decodeRlp(new Uint8Array(bytes)));
@@ -90,7 +91,7 @@ export const TARGETS: Readonly<Record<string, () => Target>> = {
         try {
           refusing(() => readTrie(keccak256(bytes), "0".repeat(64), [bytes]));
         } catch (error) {
-          // One node rarely proves anything about this key. Only a programming error is a defect.
+          // A single node rarely proves anything about this key. Only a programming error is a defect.
           if (!(error instanceof KeyrootError)) throw error;
         }
       },
@@ -137,19 +138,22 @@ function forkOf(fork: "deneb" | "electra") {
   return forkAt(mainnet, slot === undefined ? NaN : toNumber(slot));
 }
 
-/** The vectors of a set whose documents are small. */
+/** Returns the small documents of a set of vectors. */
 function goodVectors(name: string): { question: Case["question"]; bytes: Uint8Array }[] {
   const vectors = readVectors(name).vectors.filter(({ verdict }) => "verified" in verdict);
   const all = vectors.map(({ question, input }) => ({ question, bytes: toBytes(input) }));
   return all.filter(({ bytes }) => bytes.length <= MAX_SEED_BYTES);
 }
 
-/** The root that the text of a file names. */
+/** Returns the root that the text of a file names. */
 function rootIn(bytes: Uint8Array): string | undefined {
   return /"root"\s*:\s*"([0-9a-f]{64})"/.exec(Buffer.from(bytes).toString("latin1"))?.[1];
 }
 
-/** Runs a function that refuses input with a plain error, and turns that into a KeyrootError. A programming error stays. */
+/**
+ * Runs a function that refuses input with a plain error, and converts this error to a KeyrootError. A programming error is
+ * not converted.
+ */
 function refusing<T>(run: () => T): T {
   try {
     return run();

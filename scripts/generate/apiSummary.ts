@@ -14,7 +14,7 @@ const FILE = join(import.meta.dirname, "../../llms-api.txt");
 const FORMAT: ts.TypeFormatFlags =
   ts.TypeFormatFlags.NoTruncation | ts.TypeFormatFlags.UseAliasDefinedOutsideCurrentScope;
 const IN_ALIAS: ts.TypeFormatFlags = FORMAT | ts.TypeFormatFlags.InTypeAlias;
-/** Longer types are cut: their first members show their form. */
+/** The maximum length of a type. Longer types are cut after their first members. */
 const MAX_TYPE = 400;
 
 const HEAD = `# Keyroot: API summary
@@ -56,7 +56,7 @@ function classOf(name: string, symbol: ts.Symbol): string {
   return `class ${name}${made} { ${members.join("; ")} }`;
 }
 
-/** An object type with its members, or any other type as it is written. */
+/** Describes an object type with its members, or any other type as it is written. */
 function shapeOf(type: ts.Type): string {
   const members = publicMembers(type);
   const isObject = type.isClassOrInterface() || (type.flags & ts.TypeFlags.Object) !== 0;
@@ -68,7 +68,7 @@ function shapeOf(type: ts.Type): string {
 function publicMembers(type: ts.Type): ts.Symbol[] {
   const hidden = ts.ModifierFlags.Private | ts.ModifierFlags.Protected;
   return type.getProperties().filter(({ name, declarations: [declaration] = [] }) => {
-    // Private members, and those of JavaScript's own classes.
+    // Skip private members, and members of JavaScript's own classes.
     if (name.startsWith("__") || name.includes("#") || declaration === undefined) return false;
     const isOwn = !declaration.getSourceFile().fileName.includes("node_modules/typescript/");
     return isOwn && (ts.getCombinedModifierFlags(declaration) & hidden) === 0;

@@ -12,7 +12,7 @@ import { format, resolveConfig } from "prettier";
 const ROOT = join(import.meta.dirname, "../..");
 const FILE = join(ROOT, "packages/keyroot/src/client/operations.ts");
 
-/** A JSON schema, as the OpenAPI documents contain them. */
+/** A JSON schema in the OpenAPI documents. */
 interface Schema {
   description?: string;
   type?: string | string[];
@@ -25,12 +25,14 @@ interface Schema {
   additionalProperties?: boolean | Schema;
 }
 
-/** A named type: its comment, the path of its operation, and its place in the answer, a list or names of fields. */
+/**
+ * A named type: its comment, the path of its operation, and its place in the response, which is a list or names of fields.
+ */
 type NamedType = readonly [name: string, comment: string, path: string, place?: string];
 
 const USER_FIELDS = "user_id,bucket,region,stage,salt,created";
 
-/** The types that apps use by name. A type extends the earlier ones whose fields it has. */
+/** The types that apps use by name. A type extends the earlier types whose fields it has. */
 const NAMED: readonly NamedType[] = [
   ["ShadowUser", 'A shadow user (docs/specification.md, "Shadow user").', "/v1/authdBizSrv/users/create", USER_FIELDS],
   [
@@ -131,7 +133,7 @@ function readOperations(document: string): Record<string, { body: Schema; answer
   );
 }
 
-/** The schema of an answer, of a list's items, or of some fields. */
+/** Finds the schema of a response, of the items in a list, or of some fields. */
 function find(path: string, place?: string): Schema {
   const answer = operations[path]?.answer ?? {};
   const { properties = {}, required = [] } = answer;
@@ -150,7 +152,7 @@ function declarationOf(name: string, schema: Schema): string {
   return `interface ${name}${heritage} {\n${fieldsOf(schema, bases)}}`;
 }
 
-/** The named types whose fields are all in the schema, without types that others include. */
+/** Returns the named types whose fields are all in the schema, without types that others include. */
 function basesOf(schema: Schema): string[] {
   const fields = new Set(Object.keys(schema.properties ?? {}));
   const fits = ([, { properties = {}, required = [] }]: [string, Schema]) =>
@@ -178,12 +180,12 @@ function fieldsOf({ properties = {}, required = [] }: Schema, bases: readonly st
     .join("");
 }
 
-/** A type without the comments of its fields, which the OpenAPI documents have. */
+/** Formats a type without the comments of its fields. The OpenAPI documents contain these comments. */
 function uncommented(schema: Schema): string {
   return typeOf(schema).replace(/^\/\*\* .* \*\/\n/gm, "");
 }
 
-/** The description of a field, without its list of event or action names. */
+/** Returns the description of a field, without its list of event or action names. */
 function commentOf({ description }: Schema): string {
   return description === undefined ? "" : `/** ${description.replace(/: \w+\.\w+,.*/, ".")} */\n`;
 }
@@ -196,7 +198,7 @@ function typeOf(schema: Schema): string {
   if (schema.pattern === "^[ybndrfg8ejkmcpqxot1uwisza345h769]{32}$") return "UserID";
   const { type = "unknown", enum: values } = schema;
   if (values?.join() === "us-west-2,eu-west-1") return "Region";
-  // A newer service may have more events and actions, whose names contain a dot.
+  // A newer service may have more events and actions. Their names contain a dot.
   const isOpen = values === undefined || values.some((value) => String(value).includes("."));
   if (!isOpen) return values.map((value) => JSON.stringify(value)).join(" | ");
   return type === "integer" ? "number" : type;

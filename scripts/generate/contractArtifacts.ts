@@ -1,6 +1,6 @@
 /**
- * All committed files that are generated from the contract's source. They are the contents of the npm package
- * @keyroot/contracts, the auditors' pins, and the proof's twin. `generateContractArtifacts.ts` writes these files.
+ * All committed files that are generated from the contract's source: the contents of the npm package @keyroot/contracts, the
+ * auditors' pins, and the proof's twin. `contracts.ts` writes these files.
  */
 import { dataLength, isAddress, keccak256 } from "ethers";
 import hre from "hardhat";
@@ -14,11 +14,11 @@ import { CONTRACT_PATH, runSolc } from "./contractSources.ts";
 
 const { root } = hre.config.paths;
 
-/** The compiler's names of the contract's and the interface's source. */
+/** The compiler's name for the source of the contract. */
 const CONTRACT_SOURCE = `project/${CONTRACT_PATH}`;
 const INTERFACE_SOURCE = "project/contracts/IPublicKeyRegistry.sol";
 
-/** Standard JSON input of the compiler. */
+/** The standard JSON input of the compiler. */
 export interface CompilerInput {
   language: string;
   sources: Record<string, { content?: string }>;
@@ -28,9 +28,12 @@ export interface CompilerInput {
 interface Compiled {
   abi: unknown[];
   interfaceAbi: unknown[];
-  /** Creation code: 0x and hex digits. */
+  /** The creation code of the contract: 0x and hex digits. */
   bytecode: string;
-  /** Code of a deployed registry: 0x and hex digits. The contract has no immutables, so the code is the same for every owner. */
+  /**
+   * The code of a deployed registry: 0x and hex digits. The contract has no immutables, so the code is the same for every
+   * owner.
+   */
   deployedBytecode: string;
   metadata: string;
   storageLayout: StorageLayout;
@@ -65,11 +68,11 @@ interface SolcOutput {
 }
 
 /**
- * The compiler input with which Hardhat builds the contract, reduced to the contract and its imports. Block explorers verify
- * a deployed registry with it.
+ * Returns the compiler input with which Hardhat builds the contract, reduced to the contract and its imports. Block explorers
+ * verify a deployed registry with it.
  */
 async function readVerificationInput(): Promise<CompilerInput> {
-  // A separate environment, because with --coverage the current one returns instrumented sources.
+  // Use a separate environment, because the current one returns instrumented sources with --coverage.
   const { solidity } = await createHardhatRuntimeEnvironment(hre.userConfig, { coverage: false }, root);
   const path = join(root, CONTRACT_PATH);
   const jobs = await solidity.getCompilationJobs([path], { quiet: true, force: true });
@@ -105,7 +108,7 @@ export function compile(input: CompilerInput): Compiled {
   };
 }
 
-/** The values that auditors compare with a deployed contract and with their build: `test/contracts/pins.json`. */
+/** Returns the values that auditors compare with a deployed contract and with their own build: `test/contracts/pins.json`. */
 export function pinsOf({ bytecode, deployedBytecode, metadata, storageLayout }: Compiled): object {
   const { compiler, settings, sources } = JSON.parse(metadata) as Metadata;
   return {
@@ -120,7 +123,7 @@ export function pinsOf({ bytecode, deployedBytecode, metadata, storageLayout }: 
   };
 }
 
-/** All generated files except `typechain-types`, by path relative to the repository. */
+/** Returns all generated files except `typechain-types`, by path relative to the repository. */
 export async function generateFiles(): Promise<Record<string, string>> {
   const input = await readVerificationInput();
   const compiled = compile(input);
@@ -143,7 +146,7 @@ export async function generateFiles(): Promise<Record<string, string>> {
 
 const hex = (bytes: number) => z.string().regex(new RegExp(`^0x[0-9a-fA-F]{${2 * bytes}}$`));
 
-/** A file in `contracts/deployments`; its README documents the fields. */
+/** The format of a file in `contracts/deployments`. The README in this folder documents the fields. */
 const deployment = z.strictObject({
   chainId: z.int().positive(),
   contract: z.string().refine((text) => text.startsWith("0x") && isAddress(text), "expected an address with checksum"),

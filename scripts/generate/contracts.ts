@@ -1,6 +1,6 @@
 /**
- * Writes all files that are generated from the contracts and committed. With `--check`, it fails if they were not current,
- * and updates them, too. Usage: `npm run generate:contracts`, or with ` -- --check`.
+ * Writes all committed files that are generated from the contracts. With `--check`, it updates files that are out of date,
+ * and then fails. Usage: `npm run generate:contracts`, or with ` -- --check`.
  */
 import hre from "hardhat";
 import { spawnSync } from "node:child_process";
@@ -13,7 +13,7 @@ const { values } = parseArgs({ options: { check: { type: "boolean", default: fal
 const { root } = hre.config.paths;
 const TYPES = "typechain-types";
 
-/** Reads a text file; undefined if there is none. */
+/** Reads a text file, or returns undefined if it does not exist. */
 async function read(path: string): Promise<string | undefined> {
   try {
     return await readFile(join(root, path), "utf8");

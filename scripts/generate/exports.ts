@@ -6,7 +6,7 @@ const ROOT = join(import.meta.dirname, "../..");
 
 /** The exports of one module. */
 export interface ModuleExports {
-  /** As in `import … from "keyroot/bundle"`. */
+  /** The name of the module in imports, such as "keyroot/bundle". */
   module: string;
   exports: { name: string; symbol: ts.Symbol }[];
 }
@@ -33,7 +33,7 @@ export function readExports(): { checker: ts.TypeChecker; modules: ModuleExports
   return { checker, modules };
 }
 
-/** The first sentence of a symbol's doc comment. */
+/** Returns the first sentence of a symbol's doc comment. */
 export function meaningOf(symbol: ts.Symbol, checker: ts.TypeChecker): string {
   return firstSentence(ts.displayPartsToString(symbol.getDocumentationComment(checker)));
 }

@@ -32,7 +32,7 @@ if (process.argv.includes("--check")) {
   writeFileSync(PAGE, page);
 }
 
-/** A table of terms in the order of their names. Places with the same meaning share a row. */
+/** Makes a table of terms, sorted by name. Places with the same meaning share a row. */
 function sectionOf(title: string, column: string, terms: readonly Term[]): string {
   const rows = new Map<string, { name: string; meaning: string; places: Set<string> }>();
   for (const { name, meaning, where } of terms) {

@@ -15,7 +15,7 @@ export interface Term {
   readonly where: string;
 }
 
-/** The names that programs import, with the first sentences of their doc comments. */
+/** Reads the names that programs import, with the first sentences of their doc comments. */
 export function exportedNames(): Term[] {
   const { checker, modules } = readExports();
   return modules.flatMap(({ module, exports }) =>
@@ -23,7 +23,7 @@ export function exportedNames(): Term[] {
   );
 }
 
-/** The options of all commands. */
+/** Reads the options of all commands. */
 export async function commandOptions(): Promise<Term[]> {
   const service = await loadServiceCommands();
   const commands: Readonly<Record<string, Definition>> = {
@@ -40,17 +40,17 @@ export async function commandOptions(): Promise<Term[]> {
   );
 }
 
-/** The environment variables, from the tables of docs/variables.md. */
+/** Reads the environment variables from the tables in docs/variables.md. */
 export function variables(): Term[] {
   return rowsOf("docs/variables.md", /^(?:DATABASE_URL|KEYROOT_)/);
 }
 
-/** The events of partners, from the table of docs/api-operations.md. */
+/** Reads the events for partners from the table in docs/api-operations.md. */
 export function events(): Term[] {
   return rowsOf("docs/api-operations.md", /^[a-z]+[A-Z]?[a-zA-Z]*\.[a-z]+$/);
 }
 
-/** The actions of the audit log, from the table of docs/monitoring.md. */
+/** Reads the actions in the audit log from the table in docs/monitoring.md. */
 export function actions(): Term[] {
   return rowsOf("docs/monitoring.md", /^[a-z]+[A-Z]?[a-zA-Z]*\.[a-zA-Z]+$/);
 }
@@ -60,7 +60,7 @@ interface Schema {
   properties?: Record<string, Schema>;
 }
 
-/** The fields of requests and responses, from the OpenAPI documents. */
+/** Reads the fields of requests and responses from the OpenAPI documents. */
 export function apiFields(): Term[] {
   const terms: Term[] = [];
   for (const document of ["docs/openapi.json", "docs/openapi-operator.json"]) {
@@ -84,7 +84,7 @@ function visitSchemas(value: unknown, visit: (schema: Schema) => void): void {
   for (const inner of Object.values(value)) visitSchemas(inner, visit);
 }
 
-/** The rows of a page's tables whose first cell consists of names. */
+/** Reads the rows of a page's tables whose first cell consists of names. */
 function rowsOf(page: string, isName: RegExp): Term[] {
   const rows = readFileSync(join(ROOT, page), "utf8").matchAll(/^\| (`[^|]+`) +\| ([^|]+) \|/gm);
   return Array.from(rows, ([, names = "", meaning = ""]) => {

@@ -1,4 +1,5 @@
-// Writes docs/openapi.json and docs/openapi-operator.json, as every service serves them. With --check it only compares.
+// Writes docs/openapi.json and docs/openapi-operator.json, the documents that every service serves. With --check, it only
+// compares them.
 import { readFile, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { generateOpenApi } from "@keyroot/service";

@@ -1,9 +1,9 @@
 import { posix } from "node:path";
 
 /**
- * Makes the relative links of a Markdown page absolute. The tarball and the registry's page do not have the project's other
- * files. So links lead to the repository's main branch.
- * @param path of the page in the project
+ * Makes the relative links of a Markdown page absolute. They lead to the repository's main branch, because the tarball and
+ * the registry's page do not contain the project's other files.
+ * @param path the path of the page in the project
  * @param repository `repository.url` of a package.json: `git+https://…/<name>.git`
  */
 export function absoluteLinks(page: string, path: string, repository: string): string {

@@ -2,27 +2,32 @@ import { join, relative, sep } from "node:path";
 import { build, type TsdownBundle } from "tsdown";
 
 export interface BuildOptions {
-  /** `node` may import Node's own modules; `neutral` may not, since it runs in browsers too. */
+  /** With `node`, modules may import Node's own modules. With `neutral`, they may not, because they also run in browsers. */
   platform: "node" | "neutral";
-  /** The oldest ECMAScript or Node whose syntax the modules use. */
+  /** The oldest version of ECMAScript or Node whose syntax the modules use. */
   target: string;
-  /** Modules that no export names, such as a worker: name below `dist` -> path in the package's folder. */
+  /** Modules that no export names, such as workers: each name in `dist`, with its source in the package's folder. */
   entries?: Readonly<Record<string, string>>;
-  /** Shared modules: name below `dist` -> their sources and the imports of these. The first match counts. */
+  /**
+   * Shared modules: each name in `dist`, with a pattern for its sources. They also contain the imports of these sources. The
+   * first match counts.
+   */
   chunks?: Readonly<Record<string, RegExp>>;
-  /** Functions that also replace those of the packages inside: name -> file in the package's folder, and its export. */
+  /**
+   * Functions that also replace those of bundled packages: each name, with its file in the package's folder and its export.
+   */
   inject?: Readonly<Record<string, readonly [file: string, name: string]>>;
-  /** One module for each source file, where the sources find files relative to their own paths. */
+  /** Makes one module per source file. Use it if the sources find files relative to their own paths. */
   unbundle?: boolean;
 }
 
 /**
- * Builds ES modules with source maps and declarations from TypeScript. Dependencies stay imports; devDependencies that
- * the sources import become part of the modules (tsdown's rule).
- * @param root folder of the project
- * @param folder of the package
- * @param entries name below `outDir` -> TypeScript file in the package's folder
- * @returns the packages whose code is in the modules: name -> version
+ * Builds ES modules with source maps and declarations from TypeScript. Dependencies remain imports. devDependencies that the
+ * sources import become part of the modules (tsdown's rule).
+ * @param root the folder of the project
+ * @param folder the folder of the package
+ * @param entries each name in `outDir`, with its TypeScript file in the package's folder
+ * @returns the packages whose code is in the modules, with their versions
  */
 export async function buildModules(
   root: string,
@@ -33,7 +38,7 @@ export async function buildModules(
 ): Promise<ReadonlyMap<string, string>> {
   const { platform, target, chunks = {}, inject = {}, unbundle = false } = options;
   const groups = Object.entries(chunks).map(([chunk, test], i, all) => ({
-    // Declarations are modules too. They are grouped like code, but never with it.
+    // Declarations are modules too. Group them like code, but not together with code.
     name: (id: string) => (id.endsWith(".d.ts") ? `${chunk}.d` : chunk),
     test,
     priority: all.length - i,
@@ -44,12 +49,12 @@ export async function buildModules(
     entry: { ...entries, ...options.entries },
     ...{ config: false, format: "esm", fixedExtension: false, hash: false, dts: { sourcemap: false }, sourcemap: true },
     ...{ clean: false, report: false, logLevel: "warn", failOnWarn: true, tsconfig: join(root, "tsconfig.json") },
-    // Modules of Node, which the platform `neutral` would bundle.
+    // Keep Node's modules as imports. The platform `neutral` would bundle them.
     deps: { neverBundle: [/^node:/] },
-    // Class fields are assigned, not defined, if the target has no class fields. Defining takes ten times as long.
+    // Assign class fields instead of defining them, if the target has no class fields. Defining takes ten times as long.
     inputOptions: (input) => ({
       ...input,
-      // Otherwise the compiler would take the opposite from tsconfig.json.
+      // Otherwise, the compiler would use a different setting from tsconfig.json.
       tsconfig: false,
       transform: {
         ...input.transform,
@@ -58,13 +63,13 @@ export async function buildModules(
         inject: Object.fromEntries(injected) as Record<string, [string, string]>,
       },
     }),
-    // Slow machines must not fail.
+    // Do not fail on slow machines.
     checks: { bundlerTimings: false },
     outputOptions: {
-      // Editors show the declarations. The maps contain the comments.
+      // Leave the comments out: editors show them from the declarations, and the maps contain them.
       comments: { legal: true, annotation: true, jsdoc: false },
       ...(groups.length > 0 && { codeSplitting: { groups } }),
-      // The paths suppose that the sources are next to `dist`. The maps contain their text.
+      // The paths in the maps assume that the sources are next to `dist`. The maps contain the text of the sources.
       sourcemapPathTransform: (source, map) => {
         const path = relative(root, join(map, "..", source))
           .split(sep)

@@ -9,10 +9,15 @@ export interface Manifest {
   [key: string]: unknown;
 }
 
-/** `dist` mirrors `src`: `./src/merkle/index.ts` becomes `./dist/merkle/index.js` and `./dist/merkle/index.d.ts`. */
+/**
+ * The path of a source. `dist` has the same structure as `src`: `./src/merkle/index.ts` becomes `./dist/merkle/index.js` and
+ * `./dist/merkle/index.d.ts`.
+ */
 const SOURCE = /^\.\/src\/(.+)\.ts$/;
 
-/** The modules that a package exports or runs: name below `dist` -> TypeScript file in the package's folder. */
+/**
+ * Returns the modules that a package exports or runs: each name in `dist`, with its TypeScript file in the package's folder.
+ */
 export function entriesOf({ exports, bin = {} }: Manifest): Record<string, string> {
   const targets = [...Object.values(exports), ...Object.values(bin)];
   const paths = targets.map((target) => (typeof target === "string" ? target : (target["default"] ?? "")));
@@ -25,9 +30,9 @@ export function entriesOf({ exports, bin = {} }: Manifest): Record<string, strin
 }
 
 /**
- * The manifest for the tarball: exports of TypeScript files become exports of the built modules and their declarations.
- * Omits fields that only the repository needs.
- * @param files names of the files and folders that the tarball contains
+ * Makes the package.json for the tarball. Exports of TypeScript files become exports of the built modules and their
+ * declarations. Fields that only the repository needs are omitted.
+ * @param files the names of the files and folders in the tarball
  */
 export function packedManifest(manifest: Manifest, files: readonly string[]): object {
   const { exports, bin, sideEffects = true, ...rest } = manifest;

@@ -9,9 +9,9 @@ import { stagePackage } from "./stagePackage.ts";
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
 /**
- * Writes a package's files into `out/<name>`, and its tarball into `out`.
- * @param name as in `packages.ts`
- * @returns the tarball's path
+ * Writes the files of a package to `out/<name>`, and its tarball to `out`.
+ * @param name a key of the table in `packages.ts`
+ * @returns the path of the tarball
  * @throws Error that lists publint's findings
  */
 export async function packPackage(name: string, out: string): Promise<string> {
@@ -33,7 +33,7 @@ async function lint(folder: string, { acceptedMessages = [] }: PackageDescriptio
   throw new Error(found.map((message) => `${folder}: ${formatMessage(message, pkg) ?? message.code}`).join("\n"));
 }
 
-/** Packs a folder and returns the tarball's name. */
+/** Packs a folder. Returns the name of the tarball. */
 function pack(folder: string, destination: string): string {
   const args = ["pack", "--json", "--silent", "--ignore-scripts", "--pack-destination", destination];
   const output = execFileSync("npm", args, { cwd: folder, encoding: "utf8", shell: process.platform === "win32" });

@@ -31,11 +31,11 @@ for (const name of names) {
   process.stdout.write(`${await pack(name)}\n`);
 }
 
-/** Makes one package and returns the path of its tarball. */
+/** Returns a function that makes one package and returns the path of its tarball. */
 async function packer(): Promise<(name: string) => string | Promise<string>> {
   const packed = process.env["PACKED_PACKAGES"];
   if (packed !== undefined) return (name) => copyPackage(packed, name);
-  // Loaded on demand: copying needs no bundler.
+  // Load this module on demand, because copying needs no bundler.
   const { buildSite } = await import("@keyroot/web/build");
   const { packPackage } = await import("./packPackage.ts");
   await buildSite();
@@ -48,7 +48,7 @@ function copyPackage(packed: string, name: string): string {
     name: string;
     version: string;
   };
-  // The name that npm gives to the file.
+  // The file name that npm uses.
   const tarball = `${manifest.name.replace(/^@/, "").replace("/", "-")}-${manifest.version}.tgz`;
   copyFileSync(join(packed, tarball), join(out, tarball));
   return join(out, tarball);

@@ -2,13 +2,19 @@ import type { BuildOptions } from "./buildModules.ts";
 
 /** The contents of a package's tarball besides package.json and LICENSE. Paths are relative to the repository. */
 export interface PackageDescription {
-  /** Folder of its package.json. */
+  /** The folder that contains the package's package.json. */
   folder: string;
-  /** Files and folders to copy: path in the tarball -> path in the project. Relative links of Markdown become absolute. */
+  /**
+   * The files and folders to copy: each path in the tarball, with its path in the project. Relative links in Markdown become
+   * absolute.
+   */
   files?: Readonly<Record<string, string>>;
-  /** How its TypeScript is built. Without it, the tarball contains the folder's files that package.json names in `files`. */
+  /**
+   * Options for building the package's TypeScript. Without them, the tarball contains the files that package.json names in
+   * `files`.
+   */
   build?: BuildOptions;
-  /** Codes of publint's messages that do not matter here. Give the reason next to each. */
+  /** The codes of publint's messages to ignore. State the reason beside each code. */
   acceptedMessages?: readonly string[];
 }
 
@@ -25,7 +31,7 @@ export const PACKAGES: Readonly<Record<string, PackageDescription>> = {
       platform: "neutral",
       target: "es2020",
       inject: { "Object.hasOwn": ["src/engine/language.ts", "hasOwn"] },
-      // Loaded on demand. As entries they keep the names of their exports, so that no code for namespaces is needed.
+      // These modules are loaded on demand. As entries, they keep the names of their exports and need no namespace objects.
       entries: {
         advice: "src/verifier/advice.ts",
         checksum: "src/ethereum/checksum.ts",
@@ -35,7 +41,7 @@ export const PACKAGES: Readonly<Record<string, PackageDescription>> = {
         beaconSource: "src/blocks/beacon/source.ts",
       },
       // Each chunk also contains the imports of its sources, unless an earlier chunk has them. An app's bundler splits code
-      // by file. So code that is loaded on demand must not be in the file that every verification needs.
+      // by file. Code that is loaded on demand must therefore not be in the file that every verification needs.
       chunks: {
         core: /src\/(?:transport|store\/store|verifier\/(?:verifyPublicKey|createVerifier)|blocks\/addedSources)\b/,
         anyFile: /src\/merkle\/parseAnyFile\b/,
@@ -64,7 +70,7 @@ export const PACKAGES: Readonly<Record<string, PackageDescription>> = {
     build: {
       platform: "node",
       target: "node22.13",
-      // Workers and migrations are found relative to the modules that use them. A command loads only its own.
+      // Workers and migrations are found relative to the modules that use them. A command loads only the modules it needs.
       unbundle: true,
       entries: {
         "audit/fileWorker": "src/audit/fileWorker.ts",

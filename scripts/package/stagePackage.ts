@@ -8,8 +8,8 @@ import type { PackageDescription } from "./packages.ts";
 import { thirdPartyNotices } from "./thirdPartyNotices.ts";
 
 /**
- * Writes into `staged` all files that a package's tarball contains, and nothing else.
- * @param root folder of the project
+ * Writes all files of a package's tarball to `staged`, and nothing else.
+ * @param root the folder of the project
  */
 export async function stagePackage(root: string, description: PackageDescription, staged: string): Promise<void> {
   const { build } = description;
@@ -38,7 +38,9 @@ export async function stagePackage(root: string, description: PackageDescription
   writeFileSync(join(staged, "package.json"), `${JSON.stringify(packed, null, 2)}\n`);
 }
 
-/** The files of a package without a build, from its `files`: path in the tarball -> path in the project. */
+/**
+ * Returns the files of a package without a build, from its `files`: each path in the tarball, with its path in the project.
+ */
 function plainFiles(root: string, folder: string): Record<string, string> {
   const args = ["pack", "--dry-run", "--json", "--ignore-scripts"];
   const output = execFileSync("npm", args, {

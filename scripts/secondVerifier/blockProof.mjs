@@ -16,7 +16,10 @@ const MEMBERS = 512;
 const KEY = 48;
 const GENESIS_TIME = 1_606_824_023;
 const GENESIS_ROOT = Buffer.from("4b363db94e286120d76eb905340fdd4e54bfe9f06bf33ff6cf5ad27f511bfe95", "hex");
-/** The first epoch, the version, and the indices of the committee, the next committee and the finalized root in the state. */
+/**
+ * For each fork: its first epoch and version, and the indices of the committee, the next committee and the finalized root in
+ * the state.
+ */
 const FORKS = [
   { epoch: 411_392, version: "06000000", committee: 86, next: 87, finality: 169 },
   { epoch: 364_032, version: "05000000", committee: 86, next: 87, finality: 169 },
@@ -24,7 +27,10 @@ const FORKS = [
 ];
 /** The index of the execution payload in the body of a beacon block. */
 const PAYLOAD = 25;
-/** The sizes of the fields of an execution header. 0: `extra_data`, of which the fixed part has an offset. */
+/**
+ * The sizes of the fields of an execution header, in bytes. 0 marks `extra_data`, for which the fixed part contains an
+ * offset.
+ */
 const EXECUTION = [32, 20, 32, 32, 256, 32, 8, 8, 8, 8, 0, 32, 32, 32, 32, 8, 8];
 const EXECUTION_BLOCK_HASH = 12;
 const TEXT = /^[A-Za-z0-9+/]+={0,2}$/;
@@ -42,7 +48,7 @@ const forkOf = (slot) => FORKS.find(({ epoch }) => slot >= epoch * SLOTS_PER_EPO
 
 // SSZ ----
 
-/** The root of a tree over leaves of 32 bytes. */
+/** Returns the root of a tree over leaves of 32 bytes. */
 function rootOf(leaves) {
   if (leaves.length === 1) return leaves[0];
   const half = 2 ** Math.ceil(Math.log2(leaves.length)) / 2;
@@ -55,7 +61,7 @@ const fill = (leaves, count) => [...leaves, ...Array.from({ length: count - leav
 const padded = (bytes) => Buffer.concat([bytes, Buffer.alloc((32 - (bytes.length % 32)) % 32)]);
 const chunksOf = (bytes) => Array.from({ length: bytes.length / 32 }, (_, i) => bytes.subarray(32 * i, 32 * i + 32));
 
-/** Reads parts of a container one after the other. */
+/** Returns a reader for the parts of a container, in their order. */
 function reader(bytes) {
   let position = 0;
   return {
@@ -127,7 +133,7 @@ function readCommittee(bytes) {
   return { keys: keys.slice(0, MEMBERS), root: sha256(rootOf(roots.slice(0, MEMBERS)), roots[MEMBERS]) };
 }
 
-/** The slot of a container's first header, which decides the layout. */
+/** Returns the slot of a container's first header. The slot determines the layout. */
 const firstSlot = (bytes) => {
   shape(bytes.length >= 4);
   const start = bytes.readUInt32LE();
@@ -179,7 +185,7 @@ function isSigned({ attested, bits, signature, signatureSlot }, { keys }) {
   }
 }
 
-/** The state after an update. */
+/** Returns the state after an update. */
 function apply(state, update, now) {
   const { attested, finalized, next, signatureSlot, fork } = update;
   check(signatureSlot <= now && signatureSlot > attested.slot && attested.slot >= finalized.slot);
@@ -219,7 +225,7 @@ function verifyBlockProof(proof, checkpoint) {
   return `0x${state.blockHash.toString("hex")}`;
 }
 
-/** The hash of the block, or the step and code of the refusal. */
+/** Returns the hash of the block, or the step and code of the error. */
 function verdictOf(proof, checkpoint) {
   try {
     return verifyBlockProof(proof, checkpoint);

@@ -18,7 +18,7 @@ const DIGITS = "ybndrfg8ejkmcpqxot1uwisza345h769";
 
 const mod = (a) => ((a % p) + p) % p;
 
-/** The inverse, by Fermat's little theorem. */
+/** Returns the inverse, by Fermat's little theorem. */
 function inverse(a) {
   let [result, base] = [1n, mod(a)];
   for (let e = p - 2n; e > 0n; e >>= 1n) {
@@ -28,7 +28,7 @@ function inverse(a) {
   return result;
 }
 
-/** Unified projective addition on x² + y² = 1 + d·x²·y² (Bernstein, Lange 2007: add-2007-bl). */
+/** Adds two points in projective coordinates on x² + y² = 1 + d·x²·y² (Bernstein, Lange 2007: add-2007-bl). */
 function add([X1, Y1, Z1], [X2, Y2, Z2]) {
   const A = (Z1 * Z2) % p;
   const B = (A * A) % p;
@@ -42,7 +42,7 @@ function add([X1, Y1, Z1], [X2, Y2, Z2]) {
 
 const NEUTRAL = [0n, 1n, 1n];
 
-/** Montgomery's ladder. */
+/** Multiplies a point by k with Montgomery's ladder. */
 function times(k, point) {
   let [low, high] = [NEUTRAL, point];
   for (let bit = BigInt(k.toString(2).length) - 1n; bit >= 0n; bit--) {
@@ -54,7 +54,7 @@ function times(k, point) {
 
 const isNeutral = ([X, Y, Z]) => mod(X) === 0n && mod(Y - Z) === 0n;
 
-/** The point of 105 bytes, or the code of the refusal. */
+/** Decodes a point of 105 bytes. Returns the point, or the code of the error. */
 function readPoint(bytes) {
   if (bytes.length !== 105) return { code: "PUBLIC_KEY_LENGTH" };
   const [x, y] = [bytes.subarray(1, 53), bytes.subarray(53)].map((part) => BigInt(`0x${part.toString("hex")}`));

@@ -35,7 +35,7 @@ function leafChunk({ root, leafCount, leaf }, { base64 }) {
   if (count === 0 || count > hashes.length || first + count > leafCount) refuse("PROOF_SHAPE");
   const given = new Map();
   for (let i = 0; i < count; i++) given.set(`0 ${first + i}`, hashes[i]);
-  // The positions that the siblings must have, level by level.
+  // Compute the positions that the siblings must have, level by level.
   let [used, start, end, size] = [count, first, first + count, leafCount];
   for (let level = 0; size > 1; level++) {
     if (start % 2 === 1) given.set(`${level} ${start - 1}`, hashes[used++]);

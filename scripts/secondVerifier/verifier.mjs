@@ -31,7 +31,7 @@ function inStep(step, check) {
 
 const sha256 = (data) => createHash("sha256").update(data).digest();
 
-// ---- JSON: objects become maps, whole numbers become bigints ----
+// ---- JSON: objects become maps, and whole numbers become bigints ----
 
 const STRUCTURE = '{}[]:,"0123456789 \t\r\n';
 const ESCAPES = { '"': '"', "\\": "\\", "/": "/", b: "\b", f: "\f", n: "\n", r: "\r", t: "\t" };
@@ -42,7 +42,7 @@ function readJson(text, maxDepth) {
   if (peek() !== undefined) unexpected();
   return value;
 
-  /** The next character that is not white space. */
+  /** Returns the next character that is not white space. */
   function peek() {
     while (at < text.length && " \t\r\n".includes(text[at])) at++;
     return text[at];
@@ -168,7 +168,7 @@ function checkKey({ publicKey, keyID }) {
   const [xx, yy] = [(x * x) % p, (y * y) % p];
   if ((xx + yy - 1n - 3617n * xx * yy) % p !== 0n) reject("record", "PUBLIC_KEY_NOT_ON_CURVE");
   // The double of a point has the coordinates 2xy/(x² + y²) and (y² - x²)/(2 - x² - y²). The points with a coordinate of 0
-  // have the orders 1, 2 and 4. So the order of a point divides 8 if the point or its double has such a coordinate.
+  // have the orders 1, 2 and 4. Therefore, the order of a point divides 8 if the point or its double has such a coordinate.
   if (x === 0n || y === 0n || xx === yy) reject("record", "PUBLIC_KEY_SMALL_ORDER");
   if (!sha256(publicKey).subarray(0, 16).equals(keyID)) reject("record", "KEY_ID_MISMATCH");
 }
@@ -194,7 +194,7 @@ function verifyFile({ userID, root, expectedPublicKey }, bytes) {
   return { index, record: checkRecord(records[index], expectedPublicKey) };
 }
 
-/** The record, if its key is valid and equals the given key. */
+/** Returns the record if its key is valid and equals the given key. */
 function checkRecord(record, expectedPublicKey) {
   checkKey(record);
   const { userID, publicKey, keyID } = record;
@@ -219,7 +219,7 @@ function checkUsers(values, records) {
   if (new Set(records.map(({ userID }) => userID)).size !== records.length) reject("file", "DUPLICATE_USER");
 }
 
-/** The correct `merkle` object, with the nodes in the order of the library: from the leaves up. */
+/** Builds the correct `merkle` object. Its nodes are in the order of the library: from the leaves up. */
 function buildMerkle(values) {
   const levels = [values.map((value) => sha256(value).toString("hex"))];
   while (levels.at(-1).length > 1) {
@@ -315,7 +315,7 @@ function verifyProofDocument(question, bytes) {
 
 const BUNDLE = "format chainId contract codeHash usersSlot proof header accountProof storageProof".split(" ");
 const NODE = /^0x(?:[0-9a-f]{2}){1,1024}$/;
-/** The fields of a header in order, with their length in bytes: n is a number, * is any length. */
+/** The fields of a header in order, with their length in bytes. n means a number; * means any length. */
 const HEADER = [
   "parentHash 32, sha3Uncles 32, miner 20, stateRoot 32, transactionsRoot 32, receiptsRoot 32, logsBloom 256",
   "difficulty n, number n, gasLimit n, gasUsed n, timestamp n, extraData *, mixHash 32, nonce 8, baseFeePerGas n",
@@ -386,7 +386,7 @@ function verifyBundle({ userID, pinned, expectedPublicKey, ...trusted }, bytes) 
   return { ...verifyMerkleProof(proof, { userID, root, expectedPublicKey }), root, block };
 }
 
-/** The hex of a user id. */
+/** Returns the hex of a user id. */
 function idOf(userID) {
   const digits = "ybndrfg8ejkmcpqxot1uwisza345h769";
   const bits = Array.from(userID, (letter) => digits.indexOf(letter).toString(2).padStart(5, "0")).join("");
@@ -414,7 +414,7 @@ function readRlp(rlp) {
   return encodeRlp(value) === rlp ? value : invalidProof();
 }
 
-/** The value of a key in a trie; undefined if the proof shows that there is none. */
+/** Returns the value of a key in a trie, or undefined if the proof shows that there is none. */
 function lookUp(root, key, proof) {
   const nodes = new Map(proof.map((node) => [keccak256(node), node]));
   const [top] = nodes.keys();
@@ -441,14 +441,14 @@ function lookUp(root, key, proof) {
   }
 }
 
-/** The flag and the nibbles of a path (Yellow Paper, appendix C). */
+/** Returns the flag and the nibbles of a path (Yellow Paper, appendix C). */
 function readPrefix(hex) {
   const [, even, odd, nibbles] = (typeof hex === "string" && /^0x(?:([02])0|([13]))([0-9a-f]*)$/.exec(hex)) || [];
   if (nibbles === undefined) return invalidProof();
   return { isLeaf: even === "2" || odd === "3", nibbles };
 }
 
-/** The storage root and the code hash of an account. */
+/** Returns the storage root and the code hash of an account. */
 function readAccount(rlp) {
   const fields = typeof rlp === "string" ? readRlp(rlp) : invalidProof();
   if (!Array.isArray(fields) || fields.length !== 4) invalidProof();
@@ -456,7 +456,7 @@ function readAccount(rlp) {
   return hashes.every((hash) => isText(hash, /^0x[0-9a-f]{64}$/)) ? hashes : invalidProof();
 }
 
-/** The root in a storage slot, which is a number without leading zeros, and not zero. */
+/** Returns the root in a storage slot. It must be a number other than zero, without leading zeros. */
 function readWord(rlp) {
   const hex = typeof rlp === "string" ? readRlp(rlp) : invalidProof();
   if (!isText(hex, /^0x(?!00)(?:[0-9a-f]{2}){1,32}$/)) invalidProof();
@@ -493,7 +493,7 @@ function digitsOf(hash) {
 
 // ---- Vectors ----
 
-/** The exact bytes of a vector. */
+/** Returns the exact bytes of a vector. */
 function bytesOf({ text, base64, values, sha256: hash }) {
   if (text !== undefined) return Buffer.from(text, "utf8");
   if (base64 !== undefined) return Buffer.from(base64, "base64");
@@ -538,6 +538,6 @@ if (process.argv.includes("--json")) {
     process.stdout.write(isDeepStrictEqual(verdict, verdicts[i]) ? `agree ${name}\n` : `DISAGREE ${name}: ${words}\n`);
   }
   process.stdout.write(`${agreed} of ${vectors.length} vectors agree.\n`);
-  // An empty set is not agreement.
+  // Fail for an empty set, because it shows nothing.
   process.exitCode = agreed > 0 && agreed === vectors.length ? 0 : 1;
 }

@@ -1,15 +1,15 @@
-/** The tests of one process. */
+/** A stage: the tests that run in one process. */
 export interface Stage {
   name: string;
-  /** Files and folders below the project's folder. */
+  /** The files and folders with the tests, relative to the project's folder. */
   paths?: readonly string[];
-  /** Files and folders in `paths` that belong to another stage. */
+  /** The files and folders in `paths` that belong to another stage. */
   except?: readonly string[];
-  /** Files and folders in `paths` that only `npm run test:all` runs. */
+  /** The files and folders in `paths` that only `npm run test:all` runs. */
   thorough?: readonly string[];
   /** An npm script that runs instead of tests. It counts as one test, and passes with exit code 0. */
   script?: string;
-  /** true: only `npm run test:all` runs the stage. */
+  /** True if only `npm run test:all` runs the stage. */
   allOnly?: boolean;
   /** Hardhat's configuration file. Default: `hardhat.config.ts`. */
   config?: string;

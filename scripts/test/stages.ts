@@ -4,7 +4,7 @@ import { CONTRACT_PROOF } from "./contractProof.ts";
 import { ROOT } from "./root.ts";
 import type { Stage } from "./stage.ts";
 
-/** The stages. Every test file belongs to exactly one. */
+/** The stages. Every test file belongs to exactly one stage. */
 export const STAGES: readonly Stage[] = [
   CONTRACT_PROOF,
   {
@@ -42,7 +42,7 @@ const isTest = (path: string) => /\.(?:test\.ts|t\.sol)$/.test(path);
 
 /**
  * Returns the test files that each stage runs.
- * @param all true: also those that only `npm run test:all` runs
+ * @param all includes the files that only `npm run test:all` runs
  * @throws Error for a file in no stage or in two stages
  */
 export function assignFiles(all: boolean): Map<Stage, string[]> {
@@ -66,7 +66,7 @@ function testFilesIn(path: string): string[] {
   return found.filter(isTest).map((name) => relative(ROOT, join(absolute, name)));
 }
 
-/** @param without files and folders to leave out */
+/** @param without the files and folders to leave out */
 function filesOf({ paths = [] }: Stage, without: readonly string[]): string[] {
   const files = paths.flatMap(testFilesIn);
   return files.filter((file) => !without.some((path) => file === path || file.startsWith(`${path}/`)));
