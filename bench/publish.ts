@@ -158,23 +158,7 @@ async function runPlainScript(): Promise<number> {
   return Number(stdout);
 }
 
-<<<<<<< HEAD
-/** The least gas of any contract that stores a root per user: transaction, cold slots from zero, calldata. */
-=======
-/** Returns the CPU time and peak memory of a process so far. */
-function sampleOf(pid: number): { cpuSeconds: number; residentMB: number } {
-  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-  // The fields after the name in brackets start with the third field. User and system time are the 14th and 15th.
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  const status = readFileSync(`/proc/${pid}/status`, "utf8");
-  return {
-    cpuSeconds: (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND,
-    residentMB: Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024,
-  };
-}
-
 /** Returns the least gas of any contract that stores a root per user: the transaction, new storage slots, and calldata. */
->>>>>>> 79852438 (Explain benchmarks and scripts in plain sentences)
 function floorOf(userIDs: readonly string[]): number {
   const bytes = userIDs.flatMap((userID) => Array.from(userIDToBytes(userID)));
   return 21_000 + 22_100 * userIDs.length + bytes.reduce((gas, byte) => gas + (byte === 0 ? 4 : 16), 0);
