@@ -1,6 +1,7 @@
 /**
  * Measures the command `audit` for millions of users: all files, then only new files, then divided into parts, with the
- * merge of the parts. Chain log and files are generated. Another process serves them over HTTP (`scale/source.ts`).
+ * merge of the parts. Chain log and files are generated. Another process serves them over HTTP (`scale/source.ts`). The last
+ * step, which compares the users of all files with each other, also runs alone over generated states.
  *
  * `node bench/scale.ts USERS …` measures other numbers of users, in ascending order. A million users needs 1 GB of disk
  * space. It reads /proc, so it needs Linux.
@@ -14,6 +15,7 @@ import { startChild } from "../test/support/processes/childProcess.ts";
 import { outcomeOf, program } from "../test/support/processes/commandLine.ts";
 import { type ProcessSample, sampleOf } from "./runner/processSample.ts";
 import { progress, report, round, type Row, SMALL } from "./runner/report.ts";
+import { writePartState } from "./scale/partState.ts";
 import { CHAIN_ID, CONTRACT, type ScaleRequest, type ScaleSource } from "./scale/source.ts";
 
 const numbers = process.argv.slice(2).map(Number).filter(Boolean);
@@ -21,6 +23,8 @@ const SIZES = numbers.length > 0 ? numbers : SMALL ? [1400] : [1_000_000, 5_000_
 /** The share of users that are added before the run that reads only new files. */
 const NEW_SHARE = SMALL ? 0.5 : 0.01;
 const PARTS = SMALL ? 2 : 4;
+/** The numbers of users in generated states, for the last step alone. 100 million users need 4 GB. */
+const COMPARED = SMALL ? [1400] : [5_000_000, 20_000_000, 100_000_000];
 const SAMPLE_MS = 50;
 
 /** One run of the command. */
@@ -52,6 +56,12 @@ try {
     const more = Math.ceil(users * (1 + NEW_SHARE));
     await generate(more);
     runs.push(await audit(more, "new files", [...target, "--state", state, "--skip-known-files"]));
+    await rm(state);
+  }
+  for (const users of COMPARED) {
+    const state = join(states, "1.sqlite");
+    await writePartState(state, users);
+    runs.push({ ...(await audit(users, "comparing users", ["--merge-parts", states])), files: 0 });
     await rm(state);
   }
   const whole = runs.filter(({ run }) => run === "all files");

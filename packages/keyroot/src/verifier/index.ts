@@ -1,5 +1,4 @@
 export { makeSource } from "../blocks/addedSources.ts";
-export { Quorum } from "../blocks/quorum.ts";
 export { type Evidence } from "../evidence.ts";
 export { type VerifyOptions } from "./options.ts";
 export { verifyChainId, verifyFile, verifyRecord, verifyRoot } from "./verdict.ts";

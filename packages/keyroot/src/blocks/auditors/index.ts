@@ -1,4 +1,8 @@
-/** The entry `keyroot/auditors/protocol`, for programs that make or compare statements and lists of auditors. */
+/**
+ * The entry `keyroot/auditors/protocol`, for programs that make or compare statements and lists of auditors. It also
+ * exports the agreement of endpoints.
+ */
+export { Quorum } from "../quorum.ts";
 export {
   hashRoots,
   MAX_ROOTS_BYTES,

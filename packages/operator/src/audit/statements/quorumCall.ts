@@ -1,6 +1,6 @@
+import { Quorum } from "keyroot/auditors/protocol";
 import { extractHeader, extractProof, parseLogs } from "keyroot/ethereum";
 import type { RpcCall } from "keyroot/transport";
-import { Quorum } from "keyroot/verifier";
 
 /**
  * The parts of a response that are equal at all honest nodes, by method. Responses to other methods are compared as a whole.
