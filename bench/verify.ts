@@ -73,11 +73,11 @@ try {
       },
       {
         what: `verifying one of ${USERS} users in a new process, relative to loading node:crypto, JSON.parse and hashes of the tree`,
-        value: round(coldOf("file") / coldOf("treeHashes")),
+        ...{ value: round(coldOf("file") / coldOf("treeHashes")), atMost: 1.4 },
       },
       {
         what: `verifying one of ${USERS} users, warm, relative to JSON.parse of the file`,
-        ...{ value: round(warmOf("file") / warmOf("parse")), atMost: 1.8 },
+        ...{ value: round(warmOf("file") / warmOf("parse")), atMost: 1.3 },
       },
       {
         what: "the first clients' time, warm, relative to Keyroot's",

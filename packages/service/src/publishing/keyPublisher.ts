@@ -53,6 +53,8 @@ export interface KeyPublisherOptions {
 const REORGANIZATION_BLOCKS = 128;
 /** Time between two checks of a published root, in ms. */
 const RECHECK_MS = 24 * 60 * 60 * 1000;
+/** Maximum time of a call of `recheck`, which keeps other calls from publishing. The next call continues. */
+const RECHECK_LIMIT_MS = 10 * 60 * 1000;
 const MAX_DIFFERENCES = 100;
 
 /** Maximum attempts to publish a region's keys. A new attempt follows each suspension of a partner. */
@@ -189,7 +191,8 @@ export class KeyPublisher {
   }
 
   /**
-   * Compares published roots with the chain and the files, if their last comparison is more than a day old.
+   * Compares published roots with the chain and the files, if their last comparison is more than a day old. A call ends
+   * after 10 minutes, so that keys can be published. The next call continues.
    * @throws ArgumentError PUBLISHER_RUNNING if a replica publishes; and as `recheck`
    */
   recheck(): Promise<Recheck> {
@@ -197,7 +200,7 @@ export class KeyPublisher {
       const check = await this.#openCheck(await this.#connect(lost), lost);
       const before = this.#now() - RECHECK_MS;
       for (const region of distinctRegions(this.#databases)) await this.#publications.dropEmptyBatches(region, before);
-      return recheck(this.#recheckOptions(check), before);
+      return recheck(this.#recheckOptions(check), before, this.#now() + RECHECK_LIMIT_MS);
     });
   }
 

@@ -38,11 +38,13 @@ const PAGE = 100;
  * Compares published roots with the chain and their files, and corrects the database. Keys that are not on the chain
  * are submitted again. Keys that differ from the published keys are replaced. The caller holds the publisher's lease.
  * @param before compares only roots that were last checked before this time, in milliseconds since 1970
+ * @param until starts no comparison after this time, in milliseconds since 1970. Default: no limit
  * @throws TransportError as the endpoints and the stores. The next call continues
  */
 export async function recheck(
   { databases, publications, check, now }: RecheckOptions,
   before: number,
+  until = Infinity,
 ): Promise<Recheck> {
   const result: Recheck = { roots: 0, lost: 0, differences: [] };
   const final = await check.finalBlock();
@@ -51,6 +53,7 @@ export async function recheck(
       const roots = await publications.listToCheck(region, before, PAGE);
       if (roots.length === 0) break;
       for (const root of roots) {
+        if (now() > until) return result;
         result.roots++;
         const { lost, code } = await recheckRoot(root, region, final, { databases, publications, check, now });
         result.lost += lost;
