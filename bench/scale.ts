@@ -6,7 +6,9 @@
  * `node bench/scale.ts USERS …` measures other numbers of users, in ascending order. A million users needs 1 GB of disk
  * space. It reads /proc, so it needs Linux.
  */
-import { mkdir, mkdtemp, rm, stat } from "node:fs/promises";
+import { randomBytes } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { mkdir, mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fetchBlock } from "keyroot/ethereum";
@@ -25,6 +27,8 @@ const NEW_SHARE = SMALL ? 0.5 : 0.01;
 const PARTS = SMALL ? 2 : 4;
 /** The numbers of users in generated states, for the last step alone. 100 million users need 4 GB. */
 const COMPARED = SMALL ? [1400] : [5_000_000, 20_000_000, 100_000_000];
+/** The number of names in a folder to list: the files of 100 million users. */
+const NAMES = SMALL ? 10 : 142_858;
 const SAMPLE_MS = 50;
 
 /** One run of the command. */
@@ -74,6 +78,7 @@ try {
         rows: runs,
       },
       sizes: { what: "MiB of all files, and of the state", rows: sizes },
+      listing: { what: "ms to list a folder of empty files", rows: [await measureListing(NAMES)] },
     },
     ratios: [
       {
@@ -134,6 +139,17 @@ async function audit(users: number, name: string, options: readonly string[]): P
   const { filesRead, filesKnown } = JSON.parse(stdout) as { filesRead: number; filesKnown: number };
   const { cpuSeconds, residentMB } = last;
   return { users, run: name, files: filesRead - filesKnown, seconds, cpuSeconds, mebibytes: Math.round(residentMB) };
+}
+
+/** Lists a folder with this many names. */
+async function measureListing(names: number): Promise<Row> {
+  const folder = join(dir, "names");
+  await mkdir(folder);
+  for (let i = 0; i < names; i++) writeFileSync(join(folder, `${randomBytes(32).toString("hex")}.json`), "");
+  const [start, before] = [performance.now(), process.cpuUsage()];
+  await readdir(folder, { withFileTypes: true });
+  const { user, system } = process.cpuUsage(before);
+  return { names, ms: Math.round(performance.now() - start), cpuMs: Math.round((user + system) / 1000) };
 }
 
 function inMiB(bytes: number): number {
