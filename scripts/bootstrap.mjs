@@ -2,6 +2,9 @@
 // machine's Node (20 or later) and uses only Node itself. npm compares each package, and Node's binary, with the lock file.
 // It runs only the install scripts in `allowScripts` of package.json.
 //
+// With --omit=dev it installs only the `dependencies` of package.json, which `npm start` needs. The first other command adds the
+// `devDependencies`, and leaves installed packages in place, because `npm start` may be running.
+//
 // npm must run under a Node that Hardhat supports. Otherwise it silently leaves out the binary of the simulated chain. So
 // an older Node installs the locked binary of Node first, in a temporary folder, and lets that one run npm.
 import { spawnSync } from "node:child_process";
@@ -12,7 +15,9 @@ import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const readJson = (path) => JSON.parse(readFileSync(join(root, path), "utf8"));
-const { engines, optionalDependencies, allowScripts } = readJson("package.json");
+const { engines, devDependencies, optionalDependencies, allowScripts } = readJson("package.json");
+/** Which packages npm installs, whatever its configuration says. */
+const group = process.argv.includes("--omit=dev") ? "--omit=dev" : "--include=dev";
 const oldestNode = engines.node.replace(">=", "");
 
 /**
@@ -54,10 +59,14 @@ function isAtLeast(version, oldest) {
  * Returns true if the last complete install is at least as new as the lock file, and has the locked Node. npm writes the
  * marker file last.
  */
-function isInstalled() {
+function isCurrent() {
   const marker = join(root, "node_modules", ".package-lock.json");
   if (!existsSync(marker) || statSync(marker).mtimeMs < statSync(join(root, "package-lock.json")).mtimeMs) return false;
   return hasProjectNode();
+}
+
+function hasDevelopmentPackages() {
+  return Object.keys(devDependencies).every((name) => existsSync(join(root, "node_modules", name)));
 }
 
 /** Returns true if the locked Node is installed, or if there is none for this machine. */
@@ -83,14 +92,17 @@ function installNode(folder) {
 
 /** Installs the locked packages without their scripts. Then runs the scripts that package.json allows. */
 function installPackages(options) {
+  // `ci` removes all installed packages first. `install --no-save` adds the missing packages, and does not write the lock file.
+  const command = isCurrent() ? ["install", "--no-save"] : ["ci"];
   // `npm run --silent` also silences nested npm commands. Set the log level to show their errors.
-  if (!npm(["ci", "--ignore-scripts", "--loglevel=error"], options)) return false;
+  if (!npm([...command, group, "--ignore-scripts", "--loglevel=error"], options)) return false;
   const allowed = Object.keys(allowScripts).filter((name) => existsSync(join(root, "node_modules", name)));
   return allowed.length === 0 || npm(["rebuild", "--ignore-scripts=false", "--loglevel=error", ...allowed], options);
 }
 
 function install() {
   if (isAtLeast(process.version, oldestNode)) return installPackages();
+  if (isCurrent()) return installPackages({ binFolder: join(root, "node_modules", ".bin") });
   const folder = mkdtempSync(join(tmpdir(), "keyroot-node-"));
   try {
     return installNode(folder) && installPackages({ binFolder: join(folder, "node_modules", ".bin") });
@@ -110,8 +122,9 @@ if (projectNode === undefined && !isAtLeast(process.version, oldestNode)) {
       `Install Node ${oldestNode} or later (https://nodejs.org) and try again.`,
   );
 }
-if (!isInstalled()) {
-  process.stderr.write("keyroot: installing the locked packages (once, about half a minute) …\n");
+if (!isCurrent() || (group === "--include=dev" && !hasDevelopmentPackages())) {
+  const packages = group === "--include=dev" ? "all locked packages" : "the locked packages that npm start needs";
+  process.stderr.write(`keyroot: installing ${packages} (once, about half a minute) …\n`);
   if (!install()) fail("the packages could not be installed; see npm's message above.");
 }
 if (!hasProjectNode()) {

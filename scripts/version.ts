@@ -15,7 +15,7 @@ const ROOT = fileURLToPath(new URL("..", import.meta.url));
 interface Manifest {
   name: string;
   version: string;
-  devDependencies: Record<string, string>;
+  dependencies: Record<string, string>;
 }
 
 const read = (path: string) => JSON.parse(readFileSync(join(ROOT, path), "utf8")) as Manifest;
@@ -27,8 +27,8 @@ run(process.execPath, join(ROOT, "node_modules/@changesets/cli/bin.js"), "versio
 const { version } = read("packages/keyroot/package.json");
 const root = read("package.json");
 root.version = version;
-for (const name of Object.keys(root.devDependencies)) {
-  if (name === "keyroot" || name.startsWith("@keyroot/")) root.devDependencies[name] = version;
+for (const name of Object.keys(root.dependencies)) {
+  if (name === "keyroot" || name.startsWith("@keyroot/")) root.dependencies[name] = version;
 }
 writeFileSync(join(ROOT, "package.json"), `${JSON.stringify(root, null, 2)}\n`);
 run("npm", "install", "--package-lock-only", "--ignore-scripts");

@@ -59,14 +59,16 @@ class Newcomer {
 
   /** Replaces our packages by their tarballs, and others by the versions of this repository. Adds what the examples need. */
   async #withTarballs(commands: string): Promise<string> {
-    const { devDependencies } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8")) as {
+    const { dependencies, devDependencies } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8")) as {
+      dependencies: Record<string, string>;
       devDependencies: Record<string, string>;
     };
+    const versions = { ...dependencies, ...devDependencies };
     const [before = "", words = ""] = commands.trimEnd().split("npm install ");
     const names = new Set([...words.split(" "), ...Object.keys(OURS), ...EXAMPLES_NEED]);
     const specifiers = [...names].map(async (name) => {
       const ours = OURS[name];
-      return ours === undefined ? `${name}@${devDependencies[name] ?? "latest"}` : await packPackage(ours);
+      return ours === undefined ? `${name}@${versions[name] ?? "latest"}` : await packPackage(ours);
     });
     return `${before}npm install ${(await Promise.all(specifiers)).join(" ")}`;
   }

@@ -1,0 +1,123 @@
+import { expect } from "chai";
+import { execFile } from "node:child_process";
+import { globSync, readFileSync } from "node:fs";
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { ROOT } from "../../scripts/test/root.ts";
+import { temporaryFolder } from "../support/support.ts";
+
+const run = promisify(execFile);
+
+interface Locked {
+  dev?: true;
+  link?: true;
+}
+
+const lock = JSON.parse(readFileSync(join(ROOT, "package-lock.json"), "utf8")) as {
+  packages: Record<string, Locked>;
+};
+/** The locked packages with their paths. */
+const locked = Object.entries(lock.packages)
+  .filter(([path]) => path.includes("node_modules/"))
+  .map(([path, one]) => ({ path, ...one }));
+
+/** What `npm start` may install, in MiB. */
+const MAX_SIZE = 600;
+
+describe("scripts/bootstrap.mjs", () => {
+  const folder = temporaryFolder();
+  const installed = (name: string) => join(folder.path, "node_modules", name, "package.json");
+  const bootstrap = (...args: string[]) =>
+    run(process.execPath, ["scripts/bootstrap.mjs", ...args], { cwd: folder.path });
+  let project: string;
+
+  before("a project with a package for npm start and one for development", async () => {
+    project = await mkdtemp(join(tmpdir(), "keyroot-bootstrap-"));
+    for (const name of ["started", "developed"]) {
+      await mkdir(join(project, name));
+      await writeFile(join(project, name, "package.json"), JSON.stringify({ name, version: "1.0.0" }));
+    }
+    await run("npm", ["pack", "./started", "./developed"], { cwd: project });
+    const manifest = {
+      engines: { node: ">=20.0.0" },
+      dependencies: { started: "file:started-1.0.0.tgz" },
+      devDependencies: { developed: "file:developed-1.0.0.tgz" },
+      optionalDependencies: {},
+      allowScripts: {},
+    };
+    await writeFile(join(project, "package.json"), JSON.stringify(manifest));
+    await run("npm", ["install", "--package-lock-only"], { cwd: project });
+    await cp(join(ROOT, "scripts/bootstrap.mjs"), join(project, "scripts/bootstrap.mjs"));
+  });
+  beforeEach(() => cp(project, folder.path, { recursive: true }));
+  after(() => rm(project, { recursive: true }));
+
+  it("installs with --omit=dev only what npm start needs", async () => {
+    await bootstrap("--omit=dev");
+    expect(await readdir(join(folder.path, "node_modules"))).to.deep.equal([".package-lock.json", "started"]);
+  });
+
+  it("adds the other packages later, and leaves the installed ones and the lock file as they are", async () => {
+    await bootstrap("--omit=dev");
+    const lock = await readFile(join(folder.path, "package-lock.json"));
+    const { ino, ctimeMs } = await stat(installed("started"));
+    await bootstrap();
+    expect((await stat(installed("developed"))).isFile()).to.equal(true);
+    expect(await stat(installed("started"))).to.include({ ino, ctimeMs });
+    expect(await readFile(join(folder.path, "package-lock.json"))).to.deep.equal(lock);
+  });
+
+  it("installs everything whatever npm's configuration omits", async () => {
+    await writeFile(join(folder.path, ".npmrc"), "omit=dev\n");
+    await bootstrap();
+    expect((await stat(installed("developed"))).isFile()).to.equal(true);
+  });
+
+  it("installs nothing if everything is installed", async () => {
+    await bootstrap();
+    const { stderr } = await bootstrap("--omit=dev");
+    expect([stderr, (await bootstrap()).stderr]).to.deep.equal(["", ""]);
+  });
+
+  it("installs again after the lock file has changed", async () => {
+    await bootstrap();
+    const lock = join(folder.path, "package-lock.json");
+    await writeFile(lock, await readFile(lock));
+    expect((await bootstrap()).stderr).to.include("installing");
+  });
+});
+
+describe("npm start", () => {
+  const needed = locked.filter(({ dev }) => dev !== true);
+
+  it(`installs at most ${MAX_SIZE} MiB`, async () => {
+    const packages = needed.filter(({ link }) => link !== true);
+    const sizes = await Promise.all(packages.map(({ path }) => sizeOf(join(ROOT, path))));
+    const size = sizes.reduce((sum, bytes) => sum + bytes, 0) / 2 ** 20;
+    expect(size).to.be.within(250, MAX_SIZE);
+  });
+
+  it("installs every package that its code imports", () => {
+    const patterns = ["packages/*/{src,build}/**/*.{ts,tsx}", "{tasks,demo}/*.ts", "hardhat.config.ts"];
+    const texts = globSync(patterns, { cwd: ROOT }).map((source) => readFileSync(join(ROOT, source), "utf8"));
+    const imports = /(?:^import|from|import\() ?"((?:@[\w.-]+\/)?[a-z][\w.-]*)(?:\/[^"]*)?"/gm;
+    const imported = texts.flatMap((text) => Array.from(text.matchAll(imports), ([, name = ""]) => name));
+    expect(new Set(imported)).to.include("vite").and.include("keyroot");
+    const installed = new Set(needed.map(({ path }) => path.slice(path.lastIndexOf("node_modules/") + 13)));
+    expect(imported.filter((name) => !installed.has(name))).to.deep.equal([]);
+  });
+});
+
+/** The bytes of a package on disk, without packages in its `node_modules`. 0 if this platform omits it. */
+async function sizeOf(path: string): Promise<number> {
+  const entries = await readdir(path, { withFileTypes: true }).catch(() => []);
+  const sizes = entries.map(async (entry) => {
+    const inside = join(path, entry.name);
+    if (entry.isDirectory()) return entry.name === "node_modules" ? 0 : await sizeOf(inside);
+    // As `du` counts.
+    return (await stat(inside)).blocks * 512;
+  });
+  return (await Promise.all(sizes)).reduce((sum, bytes) => sum + bytes, 0);
+}
