@@ -7,10 +7,8 @@ import { createInterface } from "node:readline";
 import "keyroot/beacon";
 import { createVerifier, KeyrootError, type VerifyOptions } from "keyroot";
 
-/** A request to verify a key. */
 export interface VerifyRequest extends Pick<VerifyOptions, "chainId" | "contract" | "merkleUrl"> {
   rpc: string;
-  /** The URL of the beacon endpoint. */
   beaconUrl: string;
   userID: string;
   /** The key that the server sent to the app, in base64. */

@@ -18,7 +18,6 @@ const at = <Input, Output>(called: number, returned: number, input: Input, outpu
 });
 const write = (called: number, returned: number, value: Value): Register =>
   at(called, returned, { write: value }, "written");
-/** A write without a result. */
 const lost = (called: number, returned: number, value: Value): Register =>
   at(called, returned, { write: value }, undefined);
 const read = (called: number, returned: number, value: Value): Register => at(called, returned, "read", value);

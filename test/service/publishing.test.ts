@@ -60,7 +60,6 @@ describeOnBoth("publishing by the service", (startChain) => {
       records.map(({ userID }) => userID),
     );
 
-  /** Registers keys in alternating regions. */
   const register = async (records: readonly KeyRecord[], bizID = "biz_test") => {
     const users = new UserStore(databases, { bucketPrefix: "keyroot", stage: "test" });
     const keys = new PublicKeyStore(databases);

@@ -46,7 +46,6 @@ describe("the rate limits", () => {
   }
   const list = (service: TestService, { jwt }: TestPartner) => service.post(LIST, {}, { token: jwt });
   const from = (address: string) => ({ headers: { "X-Forwarded-For": address } });
-  /** Sends a request without a token. */
   const refused = (service: TestService, address = "192.0.2.1") => service.post(LIST, {}, from(address));
   /** Repeats a request, and returns how many times it was not rejected with RATE_LIMITED. */
   const passed = async (times: number, send: (i: number) => Promise<{ status: number }>) => {

@@ -46,7 +46,6 @@ describeOnEachDatabase("refresh tokens", (service) => {
     asPartner(CREATE, { user_id_hex: user.hex, context }, idempotencyKey === undefined ? {} : { idempotencyKey });
   const list = async () =>
     (await service.done(LIST, { user_id_hex: user.hex }, { token: partner.jwt }))["tokens"] as TokenInfo[];
-  /** Creates a token, and returns its id. */
   const createAndFind = async (context: string) => {
     await create(context);
     return (await list()).find((token) => token.context === context)?.token_id ?? "";

@@ -29,7 +29,6 @@ describe("the dashboard's list of users", () => {
   const service = serviceOnPostgres({ holdPeriodMs: HOUR, holdOnConflict: true });
   let partner: TestPartner;
   let person: TestPerson;
-  /** A user in each state. */
   const inState: Record<string, TestUser> = {};
 
   const list = async (body: object = {}) => (await person.call(PATH, body)).body as unknown as Page;

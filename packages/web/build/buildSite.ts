@@ -18,7 +18,6 @@ const sources = hashOfSources();
 write(SITES.explorer, "explorer", await buildExplorer());
 write(SITES.dashboard, "dashboard", await buildDashboard());
 
-/** Writes the files of one part, and then the hash of the sources. */
 function write(site: string, part: string, files: ReadonlyMap<string, string | Uint8Array>): void {
   const names = new Set([...files.keys()].map((name) => join(part, name)));
   for (const [name, content] of files) writeWhole(join(site, part, name), content);

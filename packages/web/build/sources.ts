@@ -3,7 +3,6 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-/** The path of the project's folder. */
 export const PROJECT = fileURLToPath(new URL("../../..", import.meta.url));
 /** The folders of the built pages. The packages' tarballs contain these folders. */
 export const SITES = {

@@ -57,7 +57,6 @@ interface KillEventsOptions {
 
 interface Outcome {
   events: number;
-  /** Number of kills of each process. */
   kills: { service: number; postgres: number };
   /** Number of events that the endpoint acknowledged more than once. */
   duplicates: number;
@@ -70,7 +69,6 @@ interface Outcome {
   findingsWithoutOneEvent: string[];
 }
 
-/** Runs the workload, kills processes, and checks the result. */
 async function killEvents({ events, kills, sendAtOnce = false }: KillEventsOptions): Promise<Outcome> {
   await using cleanup = new AsyncDisposableStack();
   const postgres = await startPostgres({ fsync: true });

@@ -73,7 +73,6 @@ const CALM_MS = 3_000;
 /** Each replica publishes whenever there are unpublished keys, with a short pause in between. */
 const SCHEDULE = { every: 0.5, atLeast: 1 };
 
-/** The checker's input. */
 interface CheckSettings {
   ledger: string;
   databases: string[];
@@ -84,7 +83,6 @@ interface CheckSettings {
   files: string;
 }
 
-/** The checker's output. */
 interface Report {
   findings: string[];
   acknowledged: Record<string, number>;

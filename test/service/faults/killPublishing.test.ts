@@ -117,7 +117,6 @@ interface Outcome extends Pick<UserWorkload, "acknowledged" | "interrupted" | "f
   kills: number;
   /** Number of killed services that held the publisher's lease. */
   killedWhilePublishing: number;
-  /** Number of added roots. */
   roots: number;
   /** Number of files whose root was not added, because the publisher was killed before it stored its plan. */
   filesWithoutRoot: number;

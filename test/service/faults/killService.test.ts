@@ -46,7 +46,6 @@ const WORK_MS = { min: 500, max: 1500 };
 type Victim = "service" | "postgres";
 
 interface Outcome extends Pick<UserWorkload, "acknowledged" | "interrupted" | "findings"> {
-  /** Number of kills of each process. */
   kills: Record<Victim, number>;
 }
 
@@ -75,7 +74,6 @@ async function killUnderLoad(victims: readonly Victim[], settings: PostgresOptio
   return { kills: target.kills, acknowledged, interrupted, findings };
 }
 
-/** A service and its PostgreSQL. */
 class KillTarget implements AsyncDisposable {
   readonly kills: Outcome["kills"] = { service: 0, postgres: 0 };
   readonly #environment: Environment;

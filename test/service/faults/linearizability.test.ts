@@ -33,14 +33,12 @@ import { isLarge } from "../../support/testSize.ts";
 const ROUNDS = isLarge ? 20 : 1;
 const REPLICAS = 2;
 const CONNECTIONS = 10;
-/** Number of users in a round. */
 const USERS = 40;
 /** Number of concurrent callers per user: the user's apps and the partner. */
 const CALLERS = 4;
 const CALLS = 8;
 /** Maximum number of calls in a round, which is reached if no fault prevents a call. */
 const MOST_CALLS = USERS * CALLERS * CALLS;
-/** Number of users that are active at the same time. */
 const ACTIVE_USERS = 6;
 /** Time in ms for which calls run before each fault. */
 const CALM_MS = 1_500;
@@ -136,7 +134,6 @@ async function run(publishes: boolean): Promise<Outcome> {
   };
 }
 
-/** Returns the phases in the results of calls. */
 function phasesOf(history: History): string[] {
   return history.flatMap(({ output }) => (output !== undefined && "state" in output ? [output.state] : []));
 }

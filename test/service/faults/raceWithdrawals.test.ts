@@ -42,7 +42,6 @@ describe("a key that two services withdraw, discard and publish at the same time
   }).timeout(FAULTS_TIMEOUT_MS);
 });
 
-/** Number of keys in one round. */
 const BATCH = 50;
 /** Time in ms within which removals begin, both before and after a publisher takes the keys. */
 const SPREAD_MS = 500;

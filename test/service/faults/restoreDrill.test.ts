@@ -54,9 +54,7 @@ const GROUPS = [
 type Group = (typeof GROUPS)[number];
 
 interface Drill {
-  /** The report of `reconcile`. */
   reconciled: { recorded: number; replaced: number; added: number; unknownUsers: number };
-  /** The verdict of the audit at the end. */
   audit: string;
   /** Number of events `key.published` that were missing in the restored database and are in the outbox again. */
   republished: number;

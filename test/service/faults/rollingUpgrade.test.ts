@@ -60,7 +60,6 @@ const UPGRADES: readonly Upgrade[] = [
 ];
 
 interface Outcome extends Pick<UserWorkload, "acknowledged" | "findings"> {
-  /** Number of replaced replicas. */
   replaced: number;
   /** Requests without a response or with a temporary error: path, response and duration. */
   failures: string[];

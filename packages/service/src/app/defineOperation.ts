@@ -18,7 +18,6 @@ export type App = FastifyInstance;
  */
 export type Caller = keyof Principals;
 
-/** The type of the principal for each kind of caller. */
 interface Principals {
   public: undefined;
   partner: PrincipalOf<"partner">;
@@ -30,7 +29,6 @@ interface Principals {
   operatorStaff: StaffPrincipal;
 }
 
-/** A person with a dashboard session. */
 interface StaffPrincipal {
   kind: "person";
   /** The person's partner. Null for the operator's staff. */
@@ -41,11 +39,9 @@ interface StaffPrincipal {
 /** The identified caller of a request. Undefined for operations that anyone may call. */
 export type AnyPrincipal = Principals[Caller];
 
-/** A request with its identified caller. */
 export interface Call<Callers extends Caller = Caller> {
   context: ServiceContext;
   principal: Principals[Callers];
-  /** The author of the changes that the request makes. */
   author: Author;
   /** The request, if it has an Idempotency-Key. Undefined for sessions, whose secrets the service does not copy. */
   repeatable: RepeatableRequest | undefined;
@@ -89,7 +85,6 @@ export interface Operation<
   handle(body: z.output<Body>, call: Call<Callers>): Promise<z.output<Answer>>;
 }
 
-/** Returns the operation, typed by its path, schemas and callers. */
 export function defineOperation<
   const Path extends `/v1/${string}`,
   Body extends z.ZodType,

@@ -3,7 +3,6 @@ import swaggerUi from "@fastify/swagger-ui";
 import { jsonSchemaTransform, jsonSchemaTransformObject } from "fastify-type-provider-zod";
 import type { App } from "./defineOperation.ts";
 
-/** An OpenAPI document and the page that shows it. */
 interface ApiDescription {
   title: string;
   description: string;

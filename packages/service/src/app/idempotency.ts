@@ -17,7 +17,6 @@ export const idempotencyHeader = z.object({
     }),
 });
 
-/** A request with an Idempotency-Key. */
 export interface RepeatableRequest {
   key: string;
   /** SHA-256 of the operation's path and the request's body. A repeated request has the same digest. */

@@ -2,7 +2,6 @@ import { isIP } from "node:net";
 import { DrizzleQueryError } from "drizzle-orm";
 import { type DestinationStream, type Logger, pino, stdSerializers } from "pino";
 
-/** The properties of a request that the log uses. */
 interface LoggedRequest {
   method: string;
   url: string;

@@ -138,7 +138,6 @@ export function toServiceError(error: unknown, bodyLimit = MAX_BODY_BYTES): Serv
   return new ServiceError(500, "DEFECT", message, { cause: error });
 }
 
-/** The error for a body whose content type is not JSON. */
 export function contentTypeError(options: ErrorOptions = {}): ServiceError {
   return new ServiceError(415, "CONTENT_TYPE", "Send the header Content-Type: application/json.", options);
 }

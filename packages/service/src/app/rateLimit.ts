@@ -47,7 +47,6 @@ export class RateLimits {
   readonly #caller: number;
   /** Callers over their limit, with the end of their minute in ms of `performance.now()`. */
   readonly #exceeded = new LRUCache<string, number>({ max: MAX_EXCEEDED });
-  /** The value of the header RateLimit-Policy. */
   readonly #policies: string | undefined;
 
   constructor(home: Database, options: RateLimitOptions) {
@@ -124,7 +123,6 @@ export class RateLimits {
     enforce("caller", { ...quotaOf(limit, after), exceeded: !fits || after.requests > limit }, reply);
   }
 
-  /** Deletes counts of past minutes. */
   dropExpired(): Promise<void> {
     return this.#counts.dropExpired();
   }

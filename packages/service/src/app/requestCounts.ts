@@ -43,7 +43,6 @@ export class RequestCounts {
       .where(and(eq(key, name), gt(expire, sql`clock_timestamp()`)));
   }
 
-  /** Returns the count of a name without adding to it. */
   async get(name: string): Promise<RequestCount> {
     const { key, points, expire } = rateLimits;
     const isValid = and(eq(key, name), gt(expire, sql`clock_timestamp()`));

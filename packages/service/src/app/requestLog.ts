@@ -10,7 +10,6 @@ declare module "fastify" {
     actor: Actor | null;
     /** The first change that the request made. Null if it made none. */
     change: Change | null;
-    /** Number of changes that the request made. */
     changes: number;
     /** The error code of a rejected request, otherwise null. */
     errorCode: string | null;
@@ -43,13 +42,11 @@ export function requestOf(request: FastifyRequest): Omit<Author, "actor"> {
   };
 }
 
-/** The author of the changes that a request makes. */
 export function authorOf(request: FastifyRequest): Author {
   if (request.actor === null) throw new Error("An operation changed something before its request was authenticated.");
   return { actor: request.actor, ...requestOf(request) };
 }
 
-/** Converts a change to its form in the log. */
 function toLog({ action, partner, person, user, token }: Change) {
   return {
     action,

@@ -105,7 +105,6 @@ export interface Change {
   at: number;
   /** The `biz_id` of the changed partner. Null if the change concerns no partner. */
   partner: string | null;
-  /** The `user_id` of the changed user. */
   user?: UserID;
   /** The id of a member of the partner's staff. */
   person?: string;
@@ -117,7 +116,6 @@ export interface Change {
 /** A row of the common table expression `change`, from which the statements in `RECORDING` insert. */
 type ChangeRow = Record<string, unknown>;
 
-/** The column names and types of `ChangeRow`. */
 const CHANGE_ROW = sql.raw(
   "action text, at bigint, biz_id text, user_id text, data jsonb, actor_kind text, actor_id text, actor_name text, " +
     "actor_token text, request_id text, address text, events text[]",

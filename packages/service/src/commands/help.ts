@@ -155,8 +155,6 @@ export const DEFINITIONS = {
   },
 } as const satisfies Record<string, Definition>;
 
-/** The name of a command of the partner service. */
 export type CommandName = keyof typeof DEFINITIONS;
 
-/** The parsed arguments of a command. */
 export type ArgsOf<Name extends CommandName> = Parsed<(typeof DEFINITIONS)[Name]>;

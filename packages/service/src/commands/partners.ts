@@ -61,7 +61,6 @@ export async function limitUsers(args: ArgsOf<"limit-users">, host: Host): Promi
   return { json: partner, text: describePartner(partner) };
 }
 
-/** Formats a partner and its numbers as one line. */
 function describePartner(partner: PartnerSummary): string {
   const { biz_id, name, suspended, user_limit, users, pending_keys, published_keys, server_tokens } = partner;
   const limit = user_limit === null ? "" : ` of at most ${user_limit}`;

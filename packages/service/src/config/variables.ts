@@ -45,5 +45,4 @@ export const VARIABLES = {
   "chain.brotli": "KEYROOT_BROTLI",
 } as const;
 
-/** The name of an environment variable of the service. */
 export type Variable = (typeof VARIABLES)[keyof typeof VARIABLES];

@@ -2,7 +2,6 @@ import { sql } from "drizzle-orm";
 import { REGIONS } from "keyroot/identity";
 import type { Database, Databases } from "./database.ts";
 
-/** The result of checking whether a database responds. */
 export interface DatabaseCheck {
   /** A name of the database, such as "home" or "us-west-2". One database may have several names. */
   name: string;

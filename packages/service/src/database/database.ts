@@ -20,7 +20,6 @@ import { STANDBY_MESSAGE, isDatabaseUnavailable } from "./unavailable.ts";
 /** A connection to PostgreSQL or PGlite, which have the same SQL dialect, tables and queries. */
 export type Database = PgDatabase<PgQueryResultHKT>;
 
-/** Options of `openDatabases`. */
 export interface DatabaseOptions {
   /** The `postgres://…` URL of the home database. Undefined runs PGlite in this process, for development. */
   url: string | undefined;

@@ -54,7 +54,6 @@ export class ChallengeStore {
     return taken;
   }
 
-  /** Deletes expired challenges. */
   async dropExpired(now: number): Promise<void> {
     for (const database of new Set<Database>(Object.values(this.#databases.regions)))
       await database.delete(possessionChallenges).where(lte(possessionChallenges.expires, now));

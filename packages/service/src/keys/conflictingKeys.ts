@@ -75,7 +75,6 @@ export class ConflictingKeys {
     return this.#remove(user, keyID, now, "key.discarded", author);
   }
 
-  /** Records the partner's approval of the user's pending key. */
   async approve({ region, userID, bizID }: User, keyID: string, now: number, author: Author): Promise<DecisionOutcome> {
     return this.#databases.regions[region].transaction(async (transaction) => {
       const ofUser = eq(publicKeys.userID, userID);

@@ -4,7 +4,6 @@ import { type Action, type Author, type Change, recordChange } from "../auditLog
 import type { Database } from "../database/database.ts";
 import { keyEvents } from "./tables.ts";
 
-/** An event in the history of a user's keys. */
 export interface KeyEvent {
   userID: UserID;
   /**

@@ -12,7 +12,6 @@ import { publicKeys } from "./tables.ts";
 /** `pending`: can be withdrawn. `submitted`: a publisher has taken the key. `published`: the key is on the chain. */
 type KeyState = "pending" | "submitted" | "published";
 
-/** The registration of a key. */
 export interface Registration {
   /** Time of the registration in milliseconds since 1970. */
   registered: number;
@@ -22,7 +21,6 @@ export interface Registration {
   possession: "proven" | "unproven";
 }
 
-/** A registered public key. */
 export interface RegisteredKey extends KeyRecord, Pick<Registration, "possession"> {
   state: KeyState;
   /** End of the hold period in milliseconds since 1970. Null while the partner must decide. */

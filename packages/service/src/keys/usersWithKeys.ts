@@ -46,7 +46,6 @@ const IDS_PER_QUERY = [1_000, ...Array<number>(8).fill(10_000)];
 /** The roots of batches that are not yet on the chain. */
 const openRoots = sql`select ${batches.root} from ${batches} where ${batches.blockNumber} is null`;
 
-/** Lists a partner's users with the states of their keys. */
 export class UsersWithKeys {
   readonly #databases: Databases;
   readonly #holdOnConflict: boolean;

@@ -10,7 +10,6 @@ import { partners, suspensions } from "./tables.ts";
 import { publicKeys } from "../keys/tables.ts";
 import { userCounts } from "../users/tables.ts";
 
-/** A partner company. */
 export interface Partner {
   bizID: string;
   name: string;

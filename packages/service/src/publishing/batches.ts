@@ -10,7 +10,6 @@ export interface BatchShare {
   /** The batch's Merkle root: 64 hex digits. */
   root: string;
   region: Region;
-  /** Number of the partner's users in the batch. */
   users: number;
   /** Creation time in milliseconds since 1970. */
   created: number;
@@ -130,7 +129,6 @@ export class BatchStore {
     return sum.sort((a, b) => a.day - b.day);
   }
 
-  /** Counts a partner's keys that are in no batch. */
   async countPending(bizID: string, now: number): Promise<Record<"waiting" | "undecided" | "ready", number>> {
     const isUndecided = this.#isUndecided();
     const isWaiting = sql`${publicKeys.submitted} is null and ${publicKeys.holdEndsAt} > ${now}`;

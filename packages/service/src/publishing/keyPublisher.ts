@@ -29,7 +29,6 @@ import {
 import { type Reconciliation, reconcile } from "./reconcile.ts";
 import { RootCheck } from "./rootCheck.ts";
 
-/** A published batch of keys. */
 export interface PublishedBatch {
   /** The batch's Merkle root: 64 lowercase hex digits. */
   root: string;
@@ -60,7 +59,6 @@ const MAX_DIFFERENCES = 100;
 /** Maximum attempts to publish a region's keys. A new attempt follows each suspension of a partner. */
 const MAX_ATTEMPTS = 5;
 
-/** The state of one call of `publish`. */
 interface Round {
   registry: Registry;
   check: RootCheck;

@@ -9,7 +9,6 @@ import { countShares } from "./batches.ts";
 import { batches } from "./tables.ts";
 import { isOfSuspended } from "./takePublishable.ts";
 
-/** A root on the chain and the users who have it. */
 interface PublishedRoot {
   root: string;
   userIDs: readonly UserID[];
@@ -17,7 +16,6 @@ interface PublishedRoot {
   blockNumber: number;
   /** Hash of the block: 0x and 64 hex digits. */
   blockHash: string;
-  /** Gas that the transaction used. */
   gasUsed?: number | undefined;
   /** Price in wei per unit of gas. */
   gasPrice?: bigint | undefined;

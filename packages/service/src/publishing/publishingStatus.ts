@@ -21,7 +21,6 @@ export interface PublishingStatus {
     state: { block: number; owner: string; balance: string; fee: string } | null;
   };
   stores: { region: Region; location: string; error: unknown }[];
-  /** Number of keys that the next round would publish. */
   publishable: number;
   /** Whether a replica is publishing now. */
   running: boolean;

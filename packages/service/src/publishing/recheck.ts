@@ -13,9 +13,7 @@ export interface Difference {
   code: string;
 }
 
-/** Results of comparing published roots with the chain. */
 export interface Recheck {
-  /** Number of compared roots. */
   roots: number;
   /** Number of keys that the database marks as published but the chain does not have. They are submitted again. */
   lost: number;

@@ -8,7 +8,6 @@ import type { CheckedRoot } from "./rootCheck.ts";
 
 /** Differences between the chain and the databases, as numbers of keys. */
 export interface Reconciliation {
-  /** Number of roots on the chain. */
   roots: number;
   /** Number of published keys that the database had not marked as published. */
   recorded: number;

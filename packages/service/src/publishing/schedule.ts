@@ -9,7 +9,6 @@ export interface Schedule {
   atLeast: number;
 }
 
-/** The functions that `publishBySchedule` calls. */
 export interface ScheduledPublisher {
   countPublishable: () => Promise<number>;
   publish: () => Promise<unknown>;

@@ -34,7 +34,6 @@ export interface FileHostOptions {
   dir: string;
   /** More folders with the same layout, for files that `dir` does not contain. */
   otherDirs?: readonly string[];
-  /** The address to listen on. */
   host?: string;
   /** The port to listen on. If it is in use, the next free port is used. 0 means any free port. */
   port: number;

@@ -23,7 +23,6 @@ export interface LocalChain {
 }
 
 export interface LocalChainOptions {
-  /** The address to listen on. */
   host?: string;
   /** The port to listen on. If it is in use, the next free port is used. 0 means any free port. */
   port: number;

@@ -5,7 +5,6 @@ import { freePort } from "@keyroot/operator/shared";
 
 /** A partner service for development. It runs in this process, with a new in-memory database for each region. */
 export interface LocalService extends RunningService {
-  /** The service's admin token. */
   readonly adminToken: string;
 }
 

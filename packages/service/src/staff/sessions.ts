@@ -19,7 +19,6 @@ const FRESH_MS = 60 * 1000;
 /** Maximum time to answer a challenge, in ms. */
 export const CHALLENGE_MS = 5 * 60 * 1000;
 
-/** A dashboard session and its person. */
 export interface Session {
   sessionHash: string;
   person: Person;
@@ -145,7 +144,6 @@ export class SessionStore {
     return used.length > 0;
   }
 
-  /** Stores a challenge until it is answered. */
   async addChallenge(challenge: string, purpose: Purpose, sessionHash: string | null, now: number): Promise<void> {
     const expires = now + CHALLENGE_MS;
     await this.#home
@@ -168,7 +166,6 @@ export class SessionStore {
     return used.length > 0;
   }
 
-  /** Deletes ended sessions and expired challenges. */
   async dropExpired(now: number): Promise<void> {
     await this.#home
       .delete(sessions)
@@ -197,7 +194,6 @@ export async function recordUse(
   return used.length > 0;
 }
 
-/** The error for requests without a session. */
 export function sessionRequired(): ServiceError {
   return new ServiceError(401, "SESSION_REQUIRED", "You are signed out: sign in again.");
 }

@@ -206,7 +206,6 @@ export async function requireAnotherAdministrator(
   throw new ServiceError(409, "LAST_ADMINISTRATOR", message);
 }
 
-/** Ends a person's invitation, passkeys and sessions. */
 export async function endAccess(transaction: Transaction, personID: string): Promise<void> {
   await transaction.delete(invitations).where(eq(invitations.personID, personID));
   await transaction.delete(sessions).where(eq(sessions.personID, personID));

@@ -87,7 +87,6 @@ export class AccessTokens {
     return known?.isAccepted === true && known.expires > now;
   }
 
-  /** Records whether a request with this access token was accepted. */
   setAccepted(token: string, isAccepted: boolean): void {
     const known = this.#verified.get(token);
     if (known !== undefined) known.isAccepted = isAccepted;

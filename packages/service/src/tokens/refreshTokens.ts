@@ -34,7 +34,6 @@ export interface UserTokenInfo extends TokenInfo {
   context: string;
 }
 
-/** The page of a list of tokens. */
 export interface PageOptions {
   /** Lists only tokens that were created at this time or later, in ms since 1970. Default: all tokens. */
   since?: number | undefined;
@@ -43,7 +42,6 @@ export interface PageOptions {
   limit: number;
 }
 
-/** One page of a list of tokens. */
 export interface Page<Token> {
   tokens: Token[];
   /** The id of the page's last token. Null if no page follows. */

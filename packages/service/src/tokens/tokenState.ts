@@ -27,7 +27,6 @@ export function refusalOf(token: TokenState | undefined, uses: LastUse, now: num
   return undefined;
 }
 
-/** The error for a deactivated user. */
 export function userDeactivated(): ServiceError {
   return new ServiceError(403, "USER_DEACTIVATED", "The user is deactivated: its tokens are refused.");
 }

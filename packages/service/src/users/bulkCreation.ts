@@ -170,7 +170,6 @@ function planFor(user: UserRow, context: string, made: Planned["made"]): Planned
   return made !== undefined && user.deactivated !== null ? { ...planned, refusal: userDeactivated() } : planned;
 }
 
-/** A row of the table of users' tokens. */
 type UserTokenRow = TokenRow & { userID: UserID; context: string };
 
 function creationOfToken({ created: at, tokenID: token, userID: user }: UserTokenRow, partner: string): Change {
@@ -271,7 +270,6 @@ function orThrow(error: unknown): ServiceError {
   throw error;
 }
 
-/** Checks that a user of a list has a row or result. */
 function present<Value>(value: Value | undefined): Value {
   if (value === undefined) throw new Error("A user of a list is missing.");
   return value;

@@ -8,7 +8,6 @@ import { users } from "./tables.ts";
 import { userTokens } from "../tokens/tables.ts";
 import { userDeactivated } from "../tokens/tokenState.ts";
 
-/** An erased user. */
 export interface ErasedUser {
   userID: UserID;
   /** Time of the erasure in milliseconds since 1970. */

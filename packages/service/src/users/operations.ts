@@ -235,7 +235,6 @@ export function userUnknown(): ServiceError {
   return new ServiceError(404, "USER_UNKNOWN", "There is no user with this id.");
 }
 
-/** Converts a user to the API's field names. */
 export function toUser({ userID, bucket, region, salt, created }: User, { stage }: Pick<ServiceContext, "stage">) {
   return { user_id: userID, bucket, region, stage, salt, created };
 }

@@ -9,7 +9,6 @@ const GLOBAL_UNICAST = ipaddr.IPv6.parseCIDR("2000::/3");
 /** The network for documentation (RFC 9637), which ipaddr.js does not list. */
 const DOCUMENTATION = ipaddr.IPv6.parseCIDR("3fff::/20");
 
-/** Returns the IP addresses of a host name. */
 export type ResolveHost = (hostname: string) => Promise<string[]>;
 
 /** The error for an address to which webhooks must not be sent. */

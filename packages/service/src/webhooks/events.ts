@@ -6,7 +6,6 @@ import type { ChangeData, EventType } from "../auditLog/recordChange.ts";
 import { type Database, type Databases, distinctDatabases, type Place, PLACES, rowsOf } from "../database/database.ts";
 import { events } from "./tables.ts";
 
-/** An event for a partner. */
 export interface StoredEvent {
   /** The event's id, a UUID by which receivers recognize duplicates. */
   id: string;

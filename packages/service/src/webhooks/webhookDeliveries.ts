@@ -29,7 +29,6 @@ export interface ClaimedDelivery {
   endpointID: string;
   position: number;
   claim: number;
-  /** Number of failed attempts so far. */
   attempts: number;
   /** Start of the first attempt in ms since 1970. */
   firstAttempt: number;

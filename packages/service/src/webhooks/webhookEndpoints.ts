@@ -25,7 +25,6 @@ const MAX_SECRETS = 5;
 /** Time in ms for which a replaced secret still signs. */
 const OVERLAP_MS = 24 * 60 * 60 * 1000;
 
-/** An endpoint that receives events for a partner. */
 export interface WebhookEndpoint {
   /** The endpoint's id, a UUID. */
   endpointID: string;
@@ -46,7 +45,6 @@ export interface NewSecret {
   previousUntil: number | null;
 }
 
-/** Fields of an endpoint to change. */
 export interface EndpointChanges {
   url?: string | undefined;
   types?: EventType[] | null | undefined;
@@ -151,7 +149,6 @@ export class WebhookEndpointStore {
     return found as WebhookEndpoint | undefined;
   }
 
-  /** Lists the endpoints of these partners. */
   async listOf(bizIDs: readonly string[]): Promise<WebhookEndpoint[]> {
     if (bizIDs.length === 0) return [];
     const found = this.#home
@@ -266,7 +263,6 @@ export class WebhookEndpointStore {
     return Promise.all(newest.map(async (row) => new WebhookSecret(await this.#requireKeys().open(row, endpointID))));
   }
 
-  /** Deletes replaced secrets that no longer sign. */
   async dropEnded(now: number): Promise<void> {
     await this.#home.delete(webhookSecrets).where(lt(webhookSecrets.until, now));
   }

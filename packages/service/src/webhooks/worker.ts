@@ -59,7 +59,6 @@ export class WebhookWorker {
     await this.idle();
   }
 
-  /** Resolves when no delivery is in progress. */
   async idle(): Promise<void> {
     while (this.#lanes.size > 0) await Promise.all(this.#lanes.values());
   }

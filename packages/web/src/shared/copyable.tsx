@@ -36,7 +36,6 @@ export function Link({ href, children }: { href: string | undefined; children: C
   );
 }
 
-/** A command line with a copy button. */
 export function Command({ command }: { command: string }) {
   return (
     <div class="command">

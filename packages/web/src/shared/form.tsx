@@ -47,7 +47,6 @@ export interface FieldProps {
   children: (attributes: FieldAttributes) => ComponentChildren;
 }
 
-/** An input with a label, hint and error. */
 export function Field({ label, hint, error, children }: FieldProps) {
   const id = useId();
   const described = [hint === undefined ? "" : `${id}-hint`, error === undefined ? "" : `${id}-error`];
@@ -86,7 +85,6 @@ interface TextFieldProps extends Omit<FieldProps, "children"> {
   beside?: ComponentChildren;
 }
 
-/** A text input with a label, hint and error. */
 export function TextField(props: TextFieldProps) {
   const { value, onInput, isWords = false, rows, type = "text", placeholder, maxLength, beside, ...field } = props;
   return (
@@ -122,7 +120,6 @@ interface SelectProps {
   options: readonly (readonly [value: string, text: string])[];
 }
 
-/** An input for choosing one of several values. */
 export function Select({ label, value, set, options }: SelectProps) {
   return (
     <Field label={label}>

@@ -6,7 +6,6 @@
 /** A machine with Patroni and PostgreSQL. */
 export interface NodeSettings {
   name: string;
-  /** The node's address. */
   host: string;
   postgresPort: number;
   /** The port of Patroni's REST API. */

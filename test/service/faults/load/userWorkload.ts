@@ -117,7 +117,6 @@ export class UserWorkload {
     }
   }
 
-  /** The acknowledged keys. */
   registered(): KeyRecord[] {
     return this.#users.flatMap(({ hex, key }) =>
       key === undefined ? [] : [{ userID: userIDFromHex(hex), pubKey: key.public_key, keyID: key.key_id }],

@@ -9,9 +9,7 @@ import { type Deployment, type VerifiedDeployment, verifyDeployment } from "../.
 export interface PublishedState {
   /** The root of each user. Empty if a finding gives the reason. */
   rootOf: VerifiedDeployment["rootOf"];
-  /** Number of added roots. */
   roots: number;
-  /** Number of files whose root was not added. */
   filesWithoutRoot: number;
   /** Everything that is missing, duplicated or wrong. */
   findings: string[];

@@ -18,7 +18,6 @@ export class Balancer {
     this.#polling = this.#poll();
   }
 
-  /** Adds a replica, and waits until it is ready. */
   async add(replica: Replica): Promise<void> {
     this.#replicas.set(replica, await stateOf(replica));
   }

@@ -114,7 +114,6 @@ export class ServiceVersion {
   }
 }
 
-/** A process of the service. */
 export interface Replica extends AsyncDisposable {
   readonly url: string;
   readonly monitoringUrl: string;

@@ -1,7 +1,6 @@
 import type { AnswerOf, BodyOf, OperationPath } from "@keyroot/service";
 import { startAuthentication, startRegistration } from "@simplewebauthn/browser";
 
-/** The signed-in person. */
 export type Me = AnswerOf<"/v1/dashboard/session/get">;
 export type Role = Me["person"]["role"];
 /** The partner company of the signed-in person. */
@@ -24,7 +23,6 @@ export type Publishing = AnswerOf<"/v1/dashboard/publishing/get">;
 /** The keys that were published for the partner on one day (UTC). */
 export type PublishedDay = Publishing["days"][number];
 export type BatchShare = AnswerOf<"/v1/dashboard/publishing/listBatches">["batches"][number];
-/** A key that is in no batch. */
 export type PendingKey = AnswerOf<"/v1/dashboard/publishing/listPending">["keys"][number];
 type Webhooks = AnswerOf<"/v1/authdBizSrv/webhooks/list">;
 export type WebhookEndpoint = Webhooks["endpoints"][number];
@@ -75,7 +73,6 @@ export async function call<Path extends OperationPath>(path: Path, body: BodyOf<
   }
 }
 
-/** Signs in with a passkey that the person chooses. */
 export function signIn(): Promise<Me> {
   return answerWithPasskey("/v1/dashboard/session/signInOptions", "/v1/dashboard/session/signIn");
 }

@@ -35,7 +35,6 @@ export function createUserWithTokenCommand(bizID: string): string {
   );
 }
 
-/** A command that adds a webhook endpoint. */
 export function createWebhookCommand(bizID: string): string {
   return withAccessToken(bizID, "webhooks/create", '{\\"url\\":\\"https://example.com/keyroot\\"}');
 }

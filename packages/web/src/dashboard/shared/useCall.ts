@@ -72,7 +72,6 @@ export function isSettled({ items, error }: Pick<Pages<unknown>, "items" | "erro
   return items !== undefined || error !== undefined;
 }
 
-/** One page of a list. */
 export interface Pages<Item> {
   /** The items of the page. Undefined until the first page has loaded. */
   items: Item[] | undefined;
@@ -86,7 +85,6 @@ export interface Pages<Item> {
   reload: () => void;
 }
 
-/** Number of rows per page. */
 const PAGE_SIZE = 25;
 /** Maximum number of calls for one page. A call for a filtered list may find nothing, even if matches follow. */
 const MAX_CALLS = 10;

@@ -6,7 +6,6 @@ import { Failure } from "../shared/cards.tsx";
 import { Confirm, TextDialog } from "../shared/dialogs.tsx";
 import { useAction } from "../shared/useCall.ts";
 
-/** The signed-in person's passkeys. */
 export function PasskeysCard() {
   const [passkeys, setPasskeys] = useState<PasskeyInfo[]>();
   const [doomed, setDoomed] = useState<PasskeyInfo>();

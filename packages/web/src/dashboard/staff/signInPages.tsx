@@ -19,7 +19,6 @@ export function takeInvitation(): string | undefined {
   return token;
 }
 
-/** Deletes an invitation's token from memory. */
 export function forgetInvitation(): void {
   token = undefined;
 }

@@ -71,7 +71,6 @@ function TokenRow({ token, name, button }: { token: Token; name: string; button:
   );
 }
 
-/** Returns the name of a server token in the list. */
 export function serverTokenName({ name }: ServerToken): string {
   return name ?? "Without a name";
 }

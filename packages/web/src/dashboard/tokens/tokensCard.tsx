@@ -8,7 +8,6 @@ import { TokenList } from "./tokenList.tsx";
 
 interface TokensCardProps<Item extends Token> {
   title: ComponentChildren;
-  /** Text above the list. */
   intro?: ComponentChildren;
   /** Text that replaces an empty list. */
   empty: ComponentChildren;
@@ -23,7 +22,6 @@ interface TokensCardProps<Item extends Token> {
 interface TokenCreation {
   dialog: Pick<TextDialogProps, "title" | "label" | "hint" | "field" | "subject" | "optional">;
   create: (text: string | undefined) => Promise<CreatedToken>;
-  /** The title above a new token. */
   secretTitle: string;
   advice: string;
 }

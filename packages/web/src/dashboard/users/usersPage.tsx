@@ -122,7 +122,6 @@ function UsersTable({ users }: { users: readonly ListedUser[] }) {
   );
 }
 
-/** Moves between the rows' links with the arrow keys. */
 function moveBetweenRows(event: KeyboardEvent): void {
   const step = event.key === "ArrowDown" ? 1 : event.key === "ArrowUp" ? -1 : 0;
   if (step === 0) return;

@@ -7,7 +7,6 @@ import { useAction } from "../shared/useCall.ts";
 
 type EventType = WebhookEndpoint["types"][number];
 
-/** The meaning of each event type. */
 const EVENT_TEXTS: Readonly<Record<EventType, string>> = {
   "key.registered": "a user’s app registered a key",
   "key.pending": "a key waits, so that the user’s app can withdraw it",

@@ -31,7 +31,6 @@ export class BatchTree {
     return this.batch.keyIDs.slice(index * KEY_ID, (index + 1) * KEY_ID);
   }
 
-  /** The number of nodes on a level. */
   count(level: number): number {
     return (this.batch.levels[level]?.length ?? 0) / HASH_BYTES;
   }
@@ -73,7 +72,6 @@ export class BatchTree {
     }
   }
 
-  /** The index of a user's leaf. */
   indexOf(userID: string): number | undefined {
     return this.search(userID, 1)[0];
   }

@@ -7,7 +7,6 @@ import { callWorker } from "../worker/callWorker.ts";
 import type { VerifiedResult } from "../worker/messages.ts";
 import type { Verification } from "./useVerification.ts";
 
-/** Downloads of the proof and the bundle. */
 export function TakeAlong({ verification, verified }: { verification: Verification; verified: VerifiedResult }) {
   const [state, setState] = useState<"idle" | "busy" | { code: string | undefined; message: string }>("idle");
   const { userID, options } = verification;
@@ -53,7 +52,6 @@ export function TakeAlong({ verification, verified }: { verification: Verificati
   );
 }
 
-/** Saves a value as a JSON file. */
 function downloadJson(name: string, value: unknown): void {
   saveFile(name, new Blob([JSON.stringify(value)], { type: "application/json" }));
 }

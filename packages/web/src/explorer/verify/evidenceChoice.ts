@@ -10,7 +10,6 @@ export function defaultChoice(): EvidenceChoice {
   return { anchor: strongest?.name ?? "endpoint", endpoint: all[0] ?? "", quorum, pinned: "", storageProof: false };
 }
 
-/** Returns the verification options for this choice of evidence. */
 export function optionsFor(choice: EvidenceChoice): Options {
   const { chainId, contract, merkleUrl, codeHash, usersSlot, allowHttp } = config;
   const { anchor, storageProof } = choice;
@@ -23,7 +22,6 @@ export function optionsFor(choice: EvidenceChoice): Options {
   };
 }
 
-/** Returns the worker that can verify with these options. */
 export function workerFor(options: Options): "basic" | "evidence" | "signedBlock" {
   if (options.auditors || options.beacon) return "signedBlock";
   const { quorum, pinned, storageProof, codeHash } = options;

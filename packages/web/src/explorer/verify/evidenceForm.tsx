@@ -10,7 +10,6 @@ interface EvidenceFormProps {
   setChoice: (choice: EvidenceChoice) => void;
 }
 
-/** A form in which visitors choose the evidence that a verification requires. */
 export function EvidenceForm({ choice, setChoice }: EvidenceFormProps) {
   const [draft, setDraft] = useState(choice);
   const [error, setError] = useState<string>();

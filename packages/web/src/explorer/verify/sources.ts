@@ -21,7 +21,6 @@ export interface EvidenceChoice {
 interface BlockSource {
   name: SourceName;
   label: string;
-  /** The name of the source in the drawing. */
   caption: string;
   /** Explains the source in one sentence. @param endpoints the URLs of all endpoints */
   hint: (endpoints: readonly string[]) => string;
@@ -119,7 +118,6 @@ export function sourceNamed(wanted: Evidence["anchor"]): BlockSource {
   return source;
 }
 
-/** Returns the source that a verification's options select. */
 export function sourceOf({ quorum, pinned, auditors, beacon }: Options): BlockSource {
   if (quorum !== undefined) return sourceNamed("quorum");
   if (pinned !== undefined) return sourceNamed("pinned");

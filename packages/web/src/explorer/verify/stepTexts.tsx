@@ -12,7 +12,6 @@ export interface StepText {
   term: ComponentChildren;
   /** Describes the completed check. Undefined before the check. */
   checked: ComponentChildren;
-  /** The sources on which the check relies. */
   relies: ComponentChildren;
 }
 

@@ -70,7 +70,6 @@ export function useVerification(
   return state?.userID === userID ? state : undefined;
 }
 
-/** Returns the state of each step. */
 export function stepStates(verification: Verification | undefined): Record<VerificationStep, StepState> {
   const current = currentStep(verification);
   const { outcome, defect } = verification ?? {};

@@ -22,7 +22,6 @@ interface VerificationViewProps {
   verification: Verification;
   /** Repeats a verification. Undefined if the verification sent no requests. */
   retry?: () => void;
-  /** The form in which visitors choose the evidence. */
   children?: ComponentChildren;
 }
 

@@ -50,7 +50,6 @@ export function verifyCommand(userID: string, options: Options): string {
   return auditors ? `printf '%s\\n' ${auditors.keys.map(quote).join(" ")} > ${KEYS_FILE}\n${command}` : command;
 }
 
-/** Returns a command that verifies a bundle. */
 export function bundleCommand(name: string, { contract, chainId, pinned = "0x…" }: Options): string {
   return [
     `npx -p @keyroot/operator keyroot verify --bundle ${quote(name.startsWith("-") ? `./${name}` : name)}`,

@@ -148,7 +148,6 @@ export interface Batch {
   levels: readonly Uint8Array[];
 }
 
-/** The calls that the workers handle. */
 export interface WorkerCalls {
   verify: { arguments: VerifyArguments; result: VerificationOutcome };
   openBatch: { arguments: BatchArguments; result: { batch: Batch } | { failure: Failure } };

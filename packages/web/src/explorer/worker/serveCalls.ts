@@ -10,7 +10,6 @@ export type Handler<Name extends CallName> = (
 
 export type Handlers = { readonly [Name in CallName]?: Handler<Name> };
 
-/** Starts to handle the page's calls. */
 export function serveCalls(handlers: Handlers): void {
   const running = new Map<number, AbortController>();
   const send = (message: FromWorker) => {

@@ -2,7 +2,6 @@ import { type MerkleProof, MerkleTree, parseKeyRecord, type Sibling } from "keyr
 import { hashChildren, hashLeaf } from "keyroot/merkle";
 import type { Failure, PathNode, TreePath } from "./messages.ts";
 
-/** Computes the nodes of a proof's path. */
 export function pathOfProof({ value, siblings }: MerkleProof): PathNode[] {
   let hash = hashLeaf(value);
   const nodes = siblings.map(({ side, hash: sibling }): PathNode => {
