@@ -263,9 +263,7 @@ export class VerificationError<Code extends string = ErrorCode> extends KeyrootE
   }
   /** The step of the verification that failed. */
   readonly step: VerificationStep;
-  /**
-   * The evidence for an error about the chain, such as NOT_PUBLISHED. The error is only as reliable as its evidence.
-   */
+  /** The evidence for an error about the chain, such as NOT_PUBLISHED. It limits how reliable the error is. */
   readonly evidence: Evidence | undefined;
 
   constructor(
@@ -280,10 +278,7 @@ export class VerificationError<Code extends string = ErrorCode> extends KeyrootE
   }
 }
 
-/**
- * The network or a service did not return a usable answer, so nothing was verified or refuted. A later attempt may
- * succeed.
- */
+/** The network or a service failed, so nothing was verified or refuted. A later attempt may succeed. */
 export class TransportError<Code extends string = ErrorCode> extends KeyrootError<Code> {
   /** @hidden */
   declare static readonly [Symbol.hasInstance]: (value: unknown) => value is TransportError;
@@ -292,10 +287,7 @@ export class TransportError<Code extends string = ErrorCode> extends KeyrootErro
   }
 }
 
-/**
- * The platform lacks a feature that the library cannot replace, so nothing was verified or refuted. Add the feature
- * that the message names.
- */
+/** The platform lacks a necessary feature, which the message names. Nothing was verified or refuted. */
 export class EnvironmentError<Code extends string = ErrorCode> extends KeyrootError<Code> {
   /** @hidden */
   declare static readonly [Symbol.hasInstance]: (value: unknown) => value is EnvironmentError;

@@ -36,10 +36,7 @@ export interface Evidence {
   block?: { hash: string; number: number; timestamp: number } | undefined;
   /** For the anchor `quorum`, the number of endpoints that agreed. This is at least the requested number. */
   agreeing?: number | undefined;
-  /**
-   * For the anchor `auditors`, the keys of the auditors who signed the statement. There are at least as many as
-   * required.
-   */
+  /** For the anchor `auditors`, the keys of the auditors who signed the statement: at least as many as required. */
   auditors?: readonly string[] | undefined;
   /**
    * Who checked that the user has only one record in the tree. `checked`: the verifier, which read the whole file.

@@ -23,9 +23,7 @@ export type BlockTag = "latest" | "safe" | "finalized";
 interface FoundBlock {
   /** The block hash: 0x and 64 lowercase hex digits. */
   hash: string;
-  /**
-   * The header with this hash, if the source has it. Otherwise, the verifier fetches the header and checks its hash.
-   */
+  /** The header with this hash, if the source has it. Otherwise, the verifier fetches and checks it. */
   header?: BlockHeader;
   /** The expected block number, for a source that provides the number but no header. */
   number?: number;

@@ -78,9 +78,7 @@ export class Quorum {
     return this.calls.length;
   }
 
-  /**
-   * Returns the answer on which enough endpoints agree, as one vote per endpoint. @throws the errors of `notReached`
-   */
+  /** Returns the answer on which enough endpoints agree, one vote each. @throws the errors of `notReached` */
   async agree<T>(request: (call: RpcCall) => Promise<T>, keyOf: (answer: T) => string): Promise<Votes<T>> {
     const votes = await this.findAgreement(request, keyOf);
     if (votes === undefined) throw this.notReached();
@@ -95,8 +93,8 @@ export class Quorum {
   }
 
   /**
-   * Returns the answer on which enough endpoints agree, as one vote per endpoint. Waits until no other answer can have
-   * as many votes.
+   * Returns the answer on which enough endpoints agree, one vote each. Waits until no other answer can have as many
+   * votes.
    * @returns undefined if too few endpoints agree
    */
   findAgreement<T>(
@@ -149,8 +147,7 @@ export class Quorum {
   }
 
   /**
-   * Makes the error QUORUM_NOT_REACHED. It is a VerificationError if answers are false, and a TransportError if answers
-   * are missing.
+   * Makes the error QUORUM_NOT_REACHED: a VerificationError for false answers, a TransportError for missing answers.
    */
   notReached(): KeyrootError {
     const contradiction = this.contradicted ? ", they contradict each other" : "";

@@ -55,9 +55,7 @@ const DIGITS = /^[A-Za-z0-9+/]*={0,2}$/;
 /** The 64 digits of base64 in order (RFC 4648, section 4). */
 const ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/**
- * Base64 with padding (RFC 4648, section 4) in plain JavaScript, because some JavaScript engines do not have `atob`.
- */
+/** Base64 with padding (RFC 4648, section 4) in plain JavaScript, because some engines do not have `atob`. */
 export const portableBase64: Coder = {
   encode: (bytes) => {
     let text = "";

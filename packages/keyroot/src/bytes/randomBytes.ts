@@ -1,9 +1,6 @@
 import { requireFeature } from "../engine/requireFeature.ts";
 
-/**
- * Returns random bytes from the system's secure generator. @throws EnvironmentError ENVIRONMENT_UNSUPPORTED if there is
- * none
- */
+/** Returns bytes from the system's secure random generator. @throws EnvironmentError ENVIRONMENT_UNSUPPORTED */
 export function randomBytes(length: number): Uint8Array {
   const { crypto } = globalThis as { crypto?: Partial<Crypto> };
   requireFeature("crypto.getRandomValues", crypto?.getRandomValues, "react-native-get-random-values");

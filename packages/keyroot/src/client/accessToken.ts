@@ -43,8 +43,7 @@ export class AccessToken {
     this.#exchanging ??= this.#renew().finally(() => {
       this.#exchanging = undefined;
     });
-    // Every waiting caller receives the error. This handler prevents an unhandled rejection if all callers have
-    // aborted.
+    // Every waiting caller receives the error. This handler prevents an unhandled rejection if all have aborted.
     this.#exchanging.catch(() => undefined);
     return rejectOnAbort(this.#exchanging, signal);
   }

@@ -12,10 +12,7 @@ import { sendWithRetry } from "./retry.ts";
 /** Maximum size of a response in bytes, after decompression. A page of 1,000 users is many times smaller. */
 const MAX_BYTES = 2 ** 22;
 const MAX_DEPTH = 16;
-/**
- * Multiplies the limit of `scanJson`, which is 1,024 members per document. A page has up to 1,000 objects of up to 16
- * members.
- */
+/** The factor for the limit of 1,024 members per document. A page has up to 1,000 objects of up to 16 members. */
 const DOCUMENTS = 16;
 
 export interface OperationOptions extends CallOptions {
@@ -73,10 +70,7 @@ function readAnswer(subject: string, { status, headers, bytes }: HttpAnswer): un
   );
 }
 
-/**
- * Parses the JSON of a response, or returns undefined if it is not JSON. The parser's error may quote a token, so it is
- * not passed on.
- */
+/** Parses JSON, or returns undefined if this fails. The parser's error is dropped, because it may quote a token. */
 function parseAnswer(bytes: Uint8Array): unknown {
   try {
     return parseBoundedJson(decodeUtf8(bytes), MAX_DEPTH, DOCUMENTS);

@@ -2,10 +2,7 @@ import { printable } from "../input/describeValue.ts";
 import { type ErrorCode, type FieldError, type KeyInError, ServiceError, type ServiceErrorDetails } from "../errors.ts";
 import { isObject } from "../input/json.ts";
 
-/**
- * The error codes that the service uses. All other codes become SERVICE_ERROR. They come from proxies or newer
- * services.
- */
+/** The error codes that the service uses. Other codes, from proxies or newer services, become SERVICE_ERROR. */
 export const SERVICE_CODES = [
   "JSON_INVALID",
   "JSON_TOO_DEEP",
@@ -147,10 +144,7 @@ function toFieldErrors(errors: unknown): FieldError[] | undefined {
   });
 }
 
-/**
- * Prepares a text from the network for an error message. Shortens it, and removes terminal control characters and
- * tokens.
- */
+/** Prepares an untrusted text for an error message. Shortens it, and removes control characters and tokens. */
 function quote(text: string): string {
   const cut = text.length > MAX_CHARACTERS ? `${text.slice(0, MAX_CHARACTERS)}…` : text;
   return printable(cut.replace(TOKENS, "<token>"));

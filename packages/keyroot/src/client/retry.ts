@@ -8,10 +8,7 @@ const TRANSIENT_CODES: readonly string[] = ["UNREACHABLE", "TIMEOUT"];
 
 /** Maximum wait in ms that a service can request with Retry-After. */
 const MAX_RETRY_AFTER_MS = 30_000;
-/**
- * Maximum wait in ms before the first retry, if there is no Retry-After. The maximum doubles with each retry. The
- * actual wait is random.
- */
+/** Maximum wait in ms before the first retry, if there is no Retry-After. It doubles with each retry. */
 const FIRST_BACKOFF_MS = 300;
 const MAX_BACKOFF_MS = 10_000;
 

@@ -36,8 +36,8 @@ export function normalizeUrl(url: string): string {
 }
 
 /**
- * Checks whether the platform's `URL` follows the URL standard. Such a parser writes hosts in lower case and omits the
- * default port.
+ * Checks whether the platform's `URL` follows the URL standard. It then writes hosts in lower case and omits default
+ * ports.
  */
 function hasUrlParser(): boolean {
   return typeof URL !== "undefined" && new URL("http://A:80").host === "a";

@@ -18,10 +18,7 @@ export interface Log {
   logIndex: number;
 }
 
-/**
- * Parses logs from a response to `eth_getLogs`, or from a transaction receipt. @throws TransportError
- * RPC_ANSWER_INVALID
- */
+/** Parses logs from a response to `eth_getLogs` or a transaction receipt. @throws TransportError RPC_ANSWER_INVALID */
 export function parseLogs(value: unknown): Log[] {
   if (Array.isArray(value)) return value.map(parseLog);
   throw invalidAnswer("an array of logs", value);

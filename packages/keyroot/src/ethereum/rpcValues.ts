@@ -11,10 +11,7 @@ export function invalidAnswer(expected: string, actual: unknown): TransportError
 /** A JSON-RPC quantity: 0x and 1 to 64 hex digits. JSON-RPC forbids leading zeros, but some nodes write them. */
 const QUANTITY = /^0x[0-9a-f]{1,64}$/i;
 
-/**
- * Encodes a number as a JSON-RPC quantity: 0x and hex digits without leading zeros (Ethereum JSON-RPC, "Hex value
- * encoding").
- */
+/** Encodes a number as a JSON-RPC quantity: hex without leading zeros (Ethereum JSON-RPC, "Hex value encoding"). */
 export function toQuantity(value: number | bigint): string {
   return `0x${value.toString(16)}`;
 }

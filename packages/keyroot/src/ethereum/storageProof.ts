@@ -7,10 +7,7 @@ import { EMPTY_CODE_HASH } from "./codeHash.ts";
 import { keccak256 } from "./keccak.ts";
 import { readTrie, type RlpItem } from "./trie.ts";
 
-/**
- * A proof for one storage slot of one account (EIP-1186): the trie nodes in hex with 0x. Each list begins with the root
- * node.
- */
+/** A proof for one storage slot of one account (EIP-1186): lists of trie nodes in hex with 0x, the root node first. */
 export interface StorageProof {
   accountProof: readonly string[];
   storageProof: readonly string[];
@@ -24,10 +21,7 @@ export interface ProvenSlot {
   value: string;
 }
 
-/**
- * Maximum number of nodes in a proof. The trie's keys are hashes of 64 nibbles, so a path has at most 64 nodes and a
- * leaf.
- */
+/** Maximum number of nodes in a proof. Keys are hashes of 64 nibbles, so a path has at most 64 nodes and a leaf. */
 export const MAX_PROOF_NODES = 65;
 
 /** The root hash of an empty trie: Keccak-256 of an empty string in RLP. */

@@ -26,8 +26,7 @@ export function deriveUserID(secret: Uint8Array, identifier: string): UserID {
     const message = `The secret must be a Uint8Array of at least ${MIN_SECRET_BYTES} bytes.`;
     throw new ArgumentError("SECRET_TOO_SHORT", message);
   }
-  // UTF-8 cannot encode a surrogate without a partner. Different identifiers with such a surrogate could result in the
-  // same id.
+  // UTF-8 cannot encode a surrogate without a partner. Different identifiers could then result in the same id.
   if (typeof identifier !== "string" || identifier === "" || !isWellFormed(identifier)) {
     throw new ArgumentError("IDENTIFIER_INVALID", "The identifier must be non-empty, well-formed Unicode text.");
   }

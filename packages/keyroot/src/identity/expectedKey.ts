@@ -3,9 +3,7 @@ import { ArgumentError, VerificationError } from "../errors.ts";
 import { describeValue } from "../input/describeValue.ts";
 import { PUBLIC_KEY_BYTES } from "./publicKey.ts";
 
-/**
- * The type of `ANY_KEY`. It is not `unique symbol`, because TypeScript widens that type to `symbol` inside an object.
- */
+/** The type of `ANY_KEY`. It is not `unique symbol`, which TypeScript widens to `symbol` inside an object. */
 type AnyKey = symbol & { readonly description: "keyroot.ANY_KEY" };
 
 /**
@@ -16,10 +14,7 @@ type AnyKey = symbol & { readonly description: "keyroot.ANY_KEY" };
  */
 export const ANY_KEY = /* @__PURE__ */ Symbol.for("keyroot.ANY_KEY") as AnyKey;
 
-/**
- * The key that a server returned for a user: 105 bytes, or the same bytes in base64. `ANY_KEY` accepts any published
- * key.
- */
+/** The key that a server returned for a user: 105 bytes or their base64. `ANY_KEY` accepts any published key. */
 export type ExpectedKey = Uint8Array | string | AnyKey;
 
 /** An expected key as bytes, or `ANY_KEY`. */

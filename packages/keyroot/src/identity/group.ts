@@ -36,8 +36,7 @@ export function parsePrimeOrderPoint(bytes: Uint8Array): EdwardsPoint {
 
 /** Returns a random scalar that is at least 1 and less than the curve's order. */
 export function randomScalar(): bigint {
-  // The random number has 128 bits more than the order, so that the remainder is close to uniform (FIPS 186-5, appendix
-  // A.2.1).
+  // The number has 128 bits more than the order, so that the remainder is almost uniform (FIPS 186-5, appendix A.2.1).
   return (BigInt(`0x${bytesToHex(randomBytes(COORDINATE_BYTES + 16))}`) % (ORDER - 1n)) + 1n;
 }
 

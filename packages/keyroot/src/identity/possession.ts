@@ -46,8 +46,8 @@ export const NONCE_BYTES = 32;
 export const RESPONSE_BYTES = 32;
 
 /**
- * The first bytes of every transcript, and the context for deriving the MAC key. The MAC is therefore invalid in any
- * other protocol.
+ * The first bytes of every transcript, and the context for deriving the MAC key. It separates the MAC from other
+ * protocols.
  */
 const LABEL = "keyroot-possession-v1";
 const ZERO_ADDRESS = "0".repeat(40);

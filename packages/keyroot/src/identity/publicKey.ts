@@ -4,9 +4,7 @@ import { ArgumentError } from "../errors.ts";
 import { bytesToHex, hexToBytes, sha256Hex } from "../bytes/platform.ts";
 import { bytesToBase64 } from "../bytes/base64.ts";
 
-/**
- * The size of a public key in bytes. It is an uncompressed point of Curve41417: 0x04, X and Y (SEC 1, section 2.3.3).
- */
+/** The size of a public key in bytes: an uncompressed point of Curve41417, 0x04, X and Y (SEC 1, section 2.3.3). */
 export const PUBLIC_KEY_BYTES = 105;
 /** The size of a key id in bytes. It is the first half of a SHA-256 hash. */
 export const KEY_ID_BYTES = 16;

@@ -23,9 +23,7 @@ export interface KeyHolder {
 export interface SafetyCode {
   /** The 60 decimal digits that the two users compare. */
   digits: string;
-  /**
-   * The text of the QR code: 228 characters in alphanumeric mode. The contact's app passes it to `verifySafetyPayload`.
-   */
+  /** The text of the QR code: 228 characters in alphanumeric mode. The contact's app verifies it. */
   payload: string;
 }
 
@@ -41,9 +39,7 @@ const GROUP_BYTES = 5;
 /** The size in bytes of the hash in a payload: 256 bits. */
 const FINGERPRINT_BYTES = 32;
 
-/**
- * The format of a payload. QR codes can encode all its characters in alphanumeric mode (ISO/IEC 18004, section 7.4.4).
- */
+/** The format of a payload. QR codes support all its characters in alphanumeric mode (ISO/IEC 18004, section 7.4.4). */
 const FORMAT = "KEYROOT-SAFETY-1";
 const PAYLOAD = /^KEYROOT-SAFETY-1:([0-9A-F]{40}):([0-9A-F]{40}):([0-9A-F]{64}):([0-9A-F]{64})$/;
 
@@ -137,10 +133,7 @@ function parseSide(what: string, holder: KeyHolder): Side {
   return { userID, id, key };
 }
 
-/**
- * Computes the iterated hash of a user. The user id and the key have fixed lengths, so no two users have the same
- * input.
- */
+/** Computes the iterated hash of a user. Id and key have fixed lengths, so no two users have the same input. */
 function iterateHash({ id, key }: Side): Uint8Array {
   let hash = sha512(concatBytes(DOMAIN, id, key));
   for (let i = 1; i < ITERATIONS; i++) hash = sha512(concatBytes(hash, key));
@@ -152,8 +145,7 @@ function fingerprintOf(hash: Uint8Array): Uint8Array {
 }
 
 /**
- * Computes the 30 decimal digits of a user. The remainder of a 40-bit number modulo 100,000 deviates from uniform by
- * only one part in 10⁷.
+ * Computes the 30 decimal digits of a user. The 40-bit numbers modulo 100,000 are uniform, except for one part in 10⁷.
  */
 function digitsOf(hash: Uint8Array): string {
   let digits = "";

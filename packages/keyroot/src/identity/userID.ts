@@ -73,8 +73,7 @@ export function userIDToBytes(userID: UserID): Uint8Array {
  */
 export function packUserIDs(userIDs: readonly UserID[]): Uint8Array {
   if (!Array.isArray(userIDs)) throw invalidArgument("The argument userIDs", "an array of user ids", userIDs);
-  // Audits and publishers convert many ids. The table is ten times as fast as `indexOf`, and also detects invalid
-  // digits.
+  // Programs may convert many ids. The table is ten times as fast as `indexOf`, and detects invalid digits.
   const digits = new Uint8Array(128).fill(NO_DIGIT);
   for (let i = 0; i < 32; i++) digits[ZBASE32.charCodeAt(i)] = i;
   const bytes = new Uint8Array(USER_ID_BYTES * userIDs.length);

@@ -1,6 +1,6 @@
 /**
- * Describes an untrusted value for an error message. Texts are quoted and shortened. For most other values, only the
- * type is named.
+ * Describes an untrusted value for an error message. Quotes and shortens a text. Names only the type of most other
+ * values.
  */
 export function describeValue(value: unknown): string {
   if (typeof value === "string") return printable(JSON.stringify(value.length > 80 ? `${value.slice(0, 80)}…` : value));

@@ -111,10 +111,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/**
- * Returns the index of the closing quote of a string. A quote closes the string if an even number of backslashes
- * precedes it.
- */
+/** Returns the index of a string's closing quote, which an even number of backslashes precedes. */
 function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     let before = end;

@@ -3,9 +3,7 @@ import type { UserID } from "../identity/userID.ts";
 /** Maximum size of a leaf chunk in bytes. If user ids are evenly distributed, a chunk has at most 3 kB. */
 export const MAX_CHUNK_BYTES = 2 ** 16;
 
-/**
- * Maximum average number of leaves per chunk. The average is at least half of this if the tree has more than one chunk.
- */
+/** Maximum average number of leaves per chunk. If there are several chunks, the average is at least half of this. */
 const AVERAGE_LEAVES = 32;
 /** The digits of user ids in byte order. The records in a file have the same order. */
 const DIGITS = "13456789abcdefghijkmnopqrstuwxyz";

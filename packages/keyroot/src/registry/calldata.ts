@@ -2,8 +2,7 @@ import { packUserIDs, type UserID, userIDToHex } from "../identity/userID.ts";
 import { encodeBytes, encodeUint, WORD_DIGITS } from "./words.ts";
 
 /**
- * The function selectors of the contract: the first 4 bytes of the signature's Keccak-256 (docs/specification.md, "Step
- * 1").
+ * The contract's function selectors: the first 4 bytes of the signature's Keccak-256 (docs/specification.md, "Step 1").
  */
 const ADD_MERKLE_TREE_ROOT = "0x12e36530";
 const GET_BLOCK_NUMBER = "0x47378145";

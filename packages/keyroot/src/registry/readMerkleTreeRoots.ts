@@ -85,18 +85,14 @@ function* splitUsers(count: number, size: () => number): Generator<UserRange> {
   }
 }
 
-/**
- * Makes the data of a call: the reader's creation code and its arguments, which are the registry and the user ids as
- * `bytes`.
- */
+/** Makes the data of a call: the reader's creation code, the registry, and the user ids as `bytes`. */
 function encodeRead(contract: string, userIDs: readonly UserID[]): string {
   const registry = contract.slice(2).padStart(WORD_DIGITS, "0");
   return ROOTS_READER_CODE + registry + encodeUint(64) + encodeBytes(packUserIDs(userIDs));
 }
 
 /**
- * Decodes the result of the reader contract. Consecutive users with the same root are combined: their number (2 bytes),
- * and the root.
+ * Decodes the result of the reader contract. Consecutive users with one root are combined: number (2 bytes) and root.
  */
 function decodeRoots(answer: unknown, count: number): (string | undefined)[] {
   const roots: (string | undefined)[] = [];

@@ -28,8 +28,7 @@ export async function fetchUserCount(
     return decodeUserCount(await call("eth_call", [{ to: contract, data: USER_COUNT_CALL }, block]));
   } catch (cause) {
     if (!(cause instanceof KeyrootError) || !["RPC_ERROR", "NO_CONTRACT"].includes(cause.code)) throw cause;
-    // Nodes report a call to a missing function in different ways. The contract's code contains the selectors of all
-    // its functions.
+    // Nodes report a missing function in different ways. The code contains the selectors of all functions.
     const code = await call("eth_getCode", [contract, block]);
     if (!isData(code) || code === "0x" || code.toLowerCase().includes(USER_COUNT_CALL.slice(2))) throw cause;
     const message = `The contract ${contract} has no function userCount(), so it is not a PublicKeyRegistry; the predecessor PubKeyTrust has none. How many users it has is unknown, so no audit can show that none is missing.`;

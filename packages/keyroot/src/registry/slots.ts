@@ -1,9 +1,6 @@
 import { encodeUint } from "./words.ts";
 
-/**
- * The storage slot of the mapping from users to roots in `PublicKeyRegistry`. In its predecessor `PubKeyTrust`, the
- * slot is 1.
- */
+/** The storage slot of the mapping from users to roots in `PublicKeyRegistry`. In `PubKeyTrust`, it is 1. */
 export const USERS_SLOT = 2;
 
 /** The storage slot of the number of users in `PublicKeyRegistry`: 0x and 64 hex digits. */

@@ -11,14 +11,9 @@ export interface FetchOptions {
   maxBytes: number;
   /** Maximum time until the last byte of the response, in ms. */
   timeoutMs: number;
-  /**
-   * The latest time at which the request must end, in the time of `monotonicNow`. Default: only `timeoutMs` applies.
-   */
+  /** The latest time for the request to end, in the time of `monotonicNow`. Default: only `timeoutMs` applies. */
   deadline?: number | undefined;
-  /**
-   * True to allow unencrypted http requests to other machines. Default: false. The checks of URLs use this option.
-   * `fetchBytes` ignores it.
-   */
+  /** True to allow unencrypted http requests to other machines. Default: false. `fetchBytes` itself ignores it. */
   allowHttp?: boolean | undefined;
   /** A signal that aborts the request, which then fails with ABORTED. */
   signal?: AbortSignal | undefined;
@@ -120,8 +115,7 @@ export async function withTimeout<T>(
 async function readAtMost(response: Response, maxBytes: number): Promise<Uint8Array | undefined> {
   const { body, headers } = response as Partial<Response>;
   if (typeof body?.getReader !== "function") {
-    // React Native's fetch has no streams and reads the whole body. The declared length is the size before
-    // decompression.
+    // React Native's fetch has no streams and reads the whole body. The declared length is before decompression.
     if (Number(headers?.get("Content-Length")) > maxBytes) return undefined;
     const bytes = new Uint8Array(await response.arrayBuffer());
     return bytes.length > maxBytes ? undefined : bytes;

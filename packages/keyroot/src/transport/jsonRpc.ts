@@ -23,17 +23,11 @@ export type RpcCall = (method: string, params: readonly unknown[]) => Promise<un
 export interface RpcOptions extends FetchOptions {
   /** Maximum number of concurrent calls in one request. Default: 1, because some endpoints do not accept batches. */
   batchSize?: number;
-  /**
-   * Returns the maximum size of the response to a method, in bytes. Default: each request is limited only by
-   * `maxBytes`.
-   */
+  /** Returns the maximum size of the response to a method, in bytes. Default: only `maxBytes` applies. */
   bytesOf?: ((method: string) => number) | undefined;
 }
 
-/**
- * Maximum nesting depth of a response. A batch of blocks with withdrawals is less deep, so there is room for
- * extensions.
- */
+/** Maximum nesting depth of a response. A batch of blocks with withdrawals is less deep. */
 const MAX_DEPTH = 16;
 
 const OPTIONS: (keyof RpcOptions)[] = [...FETCH_OPTIONS, "batchSize", "bytesOf"];

@@ -33,9 +33,7 @@ import { verifyRoot } from "./verdict.ts";
 /** A complete proof of a user's published key. It can be verified offline with the hash of a trusted block. */
 export interface Bundle extends StorageProof {
   format: typeof FORMAT;
-  /**
-   * The id of the contract's chain (EIP-155), as the bundle states it. Only the block's hash proves that it is correct.
-   */
+  /** The id of the contract's chain (EIP-155), as the bundle states it. Only the block's hash proves it. */
   chainId: number;
   /** The address of the contract: 0x and 40 lowercase hex digits. */
   contract: string;

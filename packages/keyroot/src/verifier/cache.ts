@@ -42,9 +42,7 @@ export function sourceOf(endpoint: Endpoint): string {
   return name;
 }
 
-/**
- * Loads the cached key of a user. An unreadable entry is ignored, which leads to a new request and never to a verdict.
- */
+/** Loads the cached key of a user. An unreadable entry leads to a new request, never to a verdict. */
 export async function loadCachedKey(
   cache: Store,
   query: KeyQuery,

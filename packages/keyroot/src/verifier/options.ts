@@ -13,7 +13,7 @@ import type { Eip1193Provider } from "../transport/jsonRpc.ts";
 /** The options of a verification: the contract, the file host, the required evidence and the limits. */
 export interface VerifyOptions {
   /**
-   * A JSON-RPC endpoint of the chain (https, or http with `allowHttp`), or an EIP-1193 provider. With `quorum`, several
+   * A JSON-RPC endpoint of the chain (https, or http with `allowHttp`), or an EIP-1193 provider. With `quorum`, a list
    * of them.
    */
   rpc: Endpoint | readonly Endpoint[];
@@ -23,14 +23,11 @@ export interface VerifyOptions {
   contract: string;
   /** The URL of the folder with the Merkle-tree files (https, or http with `allowHttp`). */
   merkleUrl: string;
-  /**
-   * The key that a server returned for this user: 105 bytes, or the same bytes in base64. `ANY_KEY` accepts any
-   * published key.
-   */
+  /** The key that a server returned for this user: 105 bytes or their base64. `ANY_KEY` accepts any published key. */
   expectedPublicKey: ExpectedKey;
   /**
    * The required Keccak-256 of the contract's deployed code (EIP-1052): 0x and 64 lowercase hex digits. Default: any
-   * code is accepted.
+   * code.
    */
   codeHash?: string | undefined;
   /**
@@ -80,16 +77,11 @@ export interface VerifyOptions {
   /** True if the app has already verified a key with these options. Errors are then not attributed to wrong options. */
   verifiedBefore?: boolean | undefined;
   limits?: Partial<Limits> | undefined;
-  /**
-   * True to allow http requests to other machines. Default: false, because others in the network could change the
-   * responses.
-   */
+  /** True to allow http to other machines. Default: false, because others in the network could change responses. */
   allowHttp?: boolean | undefined;
   /** A signal that aborts the verification, which then throws TransportError ABORTED. */
   signal?: AbortSignal | undefined;
-  /**
-   * The function that replaces the global `fetch` for files and RPC. It must support `signal` and `redirect: "manual"`.
-   */
+  /** Replaces the global `fetch` for files and RPC. It must support `signal` and `redirect: "manual"`. */
   fetch?: typeof globalThis.fetch | undefined;
   /**
    * SHA-256 in native code, for engines that run JavaScript slowly: returns 32 bytes at once, not a promise. The built-in
@@ -217,8 +209,7 @@ export function parseEvidencePolicy(
         : lightClient
           ? "light-client"
           : "endpoint";
-  // Auditors and sync committees sign finalized blocks. Without a storage proof, the block would not support the
-  // contract's answer.
+  // Auditors and sync committees sign blocks. Only a storage proof connects a block to the contract's answer.
   return { anchor, storageProof: storageProof || !!added, proveKey: added?.proveKey, tag, maxAgeMs, usersSlot };
 }
 

@@ -21,10 +21,7 @@ export async function readRoot(
   return readRootAtBlock(query, policy, sources, now);
 }
 
-/**
- * Checks whether the policy accepts the answer of a single endpoint at its latest block. The specification also accepts
- * it.
- */
+/** Checks whether the policy accepts a single endpoint's latest answer, as the specification does. */
 function acceptsLatestAnswer({ anchor, storageProof, tag, maxAgeMs }: EvidencePolicy): boolean {
   return anchor === "endpoint" && !storageProof && tag === "latest" && maxAgeMs === undefined;
 }

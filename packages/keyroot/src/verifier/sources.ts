@@ -85,15 +85,11 @@ export async function withSources<T>(
 
 /** Checks the checksum of a contract address, if the address has a checksum. @throws ArgumentError ARGUMENT_INVALID */
 export async function checkContract(contract: string): Promise<void> {
-  // An address in lower case has no checksum. The module is loaded only when it is needed, because it includes
-  // Keccak-256.
+  // An address in lower case has no checksum. The module is loaded on demand, because it includes Keccak-256.
   if (/[A-F]/.test(contract)) (await import("../ethereum/checksum.ts")).checkChecksum(contract);
 }
 
-/**
- * Rejects two endpoints on the same host, because the same operator controls both. @throws ArgumentError
- * ARGUMENT_INVALID
- */
+/** Rejects two endpoints on one host, because one operator controls both. @throws ArgumentError ARGUMENT_INVALID */
 function checkNodes(endpoints: readonly Endpoint[]): void {
   const nodes = new Set(endpoints.map((rpc) => (typeof rpc === "string" ? nodeOf(rpc) : rpc)));
   if (nodes.size !== endpoints.length)

@@ -150,8 +150,7 @@ export async function verifyContacts(
       ({ root }) => root,
     );
     const outcomeOf = new Map<FoundRoot, ContactOutcome>();
-    // Four workers share one iterator, so that at most four files are in memory. The package p-map would make apps 1 kB
-    // larger.
+    // Four workers share one iterator, so at most four files are in memory. p-map would make apps 1 kB larger.
     const files = byRoot.entries();
     const work = async () => {
       for (const [root, users] of files)
@@ -167,9 +166,7 @@ export async function verifyContacts(
   return withSources(sources, verifyAll, { signal, batchSize: BATCH_SIZE, wrap: shareEqualCalls });
 }
 
-/**
- * Returns the cached key if it is the expected key. If it is not, the chain is read again before there is a verdict.
- */
+/** Returns the cached key if it is the expected key. Otherwise, the chain is read again before a verdict. */
 function findVerified(query: KeyQuery, cached: CachedKey): VerifiedKey | undefined {
   try {
     return verifyCachedKey(query, cached);

@@ -1,10 +1,7 @@
 import type { Evidence } from "../evidence.ts";
 import type { UserID } from "../identity/userID.ts";
 
-/**
- * The codes of alarms, which docs/watching.md explains. The operator's command `watch` uses the same codes for the same
- * problems.
- */
+/** The codes of alarms, which docs/watching.md explains. The operator's command `watch` uses the same codes. */
 export const ALARM_CODES = [
   "WATCHED_KEY_MISMATCH",
   "CONTACT_KEY_MISMATCH",
@@ -32,10 +29,7 @@ export interface Alarm {
 export interface Published {
   /** The Merkle root, 64 lowercase hex digits. */
   root: string;
-  /**
-   * The user's key in the root's file, in base64. Empty if the file has no valid record of the user. Undefined if the
-   * file was not read.
-   */
+  /** The user's key in the root's file, in base64. Empty without a valid record. Undefined if the file was not read. */
   publicKey?: string | undefined;
   /** The evidence for the root, which includes its block. */
   evidence: Evidence;

@@ -38,21 +38,15 @@ export interface WatchKeysOptions {
   store: Store;
   /** The function `makeBundle` of `keyroot/bundle`, which makes the evidence for an alarm's file. */
   makeBundle: BundleMaker;
-  /**
-   * Called once for each alarm. Called again after a restart if it did not return, or if its promise did not resolve.
-   */
+  /** Called once for each alarm, and again after a restart if it did not return or its promise did not resolve. */
   onAlarm: (alarm: Alarm) => unknown;
   /** Maximum pause between two rounds in ms. It doubles while requests fail, up to 5 minutes. Default: 45,000. */
   intervalMs?: number | undefined;
   /**
-   * The time in ms after which a contact's root or a file is read again. Each round reads the user's own root. Default:
-   * 1 hour.
+   * The time in ms until a contact's root or a file is read again. Each round reads the user's root. Default: 1 hour.
    */
   recheckMs?: number | undefined;
-  /**
-   * Maximum time for which a file may be unavailable, in ms. Only time in which the app runs is counted. Default: 24
-   * hours.
-   */
+  /** Maximum time for which a file may be unavailable, in ms. Counts only while the app runs. Default: 24 hours. */
   fileLimitMs?: number | undefined;
   /** A signal that ends the watch. */
   signal?: AbortSignal | undefined;
@@ -62,14 +56,9 @@ export interface WatchKeysOptions {
 export interface WatchStatus {
   /** The last time at which the user's own root could be read, in ms since 1970. Undefined before the first time. */
   checkedAt?: number | undefined;
-  /**
-   * The last time at which each contact's root could be read, in ms since 1970. Contacts whose roots have never been
-   * read are missing.
-   */
+  /** The last time at which each contact's root could be read, in ms since 1970. Other contacts are missing. */
   contactsCheckedAt: ReadonlyMap<UserID, number>;
-  /**
-   * The errors of the last round. The next round repeats requests that failed. Malformed contacts also cause errors.
-   */
+  /** The errors of the last round: failed requests, which the next round repeats, and malformed contacts. */
   errors: readonly unknown[];
 }
 
@@ -78,9 +67,7 @@ export interface Watch {
   readonly status: WatchStatus;
   /** Runs a round immediately. @returns the result of this round */
   check(): Promise<WatchStatus>;
-  /**
-   * Starts no more rounds, for example while the app is in the background. A round that is already running continues.
-   */
+  /** Starts no more rounds, for example while the app is in the background. A round that is running continues. */
   pause(): void;
   /** Ends the pause. If a round is due, runs it immediately. */
   resume(): void;
@@ -129,10 +116,7 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
   let status: WatchStatus = { contactsCheckedAt: new Map(), errors: [] };
   let queue: Promise<unknown> = Promise.resolve();
 
-  /**
-   * Runs work in only one tab at a time (Web Locks API). Without this API, runs only one task at a time in this
-   * process.
-   */
+  /** Runs work in only one tab at a time (Web Locks API). Without this API, runs one task at a time per process. */
   const lock = async <T>(work: () => Promise<T>): Promise<T> => {
     const locks = platform.navigator?.locks;
     if (locks) return locks.request(name, { signal }, work);
@@ -141,10 +125,7 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
     return result;
   };
 
-  /**
-   * Returns the contacts' keys that the server returned, in base64, or undefined for any key. Ignores malformed
-   * contacts.
-   */
+  /** Returns the keys of valid contacts in base64, as the server returned them, or undefined for any key. */
   const fetchContacts = async (errors: unknown[]) => {
     const keys = new Map<UserID, string | undefined>();
     let malformed = 0;

@@ -42,7 +42,7 @@ const HEAD = /^github\.com\/keyroot\/keyroot\/auditors-v1\/(\d+)\/(0x[0-9a-f]{40
 const AUDITOR = /^auditor (\S+) ([!-~]{1,500})$/;
 
 /**
- * Returns the text of a list of auditors, which the previous auditors sign (docs/statement-formats.md, "List of
+ * Returns the text of a list of auditors, for the previous auditors to sign (docs/statement-formats.md, "List of
  * auditors").
  */
 export function serializeAuditorList({ chainId, contract, sequence, threshold, auditors }: AuditorList): string {

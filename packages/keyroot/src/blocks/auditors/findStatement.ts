@@ -12,9 +12,7 @@ import {
   verifySignatures,
 } from "./verifyStatement.ts";
 
-/**
- * The parameters of a search for a statement: the folders to read, the registry's contract, and the trusted auditors.
- */
+/** The parameters of a search for a statement: the folders, the registry's contract, and the trusted auditors. */
 export interface StatementQuery {
   folders: readonly string[];
   place: StatementPlace;
@@ -74,10 +72,7 @@ interface KnownStatement extends SignedStatement {
   signers: Map<string, number[]>;
 }
 
-/**
- * The statements found so far, and the errors of statements that are false or missing. Statements with the same text
- * are merged.
- */
+/** The statements found so far, merged by their texts, and the errors of false or missing statements. */
 class KnownStatements {
   readonly errors: KeyrootError[] = [];
   private readonly byText = new Map<string, KnownStatement>();

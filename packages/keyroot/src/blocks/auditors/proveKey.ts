@@ -39,10 +39,7 @@ interface KnownTree {
   entries: Map<string, RootEntry>;
 }
 
-/**
- * The fraction of a verification's time limit for all proofs. If a host does not respond, enough time remains to read
- * the whole file.
- */
+/** The fraction of a verification's time limit for all proofs. The rest is enough to read the whole file. */
 const SHARE = 0.4;
 /** The fraction of a verification's time limit for one request. */
 const REQUEST_SHARE = 0.1;

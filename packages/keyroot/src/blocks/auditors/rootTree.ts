@@ -13,10 +13,7 @@ export interface RootEntry {
   root: string;
   /** The number of records in the root's file. */
   recordCount: number;
-  /**
-   * The number of users who have this root on the chain. It is less than `recordCount` if some users in the file have
-   * an older root.
-   */
+  /** The number of users who have this root on the chain. Less than `recordCount` if others have an older root. */
   userCount: number;
 }
 

@@ -7,9 +7,7 @@ export interface Subtree {
   height: number;
 }
 
-/**
- * Returns the complete subtrees of a tree from left to right. There is one for each bit that is set in the tree's size.
- */
+/** Returns the complete subtrees of a tree from left to right, one for each bit that is set in the tree's size. */
 export function subtreesOf(size: number): Subtree[] {
   const subtrees: Subtree[] = [];
   let start = 0;

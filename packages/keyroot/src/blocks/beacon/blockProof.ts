@@ -53,8 +53,7 @@ export async function makeBlockProof(
     const text = bytesToBase64(layout.encode(value as never));
     if (kind === "bootstrap") proof.bootstrap = text;
     else if (kind === "update") proof.updates.push(text);
-    // If another endpoint returns a newer finality update, it replaces the earlier one. The same committees signed
-    // both.
+    // A newer finality update from another endpoint replaces the earlier one. The same committees signed both.
     else proof.finalityUpdate = text;
   };
   return { proof, ...provenBy(await follow(following, http), checkpoint, callersMaxAgeMs) };

@@ -50,10 +50,7 @@ export function publicKeysFrom(first: bigint, count: number): { keys: Uint8Array
   return { keys: normalizeZ(PublicKey, points).map((point) => compress(point)), sum: compress(sum) };
 }
 
-/**
- * Encodes a point. It replaces `point.toBytes()`, which takes ten times as long because it first checks the point's
- * group.
- */
+/** Encodes a point. It replaces `point.toBytes()`, which is ten times slower because it checks the point's group. */
 function compress(point: WeierstrassPoint<bigint>): Uint8Array {
   const { x, y } = point.toAffine();
   const { Fp } = bls12_381.fields;

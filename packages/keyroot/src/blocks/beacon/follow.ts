@@ -31,9 +31,7 @@ export interface Following {
 /** The options of all requests, except the maximum size of a response. */
 export type HttpOptions = Omit<FetchOptions, "maxBytes">;
 
-/**
- * Maximum size of a bootstrap or update in bytes. In JSON it has about 58,000 bytes, mostly for the committee's keys.
- */
+/** Maximum size of a bootstrap or update in bytes. In JSON it has about 58,000 bytes, mostly committee keys. */
 const ITEM_BYTES = 2 ** 16;
 /** Maximum number of updates in a response (`MAX_REQUEST_LIGHT_CLIENT_UPDATES`). */
 const MAX_UPDATES = 128;
@@ -42,10 +40,7 @@ const LENGTH_BYTES = 8;
 const DIGEST_BYTES = 4;
 /** Maximum depth of a JSON response: list, item, data, header, execution header and their values. */
 const MAX_DEPTH = 8;
-/**
- * Maximum age in ms of a finalized header. If the header is older, the next endpoint is tried. Blocks become final
- * after about 15 minutes.
- */
+/** Maximum age in ms of a finalized header before the next endpoint is tried. Finality takes about 15 minutes. */
 const LATE_MS = 3_600_000;
 
 /**
@@ -116,9 +111,7 @@ async function followEndpoint(following: Following, endpoint: BeaconEndpoint): P
   return (following.state = newest ?? state);
 }
 
-/**
- * Checks whether a state is too old to be trusted. After members have left a committee, they may have sold their keys.
- */
+/** Checks whether a state is too old to be trusted. Members may sell their keys after they leave a committee. */
 export function isTooOld(
   { network, maxCheckpointAgeMs, now }: Omit<Following, "state" | "urls">,
   { slot }: LightClientState,

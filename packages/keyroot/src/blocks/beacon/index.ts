@@ -1,6 +1,5 @@
 /**
- * The entry `keyroot/beacon/protocol`: the parts of the light client, for programs and tests that follow or simulate a
- * beacon chain.
+ * The entry `keyroot/beacon/protocol`: parts of the light client, for programs that follow or simulate a beacon chain.
  */
 export { publicKeysFrom, sign } from "./bls.ts";
 export { follow, type Following, type HttpOptions } from "./follow.ts";

@@ -27,15 +27,11 @@ import { equalBytes, hashPair, isValidBranch } from "./ssz.ts";
  * VerificationError LIGHT_CLIENT_INVALID, step "anchor".
  */
 
-/**
- * The state of a light client: the newest finalized header that it verified, and the sync committees after this header.
- */
+/** The state of a light client: the newest finalized header that it verified, and the next sync committees. */
 export interface LightClientState {
   /** The slot of the finalized header. */
   slot: number;
-  /**
-   * The hash of the execution block in the finalized header: 0x and 64 lowercase hex digits. Undefined before Capella.
-   */
+  /** The hash of the header's execution block: 0x and 64 lowercase hex digits. Undefined before Capella. */
   blockHash: string | undefined;
   /** The number of sync committee members, of 512, who signed the header. 0 for the checkpoint. */
   participation: number;
@@ -145,16 +141,13 @@ export function applyUpdate(
   };
 }
 
-/**
- * Verifies that a header includes its execution block, and returns the block's hash. Returns undefined before Capella.
- */
+/** Verifies that a header includes its execution block. Returns the block's hash, or undefined before Capella. */
 function blockHashOf(network: BeaconNetwork, header: LightClientHeader): string | undefined {
   const { payload, blockHash: index } = forkAt(network, toNumber(header.beacon.slot));
   if (index === undefined) return undefined;
   const { execution, execution_block_hash: hash = execution?.block_hash, execution_branch: branch = [] } = header;
   const { body_root: bodyRoot } = header.beacon;
-  // In Gloas and later forks, the branch begins at the block hash. Before, it begins at the payload header, which
-  // contains the hash.
+  // Since Gloas, the branch begins at the block hash. Before, it began at the payload header with the hash.
   const isValid =
     execution === undefined
       ? hash !== undefined && isValidBranch(hash, branch, index, bodyRoot)
@@ -180,10 +173,7 @@ function verifySignature(
   return participation;
 }
 
-/**
- * Computes the root that a sync committee signs. It covers a header, the network, and the fork just before the slot of
- * the signature.
- */
+/** Computes the root that a sync committee signs. It covers a header, the network and the previous slot's fork. */
 export function signingRootOf(network: BeaconNetwork, header: LightClientHeader, signatureSlot: number): Uint8Array {
   const version = hexToBytes(forkAt(network, signatureSlot - 1).version.slice(2));
   const genesis = hexToBytes(network.genesisValidatorsRoot.slice(2));

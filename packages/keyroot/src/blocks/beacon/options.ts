@@ -1,14 +1,9 @@
 import type { Store } from "../../store/store.ts";
 import type { BeaconNetwork, BeaconNetworkName } from "./networks.ts";
 
-/**
- * The options of the light client: its endpoints and the trusted checkpoint. They require an import of
- * `keyroot/beacon`.
- */
+/** The options of the light client: its endpoints and the trusted checkpoint. Import `keyroot/beacon` first. */
 export interface BeaconOptions {
-  /**
-   * The URLs of Beacon API endpoints (https, or http with `allowHttp`). They are tried in this order and need no trust.
-   */
+  /** The URLs of Beacon API endpoints (https, or http with `allowHttp`), in the order of use. They need no trust. */
   urls: readonly string[];
   /** The root of a finalized beacon block that the app trusts: 0x and 64 lowercase hex digits. */
   checkpoint: string;

@@ -135,10 +135,7 @@ export function vector(type: SszType<Uint8Array>, length: number): SszType<Uint8
   };
 }
 
-/**
- * Returns the type for a list of named values. Values of variable size come last. The fixed part contains their
- * offsets.
- */
+/** Returns the type for a list of named values. Values of variable size come last, after their offsets. */
 export function container<Fields extends Readonly<Record<string, SszType<unknown>>>>(
   fields: Fields,
 ): SszType<{ [Name in keyof Fields]: ValueOf<Fields[Name]> }> {

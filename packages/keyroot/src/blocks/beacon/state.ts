@@ -5,10 +5,7 @@ import type { LightClientState } from "./lightClient.ts";
 
 const FORMAT = "keyroot-beacon-v1";
 
-/**
- * Writes a light client's state as text, with a hash that detects damage. The text also names the network and the
- * checkpoint.
- */
+/** Writes a light client's state as text, with its network, its checkpoint, and a hash that detects damage. */
 export function serializeState(state: LightClientState, network: string, checkpoint: string): string {
   const { current, next, ...header } = state;
   const committees = [current, ...(next === undefined ? [] : [next])];

@@ -2,10 +2,7 @@ import { withResolvers } from "../../engine/language.ts";
 /** Maximum time in ms that an incomplete group waits for its next item. */
 const LINGER_MS = 20;
 
-/**
- * Groups the items of a list. A group has at most `size` items. If the list is slow, groups are smaller, so that items
- * do not wait.
- */
+/** Groups the items of a list. A group has at most `size` items. If the list is slow, groups are smaller. */
 export async function* inGroups<Item>(
   list: Iterable<Item> | AsyncIterable<Item>,
   size: number,

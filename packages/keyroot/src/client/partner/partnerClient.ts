@@ -57,8 +57,8 @@ import { PartnerWebhooks } from "./webhooks.ts";
 /** The options of `PartnerClient`. */
 export interface PartnerClientOptions extends ClientOptions {
   /**
-   * The refresh token of a server (docs/specification.md, "Server refresh token"). Keep it only on servers, because it
-   * never expires.
+   * The refresh token of a server (docs/specification.md, "Server refresh token"). It never expires: keep it on
+   * servers.
    */
   serverToken: string;
 }
@@ -71,10 +71,7 @@ export interface ListTokensOptions extends PageOptions {
 
 /** The options of `PartnerClient.listUsers`. */
 export interface ListOptions extends PageOptions {
-  /**
-   * The user id after which the list begins: 32 characters of zBase32, or 40 hex digits. Default: the list begins with
-   * the first user.
-   */
+  /** The user id after which the list begins: 32 characters of zBase32, or 40 hex digits. Default: the first user. */
   after?: string | undefined;
 }
 
@@ -196,8 +193,8 @@ export class PartnerClient {
   }
 
   /**
-   * Deactivates a user: all tokens of the user are refused permanently. The public key remains published. Repeating the
-   * call has no effect.
+   * Deactivates a user: refuses all the user's tokens permanently. The public key remains published. Repeating the call
+   * has no effect.
    */
   async deactivateUser(userID: string, options: CallOptions = {}): Promise<DeactivatedUser> {
     const id = toUserID(userID);
@@ -235,10 +232,7 @@ export class PartnerClient {
     return iteratePages(this.#operations, "/v1/authdBizSrv/users/listRefreshTokens", list, options);
   }
 
-  /**
-   * Immediately revokes a user's refresh token and all access tokens that it was exchanged for. Repeating the call has
-   * no effect.
-   */
+  /** Immediately revokes a user's refresh token, and the access tokens from it. Repeating the call has no effect. */
   async revokeRefreshToken(userID: string, tokenID: string, options: CallOptions = {}): Promise<RefreshToken> {
     const body = { user_id_hex: userIDToHex(toUserID(userID)), token_id: checkText("The argument tokenID", tokenID) };
     const path = "/v1/authdBizSrv/users/revokeRefreshToken";

@@ -30,10 +30,7 @@ export interface ProvisionOptions extends CallOptions {
   runId: string;
   /** The device or purpose of the refresh tokens, for users without their own `context`. */
   context?: string | undefined;
-  /**
-   * The number of users to process at the same time, from 1 to 1,000. Each request contains half of them. Default:
-   * 1,000.
-   */
+  /** The number of users to process at once, from 1 to 1,000. Each request contains half of them. Default: 1,000. */
   concurrency?: number | undefined;
   /** Called after each user with the number of processed users, and how many of them failed. */
   onProgress?: ((done: number, failed: number) => void) | undefined;
@@ -59,10 +56,7 @@ const MIN_RUN_ID_LENGTH = 32;
 /** The HTTP statuses that end a run. They do not depend on the user, so all later requests would also fail. */
 const RUN_ENDING_STATUSES = new Set([401, 429, 502, 503, 504]);
 
-/**
- * The error codes that end a run. The partner is suspended or has too many users, or the service is too old to create
- * lists of users.
- */
+/** The error codes that end a run. The partner is suspended or has too many users, or the service is too old. */
 const RUN_ENDING_CODES = new Set<string>(["PARTNER_SUSPENDED", "USER_LIMIT_REACHED", "OPERATION_UNKNOWN"]);
 
 function endsRun(error: KeyrootError): boolean {

@@ -8,18 +8,13 @@ import { type UserID, parseUserID } from "../../identity/userID.ts";
 import { checkChainId, checkFunction, checkObject, checkText } from "../../input/options.ts";
 import { checkUrl } from "../../transport/url.ts";
 
-/**
- * The service that the app expects. The app does not respond to a challenge that names another service, chain or
- * contract.
- */
+/** The service that the app expects. Challenges that name another service, chain or contract get no response. */
 export interface PossessionOptions {
-  /**
-   * The service's own URL (its `KEYROOT_SERVICE_URL`), if the app connects to a different URL. Default: `serviceUrl`.
-   */
+  /** The service's own URL (its `KEYROOT_SERVICE_URL`), if the app uses a different URL. Default: `serviceUrl`. */
   service?: string | undefined;
   /**
-   * The id of the chain (EIP-155) on which the service publishes keys. `register` requires it, unless the service
-   * publishes no keys.
+   * The id of the chain (EIP-155) on which the service publishes keys. Required by `register` if the service publishes
+   * keys.
    */
   chainId?: number | bigint | undefined;
   /** The contract in which the service publishes keys: 0x and 40 hex digits. Required with `chainId`. */
