@@ -1,7 +1,7 @@
 /**
- * Measures an audit of many users: the files are in a folder, the roots on Anvil's chain. For comparison, the same run
- * measures less work on as many threads: `openssl dgst -sha256` over the same files; `JSON.parse` of each file;
- * `JSON.parse` with OpenSSL's hash of every leaf and node; and this with the hashes and checks of all keys.
+ * Measures an audit of many users. The files are in a folder, and the roots are on Anvil's chain. For comparison, the same
+ * run measures parts of the work on the same number of threads: `openssl dgst -sha256` over the files, `JSON.parse` of each
+ * file, `JSON.parse` with OpenSSL's hash of every leaf and node, and all of this with the hashes and checks of all keys.
  */
 import { execFile } from "node:child_process";
 import { once } from "node:events";
@@ -92,13 +92,13 @@ async function compare(): Promise<void> {
 
 interface Compared {
   users: number;
-  /** The median time of the audit's work in seconds. */
+  /** The median times in seconds: of the audit's own code, of `openssl dgst`, and of `JSON.parse`. */
   ours: number;
   openssl: number;
   jsonParse: number;
   /** The time for `JSON.parse`, and the hash of every leaf and node. */
   treeHashes: number;
-  /** The same, and the hash of the file, and the hash and check of every key. */
+  /** The time for `treeHashes`, and also the hash of the file, and the hash and check of every key. */
   keyChecks: number;
   memory: readonly number[];
 }

@@ -3,7 +3,7 @@
  * with few users, and over databases with many. The smallest database has only the users of the load and 10,000 users with
  * pending keys. In the others, all keys are published except those of 10,000 users.
  *
- * `node bench/serviceSize.ts 50000 200000` measures other numbers of users than 1 and 10 million, in shorter rounds.
+ * `node bench/serviceSize.ts 50000 200000` measures these numbers of users instead of 1 and 10 million, in shorter rounds.
  */
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { totalmem } from "node:os";

@@ -10,7 +10,7 @@ import type { Result } from "../../bench/runner/results.ts";
 import { runBenchmark } from "../../bench/runner/runBenchmark.ts";
 
 const root = join(import.meta.dirname, "../..");
-/** Benchmarks of programs that are not npm packages. Without them, CI cannot run these. */
+/** The programs that benchmarks need and that are not npm packages. Without them, CI cannot run these benchmarks. */
 const NEEDED: Record<string, string> = { service: "/usr/lib/postgresql/*/bin/pgbench" };
 
 describe("the benchmarks, with small data", () => {
@@ -22,7 +22,7 @@ describe("the benchmarks, with small data", () => {
       const result = await runBenchmark(benchmark, { small: true }).catch((error: unknown) => error as Error);
       results.set(benchmark.name, result);
     };
-    // Most of them wait for processes that start.
+    // Run benchmarks in parallel, because most of them wait for processes that start.
     await pMap(
       BENCHMARKS.filter(({ name }) => isPossible(name)),
       run,

@@ -5,7 +5,10 @@ import { promisify } from "node:util";
 
 const ROOT = join(import.meta.dirname, "../..");
 
-/** Loads every entry of operator and service after `merkle-tree-gen`, and calls their functions. Prints the codes of their errors. */
+/**
+ * Loads every entry of operator and service after `merkle-tree-gen`, calls their functions, and prints the codes of the
+ * errors.
+ */
 const PROGRAM = `
 import { createRequire } from "node:module";
 createRequire("${ROOT}/package.json")("merkle-tree-gen").fromArray({ array: ["a"] }, () => undefined);

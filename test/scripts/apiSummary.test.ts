@@ -8,7 +8,7 @@ const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
 const summary = read("llms-api.txt");
 const FOLDER = join(ROOT, "test/scripts");
 
-/** Small programs, as a reader of the summary alone writes them. */
+/** Small programs that can be written with the API summary alone. */
 const PROGRAMS: Readonly<Record<string, string>> = {
   "verify a key": `
     import { createVerifier, VerificationError } from "keyroot";

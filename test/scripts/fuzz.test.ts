@@ -6,7 +6,7 @@ import { ArgumentError } from "../../packages/keyroot/src/errors.ts";
 import { SEED } from "../support/faults.ts";
 import { testAll } from "../support/testSize.ts";
 
-/** In `npm run test:all`: about ten seconds for each target. */
+/** The number of documents per target. With `npm run test:all`, they take about ten seconds. */
 const DOCUMENTS = testAll ? 8_000 : 300;
 
 describe("fuzzing", () => {

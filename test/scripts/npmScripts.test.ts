@@ -9,7 +9,7 @@ import { testAll } from "../support/testSize.ts";
 const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { scripts: Record<string, string> };
 const NAMES = Object.keys(scripts).filter((name) => !name.startsWith("pre") && name !== "bootstrap");
 
-/** Arguments with which a script ends within seconds and changes nothing, and what it prints. */
+/** Arguments with which a script ends within seconds and changes nothing, and the expected output. */
 const SMALLEST: Readonly<Record<string, readonly [args: readonly string[], output: RegExp]>> = {
   start: [["--help"], /Usage: hardhat/],
   demo: [["--help"], /Usage: hardhat/],
@@ -21,7 +21,7 @@ describe("npm scripts", () => {
   describe("install the locked packages first, so that each works in a fresh clone", () => {
     for (const name of NAMES)
       it(name, () => {
-        // A separate shell: the one that ran the machine's Node would not look for the installed Node again.
+        // Use a separate shell: the shell that ran the machine's Node would not find the newly installed Node.
         expect(scripts[`pre${name}`]).to.match(/^npm run --silent bootstrap(?: -- --omit=dev)?(?:$| && )/);
       });
   });

@@ -20,7 +20,10 @@ describe("a false answer about blocks", () => {
   const world = auditedWorld();
   const honest: Lie = (method, params, truth) => truth(method, params);
 
-  /** An endpoint whose newest block has another number or time; all else is as of the chain's newest block. */
+  /**
+   * An endpoint that reports a changed number or time for its newest block. Its other responses are those of the newest
+   * block.
+   */
   const withHead = (change: (head: { number: number; timestamp: number }) => { number: number; timestamp: number }) => {
     const lie: Lie = async (method, params, truth) => {
       const head = await fetchBlock(truth, "latest");
@@ -42,7 +45,7 @@ describe("a false answer about blocks", () => {
     };
     world.lie(lie);
   };
-  /** An endpoint that hides everything since a block, except that there are newer ones. */
+  /** An endpoint that hides all events after a block, but shows that newer blocks exist. */
   const hideSince = (blockHash: string) => {
     world.lie((method, params, truth) => {
       if (method === "eth_getLogs") return [];
@@ -97,7 +100,7 @@ describe("a false answer about blocks", () => {
       expect(roots).to.not.include(first);
     });
 
-    it("detects by the number of users that an earlier poll missed events, and reads them", async () => {
+    it("reads events that an earlier poll missed, if the number of users differs", async () => {
       await world.publish(records.slice(0, 2));
       await poll();
       const before = await world.head();
@@ -109,7 +112,7 @@ describe("a false answer about blocks", () => {
       expect(await poll()).to.deep.equal({ roots: [], codes: [] });
     });
 
-    it("finds events that the first poll did not get", async () => {
+    it("finds events that the endpoint did not return to the first poll", async () => {
       const before = await world.head();
       const hidden = await world.publish(records.slice(0, 2));
       hideSince(before);
@@ -130,7 +133,7 @@ describe("a false answer about blocks", () => {
       expect(await poll()).to.deep.equal({ roots: [root], codes: [] });
     });
 
-    it("refuses a block in the future, and one with an impossible number", async () => {
+    it("refuses a block in the future, and a block with an impossible number", async () => {
       const { timestamp } = await fetchBlock(world.fresh.call, "latest");
       const onMain = (lie: () => void) => {
         lie();
@@ -163,7 +166,7 @@ describe("a false answer about blocks", () => {
     });
     const audited = async () => outcomeOf(await world.audit({ state }));
 
-    it("reads events again that an earlier audit did not get", async () => {
+    it("reads events that the endpoint did not return to an earlier audit", async () => {
       await world.publish(records.slice(0, 2));
       const before = await world.head();
       await world.publish(records.slice(2, 4));
@@ -224,7 +227,7 @@ describe("a false answer about blocks", () => {
     }).to.throw("ahead of this machine's clock");
   });
 
-  /** The endpoint as one of Ethereum's main network. */
+  /** Makes the endpoint report the chain id of Ethereum mainnet. */
   function asMain(call: ReturnType<typeof rpcCaller>): typeof call {
     return async (method, params) => (method === "eth_chainId" ? "0x1" : call(method, params));
   }

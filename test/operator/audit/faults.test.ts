@@ -28,7 +28,7 @@ const second = all.slice(3, 5);
 const spare = all.slice(5);
 const [one = never(), two = never()] = first;
 const [newcomer = never()] = spare;
-/** True for a call of the reader of many users' roots, which has no address. */
+/** True for the call that reads the roots of many users. It is the only call without an address. */
 const readsRoots = (method: string, params: readonly unknown[]) =>
   method === "eth_call" && !Object.hasOwn(params[0] as object, "to");
 const word = (number: number) => `0x${number.toString(16).padStart(64, "0")}`;
@@ -36,7 +36,7 @@ const ids = (records: readonly KeyRecord[]) => records.map(({ userID }) => userI
 const inBase64 = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64");
 const OTHER_ROOT = "ab".repeat(32);
 
-/** The codes that the tests below have found. */
+/** The finding codes that the tests below have caused. */
 const covered = new Set<string>();
 
 describe("an audit of planted faults", () => {
@@ -72,7 +72,7 @@ describe("an audit of planted faults", () => {
     storageProof: true,
   });
 
-  /** Plants a fault: the verdict must be damage, with exactly these findings. */
+  /** Plants a fault. The verdict must be damage, with exactly these findings. */
   const finds = (fault: string, codes: string[], plant: () => unknown) => {
     it(`reports ${codes.join(", ")} for ${fault}`, async () => {
       const changes = ((await plant()) ?? {}) as Partial<AuditOptions>;
@@ -125,7 +125,7 @@ describe("an audit of planted faults", () => {
       expect(outcomeOf(await world.audit(inFolder()))).to.deep.equal({ verdict: "passed", codes: [] });
     });
 
-    it("gives a notice for a file that is about to be published, and none when it is", async () => {
+    it("gives a notice for a file that is about to be published, and no notice after it is published", async () => {
       const root = await world.store(spare.map(serializeKeyRecord));
       for (const changes of [{}, { workers: 2 }]) {
         const report = await world.audit({ ...inFolder(), ...changes });
@@ -137,7 +137,7 @@ describe("an audit of planted faults", () => {
       const before = await world.head();
       await world.add(root, ids(spare));
       expect(outcomeOf(await world.audit(inFolder()))).to.deep.equal({ verdict: "passed", codes: [] });
-      // As of a block before that, it is still about to be published.
+      // At the block before the event, the file is still about to be published.
       const atEarlierBlock = await world.audit({ ...inFolder(), at: { blockHash: before } });
       expect(outcomeOf(atEarlierBlock)).to.deep.equal({ verdict: "passed", codes: ["FILE_PENDING"] });
     });
@@ -217,7 +217,7 @@ describe("an audit of planted faults", () => {
     finds("a user whose root no log names", ["ROOT_UNKNOWN", "USER_HIDDEN"], () => {
       world.lie(async (method, params, truth) => {
         const answer = await truth(method, params);
-        // The root of three users in a row, of whom the first one gets another root.
+        // The root of three consecutive users; the first of them gets a different root.
         const others = `0001${OTHER_ROOT}0002${firstRoot}`;
         return readsRoots(method, params) ? String(answer).replace(`0003${firstRoot}`, others) : answer;
       });
@@ -432,7 +432,7 @@ describe("an audit of planted faults", () => {
       ["a link to a device without an end", (path: string) => symlink("/dev/zero", path)],
     ] as const) {
       it(`reports FILE_UNREADABLE at once for ${what} in the place of a file`, async function () {
-        // Windows has neither.
+        // Skipped on Windows, which has neither of these kinds of files.
         if (process.platform === "win32") this.skip();
         const path = world.pathOf(`${secondRoot}.json`);
         await rm(path);
@@ -526,7 +526,7 @@ describe("an audit of planted faults", () => {
   });
 
   describe("takes a published file for a pending one", () => {
-    /** An endpoint that denies the first root: its log, its users, and their roots. */
+    /** An endpoint that hides the first root: its event, its users, and their roots. */
     const denyFirstRoot = () => {
       world.lie(async (method, params, truth) => {
         if (JSON.stringify(params).includes("0x07973ccf")) return word(2);
@@ -536,7 +536,7 @@ describe("an audit of planted faults", () => {
       });
     };
 
-    it("takes a published file for a pending one if the endpoint denies everything about its root", async () => {
+    it("treats a published file as pending if the endpoint hides all data about its root", async () => {
       denyFirstRoot();
       const report = await world.audit(inFolder());
       expect(outcomeOf(report)).to.deep.equal({ verdict: "passed", codes: ["FILE_PENDING"] });

@@ -19,7 +19,7 @@ const COUNT = 3;
 const NUMBERS = [1, 2, 3];
 const records = sampleRecords(24);
 const [one = never()] = records;
-/** A user with another key. */
+/** A user with a different key. */
 const two = records.find(({ pubKey }) => pubKey !== one.pubKey) ?? never();
 
 describe("the parts of an audit", () => {
@@ -44,7 +44,7 @@ describe("the parts of an audit", () => {
 
 describe("auditUsers", () => {
   it("finds the same in one pass as in many", () => {
-    // A few users are in several files, some with another key.
+    // A few users are in several files, some with a different key.
     const files = new Map(
       Array.from({ length: 40 }, (_, file) => {
         const users = Array.from({ length: 25 }, (_, i) => {
@@ -102,7 +102,7 @@ describe("a divided audit", function () {
     expect(error).to.include({ code: "PARTS_INVALID" });
     expect((error as Error).message).to.match(message);
   };
-  /** The fields that a merged report and a whole one share. */
+  /** The fields that the report of a merged audit has in common with that of a whole audit. */
   const compared = (report: Awaited<ReturnType<typeof merge>>) => {
     const { events, userCount, rootCount, usersInFiles, filesRead, evidence, straysSearched, findings } = report;
     const { list, count } = findings;
@@ -116,7 +116,7 @@ describe("a divided audit", function () {
     return outcomeOf({ ...merged, roots: [] });
   };
 
-  it("has the same report as a whole one, and names what each part read", async () => {
+  it("has the same report as an undivided audit, and names the files that each part read", async () => {
     const roots = await publishAll();
     expect(await expectSameAsWhole()).to.deep.equal({ verdict: "passed", codes: [] });
     const { parts } = await merge([3, 1, 2].map(nameOf));
@@ -130,7 +130,7 @@ describe("a divided audit", function () {
   it("finds users with two keys in files of different parts", async () => {
     const roots = await publishAll();
     const part = NUMBERS.map((number) => ({ number, count: COUNT })).find((part) => isInPart(roots[0] ?? "", part));
-    // Other users are added until the root belongs to another part.
+    // Add users until the root belongs to the other part.
     for (let i = 24; ; i++) {
       const batch = [{ ...two, userID: one.userID }, sampleRecords(i + 1)[i] ?? never()];
       if (!isInPart(await world.publish(batch), part ?? never())) break;
@@ -151,7 +151,7 @@ describe("a divided audit", function () {
     expect(codes).to.include("USER_HIDDEN").and.to.include("USER_NOT_IN_FILE");
   });
 
-  it("has the findings of each part once: missing files, stray files, false files", async () => {
+  it("reports the findings of each part once: missing files, stray files, false files", async () => {
     const [first = never(), second = never()] = await publishAll();
     await rm(world.pathOf(`${first}.json`));
     await world.writeText(second, "{}");
@@ -163,7 +163,7 @@ describe("a divided audit", function () {
     expect(codes.filter((code) => code.startsWith("FILE_STRAY"))).to.have.length(3);
   });
 
-  it("continues from its state without reading known files again, and says so", async () => {
+  it("continues from its state without reading known files again, and reports their number", async () => {
     await publishAll();
     await runAll();
     await rm(world.fresh.filesDir, { recursive: true });
@@ -184,34 +184,34 @@ describe("a divided audit", function () {
       await runAll();
     });
 
-    it("a missing part, and none at all", async () => {
+    it("a missing part, and a folder without parts", async () => {
       for (const number of NUMBERS) await refused(/missing: \d\./, NUMBERS.filter((n) => n !== number).map(nameOf));
       await refused(/no parts/, []);
     });
 
-    it("a part twice, also in the place of another", async () => {
+    it("the same part twice, even if another part is missing", async () => {
       await copyFile(join(world.folder, nameOf(1)), join(world.folder, "copy.sqlite"));
       await refused(/Part 1\/3 is there twice/, [...NUMBERS.map(nameOf), "copy.sqlite"]);
       await refused(/Part 1\/3 is there twice/, [nameOf(1), "copy.sqlite", nameOf(3)]);
     });
 
-    it("a part of another division", async () => {
+    it("a part from a division into a different number of parts", async () => {
       await runPart(1, { part: { number: 2, count: 4 } }, "other.sqlite");
       await refused(/Part 2\/4 does not belong/, [nameOf(1), "other.sqlite", nameOf(3)]);
     });
 
-    it("a part at another block", async () => {
+    it("a part that was audited at a different block", async () => {
       await world.publish(sampleRecords(27).slice(24));
       await runPart(2);
       await refused(/Part 2\/3 has the (userCount|block) /);
     });
 
-    it("a part with other evidence", async () => {
+    it("a part with different evidence", async () => {
       await runPart(2, { storageProof: true });
       await refused(/Part 2\/3 has the (codeHash|storageProof) /);
     });
 
-    it("a part of another contract or chain", async () => {
+    it("a part of a different contract or chain", async () => {
       for (const [column, value] of [
         ["contract", `0x${"12".repeat(20)}`],
         ["chain_id", 5],
@@ -235,14 +235,14 @@ describe("a divided audit", function () {
           if (method === "eth_getLogs") throw new Error();
           return truth(method, params);
         });
-        // The saved events are of this block, so another chain of events is requested only if they are gone.
+        // Record a block that is not on the chain, so that the audit reads the events again.
         state.recordHistory({ ...(state.cursor ?? never()), number: 0 }, []);
         await failure(world.audit({ state, at: { blockHash: await world.head() }, part: { number: 2, count: COUNT } }));
       }
       await refused(/has no result of a part/);
     });
 
-    it("a part whose state lacks one of its files, or has other events", async () => {
+    it("a part whose state lacks one of its files, or has different events", async () => {
       edit(2, "part_result", { root_count: 0 });
       await refused(/Part 2\/3 counts 0 roots/);
       await runPart(2);
@@ -262,7 +262,7 @@ describe("a divided audit", function () {
       await refused(/Part 2\/3 lacks the users of the root/);
     });
 
-    /** Changes a row and its checksum, as someone could who can write the file. */
+    /** Changes a row and its checksum, as someone with write access to the file could. */
     function edit(number: number, table: string, changes: Record<string, string | number>, where = ""): void {
       const database = new DatabaseSync(join(world.folder, nameOf(number)));
       const row = { ...database.prepare(`SELECT * FROM ${table} ${where}`).get(), ...changes } as Record<

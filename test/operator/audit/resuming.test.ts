@@ -18,7 +18,7 @@ import { ENDLESS_MS } from "../../support/endless.ts";
 
 const records = sampleRecords(6).sort((a, b) => (a.userID < b.userID ? -1 : 1));
 const [one = never()] = records;
-/** A user with another key. */
+/** A user with a different key. */
 const two = records.find(({ pubKey }) => pubKey !== one.pubKey) ?? never();
 const first = records.slice(0, 2);
 const second = records.slice(2, 4);
@@ -40,7 +40,7 @@ describe("a resumed audit", () => {
     using state = await world.openState(NAME, { fresh });
     return outcomeOf(await world.audit({ state, ...changes }));
   };
-  /** A file host that records the roots whose files were requested. */
+  /** A file host that records the roots of requested files. */
   const recordingHost = async (answers: (path: string) => boolean = () => true) => {
     const requested: string[] = [];
     const host = closing(
@@ -88,12 +88,12 @@ describe("a resumed audit", () => {
       expect(await audit()).to.deep.equal({ verdict: "damage", codes: ["USER_HIDDEN"] });
     });
 
-    it("compares users of new files with those of old ones", async () => {
+    it("compares users in new files with users in old files", async () => {
       await world.publish([{ ...two, userID: one.userID }, ...third]);
       expect(await audit()).to.deep.equal({ verdict: "damage", codes: ["USER_SUPERSEDED", "USER_TWO_KEYS"] });
     });
 
-    it("accepts a file with other white space", async () => {
+    it("accepts a file whose white space has changed", async () => {
       await world.writeText(firstRoot, (await world.readText(firstRoot)).replace("{", "{ "));
       expect(await audit()).to.deep.equal(PASSED);
       expect(await audit()).to.deep.equal(PASSED);
@@ -151,7 +151,7 @@ describe("a resumed audit", () => {
     });
   });
 
-  it("reads events again after an endpoint withheld some", async () => {
+  it("reads events again after an endpoint withheld some events", async () => {
     world.lie(async (method, params, truth) => {
       const answer = await truth(method, params);
       return method === "eth_getLogs" ? (answer as unknown[]).slice(1) : answer;
@@ -164,7 +164,7 @@ describe("a resumed audit", () => {
   it("finds users that a planted state with valid checksums hides", async () => {
     using state = await world.openState(NAME);
     const text = await world.readText(firstRoot);
-    // As if the first file had no users.
+    // Record the first file without its users.
     state.recordFile(firstRoot, hash("sha256", text), new Uint8Array());
     state.save();
     expect(outcomeOf(await world.audit({ state }))).to.deep.equal({ verdict: "damage", codes: ["USER_HIDDEN"] });
@@ -187,7 +187,7 @@ describeOnAnvil("a resumed audit of a reorganized chain", () => {
     contract = (await send({ data })).contractAddress.toLowerCase();
   });
 
-  /** Sends a transaction of the owner and waits for its block. */
+  /** Sends a transaction of the owner, and waits for its block. */
   const send = async (transaction: object): Promise<{ contractAddress: string }> => {
     const hash = await call("eth_sendTransaction", [{ from: owner, gas: "0x400000", ...transaction }]);
     return receiptOf(call, hash);
@@ -207,7 +207,7 @@ describeOnAnvil("a resumed audit of a reorganized chain", () => {
   };
   const mine = (count: number) => call("anvil_mine", [`0x${count.toString(16)}`]);
 
-  it("reports a root that is gone, once, and audits the others", async () => {
+  it("reports a root that is gone once, and audits the other roots", async () => {
     await publish(first);
     await publish(second);
     expect(await audit()).to.deep.equal(PASSED);

@@ -16,7 +16,7 @@ describe("the proofs of roots beside a statement", () => {
   const rootFile = (index: number) => join(folder.path, "roots", `${entries[index]?.root}.txt`);
   const write = (size: number, knownSize: number) =>
     writeRootProofs(folder.path, entries.slice(0, size), { number: size, knownSize });
-  /** Verifies all proofs in the folder against the statement of this many roots. */
+  /** Verifies all proofs in the folder against the statement with this number of roots. */
   const verifyAll = async (size: number) => {
     const tree = { size, hash: hashRoots(entries.slice(0, size).map(serializeRootEntry)) };
     const tops = parseSubtrees(await readFile(join(folder.path, `${size}-subtrees.txt`)), tree);
@@ -30,7 +30,7 @@ describe("the proofs of roots beside a statement", () => {
     expect(await readdir(join(folder.path, "roots"))).to.have.lengthOf(20);
   });
 
-  it("are written again only if they get longer", async () => {
+  it("are written again only if they become longer", async () => {
     await write(16, 0);
     const before = await stat(rootFile(3), { bigint: true });
     await write(19, 16);

@@ -43,16 +43,16 @@ const partResult: PartResult = {
 };
 const BAD_TARGETS = [{ chainId: 2 }, { genesisHash: blockHash(0) }, { contract: `0x${"12".repeat(20)}` }];
 
-/** Common functions of both kinds of state. */
+/** Functions for both kinds of state. */
 interface Kind {
   open: (path: string, about: AuditTarget, options?: OpenStateOptions) => Promise<Disposable>;
   /** Makes a state with all kinds of rows. */
   write: (path: string) => Promise<void>;
-  /** Everything that a state holds. */
+  /** Reads the whole content of a state. */
   contentOf: (path: string, about?: AuditTarget) => Promise<unknown>;
-  /** SQL that changes what a state says, each refused. */
+  /** SQL statements that change a state. Each changed state must be refused. */
   edits: readonly string[];
-  /** Columns, and values that only a forger could put there. */
+  /** Columns with values that only a forger could write. */
   outOfRange: readonly [table: string, column: string, value: string | number | bigint][];
 }
 
@@ -159,7 +159,7 @@ for (const [name, kind] of Object.entries({ AuditState: audit, WatchState: watch
       expect((await readdir(folder.path)).toSorted()).to.deep.equal(["state.sqlite", "state.sqlite.lock"]);
     });
 
-    it("refuses a state of another contract or chain", async () => {
+    it("refuses the state of a different contract or chain", async () => {
       await kind.write(path());
       for (const other of BAD_TARGETS) await refused({ ...target, ...other });
     });
@@ -183,7 +183,7 @@ for (const [name, kind] of Object.entries({ AuditState: audit, WatchState: watch
       }
     });
 
-    it("refuses a second process, also with fresh", async () => {
+    it("refuses to open the state in a second process, even with fresh", async () => {
       using state = await kind.open(path(), target);
       expect(state).not.to.equal(undefined);
       for (const fresh of [false, true]) {
@@ -209,7 +209,7 @@ for (const [name, kind] of Object.entries({ AuditState: audit, WatchState: watch
           () => writeFile(path(), "{}"),
           () => truncate(path(), 5_000),
           () => truncate(path(), bytes.length - 1),
-          // Larger than any state; sparse, so it takes no space.
+          // This file is larger than any state. It is sparse, so it takes no disk space.
           () => truncate(path(), 2 ** 34),
         ]) {
           await writeFile(path(), bytes);
@@ -221,7 +221,7 @@ for (const [name, kind] of Object.entries({ AuditState: audit, WatchState: watch
         expect(state).not.to.equal(undefined);
       });
 
-      it("refuses a state of the other kind", async () => {
+      it("refuses a watch's state for an audit, and an audit's state for a watch", async () => {
         await rm(path());
         await (kind === audit ? watch : audit).write(path());
         await refused();

@@ -4,7 +4,7 @@ import { USER_BYTES } from "../../../packages/operator/src/audit/auditFile.ts";
 import { UserIndex } from "../../../packages/operator/src/audit/userIndex.ts";
 import { userIDFromBytes } from "../../../packages/keyroot/src/identity/userID.ts";
 
-/** A user whose id begins like many others, with one of a few keys. */
+/** Users whose ids begin alike, each with one of a few keys. */
 const user = fc.record({ begin: fc.nat(2), end: fc.nat(5), key: fc.nat(2) });
 const files = fc.array(fc.uniqueArray(user, { selector: ({ begin, end }) => `${begin} ${end}` }), { maxLength: 6 });
 

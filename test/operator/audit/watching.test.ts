@@ -24,7 +24,7 @@ const [mine = never(), ...others] = records;
 const other = others.find(({ pubKey }) => pubKey !== mine.pubKey) ?? never();
 const NAME = "watch.sqlite";
 
-/** One poll: the steps of `pollEvents` without its events. */
+/** Polls once: runs the steps of `pollEvents` without its events. */
 async function poll(options: PollOptions) {
   const users = await readUsers(options);
   const logs = await readLogs(options, users);
@@ -102,13 +102,13 @@ describe("a watch", () => {
   describe("alarms", () => {
     beforeEach(() => pollAgain());
 
-    it("reports a root with another key for the user", async () => {
+    it("reports a root whose file has a different key for the user", async () => {
       await world.publish([{ ...other, userID: mine.userID }]);
       expect(codesOf(await pollAgain())).to.deep.equal(["WATCHED_KEY_MISMATCH"]);
       expect(codesOf(await pollAgain())).to.deep.equal(["WATCHED_KEY_MISMATCH"]);
     });
 
-    it("reports another key for the user in a file, although the user keeps an earlier root", async () => {
+    it("reports a file with a different key for the user, even if the user keeps an earlier root", async () => {
       await world.publish([mine]);
       expect(codesOf(await pollAgain())).to.deep.equal([]);
       await world.publish([{ ...other, userID: mine.userID }, ...others.slice(1)]);
@@ -127,7 +127,7 @@ describe("a watch", () => {
       expect(codesOf(await pollAgain())).to.deep.equal(["LOG_WITHHELD", "WATCHED_KEY_MISMATCH"]);
     });
 
-    it("reports a missing file in each poll until it is there", async () => {
+    it("reports a missing file in each poll until the file exists", async () => {
       const root = await world.publish(others);
       const text = await world.readText(root);
       await rm(world.pathOf(`${root}.json`));
@@ -137,7 +137,7 @@ describe("a watch", () => {
       expect(codesOf(await pollAgain())).to.deep.equal([]);
     });
 
-    it("reports a file that is not valid", async () => {
+    it("reports an invalid file", async () => {
       const root = await world.publish(others);
       await world.writeText(root, "{}");
       expect(codesOf(await pollAgain())).to.deep.equal(["FILE_INVALID FILE_SHAPE"]);
@@ -180,7 +180,7 @@ describe("a watch", () => {
     const MINUTE = 60_000;
 
     it("reports the user's root although its file is unavailable, and raises an alarm after the time limit", async () => {
-      // The attack: a false key on the chain, and a host that withholds its file.
+      // The attack: a false key in the registry, and a host that does not return its file.
       const root = await world.publish([{ ...other, userID: mine.userID }]);
       const files = await hostWithout(root);
       const start = 1_700_000_000_000;
@@ -195,7 +195,7 @@ describe("a watch", () => {
       expect(late.assigned).to.deep.equal([{ userID: mine.userID, root }]);
       expect(codesOf(late)).to.deep.equal(["FILE_UNAVAILABLE FILE_HOST_ERROR"]);
       expect(late.findings[0]).to.include({ root, userID: mine.userID });
-      // The host is back, with the file.
+      // The host is available again and returns the file.
       expect(codesOf(await pollAgain())).to.deep.equal(["WATCHED_KEY_MISMATCH"]);
     });
 
@@ -255,7 +255,7 @@ describe("a watch", () => {
       expect(unavailable.at(-1)?.message).to.include("not requested");
     });
 
-    it("counts a file as unavailable that is too large, redirected, or never answered", async () => {
+    it("treats a file as unavailable if it is too large or redirected, or if the host never responds", async () => {
       const root = await world.publish([{ ...other, userID: mine.userID }]);
       const large = { merkleUrl: world.fresh.merkleUrl, ...LIMITS, maxBytes: 10 };
       const redirect = closing(await serve((_, response) => response.writeHead(302, { Location: "/x" }).end()));
@@ -274,7 +274,7 @@ describe("a watch", () => {
       }
     });
 
-    it("counts the user's file as unavailable if there was no time to read it", async () => {
+    it("treats the user's file as unavailable if there was no time to read it", async () => {
       const own = await world.publish([mine]);
       const second = await world.publish([others[0] ?? never()]);
       const users = [mine, { userID: others[0]?.userID ?? "", pubKey: others[0]?.pubKey ?? "" }];
@@ -310,7 +310,7 @@ describe("a watch", () => {
     expect(turns).to.be.greaterThan(records.length);
   });
 
-  it("reports an endpoint as unavailable whose newest block is too old, after it reported the user's root", async () => {
+  it("reports the user's root, and then an unavailable endpoint, if the newest block is too old", async () => {
     await pollAgain();
     const root = await world.publish([mine]);
     const { timestamp } = await fetchBlock(world.fresh.call, "latest");
@@ -325,7 +325,7 @@ describe("a watch", () => {
   });
 
   describe("watch", () => {
-    /** The events of a watch, until there are enough. */
+    /** Collects the events of a watch until the condition is met. */
     const events = async (until: (events: WatchEvent[]) => boolean, changes: Partial<WatchOptions> = {}) => {
       const all: WatchEvent[] = [];
       const stopping = new AbortController();
@@ -337,7 +337,7 @@ describe("a watch", () => {
     };
     const namesOf = (all: readonly WatchEvent[]) => all.map(({ event }) => event);
 
-    it("reports that an endpoint fails, and waits longer each time", async () => {
+    it("reports that an endpoint fails, and waits longer after each failure", async () => {
       let failures = 3;
       world.lie((method, params, truth) => {
         if (failures-- > 0) throw new Error();
@@ -403,7 +403,7 @@ describe("a watch", () => {
       expect(alarms[0]).to.include({ code: "ENDPOINT_UNAVAILABLE", detail: "RPC_ERROR" });
     });
 
-    it("reports an unavailable file once, also when it is an alarm", async () => {
+    it("reports an unavailable file once, and once more as an alarm", async () => {
       await poll(options());
       const root = await world.publish([mine]);
       let requests = 0;
@@ -419,7 +419,7 @@ describe("a watch", () => {
       expect(away[3]).to.include({ code: "FILE_UNAVAILABLE", root, userID: mine.userID });
     });
 
-    it("ends if the endpoint is of another chain", async () => {
+    it("ends if the endpoint belongs to a different chain", async () => {
       expect(await failure(events(() => true, { chainId: 1 }))).to.include({ code: "CHAIN_ID_MISMATCH" });
     });
   });
@@ -455,7 +455,7 @@ describe("a webhook", () => {
     });
   }
 
-  /** A receiver that answers with these statuses, and then with 200. */
+  /** A webhook receiver that responds with these statuses, and then with 200. */
   const receiver = async (...statuses: number[]) => {
     const received: { headers: Record<string, string>; body: string }[] = [];
     const { url } = closing(

@@ -14,7 +14,7 @@ describeIfNamed(import.meta.filename)("the API's pages in Chromium", () => {
   const service = serviceOnPostgres();
   let browser: Browser;
   let page: Page;
-  /** Messages of the console, except for requests that failed as intended. */
+  /** Messages in the browser's console, except for requests that fail as intended. */
   let complaints: string[];
   let requests: string[];
 
@@ -57,7 +57,7 @@ describeIfNamed(import.meta.filename)("the API's pages in Chromium", () => {
       });
 
       it("logs no error while each operation is opened and one is tried out, and loads nothing from elsewhere", async () => {
-        // One at a time: the page renders all open ones again whenever one is opened.
+        // Open one operation at a time, because the page renders all open operations again whenever one is opened.
         for (const [i, operation] of (await page.$$(".opblock")).entries()) {
           const summary = await operation.$(".opblock-summary-control");
           await summary?.click();
@@ -67,7 +67,7 @@ describeIfNamed(import.meta.filename)("the API's pages in Chromium", () => {
         await page.click(".opblock .try-out__btn");
         await page.click(".opblock .execute");
         await page.waitForSelector(".live-responses-table .response-col_status");
-        // The example's token is rejected, which Chromium logs like any failed request.
+        // The token in the example is rejected. Chromium logs this like any failed request.
         const others = complaints.filter((text) => !text.startsWith("Failed to load resource: the server responded"));
         expect(others).to.deep.equal([]);
         for (const url of requests) expect(url).to.match(new RegExp(`^(?:${service.url}/|data:image/)`));

@@ -20,12 +20,12 @@ describe("plain http to another machine", () => {
   const run = async (command: string[], given: Record<string, string>, env: NodeJS.ProcessEnv = {}) => {
     const place = { rpc: "https://keyroot.invalid", contract: `0x${"12".repeat(20)}`, "chain-id": "1", ...given };
     const options = Object.entries(place).flatMap(([name, value]) => [`--${name}`, value]);
-    // No stack of this project.
+    // A path without a file, so that the commands find no running stack.
     const KEYROOT_STACK_FILE = join(folder.path, "none.json");
     const { code, json } = await keyroot.jsonLines([...command, ...options], { env: { KEYROOT_STACK_FILE, ...env } });
     return { code, error: json.error?.["code"], message: String(json.error?.["message"]) };
   };
-  /** Arguments of each command that reads a chain. */
+  /** The arguments of each command that reads a chain. */
   const commands = (): Record<string, string[]> => ({
     publish: [
       "publish",

@@ -150,7 +150,7 @@ describeWithProgram("audit and watch", (keyroot) => {
       const { code, stdout } = await keyroot.run([...once, "--json"]);
       expect(code).to.equal(0);
       const [assigned, added, published, polled] = linesOf(stdout);
-      // The user's state on the chain comes first: no file was read for it.
+      // The user's state on the chain is reported first, before the file is read.
       expect(assigned).to.include({ event: "assigned", root, userID: mine.userID });
       expect(added).to.include({ event: "rootAdded", root, addedCount: 1 });
       expect(published).to.include({ event: "published", root, userID: mine.userID });
@@ -292,7 +292,7 @@ describeWithProgram("audit and watch", (keyroot) => {
       world.lie(async (method, params, truth) => {
         if (method === "eth_getLogs") throw new Error("unavailable");
         const answer = await truth(method, params);
-        // The last word is the user's root.
+        // The last word of the response is the user's root.
         return method === "eth_call" ? `${String(answer).slice(0, -64)}${"0".repeat(64)}` : answer;
       });
       const alarmed = await keyroot.run([...once, "--json"]);

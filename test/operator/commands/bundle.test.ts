@@ -23,7 +23,7 @@ describeWithProgram("bundle, and verify --bundle", (keyroot) => {
 
   let stack: Stack;
   let target: string[];
-  /** Options of a command without a network: what the user trusts. */
+  /** Options that name what the user trusts, for a command without a network. */
   let trusted: string[];
   let bundlePath: string;
   let made: Awaited<ReturnType<CommandLine["json"]>>;
@@ -48,7 +48,7 @@ describeWithProgram("bundle, and verify --bundle", (keyroot) => {
     const { code, json } = await keyroot.json(["verify", "--bundle", path, ...options]);
     return { code, json, error: json.error?.["code"] };
   };
-  /** Makes the stack the running one. @returns the environment that names its file */
+  /** Writes the stack file of a running stack. @returns the environment that names the file */
   const writeStack = async () => {
     const { rpcUrl, merkleUrl, filesDir, contract, chainId } = stack;
     const env = { KEYROOT_STACK_FILE: join(folder.path, "stack.json") };
@@ -56,7 +56,7 @@ describeWithProgram("bundle, and verify --bundle", (keyroot) => {
     await writeFile(env.KEYROOT_STACK_FILE, JSON.stringify(running));
     return env;
   };
-  /** The bundle with a change. */
+  /** Changes the bundle. */
   const forge = async (change: (bundle: Bundle) => object) => {
     const path = join(folder.path, "forged.json");
     await writeFile(path, JSON.stringify(change(JSON.parse(await readFile(bundlePath, "utf8")) as Bundle)));
@@ -116,7 +116,7 @@ describeWithProgram("bundle, and verify --bundle", (keyroot) => {
       expect(await readFile(bundlePath, "utf8")).to.not.equal(before);
       expect((await keyroot.json([...bundling, ...trusted.slice(2)], { env })).code).to.equal(0);
       expect(await readFile(bundlePath, "utf8")).to.equal(before);
-      // The running stack also names the contract.
+      // The running stack also names the contract, so the option is not needed.
       const verified = await keyroot.run(["verify", "--bundle", bundlePath, ...trusted.slice(2)], { env });
       expect(verified).to.include({ code: 0, stderr: "" });
     });
@@ -132,7 +132,7 @@ describeWithProgram("bundle, and verify --bundle", (keyroot) => {
       ["an unknown block", 3, "RPC_ANSWER_INVALID", () => [userID, ...target, "--pinned", `0x${"12".repeat(32)}`]],
       ["an unavailable endpoint", 3, "UNREACHABLE", () => [userID, ...but("--rpc", "http://127.0.0.1:1")]],
     ] as const) {
-      it(`ends with ${exit} and writes nothing: ${what}`, async () => {
+      it(`exits with code ${exit} and writes nothing: ${what}`, async () => {
         const { code, json } = await keyroot.json(["bundle", ...args(), "--files", folder.path]);
         expect([code, json.error?.["code"]]).to.deep.equal([exit, error]);
         expect(await readdir(folder.path)).to.be.empty;
@@ -154,7 +154,7 @@ describeWithProgram("bundle, and verify --bundle", (keyroot) => {
       await writeFile(path, "");
       const { code, json } = await keyroot.json(["bundle", userID, ...target, "--files", path]);
       expect([code, json.error?.["code"]]).to.deep.equal([3, "FILE_UNWRITABLE"]);
-      // A folder has the proof's name: no draft is left next to it.
+      // A folder with the name of the proof makes writing fail. No draft must be left beside it.
       await mkdir(join(folder.path, root, `${userID}.json`), { recursive: true });
       expect((await keyroot.json(["bundle", userID, ...target, "--files", folder.path])).code).to.equal(3);
       expect(await readdir(join(folder.path, root))).to.deep.equal([`${userID}.json`]);
@@ -175,7 +175,7 @@ describeWithProgram("bundle, and verify --bundle", (keyroot) => {
       const env = { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(patch)}` };
       const { code, stderr } = await keyroot.run(["verify", "--bundle", bundlePath, ...trusted], { env });
       expect([code, stderr]).to.deep.equal([0, ""]);
-      // With the same patch, whatever does open one fails.
+      // With the same patch, a command that opens connections fails.
       expect((await keyroot.run(["verify", userID, ...target], { env })).code).to.equal(3);
     });
 

@@ -20,7 +20,7 @@ import { LOCAL } from "../../support/chain/local.ts";
 const NOBODY = "0x000000000000000000000000000000000000dEaD";
 
 describeOnHosts("commands with a chain", (keyroot) => {
-  // One host on both chains is enough: hosts differ in parsing only.
+  // For the second chain, one program is enough, because the programs differ only in parsing.
   if (keyroot === program) {
     describeOnBoth("commands with a chain", (startChain) => {
       describeCommands(keyroot, startChain);
@@ -41,7 +41,7 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
     options({ rpc: fresh.rpcUrl, contract: fresh.contract, "chain-id": String(fresh.chainId), ...changes });
   const place = (changes: Record<string, string> = {}) => chain({ "merkle-url": fresh.merkleUrl, ...changes });
   let plans = 0;
-  /** A new folder for the plan of each run. */
+  /** Returns a new plan folder for each run. */
   const planFolder = () => join(folder.path, `plan-${++plans}`);
   const write = async (records: readonly KeyRecord[]) => {
     const path = join(folder.path, "users.jsonl");
@@ -63,7 +63,7 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
     return [code, json.error?.["code"] ?? json["verified"]];
   };
   const readUserCount = () => fetchUserCount(fresh.call, fresh.contract);
-  /** Publishes within this process, for commands that are asked about it afterwards. */
+  /** Publishes within this process. Later commands read the result. */
   const publishQuickly = async (...records: KeyRecord[]) =>
     publishRecords(records, { ...LOCAL, registry: await fresh.connect(), store: new FolderStore(fresh.filesDir) });
 
@@ -176,7 +176,7 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
       expect([published.code, ...ran.map(({ code }) => code)]).to.deep.equal([0, 0, 0]);
     });
 
-    it("adds no root if the file host returns different content, no file, or no answer", async () => {
+    it("adds no root if the file host returns different content, no file, or no response", async () => {
       const gone = await serve(() => undefined);
       await gone.close();
       const hostOf = async (handler: (request: IncomingMessage, response: ServerResponse) => unknown) =>
@@ -299,7 +299,7 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
       expect(Math.abs((json["money"] as number) - (Number(json["costWei"]) / 1e18) * 2000) < 0.006).to.be.true;
 
       const published = (await publish(records, { "users-per-file": "50" })).json;
-      // Only the first call takes the count of users from zero.
+      // Only the first call sets the user count from zero.
       expect(Number(json["gas"]) - Number(published["gasUsed"])).to.be.within(0, 2 * 17_200);
       expect((await estimate(records)).json).to.include({ users: 0, alreadyPublished: 60 });
     });
@@ -334,7 +334,7 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
       const { code, json } = await keyroot.json(args);
       const chains = json["chains"] as Record<string, unknown>[];
       const found = new Map(chains.map(({ name, ...chain }) => [name, chain]));
-      // The endpoint is not Gnosis.
+      // The endpoint is not one of Gnosis.
       expect([code, found.get("gnosis")?.["error"]]).to.deep.equal([3, "CHAIN_ID_MISMATCH"]);
       const { gas, costWei, money, nextFork } = found.get("ethereum") ?? {};
       expect(costWei).to.equal(String(BigInt(gas as number) * 2n * 10n ** 9n));
@@ -432,9 +432,9 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
       expect((await keyroot.json(["status", ...chain()], { env: unavailable })).code).to.equal(0);
     });
 
-    it("explains that a contract has no userCount(), such as the predecessor", async () => {
+    it("explains that a contract such as PubKeyTrust has no userCount()", async () => {
       const registry = String(await fresh.call("eth_getCode", [fresh.contract, "latest"]));
-      // The selector of userCount().
+      // The function selector of userCount().
       expect(registry).to.include("07973ccf");
       await fresh.call("hardhat_setCode", [fresh.contract, registry.replaceAll("07973ccf", "07973cce")]);
       const { code, json } = await keyroot.json(["status", ...chain()]);

@@ -9,7 +9,7 @@ import { serve } from "../../support/servers/servers.ts";
 import { closedAfterEach } from "../../support/support.ts";
 import { CommandLine, environment, hardhat, outcomeOf, program } from "../../support/processes/commandLine.ts";
 
-/** The commands that need no Hardhat, of both packages. */
+/** The commands of both packages that do not need Hardhat. */
 const NAMES = Object.keys({ ...DEFINITIONS, ...SERVICE_DEFINITIONS });
 
 for (const keyroot of [program, hardhat]) {
@@ -32,7 +32,7 @@ function describeCommandLine(keyroot: CommandLine): void {
   });
 
   describe("invalid arguments", () => {
-    it("exit with code 2, a reason and nothing on standard output", async () => {
+    it("exit with code 2, and print the reason only to standard error", async () => {
       const nowhere = ["--records", "nowhere", "--files", "nowhere"];
       const invalid = [
         ["an-unknown-command"],
@@ -49,7 +49,7 @@ function describeCommandLine(keyroot: CommandLine): void {
         ["build-file", ...nowhere, "--users-per-file", "0"],
         ["check-file", "nowhere"],
         ["status", "--rpc", "ftp://secret.example/key", "--contract", `0x${"12".repeat(20)}`],
-        // Neither a running stack nor an address.
+        // Without a running stack, and without an address
         ["status"],
       ];
       const results = await Promise.all(invalid.map((args) => keyroot.run(args)));
@@ -57,12 +57,12 @@ function describeCommandLine(keyroot: CommandLine): void {
         const args = invalid[i]?.join(" ");
         expect({ code, stdout }, args).to.deep.equal({ code: 2, stdout: "" });
         expect(stderr, args).to.match(/\S.*\n$/);
-        // Neither a secret nor a stack trace.
+        // The output contains no secret and no stack trace.
         expect(stderr, args).to.not.match(/secret|^ +at /m);
       }
     });
 
-    it("end with one JSON object with --json", async () => {
+    it("print one JSON object with --json", async () => {
       const invalid = [["status", "--bogus"], ["check-file"], ["nonsense"], ["status"], ["check-file", "nowhere"]];
       for (const { code, json } of await Promise.all(invalid.map((args) => keyroot.json(args)))) {
         expect(code).to.equal(2);

@@ -30,7 +30,7 @@ describeOnHosts("explorer", (keyroot) => {
   };
   const page = () => readFile(join(folder.path, "index.html"), "utf8");
 
-  it("writes a page with its addresses, and everything that it loads", async () => {
+  it("writes a page with the configured addresses, and all files that the page loads", async () => {
     const { code, files } = await write("--rpc", `${RPC},https://rpc-b.example`);
     expect(code).to.equal(0);
     const written = await readdir(folder.path, { recursive: true, withFileTypes: true });

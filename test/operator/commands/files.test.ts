@@ -25,7 +25,7 @@ describeOnHosts("commands without a chain", (keyroot) => {
   };
 
   describe("sample-users", () => {
-    it("prints the requested number of valid records, one per line, each of another user", async () => {
+    it("prints the requested number of valid records, one per line, each for a different user", async () => {
       const { code, stdout, stderr } = await keyroot.run(["sample-users", "--count", "30"]);
       expect([code, stderr]).to.deep.equal([0, ""]);
       const records = stdout.trimEnd().split("\n").map(parseKeyRecord);
@@ -37,7 +37,7 @@ describeOnHosts("commands without a chain", (keyroot) => {
       ["SIGINT", 130],
       ["SIGTERM", 143],
     ] as const) {
-      it(`ends with ${code} at ${signal}`, async () => {
+      it(`exits with code ${code} at ${signal}`, async () => {
         const child = keyroot.start(["sample-users", "--count", "1000000"]);
         child.stdout.once("data", () => child.kill(signal));
         expect(await outcomeOf(child)).to.include({ code, stderr: "" });
@@ -103,7 +103,7 @@ describeOnHosts("commands without a chain", (keyroot) => {
       expect(stderr).to.match(/\n {2}and 30 more\n$/);
     });
 
-    it("exits with code 2 if there is no record or no such file", async () => {
+    it("exits with code 2 if the file has no record or does not exist", async () => {
       const cases = [
         [await write("empty.jsonl", "\n"), "NO_RECORDS"],
         [inFolder("none.jsonl"), "FILE_UNREADABLE"],
@@ -152,7 +152,7 @@ describeOnHosts("commands without a chain", (keyroot) => {
       const records = await write("users.jsonl", jsonl(sampleRecords(1000)));
       const { code, json } = await keyroot.json(["build-file", "--records", records, "--files", records]);
       expect([code, json.error?.["code"]]).to.deep.equal([3, "FILE_UNWRITABLE"]);
-      // No file of more than 50 KiB may be written: 1000 users are 0.8 MB.
+      // Allow no file above 50 KiB. A file of 1000 users has 0.8 MB.
       const limited = [
         "-c",
         'ulimit -f 100; exec "$@"',
@@ -171,7 +171,7 @@ describeOnHosts("commands without a chain", (keyroot) => {
       expect(await readdir(out())).to.be.empty;
     });
 
-    it("leaves no partial file at Ctrl-C, and ends with 130", async () => {
+    it("leaves no partial file at Ctrl-C, and exits with code 130", async () => {
       const records = await write("users.jsonl", jsonl(sampleRecords(20_000)));
       await mkdir(out());
       const watcher = watch(out());
@@ -189,7 +189,7 @@ describeOnHosts("commands without a chain", (keyroot) => {
   describe("check-file", () => {
     const good = makeMerkleFile(sampleRecords(5));
     const [one = never(), two = never()] = sampleRecords(2);
-    /** Writes a text under the name of a root. */
+    /** Writes text to a file that is named after a root. */
     const asRoot = (content: string, root = good.tree.root) => write(`${root}.json`, content);
     const check = async (...paths: string[]) => {
       const { code, json } = await keyroot.json(["check-file", ...paths]);

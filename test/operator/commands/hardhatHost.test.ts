@@ -11,7 +11,7 @@ import { closedAfterEach, temporaryFolder } from "../../support/support.ts";
 import { freshRegistry } from "../../support/chain/freshRegistry.ts";
 import { environment, npxHardhat as hardhat, outcomeOf } from "../../support/processes/commandLine.ts";
 
-/** The key of the local chain's first account. */
+/** The private key of the local chain's first account. */
 const OWNER_KEY = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80";
 
 describe("commands in Hardhat", () => {
@@ -48,7 +48,7 @@ describe("commands in Hardhat", () => {
     const folder = temporaryFolder();
     const records = () => join(folder.path, "users.jsonl");
 
-    /** Runs publish on `--network live` with the endpoint's URL. */
+    /** Runs `publish` on the network `live`, with the URL of the endpoint. */
     const publish = async (url: string) => {
       await writeFile(records(), sampleRecords(2).map(serializeKeyRecord).join("\n"));
       const place = [
@@ -65,7 +65,7 @@ describe("commands in Hardhat", () => {
       const { code, json } = await hardhat.jsonLines(args, { env });
       return [code, json.error?.["code"]];
     };
-    /** An endpoint that lies, and the transactions that it was sent. */
+    /** Starts an endpoint that returns false responses, and records the transactions that it receives. */
     const lying = async (lie: Lie) => {
       const sent: { method: string; params: readonly unknown[] }[] = [];
       const endpoint = closing(await startEndpoint(fresh.rpcUrl));
@@ -76,7 +76,7 @@ describe("commands in Hardhat", () => {
       return { url: endpoint.url, sent };
     };
 
-    it("send nothing on another chain than --chain-id", async () => {
+    it("send nothing on a chain other than that of --chain-id", async () => {
       const { url, sent } = await lying((method, params, truth) =>
         method === "eth_chainId" ? "0x1" : truth(method, params),
       );
@@ -84,7 +84,7 @@ describe("commands in Hardhat", () => {
       expect(sent).to.be.empty;
     });
 
-    it("sign nothing for another chain that the endpoint names later", async () => {
+    it("sign nothing if the endpoint later reports a different chain", async () => {
       const counts = [];
       for (const honest of [2, 3]) {
         let asked = 0;
@@ -98,7 +98,7 @@ describe("commands in Hardhat", () => {
         }
         counts.push(sent.length);
       }
-      // After the third true answer, the transaction is signed: for the chain of --chain-id.
+      // After the third true response, the transaction is signed for the chain of --chain-id.
       expect(counts).to.deep.equal([0, 1]);
     });
 
@@ -110,7 +110,7 @@ describe("commands in Hardhat", () => {
       expect(followed).to.equal(0);
     });
 
-    it("refuse an answer of 32 MiB", async () => {
+    it("refuse a response of 32 MiB", async () => {
       const { url } = await lying((method, params, truth) =>
         method === "eth_chainId" ? `0x${"0".repeat(2 ** 25)}` : truth(method, params),
       );

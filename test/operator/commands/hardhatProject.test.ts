@@ -17,10 +17,10 @@ import { never } from "../../support/support.ts";
 
 const NODE_MODULES = fileURLToPath(new URL("../../../node_modules", import.meta.url));
 const [record = never(), ...others] = sampleRecords(3);
-/** The key of a local chain's first account. */
+/** The private key of a local chain's first account. */
 const OWNER_KEY = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80";
 
-/** A test of the project's own, which uses a local stack. */
+/** A test in the project, which uses a local stack. */
 const OWN_TEST = `
 import assert from "node:assert/strict";
 import hre from "hardhat";
@@ -77,7 +77,8 @@ for (const template of testAll ? ["minimal", "mocha-ethers"] : ["mocha-ethers"])
 
     before(async () => {
       folder = await realpath(await mkdtemp(join(tmpdir(), "project-")));
-      // Hardhat's own command makes the project. In the place of npm, which would need a network: this repository's packages.
+      // Hardhat's own command creates the project. A script replaces npm, which would need a network, and links this
+      // repository's packages.
       await mkdir(join(folder, "bin"));
       await writeFile(join(folder, "bin", "npm"), "#!/bin/sh\necho 11.0.0\n");
       await chmod(join(folder, "bin", "npm"), 0o755);
@@ -127,7 +128,7 @@ for (const template of testAll ? ["minimal", "mocha-ethers"] : ["mocha-ethers"])
         expect([verified.code, verified.json["verified"]]).to.deep.equal([0, true]);
         const audited = await json(["audit"]);
         expect([audited.code, audited.json["passed"]]).to.deep.equal([0, true]);
-        // A configuration variable of the network that is not set.
+        // The network has a configuration variable that is not set.
         expect((await json(["status", ...target.slice(0, 4)])).json["error"]).to.include({ code: "ARGUMENT_INVALID" });
       } finally {
         stack.kill("SIGINT");

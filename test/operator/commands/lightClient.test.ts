@@ -45,7 +45,7 @@ describeWithProgram("a light client", (keyroot) => {
 
   const place = () => ["--rpc", stack.rpcUrl, "--contract", stack.contract, "--merkle-url", stack.merkleUrl];
 
-  /** Runs a command. A given option replaces the same one before it. */
+  /** Runs a command. An option replaces an earlier option with the same name. */
   const run = async (...words: string[]) => {
     const { code, json } = await keyroot.json(words);
     return { code, json, error: json.error?.["code"] };
@@ -71,7 +71,7 @@ describeWithProgram("a light client", (keyroot) => {
       expect(await follow({ beacon: "http://127.0.0.1:1" })).to.include({ code: 3, error: "UNREACHABLE" });
     });
 
-    it("exits with code 1 if the answer is for another network", async () => {
+    it("exits with code 1 if the response is for a different network", async () => {
       const answer = await follow({ "beacon-network": "mainnet" });
       expect(answer).to.include({ code: 1, error: "LIGHT_CLIENT_INVALID" });
     });
@@ -120,7 +120,10 @@ describeWithProgram("a light client", (keyroot) => {
     ];
     const files = () => ["--merkle-url", stack.merkleUrl];
     const user = ["--user-id", mine.userID, "--public-key", mine.pubKey, "--once"];
-    /** An endpoint that replaces storage proofs by those of an empty trie. @param except not if the request has this text */
+    /**
+     * An endpoint that replaces storage proofs with those of an empty trie. @param except requests that contain this text get
+     * true proofs
+     */
     const serveFalseProofs = (except = "nothing") =>
       serve((request, response) => {
         const forward = async () => {

@@ -34,7 +34,7 @@ describeOnHosts("missing and contradictory options", (keyroot) => {
     expect(message).to.contain('--in-flight must be a whole number of 1 or more, not "0". Missing for the chain');
   });
 
-  it("need no --max-fee on a local chain, or if a Safe sends", async () => {
+  it("need no --max-fee on a local chain, or if a Safe sends the transactions", async () => {
     const local = ["publish", "--rpc", "http://127.0.0.1:1", "--chain-id", "31337"];
     expect(await messageOf(local)).not.to.contain("--max-fee");
     expect(await messageOf(["publish", ...RPC, "--safe-transactions", "dir"])).not.to.contain("--max-fee");
@@ -42,7 +42,7 @@ describeOnHosts("missing and contradictory options", (keyroot) => {
 });
 
 describeOnHosts("a misspelt variable", (keyroot) => {
-  it("ends every command with 2 and the nearest name", async () => {
+  it("makes every command exit with code 2 and print the nearest name", async () => {
     const env = { KEYROOT_MAXFEE: "20", KEYROOT_CONTRAKT: "0x", KEYROOT_EMPTY: "" };
     const { code, json } = await keyroot.json(["build-file"], { env });
     expect([code, json.error?.["code"]]).to.deep.equal([2, "VARIABLE_UNKNOWN"]);

@@ -11,7 +11,7 @@ describe("handing over a registry", () => {
 
   const run = async (command: string, options: string[] = [], chainId = "31337") => {
     const target = ["--rpc", fresh.rpcUrl, "--contract", fresh.contract, "--chain-id", chainId];
-    // No stack of this project.
+    // A path without a file, so that the commands find no running stack.
     const env = { KEYROOT_STACK_FILE: join(folder.path, "none.json") };
     const { code, json } = await keyroot.json([command, ...target, ...options], { env });
     const error = json.error;

@@ -60,7 +60,7 @@ describe("the definitions of commands", () => {
   it("name the same variable for an option in every command", () => {
     const variables: Record<string, Set<string | undefined>> = {};
     for (const [name, { options }] of commands) {
-      // The explorer's visitors read its endpoints, so it does not take them from a variable.
+      // The explorer's endpoints are public, so they do not come from a variable.
       if (name === "explorer") continue;
       for (const [option, { variable }] of Object.entries(options)) {
         (variables[option] ??= new Set()).add(variable);

@@ -8,7 +8,7 @@ import { Progress } from "../../../packages/operator/src/commands/progress.ts";
 import { temporaryFolder } from "../../support/support.ts";
 import { describeOnHosts, environment } from "../../support/processes/commandLine.ts";
 
-/** Gives a command a terminal (util-linux). */
+/** The program of util-linux that gives a command a terminal. */
 const SCRIPT = "script";
 
 const HIDE_CURSOR = "\u001b[?25l";
@@ -16,14 +16,14 @@ const CLEAR_LINE = "\u001b[0K";
 const SHOW_CURSOR = "\u001b[?25h";
 
 describe("lines of progress", () => {
-  it("are one for each stage, and are repeated while nothing changes", async () => {
+  it("are printed once per stage, and repeated while nothing changes", async () => {
     const lines = new EventEmitter();
     const printed: string[] = [];
     const printLine = (line: string) => {
       printed.push(line);
       lines.emit("line");
     };
-    // The tests' standard error may be a terminal, where a bar takes the place of lines.
+    // The tests' standard error may be a terminal, which shows a bar instead of lines.
     const { isTTY } = process.stderr;
     process.stderr.isTTY = false;
     using progress = new Progress({ printLine, lineEveryMs: 1 });
@@ -33,7 +33,7 @@ describe("lines of progress", () => {
     progress.update("adding roots", 0, 3, "users", "0/1 transactions");
     const started = ["making files: 1 of 3 users", "adding roots: 0 of 3 users, 0/1 transactions"];
     expect(printed).to.deep.equal(started);
-    // The timer does not keep the process running.
+    // Keep the process running, because the timer does not.
     const alive = setInterval(() => undefined, 1_000);
     await once(lines, "line");
     clearInterval(alive);
@@ -47,11 +47,11 @@ describeOnHosts("the progress bar", (keyroot) => {
   const quote = (words: readonly string[]) => words.map((word) => `'${word}'`).join(" ");
 
   before(function () {
-    // The terminal is made by util-linux' script; elsewhere it takes other options or is missing.
+    // The test needs the program `script` of util-linux. Other systems have no such program, or one with different options.
     if (process.platform !== "linux" || spawnSync(SCRIPT, ["--version"]).status !== 0) this.skip();
   });
 
-  /** Makes sample users with standard error on a terminal. Returns what that shows, and the exit code. */
+  /** Runs sample-users with standard error on a terminal. Returns the output of the terminal and the exit code. */
   const run = async (
     count: number,
     onData: (shown: string, type: (keys: string) => void) => void = () => undefined,
@@ -71,7 +71,7 @@ describeOnHosts("the progress bar", (keyroot) => {
     const [code] = (await once(child, "close")) as [number];
     return { code, shown };
   };
-  /** The last line at the end: everything since it was last cleared. */
+  /** Returns the text after the terminal's line was last cleared. */
   const leftOn = (shown: string) => stripVTControlCharacters(shown.slice(shown.lastIndexOf(CLEAR_LINE))).trim();
 
   it("shows no bar for work of less than a second", async () => {

@@ -22,7 +22,7 @@ describe("publish, on a fresh registry", () => {
       ...{ contract: fresh.contract, "merkle-url": fresh.merkleUrl, ...options },
     };
     const args = Object.entries(given).flatMap(([name, value]) => [`--${name}`, value]);
-    // No stack of this project.
+    // A path without a file, so that the commands find no running stack.
     const KEYROOT_STACK_FILE = join(folder.path, "none.json");
     const { code, json } = await keyroot.jsonLines(["publish", ...args], { env: { KEYROOT_STACK_FILE, ...env } });
     return { code, error: json.error?.["code"], message: String(json.error?.["message"]), users: json["users"] };
@@ -40,11 +40,11 @@ describe("publish, on a fresh registry", () => {
     expect(await publish({}, { KEYROOT_CHAIN_ID: "31337" })).to.include({ code: 0, users: 2 });
   });
 
-  it("requires --max-fee or KEYROOT_MAX_FEE unless chain id and endpoint are local ones", async () => {
+  it("requires --max-fee or KEYROOT_MAX_FEE unless both the chain id and the endpoint are local", async () => {
     const missing = await publish({ "chain-id": "1" });
     expect(missing).to.include({ code: 2, error: "ARGUMENT_INVALID" });
     expect(missing.message).to.include("--max-fee");
-    // With a limit, it comes as far as the chain id.
+    // With a limit, the command continues to the check of the chain id.
     expect(await publish({ "chain-id": "1", "max-fee": "20" })).to.include({ code: 1, error: "CHAIN_ID_MISMATCH" });
     const env = { KEYROOT_MAX_FEE: "20", KEYROOT_MAX_COST: "1" };
     expect(await publish({ "chain-id": "1" }, env)).to.include({ code: 1, error: "CHAIN_ID_MISMATCH" });

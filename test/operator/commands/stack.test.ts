@@ -24,7 +24,7 @@ import {
 describe("npx hardhat keyroot stack", () => {
   const folder = temporaryFolder();
   let child: Running;
-  /** Where this stack writes its stack file and its Merkle-tree files. */
+  /** The environment that sets where this stack writes its stack file and its Merkle-tree files. */
   let env: { KEYROOT_STACK_FILE: string; TMPDIR: string };
   beforeEach(() => {
     env = { KEYROOT_STACK_FILE: join(folder.path, "stack", "stack.json"), TMPDIR: folder.path };
@@ -33,7 +33,7 @@ describe("npx hardhat keyroot stack", () => {
     signalGroup(child, "SIGKILL");
   });
 
-  it("prints its addresses, serves the commands of both hosts, and leaves no file or process", async () => {
+  it("prints its addresses, works with keyroot and Hardhat commands, and leaves no file or process", async () => {
     child = hardhat.start(["stack", "--port", "0", "--json"], env);
     const [line] = (await once(child.stdout, "data")) as [Buffer];
     const place = JSON.parse(String(line)) as Omit<StackFile, "pid"> & { serviceUrl: string };
@@ -88,7 +88,7 @@ describe("npx hardhat keyroot stack", () => {
     expect(await program.json(["status"], { env })).to.have.property("code", 2);
   });
 
-  /** Runs what create-partner prints as the next command, with a service that is named and without. */
+  /** Runs the command that create-partner prints, with a named service and without one. */
   async function followUp({ serviceUrl }: { serviceUrl: string }, env: NodeJS.ProcessEnv): Promise<void> {
     const { service } = JSON.parse(await readFile(env["KEYROOT_STACK_FILE"] ?? "", "utf8")) as StackFile;
     const named = { KEYROOT_ADMIN_TOKEN: service?.adminToken };
@@ -111,7 +111,7 @@ describe("npx hardhat keyroot stack", () => {
   }
 
   describe("Ctrl-C", () => {
-    /** A stack without a service, which starts quickly, that stops as the commands do. */
+    /** Starts a stack without a service, which starts quickly. It stops as the commands do. */
     const stackProgram = `
       import hre from "hardhat";
       import { setTimeout as sleep } from "node:timers/promises";

@@ -55,7 +55,7 @@ describeWithProgram("audit --sign and --compare", (keyroot) => {
     await mine();
   });
 
-  /** Mines up to a multiple of the interval. */
+  /** Mines blocks up to a multiple of the interval. */
   const mine = async () => {
     const head = Number(await world.fresh.call("eth_blockNumber", []));
     await world.fresh.call("hardhat_mine", [`0x${(100 - (head % 100)).toString(16)}`]);
@@ -99,7 +99,7 @@ describeWithProgram("audit --sign and --compare", (keyroot) => {
       expect(await errorOf(again)).to.deep.equal([2, "ARGUMENT_INVALID"]);
     });
 
-    it("is refused if others can read it, if a byte changed, and without the right passphrase", async () => {
+    it("is refused if others can read it, if a byte has changed, and without the correct passphrase", async () => {
       const path = join(folder, "key.json");
       const args = signing("alice.example", ...ownNode()).map((word) =>
         word === keyFile("alice.example") ? path : word,
@@ -166,7 +166,7 @@ describeWithProgram("audit --sign and --compare", (keyroot) => {
       expect(note).to.deep.include({ auditor: keys.get("alice.example"), source: "own node", codeHash });
     });
 
-    it("signs the block of a quorum, for any answer of one of three endpoints", async () => {
+    it("signs the block of a quorum, whatever one of three endpoints returns", async () => {
       const three = [world.fresh.rpcUrl, world.fresh.rpcUrl.replace("127.0.0.1", "localhost"), world.url];
       world.lie((method, params, truth) => (method === "eth_call" ? `0x${"1".repeat(64)}` : truth(method, params)));
       const args = signing("alice.example", "--rpc", three.join(), "--quorum", "2", "--code-hash", codeHash);
@@ -182,7 +182,7 @@ describeWithProgram("audit --sign and --compare", (keyroot) => {
       expect(await sign("alice.example")).to.include({ passed: true });
     });
 
-    it("refuses one endpoint's unproven answer, and to sign without the code hash or the folder", async () => {
+    it("refuses to sign one endpoint's unproven response, or without the code hash or the folder", async () => {
       const rpc = ["--rpc", world.url];
       const refused = [
         [...rpc, "--code-hash", codeHash],
@@ -196,7 +196,7 @@ describeWithProgram("audit --sign and --compare", (keyroot) => {
         expect(await errorOf(signing("alice.example", ...more)), more.join(" ")).to.deep.equal([2, "ARGUMENT_INVALID"]);
     });
 
-    it("signs nothing if the audit finds damage, or another code", async () => {
+    it("signs nothing if the audit finds damage or a different contract code", async () => {
       const wrong = ownNode().with(-1, `0x${"12".repeat(32)}`);
       expect(await errorOf(signing("alice.example", ...wrong))).to.deep.equal([1, "CODE_HASH_MISMATCH"]);
       const root = await world.publish([records[4] ?? never()]);
@@ -265,7 +265,7 @@ describeWithProgram("audit --sign and --compare", (keyroot) => {
       expect(json).to.have.deep.nested.property("compared[0].findings[0].evidence", [own, other]);
     });
 
-    it("exits with code 3 if no known auditor signed the other statement, or the host does not answer", async () => {
+    it("exits with code 3 if no known auditor signed the compared statement, or the host does not respond", async () => {
       await sign("alice.example");
       const own = await readFile(join(statements("alice.example"), "latest.txt"));
       const text = parseSignedStatement(own).text.replace("users 3", "users 4");
@@ -300,7 +300,7 @@ describeWithProgram("audit --sign and --compare", (keyroot) => {
       expect([code, json["complete"]]).to.deep.equal([0, true]);
       expect(json["signers"]).to.have.members([...keys.values()]);
 
-      // The successor's statement counts, and the one of alice no longer.
+      // The successor's statement is accepted, and alice's statement is no longer accepted.
       await sign("alice.example");
       await sign("bob.example");
       const latest = (name: string) => readFile(join(statements(name), "latest.txt"), "utf8");
@@ -329,7 +329,7 @@ describeWithProgram("audit --sign and --compare", (keyroot) => {
       expect(evidence.auditors).to.have.members([keys.get("bob.example"), successor.key]);
     });
 
-    it("signs no second list with the same number, and no list of which it is not a present auditor", async () => {
+    it("signs no second list with the same number, and no list if the signer is not a current auditor", async () => {
       expect((await keyroot.json(await signingList("alice.example"), { env: PASSPHRASE })).code).to.equal(0);
       const other = await signingList("alice.example", { "new-threshold": "1" });
       expect(await errorOf(other)).to.deep.equal([1, "STATEMENT_CONFLICT"]);

@@ -6,7 +6,7 @@ import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 
 const COMMANDS = new URL("../../../packages/operator/src/commands/", import.meta.url).href;
-/** Longer than the time within which a second signal counts as a repetition. */
+/** A time in ms after which a second signal no longer counts as a repetition. */
 const LATER_MS = 2_200;
 
 type Child = ChildProcessByStdio<null, Readable, Readable>;
@@ -21,7 +21,7 @@ describe("signals that stop a command", () => {
   const nextLine = async (stream: Readable = child.stdout) => String((await once(stream, "data"))[0]).trim();
 
   before(function () {
-    // Windows ends a process that is sent a signal, without calling its handlers.
+    // Windows ends a process that receives a signal without calling its handlers.
     if (process.platform === "win32") this.skip();
   });
   afterEach(() => {
@@ -90,7 +90,7 @@ describe("signals that stop a command", () => {
       ["one signal", 1],
       ["two signals at once", 2],
     ] as const) {
-      it(`loses no printed line at ${what}, even if the reader is behind`, async () => {
+      it(`loses no printed line at ${what}, even if the reader is slow`, async () => {
         await interrupt();
         if (signals === 2) child.kill("SIGINT");
         const [stdout, exit] = await Promise.all([text(child.stdout), once(child, "exit")]);

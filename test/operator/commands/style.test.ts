@@ -4,12 +4,12 @@ import { text } from "node:stream/consumers";
 import { stripVTControlCharacters } from "node:util";
 import { environment, program } from "../../support/processes/commandLine.ts";
 
-/** Gives a command a terminal (util-linux). */
+/** The program of util-linux that gives a command a terminal. */
 const SCRIPT = "script";
 const RED = "\u001b[31m";
 
 describe("colors", () => {
-  // Without a stack, this prints an error.
+  // Without a running stack, this command prints an error.
   const args = ["status"];
   const onPipe = async (env: NodeJS.ProcessEnv) => (await program.run(args, { env })).stderr;
   const onTerminal = async (env: NodeJS.ProcessEnv) => {
@@ -35,7 +35,7 @@ describe("colors", () => {
 
   describe("in a terminal", () => {
     before(function () {
-      // The terminal is made by util-linux' script; elsewhere it takes other options or is missing.
+      // The test needs the program `script` of util-linux. Other systems have no such program, or one with different options.
       if (process.platform !== "linux" || spawnSync(SCRIPT, ["--version"]).status !== 0) this.skip();
     });
 

@@ -18,7 +18,7 @@ const commands = Object.entries<Definition>({ ...DEFINITIONS, ...SERVICE_DEFINIT
 
 describe("the table of commands", () => {
   for (const [name, { summary, argument, options }] of commands) {
-    it(`defines ${name} for both hosts alike`, async () => {
+    it(`defines ${name} in the same way for keyroot and Hardhat`, async () => {
       const task = hre.tasks.getTask(["keyroot", name]);
       expect(task.description).to.equal(summary);
       const expected = Object.entries(options).map(([option, spec]) => [

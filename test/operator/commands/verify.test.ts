@@ -21,7 +21,7 @@ const [mine, other, late, stranger] = sampleRecords(4) as [KeyRecord, KeyRecord,
 const { userID } = mine;
 const ZERO = `0x${"0".repeat(64)}`;
 const GET_MERKLE_TREE_ROOT = "0xee94c797";
-/** A contract that answers every call with zero. */
+/** The code of a contract that returns zero for every call. */
 const RETURNS_ZERO = "0x60206000f3";
 
 describeWithProgram("verify, with evidence options", (keyroot) => {
@@ -29,7 +29,7 @@ describeWithProgram("verify, with evidence options", (keyroot) => {
   let call: RpcCall;
   let endpoints: [Endpoint, Endpoint, Endpoint];
   let root: string;
-  /** The newest block, and an earlier one at which one user was not yet published. */
+  /** The newest block, and an earlier block in which one user was not published yet. */
   let head: NonNullable<Evidence["block"]>;
   let earlier: NonNullable<Evidence["block"]>;
 
@@ -62,7 +62,7 @@ describeWithProgram("verify, with evidence options", (keyroot) => {
     const { hash, number, timestamp } = hashHeader(extractHeader(answer));
     return { hash, number, timestamp };
   };
-  /** Options, with the addresses and the hash that are known only now. */
+  /** Inserts the addresses and the hash into options. They are unknown until the tests run. */
   const fill = (options: string) => {
     const [one = "", two = "", three = ""] = endpoints.map(({ url }) => url);
     const words = {
@@ -75,7 +75,7 @@ describeWithProgram("verify, with evidence options", (keyroot) => {
     const filled = options.replace(/[A-Z]{3,}/g, (word) => words[word as keyof typeof words]);
     return filled.split(" ").filter((word) => word !== "");
   };
-  /** A command line that asks the first endpoint, unless the options name others. */
+  /** Returns a command line that uses the first endpoint, unless the options name others. */
   const line = (options: string, user = userID, contract = stack.contract) => {
     const rpc = options.includes("--rpc") ? "" : "--rpc ONE ";
     const place = ["--contract", contract, "--merkle-url", stack.merkleUrl, "--chain-id", String(stack.chainId)];
@@ -100,12 +100,12 @@ describeWithProgram("verify, with evidence options", (keyroot) => {
       return asksForBlock(method) ? change(answer as HeaderJson) : answer;
     };
   const wrongState = lieOfBlock((block) => ({ ...block, stateRoot: ZERO }));
-  /** A head of an hour ago, as one who is held back would show it. */
+  /** A newest block that is one hour old, as an endpoint returns that hides newer blocks. */
   const hourOld = lieOfBlock((block) => {
     const old = { ...block, timestamp: `0x${(Math.floor(Date.now() / 1000) - 3600).toString(16)}` };
     return { ...old, hash: hashHeader(extractHeader(old)).hash };
   });
-  /** A chain whose safe and finalized blocks are behind its newest one. */
+  /** A chain whose safe and finalized blocks are behind its newest block. */
   const lagging: Lie = (method, params, truth) =>
     truth(method, /safe|finalized/.test(String(params[0])) ? [`0x${earlier.number.toString(16)}`, false] : params);
 
@@ -142,7 +142,7 @@ describeWithProgram("verify, with evidence options", (keyroot) => {
       });
     }
 
-    it("accepts a quorum although one endpoint is false", async () => {
+    it("accepts a quorum even if one endpoint returns false data", async () => {
       endpoints[0].lie = noKey;
       const evidence = { anchor: "quorum", storageProof: false, agreeing: 2, block: head, uniqueness: "checked" };
       expect(await verify("--rpc THREE --quorum 2")).to.deep.include({ code: 0, evidence });
@@ -152,7 +152,7 @@ describeWithProgram("verify, with evidence options", (keyroot) => {
       const contract = `0x${"01de".repeat(10)}`;
       await call("hardhat_setCode", [contract, RETURNS_ZERO]);
       await call("hardhat_setStorageAt", [contract, slotOfUser(userID, 1), `0x${root}`]);
-      // A new block is needed, whose state root includes it.
+      // Mine a new block, whose state root includes the change.
       await call("hardhat_mine", ["0x1"]);
       head = await newestBlock();
       expect(await verify("--storage-proof --users-slot 1", userID, contract)).to.include({ code: 0 });

@@ -10,7 +10,7 @@ import { KINDS, type Trials } from "../../support/disk/faultyDiskProgram.ts";
 const LIBRARY = fileURLToPath(new URL("../../support/disk/faultyDisk.c", import.meta.url));
 const PROGRAM = fileURLToPath(new URL("../../support/disk/faultyDiskProgram.ts", import.meta.url));
 
-/** The scenarios of the program, and what each stores. */
+/** The scenarios of the program, with a description of what each stores. */
 const SCENARIOS = {
   journal: "the publisher's journal",
   state: "a state database",
@@ -22,7 +22,7 @@ describe("after a system call fails: full disk, input or output error, short wri
   let library: string;
 
   before(function () {
-    // The library needs Linux and a C compiler.
+    // The library that makes system calls fail needs Linux and a C compiler.
     if (process.platform !== "linux" || spawnSync("cc", ["--version"]).status !== 0) this.skip();
     folder = mkdtempSync(join(tmpdir(), "keyroot-disk-"));
     library = join(folder, "faultyDisk.so");
@@ -34,7 +34,7 @@ describe("after a system call fails: full disk, input or output error, short wri
   });
 
   for (const [scenario, what] of Object.entries(SCENARIOS))
-    it(`${what} has everything that was acknowledged, and nothing incomplete`, async () => {
+    it(`${what} contains all acknowledged data, and nothing incomplete`, async () => {
       const [dir, control] = [join(folder, scenario), join(folder, `${scenario}.control`)];
       mkdirSync(dir);
       const env = { ...process.env, LD_PRELOAD: library, FAULTY_FOLDER: dir, FAULTY_CONTROL: control };

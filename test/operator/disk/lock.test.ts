@@ -7,7 +7,7 @@ import { type Child, startChild } from "../../support/processes/childProcess.ts"
 import { failure, temporaryFolder } from "../../support/support.ts";
 import type { LockOrder } from "../../support/processes/lockProcess.ts";
 
-/** Time between the order and the lock of two processes, in ms. */
+/** The time in ms between the request and the lock of two processes. */
 const AHEAD = 4;
 
 describe("lockFolder", () => {
@@ -19,7 +19,7 @@ describe("lockFolder", () => {
     return Promise.all(children.map((child) => child.send(order)));
   };
 
-  it("locks a folder once, also within a process, until the lock is released", async () => {
+  it("locks a folder only once until the lock is released, even within the same process", async () => {
     const dir = join(folder.path, "a", "b");
     {
       using lock = await lockFolder(dir);
@@ -49,7 +49,7 @@ describe("lockFolder", () => {
   it("reports a read-only lock file, because its lock would not exclude others", async () => {
     await writeFile(join(folder.path, "lock"), "", { mode: 0o444 });
     await chmod(folder.path, 0o755);
-    // Permissions do not bind root.
+    // Permissions do not restrict root.
     const isRoot = process.getuid?.() === 0;
     if (isRoot) process.seteuid?.(65534);
     try {
@@ -72,7 +72,7 @@ describe("lockFolder", () => {
       }
     });
 
-    it("locks for exactly one of two processes at the same moment", async () => {
+    it("gives the lock to exactly one of two processes that request it at the same time", async () => {
       await using first = start();
       await using second = start();
       for (let i = 0; i < 300; i++) {
@@ -81,7 +81,7 @@ describe("lockFolder", () => {
       }
     });
 
-    it("locks for exactly one of two processes after the holder was killed", async () => {
+    it("gives the lock to exactly one of two processes after its holder was killed", async () => {
       await using first = start();
       await using second = start();
       for (let i = 0; i < 5; i++) {

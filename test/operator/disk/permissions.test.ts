@@ -20,13 +20,13 @@ describe("the permissions of files with secrets", () => {
   });
   const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8);
 
-  it("let only the owner read and write, and the group read a file of root", () => {
+  it("allow only the owner to read and write, and the group to read a file of root", () => {
     const open = (mode: number, owner: number, uid: number) =>
       isOpenToOthers({ mode: 0o100000 | mode, uid: owner }, uid);
     for (const mode of [0o600, 0o400, 0o700]) {
       for (const owner of [ROOT, ME, OTHER]) expect(open(mode, owner, ME), mode.toString(8)).to.equal(false);
     }
-    // Kubernetes with fsGroup, and a file of root:keyroot.
+    // Examples are Kubernetes with fsGroup, and a file of root:keyroot.
     for (const mode of [0o440, 0o640]) {
       expect(open(mode, ROOT, ME)).to.equal(false);
       for (const [owner, uid] of [

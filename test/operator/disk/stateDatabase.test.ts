@@ -162,7 +162,7 @@ describe("StateDatabase", () => {
       });
     });
 
-    it("refuses a file of another kind or version", async () => {
+    it("refuses a file of a different kind or version", async () => {
       expect(await refusal({ ...FORMAT, applicationId: 1 })).to.include("not a state of this kind");
       expect(await refusal({ ...FORMAT, version: 4 })).to.include("version 3");
     });
@@ -175,7 +175,7 @@ describe("StateDatabase", () => {
       "DROP TABLE pairs",
       "ALTER TABLE pairs ADD COLUMN c TEXT",
     ]) {
-      it(`refuses other tables: ${sql}`, async () => {
+      it(`refuses a changed schema: ${sql}`, async () => {
         const other = new DatabaseSync(path());
         other.exec(sql);
         other.close();
@@ -221,10 +221,10 @@ describe("StateDatabase", () => {
       expect(numbersIn(database)).to.have.lengthOf(1_000);
     });
 
-    it("reports a missing file, or one that may not be written", async () => {
+    it("reports a missing file, and a file that cannot be written", async () => {
       await chmod(path(), 0o400);
       await chmod(join(folder.path, "a"), 0o500);
-      // Permissions do not bind root.
+      // Permissions do not restrict root.
       const isRoot = process.getuid?.() === 0;
       if (isRoot) {
         const { chownSync } = await import("node:fs");

@@ -12,7 +12,7 @@ describe("connection.keyroot.simulateBeacon of the Hardhat plugin", () => {
     hre = await createHardhatRuntimeEnvironment({ plugins: [keyroot] });
   });
 
-  /** The block that the light client finds with an endpoint. */
+  /** Returns the block that the light client finds with an endpoint. */
   const blockOf = async (beacon: { urls: string[]; checkpoint: string }) =>
     (await makeBlockProof({ ...beacon, chainId: 31_337 })).blockHash;
 

@@ -18,7 +18,7 @@ describe("the chain that transactions are signed for", () => {
   const folder = temporaryFolder();
   const closing = closedAfterEach();
   const records = sampleRecords(2);
-  /** An endpoint that claims to serve Ethereum's main chain, and else serves the local one. */
+  /** An endpoint of the local chain that reports the chain id of Ethereum mainnet. */
   const lying: RpcCall = async (method, params) => (method === "eth_chainId" ? "0x1" : fresh.call(method, params));
   const publishVia = async (via: RpcCall, options: Partial<PublishOptions> = {}) =>
     publish(records, {
@@ -28,7 +28,7 @@ describe("the chain that transactions are signed for", () => {
       ...options,
     });
 
-  it("signs nothing if the endpoint reports another chain id than the caller", async () => {
+  it("signs nothing if the endpoint reports a chain id other than the caller's", async () => {
     let requests = 0;
     const send = () => {
       requests++;
@@ -47,7 +47,7 @@ describe("the chain that transactions are signed for", () => {
     expect(chainIds).to.deep.equal(["0x7a69"]);
   });
 
-  it("the service signs nothing if the endpoint reports another chain id", async () => {
+  it("the service signs nothing if the endpoint reports a different chain id", async () => {
     const { url } = closing(
       await serve((request, response) => {
         void (async () => {

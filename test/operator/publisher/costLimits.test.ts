@@ -31,7 +31,7 @@ describe("the limits of cost", () => {
       sending: { pollMs: 5, timeoutMs: 500, inFlight: 2 },
     });
   const balance = async () => BigInt((await fresh.call("eth_getBalance", [fresh.owner, "latest"])) as string);
-  /** An endpoint that names an excessive priority fee, and shows each transaction's fees. */
+  /** An endpoint that suggests an excessive priority fee, and records the fees of each transaction. */
   const lying =
     (fees: { maxFeePerGas: string; maxPriorityFeePerGas: string }[]): RpcCall =>
     async (method, params) => {
@@ -53,7 +53,7 @@ describe("the limits of cost", () => {
     expect(await readdir(folder.path)).to.deep.equal([]);
   });
 
-  it("limits the price, for any priority fee from the endpoint", async () => {
+  it("limits the price, whatever priority fee the endpoint suggests", async () => {
     const fees: { maxFeePerGas: string; maxPriorityFeePerGas: string }[] = [];
     const before = await balance();
     const { published } = await publishVia(lying(fees), { limits: { maxFeePerGas: 20n * GWEI } });
@@ -76,7 +76,7 @@ describe("the limits of cost", () => {
     const journal = new MemoryJournal();
     const fees: { maxFeePerGas: string; maxPriorityFeePerGas: string }[] = [];
     const before = await balance();
-    // Enough for one transaction of about 62,000 gas and its margin of 25,000 at 5 to 7 gwei, and not for two.
+    // This limit is enough for one transaction of about 62,000 gas with its margin of 25,000 at 5 to 7 gwei, but not for two.
     const maxCost = 800_000n * GWEI;
     const limits = { maxFeePerGas: 20n * GWEI, maxCost };
     const error = await failure(publishVia(lying(fees), { limits, journal }));
@@ -89,7 +89,10 @@ describe("the limits of cost", () => {
     expect(published).to.have.lengthOf(3);
   });
 
-  /** Publishes with a journal whose attempt has planted values. @returns the fees that were sent, and the error if any */
+  /**
+   * Publishes with a journal that contains an attempt with planted values. @returns the fees that were sent, and the error if
+   * any
+   */
   const resume = async (planted: Partial<Attempt>) => {
     const journal = new MemoryJournal();
     const none = () => Promise.reject(new Error("stopped"));
@@ -129,7 +132,7 @@ describe("the limits of cost", () => {
     const none = () => Promise.reject(new Error("stopped"));
     await failure(publishVia(fresh.call, { journal, send: none }, 1));
     const [attempt = never()] = journal.attempts();
-    // Enough for two transactions of this root, and not for three.
+    // This limit is enough for two transactions of this root, but not for three.
     const limits = { maxFeePerGas: 20n * GWEI, maxCost: 2n * BigInt(attempt.gas) * 5n * GWEI };
     const fees = { maxFeePerGas: 5n * GWEI, maxPriorityFeePerGas: 1n };
     for (const nonce of [attempt.nonce + 1, attempt.nonce + 2])
@@ -164,7 +167,7 @@ describe("the limits of cost", () => {
     const day = 24 * 60 * 60 * 1000;
     const maxCostPerDay = 1_000_000n * GWEI;
     const limits = { maxFeePerGas: 20n * GWEI, maxCostPerDay };
-    /** A journal with a finished plan of another registry's root, whose transaction cost nearly the limit. */
+    /** A journal with a finished plan of a different registry, whose transaction cost nearly the limit. */
     const spent = async (ageMs: number) => {
       const journal = new MemoryJournal();
       const fees = { gasPrice: GWEI };
@@ -183,7 +186,7 @@ describe("the limits of cost", () => {
       expect(await balance()).to.equal(before);
     });
 
-    it("forgets transactions that are older", async () => {
+    it("does not count transactions that are older than a day", async () => {
       const { published } = await publishVia(fresh.call, { limits, journal: await spent(day + 1) });
       expect(published).to.have.lengthOf(3);
     });
@@ -200,7 +203,7 @@ describe("the limits of cost", () => {
       const journal = new MemoryJournal();
       const codes = new Set<unknown>();
       for (let round = 1; round <= 8; round++) {
-        // A lost plan, or one more user: the users' new root has no earlier transaction.
+        // As with a lost plan or one more user, the users' new root has no earlier transaction.
         await journal.finish();
         const options = { ...LOCAL, registry, store: new FolderStore(files()), journal, limits };
         const sending = { pollMs: 5, timeoutMs: 50 };
@@ -233,7 +236,7 @@ describe("the limits of cost", () => {
     const allows = (budget: CostBudget, nonce: number, gas: number, more = {}) =>
       budget.exceededBy({ nonce, gas, fees, ...more }) === undefined;
 
-    it("counts every nonce at its most expensive transaction, and forgets none", () => {
+    it("counts the most expensive transaction of every nonce", () => {
       const budget = new CostBudget({ maxFeePerGas: 10n, maxCost: 1000n });
       for (const gas of [40, 60, 30]) budget.record({ nonce: 0, gas, fees });
       expect([allows(budget, 1, 40), allows(budget, 1, 41)]).to.deep.equal([true, false]);

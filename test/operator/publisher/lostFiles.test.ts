@@ -15,7 +15,7 @@ describeOnBoth("publish, if files of the plan were lost before it is resumed", (
 
   const records = sampleRecords(8);
   let journal: MemoryJournal;
-  /** Interrupts a plan of four files after its first root. @returns its files, in its order */
+  /** Interrupts a plan of four files after its first root. @returns the files, in the order of the plan */
   const interrupt = async () => {
     journal = new MemoryJournal();
     const via = beforeSending((count) => {
@@ -89,7 +89,7 @@ describeOnBoth("publish, if files of the plan were lost before it is resumed", (
     for (const record of records) await verify(record);
   });
 
-  it("does not rebuild a file with another key, and reports that the records differ", async () => {
+  it("does not rebuild a file if the records have a different key, and reports the difference", async () => {
     const [, , lost = never()] = await interrupt();
     await lose(lost.name);
     const [, stranger = never()] = sampleRecords(2, 100);

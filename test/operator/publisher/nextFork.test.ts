@@ -35,18 +35,18 @@ describe("nextForkGas", () => {
     expect(stateGasOf(PRESENT)).to.equal(0);
   });
 
-  it("is unknown on other chains, and after the fork", () => {
+  it("is undefined on other chains, and after the fork", () => {
     expect(nextForkGas(10, PRESENT)).to.equal(undefined);
     expect(nextForkGas(1, { ...PRESENT, gas: 103_596 * 700 })).to.equal(undefined);
   });
 });
 
-/** Plans and publishes on chains that limit a transaction as Osaka does, and only by the block. */
+/** Plans and publishes on a chain with this gas limit per transaction: that of Osaka, or that of the block. */
 function describeFork(transactionGas: number): void {
   describe(`publishing under Amsterdam's rules, with at most ${transactionGas} gas per transaction`, () => {
     const fresh = freshRegistry(() => startAmsterdam(transactionGas));
     const folder = temporaryFolder();
-    /** The largest number of users by the measured gas of a user. */
+    /** The maximum number of users, from the measured gas per user. */
     const most = transactionGas / 103_596;
 
     it("finds the batch size with few estimates", async () => {
@@ -81,7 +81,7 @@ function describeFork(transactionGas: number): void {
       expect(published.reduce((sum, { users }) => sum + users, 0)).to.equal(300);
     });
 
-    it("estimates what nextForkGas computed from the present rules", async () => {
+    it("estimates the gas that nextForkGas computed from the current rules", async () => {
       const registry = await fresh.connect();
       const plan = await makePlan(RecordTable.of(sampleRecords(100)), registry, { usersPerFile: 100 });
       const { gas, stateGas, accessList, users, transactions } = await estimateCost(plan, registry);

@@ -17,7 +17,7 @@ import { startFileHost, startLocalChain, startStack } from "../../../packages/se
 import { sampleRecords } from "../../support/samples.ts";
 import { failure } from "../../support/support.ts";
 
-/** The functions accept any options here, as in plain JavaScript. */
+/** A function that accepts any arguments, as in plain JavaScript. */
 type Loose = (...args: unknown[]) => unknown;
 
 const records = sampleRecords(1);
@@ -27,7 +27,7 @@ const polled = { chainId: 1, contract, call: unused, files, users: [], tag: "lat
 const call = (fn: unknown, ...args: unknown[]) => (fn as Loose)(...args);
 const retry = { retries: 0, initialDelayMs: 1, retrys: 2 };
 
-/** A call of each function with an option that is misspelt, and the right name. */
+/** Calls of each function with a misspelled option, and the correct name. */
 const MISSPELT: [string, () => unknown, string][] = [
   ["publish", () => call(publish, records, { usersPerfile: 3 }), "usersPerFile"],
   ["publish, in sending", () => call(publish, records, { sending: { inflight: 3 } }), "inFlight"],
@@ -62,7 +62,7 @@ const MISSPELT: [string, () => unknown, string][] = [
 
 describe("the functions of @keyroot/operator", () => {
   for (const [name, misspelt, nearest] of MISSPELT) {
-    it(`refuse an option that is misspelt, with the nearest name: ${name}`, async () => {
+    it(`refuse a misspelled option, and report the nearest name: ${name}`, async () => {
       const error = await failure(Promise.resolve().then(misspelt));
       expect(error).to.include({ name: "ArgumentError", code: "ARGUMENT_INVALID", expected: nearest });
     });
@@ -81,13 +81,13 @@ describe("the functions of @keyroot/operator", () => {
     }
   });
 
-  it("refuse a configuration with a field that is misspelt, with the nearest name: startService", async () => {
+  it("refuse a misspelled field in a configuration, and report the nearest name: startService", async () => {
     const error = await failure(startService({ databaseURL: "postgres://localhost/none" } as never));
     expect(error).to.include({ code: "CONFIGURATION_INVALID" });
     expect(error).to.have.property("message").that.includes("databaseURL is not a field").and.includes("databaseUrl?");
   });
 
-  it("refuse plain http to a file host on another machine, unless it is allowed", async () => {
+  it("refuse unencrypted http to a file host on another machine, unless it is allowed", async () => {
     const remote = { ...files, merkleUrl: "http://files.example" };
     for (const run of [
       () => fetchFromHost(remote.merkleUrl),

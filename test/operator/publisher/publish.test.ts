@@ -168,7 +168,7 @@ describeOnBoth("publish", (startChain) => {
       for (const record of records) await verify(record);
     });
 
-    it("sends the transaction that was recorded but not sent first, so that no gap remains before the others", async () => {
+    it("first sends the transaction that was recorded but not sent, so that no nonce gap remains", async () => {
       const journal = new MemoryJournal();
       const records = sampleRecords(8);
       const via = beforeSending(() => {
@@ -180,7 +180,7 @@ describeOnBoth("publish", (startChain) => {
 
       const sent: string[] = [];
       const onEvent: PublishOptions["onEvent"] = (event) => {
-        // A node that mines at once rejects nonces after a gap: then there is no hash.
+        // A node that mines at once rejects nonces after a gap. The event then contains no hash.
         if (event.event === "sent" || event.event === "replaced") sent.push(`${event.event} ${typeof event.hash}`);
       };
       await publishAll(records, { ...options, onEvent });
@@ -188,7 +188,7 @@ describeOnBoth("publish", (startChain) => {
       for (const record of records) await verify(record);
     });
 
-    it("sends no second transaction if the response to the first was lost", async () => {
+    it("sends no second transaction if the response to the first one was lost", async () => {
       const records = sampleRecords(3);
       const nonces: unknown[] = [];
       const via: RpcCall = async (method, params) => {
@@ -205,7 +205,7 @@ describeOnBoth("publish", (startChain) => {
   });
 
   describe("with another publisher at the same time", () => {
-    it("reports users with another root as superseded, and the others as published", async () => {
+    it("reports users with a different root as superseded, and the other users as published", async () => {
       const records = sampleRecords(5);
       const taken = records.slice(0, 2).map(({ userID }) => userID);
       const via = beforeSending((count) =>
@@ -288,7 +288,7 @@ describeOnBoth("publish", (startChain) => {
   });
 
   describe("at the proof", () => {
-    /** The endpoint until the roots are added; from then on, `answer` may replace its answers. */
+    /** An endpoint whose responses `answer` may replace after the roots are added. */
     const afterSending = (answer: (method: string) => unknown): RpcCall => {
       let sent = false;
       return async (method, params) => {
@@ -299,7 +299,7 @@ describeOnBoth("publish", (startChain) => {
       };
     };
 
-    it("fails if the endpoint answers for another chain by then", async () => {
+    it("fails if the endpoint has switched to a different chain", async () => {
       const published: unknown[] = [];
       const onEvent: PublishOptions["onEvent"] = ({ event }) => {
         if (event === "published") published.push(event);

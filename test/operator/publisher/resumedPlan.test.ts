@@ -26,7 +26,7 @@ describe("a resumed plan", () => {
     await rm(plan(), { recursive: true, force: true });
   });
 
-  /** Plants a plan and its file, as somebody with access to both folders could. */
+  /** Writes a plan and its file, as someone with access to both folders could. */
   const plant = async (records: readonly KeyRecord[]) => {
     const sorted = records.toSorted((a, b) => (a.userID < b.userID ? -1 : 1));
     const { root, ...file } = plainFile(sorted.map((record) => JSON.stringify(record)));

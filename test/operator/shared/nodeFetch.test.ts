@@ -139,7 +139,7 @@ describe("nodeFetch, with the limits of fetchBytes", () => {
     });
   }
 
-  it("reports an answer that is cut off, and a server that does not run", async () => {
+  it("reports a response that is cut off, and a server that is not running", async () => {
     const { url } = closing(await serveRaw((socket) => socket.end(`${HEAD}Content-Length: 9\r\n\r\nx`)));
     expect(await failure(request(url))).to.include({ code: "UNREACHABLE" });
     const server = await serve(() => undefined);
@@ -148,7 +148,7 @@ describe("nodeFetch, with the limits of fetchBytes", () => {
     expect(await failure(request(server.url))).to.include({ code: "UNREACHABLE", message });
   });
 
-  it("connects to https URLs by TLS", async () => {
+  it("connects to https URLs with TLS", async () => {
     let type: number | undefined;
     const { url } = closing(
       await serveRaw((socket) => {

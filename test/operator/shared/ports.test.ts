@@ -21,12 +21,12 @@ describe("ports", () => {
       expect((await listenAt(0)).port).to.be.within(1, 65_535);
     });
 
-    it("takes a later port if that one is in use", async () => {
+    it("takes a later port if the requested port is in use", async () => {
       const taken = portOf(closing(await hold(0)));
       expect((await listenAt(taken)).port).to.be.within(taken + 1, taken + 63);
     });
 
-    it("gives two servers that request one port at the same time different ports", async () => {
+    it("gives different ports to two servers that request the same port at the same time", async () => {
       const port = await freePort();
       const [one, other] = await Promise.all([listenAt(port), listenAt(port)]);
       expect(one.port).to.not.equal(other.port);

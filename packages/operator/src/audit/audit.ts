@@ -83,11 +83,11 @@ export function verdictOf({
 }
 
 /**
- * Audits a registry as of one block: its whole history against all its Merkle-tree files, in both directions.
+ * Audits a registry at one block: compares its whole history with all its Merkle-tree files, in both directions.
  *
  * It checks that no event is missing, and that each root has a valid file. Every user of a file must have a root, and
  * every user with a root must be in its file. No user may have two keys. The results are in `findings`; docs/auditing.md
- * explains each code. It throws only if it cannot audit at all.
+ * explains each code. It throws only if it cannot complete the audit.
  *
  * @example
  * ```ts

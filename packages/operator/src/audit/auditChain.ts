@@ -65,6 +65,6 @@ export function auditBlocks(events: readonly RootAddedLog[], hashes: ReadonlyMap
  */
 export function auditBlockNumber({ root, blockNumber }: RootHistory, recorded: number): Finding[] {
   if (recorded === blockNumber) return [];
-  const message = `The contract has recorded block ${recorded} for the root ${root}, its first event is in block ${blockNumber}.`;
+  const message = `The contract has recorded block ${recorded} for the root ${root}, but its first event is in block ${blockNumber}.`;
   return [finding("BLOCK_NUMBER_MISMATCH", message, { root })];
 }

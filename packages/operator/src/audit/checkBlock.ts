@@ -34,7 +34,7 @@ export function checkBlock({ number, timestamp }: BlockHeader, { chainId, last, 
   if (isLocalChainId(chainId)) return;
   const aheadS = timestamp - now() / 1000;
   if (aheadS > MAX_AHEAD_S) {
-    const message = `The endpoint's newest block, ${number}, is ${Math.round(aheadS)} s ahead of this machine's clock, at most ${MAX_AHEAD_S} s are accepted. Check the clock, or use another endpoint.`;
+    const message = `The endpoint's newest block, ${number}, is ${Math.round(aheadS)} s ahead of this machine's clock. The maximum is ${MAX_AHEAD_S} s. Check the clock, or use another endpoint.`;
     throw new TransportError("RPC_ANSWER_INVALID", message, { expected: MAX_AHEAD_S, actual: aheadS });
   }
   const { number: from, timestamp: since } = last ?? { number: 0, timestamp: 0 };

@@ -68,7 +68,7 @@ async function readFromFolder(dir: string, root: string, maxBytes: number): Prom
     if (!found.isFile()) throw new TransportError("FILE_UNREADABLE", `${path} is not a regular file.`);
     const { size } = found;
     if (size <= maxBytes) return await file.readFile();
-    const message = `${path} has ${size} bytes, at most ${maxBytes} are read.`;
+    const message = `${path} has ${size} bytes. The maximum is ${maxBytes}.`;
     throw new TransportError("ANSWER_TOO_LARGE", message, { expected: maxBytes, actual: size });
   } catch (cause) {
     if (cause instanceof TransportError) throw cause;

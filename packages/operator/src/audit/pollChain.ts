@@ -185,6 +185,6 @@ async function fetchCount({ call, contract, findBlock }: PollOptions, block: Blo
 function checkAge({ maxAgeMs = Infinity, now = Date.now }: PollOptions, { number, timestamp }: BlockHeader): void {
   const ageMs = now() - timestamp * 1000;
   if (ageMs <= maxAgeMs) return;
-  const message = `The endpoint's newest block, ${number}, is ${Math.round(ageMs / 1000)} s old, at most ${maxAgeMs / 1000} s are accepted.`;
+  const message = `The endpoint's newest block, ${number}, is ${Math.round(ageMs / 1000)} s old. The maximum is ${maxAgeMs / 1000} s.`;
   throw new TransportError("STALE_BLOCK", message, { expected: maxAgeMs, actual: ageMs });
 }

@@ -78,10 +78,10 @@ const WATCH_OPTIONS: Record<keyof WatchOptions | "readOwnFiles", true> = {
 };
 
 /**
- * Polls until it is stopped, and yields the new events of each step of a poll; each alarm and each block once. If the
- * endpoint fails, it reports that and tries again, with longer pauses each time. No block is skipped. A failure of
- * `unavailableAfterMs` is an alarm: a watch without data must not look like a watch without findings.
- * @throws VerificationError as `poll`; TransportError FILE_UNWRITABLE for the state
+ * Polls until it is stopped, and yields the new events of each step of a poll. Each alarm and each block is reported once.
+ * If the endpoint fails, it reports the failure and tries again, with longer pauses each time. No block is skipped. A failure
+ * that lasts `unavailableAfterMs` is an alarm, because a watch without data must not look like a watch without findings.
+ * @throws VerificationError the errors of `poll`; TransportError FILE_UNWRITABLE for the state
  * @example
  * ```ts
  * const stop = new AbortController();

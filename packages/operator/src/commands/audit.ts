@@ -78,7 +78,7 @@ async function mergeFolder(dir: string): Promise<Outcome> {
   await checkFolder("--merge-parts", dir);
   const names = (await readdir(dir)).filter((name) => name.endsWith(".sqlite")).sort();
   if (names.length > MAX_PARTS) {
-    const message = `${dir} has ${names.length} states, at most ${MAX_PARTS} parts are merged.`;
+    const message = `${dir} has ${names.length} states. The maximum is ${MAX_PARTS}.`;
     throw new ArgumentError("PARTS_INVALID", message);
   }
   const states: AuditState[] = [];

@@ -101,7 +101,7 @@ async function ownSignature({ sign }: Args, text: string, { keys }: Policy, host
 function sameList(other: SignedAuditorList, wanted: SignedAuditorList, { keys }: Policy): SignedAuditorList {
   verifySignatures(other, keys);
   if (other.text === wanted.text) return other;
-  const message = `There is another list ${wanted.list.sequence} of auditors. Nothing was signed. Agree with the other auditors on one list.`;
+  const message = `A different list of auditors with the number ${wanted.list.sequence} exists. Nothing was signed. Agree with the other auditors on one list.`;
   throw new VerificationError("anchor", "STATEMENT_CONFLICT", message, { expected: wanted.text, actual: other.text });
 }
 

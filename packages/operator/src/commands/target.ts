@@ -99,7 +99,7 @@ export class Target {
     const actual = await withRetry(() => fetchChainId(this.call), retry);
     const expected = this.#expectedChainId ?? actual;
     if (actual === expected) return actual;
-    const message = `The endpoint has chain id ${actual}, expected ${expected}.`;
+    const message = `The endpoint has chain id ${actual}, but ${expected} was expected.`;
     throw new VerificationError("root", "CHAIN_ID_MISMATCH", message, { expected, actual });
   }
 

@@ -109,7 +109,7 @@ export class StateDatabase implements Disposable {
     for (const name of [path, `${path}-wal`]) {
       const bytes = await sizeOf(name);
       if (bytes <= format.maxBytes) continue;
-      throw format.invalid(`${name} has ${bytes} bytes, at most ${format.maxBytes} are read.`);
+      throw format.invalid(`${name} has ${bytes} bytes. The maximum is ${format.maxBytes}.`);
     }
     let connection: Connection | undefined;
     try {

@@ -16,9 +16,9 @@ correctRefusals(process.argv.slice(2), service === undefined ? SERVICE_HINT : un
 const commands = { ...commandsWith(service), ...service?.HARDHAT_COMMANDS } as Record<string, Command<HardhatHost>>;
 
 /**
- * The Hardhat plugin: adds `npx hardhat keyroot <command>`, with the project's networks and keystore. With
- * `@keyroot/service` installed, it also has the commands of the partner service and of the local stack. Connections get
- * `connection.keyroot.simulateBeacon()`, for tests of apps with the option `beacon`.
+ * The Hardhat plugin. It adds `npx hardhat keyroot <command>`, which uses the project's networks and keystore. If
+ * `@keyroot/service` is installed, it also adds the commands of the partner service and of the local stack. It adds
+ * `connection.keyroot.simulateBeacon()` to connections, for tests of apps with the option `beacon`.
  * @example
  * import keyroot from "@keyroot/operator/hardhat";
  * export default defineConfig({ plugins: [keyroot] });

@@ -2,15 +2,15 @@
  * The steps of publishing, and the folder of each:
  *
  * 1. records/       reads key records, and sorts them by user id
- * 2. plan/          leaves out users with a root, and cuts the others into batches, one file and transaction each
- * 3. files/         stores every file, and verifies the bytes that clients are served as they do
+ * 2. plan/          skips users with a root, and divides the others into batches: one file and one transaction each
+ * 3. files/         stores every file, and verifies the served bytes as clients do
  * 4. journal/       records the plan, and later each transaction before it is sent
- * 5. transactions/  adds the roots, in the owner's transactions; or safe/, which lets a Safe's owners add them
+ * 5. transactions/  adds the roots in the owner's transactions; or safe/, with which the owners of a Safe add them
  * 6. finality/      waits until the roots are final
  * 7. confirm/       reads every user's root and every file again, and compares them with step 3
  *
- * Every record passes these folders once, in this order. Only a batch whose root was lost in a reorganization goes through
- * steps 5 to 7 again. All steps read the chain through chain/; signers/ sign what transactions/ sends.
+ * Every record goes through these steps once. Steps 5 to 7 are repeated only for batches whose root was lost in a
+ * reorganization. All steps use chain/ to read the chain. transactions/ uses signers/ to sign transactions.
  */
 import type { KeyRecord, UserID } from "keyroot/identity";
 import { checkNames } from "keyroot/input";
@@ -49,17 +49,17 @@ const MAX_ROUNDS = 20;
 /**
  * Publishes users' keys, and returns when all of them are final and proven.
  *
- * First finishes the plan that the journal has, if any, under its own roots; files that the store has lost are rebuilt from
- * these records. Then publishes the records of all users without a root: plans, stores and checks every file, records the
- * plan, adds the roots, waits for finality, and verifies every key as clients do.
+ * If the journal has an unfinished plan, this function first finishes the plan with its own roots. If the store has lost
+ * files of the plan, it rebuilds them from the records. Then it publishes the records of all users without a root. It plans,
+ * stores and checks every file, records the plan, adds the roots, waits for finality, and verifies every key as clients do.
  *
  * You can stop it and run it again at any time: files are stored atomically, and the chain shows which roots were added.
- * @param records one per user. A `RecordTable` is emptied when its plan is recorded
+ * @param records one record per user. A `RecordTable` is emptied when its plan is recorded
  * @throws ArgumentError NO_RECORDS, ARGUMENT_INVALID, DUPLICATE_USER, NOT_OWNER, PLAN_MISMATCH, FILE_CONFLICT,
- * PUBLIC_KEY_NOT_PRIME_ORDER, and as `checkKeyRecord`
- * @throws VerificationError FILE_NOT_FOUND, FILE_CONFLICT, PLAN_INVALID, TRANSACTION_REVERTED, CHAIN_ID_MISMATCH, and as
- * `verifyPublicKey`
- * @throws TransportError NO_RECEIPT, FEE_TOO_HIGH, COST_LIMIT_REACHED, NOT_FINAL, and as store, signer and chain
+ * PUBLIC_KEY_NOT_PRIME_ORDER, and the errors of `checkKeyRecord`
+ * @throws VerificationError FILE_NOT_FOUND, FILE_CONFLICT, PLAN_INVALID, TRANSACTION_REVERTED, CHAIN_ID_MISMATCH, and the
+ * errors of `verifyPublicKey`
+ * @throws TransportError NO_RECEIPT, FEE_TOO_HIGH, COST_LIMIT_REACHED, NOT_FINAL, and the errors of store, signer and chain
  * @example
  * ```ts
  * import { FolderJournal, FolderStore, publish, readRecords, Registry } from "@keyroot/operator/publisher";
@@ -304,7 +304,7 @@ class Publisher {
     const added = this.#added.get(root);
     if (added === undefined) {
       if (userIDs.length === 0) return;
-      const message = `The endpoint does not know the transaction that added the root ${root}, although users have this root.`;
+      const message = `The endpoint does not return the transaction that added the root ${root}, although users have this root.`;
       throw new TransportError("RPC_ANSWER_INVALID", message, { actual: root });
     }
     const own = superseded.length === 0 ? batch : packBatch(root, fileBytes, userIDs);

@@ -2,9 +2,9 @@ import { ArgumentError } from "keyroot/errors";
 import { checkAllBuiltins, checkNames, describeValue, isObject } from "keyroot/input";
 
 /**
- * Refuses options with unknown names, because a misspelt option would have no effect.
- * @param what begins the message: "The options of publish"
- * @param names all names, so that the compiler reports a new option that is missing here
+ * Refuses options with unknown names, because a misspelled option would have no effect.
+ * @param what the beginning of the message, such as "The options of publish"
+ * @param names all option names. The compiler reports a new option that is missing here
  * @throws ArgumentError ARGUMENT_INVALID, with the nearest name in `expected`; BUILTIN_REPLACED, before anything else is done
  */
 export function checkOptions<T extends object>(what: string, options: T, names: Record<keyof T, true>): T {

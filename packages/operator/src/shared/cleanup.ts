@@ -1,11 +1,8 @@
-/**
- * Resources that are closed in the reverse order of their opening, like `AsyncDisposableStack`, which Node 22 does not
- * have.
- */
+/** Closes resources in the reverse order of their opening, like `AsyncDisposableStack`, which Node 22 does not have. */
 export class Cleanup implements AsyncDisposable {
   #closers: (() => unknown)[] = [];
 
-  /** Closes the resource at the end. */
+  /** Closes a resource at the end. */
   use<Resource extends AsyncDisposable | Disposable>(resource: Resource): Resource {
     this.defer(() => {
       if (Symbol.asyncDispose in resource) return resource[Symbol.asyncDispose]();
@@ -19,7 +16,7 @@ export class Cleanup implements AsyncDisposable {
     this.#closers.push(close);
   }
 
-  /** Moves all resources to a new object. This object then closes nothing. */
+  /** Moves all resources to a new object. The old object then closes nothing. */
   move(): Cleanup {
     const moved = new Cleanup();
     moved.#closers = this.#closers;
@@ -27,7 +24,9 @@ export class Cleanup implements AsyncDisposable {
     return moved;
   }
 
-  /** Closes everything, even if closing one resource fails. Repeating the call has no effect. @throws the first such error */
+  /**
+   * Closes all resources, even if closing one of them fails. Repeating the call has no effect. @throws the first such error
+   */
   async [Symbol.asyncDispose](): Promise<void> {
     const closers = this.#closers.reverse();
     this.#closers = [];

@@ -10,7 +10,7 @@ type TextRequest = Pick<RequestInit, "method"> & {
   signal?: AbortSignal;
 };
 
-/** The encodings that `fetch` also accepts, so that a file host returns the same compressed files as to clients. */
+/** The same encodings as those of `fetch`, so that a file host returns the same compressed files as to clients. */
 const HEADERS = { Accept: "*/*", "Accept-Encoding": "gzip, br", "User-Agent": "keyroot" };
 
 const { Z_SYNC_FLUSH: FLUSH, BROTLI_OPERATION_FLUSH: BROTLI_FLUSH } = constants;
@@ -46,8 +46,8 @@ export const nodeFetch: typeof fetch = (url, init) =>
   });
 
 /**
- * The body without its encoding (RFC 9110, section 8.4); undefined if the encoding is not known. `read` throws its error.
- * An unread body fails when it is aborted.
+ * Decodes the body of a response (RFC 9110, section 8.4). Returns undefined for an unknown encoding. `read` throws errors of
+ * the body. An unread body fails when it is aborted.
  */
 function decode(message: IncomingMessage, encoding: string): Readable | undefined {
   const ignore = () => undefined;

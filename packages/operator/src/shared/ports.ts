@@ -2,25 +2,28 @@ import { once } from "node:events";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { ArgumentError, TransportError } from "../errors.ts";
 
-/** The default ports of a stack. Tools expect a local chain at 8545. */
+/** The default ports of a stack. Tools expect a local chain on port 8545. */
 export const STACK_PORTS = { chain: 8545, files: 8546 } as const;
 
-/** The ports of a stack: the chain at `first`, the others after it, with one left out for the explorer; 0 means any. */
+/**
+ * Returns the ports of a stack: the chain's port is `first`, and the others follow. One port is skipped for the explorer. 0
+ * means any free port.
+ */
 export function stackPorts(first: number): { chain: number; files: number; service: number; beacon: number } {
   if (first === 0) return { chain: 0, files: 0, service: 0, beacon: 0 };
   return { chain: first, files: first + 1, service: first + 2, beacon: first + 4 };
 }
 
-/** Number of consecutive ports to try. */
+/** The number of consecutive ports to try. */
 const TRIES = 64;
 const LAST_PORT = 65_535;
 
 /** A server that accepts connections. */
 export interface Listening {
-  /** `http://<address>:<port>`, without a slash at the end. */
+  /** The URL of the server: `http://<address>:<port>`, without a slash at the end. */
   readonly url: string;
   readonly port: number;
-  /** Ends every open connection at once and frees the port. */
+  /** Closes every open connection at once, and frees the port. */
   close(): Promise<void>;
 }
 
@@ -53,7 +56,10 @@ export async function listen(server: Server, { host, port }: { host: string; por
   };
 }
 
-/** The first free port of this machine from a wanted one on. Another process may take it before it is used. */
+/**
+ * Returns the first free port of this machine, starting from a wanted port. Another process may take the port before it is
+ * used.
+ */
 export async function freePort(wanted: number): Promise<number> {
   const probe = await listen(createServer(), { host: "127.0.0.1", port: wanted });
   await probe.close();

@@ -12,7 +12,7 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads the built files of a part of the web pages, by their paths with `/`.
+ * Reads the built files of the explorer or the dashboard. The keys are their paths with `/`.
  * @param site the folder `site` of the package: next to `src` in the repository, next to `dist` in the package
  * @throws TransportError FILE_UNREADABLE
  */
@@ -30,12 +30,12 @@ export async function readSite(site: URL, part: "explorer" | "dashboard"): Promi
   }
 }
 
-/** The hashes of the scripts that a page loads, as in the attribute `integrity`. */
+/** Returns the hashes of the scripts that a page loads, from their attributes `integrity`. */
 export function scriptsOf(page: string): string[] {
   return [...page.matchAll(/<script[^>]* integrity="([^"]+)"/g)].map(([, hash = ""]) => hash);
 }
 
-/** The headers `Content-Type` and `Cache-Control` of a built file. The names of assets contain their hashes. */
+/** Returns the headers `Content-Type` and `Cache-Control` of a built file. The names of assets contain their hashes. */
 export function headersOf(name: string): Record<"Content-Type" | "Cache-Control", string> {
   return {
     "Content-Type": TYPES[extname(name)] ?? "application/octet-stream",

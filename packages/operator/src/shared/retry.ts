@@ -2,27 +2,30 @@ import pRetry from "p-retry";
 import { TransportError } from "keyroot/errors";
 import { checkOptions } from "./checkOptions.ts";
 
-/** Number and delays of retries. */
+/** The number and the delays of retries. */
 export interface RetryOptions {
-  /** Number of retries before the error is thrown. 0 disables retries. */
+  /** The number of retries before the error is thrown. 0 disables retries. */
   retries: number;
-  /** The delay before the first retry in ms. It doubles with each retry, times a random factor of 1 to 2, up to 30 s. */
+  /**
+   * The delay before the first retry in ms. It doubles with each retry, up to 30 s, and is multiplied by a random factor from
+   * 1 to 2.
+   */
   initialDelayMs: number;
 }
 
-/** The retries of reads if the caller sets none. */
+/** The default retries for reads. */
 export const DEFAULT_RETRY: RetryOptions = { retries: 5, initialDelayMs: 500 };
 
 const OPTIONS: Record<keyof RetryOptions, true> = { retries: true, initialDelayMs: true };
 const MAX_DELAY_MS = 30_000;
 
-/** Error codes of nodes that may succeed later: limit exceeded (EIP-1474), internal error (JSON-RPC 2.0, section 5.1). */
+/** The error codes of nodes for temporary failures: limit exceeded (EIP-1474), internal error (JSON-RPC 2.0, section 5.1). */
 const TRANSIENT_RPC_CODES: readonly unknown[] = [-32005, -32603];
 
 /**
- * Runs `request`, and repeats it with exponential backoff while it fails with a transient error. Use it for reads only:
- * a repeated write may take effect twice.
- * @throws the last error of `request`; one that is not transient is thrown at once
+ * Calls `request`, and repeats it with exponential backoff after temporary errors. Use it only for reads: a repeated write
+ * may take effect twice.
+ * @throws the last error of `request`; an error that is not temporary is thrown at once
  */
 export function withRetry<T>(request: () => Promise<T>, options: RetryOptions = DEFAULT_RETRY): Promise<T> {
   const { retries, initialDelayMs } = checkOptions("The retry's options", options, OPTIONS);
@@ -35,7 +38,10 @@ export function withRetry<T>(request: () => Promise<T>, options: RetryOptions = 
   });
 }
 
-/** True for a failed request that may succeed when repeated: no answer, an invalid answer, HTTP status 429 or 5xx. */
+/**
+ * Returns true if a failed request may succeed when it is repeated: after no response, an invalid response, or HTTP status
+ * 429 or 5xx.
+ */
 export function isTransient(error: unknown): boolean {
   if (!(error instanceof TransportError)) return false;
   const { code, actual } = error;

@@ -5,12 +5,12 @@ export interface PoolRequest<Request> {
   request: Request;
 }
 
-/** The result; or the error, if the thread itself failed. */
+/** The response of a thread: the result, or the error if the thread failed. */
 export type PoolAnswer<Result> = { id: number } & ({ result: Result } | { error: unknown });
 
 /**
- * Answers the requests of a `WorkerPool` in a thread. Each answer has the id of its request.
- * @param transferred the parts of a result that are moved instead of copied. Default: none
+ * Responds to the requests of a `WorkerPool` in a thread. Each response has the id of its request.
+ * @param transferred returns the parts of a result that are moved instead of copied. Default: none
  */
 export function serveRequests<Result>(
   answer: (request: never) => Result | Promise<Result>,

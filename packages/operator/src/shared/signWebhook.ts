@@ -3,13 +3,13 @@ import { base64ToBytes, bytesToBase64 } from "keyroot/bytes";
 import { ArgumentError, KeyrootError } from "keyroot/errors";
 import { readSecretFile } from "../disk/permissions.ts";
 
-/** Standard Webhooks, "Signature scheme": this prefix, and 24 to 64 bytes in base64. */
+/** The prefix of a webhook secret, before 24 to 64 bytes in base64 (Standard Webhooks, "Signature scheme"). */
 const SECRET_PREFIX = "whsec_";
 const SECRET_BYTES = { min: 24, max: 64 };
 const NEW_SECRET_BYTES = 32;
 const MAX_SECRET_FILE_BYTES = 1024;
 
-/** The key of a webhook's signatures, in a field that printing does not show. */
+/** The key that signs webhooks. A private field keeps it out of printed objects. */
 export class WebhookSecret {
   readonly #key: Uint8Array;
 
@@ -31,7 +31,10 @@ export class WebhookSecret {
     return SECRET_PREFIX + bytesToBase64(randomBytes(NEW_SECRET_BYTES));
   }
 
-  /** The signature of a message (Standard Webhooks, "Signature scheme": v1, HMAC-SHA-256). @param timestamp in s since 1970 */
+  /**
+   * Returns the signature of a message (Standard Webhooks, "Signature scheme": v1, HMAC-SHA-256). @param timestamp in s since
+   * 1970
+   */
   sign(id: string, timestamp: number, body: string): string {
     return `v1,${createHmac("sha256", this.#key).update(`${id}.${timestamp}.${body}`).digest("base64")}`;
   }

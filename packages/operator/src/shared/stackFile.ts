@@ -10,56 +10,59 @@ import { parseJson, ShapeChecker } from "keyroot/input";
 import { ArgumentError } from "../errors.ts";
 import { makeFolder } from "../disk/folder.ts";
 
-/** The addresses of a running local stack, which commands read from its file. */
+/** The addresses of a running local stack. Commands read them from the stack file. */
 export interface StackFile {
-  /** `http://127.0.0.1:<port>`: JSON-RPC of the chain. */
+  /** The URL of the chain's JSON-RPC endpoint: `http://127.0.0.1:<port>`. */
   readonly rpcUrl: string;
-  /** `http://127.0.0.1:<port>`: the host of the Merkle-tree files. */
+  /** The URL of the file host for Merkle-tree files: `http://127.0.0.1:<port>`. */
   readonly merkleUrl: string;
-  /** The folder, an absolute path, whose files `merkleUrl` serves. */
+  /** The absolute path of the folder whose files `merkleUrl` serves. */
   readonly filesDir: string;
-  /** The address of the registry, `0x` and 40 hex digits. */
+  /** The address of the registry: `0x` and 40 hex digits. */
   readonly contract: string;
   readonly chainId: number;
-  /** `http://127.0.0.1:<port>`: the simulated beacon endpoint, if the stack has one. */
+  /** The URL of the simulated beacon endpoint, if the stack has one: `http://127.0.0.1:<port>`. */
   readonly beaconUrl?: string;
   /** The partner service, if the stack has one. */
   readonly service?: StackService;
-  /** The process that runs the stack. */
+  /** The id of the process that runs the stack. */
   readonly pid: number;
 }
 
-/** The stack's partner service. */
+/** The partner service of a stack. */
 export interface StackService {
-  /** `http://127.0.0.1:<port>`. */
+  /** The URL of the service: `http://127.0.0.1:<port>`. */
   readonly serviceUrl: string;
   /** The secret that admin operations require. */
   readonly adminToken: string;
 }
 
-/** The stack file of a project; the environment variable KEYROOT_STACK_FILE names another one, for a second stack. */
+/**
+ * Returns the path of a project's stack file. The environment variable KEYROOT_STACK_FILE can set a different path, for a
+ * second stack.
+ */
 export const stackFilePath = (root: string): string =>
   resolve(root, process.env["KEYROOT_STACK_FILE"] ?? join(".keyroot", "stack.json"));
 
 /**
- * Writes the stack file atomically. If two stacks start at the same instant, the later writer wins.
+ * Writes the stack file atomically. If two stacks start at the same instant, the file of the later writer remains.
  *
- * @returns false if another running stack has written its file; that file stays unchanged.
+ * @returns false if another running stack has already written its file, which stays unchanged
  */
 export async function writeStackFile(root: string, stack: StackFile): Promise<boolean> {
   if ((await readStackFile(root)) !== undefined) return false;
   const path = stackFilePath(root);
   const draft = `${path}.${stack.pid}`;
   await makeFolder(dirname(path));
-  // The file contains a token, so only this account may read it.
+  // The file contains a token, so only its owner may read it.
   await writeFile(draft, `${JSON.stringify(stack, null, 2)}\n`, { mode: 0o600 });
   await rename(draft, path);
   return true;
 }
 
 /**
- * Returns the running stack. A file counts only while its process lives and its chain's port accepts connections (process
- * ids are reused). A malformed file does not count, so the next stack replaces it.
+ * Returns the running stack. A file is valid only while its process runs and its chain's port accepts connections, because
+ * process ids are reused. A malformed file is ignored, so the next stack replaces it.
  */
 export async function readStackFile(root: string): Promise<StackFile | undefined> {
   let text: string;
@@ -73,7 +76,10 @@ export async function readStackFile(root: string): Promise<StackFile | undefined
   return stack !== undefined && isAlive(stack.pid) && (await accepts(stack.rpcUrl)) ? stack : undefined;
 }
 
-/** Removes the file of this stack; the file of any other stack stays. Synchronous, so that it also works during exit. */
+/**
+ * Removes the file of this stack, but not the file of another stack. Synchronous, so that it also works while the process
+ * exits.
+ */
 export function removeStackFile(root: string, stack: StackFile): void {
   const path = stackFilePath(root);
   let text: string;
@@ -105,7 +111,7 @@ function parseStackFile(text: string): StackFile | undefined {
       ...(beaconUrl !== undefined && { beaconUrl: localUrl("beaconUrl", beaconUrl) }),
       ...(service !== undefined && { service: parseService(service) }),
     };
-    // A signal to process 0 would reach this process.
+    // Refuse process id 0: a signal to it would reach this process.
     return isAbsolute(stack.filesDir) && stack.chainId > 0 && stack.pid > 0 ? stack : undefined;
   } catch (error) {
     if (error instanceof KeyrootError) return undefined;
@@ -123,7 +129,7 @@ function parseService(value: unknown): StackService {
 
 function localUrl(path: string, value: unknown): string {
   const url = shape.text(path, value, LOCAL_URL);
-  // A port above 65,535.
+  // The URL is invalid if its port is above 65,535.
   if (!URL.canParse(url)) throw new ArgumentError("STATE_INVALID", `${path} has an invalid port.`);
   return url;
 }
@@ -132,7 +138,7 @@ function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    // EPERM: the process exists, but may not be signalled.
+    // EPERM: the process exists, but this process may not send signals to it.
     return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }

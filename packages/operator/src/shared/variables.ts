@@ -1,6 +1,6 @@
 import { ArgumentError } from "../errors.ts";
 
-/** Every environment variable of the packages that begins with KEYROOT_. docs/variables.md explains each. */
+/** All environment variables of the packages that begin with KEYROOT_. docs/variables.md explains each. */
 export const KNOWN_VARIABLES: readonly string[] = [
   "KEYROOT_ADDRESS_RATE_LIMIT",
   "KEYROOT_ADMIN_TOKEN",
@@ -57,8 +57,8 @@ export const KNOWN_VARIABLES: readonly string[] = [
 ];
 
 /**
- * Refuses misspelt variables, whose values would be ignored. An empty value counts as unset.
- * @throws ArgumentError VARIABLE_UNKNOWN names all of them, each with the nearest known name
+ * Refuses misspelled variables, whose values would have no effect. An empty value means that the variable is not set.
+ * @throws ArgumentError VARIABLE_UNKNOWN, which names each unknown variable with the nearest known name
  */
 export function checkVariables(environment: NodeJS.ProcessEnv): void {
   const unknown = Object.keys(environment).filter(
@@ -75,7 +75,7 @@ function nearestTo(name: string): string {
   return distances.reduce((best, one) => (one.distance < best.distance ? one : best)).known;
 }
 
-/** The number of letters to insert, delete or replace (Levenshtein distance). */
+/** Returns the number of letters to insert, delete or replace (Levenshtein distance). */
 function distanceOf(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (const [i, letter] of Array.from(a).entries()) {

@@ -1,10 +1,10 @@
 import { Worker, type WorkerOptions } from "node:worker_threads";
 import type { PoolAnswer, PoolRequest } from "./serveRequests.ts";
 
-/** The size of a thread's young heap in MB. The default is several times as much, for each thread. */
+/** The size of each thread's heap for short-lived objects, in MB. Node's default is several times as large. */
 const YOUNG_HEAP_MB = 16;
 
-/** Threads that answer requests by the same script, which calls `serveRequests`. */
+/** A pool of threads that respond to requests. All threads run the same script, which calls `serveRequests`. */
 export class WorkerPool<Request, Result> implements AsyncDisposable {
   readonly #workers: Worker[];
   readonly #waiting = new Map<number, PromiseWithResolvers<Result>>();
@@ -12,7 +12,7 @@ export class WorkerPool<Request, Result> implements AsyncDisposable {
   #failure: { error: unknown } | undefined;
 
   /**
-   * @param script the threads' module
+   * @param script the module that the threads run
    * @param count the number of threads, 1 or more
    */
   constructor(script: URL, count: number, options: Pick<WorkerOptions, "workerData"> = {}) {
@@ -24,7 +24,7 @@ export class WorkerPool<Request, Result> implements AsyncDisposable {
       worker.on("message", (answer: PoolAnswer<Result>) => {
         this.#resolve(answer);
       });
-      // A thread that ends loses its requests. It is not known which ones those were, and later ones would never end.
+      // If a thread ends, its requests are lost. End all requests with an error, because they would otherwise never end.
       worker.on("error", (error) => {
         this.#failure ??= { error };
         for (const { reject } of this.#waiting.values()) reject(error);

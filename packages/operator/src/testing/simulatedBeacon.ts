@@ -4,11 +4,11 @@ import type { RpcCall } from "keyroot/transport";
 import { listen, type Listening } from "../shared/ports.ts";
 import { simulateBootstrap, simulateUpdate } from "./simulatedUpdates.ts";
 
-/** The chain that a simulated beacon endpoint signs for. */
+/** Options of a simulated beacon endpoint. */
 export interface SimulatedBeaconOptions {
-  /** Calls the local chain. Its newest block counts as final at once. */
+  /** Sends JSON-RPC requests to the local chain. The newest block of this chain counts as final at once. */
   call: RpcCall;
-  /** Returns the current time in ms since 1970. Default `Date.now`. */
+  /** Returns the current time in ms since 1970. Default: `Date.now`. */
   now?: () => number;
 }
 
@@ -18,22 +18,24 @@ interface Answer {
   bytes: Uint8Array;
 }
 
-/** The number of slots by which the simulated chain is behind the clock, so that each new block has a later slot at once. */
+/**
+ * The number of slots by which the simulated chain is behind the clock. It allows each new block to have a later slot at
+ * once.
+ */
 const LAG = 64;
-/** The execution block of headers that no verification reads. */
+/** The hash of the execution block in headers that are not verified. */
 const NO_BLOCK = `0x${"00".repeat(32)}`;
-/** The number of slots from the last update of a period to its end. */
+/** The number of slots from the last update of a period to the end of the period. */
 const BEFORE_END = 8;
 
 /** The root of the first block of every simulated beacon chain, for the option `checkpoint`. */
 export const TEST_CHECKPOINT = "0x054848ffc5ddd0fe6778ff79eb267a4a387e69bda0675fcc4b626ae7e44c309a";
 
 /**
- * A beacon chain for tests: its sync committees have public test keys, and they sign the local chain's newest block, in the
- * format of the real protocol. Verifiers accept it for the chain 31337 only.
+ * A beacon chain for tests. Its sync committees have public test keys, and sign the local chain's newest block in the format
+ * of the real protocol. Verifiers accept it only for chain 31337.
  */
 export class SimulatedBeacon {
-  /** `TEST_CHECKPOINT`. */
   readonly checkpoint = TEST_CHECKPOINT;
   readonly #call: RpcCall;
   readonly #now: () => number;
@@ -44,7 +46,7 @@ export class SimulatedBeacon {
     this.#now = now;
   }
 
-  /** Answers a request of the Beacon API, in SSZ. @param path with query */
+  /** Responds to a request of the Beacon API, in SSZ. @param path the path with its query */
   async answer(path: string): Promise<Answer> {
     const { pathname, searchParams } = new URL(path, "http://localhost");
     const [, name, root] = /^\/eth\/v1\/beacon\/light_client\/(\w+)(?:\/(0x\w+))?$/.exec(pathname) ?? [];
@@ -64,7 +66,7 @@ export class SimulatedBeacon {
     return { status: 200, bytes: Buffer.concat(updates) };
   }
 
-  /** Serves the Beacon API, to any origin. */
+  /** Serves the Beacon API to any origin. */
   async listen(port = 0, host = "127.0.0.1"): Promise<Listening> {
     const server = createServer((request: IncomingMessage, response) => {
       void this.answer(request.url ?? "/").then(

@@ -16,26 +16,31 @@ import {
   type Update,
 } from "keyroot/beacon/protocol";
 
-/** 512 test keys. Their secret keys are `first` and the following numbers, so that the sum of the keys signs for all. */
+/**
+ * A sync committee of 512 test keys. The secret keys are consecutive numbers from `first`, so that their sum signs for all
+ * members.
+ */
 export interface TestCommittee {
   first: bigint;
   committee: Committee;
 }
 
-/** The parts of a simulated update. Tests replace them by false values. */
+/** The parts of a simulated update. Tests replace them with false values. */
 export interface UpdateParts {
   finalizedSlot: number;
   attestedSlot: number;
   signatureSlot: number;
   /** The hash of the execution block in the finalized header: 0x and 64 hex digits. */
   blockHash: string;
-  /** The committee that signs. Default: the committee of the period of `signatureSlot`. */
+  /** The committee that signs. Default: the committee for the period of `signatureSlot`. */
   signers?: TestCommittee;
-  /** The number of members that sign. Default 512. */
+  /** The number of members that sign. Default: 512. */
   participation?: number;
-  /** Adds the committee of the period after `attestedSlot`, or this one. Default: none, as in a finality update. */
+  /**
+   * The next committee to include: true for that of the period after `attestedSlot`. Default: none, as in a finality update.
+   */
   next?: boolean | Committee;
-  /** The network, and so the fork, that the signature is for. Default: the chain's own. */
+  /** The network for which the signature is made, which determines the fork. Default: the chain's own network. */
   signedFor?: BeaconNetwork;
 }
 
@@ -43,7 +48,7 @@ const ZERO = new Uint8Array(32);
 const SECRET_OF_PERIOD_0 = 2n ** 64n;
 const committees = new Map<bigint, TestCommittee>();
 
-/** The test keys from a secret key on. They are public. */
+/** Makes the test keys, starting from a secret key. All of them are public. */
 export function testCommittee(first: bigint): TestCommittee {
   let made = committees.get(first);
   if (made === undefined) {
@@ -54,12 +59,12 @@ export function testCommittee(first: bigint): TestCommittee {
   return made;
 }
 
-/** The committee of a period of every simulated chain. */
+/** Returns the committee of a period, which is the same in every simulated chain. */
 export function committeeOf(period: number): TestCommittee {
   return testCommittee(SECRET_OF_PERIOD_0 + BigInt(period * COMMITTEE_SIZE));
 }
 
-/** A tree with these leaves, by their generalized indices, and zeros elsewhere. */
+/** Makes a tree with these leaves, by their generalized indices. All other leaves are zero. */
 function sparseTree(leaves: ReadonlyMap<number, Uint8Array>) {
   const inner = new Set<number>();
   for (const index of leaves.keys()) for (let i = index >> 1; i > 0; i >>= 1) inner.add(i);
@@ -81,7 +86,7 @@ function uint64(value: number): Uint8Array {
   return bytes;
 }
 
-/** A header whose execution block has this hash. */
+/** Makes a header whose execution block has this hash. */
 export function simulateHeader(
   network: BeaconNetwork,
   slot: number,
@@ -108,7 +113,7 @@ export function simulateHeader(
   };
 }
 
-/** A bootstrap at a slot. Its checkpoint is the root of its header. */
+/** Makes a bootstrap at a slot. Its checkpoint is the root of its header. */
 export function simulateBootstrap(network: BeaconNetwork, slot: number, blockHash: string): Bootstrap {
   const { committee: current } = committeeOf(periodOf(network, slot));
   const { committee: index } = forkAt(network, slot);
@@ -120,7 +125,7 @@ export function simulateBootstrap(network: BeaconNetwork, slot: number, blockHas
   };
 }
 
-/** An update that the test committee of its period signs. */
+/** Makes an update that is signed by the test committee of its period. */
 export function simulateUpdate(network: BeaconNetwork, parts: UpdateParts): Update {
   const { finalizedSlot, attestedSlot, signatureSlot, blockHash, participation = COMMITTEE_SIZE } = parts;
   const { signers = committeeOf(periodOf(network, signatureSlot)), signedFor = network, next = false } = parts;

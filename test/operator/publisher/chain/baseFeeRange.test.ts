@@ -9,7 +9,9 @@ const GWEI = 10n ** 9n;
 const YEAR = 365 * 24 * 60 * 60;
 const NOW = 1_800_000_000;
 
-/** A chain with a block every 12 s, whose base fee in gwei is the number of weeks since a year before its newest block. */
+/**
+ * A chain with a block every 12 s. Its base fee in gwei is the number of weeks since a time one year before its newest block.
+ */
 function longChain(newest: number): { call: RpcCall; requests: number[] } {
   const requests: number[] = [];
   const call: RpcCall = (_, [tag]) => {
@@ -64,7 +66,7 @@ describe("fetchBaseFeeRange", () => {
     }
   });
 
-  it("rejects other blocks, times that no date has, and fees above 1 ETH", async () => {
+  it("rejects blocks that were not requested, impossible dates, and fees above 1 ETH", async () => {
     const { call } = longChain(1_000);
     for (const wrong of [
       { number: "0x1" },

@@ -19,7 +19,7 @@ import { sampleRecords } from "../../../support/samples.ts";
 import { failure, never, temporaryFolder } from "../../../support/support.ts";
 
 const GWEI = 10n ** 9n;
-/** Bytes of 40 users' ids in a call of addMerkleTreeRoot: selector, three words, and the ids padded to whole words. */
+/** The bytes of a call of addMerkleTreeRoot with 40 user ids: selector, three words, and the ids padded to whole words. */
 const CALLDATA_BYTES = 4 + 3 * 32 + 800;
 
 function describeFees(startChain: StartChain, setCode: string): void {
@@ -46,14 +46,14 @@ function describeFees(startChain: StartChain, setCode: string): void {
   };
 
   describe("OP-stack chains", () => {
-    it("have the L1 fee and the operator fee in estimates, and count twice at most", async () => {
+    it("include the L1 fee and the operator fee in estimates, and count them at most twice", async () => {
       const before = await estimate();
       await installFees(fresh.call, "GasPriceOracle", setCode);
       const { gas, baseFeePerGas = 0n, priorityFee, dataFee, cost, costAtMost, dataGas } = await estimate();
       const gasCost = (price: bigint) => BigInt(gas) * price;
       const operatorFee = BigInt(gas) * OP_FEES.weiPerGas + OP_FEES.operatorConstant;
       const bytes = (dataFee - operatorFee) / OP_FEES.weiPerByte;
-      // The call, about a hundred bytes of other fields, and 68 for the signature.
+      // The bytes are the call, about a hundred bytes of other fields, and 68 for the signature.
       expect(Number(bytes)).to.be.within(CALLDATA_BYTES + 68, CALLDATA_BYTES + 68 + 120);
       expect([before.dataFee, dataGas]).to.deep.equal([0n, 0]);
       expect(cost).to.equal(gasCost(baseFeePerGas + priorityFee) + dataFee);
@@ -131,7 +131,7 @@ function describeFees(startChain: StartChain, setCode: string): void {
       expect(sent).to.equal(1);
     });
 
-    it("are not taken for other chains if the endpoint does not return the fee", async () => {
+    it("are still treated as OP-stack chains if the endpoint does not return the fee", async () => {
       await installFees(fresh.call, "GasPriceOracle", setCode);
       const failing: RpcCall = async (method, params) => {
         const [{ data = "" } = {}] = params as { data?: string }[];
@@ -155,7 +155,7 @@ function describeFees(startChain: StartChain, setCode: string): void {
   });
 
   describe("Arbitrum", () => {
-    it("has the gas for bytes in estimates and once more in gas limits, since its price changes", async () => {
+    it("includes the gas for bytes in estimates, and twice in gas limits, because its price changes", async () => {
       const { journal: without, publication: first } = await publishing({});
       await first;
       fresh.contract = await fresh.deploy(fresh.owner);

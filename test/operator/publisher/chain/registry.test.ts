@@ -22,7 +22,7 @@ const packed = (userIDs: readonly string[]) => `0x${userIDs.map(userIDToHex).joi
 
 describeOnBoth("Registry", (startChain) => {
   const fresh = freshRegistry(startChain);
-  /** The endpoint with other answers to one method. */
+  /** Replaces the endpoint's responses to one method. */
   const answering =
     (method: string, answer: (forward: () => Promise<unknown>) => unknown): RpcCall =>
     async (called, params) =>
@@ -34,14 +34,14 @@ describeOnBoth("Registry", (startChain) => {
       expect(error).to.be.an.instanceof(VerificationError).with.property("code", "NO_CONTRACT");
     });
 
-    it("rejects an answer that is not an owner's address", async () => {
+    it("rejects a response that is not the address of an owner", async () => {
       for (const answer of [null, "0x12", `0x${"f".repeat(64)}`, {}]) {
         const error = await failure(fresh.connect(answering("eth_call", () => answer)));
         expect(error).to.be.an.instanceof(TransportError).with.property("code", "RPC_ANSWER_INVALID");
       }
     });
 
-    it("repeats reads without an answer", async () => {
+    it("repeats reads that get no response", async () => {
       let calls = 0;
       const registry = await fresh.connect(
         answering("eth_call", (forward) => {
@@ -161,7 +161,7 @@ describeOnBoth("Registry", (startChain) => {
     };
     beforeEach(() => fresh.send(fresh.owner, "addMerkleTreeRoot", `0x${ROOT}`, packed(users(2))));
 
-    it("reads a log without a block and transaction again", async () => {
+    it("reads a log again if it has no block and no transaction", async () => {
       const none = { blockHash: null, blockNumber: null, transactionHash: null, logIndex: null };
       const via = pendingOnce("eth_getLogs", (logs) => (logs as object[]).map((log) => ({ ...log, ...none })));
       expect(await (await fresh.connect(via)).findAddedRoot(ROOT)).to.include({ addedCount: 2 });
@@ -183,7 +183,7 @@ describeOnBoth("Registry", (startChain) => {
       expect(await usersPerTransaction(registry, 5)).to.equal(5);
     });
 
-    it("finds the most users that a block holds, with room for state changes before the block", async () => {
+    it("finds the maximum number of users per block, with room for earlier state changes", async () => {
       const via = answering("eth_getBlockByNumber", async (forward) => ({
         ...((await forward()) as object),
         gasLimit: "0x2dc6c0",
@@ -196,7 +196,7 @@ describeOnBoth("Registry", (startChain) => {
       expect(await gasOf(max + 4)).to.be.greaterThan(3_000_000);
     });
 
-    it("estimates with worst-case ids, so that any other users fit", async () => {
+    it("estimates with the most expensive user ids, so that any other users fit", async () => {
       const registry = await fresh.connect();
       const others = Array.from({ length: 50 }, (_, i) => sampleUserID(i, 3));
       const gas = await registry.estimateGas(registry.addRootCall({ root: OTHER, userIDs: others }, false));
@@ -214,7 +214,7 @@ describeOnBoth("Registry", (startChain) => {
       expect(error).to.have.property("message", "paused");
     });
 
-    it("does not treat a timeout, a busy node or an invalid answer as a rejection", async () => {
+    it("does not treat a timeout, a busy node or an invalid response as a rejection", async () => {
       const busy = new TransportError("RPC_ERROR", "429", { actual: 429 });
       for (const error of [new TransportError("TIMEOUT", "too late"), busy]) {
         let calls = 0;

@@ -34,7 +34,7 @@ describe("proveBatch", () => {
       verifiedSha256,
     }: { chainId?: number; of?: Batch; fetchFile?: FetchFile; verifiedSha256?: string } = {},
   ) => proveBatch(of, target, { chainId, roots }, fetchFile, verifiedSha256);
-  /** Why a proof fails, as "step: CODE". */
+  /** Returns the reason why a proof fails, as "step: CODE". */
   const failureOf = async (proof: Promise<unknown>) => {
     const error = (await failure(proof)) as KeyrootError;
     return error instanceof VerificationError ? `${error.step}: ${error.code}` : error.code;
@@ -44,19 +44,19 @@ describe("proveBatch", () => {
     expect(await prove([root, root, root])).to.deep.equal({ userIDs, superseded: [] });
   });
 
-  it("returns users who have another root as superseded, and proves the others", async () => {
+  it("returns users who have a different root as superseded, and proves the other users", async () => {
     expect(await prove([root, OTHER, root])).to.deep.equal({
       userIDs: [first, third],
       superseded: [{ userID: second, root: OTHER }],
     });
   });
 
-  it("fetches no file if all users have other roots", async () => {
+  it("fetches no file if all users have different roots", async () => {
     const fetchFile = () => Promise.reject(new Error("not needed"));
     expect((await prove([OTHER, OTHER, OTHER], { fetchFile })).userIDs).to.deep.equal([]);
   });
 
-  it("does not verify bytes again that were verified before", async () => {
+  it("does not verify the same bytes twice", async () => {
     const verified = Buffer.from("verified before");
     const fetchFile = () => Promise.resolve(verified);
     const options = { fetchFile, verifiedSha256: sha256(verified) };
@@ -76,20 +76,20 @@ describe("proveBatch", () => {
     );
   });
 
-  it("fails if the endpoint answered for another chain", async () => {
+  it("fails if the endpoint's response is for a different chain", async () => {
     expect(await failureOf(prove([root, root, root], { chainId: 1 }))).to.equal("root: CHAIN_ID_MISMATCH");
   });
 
-  it("fails if the endpoint answered that a user has no root", async () => {
+  it("fails if the endpoint reports that a user has no root", async () => {
     expect(await failureOf(prove([root, root, undefined]))).to.equal("root: NOT_PUBLISHED");
     expect(await failureOf(prove([root, root]))).to.equal("root: NOT_PUBLISHED");
   });
 
-  it("fails if an answer is not a root", async () => {
+  it("fails if a response is not a root", async () => {
     expect(await failureOf(prove([root, "12", root]))).to.equal("RPC_ANSWER_INVALID");
   });
 
-  it("fails if the served file is another tree", async () => {
+  it("fails if the served file contains a different tree", async () => {
     const other = makeMerkleFile(sampleRecords(3, 2));
     const fetchFile = () => Promise.resolve(Buffer.from(textOf(other)));
     expect(await failureOf(prove([root, root, root], { fetchFile }))).to.equal("tree: ROOT_MISMATCH");
@@ -101,7 +101,7 @@ describe("proveBatch", () => {
     expect(await failureOf(prove([root, root, root], { of }))).to.equal("record: USER_NOT_IN_FILE");
   });
 
-  it("fails if the record of a user has another key's id, or no public key", async () => {
+  it("fails if the record of a user has the id of a different key, or no public key", async () => {
     const [record, ...others] = sampleRecords(3);
     if (record === undefined) throw new Error("missing");
     const notAKey = Buffer.from(record.pubKey, "base64").fill(0, 0, 1);

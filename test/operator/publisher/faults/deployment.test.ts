@@ -12,7 +12,7 @@ import { verifyDeployment } from "../../../support/publisher/deployment.ts";
 describeOnBoth("verifyDeployment", (startChain) => {
   const fresh = freshRegistry(startChain);
   const mine = sampleRecords(6);
-  /** The same users with exchanged keys. */
+  /** The same users with each other's keys. */
   const theirs = mine.map(({ userID }, i) => ({ ...mine[(i + 1) % 6], userID }) as KeyRecord);
   beforeEach(async () => {
     for (const name of await readdir(fresh.filesDir)) await rm(join(fresh.filesDir, name));
@@ -20,7 +20,7 @@ describeOnBoth("verifyDeployment", (startChain) => {
   const errorOf = async (records: readonly KeyRecord[]) =>
     ((await failure(verifyDeployment(fresh, records))) as Error).message;
 
-  it("returns every user's root if every root has a right file", async () => {
+  it("returns every user's root if every root has a correct file", async () => {
     const root = await new CompetingPublisher(fresh).publish(mine);
     const { rootOf, unusedRoots } = await verifyDeployment(fresh, mine);
     expect([...rootOf]).to.deep.equal(mine.map(({ userID }) => [userID, root]));

@@ -6,12 +6,12 @@ import { closedAfterEach, failure } from "../../../support/support.ts";
 import { stopMining } from "../../../support/anvil/anvilControl.ts";
 import { ENDLESS_MS } from "../../../support/endless.ts";
 
-/** The key of the first account of Hardhat's and Anvil's chains. */
+/** The private key of the first account of Hardhat's and Anvil's chains. */
 const KEY = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80";
 const wallet = new Wallet(KEY);
 const GWEI = parseUnits("1", "gwei");
 
-/** Signs a transaction of the wallet to itself. */
+/** Signs a transaction from the wallet to itself. */
 async function sign(call: RpcCall, changes: { nonce?: number; maxFeePerGas?: bigint } = {}): Promise<string> {
   const nonce = Number(await call("eth_getTransactionCount", [wallet.address, "latest"]));
   const chainId = Number(await call("eth_chainId", []));

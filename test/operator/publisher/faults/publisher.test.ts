@@ -29,7 +29,7 @@ import { startFaultyEndpoint } from "../../../support/publisher/faultyEndpoint.t
 import { LOCAL } from "../../../support/chain/local.ts";
 import { ENDLESS_MS } from "../../../support/endless.ts";
 
-/** The most runs until a publisher must succeed. */
+/** The number of runs after which a publisher must have succeeded. */
 const MAX_RUNS = 30;
 
 describeOnBoth("a publisher with faults", (startChain) => {
@@ -52,21 +52,21 @@ describeOnAnvil("a publisher with reorganizations", function (this: Mocha.Suite)
       const events: string[] = [];
       const onEvent = ({ event }: PublishEvent) => void events.push(event);
       await publishOnce({ via, onEvent, sending: { inFlight: 1 } });
-      // The last block was not read yet.
+      // The publisher has not read the last block yet.
       if (depth > 1) expect(events).to.include("reorganized");
       await reorganize(fresh.call, depth);
-      // A reorganization after publishing: the same command publishes again.
+      // After a reorganization that follows publishing, the same command publishes again.
       await publishUntilDone();
       await expectPublished(records);
     });
   }
 
-  it("counts a root as published only when it is final, and proves it then", async () => {
+  it("reports a root as published only after it is final and proven", async () => {
     let reorganized = false;
     const events: string[] = [];
     const onEvent = ({ event }: PublishEvent) => {
       events.push(event);
-      // While it waits for finality, the roots are lost.
+      // Remove the roots from the chain while the publisher waits for finality.
       if (event === "waiting" && !reorganized) {
         reorganized = true;
         void reorganize(fresh.call, 2).then(() => fresh.call("anvil_mine", ["0x4"]));
@@ -137,7 +137,7 @@ interface Once extends Partial<Pick<PublishOptions, "onEvent" | "finality" | "se
   crash?: SimulatedCrash;
 }
 
-/** A publisher of ten records, which keeps its plan in a folder. */
+/** Makes a publisher of ten records, which keeps its plan in a folder. */
 function publisherOf(fresh: ReturnType<typeof freshRegistry>) {
   const folder = temporaryFolder();
   const records = sampleRecords(10);
@@ -145,7 +145,7 @@ function publisherOf(fresh: ReturnType<typeof freshRegistry>) {
     for (const name of await readdir(fresh.filesDir)) await rm(join(fresh.filesDir, name));
   });
 
-  /** Runs it once, and releases its lock, as the end of a process would. */
+  /** Runs the publisher once, and releases its lock, as the end of a process would. */
   const publishOnce = async ({ via = fresh.call, crash = new SimulatedCrash(), sending, ...options }: Once = {}) => {
     using journal = await FolderJournal.open(join(folder.path, "plan"));
     const call = crash.call(via);
@@ -164,7 +164,7 @@ function publisherOf(fresh: ReturnType<typeof freshRegistry>) {
     );
   };
 
-  /** Runs it until it succeeds. @returns the number of runs */
+  /** Runs the publisher until it succeeds. @returns the number of runs */
   const publishUntilDone = async (once: Once = {}) => {
     for (let runs = 1; ; runs++) {
       try {
@@ -176,7 +176,7 @@ function publisherOf(fresh: ReturnType<typeof freshRegistry>) {
     }
   };
 
-  /** Expects that every user has one root with a right file. */
+  /** Expects that every user has one root with a correct file. */
   const expectPublished = async (records: readonly KeyRecord[]) => {
     const { rootOf } = await verifyDeployment(fresh, records);
     expect(rootOf.size).to.equal(new Set(records.map(({ userID }) => userID)).size);
@@ -191,7 +191,7 @@ function itSurvives(fresh: ReturnType<typeof freshRegistry>): void {
 
   it("publishes when it is run again after a crash at any step", async () => {
     let crashes = 0;
-    // Every third step, to save time. soakPublisher.test.ts kills processes at any moment.
+    // Test every third step, to save time. soakPublisher.test.ts kills processes at random moments.
     for (let atStep = 1; ; atStep += 3) {
       const crash = new SimulatedCrash(atStep);
       if ((await publishOnce({ crash })) !== "crashed") break;
@@ -213,7 +213,7 @@ function itSurvives(fresh: ReturnType<typeof freshRegistry>): void {
   });
 
   for (const seed of [1, 2, 3, 4]) {
-    it(`publishes in spite of random faults of every kind: seed ${seed}`, async () => {
+    it(`publishes despite random faults of every kind: seed ${seed}`, async () => {
       const endpoint = closing(await startFaultyEndpoint(fresh.rpcUrl, { slowMs: 20 }));
       endpoint.injectAtRandom({ seed, perMille: 200 });
       const via = rpcCaller(endpoint.url, { maxBytes: 2 ** 20, timeoutMs: 150 });
@@ -225,7 +225,7 @@ function itSurvives(fresh: ReturnType<typeof freshRegistry>): void {
 
   it("publishes through an endpoint with a rate limit", async () => {
     const endpoint = closing(await startFaultyEndpoint(fresh.rpcUrl));
-    // The second retry is delayed for longer than 15 ms.
+    // The second retry is delayed by more than 15 ms.
     endpoint.limitRate(10, 15);
     const via = rpcCaller(endpoint.url, { maxBytes: 2 ** 20, timeoutMs: 1_000 });
     await publishUntilDone({ via });
@@ -242,7 +242,7 @@ function itSurvives(fresh: ReturnType<typeof freshRegistry>): void {
     await expectPublished(records);
   });
 
-  it("rebuilds lost files of its plan, published or not, in spite of crashes", async () => {
+  it("rebuilds lost files of its plan, published or not, despite crashes", async () => {
     let sent = 0;
     const via: RpcCall = async (method, params) => {
       if (method === "eth_sendTransaction" && ++sent === 3) {

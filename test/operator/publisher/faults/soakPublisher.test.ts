@@ -1,9 +1,9 @@
 /**
- * Kills publishers at random moments. In each round, a process publishes users through an endpoint with random faults. It is killed
- * by SIGKILL, started again and killed again until a run succeeds. Meanwhile blocks are reorganized, and files of the plan are lost.
- * Then every user must have one root with a right file. The check shares no code with the publisher.
+ * Kills publishers at random moments. In each round, a process publishes users through an endpoint with random faults. The test
+ * kills the process with SIGKILL and starts it again, until a run succeeds. Meanwhile, blocks are reorganized, and files of the plan
+ * are lost. Afterwards, every user must have one root with a correct file. The check shares no code with the publisher.
  *
- * `FAULTS=large npm test -- test/operator/publisher/faults/soakPublisher.test.ts` runs 200 rounds. `FAULTS_SEED=2` selects other faults.
+ * `FAULTS=large npm test -- test/operator/publisher/faults/soakPublisher.test.ts` runs 200 rounds. `FAULTS_SEED=2` selects different faults.
  */
 import { expect } from "chai";
 import hre from "hardhat";
@@ -31,9 +31,9 @@ import { ENDLESS_MS } from "../../../support/endless.ts";
 const ROUNDS = isLarge ? 200 : 4;
 const PUBLISHER = fileURLToPath(new URL("../../../support/publisher/publishOnce.ts", import.meta.url));
 const USERS = 24;
-/** Calls in a thousand that meet a fault. */
+/** The number of calls in a thousand that fail or return false responses. */
 const FAULTS_PER_MILLE = 30;
-/** A publisher is killed up to this many ms after one of its first calls, unless it ends before. */
+/** The publisher is killed within this time in ms after one of its first calls, unless it ends earlier. */
 const MAX_KILL_CALL = 60;
 const MAX_KILL_MS = 30;
 const MAX_KILLS = 3;
@@ -49,7 +49,7 @@ describeFaults("publishers that are killed at random moments", () => {
   }).timeout(isLarge ? 0 : 1_200_000);
 });
 
-/** Publishes in every round, and verifies each. @throws Error for the first round that fails */
+/** Publishes and verifies in every round. @throws Error for the first round that fails */
 async function publishAndKill() {
   const counts = { killed: 0, failedRuns: 0, faults: 0, reorganizations: 0, lostFiles: 0 };
   for (let round = 1; round <= ROUNDS; round++) {
@@ -69,7 +69,7 @@ async function publishAndKill() {
     const call = rpcCaller(chain.url, { maxBytes: 2 ** 20, timeoutMs: ENDLESS_MS });
     const [owner = ""] = (await call("eth_accounts", [])) as string[];
     const contract = await deployOn(call, owner);
-    // So that reorganizations do not reach the deployment.
+    // Mine enough blocks, so that reorganizations do not reach the deployment.
     await call("hardhat_mine", ["0x10"]);
     const records = sampleRecords(USERS, round);
     const path = join(dir, "users.jsonl");
@@ -128,7 +128,7 @@ async function startHardhat() {
   return { url: chain.rpcUrl, close: () => chain.close() };
 }
 
-/** A whole number from 0 to below the limit, the same for the same seed and label. */
+/** Returns a whole number from 0 to below the limit. The same seed and label give the same number. */
 function random(label: string, limit: number): number {
   return Number.parseInt(sha256(`${SEED}:${label}`).slice(0, 8), 16) % limit;
 }

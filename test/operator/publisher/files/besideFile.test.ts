@@ -14,11 +14,11 @@ import { closedAfterEach, never, temporaryFolder } from "../../../support/suppor
 
 const file = makeMerkleFile(sampleRecords(100));
 const { root } = file.tree;
-/** Chunks of 25 users on average. */
+/** The names of the chunks, with 25 users each on average. */
 const CHUNKS = ["0.bin", "1.bin", "2.bin", "3.bin"];
 const BOTH = { proofs: true, brotli: true };
 
-/** Checks that chunks show every leaf of the file. */
+/** Checks that the chunks contain every leaf of the file. */
 const verifyChunks = async (read: (name: string) => Promise<Uint8Array>) => {
   for (const [index, { userID }] of file.records.entries()) {
     const bytes = await read(`${root}/${chunkNumber(userID, 100)}.bin`);
@@ -49,7 +49,7 @@ describe("objects beside a file", () => {
       expect(await readdir(folder.path)).to.have.members([`${root}.json`, `${root}.json.br`]);
     });
 
-    it("are added to a file that is stored already, and written again only if their size is wrong", async () => {
+    it("are added to a file that is already stored, and rewritten only if their size is wrong", async () => {
       await new FolderStore(folder.path).put(file);
       const store = new FolderStore(folder.path, BOTH);
       await store.put(file);
@@ -78,7 +78,7 @@ describe("objects beside a file", () => {
       Object.assign(process.env, before);
     });
 
-    it("have the headers with which a host returns them", async () => {
+    it("have the headers that a host must return with them", async () => {
       const server = closing(await startBucketServer());
       const nothing = { AWS_CONFIG_FILE: "/dev/null", AWS_SHARED_CREDENTIALS_FILE: "/dev/null" };
       Object.assign(process.env, CREDENTIALS, nothing, { AWS_REGION: "us-east-1", AWS_ENDPOINT_URL_S3: server.url });
@@ -92,7 +92,7 @@ describe("objects beside a file", () => {
       const put = server.requests.find(({ line }) => line.startsWith("PUT") && line.includes(".br"));
       expect(put?.headers).to.include({ "content-type": "application/json" });
       expect(put?.headers["content-encoding"]).to.match(/\bbr$/);
-      // `fetch` decompresses it, as clients do.
+      // `fetch` decompresses the file, as in clients.
       expect(await (await get(`${root}.json.br`)).text()).to.equal(textOf(file));
     });
   });

@@ -23,7 +23,7 @@ import {
 } from "../../../support/servers/bucketServer.ts";
 
 const small = makeMerkleFile(sampleRecords(5));
-/** About 0.6 MB, so that it takes many packets. */
+/** A file of about 0.6 MB, which takes many packets. */
 const large = makeMerkleFile(sampleRecords(700));
 const nameOf = ({ tree }: MerkleFile) => `${tree.root}.json`;
 
@@ -38,7 +38,7 @@ describe("BucketStore", () => {
     for (const name of Object.keys(process.env)) if (name.startsWith("AWS_")) Reflect.deleteProperty(process.env, name);
     Object.assign(process.env, variables);
   };
-  /** Ignores the machine's configuration, and sends no request to a cloud's metadata service. */
+  /** Variables that make the SDK ignore this machine's configuration and send no request to a cloud's metadata service. */
   const NOTHING = {
     AWS_CONFIG_FILE: "/dev/null",
     AWS_SHARED_CREDENTIALS_FILE: "/dev/null",
@@ -56,7 +56,7 @@ describe("BucketStore", () => {
   const pathOf = (file: MerkleFile) => `/${server.bucket}/keys/v1/${nameOf(file)}`;
   const object = (file: MerkleFile) => fetch(server.url + pathOf(file));
   const place = (file: MerkleFile, body: string) => fetch(server.url + pathOf(file), { method: "PUT", body });
-  /** The error of an operation. No error may contain the credentials. */
+  /** Returns the error of an operation, and checks that it does not contain the credentials. */
   const errorOf = async (work: Promise<unknown>) => {
     const error = (await failure(work)) as KeyrootError;
     expect(error).to.be.an.instanceof(KeyrootError);
@@ -87,7 +87,7 @@ describe("BucketStore", () => {
       expect(headers).to.include({ "if-none-match": "*", "x-amz-checksum-sha256": checksum });
     });
 
-    it("does not write if the same bytes are stored already", async () => {
+    it("does not write if the same bytes are already stored", async () => {
       await store.put(large);
       server.requests.length = 0;
       await store.put(large);
@@ -288,7 +288,7 @@ describe("BucketStore", () => {
       }
     });
 
-    it("repeats a read whose response is cut short, and fails if all are", async () => {
+    it("repeats a read whose response is cut short, and fails if all responses are", async () => {
       await store.put(large);
       let cutShort = 1;
       server.gate = (request, response) => {
@@ -318,7 +318,7 @@ describe("BucketStore", () => {
       expect(await openStore(folder.path)).to.be.an.instanceof(FolderStore);
     });
 
-    it("rejects other locations", async () => {
+    it("rejects invalid locations", async () => {
       const long = "b".repeat(64);
       for (const location of [
         "",

@@ -15,7 +15,7 @@ import { failure, temporaryFolder } from "../../../support/support.ts";
 const run = promisify(execFile);
 
 const small = makeMerkleFile(sampleRecords(5));
-/** About 8 MB, so that writing takes a while. */
+/** A file of about 8 MB, so that writing takes some time. */
 const large = makeMerkleFile(sampleRecords(10_000));
 const nameOf = ({ tree }: MerkleFile) => `${tree.root}.json`;
 
@@ -115,7 +115,7 @@ describe("FolderStore", () => {
       try {
         await run("mount", ["-t", "tmpfs", ...size, "keyroot-test", folder.path]);
       } catch {
-        // Skipped: mounting a small disk needs root, and is forbidden in some containers.
+        // Skipped, because mounting a small disk needs root and is forbidden in some containers.
         this.skip();
       }
       try {
@@ -192,7 +192,7 @@ describe("FolderStore", () => {
       expect(Buffer.from(await store.get(small.tree.root)).toString()).to.equal(textOf(small));
     });
 
-    it("reports that a file does not exist, or its folder", async () => {
+    it("reports that a file or its folder does not exist", async () => {
       for (const dir of [folder.path, join(folder.path, "none")]) {
         const error = await failure(new FolderStore(dir).get(small.tree.root));
         expect(error).to.be.an.instanceof(VerificationError).with.property("code", "FILE_NOT_FOUND");
@@ -211,7 +211,7 @@ describe("FolderStore", () => {
   });
 });
 
-/** Stores a file in another process, which runs `end` once there is a draft. @returns its exit code and signal */
+/** Stores a file in another process, which runs `end` when a draft exists. @returns its exit code and signal */
 async function putUntil(dir: string, end: string): Promise<unknown[]> {
   const module = (name: string) => JSON.stringify(new URL(`../../../../packages/${name}`, import.meta.url).href);
   const program = `

@@ -9,7 +9,7 @@ import { failure } from "../../../support/support.ts";
 describe("storeFile", () => {
   const file = makeMerkleFile(sampleRecords(3));
 
-  /** Stores and serves a text, whatever the file is. */
+  /** A store that stores and serves this text instead of the file. */
   const storing = (text: string): MerkleFileStore => ({
     put: () => Promise.resolve({ where: "", bytes: text.length, sha256: sha256(text) }),
     get: () => Promise.resolve(Buffer.from(text)),
@@ -22,7 +22,7 @@ describe("storeFile", () => {
     expect(await store(text)).to.deep.equal({ where: "", bytes: text.length, sha256: sha256(text) });
   });
 
-  it("rejects a file whose served bytes are not the stored ones", async () => {
+  it("rejects a file whose served bytes differ from the stored bytes", async () => {
     const error = await failure(store(textOf(file), `${textOf(file)} `));
     expect(error).to.be.instanceOf(VerificationError).with.property("code", "FILE_CONFLICT");
   });

@@ -131,7 +131,7 @@ describe("FolderJournal", () => {
     }
   });
 
-  it("contains the earlier plan or the new one after kill -9 while a plan is written", async () => {
+  it("contains either the earlier or the new plan if kill -9 interrupts writing", async () => {
     const program = `
       import { statSync } from "node:fs";
       import { packBatch } from ${resolved("plan/plan.ts")};
@@ -139,7 +139,7 @@ describe("FolderJournal", () => {
       const [dir, userID] = process.argv.slice(1);
       const journal = await FolderJournal.open(dir);
       const batch = packBatch("0".repeat(64), 1, new Array(100).fill(userID));
-      // No timer runs while SQLite writes, so the plan itself kills the process once half of it is written.
+      // No timer runs while SQLite writes. Instead, the plan itself kills the process when half of it is written.
       const killer = { ...batch, get userIDs() {
         if (statSync(dir + "/journal.sqlite-wal").size > 10_000_000) process.kill(process.pid, "SIGKILL");
       } };
@@ -201,7 +201,7 @@ describe("FolderJournal", () => {
       expect(await failure(journal.readPlan())).to.have.property("code", "PLAN_INVALID");
     });
 
-    it("refuses other text with valid checksums", async () => {
+    it("refuses invalid text with valid checksums", async () => {
       for (const text of ["nonsense", "{}", '{"nonce":1,"root":"x","gas":1,"fees":{}}']) {
         change("UPDATE attempts SET text = ?, checksum = ?", text, checksumOf([text]));
         expect(await failure(FolderJournal.open(dir()))).to.have.property("code", "PLAN_INVALID");

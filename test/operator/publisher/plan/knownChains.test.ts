@@ -27,7 +27,7 @@ describeOnBoth("gasOf", (startChain) => {
 
   it("is within 1 % of the node's estimates", async () => {
     const registry = await fresh.connect();
-    // A registry's first call costs more.
+    // Add a first root, because the first call of a registry costs more.
     const first = userIDToHex(sampleUserID(1, 2));
     await fresh.send(fresh.owner, "addMerkleTreeRoot", `0x${"cd".repeat(32)}`, `0x${first}`);
     for (const count of [20, 100, 700]) {
@@ -79,7 +79,7 @@ describe("fetchPrices", function () {
     expect(Number(dataFee / OP_FEES.weiPerByte) / bytesOf(size)).to.be.within(0.99, 1.01);
   });
 
-  it("rejects the endpoint of another chain", async () => {
+  it("rejects the endpoint of a different chain", async () => {
     expect(await failure(fetchPrices("ethereum", chainOf(fresh.call), sizeOf(1)))).to.include({
       code: "CHAIN_ID_MISMATCH",
     });

@@ -13,7 +13,7 @@ const target = {
   owner: `0x${"3".repeat(40)}`,
 };
 
-/** A plan of batches with these numbers of users. */
+/** Makes a plan whose batches have these numbers of users. */
 function planOf(sizes: readonly number[]): Plan {
   const total = sizes.reduce((sum, size) => sum + size, 0);
   const userIDs = Array.from({ length: total }, (_, i) => sampleUserID(i)).toSorted();
@@ -44,7 +44,7 @@ describe("a serialized plan", () => {
     );
   });
 
-  it("has a head with format, chain, registry and counts, and then one line per batch", () => {
+  it("has a header with format, chain, registry and counts, then one line per batch", () => {
     const [head = "", ...lines] = text.trimEnd().split("\n");
     expect(JSON.parse(head)).to.deep.equal({
       format: "keyroot-plan/1",

@@ -22,7 +22,7 @@ describe("readRecords", () => {
     const { records, bad } = await readRecords(path);
     return { records: [...records], bad };
   };
-  /** The bad rows as "line: CODE". */
+  /** Returns the bad rows as "line: CODE". */
   const badOf = async (name: string, content: string | Uint8Array) =>
     (await read(name, content)).bad.map(({ line, code }) => `${line}: ${code}`);
 
@@ -55,7 +55,7 @@ describe("readRecords", () => {
     it("reads a file of many chunks, also if a line end is split between two", async () => {
       const records = sampleRecords(1000);
       const blank = (length: number) => `${" ".repeat(length)}\r\n`;
-      // Streams are read 64 KiB at a time.
+      // Streams are read in chunks of 64 KiB.
       for (const shift of [-2, -1, 0, 1, 2]) {
         const content = blank(1022 + shift) + blank(1022).repeat(63) + records.map(serializeKeyRecord).join("\r\n");
         expect(await read("users.jsonl", content)).to.deep.equal({ records: byUser(records), bad: [] });
@@ -89,7 +89,7 @@ describe("readRecords", () => {
       expect((await read("users.jsonl", lines.join("\n"))).records).to.deep.equal(byUser([one, three]));
     });
 
-    it("keeps a user's first record, and reports further ones, identical or not", async () => {
+    it("keeps a user's first record, and reports further records, identical or not", async () => {
       const again = [one, two, one, { ...two, pubKey: one.pubKey, keyID: one.keyID }];
       const { records, bad } = await read("users.jsonl", jsonl(again));
       expect(records).to.deep.equal(byUser([one, two]));
@@ -159,7 +159,7 @@ describe("readRecords", () => {
       expect(await badOf("users.csv", [one, two].map(csvRow).join("\n"))).to.deep.equal(["1: RECORD_INVALID"]);
     });
 
-    it("rejects a header with other, duplicate, missing or extra fields, or with other separators", async () => {
+    it("rejects a header with unknown, duplicate, missing or extra fields, or wrong separators", async () => {
       for (const header of [
         "userID,pubKey",
         `${HEADER},userID`,

@@ -21,7 +21,7 @@ describe("the check of subgroups", () => {
   const fresh = freshRegistry();
   const records = sampleRecords(250);
   const [first = never(), second = never()] = records;
-  /** The record with the sum of its key and (0, -1), the point of order 2. The sum is on the curve and not of small order. */
+  /** Adds (0, -1), the point of order 2, to the key of a record. The sum is on the curve and does not have a small order. */
   const spoil = ({ userID, pubKey }: KeyRecord) => {
     const hex = Buffer.from(pubKey, "base64").toString("hex");
     const [x, y] = [hex.slice(2, 106), hex.slice(106)].map((coordinate) => BigInt(`0x${coordinate}`));
@@ -57,7 +57,7 @@ describe("the check of subgroups", () => {
     expect(error.message).not.to.include(first.userID);
   });
 
-  it("names 20 users at most", async () => {
+  it("names at most 20 users", async () => {
     await using checker = new SubgroupChecker();
     const error = (await failure(checker.check(records.slice(0, 25).map(spoil)))) as Error;
     expect(error.message).to.match(/^25 public keys .* and 5 more\.$/);
@@ -73,7 +73,7 @@ describe("the check of subgroups", () => {
     expect(published.map(({ users }) => users)).to.deep.equal([2]);
   });
 
-  it("also checks the keys of a resumed plan, those of users without a record included", async () => {
+  it("also checks the keys of a resumed plan, including those of users without a record", async () => {
     const options = { ...LOCAL, registry: await fresh.connect(), store: new FolderStore(fresh.filesDir) };
     const journal = new MemoryJournal();
     const stop = () => Promise.reject(new Error("stopped"));

@@ -32,7 +32,7 @@ const MAX_GAS = 2n ** 24n;
 const CONTRACT = "0x5FbDB2315678afecb367f032d93F642f64180aa3";
 const SAFE = "0xDF8a1Ce35c9a6ACE153B4e0767942f1E2291a1Aa";
 
-/** Batches with these numbers of users. */
+/** Makes batches with these numbers of users. */
 function batchesOf(...sizes: number[]): RootBatch[] {
   return sizes.map((size, i) => ({
     root: sha256(`root ${i}`),
@@ -188,7 +188,7 @@ describe("safeBatchChecksum", () => {
     expect(safeBatchChecksum(file)).to.equal("0x86c81826dbf7e8a37612153294cc85fdf5c81998dd0a44b86d945502a7eace7c");
   });
 
-  it("does not cover the name, and covers all other fields", () => {
+  it("covers all fields except the name", () => {
     const [file] = filesFor(batchesOf(1, 1));
     if (file === undefined) throw new Error("missing");
     const { meta, transactions } = file;
@@ -376,7 +376,7 @@ describeOnBoth("a registry whose owner is a Safe", (startChain) => {
       expect([...new Set(reported)]).to.deep.equal([0, 400, 805]);
     });
 
-    it("returns the users who got another root, from a faster publisher", async () => {
+    it("returns the users whose root came from a faster publisher", async () => {
       const batches = batchesOf(3);
       const [first = sampleUserID(0)] = batches[0]?.userIDs ?? [];
       const other = { root: sha256("other"), userIDs: [first] };

@@ -28,11 +28,11 @@ import { closedAfterEach, failure, temporaryFolder } from "../../../support/supp
 import { freshRegistry } from "../../../support/chain/freshRegistry.ts";
 import { ENDLESS_MS } from "../../../support/endless.ts";
 
-/** The key of the first account of Hardhat's and Anvil's chains. */
+/** The private key of the first account of Hardhat's and Anvil's chains. */
 const KEY = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80";
 const wallet = new Wallet(KEY);
 const PASSPHRASE = "correct horse battery staple";
-/** With the weakest parameters that are accepted, so that it opens fast. */
+/** A key file with the weakest accepted parameters, so that it opens quickly. */
 const KEY_FILE = encryptKeystoreJsonSync(wallet, PASSPHRASE, { scrypt: { N: 2 ** 13, r: 8, p: 10 } });
 const CONTRACT = "0x5FbDB2315678afecb367f032d93F642f64180aa3";
 const CHAIN_ID = 31337;
@@ -50,7 +50,7 @@ const requestOf = (changes: Partial<TransactionRequest> = {}): TransactionReques
   ...changes,
 });
 
-/** Every type of transaction. */
+/** A request for every type of transaction. */
 const TYPES: [string, TransactionRequest][] = [
   ["EIP-1559", requestOf()],
   ["EIP-1559 with an access list", requestOf({ accessList: listOf(1) })],
@@ -66,7 +66,7 @@ function legacy(changes: Partial<TransactionRequest> = {}): TransactionRequest {
   return { ...requestOf(changes), maxFeePerGas: undefined, maxPriorityFeePerGas: undefined, gasPrice: "0x2540be400" };
 }
 
-/** The error of an operation. No error may contain a key, passphrase or URL. */
+/** Returns the error of an operation, and checks that it contains no key, passphrase or URL. */
 async function errorOf(work: Promise<unknown>): Promise<KeyrootError> {
   const error = (await failure(work)) as KeyrootError;
   expect(inspect(error, { depth: 10, showHidden: true })).not.to.match(/horse battery|ac0974be|secret-path/);
@@ -81,7 +81,7 @@ describe("openKeyFile", () => {
     return path;
   };
 
-  /** The sample of the specification. */
+  /** The sample in the specification. */
   const sample = {
     crypto: {
       cipher: "aes-128-ctr",
@@ -114,7 +114,7 @@ describe("openKeyFile", () => {
   });
 
   it("rejects weak scrypt parameters", async () => {
-    // The second are Geth's light ones.
+    // The second parameters are Geth's light ones.
     for (const scrypt of [
       { N: 1024 },
       { N: 4096, r: 8, p: 6 },
@@ -277,13 +277,13 @@ describe("RemoteSigner", () => {
       expect(method).to.equal("eth_signTransaction");
       const { gas, nonce, ...rest } = { ...(params as TransactionRequest), ...change(params as TransactionRequest) };
       const transaction = { ...rest, gasLimit: gas, nonce: Number(nonce), chainId } as TransactionLike;
-      // The sender follows from the key.
+      // The sender is not needed, because the key determines it.
       delete transaction.from;
       return encode(await new Wallet(key).signTransaction(transaction));
     };
   const sign = (call: RpcCall, request = requestOf()) => new RemoteSigner(call, wallet.address).sign(request, CHAIN_ID);
 
-  it("accepts the answers of Web3Signer and of Clef", async () => {
+  it("accepts the responses of Web3Signer and Clef", async () => {
     const raw = await sign(signing());
     expect(raw).to.deep.equal(await sign(signing(undefined, { encode: (raw) => ({ raw, tx: {} }) })));
     expect(raw.hash).to.equal(keccak256(raw.raw));
@@ -301,14 +301,14 @@ describe("RemoteSigner", () => {
     ["accessList", () => ({ accessList: listOf(2) })],
   ];
   for (const [field, change] of others) {
-    it(`rejects a transaction with another ${field}`, async () => {
+    it(`rejects a signed transaction with a different ${field}`, async () => {
       const error = await errorOf(sign(signing(change), requestOf({ accessList: listOf(1) })));
       expect(error).to.be.an.instanceof(TransportError).with.property("code", "SIGNER_MISMATCH");
       expect(error.message).to.include(`differs in ${field}.`);
     });
   }
 
-  it("rejects another chain, another type, another key", async () => {
+  it("rejects a signed transaction with a different chain, type or key", async () => {
     const cases = [
       [signing(undefined, { chainId: 1 }), "differs in chainId"],
       [
@@ -323,7 +323,7 @@ describe("RemoteSigner", () => {
     }
   });
 
-  it("rejects an answer that is not a signed transaction", async () => {
+  it("rejects a response that is not a signed transaction", async () => {
     const unsigned = Transaction.from({ type: 2, chainId: CHAIN_ID, to: CONTRACT }).unsignedSerialized;
     for (const answer of [null, 7, "", "0x", "0x0", "0x12", {}, { raw: 7 }, [], unsigned]) {
       expect(await errorOf(sign(() => Promise.resolve(answer)))).to.have.property("code", "RPC_ANSWER_INVALID");
@@ -337,7 +337,7 @@ describe("RemoteSigner", () => {
     }
   });
 
-  it("times out if the signer does not answer, and throws its error if it refuses", async () => {
+  it("times out if the signer does not respond, and throws the signer's error if it refuses", async () => {
     const silent = await serve(() => undefined);
     const refusing = await serve((_, response) =>
       response.end('{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"denied"}}'),
@@ -352,7 +352,7 @@ describe("RemoteSigner", () => {
   });
 });
 
-/** Tests for every signer on every chain. */
+/** Tests that apply to every signer on every chain. */
 function itPublishes(begin: () => { signer: Promise<Signer>; call: RpcCall; contract: string; chainId: number }): void {
   for (const accessList of [false, true]) {
     it(`adds a root with the hash computed before sending, ${accessList ? "with" : "without"} an access list`, async () => {
@@ -371,7 +371,7 @@ function itPublishes(begin: () => { signer: Promise<Signer>; call: RpcCall; cont
       expect(receipt).to.include({ status: "0x1" });
       const root = await call("eth_call", [{ to: contract, data: encodeGetMerkleTreeRoot(user) }, "latest"]);
       expect(decodeMerkleTreeRoot(root)).to.equal(ROOT);
-      // Sent again, it is the same transaction, which the chain includes once.
+      // The transaction is the same when it is sent again, and the chain includes it once.
       await send(request).catch((error: unknown) => {
         expect(error).to.be.an.instanceof(TransportError).with.property("code", "RPC_ERROR");
       });
@@ -379,7 +379,7 @@ function itPublishes(begin: () => { signer: Promise<Signer>; call: RpcCall; cont
     });
   }
 
-  it("rejects a registry of another owner", async () => {
+  it("rejects a registry with a different owner", async () => {
     const { signer, call, contract, chainId } = begin();
     const opened = await signer;
     expect(() => signingSender(opened, { chainId, contract, owner: CONTRACT }, call))

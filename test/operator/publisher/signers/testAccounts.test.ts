@@ -29,7 +29,7 @@ describe("the well-known test accounts", () => {
     }
   });
 
-  it("publish on no other chain, although the endpoint holds their keys", async () => {
+  it("do not publish on other chains, even if the endpoint holds their keys", async () => {
     const main: RpcCall = async (method, params) => (method === "eth_chainId" ? "0x1" : fresh.call(method, params));
     const registry = await fresh.connect(main);
     const store = new FolderStore(fresh.filesDir);

@@ -21,7 +21,7 @@ import { describeOnBoth, freshRegistry, rawSender } from "../../../support/chain
 import { ENDLESS_MS } from "../../../support/endless.ts";
 
 const USERS = 3;
-/** Batches without files. */
+/** Makes batches without files. */
 const batches = (count: number, seed = 1): Batch[] =>
   Array.from({ length: count }, (_, i) => ({
     root: sha256(`${seed} ${i}`),
@@ -30,7 +30,7 @@ const batches = (count: number, seed = 1): Batch[] =>
     userIDs: Array.from({ length: USERS }, (_, j) => sampleUserID(i * USERS + j, seed)).toSorted(),
   }));
 
-/** The users' ids as the contract takes them. */
+/** Encodes user ids in the contract's format. */
 const packed = (userIDs: readonly string[]) => `0x${userIDs.map(userIDToHex).join("")}`;
 
 describeOnBoth("addRoots", (startChain) => {
@@ -66,14 +66,14 @@ describeOnBoth("addRoots", (startChain) => {
   const emitted = (name: string) => events.filter(({ event }) => event === name).length;
   const count = async (tag = "latest") => Number(await fresh.call("eth_getTransactionCount", [fresh.owner, tag]));
   const nonceOf = (params: readonly unknown[]) => Number((params[0] as { nonce: string }).nonce);
-  /** Expects that all users of these batches have their batch's root. */
+  /** Expects that all users in these batches have the root of their batch. */
   const expectAdded = async (some: readonly Batch[]) => {
     const registry = await fresh.connect();
     for (const { root, userIDs } of some) {
       expect(await registry.getMerkleTreeRoots(userIDs)).to.deep.equal(userIDs.map(() => root));
     }
   };
-  /** The endpoint, with another handler for one method. */
+  /** Replaces the endpoint's handler for one method. */
   const at =
     (
       method: string,
@@ -157,13 +157,13 @@ describeOnBoth("addRoots", (startChain) => {
       expect([await count(), emitted("waiting")]).to.deep.equal([before, 1]);
     });
 
-    it("replaces a transaction that blocks leave out with higher fees until it is included", async () => {
+    it("raises the fees of a transaction that blocks leave out until it is included", async () => {
       await stopMining();
       await fresh.call("hardhat_setNextBlockBaseFeePerGas", ["0x3b9aca00"]);
       await fresh.call("evm_mine", []);
       const [batch = never()] = batches(1);
       const journal = new MemoryJournal();
-      // An earlier run offered far too little.
+      // An earlier run offered a fee that is far too low.
       await journal.recordAttempt({
         nonce: await count(),
         root: batch.root,
@@ -238,7 +238,7 @@ describeOnBoth("addRoots", (startChain) => {
       "garbage",
       "sentTwice",
     ] as const) {
-      it(`adds each root once although sending meets the fault ${fault}`, async () => {
+      it(`adds each root once despite the fault ${fault} while sending`, async () => {
         const some = batches(3);
         const endpoint = closing(await startFaultyEndpoint(fresh.rpcUrl));
         endpoint.inject(fault, { methods: ["eth_sendRawTransaction"], after: 1 });
@@ -279,14 +279,14 @@ describeOnBoth("addRoots", (startChain) => {
       expect(emitted("displaced")).to.be.greaterThan(0);
     });
 
-    it("sends no transaction again whose nonce another transaction used", async () => {
+    it("does not resend a transaction whose nonce another transaction used", async () => {
       const userIDs = batches(1)[0]?.userIDs ?? never();
       let sent = 0;
       const via = at("eth_sendTransaction", async (forward) => {
         if (++sent === 1) await fresh.send(fresh.owner, "addMerkleTreeRoot", `0x${sha256("other")}`, packed(userIDs));
         return forward();
       });
-      // Slow reads: the batch is stuck before the chain shows what used its nonce.
+      // With slow reads, the batch is stuck before the chain shows which transaction used its nonce.
       const slow: RpcCall = async (method, params) => {
         if (sent > 0 && method === "eth_getLogs") await sleep(50);
         if (sent > 0 && method === "eth_call") await sleep(50);
@@ -447,7 +447,7 @@ describeOnBoth("addRoots", (startChain) => {
       });
       const registry = await fresh.connect(via);
       const send = await endpointSender(registry, fresh.chainId);
-      // Its nonce was used by the change of owner.
+      // The transaction that changed the owner used this nonce.
       const late: SendTransaction = async (transaction) =>
         send({ ...transaction, nonce: `0x${(Number(transaction.nonce) + 1).toString(16)}` });
       const error = await failure(run(batches(1), { via, send: late }));
@@ -470,7 +470,7 @@ describeOnBoth("addRoots", (startChain) => {
       const via = at("eth_sendTransaction", async (forward, _, time) => {
         if (time === 5 && !reorganized) {
           reorganized = true;
-          // Hardhat has no reorganizations, but snapshots; Anvil has both.
+          // Hardhat has snapshots instead of reorganizations. Anvil has both.
           await fresh.call("evm_revert", [snapshot]);
         }
         return forward();

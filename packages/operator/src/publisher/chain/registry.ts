@@ -72,8 +72,8 @@ export const GAS_MARGIN = 25_000;
 const MAX_UINT256 = 2n ** 256n - 1n;
 
 /**
- * The registry contract as its publisher uses it: reads users' roots, builds and estimates the calls that add roots, and
- * finds their events.
+ * The registry contract, with the functions that publishing needs. It reads users' roots, builds and estimates the calls
+ * that add roots, and finds their events.
  * @example
  * ```ts
  * const registry = await Registry.connect(call, "0x5FbDB2315678afecb367f032d93F642f64180aa3");
@@ -97,10 +97,10 @@ export class Registry {
 
   /**
    * Connects to a registry and reads its owner.
-   * @param call sends one JSON-RPC call to the chain's endpoint
+   * @param call sends one JSON-RPC request to the chain's endpoint
    * @param contract the registry's address: 0x and 40 hex digits
-   * @param retry how often reads are repeated. Default: 5 times, first after 500 ms
-   * @throws VerificationError NO_CONTRACT; TransportError RPC_ANSWER_INVALID, and as the call
+   * @param retry how often failed reads are repeated. Default: 5 times, the first time after 500 ms
+   * @throws VerificationError NO_CONTRACT; TransportError RPC_ANSWER_INVALID, and the errors of `call`
    * @example
    * ```ts
    * import { rpcCaller } from "keyroot/transport";

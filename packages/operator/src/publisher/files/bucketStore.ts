@@ -44,10 +44,10 @@ const PREFIX = /^(?:[A-Za-z0-9!_.*'()-]+\/)*[A-Za-z0-9!_.*'()-]+$/;
 type ObjectState = "missing" | "same" | "other";
 
 /**
- * Stores Merkle-tree files in a bucket of an S3-compatible service. Objects are immutable, so caches may keep them for ever.
+ * Stores Merkle-tree files in a bucket of an S3-compatible service. Objects are immutable, so caches may keep them forever.
  *
- * The AWS SDK reads endpoint, region, credentials and number of attempts from its own environment variables and files (AWS
- * SDKs and Tools Reference Guide). No error contains them. The credentials must allow `s3:PutObject`, `s3:GetObject` and
+ * The AWS SDK reads the endpoint, region, credentials and number of attempts from its own environment variables and files (AWS
+ * SDKs and Tools Reference Guide). Errors do not contain these values. The credentials must allow `s3:PutObject`, `s3:GetObject` and
  * `s3:ListBucket`. Without `s3:ListBucket`, the service reports a missing object as forbidden.
  * @example
  * ```ts
@@ -119,10 +119,13 @@ export class BucketStore implements MerkleFileStore {
       return { where, bytes: bytes.length, sha256: hash("sha256", bytes) };
     }
     if (state === "other" && !written) {
-      const message = `${where} has other bytes than the file to store. It was not overwritten: find out who changed it.`;
+      const message = `${where} already has different content. It was not overwritten: find out who changed it.`;
       throw new ArgumentError("FILE_CONFLICT", message);
     }
-    throw new TransportError("FILE_UNWRITABLE", `${where} has other bytes than were written. Check the service.`);
+    throw new TransportError(
+      "FILE_UNWRITABLE",
+      `${where} differs from the bytes that were written. Check the service.`,
+    );
   }
 
   async get(root: string): Promise<Uint8Array> {

@@ -41,7 +41,7 @@ export class FolderStore implements MerkleFileStore {
         const existing = await readBack(path);
         if (existing?.sha256 === written) return written;
         if (existing !== undefined && !replace) {
-          const message = `${path} has other bytes than the file to store. It was not overwritten: find out who changed it.`;
+          const message = `${path} already has different content. It was not overwritten: find out who changed it.`;
           throw new ArgumentError("FILE_CONFLICT", message, { expected: written, actual: existing.sha256 });
         }
         await rename(draft, path);
@@ -51,7 +51,7 @@ export class FolderStore implements MerkleFileStore {
       for (const object of await besideFile(file, this.#beside)) await this.#putBeside(object);
       const stored = await readBack(path);
       if (stored?.sha256 === written) return stored;
-      const message = `${path} has other bytes than were written. Check the disk.`;
+      const message = `${path} differs from the bytes that were written. Check the disk.`;
       throw new TransportError("FILE_UNWRITABLE", message, { expected: written, actual: stored?.sha256 });
     } catch (cause) {
       if (cause instanceof KeyrootError) throw cause;

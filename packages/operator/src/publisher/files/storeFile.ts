@@ -43,7 +43,7 @@ export async function fetchServedBytes(
     if (!(error instanceof TransportError && error.code === "ANSWER_TOO_LARGE")) throw error;
   }
   const message =
-    `The file host serves other bytes as ${root}.json than were stored, so its root was not added. Check that the host ` +
+    `The file ${root}.json from the file host differs from the stored file, so its root was not added. Check that the host ` +
     "serves this store, and that it does not change files.";
   throw new VerificationError("file", "FILE_CONFLICT", message, { actual: root });
 }

@@ -38,9 +38,9 @@ export interface CostEstimate {
 const MAX_ESTIMATES = 25;
 
 /**
- * Estimates the present cost of a plan. Sends nothing, and needs no key.
- * @param plan with at least one batch
- * @throws RangeError for a plan without batches; TransportError as the chain, RPC_ERROR also if the node rejects a
+ * Estimates the current cost of a plan. Sends nothing, and needs no key.
+ * @param plan a plan with at least one batch
+ * @throws RangeError for a plan without batches; TransportError the errors of `chain`, RPC_ERROR also if the node rejects a
  * transaction
  * @example
  * ```ts

@@ -25,10 +25,10 @@ export async function planTargetOf({ chain, contract, owner }: Registry): Promis
 }
 
 /**
- * Plans a publication: leaves out users who have a root, and cuts the others into files of as many users as one transaction
- * can publish. The same records, chain state and options make the same plan. Stores and sends nothing.
+ * Makes the plan of a publication. It skips users who have a root, and divides the others into files. Each file has as many
+ * users as one transaction can publish. The same records, chain state and options give the same plan. Stores and sends nothing.
  * @param records sorted by user id
- * @throws ArgumentError ARGUMENT_INVALID; TransportError as the chain
+ * @throws ArgumentError ARGUMENT_INVALID; TransportError the errors of `chain`
  * @example
  * ```ts
  * const { records } = await readRecords("users.jsonl");

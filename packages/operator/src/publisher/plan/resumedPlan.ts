@@ -83,7 +83,7 @@ function verifyStoredBytes(file: MerkleFile, sha256: string): void {
   if (sha256Hex([...serializeMerkleFile(file)].join("")) === sha256) return;
   const { root } = file.tree;
   const message =
-    `The store has other bytes as ${root}.json than were stored, though they have the same tree, so its root was not ` +
+    `The file ${root}.json in the store has changed since it was stored, although its tree is the same. Its root was not ` +
     "added. Restore the file, or remove it: publishing rebuilds it from the records that the plan was made from.";
   throw new VerificationError("file", "FILE_CONFLICT", message, { actual: root });
 }

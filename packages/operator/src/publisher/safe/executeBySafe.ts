@@ -31,10 +31,10 @@ export interface SafeExecutionOptions extends AwaitExecutionOptions {
 
 /**
  * Writes files for the Transaction Builder of the Safe that owns the registry, and waits until its owners have executed
- * them. You can stop it and run it again at any time: the files then contain the missing batches.
- * @returns the number of users who got their batch's root, and the users who got another one
+ * them. You can stop it and run it again at any time. The files then contain only the missing batches.
+ * @returns the number of users who have the root of their batch, and the users who have a different root
  * @throws ArgumentError ARGUMENT_INVALID, FILE_PERMISSIONS if others can write to the folder; TransportError
- * FILE_UNWRITABLE, and as `awaitExecution`
+ * FILE_UNWRITABLE, and the errors of `awaitExecution`
  * @example
  * ```ts
  * await publish(records, {

@@ -14,9 +14,10 @@ export type PassphraseSource = { file: string } | { passphrase: string };
 const MAX_BYTES = 2 ** 16;
 
 /**
- * Opens an encrypted key file (Web3 secret storage, version 3), as Geth, Clef, ethers and many wallets write it. Decryption
- * takes up to some seconds, depending on the parameters in the file.
- * @throws ArgumentError FILE_UNREADABLE, FILE_PERMISSIONS, PASSPHRASE_MISSING, KEY_FILE_INVALID. No error contains a key or passphrase
+ * Opens an encrypted key file (Web3 Secret Storage, version 3). Geth, Clef, ethers and many wallets use this format.
+ * Decryption can take a few seconds, depending on the parameters in the file.
+ * @throws ArgumentError FILE_UNREADABLE, FILE_PERMISSIONS, PASSPHRASE_MISSING, KEY_FILE_INVALID. The errors contain no key
+ * and no passphrase
  * @example
  * ```ts
  * const signer = await openKeyFile("owner.json", { file: "/run/secrets/passphrase" });

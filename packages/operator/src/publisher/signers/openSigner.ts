@@ -6,13 +6,13 @@ import { RemoteSigner } from "./remoteSigner.ts";
 import type { Signer } from "./signer.ts";
 
 /**
- * Opens the signer that environment variables name:
+ * Opens the signer that environment variables select:
  *
  * - a key file: `KEYROOT_KEY_FILE`, an encrypted key file, and its passphrase in the file `KEYROOT_PASSPHRASE_FILE` or in the
  *   variable `KEYROOT_PASSPHRASE`; or
  * - a remote signer: `KEYROOT_SIGNER_URL`, and `KEYROOT_SIGNER_ADDRESS`, the account that it signs for.
- * @returns undefined if no signer is named
- * @throws ArgumentError ARGUMENT_INVALID if both are named, or one incompletely; and as `openKeyFile`
+ * @returns undefined if no signer is selected
+ * @throws ArgumentError ARGUMENT_INVALID if both are selected, or a variable is missing; and the errors of `openKeyFile`
  * @example
  * ```ts
  * const signer = await openSigner(process.env);

@@ -7,8 +7,8 @@ import { TransportError } from "../../errors.ts";
 import { type SignedTransaction, type Signer, toTransaction, type TransactionRequest } from "./signer.ts";
 
 /**
- * A separate process that keeps the key and signs by `eth_signTransaction`: Web3Signer, Clef, or a node. Its answer is used
- * only if it is exactly the requested transaction, signed by the expected account.
+ * A signer in a separate process, which keeps the key and signs with `eth_signTransaction`: Web3Signer, Clef, or a node. Its
+ * response is used only if it is exactly the requested transaction, signed by the expected account.
  * @example
  * ```ts
  * const call = rpcCaller("http://127.0.0.1:9000", { maxBytes: 2 ** 20, timeoutMs: 30_000 });

@@ -56,10 +56,11 @@ interface OwnedRegistry {
 }
 
 /**
- * Makes a function that signs transactions as the owner and broadcasts them through the chain's endpoint. It returns the
- * hash computed from the signed bytes, not the endpoint's answer. The same request results in the same transaction.
- * @param call sends a JSON-RPC call to the chain's endpoint
- * @throws ArgumentError TEST_KEY_REFUSED; NOT_OWNER if the signer's account is not the owner. The function throws as signer and call
+ * Makes a function that signs the owner's transactions and broadcasts them through the chain's endpoint. It computes the
+ * returned hash from the signed bytes, and does not use the endpoint's response. The same request gives the same transaction.
+ * @param call sends a JSON-RPC request to the chain's endpoint
+ * @returns a function that throws the errors of `signer` and `call`
+ * @throws ArgumentError TEST_KEY_REFUSED; NOT_OWNER if the signer's account is not the owner
  * @example
  * ```ts
  * const signer = await openKeyFile("owner.json", { file: "/run/secrets/passphrase" });
