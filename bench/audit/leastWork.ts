@@ -3,7 +3,6 @@ import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { workerData } from "node:worker_threads";
 
-/** The task of one thread. */
 export interface LeastWork {
   /** The paths of Merkle-tree files. */
   paths: string[];

@@ -42,7 +42,6 @@ export function median(values: readonly number[]): number {
   return ((sorted[middle] ?? NaN) + (sorted[sorted.length % 2 === 0 ? middle - 1 : middle] ?? NaN)) / 2;
 }
 
-/** Rounds to four significant digits. */
 export function round(value: number): number {
   return Number(value.toPrecision(4));
 }

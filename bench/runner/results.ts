@@ -2,7 +2,6 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import type { Load } from "./load.ts";
 import type { Measured } from "./report.ts";
 
-/** The result of one benchmark. */
 export interface Result extends Measured {
   benchmark: string;
   /** The command that repeats the measurement. */

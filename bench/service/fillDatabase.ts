@@ -17,7 +17,6 @@ const SETTINGS = [
   "SET maintenance_work_mem = '512MB'",
 ];
 
-/** A table or index of the filled database. */
 export interface Relation {
   name: string;
   /** The table of an index. Null for a table. */

@@ -12,7 +12,6 @@ import { RANDOM_USER_ID, type Requests } from "./load.ts";
 export const REGION = "us-west-2";
 const CREATED_AT_A_TIME = 32;
 
-/** A server to measure. */
 export interface Contender {
   origin: string;
   requests: Requests;

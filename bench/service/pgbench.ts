@@ -10,7 +10,6 @@ const run = promisify(execFile);
 /** The number of seconds to add to a run, because pgbench counts the time to connect in its duration, but not in its rate. */
 const CONNECT_SECONDS = 3;
 
-/** A run of pgbench. */
 export interface PgbenchOptions {
   url: string;
   /** The script that every client repeats, in pgbench's language. */

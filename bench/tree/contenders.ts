@@ -8,7 +8,6 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { SMALL } from "../runner/report.ts";
 
-/** The figures of one process. */
 export interface Made {
   root: string;
   treeMs: number;
@@ -26,7 +25,6 @@ interface Maker {
 
 /** The time in ms for which short work is repeated, after a warm-up of the same length. */
 const REPEAT_MS = SMALL ? 5 : 500;
-/** The maximum length of a string in V8. */
 const LONGEST_STRING = 2 ** 29 - 24;
 /** The size of a file per user, in bytes. */
 const BYTES_PER_USER = 803;

@@ -23,7 +23,6 @@ const SCRIPTS: Record<BrowserWay, (module: string) => string> = {
 };
 
 interface Options {
-  /** The folder of the library's modules. */
   library: string;
   /** The folder of each sample, by its number of users. */
   folders: ReadonlyMap<number, string>;
@@ -46,7 +45,6 @@ export async function measureInChromium({ library, folders, coldRuns, totalMs }:
     else {
       const [, users, name = ""] = path.split("/");
       const folder = folders.get(Number(users));
-      // Chromium also requests an icon.
       if (folder === undefined) response.writeHead(404).end();
       else response.end(readFileSync(join(folder, name)));
     }

@@ -3,7 +3,6 @@ import { KeyrootError } from "../../packages/keyroot/src/errors.ts";
 import { changes, mutate } from "./mutate.ts";
 import type { Target } from "./targets.ts";
 
-/** The result of fuzzing. */
 export interface FuzzReport {
   documents: number;
   accepted: number;
@@ -15,7 +14,6 @@ export interface FuzzReport {
 
 export interface FuzzOptions {
   seed: number;
-  /** The number of documents to parse. */
   documents: number;
   /** The time in ms after which no further document is made. Default: no limit. */
   maxMs?: number;

@@ -77,7 +77,6 @@ function toUnits(bytes: Uint8Array): { isText: boolean; parts: readonly Buffer[]
   return { isText, parts };
 }
 
-/** Returns a unit with one changed bit. */
 function flipped(unit: Buffer | undefined, choice: number): Buffer {
   const changed = Buffer.from(unit ?? Buffer.of(0));
   const bit = choice % Math.max(1, changed.length * 8);

@@ -17,7 +17,6 @@ import { ANY_KEY } from "../../packages/keyroot/src/identity/expectedKey.ts";
 import { mainnet, MAINNET_SAMPLES } from "../../test/support/beacon/mainnet.ts";
 import { type Case, readVectors, toBytes } from "../../test/support/data/vectors.ts";
 
-/** A parser of untrusted bytes. */
 export interface Target {
   /** The valid documents from which mutants are made. */
   seeds: readonly Uint8Array[];
@@ -31,7 +30,6 @@ const MAX_SEED_BYTES = 20_000;
 /** The maximum size of a trie node in bytes. `storageProof.ts` refuses larger nodes. */
 const MAX_NODE_BYTES = 1024;
 
-/** The parsers by name. */
 export const TARGETS: Readonly<Record<string, () => Target>> = {
   file: () => {
     // Skip files that omit their root, or spell it with escapes.

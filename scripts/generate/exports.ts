@@ -4,7 +4,6 @@ import { apiEntries } from "../docs/pages.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 
-/** The exports of one module. */
 export interface ModuleExports {
   /** The name of the module in imports, such as "keyroot/bundle". */
   module: string;

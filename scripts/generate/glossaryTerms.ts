@@ -23,7 +23,6 @@ export function exportedNames(): Term[] {
   );
 }
 
-/** Reads the options of all commands. */
 export async function commandOptions(): Promise<Term[]> {
   const service = await loadServiceCommands();
   const commands: Readonly<Record<string, Definition>> = {

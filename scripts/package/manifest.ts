@@ -1,4 +1,3 @@
-/** The fields of package.json that packing reads. */
 export interface Manifest {
   name: string;
   repository: { url: string };

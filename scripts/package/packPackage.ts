@@ -33,7 +33,6 @@ async function lint(folder: string, { acceptedMessages = [] }: PackageDescriptio
   throw new Error(found.map((message) => `${folder}: ${formatMessage(message, pkg) ?? message.code}`).join("\n"));
 }
 
-/** Packs a folder. Returns the name of the tarball. */
 function pack(folder: string, destination: string): string {
   const args = ["pack", "--json", "--silent", "--ignore-scripts", "--pack-destination", destination];
   const output = execFileSync("npm", args, { cwd: folder, encoding: "utf8", shell: process.platform === "win32" });

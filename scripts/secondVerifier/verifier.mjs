@@ -386,7 +386,6 @@ function verifyBundle({ userID, pinned, expectedPublicKey, ...trusted }, bytes) 
   return { ...verifyMerkleProof(proof, { userID, root, expectedPublicKey }), root, block };
 }
 
-/** Returns the hex of a user id. */
 function idOf(userID) {
   const digits = "ybndrfg8ejkmcpqxot1uwisza345h769";
   const bits = Array.from(userID, (letter) => digits.indexOf(letter).toString(2).padStart(5, "0")).join("");

@@ -56,7 +56,6 @@ describeWithProgram("bundle, and verify --bundle", (keyroot) => {
     await writeFile(env.KEYROOT_STACK_FILE, JSON.stringify(running));
     return env;
   };
-  /** Changes the bundle. */
   const forge = async (change: (bundle: Bundle) => object) => {
     const path = join(folder.path, "forged.json");
     await writeFile(path, JSON.stringify(change(JSON.parse(await readFile(bundlePath, "utf8")) as Bundle)));

@@ -26,7 +26,6 @@ describe("handing over a registry", () => {
     expect(offered.code, JSON.stringify(offered.json)).to.equal(0);
     expect(offered.json["transaction"]).to.match(/^0x[0-9a-f]{64}$/);
     expect(await ownerOf()).to.equal(owner);
-    // Repeating the command sends nothing.
     expect((await run("transfer-ownership", to(stranger))).json).to.deep.equal({ owner, pendingOwner: stranger });
     expect((await run("accept-ownership")).code).to.equal(0);
     expect(await ownerOf()).to.equal(stranger);

@@ -73,7 +73,6 @@ describeWithProgram("audit --sign and --compare", (keyroot) => {
     expect([code, json.error?.["message"]]).to.deep.equal([0, undefined]);
     return json;
   };
-  /** Serves the statements of an auditor. */
   const publish = async (name: string) => {
     const host = closing(
       await serve((request, response) => {

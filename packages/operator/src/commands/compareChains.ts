@@ -33,7 +33,6 @@ interface Row {
   error?: string;
 }
 
-/** Options of `compareChains`. */
 interface CompareOptions {
   /** The value of the option `--compare`. */
   compare: string;

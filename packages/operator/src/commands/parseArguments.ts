@@ -17,7 +17,6 @@ export type RawArguments = Readonly<Record<string, unknown>>;
  */
 export const rawName = (name: string) => name.replace(/ID$/, "Id");
 
-/** Parsed arguments, and the reasons why some are invalid. */
 interface Read<D extends Definition> {
   /** The parsed arguments. Invalid options are omitted. */
   args: Parsed<D>;

@@ -32,7 +32,6 @@ const MAX_GAS = 2n ** 24n;
 const CONTRACT = "0x5FbDB2315678afecb367f032d93F642f64180aa3";
 const SAFE = "0xDF8a1Ce35c9a6ACE153B4e0767942f1E2291a1Aa";
 
-/** Makes batches with these numbers of users. */
 function batchesOf(...sizes: number[]): RootBatch[] {
   return sizes.map((size, i) => ({
     root: sha256(`root ${i}`),

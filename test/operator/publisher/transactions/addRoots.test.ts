@@ -21,7 +21,6 @@ import { describeOnBoth, freshRegistry, rawSender } from "../../../support/chain
 import { ENDLESS_MS } from "../../../support/endless.ts";
 
 const USERS = 3;
-/** Makes batches without files. */
 const batches = (count: number, seed = 1): Batch[] =>
   Array.from({ length: count }, (_, i) => ({
     root: sha256(`${seed} ${i}`),

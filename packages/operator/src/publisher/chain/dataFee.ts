@@ -94,7 +94,6 @@ export class DataFees {
     }
   }
 
-  /** Calls a function, and returns its first result. */
   #read(to: string, name: string, args: readonly unknown[]): Promise<bigint> {
     const data = abi.encodeFunctionData(name, args);
     return this.#chain.request("eth_call", [{ to, data }, "latest"], (answer) => {

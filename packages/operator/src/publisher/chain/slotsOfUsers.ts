@@ -2,7 +2,6 @@ import { packUserIDs, USER_ID_BYTES, type UserID } from "keyroot/identity";
 import { USERS_SLOT } from "keyroot/registry";
 import { keccak256Bytes } from "./keccak256.ts";
 
-/** The size of a Keccak-256 hash in bytes. */
 const HASH_BYTES = 32;
 
 /**

@@ -62,7 +62,6 @@ export function batchOf({ tree, records }: MerkleFile, fileBytes: number): Batch
   );
 }
 
-/** The length of a user id in characters. */
 const USER_ID_LENGTH = 32;
 
 /**
