@@ -1,12 +1,14 @@
 import { userIDToBytes } from "keyroot/identity";
+import { StateDatabase } from "../disk/stateDatabase.ts";
 import { USER_BYTES } from "./auditFile.ts";
 import type { UserWithOtherRoot } from "./auditRoot.ts";
 import { type Finding, finding } from "./finding.ts";
+import { stateFormat } from "./openStateFile.ts";
 import { makeUserHash } from "./userHash.ts";
 import { type IndexedUser, UserIndex } from "./userIndex.ts";
 
-/** The maximum number of users in memory at a time. They take about 350 MB. */
-const USERS_PER_PASS = 8_000_000;
+/** The maximum number of users in memory at a time. They take about 180 MB. */
+const USERS_PER_PASS = 4_000_000;
 
 /** The users of all audited files, from one state or from the states of all parts. */
 export interface AllUsers {
@@ -20,46 +22,80 @@ export interface AllUsers {
   others(): Iterable<{ root: string; users: readonly UserWithOtherRoot[] }>;
 }
 
+/** The users of all files by pass. `file` is the index of the file's root. */
+const DIVIDED = stateFormat({
+  applicationId: 0,
+  version: 1,
+  maxBytes: Infinity,
+  tables: [
+    `CREATE TABLE users (
+  pass INTEGER NOT NULL,
+  file INTEGER NOT NULL,
+  users BLOB NOT NULL,
+  PRIMARY KEY (pass, file)
+) STRICT, WITHOUT ROWID`,
+  ],
+});
+
 /**
- * Compares the users of all files with each other. Each pass reads all users, and keeps those with certain hashes of their
- * ids. Memory does not grow with the number of users. All entries of a user are in the same pass.
- * @param usersPerPass the mean number of users that a pass keeps
+ * Compares the users of all files with each other in passes. A temporary file divides the users by the hashes of their ids,
+ * so that all entries of a user are in the same pass. Memory does not grow with the number of users, and time is linear.
+ * @param usersPerPass the mean number of users in a pass
+ * @throws TransportError FILE_UNWRITABLE if the temporary file cannot be written
  */
 export function* auditUsers(all: AllUsers, usersPerPass = USERS_PER_PASS): Generator<Finding> {
   const hash = makeUserHash();
   const passes = Math.max(1, Math.ceil(all.count / usersPerPass));
+  const passOf = (bytes: Uint8Array, at: number) => hash(bytes, at) % passes;
+  using divided = StateDatabase.temporary(DIVIDED);
+  const audited = divideUsers(all, passOf, divided);
   for (let pass = 0; pass < passes; pass++) {
-    const isInPass = (bytes: Uint8Array, at: number) => hash(bytes, at) % passes === pass;
     const index = new UserIndex(hash);
     const files: string[] = [];
-    const audited = new Set<string>();
-    for (const root of all.roots) {
-      const users = all.usersOf(root);
-      if (users === undefined) continue;
-      audited.add(root);
-      const kept = passes === 1 ? users : usersWhere(users, isInPass);
-      if (kept.length > 0) files[index.add(kept)] = root;
-    }
+    for (const { file, users } of divided.rows("SELECT file, users FROM users WHERE pass = ? ORDER BY file", pass))
+      files[index.add(users as Uint8Array)] = all.roots[Number(file)] ?? "";
     const rootOf = (file: number) => files[file] ?? "";
     yield* auditKeysOfUsers(index, rootOf);
     for (const { root, users } of all.others()) {
       for (const user of users) {
-        if (!isInPass(userIDToBytes(user.userID), 0)) continue;
+        if (passOf(userIDToBytes(user.userID), 0) !== pass) continue;
         yield auditOtherRoot(root, user, index, rootOf, (root) => audited.has(root));
       }
     }
   }
 }
 
-function usersWhere(users: Uint8Array, isKept: (bytes: Uint8Array, at: number) => boolean): Uint8Array {
-  const kept = new Uint8Array(users.length);
-  let length = 0;
-  for (let at = 0; at < users.length; at += USER_BYTES) {
-    if (!isKept(users, at)) continue;
-    kept.set(users.subarray(at, at + USER_BYTES), length);
-    length += USER_BYTES;
-  }
-  return kept.slice(0, length);
+/** Writes the users of all files to the database, by pass. Returns the roots whose files were valid. */
+function divideUsers(
+  all: AllUsers,
+  passOf: (bytes: Uint8Array, at: number) => number,
+  database: StateDatabase,
+): ReadonlySet<string> {
+  const audited = new Set<string>();
+  database.transaction(() => {
+    for (const [file, root] of all.roots.entries()) {
+      const users = all.usersOf(root);
+      if (users === undefined) continue;
+      audited.add(root);
+      const positions = new Map<number, number[]>();
+      for (let at = 0; at < users.length; at += USER_BYTES) {
+        const pass = passOf(users, at);
+        const known = positions.get(pass);
+        if (known === undefined) positions.set(pass, [at]);
+        else known.push(at);
+      }
+      for (const [pass, some] of positions)
+        database.run("INSERT INTO users VALUES (?, ?, ?)", pass, file, usersAt(users, some));
+    }
+  });
+  return audited;
+}
+
+/** Copies the users that begin at these positions. */
+function usersAt(users: Uint8Array, positions: readonly number[]): Uint8Array {
+  const copy = new Uint8Array(positions.length * USER_BYTES);
+  for (const [i, at] of positions.entries()) copy.set(users.subarray(at, at + USER_BYTES), i * USER_BYTES);
+  return copy;
 }
 
 /** Reports users who have different keys in several files. @param rootOf returns the root of a file by the file's number */

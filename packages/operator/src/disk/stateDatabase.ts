@@ -68,6 +68,16 @@ export class StateDatabase implements Disposable {
   }
 
   /**
+   * Opens a database in a temporary file that is deleted when the process ends. SQLite chooses its folder: SQLITE_TMPDIR,
+   * TMPDIR, or /var/tmp (sqlite.org/tempfiles.html).
+   */
+  static temporary(format: StateFormat): StateDatabase {
+    const database = new StateDatabase(new DatabaseSync(""), format, "a temporary file");
+    database.#createTables(() => undefined);
+    return database;
+  }
+
+  /**
    * Replaces a file with a new database, completely or not at all. Only the owner can access the database (mode 0600) and new
    * folders (0700).
    * @param fill inserts the first rows
