@@ -78,8 +78,8 @@ const { values, positionals: named } = parseArgs({
 const { all } = values;
 const mode = all ? "npm run test:all" : "npm test";
 const recorded = JSON.parse(readFileSync(SECONDS, "utf8")) as Record<string, Record<string, number>>;
-/** The number of stages that run in parallel. */
-const LANES = all ? Math.min(2, availableParallelism()) : availableParallelism() + 1;
+/** The number of stages that run in parallel. Most of them often wait for other processes. */
+const LANES = availableParallelism() + 1;
 const env = environmentOf(all);
 
 if (named.length > 0) {
