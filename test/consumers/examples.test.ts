@@ -96,7 +96,7 @@ describeIfNamed(import.meta.filename)("the examples, in an empty folder with the
     const created = await newcomer.runOrFail(`npx keyroot create-server-token --biz-id ${bizID} --json`);
     const { serverToken } = JSON.parse(created) as { serverToken: string };
     const serviceUrl = newcomer.stack.service.serviceUrl;
-    const child = spawn(process.execPath, ["server.js"], {
+    const child = spawn(newcomer.node, ["server.js"], {
       ...{ cwd: folder, stdio: ["ignore", "pipe", "inherit"] },
       env: environment({
         ...{ SERVICE_URL: serviceUrl, BIZ_ID: bizID, SERVER_TOKEN: serverToken, PORT: "0" },

@@ -9,6 +9,7 @@ import { environment, outcomeOf } from "../support/processes/commandLine.ts";
 import type { Ran } from "../support/processes/runMany.ts";
 import { type CodeBlock, codeBlocksOf } from "../support/packages/codeBlocks.ts";
 import { packPackage, ROOT } from "../support/packages/installPackages.ts";
+import { installTools } from "./tools.ts";
 
 /** The packages of this repository: name on npm -> name in `scripts/package/packages.ts`. */
 const OURS: Readonly<Record<string, string>> = {
@@ -31,6 +32,8 @@ class Newcomer {
   /** The sections of docs/quickstart.md. */
   sections!: Map<string, CodeBlock[]>;
   folder!: string;
+  /** The program of the newcomer's Node. */
+  node!: string;
   #stack: Required<StackFile> | undefined;
   #env!: NodeJS.ProcessEnv;
 
@@ -43,10 +46,11 @@ class Newcomer {
     this.folder = this.#closing.adopt(await mkdtemp(join(tmpdir(), "keyroot-newcomer-")), (path) =>
       rm(path, { recursive: true, force: true }),
     );
+    this.node = await findNode();
     // The examples' folders find the stack, too.
     const KEYROOT_STACK_FILE = join(this.folder, ".keyroot", "stack.json");
     this.#env = environment({
-      ...{ PATH: ownPath(), TMPDIR: this.folder, KEYROOT_STACK_FILE },
+      ...{ PATH: pathWith(this.node), TMPDIR: this.folder, KEYROOT_STACK_FILE },
       ...{ npm_config_prefer_offline: "true", npm_config_audit: "false" },
     });
     this.sections = codeBlocksOf(await readFile(join(ROOT, "docs/quickstart.md"), "utf8"));
@@ -142,10 +146,18 @@ class Newcomer {
 /** Packages of the examples that the quick start does not install. */
 const EXAMPLES_NEED = ["vite", "@nomicfoundation/hardhat-mocha", "solc"];
 
-/** The PATH without this repository's programs: only its Node comes first. */
-function ownPath(): string {
+/** The oldest supported Node if NEWCOMER_NODE is 22, otherwise that of this process. */
+async function findNode(): Promise<string> {
+  if (process.env["NEWCOMER_NODE"] !== "22") return process.execPath;
+  const { node } = await installTools();
+  if (node[22] === undefined) throw new Error("npm has no Node 22 for this platform.");
+  return node[22];
+}
+
+/** The PATH without this repository's programs. This Node comes first. */
+function pathWith(node: string): string {
   const others = (process.env["PATH"] ?? "").split(delimiter).filter((path) => !path.startsWith(ROOT));
-  return [dirname(process.execPath), ...others].join(delimiter);
+  return [dirname(node), ...others].join(delimiter);
 }
 
 /** One for all tests of this process. */

@@ -28,6 +28,11 @@ describeIfNamed(import.meta.filename)("the quick starts, in an empty folder with
     }
   }
 
+  const major = process.env["NEWCOMER_NODE"] ?? process.versions.node.split(".")[0];
+  it(`run on Node ${major}`, async () => {
+    expect(await newcomer.runOrFail("node --version")).to.match(new RegExp(`^v${major}\\.`));
+  });
+
   it("have exactly the tours that this test runs", () => {
     expect([...newcomer.sections.keys()]).to.deep.equal(["Start a local system", ...TOURS]);
   });

@@ -30,7 +30,7 @@ describe("npm scripts", () => {
     for (const name of NAMES)
       it(name, () => {
         for (const command of (scripts[name] ?? "").split(" && ")) {
-          const [program = "", ...args] = command.replace(/^exec /, "").split(" ");
+          const [program = "", ...args] = command.replace(/^(?:exec |\w+=\S+ )/, "").split(" ");
           const path = program === "node" ? (args[0] ?? "") : `node_modules/.bin/${program}`;
           if (program !== "npm") expect(existsSync(join(ROOT, path)), path).to.equal(true);
           else expect(scripts).to.have.property(args.at(-1) ?? "");
