@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { Server as HttpServer } from "node:http";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { ArgumentError, TransportError } from "../errors.ts";
 
@@ -17,6 +18,11 @@ export function stackPorts(first: number): { chain: number; files: number; servi
 /** The number of consecutive ports to try. */
 const TRIES = 64;
 const LAST_PORT = 65_535;
+/**
+ * Time in ms after which an idle connection is closed. A client must not send a request in the moment when its connection
+ * is closed. Node's default, 5 s, is too short for a busy client.
+ */
+const KEEP_ALIVE_MS = 75_000;
 
 /** A server that accepts connections. */
 export interface Listening {
@@ -43,6 +49,7 @@ export async function listen(server: Server, { host, port }: { host: string; por
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
   });
+  if (server instanceof HttpServer) server.keepAliveTimeout = KEEP_ALIVE_MS;
   const bound = await bind(server, host, port);
   return {
     url: `http://${bound.family === "IPv6" ? `[${bound.address}]` : bound.address}:${bound.port}`,
