@@ -26,7 +26,7 @@ const SIZES = numbers.length > 0 ? numbers : SMALL ? [1400] : [1_000_000, 5_000_
 const NEW_SHARE = SMALL ? 0.5 : 0.01;
 const PARTS = SMALL ? 2 : 4;
 /** The numbers of users in generated states, for the last step alone. 100 million users need 4 GB. */
-const COMPARED = SMALL ? [1400] : [5_000_000, 20_000_000, 100_000_000];
+const COMPARED = numbers.length > 0 ? numbers : SMALL ? [1400] : [5_000_000, 20_000_000, 100_000_000];
 /** The number of names in a folder to list: the files of 100 million users. */
 const NAMES = SMALL ? 10 : 142_858;
 const SAMPLE_MS = 50;

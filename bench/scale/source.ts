@@ -61,6 +61,8 @@ let folder = "";
 
 if (process.send !== undefined) {
   const server = createServer((request, response) => void answer(request, response));
+  // On a busy machine, a client may use a connection at the moment when the server closes it.
+  server.keepAliveTimeout = 0;
   await once(server.listen(0, "127.0.0.1"), "listening");
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   process.on("message", ({ dir, users }: ScaleRequest) => {
