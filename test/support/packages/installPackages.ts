@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
-import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -52,6 +52,14 @@ export function installPackages(...names: string[]): Promise<string> {
   const app = installing.get(key) ?? installOnce(names);
   installing.set(key, app);
   return app;
+}
+
+/** Unpacks a packed package, without its dependencies, into the installed packages of a folder. */
+export async function unpackPackage(name: string, folder: string): Promise<void> {
+  const target = join(folder, "node_modules", name);
+  await rm(target, { recursive: true, force: true });
+  await mkdir(target, { recursive: true });
+  await run("tar", ["-xzf", await packPackage(name), "-C", target, "--strip-components=1"]);
 }
 
 async function installOnce(names: readonly string[]): Promise<string> {

@@ -1,0 +1,11 @@
+/** The addresses that your operator gives you. These are the ones of a local system. */
+export const verifierOptions = {
+  rpc: "http://127.0.0.1:8545",
+  chainId: 31337,
+  contract: "0x5FbDB2315678afecb367f032d93F642f64180aa3",
+  merkleUrl: "http://127.0.0.1:8546",
+  // Before you go live, choose a stronger source of the block: docs/verifying.md.
+};
+
+/** Your server. This one is server.mjs. */
+export const serverUrl = "http://127.0.0.1:8551";

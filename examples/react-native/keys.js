@@ -1,0 +1,82 @@
+import AsyncStorage from "@react-native-async-storage/async-storage";
+import { createVerifier } from "keyroot";
+import { makeBundle } from "keyroot/bundle";
+import { keyValueStore } from "keyroot/store/key-value";
+import { AppState } from "react-native";
+import { serverUrl, verifierOptions } from "./config";
+import record from "./me.json";
+
+/** The user of this phone. In your app, the key comes from the phone's own storage, never from a server. */
+export const me = { userID: record.userID, publicKey: record.pubKey };
+
+const ALARMS = "alarms";
+const MAX_ALARMS = 100;
+
+const store = keyValueStore(AsyncStorage);
+const verifier = createVerifier(verifierOptions);
+
+/**
+ * The place of your server's call. Returns the contacts with the keys that the server has for them now: `name`, `userID`,
+ * `publicKey`.
+ */
+async function fetchContacts(options) {
+  const response = await fetch(`${serverUrl}/contacts`, options);
+  if (!response.ok) throw new Error(`The server answered with the status ${response.status}.`);
+  const contacts = await response.json();
+  return contacts.filter(({ userID }) => userID !== me.userID);
+}
+
+function toQuery({ userID, publicKey }) {
+  return { userID, expectedPublicKey: publicKey };
+}
+
+/**
+ * Fetches the contacts and verifies their keys.
+ * @returns for each contact: its name, and the outcome with either `verified` or `error`. Use only the key in `verified`.
+ */
+export async function verifyContacts() {
+  const contacts = await fetchContacts();
+  const outcomes = await verifier.verifyMany(contacts.map(toQuery), { cache: store });
+  return contacts.map(({ name }, i) => ({ name, outcome: outcomes[i] }));
+}
+
+/** The alarms that the user has not dismissed: `code`, `userID`, `message`. */
+async function loadAlarms() {
+  return JSON.parse((await AsyncStorage.getItem(ALARMS)) ?? "[]");
+}
+
+export async function dismissAlarms() {
+  await AsyncStorage.removeItem(ALARMS);
+}
+
+/**
+ * Checks the user's own key and the contacts' keys while the app is active.
+ * @param showAlarms called at the start, and after each alarm, with all alarms
+ * @returns a function that ends the watch
+ */
+export function watchKeys(showAlarms) {
+  const ended = new AbortController();
+  const start = async () => {
+    showAlarms(await loadAlarms());
+    const watch = await verifier.watch({
+      ...me,
+      contacts: async (options) => (await fetchContacts(options)).map(toQuery),
+      store,
+      makeBundle,
+      // Each alarm is raised once, so it is stored before it is shown.
+      onAlarm: async ({ code, userID, message }) => {
+        const alarms = [...(await loadAlarms()), { code, userID, message }].slice(-MAX_ALARMS);
+        await AsyncStorage.setItem(ALARMS, JSON.stringify(alarms));
+        showAlarms(alarms);
+      },
+      signal: ended.signal,
+    });
+    const subscription = AppState.addEventListener("change", (state) => {
+      if (state === "active") watch.resume();
+      else watch.pause();
+    });
+    ended.signal.addEventListener("abort", () => subscription.remove());
+  };
+  void start();
+  return () => ended.abort();
+}

@@ -1,0 +1,31 @@
+/**
+ * The console, the timers and a clock, which React Native adds to each engine and these shells lack. The shells run timers at once. These run in
+ * the order of their delays, without waiting.
+ */
+const ignore = () => undefined;
+const soon = globalThis.setTimeout;
+let timers = [];
+let clock = 0;
+
+globalThis.self = globalThis;
+globalThis.global = globalThis;
+globalThis.console ??= { assert: ignore, error: ignore, warn: ignore };
+globalThis.performance ??= { now: () => Date.now() };
+globalThis.setTimeout = (work, ms = 0) => {
+  const timer = { work, at: clock + ms };
+  timers.push(timer);
+  soon(runNext, 0);
+  return timer;
+};
+globalThis.clearTimeout = (timer) => {
+  timers = timers.filter((other) => other !== timer);
+};
+globalThis.setImmediate = (work) => globalThis.setTimeout(work);
+
+function runNext() {
+  if (timers.length === 0) return;
+  const next = timers.reduce((a, b) => (b.at < a.at ? b : a));
+  globalThis.clearTimeout(next);
+  clock = next.at;
+  next.work();
+}
