@@ -9,7 +9,7 @@
  * | deploy, make-owner-key, status, transfer-ownership, accept-ownership        | the same                                     | the same                       |
  * | verify, light-client, bundle, explorer, audit, watch                        | the same                                     | the same                       |
  * | make-auditor-key, sign-auditor-list                                         | the same                                     | the same                       |
- * | serve, migrate, reconcile, publish-registered                               | packages/service/src/commands/help.ts        | packages/service/src/commands  |
+ * | serve, migrate, reconcile, rebuild-files, publish-registered                | packages/service/src/commands/help.ts        | packages/service/src/commands  |
  * | make-signing-key, create-partner, list-partners, limit-users, invite        | the same                                     | the same                       |
  * | suspend-partner, resume-partner, list-audit-log                             | the same                                     | the same                       |
  * | create-server-token, list-server-tokens, revoke-server-token                | the same                                     | the same                       |
