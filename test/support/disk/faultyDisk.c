@@ -88,6 +88,16 @@ ssize_t writev(int fd, const struct iovec *parts, int count) {
   return FAIL_OR(fault, REAL(writev)(fd, parts, LESS(fault, count)));
 }
 
+ssize_t pwritev(int fd, const struct iovec *parts, int count, off_t offset) {
+  int fault = fault_of(fd, 0);
+  return FAIL_OR(fault, REAL(pwritev)(fd, parts, LESS(fault, count), offset));
+}
+
+ssize_t pwritev64(int fd, const struct iovec *parts, int count, off64_t offset) {
+  int fault = fault_of(fd, 0);
+  return FAIL_OR(fault, REAL(pwritev64)(fd, parts, LESS(fault, count), offset));
+}
+
 int fsync(int fd) {
   int fault = fault_of(fd, 1);
   return FAIL_OR(fault, REAL(fsync)(fd));
