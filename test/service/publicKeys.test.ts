@@ -1,11 +1,14 @@
 import { SERVICE } from "../../packages/service/src/auditLog/recordChange.ts";
+import { rowsOf } from "../../packages/service/src/database/database.ts";
 import { expect } from "chai";
+import { sql } from "drizzle-orm";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { KeyPair } from "../../packages/keyroot/src/identity/newPublicKey.ts";
 import { makeKeyRecord } from "../../packages/keyroot/src/identity/keyRecord.ts";
 import { add, BASE, encode, IDENTITY, multiply, N, P, pointsOfSmallOrder } from "../support/data/curve41417.ts";
 import { sampleKeyPairs, samplePublicKeys, sha256 } from "../support/samples.ts";
 import { type Answer, expectProblem, type TestPartner, type TestUser } from "../support/service/caller.ts";
-import { describeOnEachDatabase } from "../support/service/support.ts";
+import { describeOnEachDatabase, serviceOnPostgres } from "../support/service/support.ts";
 
 const CHALLENGE = "/v1/authdUser/publicKey/challenge";
 const REGISTER = "/v1/authdUser/publicKey/register";
@@ -159,6 +162,33 @@ describeOnEachDatabase("public keys", (service) => {
       const texts = answers.map(({ text, body }) => text.replace(body["request_id"] as string, ""));
       expect(texts[0]).to.equal(texts[1]);
     });
+  });
+});
+
+describe("the removal of a public key that is registered in the same moment, on PostgreSQL", () => {
+  const service = serviceOnPostgres();
+
+  it("fails with PUBLIC_KEY_UNKNOWN, and the key stays registered", async () => {
+    const user = await service.createUser(await service.createPartner());
+    const { home } = service.databases;
+    // A removal waits after it has found no key, until the test releases the lock.
+    await home.execute(
+      sql`create function wait_for_lock() returns trigger as 'begin perform pg_advisory_xact_lock(1); return null; end' language plpgsql`,
+    );
+    await home.execute(
+      sql`create trigger wait after delete on public_keys for each statement execute function wait_for_lock()`,
+    );
+    const removal = await home.transaction(async (transaction) => {
+      await transaction.execute(sql`select pg_advisory_xact_lock(1)`);
+      const { key_id } = KEY;
+      const answer = service.post("/v1/authdUser/publicKey/withdraw", { key_id }, { token: user.jwt });
+      const waiting = () => home.execute(sql`select 1 from pg_locks where locktype = 'advisory' and not granted`);
+      while (rowsOf(await waiting()).length === 0) await sleep(5);
+      await service.registerKey(user, KEYS);
+      return { answer };
+    });
+    expectProblem(await removal.answer, [404, "PUBLIC_KEY_UNKNOWN"]);
+    expect(await service.done(RECORD, {}, { token: user.jwt })).to.include({ ...KEY, state: "pending" });
   });
 });
 
