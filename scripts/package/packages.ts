@@ -45,6 +45,7 @@ export const PACKAGES: Readonly<Record<string, PackageDescription>> = {
       chunks: {
         core: /src\/(?:transport|store\/store|verifier\/(?:verifyPublicKey|createVerifier)|blocks\/addedSources)\b/,
         anyFile: /src\/merkle\/parseAnyFile\b/,
+        documents: /src\/input\/(?:document|shapeChecker)\b/,
         records: /src\/(?:identity\/(?:keyRecord|deriveUserID)|merkle)\b/,
         group: /src\/identity\/(?:possession|group|newPublicKey)\b/,
         service: /src\/client\/[^/]+$/,

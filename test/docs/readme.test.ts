@@ -142,9 +142,9 @@ describe("the README", () => {
 describe("the contributing page", () => {
   it("names exactly the project's folders", async () => {
     const page = await readFile(join(root, "CONTRIBUTING.md"), "utf8");
-    const named = [...(page.split("\n## Where code goes\n")[1] ?? "").matchAll(/^\| `([^`]+)`/gm)].map(
-      ([, name]) => name,
-    );
+    const named = [
+      ...(page.split("\n## Where code goes\n")[1]?.split("\n## ")[0] ?? "").matchAll(/^\| `([^`]+)`/gm),
+    ].map(([, name]) => name);
     const { stdout } = await run("git", ["ls-files", "--cached", "--others", "--exclude-standard"], { cwd: root });
     const folders = new Set(
       stdout.split("\n").flatMap((path) => {
