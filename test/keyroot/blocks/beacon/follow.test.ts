@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import type { ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { follow, type Following, periodOf, timeOf } from "keyroot/beacon/protocol";
 import {
@@ -251,6 +252,31 @@ describe("follow", () => {
     it("leaves enough time for the second endpoint if the first one never responds", async () => {
       const servers = [await serve({ bootstrap: () => undefined }), await serve()];
       expect(await follow(following(servers), { ...http, timeoutMs: 9000 })).to.include({ slot: newestSlot });
+    });
+
+    it("leaves enough time for the second endpoint if the first one delays each of many responses", async () => {
+      const now = performance.now.bind(performance);
+      let passedMs = 0;
+      const slowly = (answer: BeaconAnswers["updates"]) => (response: ServerResponse, url: URL) => {
+        passedMs += 0.2 * http.timeoutMs;
+        setTimeout(() => answer?.(response, url), 50);
+      };
+      const slow = await serve({
+        bootstrap: slowly(honest.bootstrap),
+        updates: slowly((response, { searchParams }) => {
+          const start = Number(searchParams.get("start_period")) - sample.period;
+          ssz(response, joinUpdates(items.slice(start, start + 1)));
+        }),
+      });
+      const second = await serve();
+      try {
+        performance.now = () => now() + passedMs;
+        const limits = { ...http, deadline: performance.now() + http.timeoutMs };
+        expect(await follow(following([slow, second]), limits)).to.include({ slot: newestSlot });
+      } finally {
+        performance.now = now;
+      }
+      expect(slow.requests).to.have.length(3);
     });
 
     it("reports FORK_UNKNOWN only if all endpoints fail", async () => {

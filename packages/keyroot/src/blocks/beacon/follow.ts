@@ -2,7 +2,7 @@ import { decodeUtf8 } from "../../engine/utf8.ts";
 import { KeyrootError, TransportError, VerificationError } from "../../errors.ts";
 import { describeValue } from "../../input/describeValue.ts";
 import { isObject, parseBoundedJson } from "../../input/json.ts";
-import { fetchBytes, type FetchOptions } from "../../transport/fetchBytes.ts";
+import { fetchBytes, type FetchOptions, monotonicNow } from "../../transport/fetchBytes.ts";
 import { parseUrl } from "../../engine/parseUrl.ts";
 import { addPath } from "../../transport/url.ts";
 import { type Layouts, toNumber, type Update } from "./forks.ts";
@@ -57,9 +57,12 @@ export async function follow(following: Following, http: HttpOptions): Promise<L
   let answered: LightClientState | undefined;
   // If an endpoint does not respond, enough time remains for the other endpoints.
   const timeoutMs = http.timeoutMs / (urls.length + 1);
-  for (const url of urls) {
+  for (const [i, url] of urls.entries()) {
+    // All requests to an endpoint share this time, because an endpoint may also delay each of many responses.
+    const deadline = Math.min(http.deadline ?? Infinity, i === urls.length - 1 ? Infinity : monotonicNow() + timeoutMs);
+    const limits = { ...http, timeoutMs, deadline };
     try {
-      answered = await followEndpoint(following, new BeaconEndpoint(url, network, { ...http, timeoutMs }, versions));
+      answered = await followEndpoint(following, new BeaconEndpoint(url, network, limits, versions));
       if (now() - timeOf(network, answered.slot) <= LATE_MS) return answered;
     } catch (error) {
       if (!(error instanceof KeyrootError) || error.code === "ABORTED" || error.code === "CHECKPOINT_TOO_OLD")
