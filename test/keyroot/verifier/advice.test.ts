@@ -5,7 +5,7 @@ import { createVerifier, type VerifierOptions } from "../../../packages/keyroot/
 import type { VerifyOptions } from "../../../packages/keyroot/src/verifier/options.ts";
 import { describeOnChains, mine, nameOf, userID } from "../../support/chain/fiveEndpoints.ts";
 import { sampleUserID } from "../../support/samples.ts";
-import { failure } from "../../support/support.ts";
+import { failure, never } from "../../support/support.ts";
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -33,6 +33,13 @@ describeOnChains("the advice of an error in a verification", (chain) => {
         expect(await adviceFor(verifierOf(chain.optionsFor(pair)), blockTime() - HOUR_MS)).to.equal(advice);
       });
     }
+
+  it("is `warn` for a new user without a root if the block depends on a quorum of one endpoint", async () => {
+    const options = chain.optionsFor(proven);
+    const [rpc] = options.rpc as readonly string[];
+    const verifier = verifierOf({ ...options, rpc: [rpc ?? never()], quorum: 1 });
+    expect(await adviceFor(verifier, blockTime() - HOUR_MS)).to.equal("warn");
+  });
 
   it("is `warn` if the publication period has passed, or if knownSince is missing or in the future", async () => {
     const verifier = verifierOf(chain.optionsFor(proven));
