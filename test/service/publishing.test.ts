@@ -396,6 +396,29 @@ describeOnBoth("publishing by the service", (startChain) => {
       expect(roots).to.deep.equal([1, 1, 0]);
     });
 
+    it("is compared although the endpoint does not return the transaction of another root, which is reported", async () => {
+      await register([record, other]);
+      await publisherOver(databases).publish();
+      await databases.home.update(batchTable).set({ checked: 0 });
+      const [hidden = never(), shown = never()] = await databases.home.select().from(batchTable);
+      await databases.home.update(batchTable).set({ checked: 1 }).where(eq(batchTable.root, shown.root));
+      const endpoint = await startEndpoint(fresh.rpcUrl);
+      try {
+        endpoint.lie = (method, params, truth) =>
+          method === "eth_getTransactionReceipt" && params[0] === hidden.transactionHash ? null : truth(method, params);
+        const publisher = new KeyPublisher(databases, { ...chain(), rpcUrl: endpoint.url }, undefined);
+        const { roots, differences } = await publisher.recheck();
+        expect([roots, differences.map(({ root, code }) => [root, code])]).to.deep.equal([
+          2,
+          [[hidden.root, "NOT_FINAL"]],
+        ]);
+        endpoint.lie = undefined;
+        expect(await publisher.recheck()).to.deep.equal({ roots: 1, lost: 0, differences: [] });
+      } finally {
+        await endpoint.close();
+      }
+    });
+
     it("stays published without its file, which is reported until the file is restored", async () => {
       await register([record]);
       const [{ root } = never()] = await publisherOver(databases).publish();

@@ -284,7 +284,7 @@ export class KeyPublisher {
       final,
     );
     for (const { root } of recent.filter(({ root }, i) => roots[i] !== root))
-      await recheckRoot(root, region, final, this.#recheckOptions(check));
+      await recheckRoot(root, region, final, this.#recheckOptions(check), this.#now() - RECHECK_MS);
   }
 
   #recheckOptions(check: RootCheck): RecheckOptions {

@@ -37,7 +37,7 @@ const PAGE = 100;
  * are submitted again. Keys that differ from the published keys are replaced. The caller holds the publisher's lease.
  * @param before compares only roots that were last checked before this time, in milliseconds since 1970
  * @param until starts no comparison after this time, in milliseconds since 1970. Default: no limit
- * @throws TransportError as the endpoints and the stores. The next call continues
+ * @throws TransportError as the endpoints. The next call continues
  */
 export async function recheck(
   { databases, publications, check, now }: RecheckOptions,
@@ -53,7 +53,8 @@ export async function recheck(
       for (const root of roots) {
         if (now() > until) return result;
         result.roots++;
-        const { lost, code } = await recheckRoot(root, region, final, { databases, publications, check, now });
+        const options = { databases, publications, check, now };
+        const { lost, code } = await recheckRoot(root, region, final, options, before);
         result.lost += lost;
         if (code !== null) result.differences.push({ region, root, code });
       }
@@ -62,12 +63,18 @@ export async function recheck(
   return result;
 }
 
-/** Compares one root. @returns the number of lost keys, and the error code of the check */
+/**
+ * Compares one root.
+ * @param unconfirmedAt the time to record if the root's data are unavailable. It comes after those of all roots that
+ * were due before, so that one root cannot stop the comparison of the others.
+ * @returns the number of lost keys, and the error code of the check
+ */
 export async function recheckRoot(
   root: string,
   region: Region,
   final: number,
   { publications, check, now }: RecheckOptions,
+  unconfirmedAt: number,
 ): Promise<{ lost: number; code: string | null }> {
   try {
     const userIDs = await publications.usersOf(region, root);
@@ -78,8 +85,11 @@ export async function recheckRoot(
     else await publications.noteCheck(region, root, null, now());
     return { lost: lost.length, code: lost.length > 0 ? "NOT_PUBLISHED" : null };
   } catch (error) {
-    if (!(error instanceof KeyrootError) || error instanceof TransportError) throw error;
-    await publications.noteCheck(region, root, error.code, now());
+    if (!(error instanceof KeyrootError) || error.code === "ABORTED") throw error;
+    const isUnavailable = error instanceof TransportError;
+    // If the endpoints do not respond at all, this throws: no root can be compared.
+    if (isUnavailable) await check.finalBlock();
+    await publications.noteCheck(region, root, error.code, isUnavailable ? unconfirmedAt : now());
     return { lost: 0, code: error.code };
   }
 }
