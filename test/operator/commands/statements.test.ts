@@ -17,6 +17,7 @@ import { ANY_KEY } from "../../../packages/keyroot/src/identity/expectedKey.ts";
 import { serializeKeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
 import { signedBy, TestAuditor } from "../../support/auditors/testAuditor.ts";
 import { auditedWorld } from "../../support/chain/auditedWorld.ts";
+import { startEndpoint } from "../../support/chain/lyingEndpoint.ts";
 import { describeWithProgram } from "../../support/processes/commandLine.ts";
 import { sampleRecords } from "../../support/samples.ts";
 import { serve } from "../../support/servers/servers.ts";
@@ -166,7 +167,8 @@ describeWithProgram("audit --sign and --compare", (keyroot) => {
     });
 
     it("signs the block of a quorum, whatever one of three endpoints returns", async () => {
-      const three = [world.fresh.rpcUrl, world.fresh.rpcUrl.replace("127.0.0.1", "localhost"), world.url];
+      const third = closing(await startEndpoint(world.fresh.rpcUrl));
+      const three = [world.fresh.rpcUrl, third.url, world.url];
       world.lie((method, params, truth) => (method === "eth_call" ? `0x${"1".repeat(64)}` : truth(method, params)));
       const args = signing("alice.example", "--rpc", three.join(), "--quorum", "2", "--code-hash", codeHash);
       const { code, json } = await keyroot.json(args, { env: PASSPHRASE });
@@ -188,6 +190,7 @@ describeWithProgram("audit --sign and --compare", (keyroot) => {
         [...rpc, "--own-node"],
         [...rpc, "--own-node", "--light-client", "--code-hash", codeHash],
         [...rpc, "--quorum", "2", "--code-hash", codeHash],
+        ["--rpc", `${world.url},${world.url}/2`, "--quorum", "2", "--code-hash", codeHash],
         [...ownNode(), "--block", "latest"],
         [...ownNode(), "--pinned", await world.head()],
       ];
