@@ -1,14 +1,14 @@
 import { expect } from "chai";
-import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { readConfig } from "../../packages/service/src/config/readConfig.ts";
 import { startService } from "../../packages/service/src/startService.ts";
 import { openDatabases } from "../../packages/service/src/database/database.ts";
 import { blocksOf, readPage, variablesIn } from "../support/pages.ts";
 import { freePort } from "../support/servers/ports.ts";
+import { untilReady } from "../support/servers/untilReady.ts";
 import { temporaryFolder } from "../support/support.ts";
 import { ADMIN_TOKEN, freshDatabaseUrl, SIGNING_JWK } from "../support/service/support.ts";
 
@@ -114,13 +114,8 @@ describe("docs/install.md", () => {
     afterEach(() => service.close());
 
     /** Checks what the proxy at these URLs forwards and serves. */
-    async function verifyProxy(api: string, fileHost: string): Promise<void> {
-      for (let i = 0; ; i++) {
-        const response = await fetch(`${api}/openapi.json`).catch(() => undefined);
-        if (response?.status === 200) break;
-        if (i === 200) throw new Error("The proxy does not respond.");
-        await sleep(50);
-      }
+    async function verifyProxy(proxy: ChildProcess, api: string, fileHost: string): Promise<void> {
+      await untilReady(`${api}/openapi.json`, proxy);
       for (const path of [...INTERNAL, "/openapi-operator.json"])
         expect([path, (await fetch(api + path)).status]).to.deep.equal([path, 404]);
       expect((await fetch(`${api}/v1/admin/publishRegistered`, { method: "POST" })).status).to.equal(404);
@@ -156,11 +151,12 @@ describe("docs/install.md", () => {
       await writeFile(path, `{\n\tadmin off\n}\n${config}`);
       const home = { ...process.env, HOME: folder.path, XDG_DATA_HOME: folder.path, XDG_CONFIG_HOME: folder.path };
       const caddy = spawn("caddy", ["run", "--config", path, "--adapter", "caddyfile"], { stdio: "ignore", env: home });
+      const exited = once(caddy, "exit");
       try {
-        await verifyProxy(`http://127.0.0.1:${api}`, `http://127.0.0.1:${fileHost}`);
+        await verifyProxy(caddy, `http://127.0.0.1:${api}`, `http://127.0.0.1:${fileHost}`);
       } finally {
         caddy.kill();
-        await once(caddy, "exit");
+        await exited;
       }
     });
 
@@ -189,11 +185,12 @@ http { access_log off; types { application/json json; } ${temporary.join(" ")}
 ${plain(apiServer, api)} ${plain(fileServer, fileHost)} }`,
       );
       const nginx = spawn("nginx", ["-c", path], { stdio: "ignore" });
+      const exited = once(nginx, "exit");
       try {
-        await verifyProxy(`http://127.0.0.1:${api}`, `http://127.0.0.1:${fileHost}`);
+        await verifyProxy(nginx, `http://127.0.0.1:${api}`, `http://127.0.0.1:${fileHost}`);
       } finally {
         nginx.kill();
-        await once(nginx, "exit");
+        await exited;
       }
     });
   });

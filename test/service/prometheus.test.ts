@@ -11,6 +11,7 @@ import { readConfig } from "../../packages/service/src/config/readConfig.ts";
 import { type RunningService, startService } from "../../packages/service/src/startService.ts";
 import { freshRegistry } from "../support/chain/freshRegistry.ts";
 import { freePort } from "../support/servers/ports.ts";
+import { untilReady } from "../support/servers/untilReady.ts";
 import { closedAfterEach, temporaryFolder } from "../support/support.ts";
 
 const run = promisify(execFile);
@@ -78,17 +79,19 @@ describe("the files for Prometheus and Grafana", () => {
       `--web.listen-address=127.0.0.1:${port}`,
     ];
     const prometheus = spawn(findProgram("prometheus"), args, { stdio: "ignore" });
+    const exited = once(prometheus, "exit");
     closing({
       close: async () => {
         prometheus.kill();
-        await once(prometheus, "exit");
+        await exited;
       },
     });
+    await untilReady(`http://127.0.0.1:${port}/-/ready`, prometheus);
     const query = async (expression: string): Promise<unknown[]> => {
       const url = `http://127.0.0.1:${port}/api/v1/query?query=${encodeURIComponent(expression)}`;
-      const answer = (await (await fetch(url)).json()) as { status: string; data?: { result: unknown[] } };
-      expect(answer.status, expression).to.equal("success");
-      return answer.data?.result ?? [];
+      const response = await fetch(url);
+      if (response.status !== 200) throw new Error(`${expression}: ${response.status} ${await response.text()}`);
+      return ((await response.json()) as { data: { result: unknown[] } }).data.result;
     };
     const { panels } = JSON.parse(await readFile(DASHBOARD, "utf8")) as { panels: { targets: { expr: string }[] }[] };
     const expressions = panels.flatMap(({ targets }) => targets.map(({ expr }) => expr));
@@ -98,11 +101,7 @@ describe("the files for Prometheus and Grafana", () => {
       // Rates need two scrapes with requests in between.
       await fetch(`${service.url}/v1/nowhere`);
       for (const expression of waiting) {
-        const result = await query(expression).catch((error: unknown) => {
-          if (error instanceof TypeError) return []; // Prometheus does not listen yet.
-          throw error;
-        });
-        if (result.length > 0) waiting.delete(expression);
+        if ((await query(expression)).length > 0) waiting.delete(expression);
       }
       await sleep(200);
     }

@@ -47,14 +47,18 @@ export function closeOf(socket: Socket): Promise<void> {
   });
 }
 
-/** Calls a method over JSON-RPC and returns its result. */
+/** Calls a method over JSON-RPC and returns its result. @throws Error if the endpoint returns an error */
 export async function rpc(url: string, method: string, params: unknown[] = []): Promise<unknown> {
   const response = await fetch(url, {
     method: "POST",
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
   });
-  return ((await response.json()) as { result: unknown }).result;
+  const body = await response.text();
+  if (response.status !== 200) throw new Error(`${method}: status ${response.status}: ${body}`);
+  const answer = JSON.parse(body) as { result?: unknown; error?: unknown };
+  if (answer.error !== undefined) throw new Error(`${method}: ${body}`);
+  return answer.result;
 }
 
 /** Returns the reason of a rejected promise. */

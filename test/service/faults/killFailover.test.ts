@@ -35,6 +35,7 @@ import { isCached } from "./failover/programs.ts";
 import { describeFaults, FAULTS_TIMEOUT_MS } from "../../support/faults.ts";
 import { isLarge } from "../../support/testSize.ts";
 import { ENDLESS_MS } from "../../support/endless.ts";
+import { untilReady } from "../../support/servers/untilReady.ts";
 
 const SMALL: readonly Fault[] = ["leader killed"];
 const LARGE: readonly Fault[] = [...FAULTS, ...FAULTS, ...FAULTS];
@@ -117,7 +118,7 @@ async function killFailover(faults: readonly Fault[], log: (line: string) => voi
   };
   const replicas = cleanup.use(await Replicas.start(environment));
   await cluster.serve(replicas.addresses);
-  await untilAnswered(cluster.origin);
+  await untilReady(`${cluster.origin}/openapi.json`);
   const partner = await createPartner(cluster.origin, environment.KEYROOT_ADMIN_TOKEN);
   const workload = new UserWorkload(
     () => cluster.origin,
@@ -262,14 +263,6 @@ async function watchLeaders(cluster: Cluster, ledger: Ledger, signal: AbortSigna
       }
     }),
   );
-}
-
-async function untilAnswered(origin: string): Promise<void> {
-  for (const end = Date.now() + ENDLESS_MS; Date.now() < end;) {
-    if ((await fetch(`${origin}/openapi.json`).catch(() => undefined))?.status === 200) return;
-    await sleep(100);
-  }
-  throw new Error("The replicas cannot be reached through HAProxy.");
 }
 
 async function failureOf(working: Promise<unknown>): Promise<never> {

@@ -126,7 +126,7 @@ export class Cluster implements AsyncDisposable {
     for (const { restPort } of this.nodes) {
       try {
         const response = await fetch(`http://${HOST}:${restPort}/cluster`, { signal: AbortSignal.timeout(1000) });
-        return ((await response.json()) as { members: Member[] }).members;
+        if (response.status === 200) return ((await response.json()) as { members: Member[] }).members;
       } catch {
         // This node is down or paused, so ask the next one.
       }
