@@ -201,9 +201,8 @@ describeOnEachDatabase("lists of users to create", (service) => {
     it("store no token in readable form", async () => {
       const key = randomHex();
       const results = await create(inTurns(3, "A phone"), key);
-      const rows = Object.values(await dump(service.databases.home)).flat();
-      for (const secret of [key, ...results.map(({ token }) => String(token).slice(-43))])
-        expect(rows.filter((row) => row.includes(secret))).to.deep.equal([]);
+      const secrets = [key, ...results.map(({ token }) => String(token).slice(-43))];
+      expect(Object.values(await dump(service.databases.home, secrets)).flat()).to.deep.equal([]);
     });
   });
 

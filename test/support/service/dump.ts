@@ -2,15 +2,23 @@ import { sql } from "drizzle-orm";
 import type { Database } from "../../../packages/service/src/database/database.ts";
 import type { TestService } from "./support.ts";
 
-/** Every row of every table of a database, as text: everything that a thief of the database could read. */
-export async function dump(database: Database): Promise<Record<string, string[]>> {
+/**
+ * Returns the rows of every table of a database, as text: everything that a thief of the database could read.
+ * @param containing only rows that contain at least one of these texts. Default: all rows
+ */
+export async function dump(
+  database: Database,
+  containing: readonly string[] = [""],
+): Promise<Record<string, string[]>> {
   const tables = await texts(
     database,
     sql`select table_name from information_schema.tables where table_schema = 'public'`,
   );
   const rows = tables.map(async (table) => {
-    const name = sql.identifier(table);
-    return [table, (await texts(database, sql`select row_to_json(t) #>> '{}' from ${name} t`)).sort()] as const;
+    const all = sql`select row_to_json(t) #>> '{}' as json from ${sql.identifier(table)} t`;
+    const found = containing.map((text) => sql`strpos(json, ${text}) > 0`);
+    const rows = sql`select json from (${all}) rows where ${sql.join(found, sql` or `)}`;
+    return [table, (await texts(database, rows)).sort()] as const;
   });
   return Object.fromEntries(await Promise.all(rows));
 }
