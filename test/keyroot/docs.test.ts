@@ -2,7 +2,7 @@ import { expect } from "chai";
 import hre from "hardhat";
 import { execFile } from "node:child_process";
 import { globSync } from "node:fs";
-import { access, readFile } from "node:fs/promises";
+import { access, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import "keyroot/auditors";
@@ -18,7 +18,7 @@ import { startStack, type Stack } from "../../packages/service/src/stack/stack.t
 import { StatementHost } from "../support/auditors/statementHost.ts";
 import { signedBy, TestAuditor } from "../support/auditors/testAuditor.ts";
 import { LOCAL } from "../support/chain/local.ts";
-import { sampleRecords, sampleUserID } from "../support/samples.ts";
+import { sampleRecords } from "../support/samples.ts";
 import { type Endpoint, startEndpoint } from "../support/chain/lyingEndpoint.ts";
 import { never, temporaryFolder } from "../support/support.ts";
 import { ENDLESS_MS } from "../support/endless.ts";
@@ -68,23 +68,22 @@ describe("the pages about verifying", () => {
   });
 
   after(() => opened.disposeAsync());
+  beforeEach("the programs find the packages", () =>
+    symlink(join(root, "node_modules"), join(folder.path, "node_modules")),
+  );
 
-  /** The variables that the programs about verifying use without declaring them. */
-  const verifying = {
-    userID: mine.userID,
-    expectedPublicKey: mine.pubKey,
-    contacts: [
-      { userID: mine.userID, expectedPublicKey: mine.pubKey },
-      { userID: sampleUserID(9), expectedPublicKey: mine.pubKey },
-    ],
-  };
-  /** Runs the program of a page with the addresses of the stack, and returns its output. */
-  const runProgram = async (page: string, report = "", values: Record<string, unknown> = verifying) => {
+  /** Calls a page's function `verifiedKey`. It must return the key. */
+  const callVerifiedKey = `if (Buffer.from(await verifiedKey("${mine.userID}", "${mine.pubKey}")).toString("base64") !== "${mine.pubKey}") throw new Error("It returned a different key.");`;
+  /** Runs the program of a page with the addresses of the stack, and returns its output. @param args of the program */
+  const runProgram = async (page: string, report = "", args: readonly string[] = []) => {
     const addresses: [string | RegExp, string][] = [
       [/http:\/\/127\.0\.0\.1:8545/g, stack.rpcUrl],
       [/https:\/\/files\.example|http:\/\/127\.0\.0\.1:8546/g, stack.merkleUrl],
       [/0x5FbDB2315678afecb367f032d93F642f64180aa3/g, stack.contract],
       [/chainId: (?:1|8453),/g, `chainId: ${stack.chainId},`],
+      ['pinned = "0x…"', `pinned = "${pinned}"`],
+      [/\["alice\.example\+…"[^\]]*\]/g, JSON.stringify(keys)],
+      [/\["https:\/\/alice\.example\/statements"[^\]]*\]/g, JSON.stringify([statements.url])],
       [/https:\/\/(?:other-)?beacon\.example/g, stack.beaconUrl ?? never()],
       [/https:\/\/rpc\.example/g, stack.rpcUrl],
       [/0x2e522016\w+/g, TEST_CHECKPOINT],
@@ -95,34 +94,31 @@ describe("the pages about verifying", () => {
     const urls = endpoints.map(({ url }) => url);
     let program = page.replace(/https:\/\/rpc-[abc]\.example/g, () => urls.shift() ?? "");
     for (const [pattern, address] of addresses) program = program.replaceAll(pattern, address);
-    const constants = Object.entries(values).map(([name, value]) => `const ${name} = ${JSON.stringify(value)};\n`);
-    const script = [...constants, program, report].join("\n");
-    const args = ["--input-type=module", "--eval", script];
-    const { stdout } = await run(process.execPath, args, { cwd: root });
+    const file = join(folder.path, "program.mjs");
+    await writeFile(file, `${program}\n${report}`);
+    const { stdout } = await run(process.execPath, [file, ...args], { cwd: root });
     return stdout;
   };
 
   it("contain a working example for strong evidence", async () => {
-    const output = await runProgram(programOf(pages["threat-model.md"]));
+    const output = await runProgram(programOf(pages["threat-model.md"]), callVerifiedKey);
     expect(output).to.match(/^quorum [23] true\n$/);
   });
 
   it("contain working examples for a key, a list and a bundle", async () => {
     const report = `console.log(Buffer.from(publicKey).toString("base64"), evidence.anchor, verified.uniqueness);`;
-    const values = { ...verifying, pinned, keys, urls: [statements.url] };
-    // The programs before this heading are for public chains.
-    const [, page = ""] = pages["verifying.md"].split("## Verify one key");
-    const output = await runProgram(programOf(page), report, values);
-    const contacts = [`${mine.userID} verified`, `${sampleUserID(9)} NOT_PUBLISHED`];
+    const program = programsOf(pages["verifying.md"]).filter((one) => !forPublicChains.includes(one));
+    const output = await runProgram(program.join("\n"), report);
+    const contacts = [`${mine.userID} verified`, `${"y".repeat(32)} NOT_PUBLISHED`];
     const last = `${mine.pubKey} endpoint unchecked`;
     expect(output.trim().split("\n")).to.deep.equal([...contacts, "auditors 2", last]);
   });
 
-  const forPublicChains = programsOf(pages["verifying.md"].split("## Verify one key")[0] ?? "");
+  const forPublicChains = programsOf(pages["verifying.md"]).filter((one) => /^\/\/ \w+\.mjs\n/.test(one));
   for (const [file, output] of Object.entries({ "mainnet.mjs": /^beacon \d+\n$/, "rollup.mjs": /^quorum true\n$/ }))
     it(`contain the example ${file}, which runs on a local chain`, async () => {
       const [program = never()] = forPublicChains.filter((one) => one.startsWith(`// ${file}\n`));
-      expect(await runProgram(program)).to.match(output);
+      expect(await runProgram(program, "", [mine.userID, mine.pubKey])).to.match(output);
     });
 
   it("contain no other example for public chains", () => {
@@ -132,22 +128,27 @@ describe("the pages about verifying", () => {
   it("contain examples of the light client in browsers, offline and in tests, which run on a local chain", async () => {
     const [browser = "", offline = "", simulated = "", ...others] = programsOf(pages["light-client.md"]);
     expect(others).to.deep.equal([]);
-    expect(await runProgram(browser)).to.match(/^beacon \d+ 512\n$/);
-    const { rpcUrl: rpc, chainId, contract, merkleUrl, beaconUrl } = stack;
-    const place = { rpc, chainId, contract, merkleUrl, urls: [beaconUrl], checkpoint: TEST_CHECKPOINT };
-    const values = { ...verifying, ...place };
-    expect(await runProgram(offline, "console.log(verified.evidence.block.hash === blockHash);", values)).to.equal(
-      "true\n",
-    );
+    expect(await runProgram(browser, callVerifiedKey)).to.match(/^beacon \d+ 512\n$/);
+    const verify = `const { evidence } = await verifyOffline(await prove("${mine.userID}"), "${mine.userID}", "${mine.pubKey}");
+      console.log(evidence.anchor);`;
+    expect(await runProgram(offline, verify)).to.equal("pinned\n");
     const report = `const { makeBlockProof } = await import("keyroot/beacon");
-      const { evidence } = await makeBlockProof({ ...beacon, chainId: ${chainId} });
+      const { evidence } = await makeBlockProof({ ...beacon, chainId: ${stack.chainId} });
       console.log(evidence.participation);
       process.exit();`;
-    expect(await runProgram(simulated, report, {})).to.equal("512\n");
+    expect(await runProgram(simulated, report)).to.equal("512\n");
+  });
+
+  it("contain working examples of short proofs and of phones", async () => {
+    const [proofs = ""] = programsOf(await read("docs/short-proofs.md"));
+    // The statement's tree has no root proofs, so the whole file is read.
+    expect(await runProgram(proofs, callVerifiedKey)).to.equal("checked\n");
+    const [phone = ""] = programsOf(await read("docs/react-native.md"));
+    expect(await runProgram(phone, callVerifiedKey)).to.equal("");
   });
 
   it("contain a working example of a safety code", async () => {
-    const output = await runProgram(programOf(await read("docs/safety-code.md")), "", {});
+    const output = await runProgram(programOf(await read("docs/safety-code.md")));
     expect(output).to.match(/^(?:\d{5} ){11}\d{5}\n$/);
   });
 
@@ -164,11 +165,11 @@ describe("the pages about verifying", () => {
         `(console.log(code), writeFileSync(${JSON.stringify(file)}, file.text))`,
       );
     const imports = `import { writeFileSync } from "node:fs";\n`;
-    expect(await runProgram(imports + watch, "await watch.check();\nprocess.exit();", {})).to.equal(
+    expect(await runProgram(imports + watch, "await watch.check();\nprocess.exit();")).to.equal(
       "CONTACT_KEY_MISMATCH\n",
     );
-    const verify = evidence.replace("0x…", pinned).replace('"alarm.json"', JSON.stringify(file));
-    expect(await runProgram(verify, "", {})).to.equal(`${other.pubKey}\n`);
+    const verify = evidence.replace('"alarm.json"', JSON.stringify(file));
+    expect(await runProgram(verify)).to.equal(`${other.pubKey}\n`);
   });
 
   it("name only tests and files that exist", async () => {
