@@ -40,7 +40,7 @@ export default defineConfig(
     },
   },
   {
-    // Node 22, which the packages support, does not have these. See packages/operator/src/shared/cleanup.ts.
+    // Node 22, which the packages support, does not have these. See packages/service/src/cleanup.ts.
     files: ["packages/{operator,service}/src/**"],
     rules: { "no-restricted-globals": ["error", "AsyncDisposableStack", "DisposableStack"] },
   },

@@ -43,8 +43,11 @@ const LAYERS: Readonly<Record<string, readonly (string | readonly string[])[]>> 
     "audit",
     "publisher",
     "testing",
-    "shared",
+    "http",
+    "threads",
     "disk",
+    "checkOptions.ts",
+    "plural.ts",
     "errors.ts",
   ],
   "packages/operator/src/publisher": [
@@ -82,6 +85,7 @@ const LAYERS: Readonly<Record<string, readonly (string | readonly string[])[]>> 
     // Tables refer to each other by foreign keys.
     ["auditLog", ...TABLES, "app/minuteLimit.ts", "app/requestCounts.ts", "app/secrets.ts", "app/idempotency.ts"],
     "database",
+    "cleanup.ts",
     "errors.ts",
   ],
   "packages/web/src": [

@@ -4,7 +4,7 @@ import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { createInterface } from "node:readline";
-import type { StackFile } from "../../packages/operator/src/shared/stackFile.ts";
+import type { StackFile } from "../../packages/operator/src/commands/stackFile.ts";
 import { environment, outcomeOf } from "../support/processes/commandLine.ts";
 import type { Ran } from "../support/processes/runMany.ts";
 import { type CodeBlock, codeBlocksOf } from "../support/packages/codeBlocks.ts";

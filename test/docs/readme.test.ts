@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 import { never } from "../support/support.ts";
-import type { StackFile } from "../../packages/operator/src/shared/stackFile.ts";
+import type { StackFile } from "../../packages/operator/src/commands/stackFile.ts";
 
 const run = promisify(execFile);
 const root = hre.config.paths.root;

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { FastifyBaseLogger } from "fastify";
 import { KeyrootError } from "keyroot/errors";
 import { checkAllBuiltins } from "keyroot/input";
-import { Cleanup } from "@keyroot/operator/shared";
+import { Cleanup } from "./cleanup.ts";
 import { openSigner } from "@keyroot/operator/publisher";
 import type { Signer } from "@keyroot/operator/publisher";
 import { TransportError } from "./errors.ts";

@@ -7,7 +7,7 @@ import { makeMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
 import { FolderStore } from "../../../packages/operator/src/publisher/files/folderStore.ts";
 import { publish } from "../../../packages/operator/src/publisher/publish.ts";
 import { Registry } from "../../../packages/operator/src/publisher/chain/registry.ts";
-import type { Listening } from "../../../packages/operator/src/shared/ports.ts";
+import type { Listening } from "../../../packages/operator/src/http/listen.ts";
 import { startStack, type Stack } from "../../../packages/service/src/stack/stack.ts";
 import { rpcCaller } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
 import type { VerifyOptions } from "../../../packages/keyroot/src/verifier/options.ts";

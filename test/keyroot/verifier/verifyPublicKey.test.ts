@@ -13,7 +13,7 @@ import { userIDToHex } from "../../../packages/keyroot/src/identity/userID.ts";
 import { makeMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
 import type { MerkleFile } from "../../../packages/keyroot/src/merkle/fileOf.ts";
 import { type LocalChain, startLocalChain } from "../../../packages/service/src/stack/localChain.ts";
-import type { Listening } from "../../../packages/operator/src/shared/ports.ts";
+import type { Listening } from "../../../packages/operator/src/http/listen.ts";
 import type { Eip1193Provider } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
 import type { VerifyOptions } from "../../../packages/keyroot/src/verifier/options.ts";
 import { verifyPublicKey } from "../../../packages/keyroot/src/verifier/verifyPublicKey.ts";

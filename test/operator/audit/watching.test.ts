@@ -10,7 +10,7 @@ import { readFiles } from "../../../packages/operator/src/audit/pollFiles.ts";
 import { pollEvents, watch, type WatchEvent, type WatchOptions } from "../../../packages/operator/src/audit/watch.ts";
 import { WatchState } from "../../../packages/operator/src/audit/watchState.ts";
 import { checkWebhook, postWebhook } from "../../../packages/operator/src/audit/webhook.ts";
-import { WebhookSecret } from "../../../packages/operator/src/shared/signWebhook.ts";
+import { WebhookSecret } from "../../../packages/operator/src/http/webhookSecret.ts";
 import { ArgumentError } from "../../../packages/keyroot/src/errors.ts";
 import { fetchBlock } from "../../../packages/keyroot/src/ethereum/blocks.ts";
 import { rpcCaller } from "../../../packages/keyroot/src/transport/jsonRpc.ts";

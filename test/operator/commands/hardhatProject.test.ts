@@ -9,7 +9,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { serializeKeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
 import { startStack } from "../../../packages/service/src/stack/stack.ts";
-import type { StackFile } from "../../../packages/operator/src/shared/stackFile.ts";
+import type { StackFile } from "../../../packages/operator/src/commands/stackFile.ts";
 import { sampleRecords } from "../../support/samples.ts";
 import { testAll } from "../../support/testSize.ts";
 import { environment, npxHardhat as hardhat, outcomeOf, stackFoldersIn } from "../../support/processes/commandLine.ts";

@@ -5,7 +5,7 @@ import { ArgumentError } from "../../../packages/keyroot/src/errors.ts";
 import { makeFolder } from "../../../packages/operator/src/disk/folder.ts";
 import { checkPrivateFolder, isOpenToOthers, readSecretFile } from "../../../packages/operator/src/disk/permissions.ts";
 import { makeSigningKey, readSigningKeys } from "../../../packages/service/src/tokens/signingKeys.ts";
-import { stackFilePath, writeStackFile } from "../../../packages/operator/src/shared/stackFile.ts";
+import { stackFilePath, writeStackFile } from "../../../packages/operator/src/commands/stackFile.ts";
 import { failure, temporaryFolder } from "../../support/support.ts";
 
 const ROOT = 0;

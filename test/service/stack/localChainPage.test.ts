@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { execFile } from "node:child_process";
 import { HDNodeWallet } from "ethers";
 import { type Stack, startStack } from "../../../packages/service/src/stack/stack.ts";
-import { stackPorts } from "../../../packages/operator/src/shared/ports.ts";
+import { stackPorts } from "../../../packages/operator/src/http/listen.ts";
 import { rpc } from "../../support/support.ts";
 
 const run = promisify(execFile);

@@ -9,7 +9,7 @@ import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ArgumentError } from "../../../packages/keyroot/src/errors.ts";
 import { startStack, type StackOptions } from "../../../packages/service/src/stack/stack.ts";
-import { readStackFile } from "../../../packages/operator/src/shared/stackFile.ts";
+import { readStackFile } from "../../../packages/operator/src/commands/stackFile.ts";
 import { closedAfterEach, failure, freePort, hold, rpc, temporaryFolder } from "../../support/support.ts";
 
 const ANY = { chain: 0, files: 0 };

@@ -1,5 +1,5 @@
 import { serve } from "../servers/servers.ts";
-import type { Listening } from "../../../packages/operator/src/shared/ports.ts";
+import type { Listening } from "../../../packages/operator/src/http/listen.ts";
 
 /** A folder of statements on an HTTP server: file names without `.txt`, and their contents. */
 export class StatementHost {

@@ -1,6 +1,6 @@
 import { createServer as createHttpServer, type RequestListener } from "node:http";
 import { createServer as createTcpServer, type Socket } from "node:net";
-import { type Listening, listen } from "../../../packages/operator/src/shared/ports.ts";
+import { type Listening, listen } from "../../../packages/operator/src/http/listen.ts";
 
 /** Any free port of this machine. */
 const ANYWHERE = { host: "127.0.0.1", port: 0 };

@@ -1,5 +1,5 @@
 import { connect, createServer, type Socket } from "node:net";
-import { listen } from "../../../packages/operator/src/shared/ports.ts";
+import { listen } from "../../../packages/operator/src/http/listen.ts";
 
 /** A TCP proxy that a test can interrupt. */
 export interface BrokenWire {

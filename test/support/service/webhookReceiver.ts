@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import { listen } from "../../../packages/operator/src/shared/ports.ts";
+import { listen } from "../../../packages/operator/src/http/listen.ts";
 import { ENDLESS_MS } from "../endless.ts";
 
 /** A delivery as it arrived. */

@@ -3,7 +3,7 @@ import type { RootEntry } from "keyroot/auditors/protocol";
 import { fetchBlockByHash } from "keyroot/ethereum";
 import type { RpcCall } from "keyroot/transport";
 import { ArgumentError } from "../errors.ts";
-import { checkOptions } from "../shared/checkOptions.ts";
+import { checkOptions } from "../checkOptions.ts";
 import { auditCursor, auditUserCount, rootsOf } from "./auditChain.ts";
 import { AuditState } from "./auditState.ts";
 import { auditUsers } from "./auditUsers.ts";

@@ -1,5 +1,5 @@
 import type { RootAddedLog } from "keyroot/registry";
-import { plural } from "../shared/plural.ts";
+import { plural } from "../plural.ts";
 import { type Finding, finding } from "./finding.ts";
 import type { BlockCursor } from "./checkBlock.ts";
 

@@ -1,5 +1,5 @@
 import type { UserID } from "keyroot/identity";
-import { plural } from "../shared/plural.ts";
+import { plural } from "../plural.ts";
 import type { RootHistory } from "./auditChain.ts";
 import { type Finding, finding } from "./finding.ts";
 

@@ -1,6 +1,6 @@
 /** A thread that reads and audits files. */
 import { workerData } from "node:worker_threads";
-import { serveRequests } from "../shared/serveRequests.ts";
+import { serveRequests } from "../threads/serveRequests.ts";
 import type { FileSource } from "./fileSource.ts";
 import { type FileRequest, type FileResult, loadFile } from "./loadFile.ts";
 

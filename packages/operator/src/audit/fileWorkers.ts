@@ -1,5 +1,5 @@
 import { extname } from "node:path";
-import { WorkerPool } from "../shared/workerPool.ts";
+import { WorkerPool } from "../threads/workerPool.ts";
 import type { FileSource } from "./fileSource.ts";
 import { type FileRequest, type FileResult, loadFile } from "./loadFile.ts";
 

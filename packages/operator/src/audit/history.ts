@@ -2,7 +2,7 @@ import pMap from "p-map";
 import { fetchBlock, toQuantity } from "keyroot/ethereum";
 import { type BlockRange, fetchRootAddedLogs, type RootAddedLog } from "keyroot/registry";
 import type { RpcCall } from "keyroot/transport";
-import { plural } from "../shared/plural.ts";
+import { plural } from "../plural.ts";
 import { auditBlocks } from "./auditChain.ts";
 import type { BlockCursor } from "./checkBlock.ts";
 import { type Finding, finding } from "./finding.ts";

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { ArgumentError } from "../errors.ts";
-import { plural } from "../shared/plural.ts";
+import { plural } from "../plural.ts";
 import type { AuditReport } from "./audit.ts";
 import { auditUserCount, rootsOf } from "./auditChain.ts";
 import type { AuditState } from "./auditState.ts";

@@ -2,7 +2,7 @@ import { KeyrootError } from "keyroot/errors";
 import { isUserID, type UserID } from "keyroot/identity";
 import { describeValue, ShapeChecker } from "keyroot/input";
 import { ArgumentError, TransportError } from "../errors.ts";
-import { checkOptions } from "../shared/checkOptions.ts";
+import { checkOptions } from "../checkOptions.ts";
 import { lockFile } from "../disk/lock.ts";
 import { checksumOf, kindOfFile, type Row, StateDatabase, type StateFormat } from "../disk/stateDatabase.ts";
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { TransportError } from "keyroot/errors";
 import type { UserID } from "keyroot/identity";
-import { checkOptions } from "../shared/checkOptions.ts";
+import { checkOptions } from "../checkOptions.ts";
 import { checkFileSource } from "./fileSource.ts";
 import { type Finding, finding } from "./finding.ts";
 import { type PollOptions, readLogs, readUsers } from "./pollChain.ts";

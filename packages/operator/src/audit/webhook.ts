@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { describeValue } from "keyroot/input";
 import { checkUrl, fetchBytes, isLoopback } from "keyroot/transport";
 import { ArgumentError, TransportError } from "../errors.ts";
-import { withRetry } from "../shared/retry.ts";
-import type { WebhookSecret } from "../shared/signWebhook.ts";
+import { withRetry } from "../http/retry.ts";
+import type { WebhookSecret } from "../http/webhookSecret.ts";
 
 const MAX_ANSWER_BYTES = 2 ** 16;
 const TIMEOUT_MS = 10_000;

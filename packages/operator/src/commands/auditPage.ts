@@ -4,7 +4,7 @@ import { printable } from "keyroot/input";
 import type { DatedRootLog } from "../audit/history.ts";
 import type { AuditPart } from "../audit/part.ts";
 import type { PartResult } from "../audit/partResult.ts";
-import { plural } from "../shared/plural.ts";
+import { plural } from "../plural.ts";
 import { style } from "./output.ts";
 
 interface Place {

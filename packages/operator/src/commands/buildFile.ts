@@ -4,7 +4,7 @@ import { cutIntoFiles } from "../publisher/plan/cutIntoFiles.ts";
 import type { ArgsOf } from "./help.ts";
 import type { Outcome } from "./host.ts";
 import { loadRecords, skippedLine } from "./inputFiles.ts";
-import { plural } from "../shared/plural.ts";
+import { plural } from "../plural.ts";
 import { Progress } from "./progress.ts";
 
 /** `keyroot build-file`: builds Merkle-tree files from user records, without a chain. */

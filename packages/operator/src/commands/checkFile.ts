@@ -6,7 +6,7 @@ import { parseMerkleFile, rootOfFileName } from "keyroot/merkle";
 import { type OperatorErrorCode, VerificationError } from "../errors.ts";
 import type { ArgsOf } from "./help.ts";
 import type { Outcome } from "./host.ts";
-import { plural } from "../shared/plural.ts";
+import { plural } from "../plural.ts";
 import { Progress } from "./progress.ts";
 import { readInput } from "./inputFiles.ts";
 import { style } from "./output.ts";

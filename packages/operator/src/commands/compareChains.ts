@@ -16,7 +16,7 @@ import {
 } from "../publisher/plan/knownChains.ts";
 import { DEFAULT_USERS_PER_FILE } from "../publisher/plan/cutIntoFiles.ts";
 import type { RecordTable } from "../publisher/records/recordTable.ts";
-import { plural } from "../shared/plural.ts";
+import { plural } from "../plural.ts";
 import { describeEther, describeGwei } from "./amounts.ts";
 import { EXIT } from "./exitCodes.ts";
 import type { Outcome } from "./host.ts";

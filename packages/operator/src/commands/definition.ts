@@ -1,9 +1,12 @@
-export { MAX_INT32, MAX_TIMER_SECONDS } from "../shared/limits.ts";
-
 /**
  * The types of command definitions. The program `keyroot` and the Hardhat plugin make their commands from these definitions.
- * This file imports little, so that help appears quickly.
+ * This file imports nothing, so that help appears quickly.
  */
+
+/** The largest signed 32-bit integer. */
+export const MAX_INT32 = 2 ** 31 - 1;
+/** The longest time that a timer can wait, in seconds. Node.js changes longer times to 1 ms (documentation of `setTimeout`). */
+export const MAX_TIMER_SECONDS = Math.floor(MAX_INT32 / 1000);
 
 interface OptionBase {
   readonly description: string;

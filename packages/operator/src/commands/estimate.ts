@@ -11,7 +11,7 @@ import { compareChains } from "./compareChains.ts";
 import type { Host, Outcome } from "./host.ts";
 import { loadRecords, skippedLine } from "./inputFiles.ts";
 import { describeEther, describeGwei } from "./amounts.ts";
-import { plural } from "../shared/plural.ts";
+import { plural } from "../plural.ts";
 import { Progress } from "./progress.ts";
 import { Target } from "./target.ts";
 

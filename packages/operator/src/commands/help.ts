@@ -2,8 +2,17 @@
  * The definition of every command that does not need Hardhat: its name, help, argument and options. `table.ts` adds the
  * handlers.
  */
-import { MAX_INT32, MAX_TIMER_SECONDS } from "../shared/limits.ts";
-import { chainOptions, type Definition, flag, integer, json, type Parsed, text } from "./definition.ts";
+import {
+  chainOptions,
+  type Definition,
+  flag,
+  integer,
+  json,
+  MAX_INT32,
+  MAX_TIMER_SECONDS,
+  type Parsed,
+  text,
+} from "./definition.ts";
 
 // Options of several commands. If neither the option nor its variable is set, the command uses the running local stack.
 const contract = text("address", "Address of the registry", { variable: "KEYROOT_CONTRACT" });

@@ -2,7 +2,7 @@ export { type CommandName } from "./help.ts";
 export { EXIT, exitCodeOfSignal } from "./exitCodes.ts";
 export { type Handler, type Host, type Outcome } from "./host.ts";
 export { messageOf, outputIsLost, print, printError, shellCommand, style } from "./output.ts";
-export { plural } from "../shared/plural.ts";
+export { plural } from "../plural.ts";
 export { type Command, defineCommand } from "./runCommand.ts";
 export { type StopSignal, untilStopped } from "./stopSignals.ts";
 export { commandsWith, loadServiceCommands } from "./table.ts";

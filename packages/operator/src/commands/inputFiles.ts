@@ -1,7 +1,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { ArgumentError, VerificationError } from "../errors.ts";
 import { type BadRow, readRecords, type RecordsRead } from "../publisher/records/readRecords.ts";
-import { plural } from "../shared/plural.ts";
+import { plural } from "../plural.ts";
 import type { Progress } from "./progress.ts";
 
 /** The maximum number of bad rows in a message. `--json` prints all of them. */

@@ -1,5 +1,5 @@
 import { isLocalChain } from "../publisher/chain/localChains.ts";
-import { readStackFile, type StackFile } from "../shared/stackFile.ts";
+import { readStackFile, type StackFile } from "./stackFile.ts";
 import { type Definition, optionName } from "./definition.ts";
 import type { Host } from "./host.ts";
 

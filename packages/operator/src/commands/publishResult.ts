@@ -2,7 +2,7 @@ import type { PublishResult, PublishEvent } from "../publisher/publishEvents.ts"
 import type { BadRow } from "../publisher/records/readRecords.ts";
 import { skippedLine } from "./inputFiles.ts";
 import { describeEther } from "./amounts.ts";
-import { plural } from "../shared/plural.ts";
+import { plural } from "../plural.ts";
 import { style } from "./output.ts";
 
 /** Formats the result of `publish` as an object. Amounts of wei are decimal text. */

@@ -15,7 +15,7 @@ import { checkSourceUrl, DEFAULT_LIMITS } from "keyroot/transport";
 import { openAuditorKeyFile } from "../audit/statements/auditorKeyFile.ts";
 import { StatementFolder } from "../audit/statements/statementFolder.ts";
 import { ArgumentError, VerificationError } from "../errors.ts";
-import { readStackFile } from "../shared/stackFile.ts";
+import { readStackFile } from "./stackFile.ts";
 import type { ArgsOf } from "./help.ts";
 import type { Host, Outcome } from "./host.ts";
 import { readLines } from "./inputFiles.ts";

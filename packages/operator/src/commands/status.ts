@@ -7,7 +7,7 @@ import { readCounts } from "../audit/readCounts.ts";
 import { blockSourceOf, type TrustedBlock } from "./blockSource.ts";
 import type { ArgsOf } from "./help.ts";
 import type { Host, Outcome } from "./host.ts";
-import { plural } from "../shared/plural.ts";
+import { plural } from "../plural.ts";
 import { Registry } from "../publisher/chain/registry.ts";
 import { Target } from "./target.ts";
 import { findUnfinishedPlan, type UnfinishedPlan } from "./unfinishedPlan.ts";

@@ -7,8 +7,8 @@ import { checkSourceUrl, DEFAULT_LIMITS, type Eip1193Provider, type RpcCall, rpc
 import type { FileSource } from "../audit/fileSource.ts";
 import type { AuditTarget } from "../audit/openStateFile.ts";
 import { isLocalChain } from "../publisher/chain/localChains.ts";
-import { DEFAULT_RETRY, type RetryOptions, withRetry } from "../shared/retry.ts";
-import { readStackFile, type StackFile } from "../shared/stackFile.ts";
+import { DEFAULT_RETRY, type RetryOptions, withRetry } from "../http/retry.ts";
+import { readStackFile, type StackFile } from "./stackFile.ts";
 import type { Host } from "./host.ts";
 
 /** The options that name a chain, a registry, a file host and a folder of files. */

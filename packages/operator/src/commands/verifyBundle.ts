@@ -4,7 +4,7 @@ import { type ProvenBlock, verifyBlockProof } from "keyroot/beacon";
 import type { Evidence } from "keyroot/verifier";
 import { ANY_KEY } from "keyroot/identity";
 import { parseBundle, verifyBundle } from "keyroot/bundle";
-import { readStackFile } from "../shared/stackFile.ts";
+import { readStackFile } from "./stackFile.ts";
 import type { ArgsOf } from "./help.ts";
 import type { Host, Outcome } from "./host.ts";
 import { lightClientOptionsOf } from "./blockSource.ts";

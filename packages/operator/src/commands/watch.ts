@@ -7,7 +7,7 @@ import type { PollOptions, WatchedUser } from "../audit/pollChain.ts";
 import { pollEvents, watch, type WatchEvent } from "../audit/watch.ts";
 import { WatchState } from "../audit/watchState.ts";
 import { checkWebhook, postWebhook } from "../audit/webhook.ts";
-import { WebhookSecret } from "../shared/signWebhook.ts";
+import { WebhookSecret } from "../http/webhookSecret.ts";
 import { blockSourceOf } from "./blockSource.ts";
 import { filesOf, placeOf, Target } from "./target.ts";
 import type { ArgsOf } from "./help.ts";

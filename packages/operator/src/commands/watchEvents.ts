@@ -1,6 +1,6 @@
 import { printable } from "keyroot/input";
 import type { WatchEvent } from "../audit/watch.ts";
-import { plural } from "../shared/plural.ts";
+import { plural } from "../plural.ts";
 import { style } from "./output.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { gzipSync } from "node:zlib";
-import { headersOf } from "../shared/readSite.ts";
-import { listen } from "../shared/ports.ts";
+import { headersOf } from "./readSite.ts";
+import { listen } from "../http/listen.ts";
 import type { ExplorerConfig } from "./config.ts";
 import { type ExplorerFiles, makeExplorer } from "./site.ts";
 

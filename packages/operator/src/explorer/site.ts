@@ -1,4 +1,4 @@
-import { readSite, scriptsOf } from "../shared/readSite.ts";
+import { readSite, scriptsOf } from "./readSite.ts";
 import type { ExplorerConfig } from "./config.ts";
 import { contentSecurityPolicy } from "./policy.ts";
 

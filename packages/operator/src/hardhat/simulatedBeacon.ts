@@ -1,7 +1,7 @@
 import type { NetworkHooks } from "hardhat/types/hooks";
 import type { ChainType, DefaultChainType, NetworkConnection } from "hardhat/types/network";
 import type { RpcCall } from "keyroot/transport";
-import type { Listening } from "../shared/ports.ts";
+import type { Listening } from "../http/listen.ts";
 
 /** The properties that the plugin adds to a connection. */
 export interface KeyrootConnection {

@@ -39,4 +39,4 @@ export {
   toTransaction,
   type TransactionRequest,
 } from "./signers/signer.ts";
-export { type RetryOptions } from "../shared/retry.ts";
+export { type RetryOptions } from "../http/retry.ts";

@@ -15,8 +15,8 @@
 import type { KeyRecord, UserID } from "keyroot/identity";
 import { checkNames } from "keyroot/input";
 import { ArgumentError, TransportError } from "../errors.ts";
-import { checkOptions } from "../shared/checkOptions.ts";
-import { plural } from "../shared/plural.ts";
+import { checkOptions } from "../checkOptions.ts";
+import { plural } from "../plural.ts";
 import type { AddedRootEvent } from "./chain/registry.ts";
 import { proveBatch, type ProvenBatch } from "./confirm/proveBatch.ts";
 import type { FetchFile } from "./files/fetchFile.ts";

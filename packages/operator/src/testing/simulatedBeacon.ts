@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage } from "node:http";
 import { forkAt, type Layouts, periodOf, slotAt, TEST_NETWORK, toNumber } from "keyroot/beacon/protocol";
 import type { RpcCall } from "keyroot/transport";
-import { listen, type Listening } from "../shared/ports.ts";
+import { listen, type Listening } from "../http/listen.ts";
 import { simulateBootstrap, simulateUpdate } from "./simulatedUpdates.ts";
 
 /** Options of a simulated beacon endpoint. */

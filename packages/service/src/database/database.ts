@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import pRetry from "p-retry";
 import { REGIONS, type Region } from "keyroot/identity";
-import { Cleanup } from "@keyroot/operator/shared";
+import { Cleanup } from "../cleanup.ts";
 import { lockFolder } from "@keyroot/operator/shared";
 import { ArgumentError } from "../errors.ts";
 import { DATABASE_NOW } from "./columns.ts";

@@ -4,7 +4,7 @@ import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { checkOptions } from "@keyroot/operator/shared";
-import { Cleanup } from "@keyroot/operator/shared";
+import { Cleanup } from "../cleanup.ts";
 import { DEFAULT_LIMITS, rpcCaller } from "keyroot/transport";
 import { deployRegistry } from "./deployRegistry.ts";
 import { startFileHost } from "./fileHost.ts";

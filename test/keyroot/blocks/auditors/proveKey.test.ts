@@ -14,7 +14,7 @@ import { ANY_KEY } from "../../../../packages/keyroot/src/identity/expectedKey.t
 import type { KeyRecord } from "../../../../packages/keyroot/src/identity/serializedRecord.ts";
 import { KeyrootError } from "../../../../packages/keyroot/src/errors.ts";
 import type { MerkleFile } from "../../../../packages/keyroot/src/merkle/fileOf.ts";
-import type { Listening } from "../../../../packages/operator/src/shared/ports.ts";
+import type { Listening } from "../../../../packages/operator/src/http/listen.ts";
 import { StatementHost } from "../../../support/auditors/statementHost.ts";
 import { signedBy, TestAuditor } from "../../../support/auditors/testAuditor.ts";
 import {

@@ -10,7 +10,7 @@ import {
 } from "keyroot/ethereum";
 import { describeValue, isObject } from "keyroot/input";
 import type { RpcCall } from "keyroot/transport";
-import { DEFAULT_RETRY, type RetryOptions, withRetry } from "../../shared/retry.ts";
+import { DEFAULT_RETRY, type RetryOptions, withRetry } from "../../http/retry.ts";
 import type { FeeData } from "./fees.ts";
 import { receiptDataFee } from "./receiptDataFee.ts";
 

@@ -11,7 +11,7 @@ import {
 } from "keyroot/registry";
 import type { RpcCall } from "keyroot/transport";
 import { TransportError, VerificationError } from "../../errors.ts";
-import type { RetryOptions } from "../../shared/retry.ts";
+import type { RetryOptions } from "../../http/retry.ts";
 import { type BlockTag, Chain, type Receipt, toBlockParameter } from "./chain.ts";
 import { type DataFee, DataFees } from "./dataFee.ts";
 import { type FeeData, type Fees, feesOf, gasPriceOf } from "./fees.ts";

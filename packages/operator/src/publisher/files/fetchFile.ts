@@ -1,7 +1,7 @@
 import { checkSourceUrl, DEFAULT_LIMITS, fetchMerkleFile } from "keyroot/transport";
-import { checkOptions } from "../../shared/checkOptions.ts";
-import { nodeFetch } from "../../shared/nodeFetch.ts";
-import { type RetryOptions, withRetry } from "../../shared/retry.ts";
+import { checkOptions } from "../../checkOptions.ts";
+import { nodeFetch } from "../../http/nodeFetch.ts";
+import { type RetryOptions, withRetry } from "../../http/retry.ts";
 
 /**
  * Fetches a root's file from the host that clients use.

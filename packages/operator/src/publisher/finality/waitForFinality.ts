@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describeValue, isObject } from "keyroot/input";
 import { ArgumentError, TransportError } from "../../errors.ts";
-import { checkOptions } from "../../shared/checkOptions.ts";
+import { checkOptions } from "../../checkOptions.ts";
 import type { BlockTag, Chain } from "../chain/chain.ts";
 
 /**

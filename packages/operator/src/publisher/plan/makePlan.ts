@@ -1,4 +1,4 @@
-import { checkOptions } from "../../shared/checkOptions.ts";
+import { checkOptions } from "../../checkOptions.ts";
 import type { Registry } from "../chain/registry.ts";
 import type { RecordTable } from "../records/recordTable.ts";
 import { checkUsersPerFile, cutIntoFiles } from "./cutIntoFiles.ts";

@@ -4,7 +4,7 @@ import { sha256Hex } from "keyroot/bytes";
 import { checkKeyRecord } from "keyroot/identity";
 import { makeMerkleFile, type MerkleFile, parseMerkleFile, serializeMerkleFile } from "keyroot/merkle";
 import { ArgumentError, VerificationError } from "../../errors.ts";
-import { plural } from "../../shared/plural.ts";
+import { plural } from "../../plural.ts";
 import type { RootBatch } from "../chain/registry.ts";
 import type { FetchFile } from "../files/fetchFile.ts";
 import type { MerkleFileStore } from "../files/merkleFileStore.ts";

@@ -1,6 +1,6 @@
 import { TransportError } from "keyroot/errors";
 import { USER_ID_BYTES, type UserID, userIDFromBytes } from "keyroot/identity";
-import { plural } from "../../shared/plural.ts";
+import { plural } from "../../plural.ts";
 import type { Registry } from "../chain/registry.ts";
 
 /**

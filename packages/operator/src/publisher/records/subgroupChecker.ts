@@ -3,8 +3,8 @@ import { extname } from "node:path";
 import pMap from "p-map";
 import { ArgumentError } from "keyroot/errors";
 import type { KeyRecord, UserID } from "keyroot/identity";
-import { plural } from "../../shared/plural.ts";
-import { WorkerPool } from "../../shared/workerPool.ts";
+import { plural } from "../../plural.ts";
+import { WorkerPool } from "../../threads/workerPool.ts";
 
 /** The number of keys in one request to a thread. They take about 0.2 s. */
 const KEYS_PER_REQUEST = 100;

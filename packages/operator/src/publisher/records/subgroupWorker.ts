@@ -1,7 +1,7 @@
 /** A thread that checks public keys. */
 import { ArgumentError } from "keyroot/errors";
 import { checkNewPublicKey, PUBLIC_KEY_BYTES } from "keyroot/identity";
-import { serveRequests } from "../../shared/serveRequests.ts";
+import { serveRequests } from "../../threads/serveRequests.ts";
 
 /** Returns the positions of the keys that registration would refuse. @param keys 105 bytes each */
 serveRequests<number[]>((keys: Uint8Array) => {

@@ -1,7 +1,7 @@
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { TransportError } from "../../errors.ts";
-import { checkOptions } from "../../shared/checkOptions.ts";
+import { checkOptions } from "../../checkOptions.ts";
 import type { RootBatch } from "../chain/registry.ts";
 import { checkPrivateFolder } from "../../disk/permissions.ts";
 import { writeFileAtomic } from "../../disk/writeFileAtomic.ts";

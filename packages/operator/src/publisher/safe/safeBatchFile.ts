@@ -2,7 +2,7 @@ import { getAddress } from "ethers/address";
 import { ArgumentError } from "keyroot/errors";
 import { userIDToHex } from "keyroot/identity";
 import { describeValue, isObject } from "keyroot/input";
-import { plural } from "../../shared/plural.ts";
+import { plural } from "../../plural.ts";
 import { keccak256 } from "../chain/keccak256.ts";
 import type { RootBatch } from "../chain/registry.ts";
 

@@ -1,5 +1,5 @@
 import { ArgumentError } from "keyroot/errors";
-import { checkOptions } from "../../shared/checkOptions.ts";
+import { checkOptions } from "../../checkOptions.ts";
 import { type Attempt, DAY_MS } from "../journal/journal.ts";
 import { maxGasPriceOf } from "../chain/fees.ts";
 import { isLocalChainId } from "../chain/localChains.ts";

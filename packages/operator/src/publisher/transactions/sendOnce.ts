@@ -1,6 +1,6 @@
 import { TransportError } from "keyroot/errors";
 import { isHash } from "keyroot/ethereum";
-import { isTransient } from "../../shared/retry.ts";
+import { isTransient } from "../../http/retry.ts";
 import type { SendTransaction, TransactionRequest } from "../signers/signer.ts";
 
 /** Messages of nodes that already have the transaction, or an equivalent one with the same nonce. */

@@ -5,7 +5,7 @@ import { text } from "node:stream/consumers";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { fetchBytes, type FetchOptions } from "../../../packages/keyroot/src/transport/fetchBytes.ts";
 import { fetchMerkleFile } from "../../../packages/keyroot/src/transport/fetchMerkleFile.ts";
-import { nodeFetch } from "../../../packages/operator/src/shared/nodeFetch.ts";
+import { nodeFetch } from "../../../packages/operator/src/http/nodeFetch.ts";
 import { serve, serveRaw } from "../../support/servers/servers.ts";
 import { closedAfterEach, failure } from "../../support/support.ts";
 import { ENDLESS_MS } from "../../support/endless.ts";

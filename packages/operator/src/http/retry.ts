@@ -1,6 +1,6 @@
 import pRetry from "p-retry";
 import { TransportError } from "keyroot/errors";
-import { checkOptions } from "./checkOptions.ts";
+import { checkOptions } from "../checkOptions.ts";
 
 /** The number and the delays of retries. */
 export interface RetryOptions {

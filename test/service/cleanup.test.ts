@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { Cleanup } from "../../../packages/operator/src/shared/cleanup.ts";
-import { failure } from "../../support/support.ts";
+import { Cleanup } from "../../packages/service/src/cleanup.ts";
+import { failure } from "../support/support.ts";
 
 describe("Cleanup", () => {
   it("closes in the reverse order of opening, once", async () => {

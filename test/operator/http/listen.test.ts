@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { once } from "node:events";
 import { connect, createServer } from "node:net";
 import { ArgumentError, TransportError } from "../../../packages/keyroot/src/errors.ts";
-import { listen } from "../../../packages/operator/src/shared/ports.ts";
+import { listen } from "../../../packages/operator/src/http/listen.ts";
 import { closedAfterEach, closeOf, failure, freePort, hold, portOf } from "../../support/support.ts";
 
 const host = "127.0.0.1";

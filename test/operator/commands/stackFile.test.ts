@@ -9,7 +9,7 @@ import {
   stackFilePath,
   writeStackFile,
   type StackFile,
-} from "../../../packages/operator/src/shared/stackFile.ts";
+} from "../../../packages/operator/src/commands/stackFile.ts";
 import { closedAfterEach, failure, freePort, hold, portOf, temporaryFolder } from "../../support/support.ts";
 
 describe("stack file", () => {

@@ -1,0 +1,20 @@
+/** Helpers that `@keyroot/service` also uses. They are not a public API, and may change in every version. */
+export { lockFolder } from "./disk/lock.ts";
+export { createFolders } from "./disk/folder.ts";
+export { readSecretFile } from "./disk/permissions.ts";
+export { writeFileAtomic } from "./disk/writeFileAtomic.ts";
+export { checkOptions } from "./checkOptions.ts";
+export { MAX_TIMER_SECONDS } from "./commands/definition.ts";
+export { plural } from "./plural.ts";
+export { freePort, listen, type Listening, STACK_PORTS, stackPorts } from "./http/listen.ts";
+export { headersOf, readSite } from "./explorer/readSite.ts";
+export { DEFAULT_RETRY } from "./http/retry.ts";
+export {
+  readStackFile,
+  removeStackFile,
+  type StackFile,
+  type StackService,
+  writeStackFile,
+} from "./commands/stackFile.ts";
+export { WebhookSecret } from "./http/webhookSecret.ts";
+export { OPERATOR_ERROR_CODES, type OperatorErrorCode } from "./errors.ts";
