@@ -33,6 +33,7 @@ const LAYERS: Readonly<Record<string, readonly (string | readonly string[])[]>> 
     "input",
     "engine",
     "errors.ts",
+    "errorCodes.ts",
     "evidence.ts",
   ],
   "packages/operator/src": [
@@ -156,11 +157,12 @@ for (const [path, layers] of Object.entries(LAYERS)) {
 }
 
 describe("errors.ts of keyroot", () => {
-  it("imports only types, so that every file can use it", () => {
-    const source = readFileSync(join(ROOT, "packages/keyroot/src/errors.ts"), "utf8");
-    const imports = source.match(/^(?:import|export) .*from .*$/gm) ?? [];
-    expect(imports).to.have.length.above(0);
-    for (const line of imports) expect(line).to.match(/^(?:import|export) type /);
+  it("imports only types and the list of codes, so that every file can use it", () => {
+    const importsOf = (name: string) =>
+      readFileSync(join(ROOT, "packages/keyroot/src", name), "utf8").match(/^(?:import|export) .*from .*$/gm) ?? [];
+    expect(importsOf("errors.ts")).to.have.length.above(0);
+    for (const line of importsOf("errors.ts")) expect(line).to.match(/^(?:import|export) (?:type |.*errorCodes\.ts)/);
+    expect(importsOf("errorCodes.ts")).to.deep.equal([]);
   });
 });
 

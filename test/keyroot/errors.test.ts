@@ -16,7 +16,7 @@ const project = join(import.meta.dirname, "../..");
 
 /** The error codes of each package, and the folders whose source code may throw them. */
 const PACKAGES = {
-  keyroot: { codes: ERROR_CODES, folders: ["packages/keyroot/src"] },
+  keyroot: { codes: ERROR_CODES, folders: ["packages/keyroot/src", "packages/service/src"] },
   "@keyroot/operator": { codes: OPERATOR_ERROR_CODES, folders: ["packages/operator/src"] },
   "@keyroot/service": { codes: SERVICE_ERROR_CODES, folders: ["packages/service/src"] },
 };
@@ -27,7 +27,7 @@ function sourcesIn(folders: readonly string[]): string {
   const paths = folders.flatMap((folder) =>
     readdirSync(join(project, folder), { recursive: true, encoding: "utf8" }).map((path) => join(folder, path)),
   );
-  const sources = paths.filter((path) => path.endsWith(".ts") && !path.endsWith("src/errors.ts"));
+  const sources = paths.filter((path) => path.endsWith(".ts") && !/src\/error(?:s|Codes)\.ts$/.test(path));
   return sources.map((path) => readFileSync(join(project, path), "utf8")).join("\n");
 }
 

@@ -2,7 +2,8 @@ import { expect } from "chai";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { inspect } from "node:util";
-import { readProblem, SERVICE_CODES } from "../../../packages/keyroot/src/client/problem.ts";
+import { readProblem } from "../../../packages/keyroot/src/client/problem.ts";
+import { SERVICE_CODES } from "../../../packages/keyroot/src/errorCodes.ts";
 import { ServiceError } from "../../../packages/keyroot/src/errors.ts";
 import { SERVICE_ERROR_CODES } from "../../../packages/service/src/errors.ts";
 
