@@ -82,9 +82,10 @@ const LAYERS: Readonly<Record<string, readonly (string | readonly string[])[]>> 
     "keys",
     "users",
     "partners",
+    "rateLimits",
     "tokens",
     // Tables refer to each other by foreign keys.
-    ["auditLog", ...TABLES, "app/minuteLimit.ts", "app/requestCounts.ts", "app/secrets.ts", "app/idempotency.ts"],
+    ["auditLog", ...TABLES],
     "database",
     "cleanup.ts",
     "errors.ts",

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { setImmediate as turn } from "node:timers/promises";
-import { MinuteLimit, type ShareCount } from "../../packages/service/src/app/minuteLimit.ts";
+import { MinuteLimit, type ShareCount } from "../../packages/service/src/rateLimits/minuteLimit.ts";
 
 const LIMIT = 100;
 const STEP = LIMIT / 10;

@@ -92,7 +92,7 @@ describe("the hold period", () => {
 
     it("is counted by the publisher only after its hold period", async () => {
       await isPublished();
-      const count = () => countPublishable(service.databases, "us-west-2", { now: Date.now() + service.ahead });
+      const count = () => countPublishable(service.databases, { now: Date.now() + service.ahead });
       const before = await count();
       await register();
       expect(await count()).to.equal(before);

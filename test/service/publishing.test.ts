@@ -102,7 +102,7 @@ describeOnBoth("publishing by the service", (startChain) => {
     expect(before).to.include("keyroot_overdue_keys 3\n");
     expect(before).to.include(`keyroot_owner_balance_ether ${Number(balance) / 1e18}\n`);
     expect(before).to.match(/^keyroot_gas_price_ether \d\S+$/m);
-    expect(await publisher.countOverdue(Date.now())).to.equal(0);
+    expect(await publisher.countPublishable(Date.now())).to.equal(0);
     await publisher.publish();
     expect(await metrics(publisher)).to.include("keyroot_overdue_keys 0\n");
     const without = new KeyPublisher(databases, { ...chain(), rpcUrl: "http://127.0.0.1:1" }, undefined);

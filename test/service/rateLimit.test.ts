@@ -3,7 +3,7 @@ import { count } from "drizzle-orm";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Databases, openDatabases } from "../../packages/service/src/database/database.ts";
 import { passkeyChallenges } from "../../packages/service/src/staff/tables.ts";
-import { rateLimits } from "../../packages/service/src/database/tables.ts";
+import { rateLimits } from "../../packages/service/src/rateLimits/tables.ts";
 import { wireTo } from "../support/service/brokenWire.ts";
 import {
   type Answer,

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { type Databases, openDatabases, rowsOf } from "../../packages/service/src/database/database.ts";
-import { RequestCounts } from "../../packages/service/src/app/requestCounts.ts";
+import { RequestCounts } from "../../packages/service/src/rateLimits/requestCounts.ts";
 import { freshDatabaseUrl } from "../support/service/support.ts";
 
 describe("RequestCounts", () => {

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { makeApp } from "../../../packages/service/src/app/app.ts";
 import { makeContext, type ServiceContext } from "../../../packages/service/src/app/context.ts";
-import type { RateLimitOptions } from "../../../packages/service/src/app/rateLimit.ts";
+import type { RateLimitOptions } from "../../../packages/service/src/rateLimits/rateLimits.ts";
 import { makeLogger } from "../../../packages/service/src/app/logger.ts";
 import { makeMonitoring } from "../../../packages/service/src/app/monitoring.ts";
 import type { App } from "../../../packages/service/src/app/defineOperation.ts";

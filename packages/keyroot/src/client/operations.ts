@@ -160,7 +160,7 @@ export interface RevokedServerToken extends ServerToken {
 export interface CreatedServerToken {
   /** The id of a refresh token. It is not a secret. */
   token_id: string;
-  /** The partner's refresh token. It is shown only once. */
+  /** The server token. It is shown only once. */
   token: string;
   name: string | null;
   /** Milliseconds since 1970-01-01, UTC. */

@@ -208,7 +208,7 @@ export class AdminClient {
   }
 
   /**
-   * Creates a refresh token for a partner's server. The service returns the token only once.
+   * Creates a server token of a partner. The service returns the token only once.
    * @throws ArgumentError IDEMPOTENCY_KEY_INVALID
    */
   async createServerToken(bizID: string, options: CreateServerTokenOptions = {}): Promise<CreatedServerToken> {

@@ -1,9 +1,8 @@
 import type { FastifyRequest } from "fastify";
-import { authenticate } from "./authenticate.ts";
-import { checkStaffRequest } from "./refuseSuspended.ts";
+import { authenticate, checkStaffRequest } from "./authenticate.ts";
 import type { ServiceContext } from "./context.ts";
 import { type AnyPrincipal, type App, type Call, type Operation, tokenCallerOf } from "./defineOperation.ts";
-import { idempotencyHeader, repeatable } from "./idempotency.ts";
+import { idempotencyHeader, repeatable } from "../database/idempotency.ts";
 import { PROBLEM_TYPE, problemSchema } from "./problem.ts";
 import { authorOf } from "./requestLog.ts";
 

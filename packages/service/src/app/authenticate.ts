@@ -6,6 +6,7 @@ import { type Session, sessionRequired } from "../staff/sessions.ts";
 import type { ServiceContext } from "./context.ts";
 import { type AnyPrincipal, isForStaff, type Operation, tokenCallerOf } from "./defineOperation.ts";
 import { baseUrlOf } from "./origin.ts";
+import { tokenRefused } from "./authenticator.ts";
 import { actorOf } from "./requestLog.ts";
 
 export type Policy = Pick<Operation, "callers" | "role" | "verified" | "duringSuspension">;
@@ -100,4 +101,27 @@ export async function requireVerification(
 ): Promise<void> {
   if (await sessions.useVerification(sessionHash, now())) return;
   throw new ServiceError(403, "VERIFICATION_REQUIRED", "Verify with your passkey that it is you.");
+}
+
+/**
+ * Checks that a person has verified the request with a passkey if required, and that the partner is not suspended.
+ * @throws ServiceError VERIFICATION_REQUIRED, PARTNER_SUSPENDED
+ */
+export async function checkStaffRequest(
+  { role, verified = false, duringSuspension = false }: Policy,
+  context: Pick<ServiceContext, "sessions" | "partners" | "now">,
+  principal: AnyPrincipal,
+): Promise<void> {
+  if (principal?.kind !== "person") return;
+  const { bizID, session } = principal;
+  if (verified) await requireVerification(context, session);
+  if (role === "administrator" && !duringSuspension) await refuseSuspended(context, bizID);
+}
+
+/** @throws ServiceError PARTNER_SUSPENDED */
+export async function refuseSuspended(
+  { partners }: Pick<ServiceContext, "partners">,
+  bizID: string | null,
+): Promise<void> {
+  if (bizID !== null && (await partners.isSuspended(bizID))) throw tokenRefused("suspended");
 }

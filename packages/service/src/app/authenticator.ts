@@ -4,7 +4,7 @@ import { ServiceError } from "keyroot/errors";
 import type { RefreshTokenStore } from "../tokens/refreshTokens.ts";
 import { type Refusal, userDeactivated } from "../tokens/tokenState.ts";
 import type { AccessTokens, Principal, PrincipalOf } from "../tokens/accessTokens.ts";
-import { hashSecret } from "./secrets.ts";
+import { hashSecret } from "../database/secrets.ts";
 
 /** Identifies the caller of a request by its bearer token. */
 export class Authenticator {

@@ -1,7 +1,7 @@
 import Fastify, { type FastifyBaseLogger, type FastifyReply, type FastifyRequest } from "fastify";
 import { randomUUID } from "node:crypto";
 import { ServiceError } from "keyroot/errors";
-import { addressOf } from "./addressOf.ts";
+import { addressOf } from "../rateLimits/addressOf.ts";
 import { allowBrowsers } from "./cors.ts";
 import type { App } from "./defineOperation.ts";
 import { contentTypeError, PROBLEM_TYPE, toProblem, toServiceError } from "./problem.ts";

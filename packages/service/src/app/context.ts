@@ -28,7 +28,7 @@ import type { SigningKeys } from "../tokens/signingKeys.ts";
 import type { WebhookKeys } from "../webhooks/webhookKeys.ts";
 import { WebhookSender, type WebhookSenderOptions } from "../webhooks/sendWebhook.ts";
 import { Authenticator } from "./authenticator.ts";
-import { type RateLimitOptions, RateLimits } from "./rateLimit.ts";
+import { type RateLimitOptions, RateLimits } from "../rateLimits/rateLimits.ts";
 
 const DEFAULT_EVENT_DAYS = 30;
 

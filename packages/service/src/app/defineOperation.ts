@@ -4,7 +4,7 @@ import type { Author } from "../auditLog/recordChange.ts";
 import type { Session } from "../staff/sessions.ts";
 import type { PrincipalOf } from "../tokens/accessTokens.ts";
 import type { ServiceContext } from "./context.ts";
-import type { RepeatableRequest } from "./idempotency.ts";
+import type { RepeatableRequest } from "../database/idempotency.ts";
 
 export type App = FastifyInstance;
 

@@ -1,12 +1,12 @@
 import type { FastifyBaseLogger } from "fastify";
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 import { ServiceError } from "keyroot/errors";
-import { addressOf } from "./addressOf.ts";
+import { addressOf } from "../rateLimits/addressOf.ts";
 import { makeBaseApp } from "./baseApp.ts";
 import type { App } from "./defineOperation.ts";
-import { checkRequirements, type Databases } from "../database/database.ts";
+import { allDatabases, checkRequirements, type Databases } from "../database/database.ts";
 import type { KeyPublisher } from "../publishing/keyPublisher.ts";
-import { MinuteLimit } from "./minuteLimit.ts";
+import { MinuteLimit } from "../rateLimits/minuteLimit.ts";
 
 /** Maximum number of deliveries to count. Counting more rows would take too long. */
 const MAX_PENDING = 10_000;
@@ -93,8 +93,7 @@ export function makeMonitoring({
   app.get("/healthz", { logLevel }, () => ({ status: "ok" }));
   app.get("/readyz", { logLevel }, async () => {
     if (stopping) throw new ServiceError(503, "UNAVAILABLE", "The service is stopping.", { retryAfter: 1 });
-    const all = new Set([databases.home, ...Object.values(databases.regions)]);
-    for (const refusal of await Promise.all([...all].map((database) => checkRequirements(database))))
+    for (const refusal of await Promise.all(allDatabases(databases).map((database) => checkRequirements(database))))
       if (refusal !== undefined) throw new ServiceError(503, "UNAVAILABLE", refusal, { retryAfter: 60 });
     return { status: "ready" };
   });
@@ -148,7 +147,7 @@ function observeKeys(register: Registry, publisher: KeyPublisher, overdueAfter: 
     help: `Keys without a published root whose hold period ended more than ${overdueAfter} seconds ago.`,
     registers: [register],
     async collect() {
-      this.set(await publisher.countOverdue(overdueAfter));
+      this.set(await publisher.countPublishable(overdueAfter));
     },
   });
 }

@@ -1,7 +1,7 @@
 import { type FastifyReply, type FastifyRequest, LogController } from "fastify";
 import type { Actor, Author, Change } from "../auditLog/recordChange.ts";
 import type { Principal } from "../tokens/accessTokens.ts";
-import { ipOf } from "./addressOf.ts";
+import { ipOf } from "../rateLimits/addressOf.ts";
 import type { App } from "./defineOperation.ts";
 
 declare module "fastify" {

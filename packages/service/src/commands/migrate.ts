@@ -1,5 +1,5 @@
 import { readConfig } from "../config/readConfig.ts";
-import { checkMigrations, openDatabases } from "../database/database.ts";
+import { allDatabases, checkMigrations, openDatabases } from "../database/database.ts";
 import type { Outcome } from "@keyroot/operator/commands";
 
 /** `keyroot migrate`: creates or updates the tables of the service's databases. */
@@ -8,7 +8,7 @@ export default async function migrate(): Promise<Outcome> {
   await using databases = await openDatabases({ url, regionUrls, folder });
   await databases.migrate();
   await checkMigrations(databases);
-  const count = new Set([databases.home, ...Object.values(databases.regions)]).size;
+  const count = allDatabases(databases).length;
   return {
     json: { databases: count },
     text: `${count === 1 ? "The database has" : `All ${count} databases have`} the tables that this version needs.`,

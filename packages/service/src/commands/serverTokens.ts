@@ -4,7 +4,7 @@ import type { RevokedServerToken } from "../admin/index.ts";
 import { adminClientOf, requireBizID } from "./adminClient.ts";
 import type { ArgsOf } from "./help.ts";
 
-/** `keyroot create-server-token`: creates a refresh token for a partner's server and prints it once. */
+/** `keyroot create-server-token`: creates a partner's server token and prints it once. */
 export async function createServerToken(args: ArgsOf<"create-server-token">, host: Host): Promise<Outcome> {
   const { bizID, name, serviceUrl } = args;
   const admin = await adminClientOf(serviceUrl, host);

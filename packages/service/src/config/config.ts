@@ -9,7 +9,7 @@ import { parseAmount } from "@keyroot/operator/publisher";
 import { isLocalChain } from "@keyroot/operator/publisher";
 import type { CostLimits } from "@keyroot/operator/publisher";
 import { ArgumentError } from "../errors.ts";
-import type { RateLimitOptions } from "../app/rateLimit.ts";
+import type { RateLimitOptions } from "../rateLimits/rateLimits.ts";
 import type { ChainConfig } from "../publishing/chainConfig.ts";
 import type { Schedule } from "../publishing/schedule.ts";
 import { looksRandom } from "./looksRandom.ts";

@@ -1,20 +1,11 @@
 import { type SQL, sql } from "drizzle-orm";
-import { bigint, type PgColumn, text } from "drizzle-orm/pg-core";
+import { bigint, type PgColumn } from "drizzle-orm/pg-core";
 
 /** A column for a time in milliseconds since 1970, as in the API. */
 export const timestampMs = (name: string) => bigint(name, { mode: "number" });
 
 /** The time of the database's clock, in milliseconds since 1970. */
 export const DATABASE_NOW = sql<number>`(extract(epoch from statement_timestamp()) * 1000)::bigint`;
-
-/**
- * Columns of a row that a request with an Idempotency-Key created. They are null in other rows. `request_hash` is the
- * SHA-256 of owner and key. `request_digest` is the SHA-256 of the operation's path and the whole request.
- */
-export const requestColumns = () => ({
-  requestHash: text("request_hash").unique(),
-  requestDigest: text("request_digest"),
-});
 
 /** Passes one column of many rows as a single parameter. SQL's `unnest` converts such columns back to rows. */
 export function columnOf<Row>(

@@ -108,6 +108,21 @@ export function distinctDatabases({ home, regions }: Databases): ReadonlyMap<Pla
   return new Map([...places].map(([database, place]) => [place, database]));
 }
 
+/** Returns each database once, the home database first. */
+export function allDatabases(databases: Databases): Database[] {
+  return [...distinctDatabases(databases).values()];
+}
+
+/** Returns the first region of each regional database. */
+export function distinctRegions({ regions }: Pick<Databases, "regions">): Region[] {
+  return REGIONS.filter((region, i) => REGIONS.findIndex((other) => regions[other] === regions[region]) === i);
+}
+
+/** Returns each regional database once. */
+export function regionalDatabases({ regions }: Pick<Databases, "regions">): Database[] {
+  return distinctRegions({ regions }).map((region) => regions[region]);
+}
+
 /** Calls `make` with each region's database. */
 export function perRegion<T>({ regions }: Databases, make: (database: Database) => T): Record<Region, T> {
   return Object.fromEntries(REGIONS.map((region) => [region, make(regions[region])])) as Record<Region, T>;
@@ -117,8 +132,8 @@ export function perRegion<T>({ regions }: Databases, make: (database: Database) 
  * Checks that every database has this version's migrations, and that this version works with any later migrations.
  * @throws ArgumentError SCHEMA_OUTDATED
  */
-export async function checkMigrations({ home, regions }: Databases): Promise<void> {
-  for (const database of new Set([home, ...Object.values(regions)])) {
+export async function checkMigrations(databases: Databases): Promise<void> {
+  for (const database of allDatabases(databases)) {
     const applied = await appliedMigrations(database);
     const refusal = applied.length < KNOWN.length ? missing(applied.length) : await incompatibility(database, applied);
     const details = { expected: KNOWN.length, actual: applied.length };

@@ -1,6 +1,6 @@
 import { and, desc, eq, inArray, lte } from "drizzle-orm";
 import type { Region, UserID } from "keyroot/identity";
-import type { Database, Databases } from "../database/database.ts";
+import { type Database, type Databases, regionalDatabases } from "../database/database.ts";
 import { possessionChallenges } from "./tables.ts";
 
 /** A challenge that the user has not answered yet. */
@@ -55,7 +55,7 @@ export class ChallengeStore {
   }
 
   async dropExpired(now: number): Promise<void> {
-    for (const database of new Set<Database>(Object.values(this.#databases.regions)))
+    for (const database of regionalDatabases(this.#databases))
       await database.delete(possessionChallenges).where(lte(possessionChallenges.expires, now));
   }
 }

@@ -4,7 +4,7 @@ import type { Author } from "../auditLog/recordChange.ts";
 import type { ChallengeStore } from "./challenges.ts";
 import { type Databases, readClock } from "../database/database.ts";
 import type { ConflictingKeys } from "./conflictingKeys.ts";
-import { MinuteLimit, type Quota } from "../app/minuteLimit.ts";
+import { MinuteLimit, type Quota } from "../rateLimits/minuteLimit.ts";
 import type { PublicKeyStore, RegisteredKey } from "./publicKeys.ts";
 import type { User } from "../users/user.ts";
 import { CurveWorkers } from "./curveWorkers.ts";

@@ -4,7 +4,7 @@ import { ServiceError } from "../errors.ts";
 import { serviceNameOf, toKeyRecord } from "keyroot/identity";
 import { MERKLE_ROOT } from "keyroot/merkle";
 import type { ServiceContext } from "../app/context.ts";
-import { defineOperation } from "../app/defineOperation.ts";
+import { type Call, defineOperation } from "../app/defineOperation.ts";
 import {
   bizID,
   eitherUserID,
@@ -47,7 +47,6 @@ const challenge = bytes32("The challenge: 32 random bytes in base64.");
 const possession = z
   .enum(["proven", "unproven"])
   .meta({ description: "Whether the user proved possession of the private key at registration." });
-const unregistered = z.literal("unregistered");
 const anyState = z.enum(["unregistered", ...keyState.options]);
 
 const conflictingKeys = z
@@ -85,6 +84,9 @@ const key = {
   root: root.optional(),
   transaction: transaction.optional(),
 };
+const ofKey = strict({ ...eitherUserID, key_id: keyID });
+/** The response after the removal of a key. */
+const noKey = strict({ user_id: userID, key_id: keyID, state: z.literal("unregistered") });
 const keyOrNone = {
   ...key,
   state: anyState,
@@ -147,7 +149,9 @@ export const keyOperations = [
       public_key: publicKey,
       key_id: keyID,
       challenge: challenge.optional(),
-      response: bytes32("The response to the challenge: 32 bytes in base64. docs/formats.md specifies it.").optional(),
+      response: bytes32(
+        "The response to the challenge: 32 bytes in base64. docs/proof-formats.md specifies it.",
+      ).optional(),
     }),
     answer: strict({ ...userFields, ...key, conflicting_keys: conflictingKeys }),
     errors: [404, 409],
@@ -168,7 +172,7 @@ export const keyOperations = [
     summary: "Withdraw the user's public key while it is pending",
     description: "The user then has no key and can register a key again. Repeating the request has no effect.",
     body: strict({ key_id: keyID }),
-    answer: strict({ user_id: userID, key_id: keyID, state: unregistered }),
+    answer: noKey,
     errors: [404, 409],
     async handle({ key_id }, { context, principal, author }) {
       const user = await callingUser(context, principal);
@@ -200,8 +204,7 @@ export const keyOperations = [
     answer: strict({ user_id: userID, ...key }),
     errors: [404],
     async handle({ user_id }, { context, principal: { bizID } }) {
-      const user = await context.users.get(bizID, user_id);
-      if (user === undefined) throw userUnknown();
+      const user = await requireUser(context, bizID, user_id);
       const found = await context.publicKeys.get(user.region, user_id);
       return { user_id, ...toKey(found ?? keyUnknown("The user has not registered a public key.")) };
     },
@@ -233,14 +236,10 @@ export const keyOperations = [
     summary: "Discard a user's public key while it is pending",
     description:
       "The user then has no key and can register a key again. This also decides about all other keys that were offered. Repeating the request has no effect.",
-    body: strict({ ...eitherUserID, key_id: keyID }),
-    answer: strict({ user_id: userID, key_id: keyID, state: unregistered }),
+    body: ofKey,
+    answer: noKey,
     errors: [404, 409],
-    async handle({ key_id, ...id }, { context, principal, author }) {
-      const user = await requireUser(context, principal.bizID, userIDOf(id));
-      checkOutcome(await context.conflictingKeys.discard(user, key_id, context.now(), author));
-      return { user_id: user.userID, key_id, state: "unregistered" as const };
-    },
+    handle: (body, call) => discard(call.principal.bizID, body, call),
   }),
 
   defineOperation({
@@ -249,14 +248,10 @@ export const keyOperations = [
     role: "administrator",
     verified: true,
     summary: "Discard the pending public key of a partner's user, even while the partner is suspended",
-    body: strict({ biz_id: bizID, ...eitherUserID, key_id: keyID }),
-    answer: strict({ user_id: userID, key_id: keyID, state: unregistered }),
+    body: strict({ biz_id: bizID, ...ofKey.shape }),
+    answer: noKey,
     errors: [404, 409],
-    async handle({ biz_id, key_id, ...id }, { context, author }) {
-      const user = await requireUser(context, biz_id, userIDOf(id));
-      checkOutcome(await context.conflictingKeys.discard(user, key_id, context.now(), author));
-      return { user_id: user.userID, key_id, state: "unregistered" as const };
-    },
+    handle: ({ biz_id, ...body }, call) => discard(biz_id, body, call),
   }),
 
   defineOperation({
@@ -266,7 +261,7 @@ export const keyOperations = [
     verified: true,
     summary: "Approve a user's pending public key after other keys were offered",
     description: "The key is published when its hold period is over. Repeating the request has no effect.",
-    body: strict({ ...eitherUserID, key_id: keyID }),
+    body: ofKey,
     answer: strict({ user_id: userID, ...key }),
     errors: [404, 409],
     async handle({ key_id, ...id }, { context, principal, author }) {
@@ -280,6 +275,17 @@ export const keyOperations = [
     },
   }),
 ];
+
+/** Discards the pending key of a partner's user. @throws ServiceError USER_UNKNOWN, and as `checkOutcome` */
+async function discard(
+  bizID: string,
+  { key_id, ...id }: z.output<typeof ofKey>,
+  { context, author }: Pick<Call, "context" | "author">,
+) {
+  const user = await requireUser(context, bizID, userIDOf(id));
+  checkOutcome(await context.conflictingKeys.discard(user, key_id, context.now(), author));
+  return { user_id: user.userID, key_id, state: "unregistered" as const };
+}
 
 /** Returns the calling user, in the region that the access token names. @throws ServiceError USER_UNKNOWN */
 async function callingUser({ users }: ServiceContext, { region, bizID, userID }: PrincipalOf<"user">): Promise<User> {

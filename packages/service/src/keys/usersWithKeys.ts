@@ -1,7 +1,7 @@
 import { and, asc, eq, gt, inArray, isNotNull, isNull, lte, max, not, type SQL, sql } from "drizzle-orm";
 import { REGIONS, type Region, type UserID } from "keyroot/identity";
 import { isAnyOf } from "../database/columns.ts";
-import type { Database, Databases } from "../database/database.ts";
+import { type Database, type Databases, regionalDatabases } from "../database/database.ts";
 import { batches } from "../publishing/tables.ts";
 import { userTokens } from "../tokens/tables.ts";
 import { userIDs, users } from "../users/tables.ts";
@@ -129,9 +129,8 @@ export class UsersWithKeys {
   /** Reads ids with one query per condition. With "or", PostgreSQL would read all keys of the partner. */
   async #readKeyIDs(bizID: string, candidates: (SQL | undefined)[], after: UserID | undefined, limit: number) {
     const isNext = after === undefined ? undefined : gt(publicKeys.userID, after);
-    const databases = new Set<Database>(Object.values(this.#databases.regions));
     const found = await Promise.all(
-      [...databases].flatMap((database) =>
+      regionalDatabases(this.#databases).flatMap((database) =>
         candidates.map((isCandidate) =>
           database
             .select({ userID: publicKeys.userID, region: publicKeys.region })

@@ -1,9 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { and, asc, count, eq, isNull, or, type SQL, sql, sum } from "drizzle-orm";
-import { REGIONS } from "keyroot/identity";
 import { type Author, recordChange } from "../auditLog/recordChange.ts";
-import type { Database, Databases } from "../database/database.ts";
-import { checkSameRequest, type RepeatableRequest, requestColumns } from "../app/idempotency.ts";
+import { allDatabases, type Database, type Databases, regionalDatabases } from "../database/database.ts";
+import { checkSameRequest, type RepeatableRequest, requestValues } from "../database/idempotency.ts";
 import { DATABASE_NOW, isAnyOf } from "../database/columns.ts";
 import { batchShares, publishedDays, isInOpenBatch } from "../publishing/tables.ts";
 import { partners, suspensions } from "./tables.ts";
@@ -59,7 +58,7 @@ export class PartnerStore {
    */
   async create(name: string, created: number, author: Author, repeatable?: RepeatableRequest): Promise<Partner> {
     const partner = { bizID: `biz_${randomBytes(16).toString("base64url")}`, name, created };
-    const request = requestColumns("operator", repeatable);
+    const request = requestValues("operator", repeatable);
     const isNew = await this.#home.transaction(async (transaction) => {
       const values = { ...partner, ...request };
       const inserted = await transaction.insert(partners).values(values).onConflictDoNothing().returning();
@@ -149,7 +148,7 @@ export class PartnerStore {
    * is changed first. If a region is unreachable, the call fails, but the partner is listed as suspended.
    */
   async suspend(bizID: string, since: number, author: Author): Promise<void> {
-    for (const database of this.#all())
+    for (const database of allDatabases(this.#databases))
       await database.transaction(async (transaction) => {
         const row = { bizID, since };
         const inserted = await transaction.insert(suspensions).values(row).onConflictDoNothing().returning();
@@ -163,7 +162,7 @@ export class PartnerStore {
    * listed as suspended until all its tokens are accepted.
    */
   async resume(bizID: string, now: number, author: Author): Promise<void> {
-    for (const database of [...this.#all()].reverse())
+    for (const database of allDatabases(this.#databases).reverse())
       await database.transaction(async (transaction) => {
         const deleted = await transaction.delete(suspensions).where(eq(suspensions.bizID, bizID)).returning();
         if (deleted.length > 0) {
@@ -177,12 +176,6 @@ export class PartnerStore {
         if (database === this.#home && deleted.length > 0)
           await recordChange(transaction, author, { action: "partner.resumed", at: now, partner: bizID });
       });
-  }
-
-  /** Returns each database once, the home database first. */
-  #all(): Set<Database> {
-    const { home, regions } = this.#databases;
-    return new Set([home, ...REGIONS.map((region) => regions[region])]);
   }
 
   async #summarize(condition: SQL | undefined, limit: number): Promise<PartnerSummary[]> {
@@ -217,7 +210,7 @@ export class PartnerStore {
       const { pendingKeys = 0, publishedKeys = 0 } = counts.get(bizID) ?? {};
       counts.set(bizID, { pendingKeys: pendingKeys + pending, publishedKeys: publishedKeys + published });
     };
-    for (const database of new Set<Database>(Object.values(this.#databases.regions))) {
+    for (const database of regionalDatabases(this.#databases)) {
       const onChain = await database
         .select({ bizID: publishedDays.bizID, keys: sum(publishedDays.users).mapWith(Number) })
         .from(publishedDays)

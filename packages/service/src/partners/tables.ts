@@ -1,5 +1,6 @@
 import { integer, pgTable, text } from "drizzle-orm/pg-core";
-import { requestColumns, timestampMs } from "../database/columns.ts";
+import { timestampMs } from "../database/columns.ts";
+import { requestColumns } from "../database/idempotency.ts";
 
 /** In the home database: partner companies. `user_limit` is the maximum number of a partner's users. */
 export const partners = pgTable("partners", {

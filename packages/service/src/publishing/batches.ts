@@ -1,7 +1,7 @@
 import { and, count, desc, eq, gt, inArray, isNull, type SQL, sql } from "drizzle-orm";
 import type { Region, UserID } from "keyroot/identity";
 import { MERKLE_ROOT } from "keyroot/merkle";
-import type { Database, Databases } from "../database/database.ts";
+import { type Database, type Databases, regionalDatabases } from "../database/database.ts";
 import { batches, batchShares, publishedDays } from "./tables.ts";
 import { publicKeys } from "../keys/tables.ts";
 
@@ -67,12 +67,12 @@ const toBigInt = (value: unknown) => BigInt(String(value));
 
 /** Reads partners' parts of batches and their pending keys. */
 export class BatchStore {
-  readonly #databases: ReadonlySet<Database>;
+  readonly #databases: readonly Database[];
   readonly #holdOnConflict: boolean;
 
   /** @param holdOnConflict whether a key with a conflicting key waits for the partner's decision */
-  constructor({ regions }: Pick<Databases, "regions">, holdOnConflict: boolean) {
-    this.#databases = new Set(Object.values(regions));
+  constructor(databases: Pick<Databases, "regions">, holdOnConflict: boolean) {
+    this.#databases = regionalDatabases(databases);
     this.#holdOnConflict = holdOnConflict;
   }
 
@@ -182,7 +182,7 @@ export class BatchStore {
 
   /** Reads rows from all regions. Regions may share a database, which is then read once. */
   async #collect<Row>(select: (database: Database) => PromiseLike<Row[]>): Promise<Row[]> {
-    return (await Promise.all([...this.#databases].map(select))).flat();
+    return (await Promise.all(this.#databases.map(select))).flat();
   }
 }
 

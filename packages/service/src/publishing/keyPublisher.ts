@@ -9,7 +9,7 @@ import type { PublishEvent, PublishedRoot } from "@keyroot/operator/publisher";
 import { endpointSender } from "@keyroot/operator/publisher";
 import { type SendTransaction, type Signer, signingSender } from "@keyroot/operator/publisher";
 import { type Author, SERVICE } from "../auditLog/recordChange.ts";
-import type { Databases } from "../database/database.ts";
+import { type Databases, distinctRegions } from "../database/database.ts";
 import { ServiceError } from "../errors.ts";
 import { PublicationStore } from "./publications.ts";
 import { DatabaseJournal } from "./databaseJournal.ts";
@@ -17,15 +17,8 @@ import type { ChainConfig } from "./chainConfig.ts";
 import { type Fenced, isPublishing, withLease } from "./lease.ts";
 import { checkChain, checkStores, type PublishingStatus } from "./publishingStatus.ts";
 import { releaseSuspended } from "./releaseSuspended.ts";
-import { countOverdue, countPublishable, takePublishable } from "./takePublishable.ts";
-import {
-  type Difference,
-  distinctRegions,
-  type Recheck,
-  recheck,
-  type RecheckOptions,
-  recheckRoot,
-} from "./recheck.ts";
+import { countPublishable, takePublishable } from "./takePublishable.ts";
+import { type Difference, type Recheck, recheck, type RecheckOptions, recheckRoot } from "./recheck.ts";
 import { type Reconciliation, reconcile } from "./reconcile.ts";
 import { RootCheck } from "./rootCheck.ts";
 
@@ -155,20 +148,12 @@ export class KeyPublisher {
     return confirmed.filter(({ root }) => own.has(root));
   }
 
-  /** Counts the registered keys that the next call of `publish` would publish, in all regions. */
-  async countPublishable(): Promise<number> {
-    let keys = 0;
-    for (const region of REGIONS)
-      keys += await countPublishable(this.#databases, region, { holdOnConflict: this.#holdOnConflict });
-    return keys;
-  }
-
-  /** Counts the keys that could have been published at least this many seconds ago, in all regions. */
-  async countOverdue(seconds: number): Promise<number> {
-    let keys = 0;
-    for (const region of REGIONS)
-      keys += await countOverdue(this.#databases, region, seconds, { holdOnConflict: this.#holdOnConflict });
-    return keys;
+  /**
+   * Counts the registered keys that the next call of `publish` would publish.
+   * @param overdueSeconds counts only keys that could have been published at least this many seconds ago
+   */
+  countPublishable(overdueSeconds?: number): Promise<number> {
+    return countPublishable(this.#databases, { holdOnConflict: this.#holdOnConflict }, overdueSeconds);
   }
 
   /** Returns the state of the chain, with the owner's balance. */

@@ -1,7 +1,7 @@
 import { KeyrootError, TransportError } from "keyroot/errors";
-import { REGIONS, type Region } from "keyroot/identity";
+import type { Region } from "keyroot/identity";
 import { SERVICE } from "../auditLog/recordChange.ts";
-import type { Database, Databases } from "../database/database.ts";
+import { type Databases, distinctRegions } from "../database/database.ts";
 import type { PublicationStore } from "./publications.ts";
 import type { RootCheck } from "./rootCheck.ts";
 
@@ -92,11 +92,4 @@ export async function recheckRoot(
     await publications.noteCheck(region, root, error.code, isUnavailable ? unconfirmedAt : now());
     return { lost: 0, code: error.code };
   }
-}
-
-/** Returns the first region of each database. */
-export function distinctRegions({ regions }: Databases): Region[] {
-  const first = new Map<Database, Region>();
-  for (const region of REGIONS) if (!first.has(regions[region])) first.set(regions[region], region);
-  return [...first.values()];
 }

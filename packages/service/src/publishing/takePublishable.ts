@@ -1,5 +1,5 @@
 import { and, count, eq, isNotNull, isNull, not, or, type SQL, sql } from "drizzle-orm";
-import type { KeyRecord, Region } from "keyroot/identity";
+import { type KeyRecord, REGIONS, type Region } from "keyroot/identity";
 import { DATABASE_NOW } from "../database/columns.ts";
 import type { Databases } from "../database/database.ts";
 import { publicKeys } from "../keys/tables.ts";
@@ -23,7 +23,7 @@ const isTaken = and(isNull(publicKeys.root), isNotNull(publicKeys.submitted));
 
 /**
  * Takes the region's publishable keys, which can then no longer be withdrawn.
- * @returns all submitted keys, including those of earlier calls
+ * @returns all submitted keys, also from earlier calls
  */
 export async function takePublishable(
   { regions }: Databases,
@@ -42,50 +42,38 @@ export async function takePublishable(
     .where(and(eq(publicKeys.region, region), or(isTaken, isInOpenBatch(publicKeys.root))));
 }
 
-/** Counts the keys that `takePublishable` would return. */
-export function countPublishable(databases: Databases, region: Region, options: TakeOptions = {}): Promise<number> {
-  return countWaiting(databases, region, options);
-}
-
 /**
- * Counts the keys that `takePublishable` would return and whose hold period ended at least `seconds` ago.
- * @throws as the database
+ * Counts the keys that `takePublishable` would return in all regions.
+ * @param overdueSeconds counts only keys whose hold period ended at least this many seconds ago
  */
-export function countOverdue(
-  databases: Databases,
-  region: Region,
-  seconds: number,
-  options: TakeOptions = {},
-): Promise<number> {
-  return countWaiting(
-    databases,
-    region,
-    options,
-    sql`${publicKeys.holdEndsAt} <= ${timeOf(options)} - ${seconds * 1000}`,
-  );
-}
-
-async function countWaiting(
+export async function countPublishable(
   { regions }: Databases,
-  region: Region,
-  options: TakeOptions,
-  condition?: SQL,
+  options: TakeOptions = {},
+  overdueSeconds?: number,
 ): Promise<number> {
-  const [row] = await regions[region]
-    .select({ keys: count() })
-    .from(publicKeys)
-    .where(
-      // All conditions concern keys without a batch, so that a single index scan finds the keys.
-      and(
-        eq(publicKeys.region, region),
-        or(
-          and(isNull(publicKeys.root), or(isNotNull(publicKeys.submitted), isPublishable(options))),
-          isInOpenBatch(publicKeys.root),
+  const isOverdue =
+    overdueSeconds === undefined
+      ? undefined
+      : sql`${publicKeys.holdEndsAt} <= ${timeOf(options)} - ${overdueSeconds * 1000}`;
+  let keys = 0;
+  for (const region of REGIONS) {
+    const [row] = await regions[region]
+      .select({ keys: count() })
+      .from(publicKeys)
+      .where(
+        // All conditions concern keys without a batch, so that a single index scan finds the keys.
+        and(
+          eq(publicKeys.region, region),
+          or(
+            and(isNull(publicKeys.root), or(isNotNull(publicKeys.submitted), isPublishable(options))),
+            isInOpenBatch(publicKeys.root),
+          ),
+          isOverdue,
         ),
-        condition,
-      ),
-    );
-  return row?.keys ?? 0;
+      );
+    keys += row?.keys ?? 0;
+  }
+  return keys;
 }
 
 /** Whether a pending key's hold period is over, no publisher has taken the key, and its partner is not suspended. */

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { and, eq, gt, isNull, lt, or, sql } from "drizzle-orm";
 import { ServiceError } from "../errors.ts";
-import { hashSecret } from "../app/secrets.ts";
+import { hashSecret } from "../database/secrets.ts";
 import { type Author, recordChange } from "../auditLog/recordChange.ts";
 import type { Database } from "../database/database.ts";
 import { useInvitation } from "./invitations.ts";

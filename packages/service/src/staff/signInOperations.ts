@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { ServiceError } from "../errors.ts";
-import { identify, requireVerification } from "../app/authenticate.ts";
-import { refuseSuspended } from "../app/refuseSuspended.ts";
+import { identify, refuseSuspended, requireVerification } from "../app/authenticate.ts";
 import type { ServiceContext } from "../app/context.ts";
 import { defineOperation } from "../app/defineOperation.ts";
 import { amount, empty, name, strict, timestamp } from "../app/fields.ts";

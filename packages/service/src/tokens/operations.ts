@@ -2,7 +2,8 @@ import { z } from "zod";
 import { userIDFromHex } from "keyroot/identity";
 import { ServiceError } from "../errors.ts";
 import { tokenRefused } from "../app/authenticator.ts";
-import { defineOperation } from "../app/defineOperation.ts";
+import type { ServiceContext } from "../app/context.ts";
+import { type Call, defineOperation } from "../app/defineOperation.ts";
 import {
   bizID,
   eitherUserID,
@@ -19,7 +20,7 @@ import {
 import { requirePartner } from "../partners/operations.ts";
 import { requireUser, userRefreshToken } from "../users/operations.ts";
 import { exchangeToken } from "./exchangeToken.ts";
-import type { ServerTokenInfo, UserTokenInfo } from "./refreshTokens.ts";
+import type { PageOptions, ServerTokenInfo, UserTokenInfo } from "./refreshTokens.ts";
 
 const metadata = {
   created: timestamp,
@@ -41,7 +42,7 @@ const userToken = strict({ token_id: tokenID, context: tokenContext, ...metadata
 const serverToken = strict({ token_id: tokenID, name: name.nullable(), ...metadata });
 const createdServerToken = strict({
   token_id: tokenID,
-  token: z.string().meta({ description: "The partner's refresh token. It is shown only once." }),
+  token: z.string().meta({ description: "The server token. It is shown only once." }),
   name: name.nullable(),
   created: timestamp,
 });
@@ -105,10 +106,7 @@ export const tokenOperations = [
     body: strict(tokenPage),
     answer: page("tokens", serverToken, tokenID),
     errors: [404],
-    async handle(options, { context, principal: { bizID } }) {
-      const { tokens, next } = (await context.refreshTokens.listOfPartner(bizID, options)) ?? tokenUnknown();
-      return { tokens: tokens.map(toServerToken), next };
-    },
+    handle: (options, { context, principal: { bizID } }) => listServerTokens(bizID, options, context),
   }),
 
   defineOperation({
@@ -135,11 +133,7 @@ export const tokenOperations = [
     body: strict({ name: name.optional() }),
     answer: createdServerToken,
     status: 201,
-    async handle({ name = null }, { context, principal: { bizID }, author, repeatable }) {
-      const options = { now: context.now(), author, repeatable };
-      const { tokenID, token, created } = await context.refreshTokens.createForServer(bizID, name, options);
-      return { token_id: tokenID, token, name, created };
-    },
+    handle: ({ name }, call) => createServerToken(call.principal.bizID, name, call),
   }),
 
   defineOperation({
@@ -151,11 +145,9 @@ export const tokenOperations = [
     answer: createdServerToken,
     status: 201,
     errors: [404, 409],
-    async handle({ biz_id, name = null }, { context, author, repeatable }) {
-      await requirePartner(context, biz_id);
-      const options = { now: context.now(), author, repeatable };
-      const { tokenID, token, created } = await context.refreshTokens.createForServer(biz_id, name, options);
-      return { token_id: tokenID, token, name, created };
+    async handle({ biz_id, name }, call) {
+      await requirePartner(call.context, biz_id);
+      return createServerToken(biz_id, name, call);
     },
   }),
 
@@ -168,8 +160,7 @@ export const tokenOperations = [
     errors: [404],
     async handle({ biz_id, ...options }, { context }) {
       await requirePartner(context, biz_id);
-      const { tokens, next } = (await context.refreshTokens.listOfPartner(biz_id, options)) ?? tokenUnknown();
-      return { tokens: tokens.map(toServerToken), next };
+      return listServerTokens(biz_id, options, context);
     },
   }),
 
@@ -188,6 +179,22 @@ export const tokenOperations = [
     },
   }),
 ];
+
+async function createServerToken(
+  bizID: string,
+  name: string | undefined,
+  { context, author, repeatable }: Pick<Call, "context" | "author" | "repeatable">,
+) {
+  const options = { now: context.now(), author, repeatable };
+  const { tokenID, token, created } = await context.refreshTokens.createForServer(bizID, name ?? null, options);
+  return { token_id: tokenID, token, name: name ?? null, created };
+}
+
+/** @throws ServiceError TOKEN_UNKNOWN */
+async function listServerTokens(bizID: string, options: PageOptions, { refreshTokens }: ServiceContext) {
+  const { tokens, next } = (await refreshTokens.listOfPartner(bizID, options)) ?? tokenUnknown();
+  return { tokens: tokens.map(toServerToken), next };
+}
 
 /** @throws ServiceError TOKEN_UNKNOWN */
 function tokenUnknown(): never {

@@ -1,8 +1,9 @@
-import { and, asc, count, eq, getTableColumns, gte, isNotNull, isNull, lt, type SQL, sql } from "drizzle-orm";
+import { and, asc, count, eq, gte, isNotNull, isNull, lt, type SQL, sql } from "drizzle-orm";
+import type { PgTable } from "drizzle-orm/pg-core";
 import type { Region, UserID } from "keyroot/identity";
 import type { Principal } from "./accessTokens.ts";
-import { REPEATABLE_MS } from "../app/idempotency.ts";
-import { hashSecret } from "../app/secrets.ts";
+import { REPEATABLE_MS } from "../database/idempotency.ts";
+import { hashSecret } from "../database/secrets.ts";
 import { parseRefreshToken } from "./refreshToken.ts";
 import { batchingLoader } from "../database/batchingLoader.ts";
 import { prepareServerTokens, prepareUserTokens } from "./findTokens.ts";
@@ -112,7 +113,7 @@ export class RefreshTokenStore {
     for (const uses of this.#uses) await uses.store();
   }
 
-  /** Creates a partner's refresh token. @throws ServiceError IDEMPOTENCY_KEY_REUSED, TOKEN_LIMIT_REACHED */
+  /** Creates a server token. @throws ServiceError IDEMPOTENCY_KEY_REUSED, TOKEN_LIMIT_REACHED */
   createForServer(bizID: string, name: string | null, options: CreateTokenOptions): Promise<CreatedToken> {
     const { home } = this.#databases;
     return createToken({ kind: "partner" }, bizID, options, {
@@ -167,59 +168,17 @@ export class RefreshTokenStore {
     });
   }
 
-  /**
-   * Lists one page of a partner's server tokens in the order of creation.
-   * @returns undefined if the partner has no token `after`
-   */
-  async listOfPartner(
-    bizID: string,
-    { since = 0, after, limit }: PageOptions,
-  ): Promise<Page<ServerTokenInfo> | undefined> {
-    const { home } = this.#databases;
-    const { tokenID, created, revoked, lastUsed, name } = getTableColumns(serverTokens);
-    const owned = eq(serverTokens.bizID, bizID);
-    let start: SQL | undefined;
-    if (after !== undefined) {
-      const [last] = await home
-        .select({ created })
-        .from(serverTokens)
-        .where(and(owned, eq(tokenID, after)));
-      if (last === undefined) return undefined;
-      start = sql`(${created}, ${tokenID}) > (${last.created}, ${after}::uuid)`;
-    }
-    const tokens = await home
-      .select({ tokenID, created, revoked, lastUsed, name })
-      .from(serverTokens)
-      .where(and(owned, gte(created, since), start))
-      .orderBy(asc(created), asc(tokenID))
-      .limit(limit);
-    return toPage(tokens, limit);
+  /** Lists one page of a partner's server tokens. @returns undefined if the partner has no token `after` */
+  listOfPartner(bizID: string, options: PageOptions): Promise<Page<ServerTokenInfo> | undefined> {
+    return listTokens(this.#databases.home, serverTokens, eq(serverTokens.bizID, bizID), options);
   }
 
-  /** Lists one page of a user's tokens in the order of creation. @returns undefined if the user has no token `after` */
-  async listOfUser(
+  /** Lists one page of a user's tokens. @returns undefined if the user has no token `after` */
+  listOfUser(
     { userID, region }: { userID: UserID; region: Region },
-    { since = 0, after, limit }: PageOptions,
+    options: PageOptions,
   ): Promise<Page<UserTokenInfo> | undefined> {
-    const database = this.#databases.regions[region];
-    const { tokenID, created, revoked, lastUsed, context } = getTableColumns(userTokens);
-    const owned = eq(userTokens.userID, userID);
-    let start: SQL | undefined;
-    if (after !== undefined) {
-      const [last] = await database
-        .select({ created })
-        .from(userTokens)
-        .where(and(owned, eq(tokenID, after)));
-      if (last === undefined) return undefined;
-      start = sql`(${created}, ${tokenID}) > (${last.created}, ${after}::uuid)`;
-    }
-    const tokens = await database
-      .select({ tokenID, created, revoked, lastUsed, context })
-      .from(userTokens)
-      .where(and(owned, gte(created, since), start))
-      .orderBy(asc(created), asc(tokenID))
-      .limit(limit);
-    return toPage(tokens, limit);
+    return listTokens(this.#databases.regions[region], userTokens, eq(userTokens.userID, userID), options);
   }
 
   /**
@@ -292,6 +251,25 @@ function isFull(active: { tokens: number } | undefined): boolean {
   return active !== undefined && active.tokens >= MAX_ACTIVE;
 }
 
-function toPage<Token extends TokenInfo>(tokens: Token[], limit: number): Page<Token> {
-  return { tokens, next: tokens.length === limit ? (tokens.at(-1)?.tokenID ?? null) : null };
+/** Lists one page of the tokens that match `owned`, in the order of creation. */
+async function listTokens<Table extends typeof serverTokens | typeof userTokens>(
+  database: Database,
+  table: Table,
+  owned: SQL,
+  { since = 0, after, limit }: PageOptions,
+): Promise<Page<Table["$inferSelect"]> | undefined> {
+  const { tokenID, created } = table;
+  const read = () => database.select().from<PgTable>(table).$dynamic();
+  let start: SQL | undefined;
+  if (after !== undefined) {
+    const [last] = await read().where(and(owned, eq(tokenID, after)));
+    if (last === undefined) return undefined;
+    start = sql`(${created}, ${tokenID}) > (${last["created"]}, ${after}::uuid)`;
+  }
+  const tokens = await read()
+    .where(and(owned, gte(created, since), start))
+    .orderBy(asc(created), asc(tokenID))
+    .limit(limit);
+  const page = tokens as Table["$inferSelect"][];
+  return { tokens: page, next: page.length === limit ? (page.at(-1)?.tokenID ?? null) : null };
 }

@@ -1,6 +1,7 @@
 import { isNotNull, isNull } from "drizzle-orm";
 import { index, pgTable, text, uuid } from "drizzle-orm/pg-core";
-import { requestColumns, timestampMs } from "../database/columns.ts";
+import { timestampMs } from "../database/columns.ts";
+import { requestColumns } from "../database/idempotency.ts";
 import { partners } from "../partners/tables.ts";
 import { users } from "../users/tables.ts";
 
@@ -20,7 +21,7 @@ const refreshToken = () => ({
   sealedToken: text("sealed_token"),
 });
 
-/** In the home database: partners' refresh tokens. */
+/** In the home database: server tokens. */
 export const serverTokens = pgTable(
   "server_tokens",
   {
@@ -36,7 +37,7 @@ export const serverTokens = pgTable(
   ],
 );
 
-/** In the user's region: users' refresh tokens. */
+/** In the user's region: user refresh tokens. */
 export const userTokens = pgTable(
   "user_tokens",
   {

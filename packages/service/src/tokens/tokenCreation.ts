@@ -6,11 +6,11 @@ import {
   openToken,
   type RepeatableRequest,
   REPEATABLE_MS,
-  requestColumns,
-  type RequestColumns,
+  requestValues,
+  type RequestValues,
   sealToken,
-} from "../app/idempotency.ts";
-import { hashSecret } from "../app/secrets.ts";
+} from "../database/idempotency.ts";
+import { hashSecret } from "../database/secrets.ts";
 import { makeRefreshToken } from "./refreshToken.ts";
 import type { Author } from "../auditLog/recordChange.ts";
 
@@ -34,7 +34,7 @@ export interface CreateTokenOptions {
 }
 
 /** Columns that both tables of tokens have. */
-export interface TokenRow extends RequestColumns {
+export interface TokenRow extends RequestValues {
   tokenID: string;
   tokenHash: string;
   created: number;
@@ -76,7 +76,7 @@ export async function makeToken(
   const token = makeRefreshToken(kind);
   const tokenID = randomUUID();
   const sealedToken = repeatable === undefined ? null : await sealToken(token, tokenID, repeatable.key);
-  const columns = requestColumns(owner, repeatable);
+  const columns = requestValues(owner, repeatable);
   return { token, row: { tokenID, tokenHash: hashSecret(token), created: now, ...columns, sealedToken } };
 }
 
@@ -86,7 +86,7 @@ export async function makeToken(
  */
 export async function openEarlier(
   earlier: TokenRow,
-  request: RequestColumns,
+  request: RequestValues,
   { key }: RepeatableRequest,
   now: number,
 ): Promise<string> {

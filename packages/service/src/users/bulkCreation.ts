@@ -6,7 +6,7 @@ import { byUserID, type Claim, findClaims, prepareClaims } from "./claims.ts";
 import { columnOf } from "../database/columns.ts";
 import type { Database, Databases } from "../database/database.ts";
 import { userErased } from "./eraseUser.ts";
-import { hashSecret } from "../app/secrets.ts";
+import { hashSecret } from "../database/secrets.ts";
 import { users } from "./tables.ts";
 import { userTokens } from "../tokens/tables.ts";
 import {

@@ -2,7 +2,8 @@ import { isNull, sql } from "drizzle-orm";
 import { bigint, customType, index, integer, pgTable, primaryKey, text, uuid } from "drizzle-orm/pg-core";
 import type { EventType } from "../auditLog/recordChange.ts";
 import { changeColumns } from "../auditLog/tables.ts";
-import { requestColumns, timestampMs } from "../database/columns.ts";
+import { timestampMs } from "../database/columns.ts";
+import { requestColumns } from "../database/idempotency.ts";
 import { partners } from "../partners/tables.ts";
 
 /** PostgreSQL's 64-bit transaction id, which is never reused, in decimal digits. */

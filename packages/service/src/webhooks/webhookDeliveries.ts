@@ -1,6 +1,6 @@
 import { and, desc, eq, inArray, isNull, type SQL, sql } from "drizzle-orm";
 import type { ChangeData, EventType } from "../auditLog/recordChange.ts";
-import { type Database, type Databases, rowsOf } from "../database/database.ts";
+import { allDatabases, type Database, type Databases, rowsOf } from "../database/database.ts";
 import { events } from "./tables.ts";
 import type { WebhookEndpoint, WebhookEndpointStore } from "./webhookEndpoints.ts";
 import { webhookDeliveries } from "./tables.ts";
@@ -69,8 +69,8 @@ export class WebhookDeliveryStore {
   readonly databases: readonly Database[];
   readonly #endpoints: WebhookEndpointStore;
 
-  constructor({ home, regions }: Databases, endpoints: WebhookEndpointStore) {
-    this.databases = [...new Set([home, ...Object.values(regions)])];
+  constructor(databases: Databases, endpoints: WebhookEndpointStore) {
+    this.databases = allDatabases(databases);
     this.#endpoints = endpoints;
   }
 

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import { and, asc, count, eq, gt, inArray, isNull, lt, or } from "drizzle-orm";
+import { and, asc, count, eq, gt, inArray, isNull, lt, ne, or } from "drizzle-orm";
 import { WebhookSecret } from "@keyroot/operator/shared";
 import { ArgumentError, ServiceError } from "../errors.ts";
 import type { SealedSecret, WebhookKeys } from "./webhookKeys.ts";
@@ -11,11 +11,10 @@ import {
   keyReused,
   type RepeatableRequest,
   REPEATABLE_MS,
-  requestColumns,
-  type RequestColumns,
-} from "../app/idempotency.ts";
+  requestValues,
+  type RequestValues,
+} from "../database/idempotency.ts";
 import { partners } from "../partners/tables.ts";
-import { resealSecrets } from "./resealSecrets.ts";
 import { webhookEndpoints, webhookSecrets } from "./tables.ts";
 
 /** Maximum number of endpoints per partner. */
@@ -101,7 +100,7 @@ export class WebhookEndpointStore {
     { url, types }: Pick<WebhookEndpoint, "url" | "types">,
     { now, author, repeatable }: RequestOptions,
   ): Promise<{ endpoint: WebhookEndpoint; secret: string }> {
-    const request = requestColumns(`${bizID}\nwebhook`, repeatable);
+    const request = requestValues(`${bizID}\nwebhook`, repeatable);
     const endpoint = { endpointID: randomUUID(), bizID, url, types, created: now, paused: null };
     const made = await this.#make(endpoint.endpointID);
     const added = await this.#home.transaction(async (transaction) => {
@@ -224,7 +223,7 @@ export class WebhookEndpointStore {
     endpointID: string,
     { now, author, repeatable }: RequestOptions,
   ): Promise<NewSecret | undefined> {
-    const request = requestColumns(`${bizID}\nwebhook`, repeatable);
+    const request = requestValues(`${bizID}\nwebhook`, repeatable);
     const made = await this.#make(endpointID);
     const found = await this.#home.transaction(async (transaction) => {
       const endpoint = await lock(transaction, bizID, endpointID);
@@ -273,7 +272,7 @@ export class WebhookEndpointStore {
   }
 
   /** @throws ServiceError IDEMPOTENCY_KEY_REUSED */
-  async #findByRequest(transaction: Database, request: RequestColumns) {
+  async #findByRequest(transaction: Database, request: RequestValues) {
     const { requestHash } = request;
     if (requestHash === null) return undefined;
     const [found] = await transaction.select().from(webhookSecrets).where(eq(webhookSecrets.requestHash, requestHash));
@@ -313,4 +312,13 @@ function record(
   now: number,
 ): Promise<void> {
   return recordChange(transaction, author, { action, at: now, partner: bizID, data: { endpoint_id: endpointID } });
+}
+
+/** Encrypts all webhook secrets again that are not under the key on the file's first line. */
+async function resealSecrets(home: Database, keys: WebhookKeys): Promise<void> {
+  const isOld = ne(webhookSecrets.keyID, keys.sealingID);
+  for (const { secretID, endpointID, ...old } of await home.select().from(webhookSecrets).where(isOld)) {
+    const sealed = await keys.seal(await keys.open(old, endpointID), endpointID);
+    await home.update(webhookSecrets).set(sealed).where(eq(webhookSecrets.secretID, secretID));
+  }
 }

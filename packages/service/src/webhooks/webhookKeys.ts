@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { base64ToBytes } from "keyroot/bytes";
 import { readSecretFile } from "@keyroot/operator/shared";
 import { ArgumentError } from "../errors.ts";
-import { deriveKey, open, seal } from "../app/secrets.ts";
+import { deriveKey, open, seal } from "../database/secrets.ts";
 
 const KEY_BYTES = 32;
 const MAX_KEYS = 8;

@@ -1,3 +1,4 @@
+import { text } from "drizzle-orm/pg-core";
 import { z } from "zod";
 import { ServiceError } from "keyroot/errors";
 import { deriveKey, hashSecret, open, seal } from "./secrets.ts";
@@ -23,8 +24,17 @@ export interface RepeatableRequest {
   digest: string;
 }
 
-/** The database columns of a repeatable request. Null without an Idempotency-Key. */
-export interface RequestColumns {
+/**
+ * Columns of a row that a request with an Idempotency-Key created. They are null in other rows. `request_hash` is the
+ * SHA-256 of owner and key. `request_digest` is the SHA-256 of the operation's path and the whole request.
+ */
+export const requestColumns = () => ({
+  requestHash: text("request_hash").unique(),
+  requestDigest: text("request_digest"),
+});
+
+/** The values of `requestColumns`. Null without an Idempotency-Key. */
+export interface RequestValues {
   /** SHA-256 of the owner and the Idempotency-Key. */
   requestHash: string | null;
   requestDigest: string | null;
@@ -35,8 +45,8 @@ export function repeatable(key: string, path: string, body: unknown): Repeatable
   return { key, digest: hashSecret(path, JSON.stringify(body)) };
 }
 
-/** Returns a request's identifying columns. @param owner the caller or object that the Idempotency-Key belongs to */
-export function requestColumns(owner: string, request: RepeatableRequest | undefined): RequestColumns {
+/** Returns the column values that identify a request. @param owner the caller or object that the Idempotency-Key belongs to */
+export function requestValues(owner: string, request: RepeatableRequest | undefined): RequestValues {
   if (request === undefined) return { requestHash: null, requestDigest: null };
   return { requestHash: hashSecret(owner, request.key), requestDigest: request.digest };
 }
@@ -45,7 +55,7 @@ export function requestColumns(owner: string, request: RepeatableRequest | undef
  * Checks that a request equals the earlier request with the same Idempotency-Key.
  * @throws ServiceError IDEMPOTENCY_KEY_REUSED
  */
-export function checkSameRequest(earlier: RequestColumns | undefined, request: RequestColumns): void {
+export function checkSameRequest(earlier: RequestValues | undefined, request: RequestValues): void {
   if (earlier?.requestDigest !== request.requestDigest) throw keyReused("it belongs to a different request");
 }
 

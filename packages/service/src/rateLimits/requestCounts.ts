@@ -1,7 +1,7 @@
 import { and, eq, gt, inArray, lt, sql } from "drizzle-orm";
 import { batchingLoader } from "../database/batchingLoader.ts";
 import type { Database } from "../database/database.ts";
-import { rateLimits } from "../database/tables.ts";
+import { rateLimits } from "./tables.ts";
 
 /** The number of requests that all replicas counted under a name in its current minute. */
 export interface RequestCount {
