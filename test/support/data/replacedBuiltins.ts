@@ -289,6 +289,43 @@ function freezeAll(): void {
   }
 }
 
+interface Method {
+  name: string;
+  owner: object;
+  key: PropertyKey;
+  descriptor: PropertyDescriptor & { value: (...args: unknown[]) => unknown };
+}
+
+/** The methods of arrays that programs can replace. */
+function arrayMethods(): Method[] {
+  const owners: [string, object][] = [
+    ["Array", Array],
+    ["Array.prototype", Array.prototype],
+  ];
+  return owners.flatMap(([ownerName, owner]) =>
+    Reflect.ownKeys(owner).flatMap((key) => {
+      const descriptor = Object.getOwnPropertyDescriptor(owner, key) as Method["descriptor"];
+      if (typeof descriptor.value !== "function" || key === "constructor" || !descriptor.configurable) return [];
+      return [{ name: `${ownerName}.${String(key)}`, owner, key, descriptor }];
+    }),
+  );
+}
+
+/** Returns the methods that a call reads. */
+async function methodsRead(call: Call, methods: readonly Method[]): Promise<Set<Method>> {
+  const read = new Set<Method>();
+  for (const method of methods) {
+    const get = () => {
+      read.add(method);
+      return method.descriptor.value;
+    };
+    Object.defineProperty(method.owner, method.key, { get, set: () => undefined, configurable: true });
+  }
+  await resultOf(call);
+  for (const { owner, key, descriptor } of methods) Object.defineProperty(owner, key, descriptor);
+  return read;
+}
+
 if (import.meta.main) {
   const preparation = process.argv[2] as Preparation;
   // A replaced method may leave a promise behind that nothing waits for.
@@ -300,30 +337,25 @@ if (import.meta.main) {
   const results: Record<string, string> = {};
   for (const name in calls) results[name] = await resultOf(calls[name]!);
   const wrong: string[] = [];
-  let count = 0;
+  let [count, run] = [0, 0];
   if (preparation === "none") {
-    const owners: [string, object][] = [
-      ["Array", Array],
-      ["Array.prototype", Array.prototype],
-    ];
-    for (const [ownerName, owner] of owners) {
-      for (const method of Reflect.ownKeys(owner)) {
-        const descriptor = Object.getOwnPropertyDescriptor(owner, method);
-        const original = descriptor?.value as unknown;
-        if (typeof original !== "function" || method === "constructor" || !descriptor?.configurable) continue;
+    const methods = arrayMethods();
+    for (const name in calls) {
+      const read = await methodsRead(calls[name]!, methods);
+      for (const method of methods) {
         for (const kind in REPLACEMENTS) {
-          const value = REPLACEMENTS[kind]?.(original as (...args: unknown[]) => unknown);
-          for (const name in calls) {
-            Object.defineProperty(owner, method, { ...descriptor, value });
-            const result = await resultOf(calls[name]!);
-            Object.defineProperty(owner, method, descriptor);
-            count++;
-            if (result !== "error" && result !== results[name])
-              wrong.push(`${name}, ${ownerName}.${String(method)}: ${kind}`);
-          }
+          count++;
+          // A call that does not read a method returns the same result if the method is replaced.
+          if (!read.has(method)) continue;
+          run++;
+          const { owner, key, descriptor } = method;
+          Object.defineProperty(owner, key, { ...descriptor, value: REPLACEMENTS[kind]?.(descriptor.value) });
+          const result = await resultOf(calls[name]!);
+          Object.defineProperty(owner, key, descriptor);
+          if (result !== "error" && result !== results[name]) wrong.push(`${name}, ${method.name}: ${kind}`);
         }
       }
     }
   }
-  console.log(JSON.stringify({ results, wrong, count }));
+  console.log(JSON.stringify({ results, wrong, count, run }));
 }
