@@ -2,15 +2,15 @@
 export function accessible(html: string): string {
   return withoutSkippedLevels(
     html
-      // The first page already has the title of the README.
+      // Remove TypeDoc's title: the README on this page has its own.
       .replace(/<div class="tsd-page-title">\s*<h1>Keyroot<\/h1><\/div>/, "")
-      // Without a server, a link to a folder shows no page.
+      // Add index.html to links to folders, because a folder shows no page without a server.
       .replace(/ href="(\.\/|(?:\.\.\/)+)(?=["#])/g, ' href="$1index.html')
-      // An empty header cell is not a header.
+      // Turn empty header cells into data cells.
       .replace(/<th( [^>]*)?><\/th>/g, "<td$1></td>")
       .replace('<div class="col-content">', '<div class="col-content" role="main">')
       .replace('<div class="page-menu">', '<div class="page-menu" role="complementary" aria-label="This page">')
-      // The heading that opens and closes a section must not contain another control.
+      // Remove links from headings that open and close a section.
       .replace(/<summary[^>]*>[^]*?<\/summary>/g, (summary) =>
         summary.replace(/<a [^>]*class="tsd-anchor-icon"[^>]*>.*?<\/a>/g, ""),
       ),

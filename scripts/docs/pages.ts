@@ -25,6 +25,7 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
   Operators: [
     ...[
       "publishing",
+      "signers",
       "costs",
       "choosing-a-chain",
       "contract",
@@ -62,7 +63,7 @@ const ENTRIES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Returns the Markdown files of the site besides the README, with their groups. They include every page of `docs`.
+ * Returns the site's Markdown files, without the README, and the group of each file. Every page in `docs` is included.
  * @param root the folder of the project
  */
 export function sitePages(root: string): Map<string, string> {

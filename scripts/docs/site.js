@@ -1,8 +1,8 @@
-// Tables that are wider than the page can be scrolled with the keyboard.
+// Tables and code that are wider than the page can be scrolled with the keyboard.
 const resized = new ResizeObserver((entries) => {
   for (const { target } of entries) {
     if (target.scrollWidth > target.clientWidth) target.tabIndex = 0;
     else target.removeAttribute("tabindex");
   }
 });
-for (const table of document.querySelectorAll(".tsd-typography table")) resized.observe(table);
+for (const wide of document.querySelectorAll(".tsd-typography :is(table, pre)")) resized.observe(wide);

@@ -7,6 +7,7 @@ import {
   apiFields,
   commandOptions,
   events,
+  exportedNames,
   type Term,
   variables,
 } from "../../scripts/generate/glossaryTerms.ts";
@@ -69,6 +70,25 @@ const OPTIONS_BY_COMMAND = [
   ],
 ];
 
+/** Fields of the API with a different description in some operations, such as `at`. Each other one has one meaning. */
+const FIELDS_BY_OPERATION = [
+  ...[
+    "action",
+    "after",
+    "at",
+    "biz_id",
+    "data",
+    "deactivated",
+    "detail",
+    "events",
+    "expires",
+    "id",
+    "name",
+    "request_id",
+  ],
+  ...["since", "state", "status", "token", "token_id", "type", "url", "user_id", "user_id_hex", "user_limit", "users"],
+];
+
 /** The names with more than one meaning. */
 function withSeveralMeanings(terms: readonly Term[]): string[] {
   const meanings = new Map<string, Set<string>>();
@@ -103,8 +123,12 @@ describe("the project's names", () => {
     expect(withSeveralMeanings(await commandOptions())).to.deep.equal(OPTIONS_BY_COMMAND);
   });
 
-  it("give each variable, event and action one meaning", () => {
-    for (const terms of [variables(), events(), actions()]) {
+  it("give each field of the API one meaning, except for the listed fields", () => {
+    expect(withSeveralMeanings(apiFields())).to.deep.equal(FIELDS_BY_OPERATION);
+  });
+
+  it("give each export, variable, event and action one meaning", () => {
+    for (const terms of [exportedNames(), variables(), events(), actions()]) {
       expect(terms).to.have.length.above(9);
       expect(withSeveralMeanings(terms)).to.deep.equal([]);
     }
