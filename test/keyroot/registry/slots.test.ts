@@ -3,7 +3,7 @@ import { AbiCoder, id, keccak256, toBeHex } from "ethers";
 import fc from "fast-check";
 import hre from "hardhat";
 import { userIDFromBytes, userIDToHex } from "../../../packages/keyroot/src/identity/userID.ts";
-import { slotOfUser } from "../../../packages/keyroot/src/registry/slotOfUser.ts";
+import { slotOfBlockNumber, slotOfUser } from "../../../packages/keyroot/src/registry/slotOfUser.ts";
 import { USER_COUNT_SLOT, USERS_SLOT } from "../../../packages/keyroot/src/registry/slots.ts";
 import { sampleUserID } from "../../support/samples.ts";
 import { closedAfterEach } from "../../support/support.ts";
@@ -33,6 +33,17 @@ describe("registry slots", () => {
       expect(await stored(slotOfUser(user, USERS_SLOT))).to.equal(id("root"));
       expect(await stored(slotOfUser(other, USERS_SLOT))).to.equal(ZERO);
       expect(await stored(slotOfUser(user, USERS_SLOT + 1))).to.equal(ZERO);
+    });
+  });
+
+  describe("slotOfBlockNumber", () => {
+    it("is the slot in which the compiled registry stores the block of a root", async () => {
+      const { ethers } = closing(await hre.network.create());
+      const [owner] = await ethers.getSigners();
+      const registry = await ethers.deployContract("PublicKeyRegistry", [owner]);
+      await registry.addMerkleTreeRoot(id("root"), `0x${userIDToHex(sampleUserID(1))}`);
+      const stored = await ethers.provider.getStorage(registry, slotOfBlockNumber(id("root").slice(2)));
+      expect(stored).to.equal(toBeHex(await ethers.provider.getBlockNumber(), 32));
     });
   });
 

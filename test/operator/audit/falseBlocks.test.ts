@@ -100,6 +100,16 @@ describe("a false answer about blocks", () => {
       expect(roots).to.not.include(first);
     });
 
+    it("reads the events of a block that replaced the recorded one, although the number of users is the same", async () => {
+      await poll();
+      const snapshot = await world.fresh.call("evm_snapshot", []);
+      await world.publish(records.slice(0, 2));
+      await poll();
+      await world.fresh.call("evm_revert", [snapshot]);
+      const root = await world.publish(records.slice(2, 4));
+      expect(await poll()).to.deep.equal({ roots: [root], codes: ["CHAIN_REORGANIZED"] });
+    });
+
     it("reads events that an earlier poll missed, if the number of users differs", async () => {
       await world.publish(records.slice(0, 2));
       await poll();
@@ -200,6 +210,42 @@ describe("a false answer about blocks", () => {
         ...{ chainId: 1, contract, files: { merkleUrl: world.fresh.merkleUrl, ...LIMITS }, workers: 0 },
       });
       expect(await failure(auditing)).to.include({ code: "RPC_ANSWER_INVALID" });
+    });
+
+    it("refuses events in another order than the contract's, if a light client proves the block", async () => {
+      const roots = [await world.publish(records.slice(0, 2)), await world.publish(records.slice(2, 4))];
+      const at = { blockHash: await world.head(), anchor: "beacon" } as const;
+      const proven = () => world.audit({ at, storageProof: true });
+      expect((await proven()).roots.map(({ root }) => root)).to.deep.equal(roots);
+      const blocks = new Map<unknown, unknown>();
+      /** Exchanges the blocks of the two roots in events and in the contract's answers. */
+      world.lie(async (method, params, truth) => {
+        const answer = await truth(method, params);
+        if (method === "eth_getLogs") {
+          const [first, second] = answer as Record<string, unknown>[];
+          if (first === undefined || second === undefined) return answer;
+          blocks.set(first["blockNumber"], second["blockNumber"]).set(second["blockNumber"], first["blockNumber"]);
+          const place = ({ blockNumber, blockHash, logIndex }: Record<string, unknown>) => ({
+            blockNumber,
+            blockHash,
+            logIndex,
+          });
+          return [
+            { ...second, ...place(first) },
+            { ...first, ...place(second) },
+          ];
+        }
+        const number = typeof answer === "string" && answer.length === 66 ? `0x${BigInt(answer).toString(16)}` : "";
+        return method === "eth_call" && blocks.has(number)
+          ? `0x${BigInt(String(blocks.get(number)))
+              .toString(16)
+              .padStart(64, "0")}`
+          : answer;
+      });
+      expect(outcomeOf(await proven())).to.deep.equal({
+        verdict: "damage",
+        codes: ["BLOCK_NUMBER_MISMATCH", "BLOCK_NUMBER_MISMATCH"],
+      });
     });
 
     it("keeps a newer recorded block when it audits an older one", async () => {

@@ -9,5 +9,5 @@ export {
 } from "./events.ts";
 export { readMerkleTreeRoots } from "./readMerkleTreeRoots.ts";
 export { fetchBlockNumber, fetchOwner, fetchUserCount } from "./reads.ts";
-export { slotOfUser } from "./slotOfUser.ts";
+export { slotOfBlockNumber, slotOfUser } from "./slotOfUser.ts";
 export { USERS_SLOT, USER_COUNT_SLOT } from "./slots.ts";

@@ -53,7 +53,7 @@ export type AuditStage = "reading events" | FileAuditStage;
 export interface AuditReport extends ContractCounts {
   /** All events of the registry, in the order of the chain. Each event adds one batch of users. */
   events: readonly DatedRootLog[];
-  /** The roots whose files were audited, in the order of the chain. They are the leaves of a statement's tree. */
+  /** The roots whose files were audited, in the order of `rootsOf`. They are the leaves of a statement's tree. */
   roots: readonly RootEntry[];
   /** The number of different roots in the events. The report of a part counts only the roots of that part. */
   rootCount: number;
@@ -137,8 +137,8 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
   const known = new Set(allRoots.map(({ root }) => root));
   const roots = part === undefined ? allRoots : allRoots.filter(({ root }) => isInPart(root, part));
   const strays = "dir" in files ? await findStrayFiles(files.dir, known) : [];
-  // The light client proves only the block. The endpoint is not trusted, so prove the number of users and all users' roots,
-  // too. Then the endpoint can neither hide users nor add any.
+  // The light client proves only the block. The endpoint is not trusted, so prove the number of users, all users' roots and
+  // the roots' blocks, too. Then the endpoint can neither hide users, add any, nor change the order of the roots.
   const isLightClient = evidence.anchor === "beacon";
   const provenUnder = isLightClient ? await fetchBlockByHash(call, hash) : undefined;
   const fileAudit = new RootFilesAudit({

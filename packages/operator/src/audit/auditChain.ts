@@ -13,7 +13,10 @@ export interface RootHistory {
   blockNumber: number;
 }
 
-/** Returns the roots in the order in which they were first added. */
+/**
+ * Returns the roots in the order of the blocks in which they were first added. The roots of one block are sorted, because no
+ * storage proof shows the order of its events.
+ */
 export function rootsOf(events: readonly RootAddedLog[]): RootHistory[] {
   const roots = new Map<string, RootHistory>();
   for (const { root, addedCount, blockNumber } of events) {
@@ -21,7 +24,7 @@ export function rootsOf(events: readonly RootAddedLog[]): RootHistory[] {
     if (known === undefined) roots.set(root, { root, addedCount, blockNumber });
     else known.addedCount += addedCount;
   }
-  return [...roots.values()];
+  return [...roots.values()].sort((a, b) => a.blockNumber - b.blockNumber || (a.root < b.root ? -1 : 1));
 }
 
 /** Checks that no event is missing: the events must add as many users as the contract counts. */

@@ -1,8 +1,8 @@
 import { VerificationError } from "keyroot/errors";
-import { type BlockHeader, extractProof, verifyStorageProof } from "keyroot/ethereum";
+import { type BlockHeader, extractProof, parseSafeQuantity, verifyStorageProof } from "keyroot/ethereum";
 import type { UserID } from "keyroot/identity";
 import { isObject } from "keyroot/input";
-import { slotOfUser, USERS_SLOT, ZERO_ROOT } from "keyroot/registry";
+import { slotOfBlockNumber, slotOfUser, USERS_SLOT, ZERO_ROOT } from "keyroot/registry";
 import type { RpcCall } from "keyroot/transport";
 
 /** The number of storage slots in one request. The proof of a slot has about 4,000 bytes. */
@@ -26,6 +26,20 @@ export async function proveRoots(
       roots.push(root === ZERO_ROOT ? undefined : root);
     }
   return roots;
+}
+
+/**
+ * Reads the block that the contract recorded for a root, with a storage proof. @throws VerificationError PROOF_INVALID,
+ * NO_CONTRACT; TransportError the errors of `call`
+ */
+export async function proveBlockNumber(
+  call: RpcCall,
+  contract: string,
+  root: string,
+  block: BlockHeader,
+): Promise<number> {
+  const [value] = await proveSlots(call, contract, [slotOfBlockNumber(root)], block);
+  return parseSafeQuantity(value);
 }
 
 /**

@@ -11,7 +11,7 @@ import { auditRoot } from "./auditRoot.ts";
 import type { FileWorkers } from "./fileWorkers.ts";
 import { type Finding, finding, type Findings } from "./finding.ts";
 import { CONCURRENT_CALLS } from "./history.ts";
-import { proveRoots } from "./proveRoots.ts";
+import { proveBlockNumber, proveRoots } from "./proveRoots.ts";
 import type { FileResult } from "./loadFile.ts";
 
 /** The number of unavailable files after which no more files are requested. */
@@ -34,7 +34,10 @@ interface RootFilesAuditOptions {
   contract: string;
   /** The hash of the block at which roots are read. */
   blockHash: string;
-  /** The block under which users' roots are proven with storage proofs. Undefined if they are read without proofs. */
+  /**
+   * The block under which users' roots and the roots' blocks are proven with storage proofs. Undefined if they are read
+   * without proofs.
+   */
   provenUnder?: BlockHeader | undefined;
   state: AuditState;
   /** Counts files that an earlier run verified as read. */
@@ -65,10 +68,12 @@ export class RootFilesAudit {
 
   /** Compares the block that the contract recorded for each root with the block of the root's first event. */
   async auditBlockNumbers(): Promise<void> {
-    const { call, contract, blockHash, roots, findings, onProgress } = this.#options;
+    const { call, contract, blockHash, provenUnder, roots, findings, onProgress } = this.#options;
     let done = 0;
     const audit = async (history: RootHistory) => {
-      const recorded = await fetchBlockNumber(call, contract, history.root, { blockHash });
+      const recorded = await (provenUnder === undefined
+        ? fetchBlockNumber(call, contract, history.root, { blockHash })
+        : proveBlockNumber(call, contract, history.root, provenUnder));
       findings.add(auditBlockNumber(history, recorded));
       onProgress?.("reading roots", ++done, roots.length);
     };
