@@ -14,8 +14,9 @@ import type { ChainConfig } from "../../packages/service/src/publishing/chainCon
 import { KeyPublisher } from "../../packages/service/src/publishing/keyPublisher.ts";
 import { type Databases, openDatabases } from "../../packages/service/src/database/database.ts";
 import { batches as batchTable, batchShares, plans } from "../../packages/service/src/publishing/tables.ts";
-import { conflictingKeys } from "../../packages/service/src/keys/tables.ts";
+import { conflictingKeys, publicKeys } from "../../packages/service/src/keys/tables.ts";
 import { PublicKeyStore } from "../../packages/service/src/keys/publicKeys.ts";
+import { takePublishable } from "../../packages/service/src/publishing/takePublishable.ts";
 import { RootCheck } from "../../packages/service/src/publishing/rootCheck.ts";
 import { suspensions } from "../../packages/service/src/partners/tables.ts";
 import { UserStore } from "../../packages/service/src/users/users.ts";
@@ -90,6 +91,25 @@ describeOnBoth("publishing by the service", (startChain) => {
     expect(await readdir(filesOf("eu-west-1"))).to.deep.equal([`${batches[1]?.root}.json`]);
     expect(await publisherOver(databases).publish()).to.deep.equal([]);
     expect(await databases.home.select().from(plans)).to.be.empty;
+  });
+
+  it("compares the end of a hold period with the database's clock, whatever the replica's clock shows", async () => {
+    const { now } = Date;
+    await register(sampleRecords(1));
+    try {
+      for (const [holdEndsAt, aheadMs, keys] of [
+        [now() + 3_600_000, 7_200_000, 0],
+        [now() - 3_600_000, -7_200_000, 1],
+      ] as const) {
+        await databases.home.update(publicKeys).set({ holdEndsAt });
+        Date.now = () => now() + aheadMs;
+        expect(await publisherOver(databases).countPublishable()).to.equal(keys);
+        expect(await takePublishable(databases, "us-west-2")).to.have.lengthOf(keys);
+        Date.now = now;
+      }
+    } finally {
+      Date.now = now;
+    }
   });
 
   it("has metrics for overdue keys, the owner's balance and the gas price", async () => {
