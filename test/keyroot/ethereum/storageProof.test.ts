@@ -5,7 +5,6 @@ import fc from "fast-check";
 import { VerificationError } from "../../../packages/keyroot/src/errors.ts";
 import {
   extractProof,
-  parseStorageProof,
   type StorageProof,
   verifyStorageProof,
 } from "../../../packages/keyroot/src/ethereum/storageProof.ts";
@@ -155,15 +154,11 @@ describe("storage proof", () => {
           .and.include(PROOF_INVALID);
       });
     }
-  });
 
-  describe("parseStorageProof", () => {
     it("accepts the maximum number and size of nodes", () => {
       const nodes = Array.from({ length: 65 }, () => `0x${"fF".repeat(1024)}`);
-      expect(parseStorageProof({ accountProof: nodes, storageProof: [] })).to.deep.equal({
-        accountProof: nodes,
-        storageProof: [],
-      });
+      const answer = { accountProof: nodes, storageProof: [{ proof: [] }] };
+      expect(extractProof(answer)).to.deep.equal({ accountProof: nodes, storageProof: [] });
     });
 
     const nodes: [string, unknown][] = [
@@ -180,10 +175,10 @@ describe("storage proof", () => {
     for (const [name, list] of nodes) {
       it(`rejects ${name}`, () => {
         for (const proof of [
-          { accountProof: list, storageProof: [] },
-          { accountProof: [], storageProof: list },
+          { accountProof: list, storageProof: [{ proof: [] }] },
+          { accountProof: [], storageProof: [{ proof: list }] },
         ]) {
-          expect(() => parseStorageProof(proof))
+          expect(() => extractProof(proof))
             .to.throw(VerificationError)
             .and.include(PROOF_INVALID);
         }

@@ -38,13 +38,8 @@ const NODE = /^0x(?:[0-9a-f]{2}){1,1024}$/i;
 export function extractProof(answer: unknown): StorageProof {
   const { accountProof, storageProof } = isObject(answer) ? answer : {};
   const slot: unknown = Array.isArray(storageProof) ? storageProof[0] : undefined;
-  return parseStorageProof({ accountProof, storageProof: isObject(slot) ? slot["proof"] : slot });
-}
-
-/** Checks that a value has the form of a storage proof. @throws VerificationError PROOF_INVALID, step "root" */
-export function parseStorageProof(value: unknown): StorageProof {
-  const { accountProof, storageProof } = isObject(value) ? value : {};
-  return { accountProof: parseNodes("account", accountProof), storageProof: parseNodes("storage slot", storageProof) };
+  const nodes = isObject(slot) ? slot["proof"] : slot;
+  return { accountProof: parseNodes("account", accountProof), storageProof: parseNodes("storage slot", nodes) };
 }
 
 function parseNodes(what: string, nodes: unknown): string[] {

@@ -1,5 +1,9 @@
 import type { UserID } from "../identity/userID.ts";
 
+/** The number of hex digits of a hash in a leaf chunk. */
+export const HASH_DIGITS = 64;
+/** The number of hex digits (4 bytes) for the first leaf's position, and for the number of leaves. */
+export const COUNT_DIGITS = 8;
 /** Maximum size of a leaf chunk in bytes. If user ids are evenly distributed, a chunk has at most 3 kB. */
 export const MAX_CHUNK_BYTES = 2 ** 16;
 

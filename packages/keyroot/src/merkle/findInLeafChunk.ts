@@ -1,13 +1,9 @@
 import { bytesToHex } from "../bytes/platform.ts";
 import { VerificationError } from "../errors.ts";
 import { describeValue } from "../input/describeValue.ts";
-import { MAX_CHUNK_BYTES } from "./chunkNumber.ts";
+import { COUNT_DIGITS, HASH_DIGITS, MAX_CHUNK_BYTES } from "./chunkNumber.ts";
 import { hashChildren } from "./hash.ts";
 import { MAX_VALUES } from "./tree.ts";
-
-const HASH_DIGITS = 64;
-/** The number of hex digits (4 bytes) for the first leaf's position, and for the number of leaves. */
-const COUNT_DIGITS = 8;
 
 /**
  * Verifies an untrusted leaf chunk, and finds a leaf in it.

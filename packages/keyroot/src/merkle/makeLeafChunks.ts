@@ -1,5 +1,5 @@
 import { hexToBytes } from "../bytes/platform.ts";
-import { chunkNumber, MAX_CHUNK_BYTES } from "./chunkNumber.ts";
+import { chunkNumber, COUNT_DIGITS, HASH_DIGITS, MAX_CHUNK_BYTES } from "./chunkNumber.ts";
 import type { MerkleFile } from "./fileOf.ts";
 import { hashAt } from "./tree.ts";
 
@@ -12,10 +12,6 @@ export interface LeafChunk {
   number: number;
   bytes: Uint8Array;
 }
-
-const HASH_DIGITS = 64;
-/** The number of hex digits (4 bytes) for the first leaf's position, and for the number of leaves. */
-const COUNT_DIGITS = 8;
 
 /**
  * Makes all leaf chunks of a Merkle-tree file. A file whose records are not sorted by user id has no chunks.

@@ -2,6 +2,7 @@ import { hasOwn } from "../engine/language.ts";
 import { VerificationError } from "../errors.ts";
 import { type KeyRecord, parseSerializedRecord } from "../identity/serializedRecord.ts";
 import { toKeyRecord } from "../identity/toKeyRecord.ts";
+import { isUserID, type UserID } from "../identity/userID.ts";
 import { describeValue } from "../input/describeValue.ts";
 import { isObject } from "../input/json.ts";
 import { parseJson } from "../input/parseJson.ts";
@@ -10,7 +11,6 @@ import { fileOf, type MerkleFile } from "./fileOf.ts";
 import { checkNotNode, MERKLE_ROOT } from "./hash.ts";
 import { serializeNodes } from "./nodes.ts";
 import type { MerkleTree } from "./tree.ts";
-import { unknownKey, verifyLookup } from "./verifyLookup.ts";
 
 /** Matches the keys of the `merkle` object that are not nodes. All of them are optional. */
 const HEADER_KEY = /^(?:root|hashalgo|leaves|levels)$/;
@@ -76,6 +76,18 @@ function parseValue(path: string, value: string): KeyRecord {
   return checkUntrusted("file", path, () => parseSerializedRecord(value) ?? toKeyRecord(parseJson(value, 1)));
 }
 
+/** Checks that `lookup` contains exactly the indexes of the records. The root does not cover `lookup`. */
+function verifyLookup(lookup: Record<string, unknown>, index: ReadonlyMap<UserID, number>): void {
+  for (const userID of new Set([...index.keys(), ...Object.keys(lookup)])) {
+    const [expected, actual] = [index.get(userID), lookup[userID]];
+    if (actual === expected) continue;
+    if (expected === undefined && !isUserID(userID)) throw unknownKey("lookup", userID);
+    const record = expected === undefined ? "values has no record of them" : `the record is values[${expected}]`;
+    const message = `lookup contains ${describeValue(actual)} for the user ${userID}, but ${record}.`;
+    throw new VerificationError("file", "LOOKUP_MISMATCH", message, { expected, actual });
+  }
+}
+
 /** Checks that `merkle` contains all nodes of the tree and no other keys, except correct header keys. */
 function verifyMerkle(merkle: Record<string, unknown>, tree: MerkleTree): void {
   const keys = Object.keys(merkle);
@@ -109,6 +121,11 @@ function checkKeys(merkle: Record<string, unknown>): void {
     if (MERKLE_ROOT.test(key) || HEADER_KEY.test(key)) continue;
     throw MERKLE_ROOT.test(key.toLowerCase()) ? notLowercase("A key of merkle", key) : unknownKey("merkle", key);
   }
+}
+
+function unknownKey(path: string, actual: string): VerificationError {
+  const message = `${path} contains the unknown key ${describeValue(actual)}.`;
+  return new VerificationError("file", "FILE_UNKNOWN_KEY", message, { actual });
 }
 
 function anotherAlgorithm(actual: unknown): VerificationError {

@@ -1,7 +1,6 @@
 import { type Advice, type KeyrootError, VerificationError } from "../errors.ts";
 import type { Evidence } from "../evidence.ts";
-import { hasSucceeded } from "./success.ts";
-import type { VerifierConfig } from "./verifierConfig.ts";
+import { hasSucceeded, type VerifierConfig } from "./verifierConfig.ts";
 
 /** Maximum age in ms of a block that proves that a user has no root. */
 const MAX_ABSENCE_AGE_MS = 3_600_000;

@@ -42,3 +42,20 @@ export function parseVerifierOptions(
   checkBoolean("The option verifiedBefore", verifiedBefore);
   return { registry, policy, sources: parseSources(options), sha256, now, publicationMs, verifiedBefore };
 }
+
+/** The registries for which this process has verified a key. The options for these registries are correct. */
+const verified = new Set<string>();
+
+/** Records that a key was verified. Later errors for the same registry are not attributed to wrong options. */
+export function noteSuccess({ registry }: VerifierConfig): void {
+  verified.add(nameOf(registry));
+}
+
+/** Checks whether a key of the verifier's registry was verified earlier, in this process or before it. */
+export function hasSucceeded({ registry, verifiedBefore }: VerifierConfig): boolean {
+  return verifiedBefore || verified.has(nameOf(registry));
+}
+
+function nameOf({ chainId, contract }: RegistryReference): string {
+  return `${chainId} ${contract.toLowerCase()}`;
+}

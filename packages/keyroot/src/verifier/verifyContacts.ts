@@ -3,19 +3,17 @@ import { KeyrootError, VerificationError } from "../errors.ts";
 import type { UserID } from "../identity/userID.ts";
 import { checkInteger, optional } from "../input/options.ts";
 import type { MerkleFile } from "../merkle/fileOf.ts";
-import { decodeBlockNumber } from "../registry/answers.ts";
-import { encodeGetBlockNumber } from "../registry/calldata.ts";
 import { checkStore, type Store } from "../store/store.ts";
 import { type CachedKey, forgetKey, loadCachedKey, meetsPolicy, sourceOf, storeKey, verifyCachedKey } from "./cache.ts";
 import type { Contact } from "./contacts.ts";
 import { type CachedAnswer, contradicts } from "./contradiction.ts";
 import { advise } from "./advice.ts";
-import { noteSuccess } from "./success.ts";
 import { type KeyQuery, parseKeyQuery, type VerifyOptions } from "./options.ts";
 import { parseFile } from "./parseFile.ts";
 import { readRoot } from "./readRoot.ts";
+import { readBlockNumber } from "./rootByCall.ts";
 import type { RootReading } from "./readRootAtBlock.ts";
-import type { VerifierConfig } from "./verifierConfig.ts";
+import { noteSuccess, type VerifierConfig } from "./verifierConfig.ts";
 import { shareEqualCalls } from "./shareEqualCalls.ts";
 import { type VerifierSources, withSources } from "./sources.ts";
 import { verifyRecord, verifyRoot } from "./verdict.ts";
@@ -182,7 +180,7 @@ async function verifyInFile(
 ): Promise<VerifiedKey> {
   const { contract, chainId } = query;
   const verified = verifyRecord(query, root, file);
-  const blockNumber = decodeBlockNumber(await callContract(encodeGetBlockNumber(root)), evidence.block?.number);
+  const blockNumber = await readBlockNumber(root, evidence, callContract);
   return { ...verified, root, blockNumber, contract, chainId, evidence: { ...evidence, uniqueness: "checked" } };
 }
 

@@ -1,13 +1,11 @@
 import { VerificationError } from "../errors.ts";
 import type { UserID } from "../identity/userID.ts";
 import type { Evidence } from "../evidence.ts";
-import { decodeBlockNumber } from "../registry/answers.ts";
-import { encodeGetBlockNumber } from "../registry/calldata.ts";
 import type { StrictOptions } from "./strictOptions.ts";
 import { parseKeyQuery, VERIFY_OPTIONS, type VerifyOptions } from "./options.ts";
 import { readRoot } from "./readRoot.ts";
-import { noteSuccess } from "./success.ts";
-import { parseVerifierOptions, type VerifierConfig } from "./verifierConfig.ts";
+import { readBlockNumber } from "./rootByCall.ts";
+import { noteSuccess, parseVerifierOptions, type VerifierConfig } from "./verifierConfig.ts";
 import { type VerifierSources, withSources } from "./sources.ts";
 import { verifyFile, type VerifiedRecord, verifyRoot } from "./verdict.ts";
 
@@ -74,10 +72,10 @@ export async function verifyKey(
     if (proven) return { ...proven, contract, chainId };
     const { answers, evidence, callContract } = await readRoot(query, policy, sources, now);
     const root = verifyRoot(query, answers, evidence);
-    const [bytes, block] = await Promise.all([sources.fetchFile(root), callContract(encodeGetBlockNumber(root))]);
+    const reading = readBlockNumber(root, evidence, callContract);
+    const [bytes, blockNumber] = await Promise.all([sources.fetchFile(root), reading]);
     const verified = await verifyFile(query, root, bytes, sha256);
     evidence.uniqueness = "checked";
-    const blockNumber = decodeBlockNumber(block, evidence.block?.number);
     return { ...verified, root, blockNumber, contract, chainId, evidence };
   };
   try {

@@ -313,9 +313,8 @@ function serializeState(state: WatchState): string {
 function parseState(stored: unknown): WatchState {
   try {
     const text = String(stored);
-    // Version 0.2 stored states without a hash.
-    const json = text.startsWith("{") ? text : text.slice(64);
-    if (json !== text && sha256Hex(json) !== text.slice(0, 64)) throw new Error("The state is damaged.");
+    const json = text.slice(64);
+    if (sha256Hex(json) !== text.slice(0, 64)) throw new Error("The state is damaged.");
     const state = JSON.parse(json) as WatchState;
     Object.keys(state.users);
     return { ...state, round: (Number.isSafeInteger(state.round) ? state.round : 0) + 1 };

@@ -2,9 +2,8 @@ import { ed25519 } from "@noble/curves/ed25519.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { concatBytes } from "@noble/hashes/utils.js";
 import { encodeUtf8 } from "../../engine/utf8.ts";
-import { base64ToBytes, bytesToBase64 } from "../../bytes/base64.ts";
-import { bytesToHex } from "../../bytes/platform.ts";
-import { ArgumentError, KeyrootError } from "../../errors.ts";
+import { base64, bytesToHex } from "../../bytes/platform.ts";
+import { ArgumentError } from "../../errors.ts";
 import { describeValue } from "../../input/describeValue.ts";
 
 /** The public key of an auditor. */
@@ -39,7 +38,7 @@ export function makeAuditorKey(name: string, publicKey: Uint8Array): AuditorKey 
   checkPoint(publicKey);
   const encoded = concatBytes(Uint8Array.of(COSIGNATURE), publicKey);
   const id = bytesToHex(sha256(concatBytes(encodeUtf8(`${name}\n`), encoded)).subarray(0, ID_BYTES));
-  return { text: `${name}+${id}+${bytesToBase64(encoded)}`, name, id, publicKey };
+  return { text: `${name}+${id}+${base64.encode(encoded)}`, name, id, publicKey };
 }
 
 /**
@@ -49,22 +48,14 @@ export function makeAuditorKey(name: string, publicKey: Uint8Array): AuditorKey 
 export function parseAuditorKey(text: unknown): AuditorKey {
   // Base64 may also contain plus signs.
   const [, name = "", encoded = ""] = /^([^+]+)\+[^+]+\+(.+)$/.exec(typeof text === "string" ? text : "") ?? [];
-  const key = makeAuditorKey(name, publicKeyOf(encoded, text));
+  const bytes = base64.decode(encoded);
+  if (bytes?.[0] !== COSIGNATURE || bytes.length !== 1 + PUBLIC_KEY_BYTES) {
+    const form = "a name, a key id, and canonical base64 of 0x04 and 32 bytes, with plus signs between";
+    throw invalidKey(`it must be ${form}`, text);
+  }
+  const key = makeAuditorKey(name, bytes.slice(1));
   if (key.text === text) return key;
   throw invalidKey(`the id of this name and key is ${key.id}`, text);
-}
-
-function publicKeyOf(encoded: string, text: unknown): Uint8Array {
-  try {
-    const bytes = base64ToBytes(encoded);
-    if (bytes[0] === COSIGNATURE && bytes.length === 1 + PUBLIC_KEY_BYTES) return bytes.slice(1);
-  } catch (error) {
-    if (!(error instanceof KeyrootError)) throw error;
-  }
-  throw invalidKey(
-    "it must be a name, a key id, and canonical base64 of 0x04 and 32 bytes, with plus signs between",
-    text,
-  );
 }
 
 /** Checks that a public key is a canonical point (RFC 8032, section 5.1.3) of prime order. */

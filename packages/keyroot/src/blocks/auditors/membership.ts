@@ -12,6 +12,7 @@ import { MERKLE_ROOT } from "../../merkle/hash.ts";
 import { makeMerkleProof, type MerkleProof, parseMerkleProof, verifyMerkleProof } from "../../merkle/proof.ts";
 import { parseRoots, proveInclusion, serializeRootEntry, verifyInclusion } from "./rootTree.ts";
 import { MAX_STATEMENT_BYTES, parseSignedStatement } from "./statement.ts";
+import { MAX_HEIGHT } from "./subtrees.ts";
 import { type AuditorOptions, type StatementPlace, verifyStatement } from "./verifyStatement.ts";
 
 /**
@@ -46,8 +47,6 @@ export interface VerifiedMembership {
 
 const FORMAT = "keyroot-membership-v1";
 const LIMITS = { maxBytes: MAX_STATEMENT_BYTES + 2 ** 14, maxDepth: 4 };
-/** Maximum length of an inclusion proof. It is enough for 2^40 roots. */
-const MAX_PATH = 40;
 const shape = /* @__PURE__ */ new ShapeChecker(
   (message, details) => new VerificationError("file", "PROOF_SHAPE", message, details),
 );
@@ -96,7 +95,7 @@ export function verifyMembership(
   const statement = encodeUtf8(shape.text("statement", parts.statement));
   const index = shape.count("index", parts.index);
   const recordCount = shape.count("recordCount", parts.recordCount);
-  const path = shape.list("path", parts.path, MAX_PATH, (where, hash) => shape.text(where, hash, MERKLE_ROOT));
+  const path = shape.list("path", parts.path, MAX_HEIGHT, (where, hash) => shape.text(where, hash, MERKLE_ROOT));
   const { root } = parseMerkleProof(parts.proof).proof;
   const verified = verifyStatement(statement, query, auditors, now);
   // The leaf must have as many users as records. This proves that no record in the file is superseded.

@@ -1,8 +1,7 @@
 import { concatBytes } from "@noble/hashes/utils.js";
-import { base64ToBytes, bytesToBase64 } from "../../bytes/base64.ts";
-import { bytesToHex, hexToBytes } from "../../bytes/platform.ts";
+import { base64, bytesToHex, hexToBytes } from "../../bytes/platform.ts";
 import { encodeUtf8 } from "../../engine/utf8.ts";
-import { KeyrootError, VerificationError } from "../../errors.ts";
+import { VerificationError } from "../../errors.ts";
 import { decodeDocument } from "../../input/untrusted.ts";
 import { describeValue } from "../../input/describeValue.ts";
 import { checkBytes } from "../../input/options.ts";
@@ -43,7 +42,7 @@ export function cosignedMessage(text: string, time: number): Uint8Array {
 export function serializeSignedNote({ text, cosignatures }: SignedNote): string {
   const lines = cosignatures.map(({ name, keyID, time, signature }) => {
     const stamp = hexToBytes(time.toString(16).padStart(16, "0"));
-    return `— ${name} ${bytesToBase64(concatBytes(hexToBytes(keyID), stamp, signature))}\n`;
+    return `— ${name} ${base64.encode(concatBytes(hexToBytes(keyID), stamp, signature))}\n`;
   });
   return `${text}\n${lines.join("")}`;
 }
@@ -85,13 +84,8 @@ export function invalidNote(subject: string, reason: string, actual?: unknown): 
 function parseLine(subject: string, line: string): Cosignature[] {
   const [, name = "", encoded = ""] = LINE.exec(line) ?? [];
   if (name === "") throw invalidNote(subject, "A signature line is malformed.", describeValue(line));
-  let bytes: Uint8Array;
-  try {
-    bytes = base64ToBytes(encoded);
-  } catch (error) {
-    if (!(error instanceof KeyrootError)) throw error;
-    throw invalidNote(subject, "A signature is not canonical base64.", describeValue(line));
-  }
+  const bytes = base64.decode(encoded);
+  if (bytes === undefined) throw invalidNote(subject, "A signature is not canonical base64.", describeValue(line));
   if (bytes.length !== COSIGNATURE_BYTES) return [];
   const time = parseInt(bytesToHex(bytes.subarray(4, 12)), 16);
   if (!Number.isSafeInteger(time))

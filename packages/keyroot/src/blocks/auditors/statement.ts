@@ -1,6 +1,4 @@
-import { base64ToBytes, bytesToBase64 } from "../../bytes/base64.ts";
-import { bytesToHex, hexToBytes } from "../../bytes/platform.ts";
-import { KeyrootError } from "../../errors.ts";
+import { base64, bytesToHex, hexToBytes } from "../../bytes/platform.ts";
 import { describeValue } from "../../input/describeValue.ts";
 import { invalidNote, parseSignedNote, type SignedNote } from "./signedNote.ts";
 
@@ -56,7 +54,7 @@ export function serializeStatement({ chainId, contract, block, userCount, tree }
   return [
     `${ORIGIN}/${chainId}/${contract}`,
     tree.size,
-    bytesToBase64(hexToBytes(tree.hash)),
+    base64.encode(hexToBytes(tree.hash)),
     `chain ${chainId}`,
     `contract ${contract}`,
     `block ${block.number} ${block.hash}`,
@@ -83,19 +81,10 @@ function parseText(text: string): Statement {
     contract,
     block: { number: Number(number), hash: blockHash },
     userCount: Number(userCount),
-    tree: { size: Number(size), hash: hash && bytesToHex(base64ToHash(hash)) },
+    tree: { size: Number(size), hash: bytesToHex(base64.decode(hash) ?? new Uint8Array()) },
   };
   const numbers = [statement.chainId, statement.block.number, statement.userCount, statement.tree.size];
   // Each statement must have exactly one text, so that all auditors sign the same bytes.
   if (numbers.every(Number.isSafeInteger) && serializeStatement(statement) === text) return statement;
   throw invalidNote(SUBJECT, "Its text does not have the form of docs/statement-formats.md.", describeValue(text));
-}
-
-function base64ToHash(text: string): Uint8Array {
-  try {
-    return base64ToBytes(text);
-  } catch (error) {
-    if (!(error instanceof KeyrootError)) throw error;
-    throw invalidNote(SUBJECT, "The hash of its tree is not canonical base64.", text);
-  }
 }

@@ -13,7 +13,7 @@ import {
 } from "../../input/options.ts";
 import { type AuditorKey, parseAuditorKey } from "./auditorKey.ts";
 import { type Cosignature, cosignedMessage, type SignedNote } from "./signedNote.ts";
-import { parseSignedStatement, type SignedStatement, type Statement } from "./statement.ts";
+import { parseSignedStatement, type Statement } from "./statement.ts";
 
 /** The auditors that the caller trusts. */
 export interface AuditorOptions {
@@ -88,15 +88,8 @@ export function verifyStatement(
   auditors: AuditorOptions,
   now: number = Date.now(),
 ): VerifiedStatement {
-  return verifySigned(parseSignedStatement(source), place, parseAuditorOptions(auditors), now);
-}
-
-function verifySigned(
-  signed: SignedStatement,
-  place: StatementPlace,
-  policy: AuditorPolicy,
-  now: number,
-): VerifiedStatement {
+  const signed = parseSignedStatement(source);
+  const policy = parseAuditorOptions(auditors);
   checkPlace(signed.statement, place);
   return acceptStatement(signed.statement, verifySignatures(signed, policy.keys), policy, now);
 }

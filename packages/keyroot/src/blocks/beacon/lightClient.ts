@@ -1,3 +1,4 @@
+import { equalBytes } from "@noble/curves/utils.js";
 import { concatBytes } from "@noble/hashes/utils.js";
 import { bytesToHex, hexToBytes } from "../../bytes/platform.ts";
 import { VerificationError } from "../../errors.ts";
@@ -18,7 +19,7 @@ import {
   type Update,
 } from "./forks.ts";
 import type { BeaconNetwork } from "./networks.ts";
-import { equalBytes, hashPair, isValidBranch } from "./ssz.ts";
+import { hashPair, isValidBranch } from "./ssz.ts";
 
 /**
  * The rules of Ethereum's light clients (consensus-specs, `specs/altair/light-client/sync-protocol.md`, with the

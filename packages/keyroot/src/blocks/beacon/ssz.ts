@@ -1,4 +1,5 @@
 import { hasOwn } from "../../engine/language.ts";
+import { equalBytes } from "@noble/curves/utils.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { concatBytes } from "@noble/hashes/utils.js";
 import { hexToBytes } from "../../bytes/platform.ts";
@@ -207,9 +208,4 @@ export function isValidBranch(
     position = Math.floor(position / 2);
   }
   return equalBytes(node, root);
-}
-
-/** Compares two public values. Does not take constant time. */
-export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((byte, i) => byte === b[i]);
 }

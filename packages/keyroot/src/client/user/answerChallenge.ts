@@ -1,8 +1,8 @@
 import { checkSubject, count, text } from "../answers.ts";
 import type { AnswerOf } from "../operations.ts";
 import { checkChecksum } from "../../ethereum/checksum.ts";
-import { KeyrootError, TransportError } from "../../errors.ts";
-import { base64ToBytes, bytesToBase64 } from "../../bytes/base64.ts";
+import { TransportError } from "../../errors.ts";
+import { base64 } from "../../bytes/platform.ts";
 import { checkNewPublicKey, type KeyPair } from "../../identity/newPublicKey.ts";
 import {
   checkKeyPair,
@@ -61,17 +61,12 @@ export async function answerChallenge(
     checkKeyPair(key);
     response = provePossession(statement, key.privateKey);
   }
-  return { challenge: bytesToBase64(statement.nonce), response: bytesToBase64(response) };
+  return { challenge: base64.encode(statement.nonce), response: base64.encode(response) };
 }
 
 function readBytes(where: string, value: string | undefined, length?: number): Uint8Array {
-  const encoded = text()(where, value);
-  try {
-    const bytes = base64ToBytes(encoded);
-    if (length === undefined || bytes.length === length) return bytes;
-  } catch (error) {
-    if (!(error instanceof KeyrootError)) throw error;
-  }
+  const bytes = base64.decode(text()(where, value));
+  if (bytes && (length === undefined || bytes.length === length)) return bytes;
   throw new TransportError("SERVICE_ANSWER_INVALID", `${where} must be ${length ?? 105} bytes in base64.`);
 }
 
