@@ -16,6 +16,7 @@ import {
 } from "../../../packages/keyroot/src/identity/possession.ts";
 import { decode, encode, multiply, N, pointsOfSmallOrder } from "../../support/data/curve41417.ts";
 import { keyrootErrorOf, WRONG_VALUES } from "../../support/data/junk.ts";
+import { codeOf } from "../../support/refusalOf.ts";
 import { VECTORS } from "../../support/data/vectors.ts";
 
 const SECOND = fileURLToPath(new URL("../../../scripts/secondVerifier/possession.mjs", import.meta.url));
@@ -48,16 +49,6 @@ function statementOf(json: StatementJson): PossessionStatement {
   return { service, registry, userID, publicKey: key, nonce: random, ephemeralKey: ephemeral, expires };
 }
 type Triple = [Uint8Array, Uint8Array, Uint8Array];
-
-function codeOf(run: () => unknown): string {
-  try {
-    run();
-  } catch (error) {
-    if (error instanceof KeyrootError) return error.code;
-    throw error;
-  }
-  return "none";
-}
 
 describe("proof of possession", () => {
   describe("test vectors", () => {

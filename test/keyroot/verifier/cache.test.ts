@@ -203,11 +203,12 @@ describeOnChains("a cache of verified keys", (chain) => {
       ["storedAt", null],
       ["format", "keyroot-cache-v2"],
     ] as [string, unknown][];
-    for (const [field, value] of wrong) {
-      cache.set(name, JSON.stringify({ ...entry, [field]: value }));
+    const damaged = wrong.map(([field, value]) => JSON.stringify({ ...entry, [field]: value }));
+    for (const stored of [...damaged, "", "{}", "null", "[]", text.slice(1)]) {
+      cache.set(name, stored);
       const before = requests();
-      expect(resultOf(await verify(FINAL)), field).to.equal("truth");
-      expect(requests(), field).not.to.deep.equal(before);
+      expect(resultOf(await verify(FINAL)), stored).to.equal("truth");
+      expect(requests(), stored).not.to.deep.equal(before);
     }
   });
 

@@ -30,9 +30,10 @@ export async function serveBeacon(answers: BeaconAnswers): Promise<BeaconServer>
   return Object.assign(server, listening);
 }
 
-/** Answers in SSZ. */
-export function ssz(response: ServerResponse, bytes: Uint8Array, version = "deneb"): void {
-  response.writeHead(200, { "Content-Type": "application/octet-stream", "Eth-Consensus-Version": version }).end(bytes);
+/** Makes an answer in SSZ. */
+export function ssz(bytes: Uint8Array, version = "deneb"): (response: ServerResponse) => void {
+  const headers = { "Content-Type": "application/octet-stream", "Eth-Consensus-Version": version };
+  return (response) => void response.writeHead(200, headers).end(bytes);
 }
 
 /** Containers as an answer of `updates`. */

@@ -12,9 +12,9 @@ import {
   findAuditors,
   type ListPlace,
 } from "../../../../packages/keyroot/src/blocks/auditors/findAuditors.ts";
-import { KeyrootError } from "../../../../packages/keyroot/src/errors.ts";
 import { StatementHost } from "../../../support/auditors/statementHost.ts";
 import { keyText, signedBy, TestAuditor } from "../../../support/auditors/testAuditor.ts";
+import { codeOf as codeOfCall } from "../../../support/refusalOf.ts";
 import { failure } from "../../../support/support.ts";
 
 const TIME = 1_800_000_000;
@@ -35,15 +35,8 @@ const listOf = (auditors: readonly TestAuditor[], changes: Partial<AuditorList> 
 const TEXT = listOf([bob, carol, dave]);
 
 /** Returns the error code for a list, or undefined if the list is accepted. */
-function codeOf(file: string | Uint8Array, now = NOW, place = PLACE): string | undefined {
-  try {
-    verifyAuditorList(parseSignedAuditorList(typeof file === "string" ? Buffer.from(file) : file), place, POLICY, now);
-    return undefined;
-  } catch (error) {
-    if (error instanceof KeyrootError) return error.code;
-    throw error;
-  }
-}
+const codeOf = (file: string | Uint8Array, now = NOW, place = PLACE) =>
+  codeOfCall(() => verifyAuditorList(parseSignedAuditorList(Buffer.from(file as Uint8Array)), place, POLICY, now));
 
 describe("a list of auditors", () => {
   it("is accepted if two of the three previous auditors signed it, at any time in the past", () => {

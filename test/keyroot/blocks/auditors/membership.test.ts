@@ -11,8 +11,8 @@ import {
   verifyInclusion,
 } from "keyroot/auditors/protocol";
 import { ANY_KEY } from "../../../../packages/keyroot/src/identity/expectedKey.ts";
-import { KeyrootError } from "../../../../packages/keyroot/src/errors.ts";
 import { signedBy, TestAuditor } from "../../../support/auditors/testAuditor.ts";
+import { codeOf } from "../../../support/refusalOf.ts";
 import { sampleRecords } from "../../../support/samples.ts";
 import { never } from "../../../support/support.ts";
 
@@ -35,16 +35,6 @@ function worldWith(superseded: number) {
   const text = serializeStatement({ ...PLACE, block, userCount: 6 - superseded, tree });
   return { statement: Buffer.from(signedBy(auditors, text, TIME)), roots: Buffer.from(serializeRoots(entries)) };
 }
-
-const codeOf = (work: () => unknown): string | undefined => {
-  try {
-    work();
-    return undefined;
-  } catch (error) {
-    if (error instanceof KeyrootError) return error.code;
-    throw error;
-  }
-};
 
 describe("a membership proof", () => {
   const { statement, roots } = worldWith(0);

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { type AuditorOptions, type Statement, verifyStatement } from "keyroot/auditors";
 import { parseSignedStatement, serializeSignedNote, serializeStatement } from "keyroot/auditors/protocol";
-import { KeyrootError } from "../../../../packages/keyroot/src/errors.ts";
+import { codeOf as codeOfCall } from "../../../support/refusalOf.ts";
 import { keyText, signedBy, TestAuditor } from "../../../support/auditors/testAuditor.ts";
 
 const STATEMENT: Statement = {
@@ -23,16 +23,10 @@ const OPTIONS: AuditorOptions = { keys: [alice.key, bob.key, carol.key], thresho
 const signed = signedBy([alice, bob], TEXT, TIME);
 
 /** Returns the error code for a statement, or undefined if the statement is accepted. */
-function codeOf(file: string | Uint8Array, options = OPTIONS, now = NOW, place = STATEMENT): string | undefined {
-  try {
-    verifyStatement(typeof file === "string" ? new TextEncoder().encode(file) : file, place, options, now);
-    return undefined;
-  } catch (error) {
-    if (error instanceof KeyrootError) return error.code;
-    throw error;
-  }
-}
+const codeOf = (file: string | Uint8Array, options = OPTIONS, now = NOW) =>
+  codeOfCall(() => verifyStatement(Buffer.from(file as Uint8Array), STATEMENT, options, now));
 
+// The test vectors of statements (vectors.test.ts) check signers, times, places and other forms of the text.
 describe("a statement", () => {
   describe("signed by two of three auditors", () => {
     it("is accepted, and the result names both auditors", () => {
@@ -50,9 +44,8 @@ describe("a statement", () => {
       expect(serializeSignedNote(parseSignedStatement(Buffer.from(signed)))).to.equal(signed);
     });
 
-    it("is accepted until its signatures are one day old, or reach the maximum age in the options", () => {
-      expect(codeOf(signed, OPTIONS, NOW + 86_400_000)).to.equal(undefined);
-      expect(codeOf(signed, OPTIONS, NOW + 86_400_001)).to.equal("STATEMENT_TOO_OLD");
+    it("is accepted until its signatures reach the maximum age in the options", () => {
+      expect(codeOf(signed, { ...OPTIONS, maxAgeMs: 1000 }, NOW + 1000)).to.equal(undefined);
       expect(codeOf(signed, { ...OPTIONS, maxAgeMs: 1000 }, NOW + 1001)).to.equal("STATEMENT_TOO_OLD");
     });
 
@@ -63,83 +56,21 @@ describe("a statement", () => {
   });
 
   describe("is refused", () => {
-    it("if it has one signature fewer than required", () => {
-      expect(codeOf(signedBy([alice], TEXT, TIME))).to.equal("AUDITORS_NOT_REACHED");
-      expect(codeOf(signed, { ...OPTIONS, threshold: 3 })).to.equal("AUDITORS_NOT_REACHED");
-    });
-
-    it("if several signatures are from the same auditor, whatever their times", () => {
-      const lines = [0, 0, 1, 2].map((later) => alice.line(TEXT, TIME - later)).join("");
-      expect(codeOf(`${TEXT}\n${lines}`)).to.equal("AUDITORS_NOT_REACHED");
-    });
-
-    it("if its signatures are further in the future than clocks may differ", () => {
-      expect(codeOf(signed, OPTIONS, NOW - 120_000)).to.equal(undefined);
-      expect(codeOf(signed, OPTIONS, NOW - 120_001)).to.equal("AUDITORS_NOT_REACHED");
-    });
-
     it("if one of two required signatures is too old", () => {
       expect(codeOf(signedBy([alice], TEXT, TIME) + bob.line(TEXT, TIME - 86_401))).to.equal("STATEMENT_TOO_OLD");
     });
 
-    it("if an auditor's signature belongs to a different text, time or key", () => {
-      const other = TEXT.replace("users 1400", "users 1401");
-      const false_ = bob.line(other, TIME);
-      expect(codeOf(signedBy([alice], TEXT, TIME) + false_)).to.equal("STATEMENT_INVALID");
-      expect(codeOf(signedBy([alice, carol], TEXT, TIME) + false_)).to.equal("STATEMENT_INVALID");
-      const bytes = Buffer.from(bob.line(TEXT, TIME).slice("— bob.example ".length), "base64");
-      bytes.writeUInt8(bytes.readUInt8(11) + 1, 11);
-      const later = `— bob.example ${bytes.toString("base64")}\n`;
-      expect(codeOf(signedBy([alice], TEXT, TIME) + later)).to.equal("STATEMENT_INVALID");
-    });
-
-    it("if the number S of a signature is not reduced (RFC 8032, section 5.1.7)", () => {
-      const ORDER = 2n ** 252n + 27742317777372353535851937790883648493n;
-      const bytes = Buffer.from(bob.line(TEXT, TIME).slice("— bob.example ".length), "base64");
-      const s = BigInt(`0x${Buffer.from(bytes.subarray(44)).reverse().toString("hex")}`) + ORDER;
-      Buffer.from(s.toString(16).padStart(64, "0"), "hex").reverse().copy(bytes, 44);
-      const file = `${signedBy([alice], TEXT, TIME)}— bob.example ${bytes.toString("base64")}\n`;
-      expect(codeOf(file)).to.equal("STATEMENT_INVALID");
-    });
-
-    it("if it is about another chain or contract", () => {
-      expect(codeOf(signed, OPTIONS, NOW, { ...STATEMENT, chainId: 10 })).to.equal("CHAIN_ID_MISMATCH");
-      const place = { ...STATEMENT, contract: `0x${"12".repeat(20)}` };
-      expect(codeOf(signed, OPTIONS, NOW, place)).to.equal("CONTRACT_MISMATCH");
-    });
-
-    it("if it has 1 MB, before it is parsed", () => {
-      expect(codeOf(signed + alice.line(TEXT, TIME).repeat(7000))).to.equal("FILE_TOO_LARGE");
-    });
-
-    it("if it has more than 64 signature lines", () => {
-      const line = `— a ${Buffer.alloc(5).toString("base64")}\n`;
-      expect(codeOf(signed + line.repeat(62))).to.equal(undefined);
-      expect(codeOf(signed + line.repeat(63))).to.equal("STATEMENT_INVALID");
-    });
-
     const variants: Record<string, (file: string) => string> = {
-      "line ends of Windows": (file) => file.replaceAll("\n", "\r\n"),
       "line ends of old Macs": (file) => file.replaceAll("\n", "\r"),
       "a line separator of Unicode": (file) => file.replace("\nchain", "\u2028chain"),
-      "no line end": (file) => file.slice(0, -1),
       "an empty line at the end": (file) => `${file}\n`,
       "an empty line in front": (file) => `\n${file}`,
       "a byte-order mark": (file) => `\ufeff${file}`,
       "spaces at a line's end": (file) => file.replace("users 1400", "users 1400 "),
-      "a zero in front of a number": (file) => file.replace("users 1400", "users 01400"),
       "a hexadecimal number": (file) => file.replace("users 1400", "users 0x578"),
-      "an address in upper case": (file) => file.replace(STATEMENT.contract, `0x${"AB".repeat(20)}`),
-      "another origin": (file) => file.replace("statement-v1", "statement-v2"),
-      "a line more": (file) => file.replace("users 1400\n", "users 1400\nnote x\n"),
       "a line twice": (file) => file.replace("users 1400\n", "users 1400\nusers 1400\n"),
-      "a line less": (file) => file.replace("users 1400\n", ""),
-      "a hash that is not canonical base64": (file) => file.replace(/(\n\S{42})\S=\n/, "$1/=\n"),
       "a signature that is not canonical base64": (file) => file.replace(/=\n$/, "=x\n"),
-      "a hyphen instead of a dash": (file) => file.replaceAll("—", "-"),
-      "no signature": () => `${TEXT}\n`,
       "no text": () => "",
-      "a number that is not safe": (file) => file.replace("users 1400", "users 9007199254740993"),
     };
     for (const [what, change] of Object.entries(variants)) {
       it(`with ${what}`, () => {

@@ -37,16 +37,12 @@ describe("follow", () => {
   before(async () => {
     const bytes = await finalityBytes();
     honest = {
-      bootstrap: (response) => {
-        ssz(response, sample.bootstrapBytes);
-      },
+      bootstrap: ssz(sample.bootstrapBytes),
       updates: (response, { searchParams }) => {
         const start = Number(searchParams.get("start_period")) - sample.period;
-        ssz(response, joinUpdates(items.slice(start, start + Number(searchParams.get("count")))));
+        ssz(joinUpdates(items.slice(start, start + Number(searchParams.get("count")))))(response);
       },
-      finality_update: (response) => {
-        ssz(response, bytes);
-      },
+      finality_update: ssz(bytes),
     };
   });
 
@@ -118,29 +114,19 @@ describe("follow", () => {
       "SSZ that ends early": end("abc", SSZ),
       "SSZ with offsets that exceed it": end("\xff".repeat(2000), SSZ),
       "no update": {
-        updates: (response) => {
-          ssz(response, new Uint8Array());
-        },
+        updates: ssz(new Uint8Array()),
       },
       "more updates than it requested": {
-        updates: (response) => {
-          ssz(response, joinUpdates([...items, ...items]));
-        },
+        updates: ssz(joinUpdates([...items, ...items])),
       },
       "an update whose length exceeds the answer": {
-        updates: (response) => {
-          ssz(response, Buffer.alloc(64, 0x7f));
-        },
+        updates: ssz(Buffer.alloc(64, 0x7f)),
       },
       "an update with the length 0": {
-        updates: (response) => {
-          ssz(response, Buffer.alloc(64));
-        },
+        updates: ssz(Buffer.alloc(64)),
       },
       "the same update again": {
-        updates: (response) => {
-          ssz(response, joinUpdates([items[0] ?? never(), items[0] ?? never()]));
-        },
+        updates: ssz(joinUpdates([items[0] ?? never(), items[0] ?? never()])),
       },
     };
     for (const [what, answers] of Object.entries(malformed))
@@ -190,7 +176,7 @@ describe("follow", () => {
     it("updates in the wrong order", async () => {
       const reversed: BeaconAnswers = {
         updates: (response, { searchParams }) => {
-          ssz(response, joinUpdates(items.slice(0, Number(searchParams.get("count"))).reverse()));
+          ssz(joinUpdates(items.slice(0, Number(searchParams.get("count"))).reverse()))(response);
         },
       };
       expect(await codeOf(reversed)).to.equal("LIGHT_CLIENT_INVALID");
@@ -213,20 +199,14 @@ describe("follow", () => {
     const bad: Record<string, BeaconAnswers> = {
       "fails at once": { bootstrap: (response) => response.destroy() },
       "returns a false bootstrap": {
-        bootstrap: (response) => {
-          ssz(response, MAINNET_SAMPLES[1]?.bootstrapBytes ?? never());
-        },
+        bootstrap: ssz(MAINNET_SAMPLES[1]?.bootstrapBytes ?? never()),
       },
       "stops after the first update": {
-        updates: (response) => {
-          ssz(response, joinUpdates(items.slice(0, 1)));
-        },
+        updates: ssz(joinUpdates(items.slice(0, 1))),
         finality_update: (response) => response.destroy(),
       },
       "names an unknown fork": {
-        bootstrap: (response) => {
-          ssz(response, Buffer.alloc(100), "someday");
-        },
+        bootstrap: ssz(Buffer.alloc(100), "someday"),
       },
     };
     for (const [what, answers] of Object.entries(bad))
@@ -281,9 +261,7 @@ describe("follow", () => {
 
     it("reports FORK_UNKNOWN only if all endpoints fail", async () => {
       const unknown: BeaconAnswers = {
-        finality_update: (response) => {
-          ssz(response, Buffer.alloc(100), "someday");
-        },
+        finality_update: ssz(Buffer.alloc(100), "someday"),
       };
       const servers = [await serve(unknown), await serve({ finality_update: (response) => response.destroy() })];
       const error = await failure(follow(following(servers), http));
@@ -295,9 +273,7 @@ describe("follow", () => {
       const servers = [
         await serve({ bootstrap: (response) => response.destroy() }),
         await serve({
-          bootstrap: (response) => {
-            ssz(response, MAINNET_SAMPLES[1]?.bootstrapBytes ?? never());
-          },
+          bootstrap: ssz(MAINNET_SAMPLES[1]?.bootstrapBytes ?? never()),
         }),
       ];
       expect(await failure(follow(following(servers), http))).to.include({ code: "LIGHT_CLIENT_INVALID" });

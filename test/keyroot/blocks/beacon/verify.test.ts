@@ -55,10 +55,12 @@ describeOnChains("the option beacon", (chain) => {
     return { rpc: chain.urls()[0], chainId, contract, merkleUrl: files.url, fetch, beacon: trusted(), ...options };
   };
   const verifierWith = (options?: Partial<VerifierOptions>) => createVerifier(optionsWith(options));
+  const verify = (options?: Partial<VerifierOptions>, user = userID) =>
+    verifierWith(options).verify(user, { expectedPublicKey: ANY_KEY });
   const codeOf = async (promise: Promise<unknown>) => ((await failure(promise)) as KeyrootError).code;
 
   it("verifies a key, and includes the trusted checkpoint in the evidence", async () => {
-    const { record, evidence } = await verifierWith().verify(userID, { expectedPublicKey: ANY_KEY });
+    const { record, evidence } = await verify();
     expect(record).to.deep.equal(mine);
     const { hash, number, timestamp } = chain.head;
     expect(evidence).to.deep.include({
@@ -70,15 +72,12 @@ describeOnChains("the option beacon", (chain) => {
   });
 
   it("includes the maximum age of the checkpoint in the evidence if the caller sets it", async () => {
-    const { evidence } = await verifierWith({ beacon: trusted({ maxCheckpointAgeMs: 20_000 * DAY_MS }) }).verify(
-      userID,
-      { expectedPublicKey: ANY_KEY },
-    );
+    const { evidence } = await verify({ beacon: trusted({ maxCheckpointAgeMs: 20_000 * DAY_MS }) });
     expect(evidence.beacon).to.include({ maxCheckpointAgeMs: 20_000 * DAY_MS });
   });
 
   it("reports at which block a key is not published", async () => {
-    const error = await failure(verifierWith().verify(sampleUserID(9), { expectedPublicKey: ANY_KEY }));
+    const error = await failure(verify({}, sampleUserID(9)));
     expect(error).to.include({ code: "NOT_PUBLISHED" });
     expect(error).to.have.nested.property("evidence.anchor", "beacon");
   });
@@ -95,23 +94,23 @@ describeOnChains("the option beacon", (chain) => {
   describe("with a dishonest RPC endpoint", () => {
     it("refuses an invented block", async () => {
       chain.letLie((...call) => lieAboutBlock(withForgedKey, ...call), 1);
-      expect(await codeOf(verifierWith().verify(userID, { expectedPublicKey: ANY_KEY }))).to.equal("HEADER_MISMATCH");
+      expect(await codeOf(verify())).to.equal("HEADER_MISMATCH");
     });
 
     it("refuses an invented state for the real block", async () => {
       chain.letLie((...call) => lieAboutContract(withForgedKey, ...call), 1);
-      expect(await codeOf(verifierWith().verify(userID, { expectedPublicKey: ANY_KEY }))).to.equal("PROOF_INVALID");
+      expect(await codeOf(verify())).to.equal("PROOF_INVALID");
     });
   });
 
   describe("with a store", () => {
     it("stores the state, so that the next process requests only the finality update", async () => {
       const store = new Map<string, string>();
-      await verifierWith({ beacon: trusted({ store }) }).verify(userID, { expectedPublicKey: ANY_KEY });
+      await verify({ beacon: trusted({ store }) });
       expect(requests).to.deep.equal(["bootstrap", "updates", "finality_update"]);
       expect([...store.values()].join("")).to.have.length.within(30_000, 70_000);
       requests = [];
-      await verifierWith({ beacon: trusted({ store }) }).verify(userID, { expectedPublicKey: ANY_KEY });
+      await verify({ beacon: trusted({ store }) });
       expect(requests).to.deep.equal(["finality_update"]);
     });
 
@@ -125,36 +124,30 @@ describeOnChains("the option beacon", (chain) => {
     for (const [what, damage] of Object.entries(damages))
       it(`starts again at the checkpoint if the stored state ${what}`, async () => {
         const store = new Map<string, string>();
-        await verifierWith({ beacon: trusted({ store }) }).verify(userID, { expectedPublicKey: ANY_KEY });
+        await verify({ beacon: trusted({ store }) });
         for (const [name, text] of store) {
           expect(damage(text)).to.not.equal(text);
           store.set(name, damage(text));
         }
         requests = [];
-        const { record } = await verifierWith({ beacon: trusted({ store }) }).verify(userID, {
-          expectedPublicKey: ANY_KEY,
-        });
+        const { record } = await verify({ beacon: trusted({ store }) });
         expect(record).to.deep.equal(mine);
         expect(requests).to.deep.equal(["bootstrap", "updates", "finality_update"]);
       });
 
     it("starts again at the checkpoint if the stored state has another checkpoint", async () => {
       const store = new Map<string, string>();
-      await verifierWith({ beacon: trusted({ store }) }).verify(userID, { expectedPublicKey: ANY_KEY });
+      await verify({ beacon: trusted({ store }) });
       const other = trusted({ store, checkpoint: `0x${"1".repeat(64)}` });
-      expect(await codeOf(verifierWith({ beacon: other }).verify(userID, { expectedPublicKey: ANY_KEY }))).to.equal(
-        "BEACON_ERROR",
-      );
+      expect(await codeOf(verify({ beacon: other }))).to.equal("BEACON_ERROR");
     });
 
     it("starts again at the checkpoint if the stored state is too old, and refuses a checkpoint that is too old", async () => {
       const store = new Map<string, string>();
-      await verifierWith({ beacon: trusted({ store }) }).verify(userID, { expectedPublicKey: ANY_KEY });
+      await verify({ beacon: trusted({ store }) });
       requests = [];
       const now = () => Date.now() + TEST_NETWORK.maxCheckpointAgeMs;
-      expect(
-        await codeOf(verifierWith({ beacon: trusted({ store }), now }).verify(userID, { expectedPublicKey: ANY_KEY })),
-      ).to.equal("CHECKPOINT_TOO_OLD");
+      expect(await codeOf(verify({ beacon: trusted({ store }), now }))).to.equal("CHECKPOINT_TOO_OLD");
       expect(requests).to.deep.equal(["bootstrap"]);
     });
 

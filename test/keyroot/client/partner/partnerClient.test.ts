@@ -9,7 +9,7 @@ import { randomUserID, userIDToHex } from "../../../../packages/keyroot/src/iden
 import { type FaultyProxy, faultyProxy } from "../../../support/servers/faultyProxy.ts";
 import { newPartner, type Partner } from "../../../support/service/newPartner.ts";
 import { refusalOf } from "../../../support/refusalOf.ts";
-import { serve } from "../../../support/servers/servers.ts";
+import { scriptedService } from "../../../support/servers/scriptedService.ts";
 import { serviceOnPostgres } from "../../../support/service/support.ts";
 import { all, closedAfterEach, failure } from "../../../support/support.ts";
 
@@ -310,14 +310,7 @@ describe("PartnerClient", () => {
     const listed = { ...shadowUser, deactivated: null };
 
     /** Makes a client whose service exchanges tokens, and sends this response to every other operation. */
-    const answered = async (answer: unknown) => {
-      const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
-      const jwt = `${part({})}.${part({ iat: 1, exp: 2 })}.c2ln`;
-      const { url: serviceUrl } = closing(
-        await serve(({ url }, response) => response.end(JSON.stringify(url?.endsWith("/jwt") ? { jwt } : answer))),
-      );
-      return client({ serviceUrl });
-    };
+    const answered = (answer: unknown) => client(scriptedService(200, JSON.stringify(answer)));
 
     const INVALID = {
       createUser: [
@@ -374,7 +367,7 @@ describe("PartnerClient", () => {
     for (const [operation, answers] of Object.entries(INVALID) as [keyof typeof INVALID, unknown[]][]) {
       it(`is rejected if it is malformed or about something else: ${operation}`, async () => {
         for (const answer of answers) {
-          const error = await failure(CALLS[operation](await answered(answer)));
+          const error = await failure(CALLS[operation](answered(answer)));
           expect(error, JSON.stringify(answer)).to.include({ name: "TransportError", code: "SERVICE_ANSWER_INVALID" });
         }
       });
@@ -382,7 +375,7 @@ describe("PartnerClient", () => {
 
     it("is rejected if it repeats a page, after its users are returned", async () => {
       const seen: string[] = [];
-      const list = (await answered({ users: [listed], next: userID })).listUsers();
+      const list = answered({ users: [listed], next: userID }).listUsers();
       const error = await failure(
         (async () => {
           for await (const { user_id } of list) seen.push(user_id);
@@ -393,7 +386,7 @@ describe("PartnerClient", () => {
     });
 
     it("is returned without its unknown fields", async () => {
-      expect(await (await answered({ ...user, newer: 1 })).createUser(userID, "us-west-2")).to.deep.equal(user);
+      expect(await answered({ ...user, newer: 1 }).createUser(userID, "us-west-2")).to.deep.equal(user);
     });
   });
 

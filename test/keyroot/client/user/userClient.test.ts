@@ -13,7 +13,7 @@ import { type FaultyProxy, faultyProxy } from "../../../support/servers/faultyPr
 import { newPartner, type Partner } from "../../../support/service/newPartner.ts";
 import { encode, pointsOfSmallOrder } from "../../../support/data/curve41417.ts";
 import { sampleKeyPairs } from "../../../support/samples.ts";
-import { serve } from "../../../support/servers/servers.ts";
+import { scriptedService } from "../../../support/servers/scriptedService.ts";
 import { serviceOnPostgres } from "../../../support/service/support.ts";
 import { closedAfterEach, failure } from "../../../support/support.ts";
 
@@ -214,20 +214,13 @@ describe("UserClient", () => {
       possession: "proven",
       conflicting_keys: [],
     });
-    const answered = async (answer: unknown) => {
-      const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
-      const jwt = `${part({})}.${part({ iat: 1, exp: 2 })}.c2ln`;
-      const { url: serviceUrl } = closing(
-        await serve(({ url }, response) => response.end(JSON.stringify(url?.endsWith("/jwt") ? { jwt } : answer))),
-      );
-      return client({ serviceUrl });
-    };
+    const answered = (answer: unknown) => client(scriptedService(200, JSON.stringify(answer)));
 
     it("includes the root and the transaction of a published key", async () => {
-      expect(await (await answered(record())).record()).to.deep.equal(record());
+      expect(await answered(record()).record()).to.deep.equal(record());
       const { user_id, public_key, key_id, possession, state, root, transaction } = record();
       const expected = { user_id, public_key, key_id, possession, state, root, transaction };
-      expect(await (await answered(record())).unverifiedPublicKeyOf(userID)).to.deep.equal(expected);
+      expect(await answered(record()).unverifiedPublicKeyOf(userID)).to.deep.equal(expected);
     });
 
     it("is rejected if it is malformed, about another user or has an invalid key", async () => {
@@ -249,15 +242,15 @@ describe("UserClient", () => {
         { ...record(), transaction: "0x" },
       ];
       for (const answer of bad) {
-        const user = await answered(answer);
+        const user = answered(answer);
         for (const call of [() => user.record(), () => user.unverifiedPublicKeyOf(userID), () => user.register(keys)]) {
           const error = await failure(call());
           expect(error, JSON.stringify(answer)).to.include({ name: "TransportError", code: "SERVICE_ANSWER_INVALID" });
         }
       }
-      const stranger = await answered({ ...record(), user_id: randomUserID() });
+      const stranger = answered({ ...record(), user_id: randomUserID() });
       expect(await failure(stranger.unverifiedPublicKeyOf(userID))).to.include({ code: "SERVICE_ANSWER_INVALID" });
-      const swapped = await answered({ ...record(), public_key: other.pubKey, key_id: other.keyID });
+      const swapped = answered({ ...record(), public_key: other.pubKey, key_id: other.keyID });
       expect(await failure(swapped.register(keys))).to.include({ code: "SERVICE_ANSWER_INVALID" });
     });
   });
