@@ -17,16 +17,30 @@ export const uncompared = verifier.verify("", { expectedPublicKey: undefined });
 const options = { chainId: 1n, contract: "", merkleUrl: "" };
 const quorum = Number("2");
 const [pinned, beacon] = ["", { urls: [""], checkpoint: "" }];
+const auditors = { keys: [""], threshold: 1, urls: [""] };
 createVerifier({ ...options, rpc: ["", ""], quorum: 2 });
 createVerifier({ ...options, rpc: ["", ""], quorum });
 createVerifier({ ...options, rpc: [""].concat(""), quorum: 3, block: "safe" });
 createVerifier({ ...options, rpc: "", lightClient: true, block: "finalized" });
 createVerifier({ ...options, rpc: "", pinned, storageProof: true });
 createVerifier({ ...options, rpc: "", beacon });
+createVerifier({ ...options, rpc: "", auditors, proofs: true });
+createVerifier({ ...options, rpc: "", quorum: 1 });
+createVerifier({ ...options, rpc: "", quorum });
 // @ts-expect-error -- several endpoints without a quorum
 createVerifier({ ...options, rpc: ["", ""] });
+// @ts-expect-error -- a quorum above the number of endpoints
+createVerifier({ ...options, rpc: ["", ""], quorum: 3 });
+// @ts-expect-error -- a quorum of two from one endpoint
+createVerifier({ ...options, rpc: "", quorum: 2 });
+// @ts-expect-error -- short proofs without auditors
+createVerifier({ ...options, rpc: "", proofs: true });
 // @ts-expect-error -- two sources of the block
 createVerifier({ ...options, rpc: "", pinned, beacon });
+// @ts-expect-error -- two sources of the block
+createVerifier({ ...options, rpc: "", auditors, beacon });
+// @ts-expect-error -- two sources of the block
+createVerifier({ ...options, rpc: "", lightClient: true, beacon });
 // @ts-expect-error -- two sources of the block
 createVerifier({ ...options, rpc: ["", ""], quorum: 2, pinned });
 // @ts-expect-error -- two blocks

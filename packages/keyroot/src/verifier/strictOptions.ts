@@ -5,7 +5,8 @@ type BlockChoice = "block" | "pinned" | "auditors" | "beacon";
 
 /**
  * Rejects contradictory options at compile time: unknown names, several endpoints without a quorum, a quorum that is
- * too large, or two sources of a block. Values that are known only at run time are checked at run time.
+ * too large, two sources of a block, or short proofs without auditors. Values that are known only at run time are
+ * checked at run time.
  */
 export type StrictOptions<Options, All> = Record<Exclude<keyof Options, keyof All>, never> &
   AtMostOne<Given<Options, Source>> &
@@ -14,7 +15,10 @@ export type StrictOptions<Options, All> = Record<Exclude<keyof Options, keyof Al
     ? Options extends { quorum: number | undefined }
       ? { quorum?: Quorum<Options["rpc"], Options["quorum"]> }
       : { quorum: number }
-    : unknown);
+    : Options extends { rpc: string; quorum: number }
+      ? { quorum: Quorum<readonly [string], Options["quorum"]> }
+      : unknown) &
+  (Options extends { proofs: true } ? { auditors: unknown } : unknown);
 
 /** The names of options that are definitely set. */
 type Given<Options, Name extends PropertyKey> = Name extends keyof Options
