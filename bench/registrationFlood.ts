@@ -9,12 +9,8 @@ import { startChild } from "../test/support/processes/childProcess.ts";
 import { add, encode, multiply, BASE, pointsOfSmallOrder, type Point } from "../test/support/data/curve41417.ts";
 import { startPostgres } from "../test/support/postgres/postgres.ts";
 import { keyFieldsOf } from "../test/support/service/answerChallenge.ts";
-import {
-  createPartner,
-  post,
-  serviceEnvironment,
-  startServiceProcess,
-} from "../test/support/service/serviceProcess.ts";
+import { serviceEnvironment, startServiceProcess } from "../test/support/service/serviceProcess.ts";
+import { Caller, post, type TestPartner } from "../test/support/service/caller.ts";
 import { generateKeyPair } from "keyroot/identity";
 import { type Measured, type Plan, RANDOM_USER_ID } from "./service/load.ts";
 import { report, round, SMALL } from "./runner/report.ts";
@@ -97,7 +93,7 @@ report({
 
 /** Returns the requests of the flooding partner's server. The service rejects requests above the limit. */
 function partnersFlood(path: string, body: object, seconds: number): Plan {
-  const headers = { ...json, authorization: `Bearer ${victim.attacker.accessToken}` };
+  const headers = { ...json, authorization: `Bearer ${victim.attacker.jwt}` };
   const requests = [{ path: `/v1/authdBizSrv/${path}`, headers, bodies: [JSON.stringify(body)], status: 200 }];
   return { origin: service.origin, requests, connections: CONNECTIONS, seconds, rate: FLOOD_RATE };
 }
@@ -106,22 +102,15 @@ async function createUsers(count: number): Promise<void> {
   const users = Array.from({ length: count }, () => ({
     ...{ user_id_hex: randomBytes(20).toString("hex"), region: "us-west-2" },
   }));
-  const { accessToken } = victim.attacker;
-  await post(`${service.origin}/v1/authdBizSrv/users/createMany`, { users }, { accessToken });
+  await post(`${service.origin}/v1/authdBizSrv/users/createMany`, { users }, { token: victim.attacker.jwt });
 }
 
-/** Creates a user, with access tokens of the user and of the partner. @param ofPartner the partner; default: a new partner */
-async function createUser(ofPartner?: Awaited<ReturnType<typeof createPartner>>) {
-  const { origin } = service;
-  const partner = ofPartner ?? (await createPartner(origin, environment.KEYROOT_ADMIN_TOKEN));
-  const { bizID, accessToken } = partner;
-  const user_id_hex = randomBytes(20).toString("hex");
-  await post(`${origin}/v1/authdBizSrv/users/create`, { user_id_hex, region: "us-west-2" }, { accessToken });
-  const context = { user_id_hex, context: "phone" };
-  const { body } = await post(`${origin}/v1/authdBizSrv/users/createRefreshToken`, context, { accessToken });
-  const exchanged = await post(`${origin}/v1/public/auth/jwt`, { biz_id: bizID, token: body["token"] });
-  const attacker = ofPartner ?? (await createPartner(origin, environment.KEYROOT_ADMIN_TOKEN));
-  return { user_id_hex, jwt: String(exchanged.body["jwt"]), partnersJwt: accessToken, attacker };
+/** Creates a user, and another partner for the attack. @param ofPartner the user's partner and attacker; default: new ones */
+async function createUser(ofPartner?: TestPartner) {
+  const caller = new Caller(environment.KEYROOT_ADMIN_TOKEN, service.origin);
+  const partner = ofPartner ?? (await caller.createPartner());
+  const { hex: user_id_hex, jwt } = await caller.createUser(partner);
+  return { user_id_hex, jwt, partnersJwt: partner.jwt, attacker: ofPartner ?? (await caller.createPartner()) };
 }
 
 function victimPlan(rate: number, seconds: number): Plan {

@@ -13,12 +13,8 @@ import pMap from "p-map";
 import { startChild } from "../test/support/processes/childProcess.ts";
 import { runAt, startPostgres } from "../test/support/postgres/postgres.ts";
 import { keyFieldsOf } from "../test/support/service/answerChallenge.ts";
-import {
-  createPartner,
-  post,
-  serviceEnvironment,
-  startServiceProcess,
-} from "../test/support/service/serviceProcess.ts";
+import { serviceEnvironment, startServiceProcess } from "../test/support/service/serviceProcess.ts";
+import { Caller, post } from "../test/support/service/caller.ts";
 import { fillDatabase, PENDING, readIntoMemory, type Relation, sizesOf } from "./service/fillDatabase.ts";
 import { type Measured, type Plan, RANDOM_USER_ID, type Requests } from "./service/load.ts";
 import { measureMaintenance } from "./service/maintenance.ts";
@@ -125,7 +121,7 @@ async function prepare(users: number): Promise<Record<string, Operation>> {
   const { DATABASE_URL: url, KEYROOT_ADMIN_TOKEN: adminToken } = environment;
   const service = cleanup.use(await startServiceProcess({ ...environment, KEYROOT_POSSESSION: "optional" }));
   const { origin } = service;
-  const { bizID, accessToken } = await createPartner(origin, adminToken);
+  const { bizID, jwt: accessToken } = await new Caller(adminToken, origin).createPartner();
   const started = performance.now();
   await fillDatabase(url, bizID, users);
   fillSeconds[users] = Math.round((performance.now() - started) / 1000);
@@ -231,7 +227,7 @@ async function createUsers(origin: string, biz_id: string, accessToken: string) 
     const users = Array.from({ length: USERS_PER_LIST }, () => ({
       ...{ user_id_hex: randomBytes(20).toString("hex"), region: REGION, context: "phone" },
     }));
-    const { body } = await post(`${origin}/v1/authdBizSrv/users/createMany`, { users }, { accessToken });
+    const { body } = await post(`${origin}/v1/authdBizSrv/users/createMany`, { users }, { token: accessToken });
     const results = body["users"] as { user_id: string; token: string }[];
     results.forEach(({ user_id, token }, i) =>
       created.push({ user_id, token, user_id_hex: users[i]?.user_id_hex ?? "" }),

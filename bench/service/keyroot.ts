@@ -1,11 +1,6 @@
-import { randomBytes } from "node:crypto";
 import pMap from "p-map";
-import {
-  createPartner,
-  post,
-  type serviceEnvironment,
-  startServiceProcess,
-} from "../../test/support/service/serviceProcess.ts";
+import { Caller } from "../../test/support/service/caller.ts";
+import { type serviceEnvironment, startServiceProcess } from "../../test/support/service/serviceProcess.ts";
 import { RANDOM_USER_ID, type Requests } from "./load.ts";
 
 /** The region of the users in the load. */
@@ -28,13 +23,11 @@ export async function startKeyroot(
   const service = cleanup.use(await startServiceProcess(environment));
   const { origin } = service;
   const cpu = () => service.cpu();
-  const { bizID: biz_id, accessToken } = await createPartner(origin, environment.KEYROOT_ADMIN_TOKEN);
+  const caller = new Caller(environment.KEYROOT_ADMIN_TOKEN, origin);
+  const partner = await caller.createPartner();
   const exchangeOfOne = async () => {
-    const user_id_hex = randomBytes(20).toString("hex");
-    await post(`${origin}/v1/authdBizSrv/users/create`, { user_id_hex, region: REGION }, { accessToken });
-    const user = { user_id_hex, context: "phone" };
-    const created = await post(`${origin}/v1/authdBizSrv/users/createRefreshToken`, user, { accessToken });
-    return JSON.stringify({ biz_id, token: created.body["token"] });
+    const { refreshToken: token } = await caller.createUser(partner, REGION);
+    return JSON.stringify({ biz_id: partner.bizID, token });
   };
   const bodies = await pMap(Array.from({ length: tokens }), exchangeOfOne, { concurrency: CREATED_AT_A_TIME });
   const headers = { "content-type": "application/json" };
@@ -46,7 +39,7 @@ export async function startKeyroot(
       cpu,
       requests: {
         path: "/v1/authdBizSrv/users/create",
-        headers: { ...headers, authorization: `Bearer ${accessToken}` },
+        headers: { ...headers, authorization: `Bearer ${partner.jwt}` },
         bodies: [creation],
         status: 201,
       },

@@ -5,7 +5,6 @@ import { openDatabases } from "../../packages/service/src/database/database.ts";
 import { sampleKeyPairs } from "../support/samples.ts";
 import { keyFieldsOf, statementOf } from "../support/service/answerChallenge.ts";
 import { AppSession, FALSE_REGISTRATIONS } from "../support/service/falseRegistrations.ts";
-import { createPartner, type Partner } from "../support/service/serviceProcess.ts";
 import { expectProblem, type TestPartner, type TestUser } from "../support/service/caller.ts";
 import { dump } from "../support/service/dump.ts";
 import {
@@ -150,11 +149,11 @@ describeOnEachDatabase("proof of possession", (service) => {
 
 describe("the registration of a key that the registrant does not possess", () => {
   const service = serviceOnPostgres();
-  let partner: Partner;
+  let partner: TestPartner;
   before(async () => {
-    partner = await createPartner(service.url, service.adminToken);
+    partner = await service.createPartner();
   });
-  const open = () => AppSession.open(service.url, partner, service.databases);
+  const open = () => AppSession.open(service, partner, service.databases);
 
   for (const [kind, prepare] of Object.entries(FALSE_REGISTRATIONS)) {
     it(`is refused ${kind}`, async () => {

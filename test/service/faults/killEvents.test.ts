@@ -11,15 +11,11 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openDatabases } from "@keyroot/service";
 import { type Postgres, runAt, startPostgres } from "../../support/postgres/postgres.ts";
-import {
-  createPartner,
-  post,
-  serviceEnvironment,
-  type ServiceProcess,
-  startServiceProcess,
-} from "../../support/service/serviceProcess.ts";
+import { Caller } from "../../support/service/caller.ts";
+import { serviceEnvironment, startServiceProcess } from "../../support/service/serviceProcess.ts";
 import { checkEvents } from "./load/checkEvents.ts";
 import { type EventReceiver, startEventReceiver } from "./load/eventReceiver.ts";
+import { Replicas } from "./load/replicas.ts";
 import { UserWorkload } from "./load/userWorkload.ts";
 import { describeFaults, FAULTS_TIMEOUT_MS, reported } from "../../support/faults.ts";
 import { isLarge } from "../../support/testSize.ts";
@@ -42,7 +38,6 @@ describeFaults("kill -9 during the delivery of events", function () {
 
 const WORKERS = 8;
 const CONNECTIONS = 8;
-const REGIONS = ["us-west-2", "eu-west-1"] as const;
 /** Number of events per user: the user, a refresh token and a key are created. */
 const EVENTS_PER_USER = 3;
 const FAILURE_RATE = 0.03;
@@ -75,28 +70,24 @@ async function killEvents({ events, kills, sendAtOnce = false }: KillEventsOptio
   cleanup.defer(() => postgres.stop());
   const { environment, urls } = await environmentOver(postgres);
   const receiver = cleanup.use(await startEventReceiver(FAILURE_RATE));
-  let service: ServiceProcess = await startServiceProcess(environment);
-  cleanup.defer(() => service[Symbol.asyncDispose]());
+  const service = cleanup.use(await Replicas.start(1, () => startServiceProcess(environment)));
 
-  const partner = await createPartner(service.origin, environment.KEYROOT_ADMIN_TOKEN);
-  const path = `${service.origin}/v1/authdBizSrv/webhooks/create`;
-  const added = await post(path, { url: receiver.url }, partner);
-  if (added.status !== 200) throw new Error(`The endpoint was not added: ${JSON.stringify(added)}`);
+  const caller = new Caller(environment.KEYROOT_ADMIN_TOKEN, service.origin());
+  const partner = await caller.createPartner();
+  await caller.done("/v1/authdBizSrv/webhooks/create", { url: receiver.url }, { token: partner.jwt });
 
-  const workload = new UserWorkload(() => service.origin, partner);
+  const workload = new UserWorkload(() => service.origin(), partner);
   const { acknowledged } = workload;
   const users = Math.ceil(events / EVENTS_PER_USER);
   const killed = { service: 0, postgres: 0 };
-  let isKilling = true;
-  const worker = async (index: number) => {
-    while (isKilling || acknowledged.keys < users) await workload.provision(REGIONS[index % 2] ?? "us-west-2");
+  const load = cleanup.use(workload.start(WORKERS));
+  const untilRegistered = async (keys: number) => {
+    while (acknowledged.keys < keys) await Promise.race([load.working, sleep(5 + Math.random() * 100)]);
   };
-  const working = Promise.all(Array.from({ length: WORKERS }, (_, index) => worker(index)));
   for (let kill = 0; kill < kills; kill++) {
-    while (acknowledged.keys < (users * (kill + 0.5)) / kills) await sleep(5 + Math.random() * 100);
+    await untilRegistered((users * (kill + 0.5)) / kills);
     if (kill % 2 === 0) {
-      await service.kill();
-      service = await startServiceProcess(environment);
+      await service.killNext();
       killed.service++;
     } else {
       await postgres.kill();
@@ -104,8 +95,8 @@ async function killEvents({ events, kills, sendAtOnce = false }: KillEventsOptio
       killed.postgres++;
     }
   }
-  isKilling = false;
-  await working;
+  await untilRegistered(users);
+  await load.end();
   await untilDelivered(urls, sendAtOnce);
   const { events: found, findings } = await checkEvents(urls, receiver);
   await runAt(urls[0] ?? "", "delete from events where position = (select min(position) from events)");

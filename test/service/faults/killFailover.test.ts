@@ -8,33 +8,28 @@
  */
 import { expect } from "chai";
 import { spawn } from "node:child_process";
-import { appendFileSync, copyFileSync, createWriteStream, mkdirSync, writeFileSync } from "node:fs";
+import { appendFileSync, copyFileSync, createWriteStream, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { join } from "node:path";
 import { json } from "node:stream/consumers";
 import { finished } from "node:stream/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { REGIONS } from "keyroot/identity";
-import { rpcCaller } from "keyroot/transport";
 import { hasAnvil, startAnvil } from "../../support/anvil/anvil.ts";
-import { deployOn, startHardhat } from "../../support/chain/freshRegistry.ts";
-import { LOCAL } from "../../support/chain/local.ts";
+import { startHardhat } from "../../support/chain/freshRegistry.ts";
 import { freePort } from "../../support/servers/ports.ts";
-import {
-  createPartner,
-  serviceEnvironment,
-  type ServiceProcess,
-  startServiceProcess,
-} from "../../support/service/serviceProcess.ts";
+import { Caller } from "../../support/service/caller.ts";
+import { serviceEnvironment, startServiceProcess } from "../../support/service/serviceProcess.ts";
+import { never } from "../../support/support.ts";
 import { Cluster } from "./failover/cluster.ts";
 import { type Replica, replicaEnvironment } from "./failover/configuration.ts";
 import { type Fault, FAULTS, inject } from "./failover/faults.ts";
+import { deployForService } from "./load/deployForService.ts";
+import { Replicas } from "./load/replicas.ts";
 import { type Call, UserWorkload } from "./load/userWorkload.ts";
 import { isCached } from "./failover/programs.ts";
 import { describeFaults, FAULTS_TIMEOUT_MS } from "../../support/faults.ts";
 import { isLarge } from "../../support/testSize.ts";
-import { ENDLESS_MS } from "../../support/endless.ts";
 import { untilReady } from "../../support/servers/untilReady.ts";
 
 const SMALL: readonly Fault[] = ["leader killed"];
@@ -57,8 +52,6 @@ describeFaults("a database with a leader and two standbys", () => {
     expect(outages).to.have.lengthOf(faults.length);
   });
 });
-
-type Environment = Awaited<ReturnType<typeof serviceEnvironment>>;
 
 const CHECKER = fileURLToPath(new URL("failover/checkLedger.mjs", import.meta.url));
 const RECORD = fileURLToPath(new URL("../../../bench/failover.json", import.meta.url));
@@ -101,25 +94,27 @@ async function killFailover(faults: readonly Fault[], log: (line: string) => voi
   const ledger = new Ledger(join(cluster.folder, "ledger.jsonl"));
   const chain = await (hasAnvil ? startAnvil("--block-time", "1") : startHardhat());
   cleanup.defer(() => chain.close());
-  const call = rpcCaller(chain.url, { maxBytes: 2 ** 24, timeoutMs: ENDLESS_MS });
-  const [owner = ""] = (await call("eth_accounts", [])) as string[];
-  const contract = await deployOn(call, owner);
-  const files = join(cluster.folder, "files");
-  mkdirSync(files);
+  const { contract, filesDir: files, variables } = await deployForService(cleanup, chain.url);
   const createDatabase = () => Promise.resolve(cluster.databaseUrl);
   const environment = {
     ...(await serviceEnvironment({ createDatabase, folder: cluster.folder }, CONNECTIONS)),
     // The limit makes replicas count in the database, but it is never reached.
     KEYROOT_RATE_LIMIT: "1000000",
-    KEYROOT_RPC_URL: chain.url,
-    KEYROOT_CONTRACT: contract,
-    KEYROOT_CHAIN_ID: String(LOCAL.chainId),
-    KEYROOT_FILES: files,
+    ...variables,
   };
-  const replicas = cleanup.use(await Replicas.start(environment));
-  await cluster.serve(replicas.addresses);
+  const addresses: Replica[] = [];
+  for (let i = 0; i < REPLICAS; i++)
+    addresses.push({ host: "127.0.0.1", port: await freePort(), monitoringPort: await freePort() });
+  // Each replica keeps its address after a restart.
+  const start = (i: number) => {
+    const address = addresses[i] ?? never();
+    const own = replicaEnvironment(address, environment.DATABASE_URL, address.host);
+    return startServiceProcess({ ...environment, ...own }, SCHEDULE);
+  };
+  const replicas = cleanup.use(await Replicas.start(REPLICAS, start));
+  await cluster.serve(addresses);
   await untilReady(`${cluster.origin}/openapi.json`);
-  const partner = await createPartner(cluster.origin, environment.KEYROOT_ADMIN_TOKEN);
+  const partner = await new Caller(environment.KEYROOT_ADMIN_TOKEN, cluster.origin).createPartner();
   const workload = new UserWorkload(
     () => cluster.origin,
     partner,
@@ -138,15 +133,8 @@ async function killFailover(faults: readonly Fault[], log: (line: string) => voi
       await sleep(READ_MS);
     }
   };
-  const working = Promise.all([
-    reader(),
-    ...Array.from({ length: WORKERS }, async (_, i) => {
-      for (let user = i; !ending.signal.aborted; user++) {
-        await workload.provision(REGIONS[user % REGIONS.length] ?? REGIONS[0]);
-        await sleep(PAUSE_MS);
-      }
-    }),
-  ]);
+  const load = workload.start(WORKERS, PAUSE_MS);
+  const working = Promise.all([reader(), load.working]);
   try {
     await sleep(CALM_MS);
     for (const [i, fault] of faults.entries()) {
@@ -161,7 +149,7 @@ async function killFailover(faults: readonly Fault[], log: (line: string) => voi
     }
   } finally {
     ending.abort();
-    await Promise.allSettled([working, watching]);
+    await Promise.allSettled([load.end(), working, watching]);
   }
   await ledger.close();
   const settings = {
@@ -174,55 +162,6 @@ async function killFailover(faults: readonly Fault[], log: (line: string) => voi
   findings.push(...(await findUnnoticed(settings)));
   await workload.readBack(() => ({ state: "published" }));
   return { ...report, findings: [...findings, ...report.findings, ...workload.findings] };
-}
-
-/** The service's replicas. Each keeps its address after a restart. */
-class Replicas implements AsyncDisposable {
-  readonly addresses: readonly Replica[];
-  readonly #environment: Environment;
-  readonly #running: ServiceProcess[] = [];
-  #kills = 0;
-
-  private constructor(environment: Environment, addresses: readonly Replica[]) {
-    this.#environment = environment;
-    this.addresses = addresses;
-  }
-
-  static async start(environment: Environment): Promise<Replicas> {
-    const addresses: Replica[] = [];
-    for (let i = 0; i < REPLICAS; i++)
-      addresses.push({ host: "127.0.0.1", port: await freePort(), monitoringPort: await freePort() });
-    const replicas = new Replicas(environment, addresses);
-    for (const i of addresses.keys()) await replicas.#start(i);
-    return replicas;
-  }
-
-  /** Returns the replicas that ended without being killed. */
-  ended(): string[] {
-    return this.#running.flatMap((one, i) => (one.isRunning() ? [] : [`replica ${i + 1} ended by itself`]));
-  }
-
-  /** Kills the replicas in turns, and restarts each as systemd would. */
-  async killNext(): Promise<void> {
-    const i = this.#kills++ % REPLICAS;
-    await this.#running[i]?.kill();
-    await this.#start(i);
-  }
-
-  async #start(i: number): Promise<void> {
-    const address = this.addresses[i] ?? this.#unknown(i);
-    const { DATABASE_URL: url } = this.#environment;
-    const variables = replicaEnvironment(address, url, address.host);
-    this.#running[i] = await startServiceProcess({ ...this.#environment, ...variables }, SCHEDULE);
-  }
-
-  #unknown(i: number): never {
-    throw new Error(`There is no replica ${i}.`);
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await Promise.all(this.#running.map((one) => one.kill()));
-  }
 }
 
 /** A file with one line of JSON per call, fault and change of leader. */
@@ -245,8 +184,9 @@ class Ledger {
   }
 }
 
-function toLine({ path, body, accessToken, sent, ended, response }: Call): object {
-  const { status = null, retryAfter = null, body: answer = null } = response ?? {};
+function toLine({ path, body, token: accessToken, sent, ended, response }: Call): object {
+  const { status = null, body: answer = null } = response ?? {};
+  const retryAfter = response?.headers.get("Retry-After") ?? null;
   return { type: "call", path, body, accessToken, sent, ended, status, retryAfter, answer };
 }
 

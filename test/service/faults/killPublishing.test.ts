@@ -5,29 +5,21 @@
  */
 import { expect } from "chai";
 import { sql } from "drizzle-orm";
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { REGIONS } from "keyroot/identity";
 import { countPublishable, type Database, type Databases, openDatabases, publisherLeases } from "@keyroot/service";
-import { type RpcCall, rpcCaller } from "keyroot/transport";
-import { LOCAL } from "../../support/chain/local.ts";
+import type { RpcCall } from "keyroot/transport";
 import { stopMining } from "../../support/anvil/anvilControl.ts";
-import type { Deployment } from "../../support/publisher/deployment.ts";
 import { runAt } from "../../support/postgres/postgres.ts";
-import { deployOn } from "../../support/chain/freshRegistry.ts";
-import {
-  createPartner,
-  serviceEnvironment,
-  type ServiceProcess,
-  startServiceProcess,
-} from "../../support/service/serviceProcess.ts";
+import { Caller } from "../../support/service/caller.ts";
+import { serviceEnvironment, startServiceProcess } from "../../support/service/serviceProcess.ts";
+import { deployForService } from "./load/deployForService.ts";
+import { Replicas } from "./load/replicas.ts";
 import { UserWorkload } from "./load/userWorkload.ts";
 import { verifyPublished } from "./load/verifyPublished.ts";
 import { FAULTS_TIMEOUT_MS, reported } from "../../support/faults.ts";
 import { isLarge } from "../../support/testSize.ts";
-import { readdir } from "node:fs/promises";
 import { CompetingPublisher } from "../../support/publisher/competingPublisher.ts";
 import { sharedPostgres } from "../../support/postgres/sharedPostgres.ts";
 import { describeOnBoth, freshRegistry } from "../../support/chain/freshRegistry.ts";
@@ -129,49 +121,32 @@ interface Outcome extends Pick<UserWorkload, "acknowledged" | "interrupted" | "f
  */
 async function killPublishers(kills: number, rpcUrl: string, createDatabase: () => Promise<string>): Promise<Outcome> {
   await using cleanup = new AsyncDisposableStack();
-  const folder = await mkdtemp(join(tmpdir(), "keyroot-kill-"));
-  cleanup.defer(() => rm(folder, { recursive: true, force: true }));
-  const deployment = await deploy(rpcUrl, join(folder, "files"));
+  const deployment = await deployForService(cleanup, rpcUrl);
+  const { folder, variables } = deployment;
   cleanup.use(await mineInIntervals(deployment.call));
-  const environment = {
-    ...(await serviceEnvironment({ createDatabase, folder }, CONNECTIONS)),
-    KEYROOT_RPC_URL: rpcUrl,
-    KEYROOT_CONTRACT: deployment.contract,
-    KEYROOT_CHAIN_ID: String(LOCAL.chainId),
-    KEYROOT_FILES: deployment.filesDir,
-  };
+  const environment = { ...(await serviceEnvironment({ createDatabase, folder }, CONNECTIONS)), ...variables };
   const databases = cleanup.use(await openDatabases({ url: environment.DATABASE_URL }));
   await runAt(environment.DATABASE_URL, RECORD_HOLDER);
   let starts = 0;
-  const start = async () => {
-    const name = `service-${starts++}`;
-    const { href } = Object.assign(new URL(environment.DATABASE_URL), { search: `application_name=${name}` });
-    return { name, ...(await startServiceProcess({ ...environment, DATABASE_URL: href }, SCHEDULE)) };
+  const names: string[] = [];
+  const start = (index: number) => {
+    names[index] = `service-${starts++}`;
+    const url = Object.assign(new URL(environment.DATABASE_URL), { search: `application_name=${names[index]}` });
+    return startServiceProcess({ ...environment, DATABASE_URL: url.href }, SCHEDULE);
   };
-  const services: (ServiceProcess & { name: string })[] = [];
-  cleanup.defer(async () => {
-    for (const service of services) await service[Symbol.asyncDispose]();
-  });
-  services.push(...(await Promise.all(Array.from({ length: SERVICES }, start))));
-  let requests = 0;
-  const origin = () => services[requests++ % SERVICES]?.origin ?? "";
-  const workload = new UserWorkload(origin, await createPartner(origin(), environment.KEYROOT_ADMIN_TOKEN));
+  const services = cleanup.use(await Replicas.start(SERVICES, start));
+  const partner = await new Caller(environment.KEYROOT_ADMIN_TOKEN, services.origin()).createPartner();
+  const workload = new UserWorkload(() => services.origin(), partner);
 
-  const ending = new AbortController();
-  const working = Promise.all(Array.from({ length: WORKERS }, (_, i) => provisionUntil(ending.signal, workload, i)));
   let killedWhilePublishing = 0;
-  try {
-    for (let i = 0; i < kills; i++) {
-      await sleep(randomIn(WORK_MS));
-      const victim = Math.floor(Math.random() * SERVICES);
-      await services[victim]?.kill();
-      if (await expireLeaseOf(databases.home, services[victim]?.name ?? "")) killedWhilePublishing++;
-      services[victim] = await start();
-    }
-  } finally {
-    ending.abort();
-    await working;
+  const load = cleanup.use(workload.start(WORKERS, PAUSE_MS));
+  for (let i = 0; i < kills; i++) {
+    await sleep(randomIn(WORK_MS));
+    await services.killNext(async (index) => {
+      if (await expireLeaseOf(databases.home, names[index] ?? "")) killedWhilePublishing++;
+    });
   }
+  await load.end();
 
   const { acknowledged, findings } = workload;
   await untilAllPublished(databases, findings);
@@ -180,13 +155,6 @@ async function killPublishers(kills: number, rpcUrl: string, createDatabase: () 
   await workload.readBack((userID) => ({ state: "published", root: rootOf.get(userID) }));
   const { interrupted } = workload;
   return { kills, killedWhilePublishing, acknowledged, interrupted, roots, filesWithoutRoot, findings };
-}
-
-async function deploy(rpcUrl: string, filesDir: string): Promise<Deployment> {
-  const call = rpcCaller(rpcUrl, { maxBytes: 2 ** 24, timeoutMs: ENDLESS_MS });
-  const [owner = ""] = (await call("eth_accounts", [])) as string[];
-  await mkdir(filesDir);
-  return { call, contract: await deployOn(call, owner), owner, filesDir };
 }
 
 /** Mines blocks at random intervals, as on a real chain, instead of automatically. @returns a function that stops it */
@@ -205,14 +173,6 @@ async function mineInIntervals(call: RpcCall): Promise<AsyncDisposable> {
       await mining;
     },
   };
-}
-
-/** Registers one user after the other in alternating regions. */
-async function provisionUntil(signal: AbortSignal, workload: UserWorkload, first: number): Promise<void> {
-  for (let i = first; !signal.aborted; i++) {
-    await workload.provision(REGIONS[i % REGIONS.length] ?? REGIONS[0]);
-    await sleep(PAUSE_MS);
-  }
 }
 
 function randomIn({ min, max }: { min: number; max: number }): number {

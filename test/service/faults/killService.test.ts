@@ -5,12 +5,9 @@
 import { expect } from "chai";
 import { setTimeout } from "node:timers/promises";
 import { type Postgres, type PostgresOptions, runAt, startPostgres } from "../../support/postgres/postgres.ts";
-import {
-  createPartner,
-  serviceEnvironment,
-  type ServiceProcess,
-  startServiceProcess,
-} from "../../support/service/serviceProcess.ts";
+import { Caller } from "../../support/service/caller.ts";
+import { serviceEnvironment, startServiceProcess } from "../../support/service/serviceProcess.ts";
+import { Replicas } from "./load/replicas.ts";
 import { UserWorkload } from "./load/userWorkload.ts";
 import { FAULTS_TIMEOUT_MS, reported } from "../../support/faults.ts";
 import { isLarge } from "../../support/testSize.ts";
@@ -35,11 +32,8 @@ describe("kill -9 under load", function () {
   });
 });
 
-type Environment = Awaited<ReturnType<typeof serviceEnvironment>>;
-
 const WORKERS = 8;
 const CONNECTIONS = 8;
-const REGION = "us-west-2";
 /** Range of the random time in ms for which the workload runs before a kill. */
 const WORK_MS = { min: 500, max: 1500 };
 
@@ -59,58 +53,26 @@ async function killUnderLoad(victims: readonly Victim[], settings: PostgresOptio
   const postgres = await startPostgres({ fsync: true, settings });
   cleanup.defer(() => postgres.stop());
   const environment = await serviceEnvironment(postgres, CONNECTIONS);
-  const target = cleanup.use(new KillTarget(environment, postgres, await startServiceProcess(environment)));
-  const workload = new UserWorkload(
-    () => target.origin,
-    await createPartner(target.origin, environment.KEYROOT_ADMIN_TOKEN),
-  );
+  const service = cleanup.use(await Replicas.start(1, () => startServiceProcess(environment)));
+  const partner = await new Caller(environment.KEYROOT_ADMIN_TOKEN, service.origin()).createPartner();
+  const workload = new UserWorkload(() => service.origin(), partner);
   // Write the partner to disk even if the settings delay writes.
   await runAt(postgres.url, "CHECKPOINT");
+  const kills = { service: 0, postgres: 0 };
   for (const victim of victims) {
-    await target.killUnderLoad(victim, workload);
+    const load = workload.start(WORKERS);
+    await setTimeout(WORK_MS.min + Math.random() * (WORK_MS.max - WORK_MS.min));
+    if (victim === "service") await service.killNext();
+    else await restartKilled(postgres);
+    kills[victim]++;
+    await load.end();
     await workload.readBack(() => ({ state: "pending" }));
   }
   const { acknowledged, interrupted, findings } = workload;
-  return { kills: target.kills, acknowledged, interrupted, findings };
+  return { kills, acknowledged, interrupted, findings };
 }
 
-class KillTarget implements AsyncDisposable {
-  readonly kills: Outcome["kills"] = { service: 0, postgres: 0 };
-  readonly #environment: Environment;
-  readonly #postgres: Postgres;
-  #service: ServiceProcess;
-
-  constructor(environment: Environment, postgres: Postgres, service: ServiceProcess) {
-    this.#environment = environment;
-    this.#postgres = postgres;
-    this.#service = service;
-  }
-
-  get origin(): string {
-    return this.#service.origin;
-  }
-
-  /** Runs the workload, kills one of the two processes at a random time, restarts it, and ends the workload. */
-  async killUnderLoad(victim: Victim, workload: UserWorkload): Promise<void> {
-    let ending = false;
-    const worker = async () => {
-      while (!ending) await workload.provision(REGION);
-    };
-    const working = Promise.all(Array.from({ length: WORKERS }, worker));
-    await setTimeout(WORK_MS.min + Math.random() * (WORK_MS.max - WORK_MS.min));
-    if (victim === "service") {
-      await this.#service.kill();
-      this.#service = await startServiceProcess(this.#environment);
-    } else {
-      await this.#postgres.kill();
-      await this.#postgres.restart();
-    }
-    this.kills[victim]++;
-    ending = true;
-    await working;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#service[Symbol.asyncDispose]();
-  }
+async function restartKilled(postgres: Postgres): Promise<void> {
+  await postgres.kill();
+  await postgres.restart();
 }

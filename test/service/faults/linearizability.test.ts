@@ -5,29 +5,18 @@
  */
 import { expect } from "chai";
 import { randomBytes } from "node:crypto";
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { generateKeyPair, type KeyPair } from "keyroot/identity";
-import { rpcCaller } from "keyroot/transport";
-import { deployOn, startHardhat } from "../../support/chain/freshRegistry.ts";
-import { LOCAL } from "../../support/chain/local.ts";
-import { ENDLESS_MS } from "../../support/endless.ts";
+import { startHardhat } from "../../support/chain/freshRegistry.ts";
 import { describeFaults, FAULTS_TIMEOUT_MS, reported } from "../../support/faults.ts";
 import { type KeyInput, keyModel, type KeyOutput, type KeyPhase } from "../../support/history/keyModel.ts";
 import { linearize, type Operation } from "../../support/history/linearizable.ts";
 import { startPostgres } from "../../support/postgres/postgres.ts";
 import { answerChallenge, keyFieldsOf } from "../../support/service/answerChallenge.ts";
-import {
-  createPartner,
-  type Partner,
-  post,
-  serviceEnvironment,
-  type ServiceProcess,
-  type ServiceResponse,
-  startServiceProcess,
-} from "../../support/service/serviceProcess.ts";
+import { type Answer, Caller, post, type TestPartner } from "../../support/service/caller.ts";
+import { serviceEnvironment, startServiceProcess } from "../../support/service/serviceProcess.ts";
+import { deployForService } from "./load/deployForService.ts";
+import { Replicas } from "./load/replicas.ts";
 import { isLarge } from "../../support/testSize.ts";
 
 const ROUNDS = isLarge ? 20 : 1;
@@ -74,11 +63,12 @@ interface Outcome {
   notLinearizable: History[];
 }
 
-interface Caller {
+interface UserCaller {
   origin: () => string;
-  partner: Partner;
+  partner: TestPartner;
   hex: string;
-  accessToken: string;
+  /** The user's access token. */
+  jwt: string;
   history: History;
 }
 
@@ -88,23 +78,18 @@ async function run(publishes: boolean): Promise<Outcome> {
   cleanup.defer(() => postgres.stop());
   const environment = {
     ...(await serviceEnvironment(postgres, CONNECTIONS)),
-    ...(publishes ? await publishingEnvironment(cleanup) : {}),
+    ...(publishes ? await publishingVariables(cleanup) : {}),
   };
-  const replicas: ServiceProcess[] = [];
   const start = () => startServiceProcess(environment, publishes ? SCHEDULE : undefined);
-  cleanup.defer(async () => {
-    for (const replica of replicas) await replica.kill();
-  });
-  for (let i = 0; i < REPLICAS; i++) replicas.push(await start());
-  let requests = 0;
-  const origin = () => replicas[requests++ % REPLICAS]?.origin ?? "";
-  const partner = await createPartner(origin(), environment.KEYROOT_ADMIN_TOKEN);
+  const replicas = cleanup.use(await Replicas.start(REPLICAS, start));
+  const origin = () => replicas.origin();
+  const partner = await new Caller(environment.KEYROOT_ADMIN_TOKEN, origin()).createPartner();
   const keys = Array.from({ length: 3 }, () => generateKeyPair());
 
   const histories: History[] = [];
   let publicationSeen = !publishes;
   for (let round = 0; round < ROUNDS || !publicationSeen; round++) {
-    const callers: Caller[] = [];
+    const callers: UserCaller[] = [];
     for (let i = 0; i < USERS; i++)
       callers.push({ origin, partner, history: [], ...(await createUser(origin(), partner)) });
     const waiting = callers.values();
@@ -115,8 +100,7 @@ async function run(publishes: boolean): Promise<Outcome> {
       }),
     );
     await sleep(CALM_MS);
-    await replicas[round % REPLICAS]?.kill();
-    replicas[round % REPLICAS] = await start();
+    await replicas.killNext();
     await sleep(CALM_MS);
     await postgres.kill();
     await postgres.restart();
@@ -139,38 +123,25 @@ function phasesOf(history: History): string[] {
 }
 
 /** Returns the variables of a service that publishes on a separate chain. */
-async function publishingEnvironment(cleanup: AsyncDisposableStack) {
+async function publishingVariables(cleanup: AsyncDisposableStack) {
   const chain = await startHardhat();
   cleanup.defer(() => chain.close());
-  const call = rpcCaller(chain.url, { maxBytes: 2 ** 24, timeoutMs: ENDLESS_MS });
-  const [owner = ""] = (await call("eth_accounts", [])) as string[];
-  const folder = await mkdtemp(join(tmpdir(), "keyroot-history-"));
-  cleanup.defer(() => rm(folder, { recursive: true, force: true }));
-  await mkdir(join(folder, "files"));
-  return {
-    KEYROOT_RPC_URL: chain.url,
-    KEYROOT_CONTRACT: await deployOn(call, owner),
-    KEYROOT_CHAIN_ID: String(LOCAL.chainId),
-    KEYROOT_FILES: join(folder, "files"),
-  };
+  return (await deployForService(cleanup, chain.url)).variables;
 }
 
-async function createUser(
-  origin: string,
-  { bizID, accessToken }: Partner,
-): Promise<Pick<Caller, "hex" | "accessToken">> {
+async function createUser(origin: string, { bizID, jwt }: TestPartner): Promise<Pick<UserCaller, "hex" | "jwt">> {
   const hex = randomBytes(20).toString("hex");
   const users = [{ user_id_hex: hex, region: "us-west-2", context: "app" }];
   const idempotencyKey = randomBytes(16).toString("hex");
   const path = `${origin}/v1/authdBizSrv/users/createMany`;
-  const { body } = await untilAnswered(() => post(path, { users }, { accessToken, idempotencyKey }));
+  const { body } = await untilAnswered(() => post(path, { users }, { token: jwt, idempotencyKey }));
   const [{ token = "" } = {}] = body["users"] as { token?: string }[];
   const exchanged = await untilAnswered(() => post(`${origin}/v1/public/auth/jwt`, { biz_id: bizID, token }));
-  return { hex, accessToken: String(exchanged.body["jwt"]) };
+  return { hex, jwt: String(exchanged.body["jwt"]) };
 }
 
 /** Sends random calls about one user's key one after the other. */
-async function callRepeatedly(caller: Caller, keys: readonly KeyPair[]): Promise<void> {
+async function callRepeatedly(caller: UserCaller, keys: readonly KeyPair[]): Promise<void> {
   for (let i = 0; i < CALLS; i++) {
     const pair = keys[Math.floor(Math.random() * keys.length)] ?? generateKeyPair();
     const kind = Math.random();
@@ -180,7 +151,7 @@ async function callRepeatedly(caller: Caller, keys: readonly KeyPair[]): Promise
   }
 }
 
-async function register(caller: Caller, pair: KeyPair): Promise<void> {
+async function register(caller: UserCaller, pair: KeyPair): Promise<void> {
   const fields = keyFieldsOf(pair);
   const input = { call: "register", keyID: fields.key_id } as const;
   const called = performance.now();
@@ -198,7 +169,7 @@ async function register(caller: Caller, pair: KeyPair): Promise<void> {
   );
 }
 
-async function remove(caller: Caller, keyID: string): Promise<void> {
+async function remove(caller: UserCaller, keyID: string): Promise<void> {
   const called = performance.now();
   const { partner, hex } = caller;
   const response =
@@ -212,7 +183,7 @@ async function remove(caller: Caller, keyID: string): Promise<void> {
   record(caller, { call: "remove", keyID }, called, outputOf(response, { result: "removed" }));
 }
 
-async function read(caller: Caller): Promise<boolean> {
+async function read(caller: UserCaller): Promise<boolean> {
   const called = performance.now();
   const response = await asUser(caller, "record/get", {});
   const { key_id: keyID, state } = (response?.body ?? {}) as { key_id?: string; state: KeyPhase };
@@ -221,12 +192,12 @@ async function read(caller: Caller): Promise<boolean> {
   return output !== "no effect" && output !== undefined;
 }
 
-async function readUntilAnswered(caller: Caller): Promise<void> {
+async function readUntilAnswered(caller: UserCaller): Promise<void> {
   while (!(await read(caller))) await sleep(50);
 }
 
 function record(
-  { history }: Caller,
+  { history }: UserCaller,
   input: KeyInput,
   called: number,
   output: KeyOutput | "no effect" | undefined,
@@ -245,28 +216,24 @@ const REFUSALS: Readonly<Record<string, KeyOutput | "no effect">> = {
 };
 
 /** @param done the result of a successful call @returns undefined for a call that may have had an effect */
-function outputOf(response: ServiceResponse | undefined, done: KeyOutput): KeyOutput | "no effect" | undefined {
+function outputOf(response: Answer | undefined, done: KeyOutput): KeyOutput | "no effect" | undefined {
   if (response === undefined || response.status === 503) return undefined;
   if (response.status < 300) return done;
   const refusal = REFUSALS[String(response.body["code"])];
-  if (refusal === undefined) throw new Error(`An unexpected response: ${JSON.stringify(response)}`);
+  if (refusal === undefined) throw new Error(`An unexpected response: ${response.text}`);
   return refusal;
 }
 
-function asUser(caller: Caller, operation: string, body: object): Promise<ServiceResponse | undefined> {
+function asUser(caller: UserCaller, operation: string, body: object): Promise<Answer | undefined> {
   return send(`${caller.origin()}/v1/authdUser/${operation}`, body, caller);
 }
 
 /** @returns undefined if the connection broke */
-function send(
-  url: string,
-  body: object,
-  { accessToken }: { accessToken: string },
-): Promise<ServiceResponse | undefined> {
-  return post(url, body, { accessToken }).catch(() => undefined);
+function send(url: string, body: object, { jwt }: { jwt: string }): Promise<Answer | undefined> {
+  return post(url, body, { token: jwt }).catch(() => undefined);
 }
 
-async function untilAnswered(request: () => Promise<ServiceResponse>): Promise<ServiceResponse> {
+async function untilAnswered(request: () => Promise<Answer>): Promise<Answer> {
   for (;;) {
     const response = await request().catch(() => undefined);
     if (response !== undefined && response.status < 300) return response;

@@ -1,21 +1,16 @@
 import { expect } from "chai";
 import { sql } from "drizzle-orm";
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { openDatabases, publisherLeases } from "@keyroot/service";
-import { rpcCaller } from "keyroot/transport";
 import { generateKeyPair } from "../../../packages/keyroot/src/identity/newPublicKey.ts";
 import { makeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
-import { deployOn, describeOnBoth } from "../../support/chain/freshRegistry.ts";
-import { LOCAL } from "../../support/chain/local.ts";
+import { describeOnBoth } from "../../support/chain/freshRegistry.ts";
 import { sharedPostgres } from "../../support/postgres/sharedPostgres.ts";
 import { serve } from "../../support/servers/servers.ts";
-import { Caller } from "../../support/service/caller.ts";
+import { Caller, post } from "../../support/service/caller.ts";
 import { dump } from "../../support/service/dump.ts";
 import { serviceEnvironment, startServiceProcess } from "../../support/service/serviceProcess.ts";
+import { deployForService } from "./load/deployForService.ts";
 import { verifyPublished } from "./load/verifyPublished.ts";
-import { ENDLESS_MS } from "../../support/endless.ts";
 
 /** An endpoint in front of a chain that holds back the first transaction. */
 async function holdingEndpoint(url: string, forwards: "late" | "at once") {
@@ -53,29 +48,20 @@ describeOnBoth("a publisher that is paused while it sends a transaction (SIGSTOP
   for (const forwards of ["late", "at once"] as const)
     it(`makes no second transaction and overwrites nothing when it continues; its transaction arrives ${forwards}`, async () => {
       await using cleanup = new AsyncDisposableStack();
-      const folder = await mkdtemp(join(tmpdir(), "keyroot-pause-"));
-      cleanup.defer(() => rm(folder, { recursive: true, force: true }));
       const chain = await startChain();
       cleanup.defer(() => chain.close());
       const endpoint = await holdingEndpoint(chain.url, forwards);
       cleanup.defer(() => endpoint.close());
-      const call = rpcCaller(chain.url, { maxBytes: 2 ** 24, timeoutMs: ENDLESS_MS });
-      const [owner = ""] = (await call("eth_accounts", [])) as string[];
-      const deployment = { call, contract: await deployOn(call, owner), owner, filesDir: join(folder, "files") };
-      await mkdir(deployment.filesDir);
+      const deployment = await deployForService(cleanup, chain.url);
+      const { call, owner, folder, variables } = deployment;
       const postgres = await sharedPostgres();
-      const environment = {
-        ...(await serviceEnvironment({ createDatabase: () => postgres.createDatabase(), folder }, 4)),
-        KEYROOT_CONTRACT: deployment.contract,
-        KEYROOT_CHAIN_ID: String(LOCAL.chainId),
-        KEYROOT_FILES: deployment.filesDir,
-      };
+      const createDatabase = () => postgres.createDatabase();
+      const environment = { ...(await serviceEnvironment({ createDatabase, folder }, 4)), ...variables };
       const paused = cleanup.use(await startServiceProcess({ ...environment, KEYROOT_RPC_URL: endpoint.url }));
-      const other = cleanup.use(await startServiceProcess({ ...environment, KEYROOT_RPC_URL: chain.url }));
+      const other = cleanup.use(await startServiceProcess(environment));
       const databases = cleanup.use(await openDatabases({ url: environment.DATABASE_URL }));
 
-      const caller = new Caller(environment.KEYROOT_ADMIN_TOKEN);
-      caller.url = other.origin;
+      const caller = new Caller(environment.KEYROOT_ADMIN_TOKEN, other.origin);
       const partner = await caller.createPartner();
       const records = [];
       for (let i = 0; i < 3; i++) {
@@ -84,9 +70,8 @@ describeOnBoth("a publisher that is paused while it sends a transaction (SIGSTOP
         records.push(makeKeyRecord(user.userID, keys.publicKey));
       }
       const publishAt = (origin: string) => {
-        const at = new Caller(environment.KEYROOT_ADMIN_TOKEN);
-        at.url = origin;
-        return at.post("/v1/admin/publishRegistered", {}, { token: environment.KEYROOT_ADMIN_TOKEN });
+        const token = environment.KEYROOT_ADMIN_TOKEN;
+        return post(`${origin}/v1/admin/publishRegistered`, {}, { token });
       };
       const transactions = async () => Number(await call("eth_getTransactionCount", [owner, "latest"]));
       const before = await transactions();

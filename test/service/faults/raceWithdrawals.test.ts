@@ -4,9 +4,6 @@
  * -- test/service/faults/raceWithdrawals.test.ts` tries 1,000 keys.
  */
 import { expect } from "chai";
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import pMap from "p-map";
 import { openDatabases } from "@keyroot/service";
@@ -14,16 +11,15 @@ import { AdminClient } from "@keyroot/service/admin";
 import { KeyrootError } from "keyroot/errors";
 import { userIDToHex } from "keyroot/identity";
 import { readMerkleTreeRoots } from "keyroot/registry";
-import { rpcCaller } from "keyroot/transport";
-import { LOCAL } from "../../support/chain/local.ts";
-import { deployOn, startHardhat } from "../../support/chain/freshRegistry.ts";
+import { startHardhat } from "../../support/chain/freshRegistry.ts";
+import { Caller } from "../../support/service/caller.ts";
 import { keyFieldsOf } from "../../support/service/answerChallenge.ts";
 import { AppSession } from "../../support/service/falseRegistrations.ts";
-import { createPartner, post, serviceEnvironment, startServiceProcess } from "../../support/service/serviceProcess.ts";
+import { serviceEnvironment, startServiceProcess } from "../../support/service/serviceProcess.ts";
 import { FAULTS_TIMEOUT_MS, reported } from "../../support/faults.ts";
 import { isLarge } from "../../support/testSize.ts";
 import { sharedPostgres } from "../../support/postgres/sharedPostgres.ts";
-import { ENDLESS_MS } from "../../support/endless.ts";
+import { deployForService } from "./load/deployForService.ts";
 
 const KEYS = isLarge ? 1000 : 60;
 
@@ -62,22 +58,13 @@ interface Outcome {
 /** @param rpcUrl an endpoint that signs for its first account */
 async function raceWithdrawals(keys: number, rpcUrl: string, createDatabase: () => Promise<string>): Promise<Outcome> {
   await using cleanup = new AsyncDisposableStack();
-  const folder = await mkdtemp(join(tmpdir(), "keyroot-race-"));
-  cleanup.defer(() => rm(folder, { recursive: true, force: true }));
-  const files = join(folder, "files");
-  await mkdir(files);
-  const call = rpcCaller(rpcUrl, { maxBytes: 2 ** 24, timeoutMs: ENDLESS_MS });
-  const [owner = ""] = (await call("eth_accounts", [])) as string[];
-  const contract = await deployOn(call, owner);
-  const environment = {
-    ...(await serviceEnvironment({ createDatabase, folder }, CONNECTIONS)),
-    ...{ KEYROOT_RPC_URL: rpcUrl, KEYROOT_CONTRACT: contract, KEYROOT_CHAIN_ID: String(LOCAL.chainId) },
-    KEYROOT_FILES: files,
-  };
+  const { call, contract, folder, variables } = await deployForService(cleanup, rpcUrl);
+  const environment = { ...(await serviceEnvironment({ createDatabase, folder }, CONNECTIONS)), ...variables };
   const databases = cleanup.use(await openDatabases({ url: environment.DATABASE_URL }));
   const a = cleanup.use(await startServiceProcess(environment));
   const b = cleanup.use(await startServiceProcess(environment));
-  const partner = await createPartner(a.origin, environment.KEYROOT_ADMIN_TOKEN);
+  const callerOf = ({ origin }: { origin: string }) => new Caller(environment.KEYROOT_ADMIN_TOKEN, origin);
+  const partner = await callerOf(a).createPartner();
   const publish = async ({ origin: serviceUrl }: { origin: string }) => {
     await sleep(Math.random() * PUBLISHERS_SPREAD_MS);
     const admin = new AdminClient({ serviceUrl, adminToken: environment.KEYROOT_ADMIN_TOKEN });
@@ -92,7 +79,7 @@ async function raceWithdrawals(keys: number, rpcUrl: string, createDatabase: () 
     const sessions = await pMap(
       Array.from({ length: Math.min(BATCH, keys - done) }),
       async () => {
-        const session = await AppSession.open(a.origin, partner, databases);
+        const session = await AppSession.open(callerOf(a), partner, databases);
         await session.registerHonestly(session.own);
         return session;
       },
@@ -102,8 +89,8 @@ async function raceWithdrawals(keys: number, rpcUrl: string, createDatabase: () 
       const { key_id } = keyFieldsOf(session.own);
       await sleep(Math.random() * SPREAD_MS);
       const body = { user_id_hex: userIDToHex(session.userID), key_id };
-      const discard = `${b.origin}/v1/authdBizSrv/publicKeys/discard`;
-      return Promise.all([session.withdraw(key_id), post(discard, body, { accessToken: partner.accessToken })]);
+      const discard = callerOf(b).post("/v1/authdBizSrv/publicKeys/discard", body, { token: partner.jwt });
+      return Promise.all([session.withdraw(key_id), discard]);
     });
     const [answers] = await Promise.all([Promise.all(objections), publish(a), publish(b)]);
     // Finish the keys that a publisher had taken.

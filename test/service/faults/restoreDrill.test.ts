@@ -1,21 +1,14 @@
 /** Restores a publishing service's database to a point in time, and reconciles it with the chain. */
 import { expect } from "chai";
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { audit, verdictOf } from "@keyroot/operator/audit";
 import { KeyPublisher, openDatabases } from "@keyroot/service";
 import { generateKeyPair, type KeyRecord, REGIONS } from "keyroot/identity";
-import { rpcCaller } from "keyroot/transport";
-import { deployOn, type StartChain, startHardhat } from "../../support/chain/freshRegistry.ts";
+import { type StartChain, startHardhat } from "../../support/chain/freshRegistry.ts";
 import { LOCAL } from "../../support/chain/local.ts";
-import {
-  createPartner,
-  post,
-  serviceEnvironment,
-  type ServiceProcess,
-  startServiceProcess,
-} from "../../support/service/serviceProcess.ts";
+import { Caller } from "../../support/service/caller.ts";
+import { serviceEnvironment, startServiceProcess } from "../../support/service/serviceProcess.ts";
+import { deployForService } from "./load/deployForService.ts";
+import { Replicas } from "./load/replicas.ts";
 import { runAt } from "../../support/postgres/postgres.ts";
 import { verifyPublished } from "./load/verifyPublished.ts";
 import { AppUser } from "./restore/app.ts";
@@ -68,26 +61,18 @@ async function restoreDrill(startChain: StartChain = startHardhat): Promise<Dril
   const findings: string[] = [];
   const chain = await startChain();
   cleanup.defer(() => chain.close());
-  const call = rpcCaller(chain.url, { maxBytes: 2 ** 24, timeoutMs: ENDLESS_MS });
-  const [owner = ""] = (await call("eth_accounts", [])) as string[];
-  const contract = await deployOn(call, owner);
-  const folder = await mkdtemp(join(tmpdir(), "keyroot-restore-"));
-  cleanup.defer(() => rm(folder, { recursive: true, force: true }));
-  const filesDir = join(folder, "files");
-  await mkdir(filesDir);
+  const deployment = await deployForService(cleanup, chain.url);
+  const { call, contract, owner, filesDir, variables } = deployment;
   const postgres = cleanup.use(await BackedUpPostgres.start());
-  const environment = {
-    ...(await serviceEnvironment(postgres.server, 8)),
-    ...{ KEYROOT_RPC_URL: chain.url, KEYROOT_CONTRACT: contract, KEYROOT_CHAIN_ID: String(LOCAL.chainId) },
-    KEYROOT_FILES: filesDir,
-  };
-  let service = await startServiceProcess(environment);
-  cleanup.defer(() => service.kill());
-  const partner = await createPartner(service.origin, environment.KEYROOT_ADMIN_TOKEN);
+  const environment = { ...(await serviceEnvironment(postgres.server, 8)), ...variables };
+  const service = cleanup.use(await Replicas.start(1, () => startServiceProcess(environment)));
+  const caller = new Caller(environment.KEYROOT_ADMIN_TOKEN, service.origin());
+  const publish = () => caller.admin("/v1/admin/publishRegistered", {});
+  const partner = await caller.createPartner();
   const groups = {} as Record<Group, AppUser[]>;
   for (const group of GROUPS)
     groups[group] = Array.from({ length: USERS_PER_GROUP }, (_, i) => {
-      return new AppUser(() => service.origin, partner, REGIONS[i % REGIONS.length] ?? REGIONS[0]);
+      return new AppUser(caller, partner, REGIONS[i % REGIONS.length] ?? REGIONS[0]);
     });
   /** The keys that must be on the chain at the end. */
   const published = new Map<string, KeyRecord>();
@@ -101,11 +86,11 @@ async function restoreDrill(startChain: StartChain = startHardhat): Promise<Dril
   // Create users before the base backup, during it, and after it.
   await create("published");
   await register("published");
-  await publish(service, environment.KEYROOT_ADMIN_TOKEN);
+  await publish();
   await Promise.all([postgres.backUp(), create("publishedAfterBackup", "planned", "pending")]);
   await create("unregistered", "changed");
   await register("publishedAfterBackup");
-  await publish(service, environment.KEYROOT_ADMIN_TOKEN);
+  await publish();
   await register("planned");
   await interruptPublishing(environment.DATABASE_URL, { rpcUrl: chain.url, contract, files: filesDir, owner });
   await register("pending", "changed");
@@ -115,20 +100,22 @@ async function restoreDrill(startChain: StartChain = startHardhat): Promise<Dril
   for (const user of groups.changed) await user.withdraw(published.get(user.userID) ?? missing(user));
   await create("unknown", "unknownWithOtherKey");
   await register("changed", "unregistered", "unknown", "unknownWithOtherKey");
-  await publish(service, environment.KEYROOT_ADMIN_TOKEN);
+  await publish();
   const after = await forgottenEvents(environment.DATABASE_URL, time);
   await create("lost");
   for (const user of groups.lost) await user.register();
 
   const lost = performance.now();
-  await service.kill();
-  await postgres.lose();
-  await postgres.restore(time);
-  const forgotten = await countKeys(environment.DATABASE_URL);
-  const expected = 5 * USERS_PER_GROUP;
-  if (forgotten !== expected) findings.push(`the restored database has ${forgotten} keys, expected ${expected}`);
-  const reconciled = await reconcile(environment.DATABASE_URL, { rpcUrl: chain.url, contract, files: filesDir });
-  service = await startServiceProcess(environment);
+  let reconciled = {} as Awaited<ReturnType<typeof reconcile>>;
+  await service.killNext(async () => {
+    await postgres.lose();
+    await postgres.restore(time);
+    const forgotten = await countKeys(environment.DATABASE_URL);
+    const expected = 5 * USERS_PER_GROUP;
+    if (forgotten !== expected) findings.push(`the restored database has ${forgotten} keys, expected ${expected}`);
+    reconciled = await reconcile(environment.DATABASE_URL, { rpcUrl: chain.url, contract, files: filesDir });
+  });
+  caller.url = service.origin();
   const restoreMs = performance.now() - lost;
   findings.push(...(await findReconciled(groups, published)));
 
@@ -136,7 +123,7 @@ async function restoreDrill(startChain: StartChain = startHardhat): Promise<Dril
   await create("unknown", "unknownWithOtherKey", "lost");
   for (const user of groups.unknownWithOtherKey) await user.register(generateKeyPair());
   for (const user of groups.lost) published.set(user.userID, await user.register());
-  await publish(service, environment.KEYROOT_ADMIN_TOKEN);
+  await publish();
   // Publishing found the keys of these users on the chain.
   for (const user of groups.unknownWithOtherKey)
     findings.push(...(await compare("after publishing", user, published.get(user.userID))));
@@ -145,7 +132,7 @@ async function restoreDrill(startChain: StartChain = startHardhat): Promise<Dril
 
   for (const group of GROUPS)
     for (const user of groups[group]) findings.push(...(await compare(group, user, published.get(user.userID))));
-  const state = await verifyPublished({ call, contract, owner, filesDir }, [...published.values()]);
+  const state = await verifyPublished(deployment, [...published.values()]);
   findings.push(...state.findings, ...(await findUnfinished(environment.DATABASE_URL)));
   const again = await forgottenEvents(environment.DATABASE_URL, time);
   const republished = [...after].filter((user) => again.has(user));
@@ -172,11 +159,6 @@ interface Target {
   rpcUrl: string;
   contract: string;
   files: string;
-}
-
-async function publish({ origin }: ServiceProcess, accessToken: string): Promise<void> {
-  const { status, body } = await post(`${origin}/v1/admin/publishRegistered`, {}, { accessToken });
-  if (status !== 200) throw new Error(`Publishing failed: ${JSON.stringify(body)}`);
 }
 
 function publisherOver(databases: Awaited<ReturnType<typeof openDatabases>>, target: Target, owner?: string) {

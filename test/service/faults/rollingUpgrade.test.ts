@@ -8,9 +8,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { REGIONS } from "keyroot/identity";
 import { startPostgres } from "../../support/postgres/postgres.ts";
-import { createPartner, serviceEnvironment } from "../../support/service/serviceProcess.ts";
+import { Caller } from "../../support/service/caller.ts";
+import { serviceEnvironment } from "../../support/service/serviceProcess.ts";
 import { UserWorkload } from "./load/userWorkload.ts";
 import { Balancer } from "./upgrade/balancer.ts";
 import { type Replica, ServiceVersion, type Upgrade } from "./upgrade/serviceVersion.ts";
@@ -103,37 +103,30 @@ async function upgradeUnderLoad(shutdownDelay = SHUTDOWN_DELAY_S): Promise<Outco
     return replica;
   };
 
-  const partner = await createPartner(balancer.next(), environment.KEYROOT_ADMIN_TOKEN);
+  const partner = await new Caller(environment.KEYROOT_ADMIN_TOKEN, balancer.next()).createPartner();
   const failures: string[] = [];
   const workload = new UserWorkload(
     () => balancer.next(),
     partner,
     ({ path, response, sent, ended }) => {
       if (response === undefined || response.status === 503)
-        failures.push(`${path}: ${JSON.stringify(response ?? "no response")} after ${ended - sent} ms`);
+        failures.push(`${path}: ${response?.text ?? "no response"} after ${ended - sent} ms`);
     },
   );
-  let [ending, replaced] = [false, 0];
-  const worker = async (_: unknown, i: number) => {
-    while (!ending) await workload.provision(REGIONS[i % REGIONS.length] ?? REGIONS[0]);
-  };
-  const working = Promise.all(Array.from({ length: WORKERS }, worker));
-  try {
-    for (const next of later) {
-      await setTimeout(WORK_MS);
-      await next.migrate(environment);
-      // A replica of the current version starts again with the next version's tables.
-      for (const version of [current, next, next]) {
-        const [old, ...others] = replicas as [Replica, ...Replica[]];
-        replicas.splice(0, replicas.length, ...others, await replace(old, version));
-        replaced++;
-      }
-      current = next;
+  let replaced = 0;
+  const load = cleanup.use(workload.start(WORKERS));
+  for (const next of later) {
+    await setTimeout(WORK_MS);
+    await next.migrate(environment);
+    // A replica of the current version starts again with the next version's tables.
+    for (const version of [current, next, next]) {
+      const [old, ...others] = replicas as [Replica, ...Replica[]];
+      replicas.splice(0, replicas.length, ...others, await replace(old, version));
+      replaced++;
     }
-  } finally {
-    ending = true;
-    await working;
+    current = next;
   }
+  await load.end();
   await workload.readBack(() => ({ state: "pending" }));
 
   const refused: string[] = [];

@@ -16,8 +16,8 @@ export interface Answer {
 
 /** The parts of a request beside its body. */
 export interface RequestOptions {
-  token?: string;
-  idempotencyKey?: string;
+  token?: string | undefined;
+  idempotencyKey?: string | undefined;
   headers?: Record<string, string>;
 }
 
@@ -37,32 +37,41 @@ export interface TestUser {
   jwt: string;
 }
 
+/** Sends a JSON body without retries. A string is sent as it is. */
+export async function post(
+  url: string,
+  body: unknown,
+  { token, idempotencyKey, headers }: RequestOptions = {},
+): Promise<Answer> {
+  const response = await fetch(url, {
+    method: "POST",
+    headers: {
+      "Content-Type": "application/json",
+      ...(token !== undefined && { Authorization: `Bearer ${token}` }),
+      ...(idempotencyKey !== undefined && { "Idempotency-Key": idempotencyKey }),
+      ...headers,
+    },
+    body: typeof body === "string" ? body : JSON.stringify(body),
+  });
+  return answerOf(response);
+}
+
 /** Sends requests to a service as a partner, a user or the operator. */
 export class Caller {
   /** `http://<address>:<port>` */
-  url = "";
+  url: string;
   /** The URL of /healthz, /readyz and /metrics. */
   monitoringUrl = "";
   /** The operator's token. */
   readonly adminToken: string;
 
-  constructor(adminToken: string) {
+  constructor(adminToken: string, url = "") {
     this.adminToken = adminToken;
+    this.url = url;
   }
 
-  /** Sends a JSON body. A string is sent as it is. */
-  async post(path: string, body: unknown, { token, idempotencyKey, headers }: RequestOptions = {}): Promise<Answer> {
-    const response = await fetch(this.url + path, {
-      method: "POST",
-      headers: {
-        "Content-Type": "application/json",
-        ...(token !== undefined && { Authorization: `Bearer ${token}` }),
-        ...(idempotencyKey !== undefined && { "Idempotency-Key": idempotencyKey }),
-        ...headers,
-      },
-      body: typeof body === "string" ? body : JSON.stringify(body),
-    });
-    return answerOf(response);
+  post(path: string, body: unknown, options?: RequestOptions): Promise<Answer> {
+    return post(this.url + path, body, options);
   }
 
   async get(path: string): Promise<Answer> {

@@ -9,7 +9,7 @@ import { bytesToBase64 } from "keyroot/bytes";
 import { generateKeyPair, type KeyPair, type PossessionStatement, provePossession, responseOf } from "keyroot/identity";
 import { add, BASE, encode, IDENTITY, multiply, P, pointsOfSmallOrder } from "../data/curve41417.ts";
 import { statementOf } from "./answerChallenge.ts";
-import { type Partner, post, type ServiceResponse } from "./serviceProcess.ts";
+import type { Answer, Caller, TestPartner, TestUser } from "./caller.ts";
 
 const REGION = "us-west-2";
 
@@ -17,32 +17,24 @@ const REGION = "us-west-2";
 export class AppSession {
   readonly own: KeyPair = generateKeyPair();
   readonly userID: string;
-  readonly #origin: string;
+  readonly #service: Caller;
   readonly #accessToken: string;
   readonly #databases: Databases;
 
-  constructor(origin: string, databases: Databases, user: { userID: string; accessToken: string }) {
-    this.#origin = origin;
+  constructor(service: Caller, databases: Databases, { userID, jwt }: TestUser) {
+    this.#service = service;
     this.#databases = databases;
-    this.userID = user.userID;
-    this.#accessToken = user.accessToken;
+    this.userID = userID;
+    this.#accessToken = jwt;
   }
 
   /** Creates a user of this partner. */
-  static async open(origin: string, { bizID, accessToken }: Partner, databases: Databases): Promise<AppSession> {
-    const user_id_hex = randomBytes(20).toString("hex");
-    const asPartner = { accessToken };
-    const user = await post(`${origin}/v1/authdBizSrv/users/create`, { user_id_hex, region: REGION }, asPartner);
-    const token = { user_id_hex, context: "phone" };
-    const created = await post(`${origin}/v1/authdBizSrv/users/createRefreshToken`, token, asPartner);
-    const exchange = { biz_id: bizID, token: created.body["token"] };
-    const exchanged = await post(`${origin}/v1/public/auth/jwt`, exchange);
-    const [userID, jwt] = [user.body["user_id"], exchanged.body["jwt"]];
-    return new AppSession(origin, databases, { userID: String(userID), accessToken: String(jwt) });
+  static async open(service: Caller, partner: TestPartner, databases: Databases): Promise<AppSession> {
+    return new AppSession(service, databases, await service.createUser(partner, REGION));
   }
 
   /** Requests a challenge for a key. */
-  challenge(publicKey: Uint8Array): Promise<ServiceResponse> {
+  challenge(publicKey: Uint8Array): Promise<Answer> {
     return this.#send("publicKey/challenge", fieldsOf(publicKey));
   }
 
@@ -53,18 +45,18 @@ export class AppSession {
     return statementOf(body, publicKey);
   }
 
-  register(publicKey: Uint8Array, nonce?: Uint8Array, response?: Uint8Array): Promise<ServiceResponse> {
+  register(publicKey: Uint8Array, nonce?: Uint8Array, response?: Uint8Array): Promise<Answer> {
     const answer = nonce && response && { challenge: bytesToBase64(nonce), response: bytesToBase64(response) };
     return this.#send("publicKey/register", { ...fieldsOf(publicKey), ...answer });
   }
 
   /** Registers a key as an honest app does. */
-  async registerHonestly({ publicKey, privateKey }: KeyPair): Promise<ServiceResponse> {
+  async registerHonestly({ publicKey, privateKey }: KeyPair): Promise<Answer> {
     const statement = await this.statement(publicKey);
     return this.register(publicKey, statement.nonce, provePossession(statement, privateKey));
   }
 
-  withdraw(key_id: string): Promise<ServiceResponse> {
+  withdraw(key_id: string): Promise<Answer> {
     return this.#send("publicKey/withdraw", { key_id });
   }
 
@@ -81,13 +73,13 @@ export class AppSession {
     );
   }
 
-  #send(operation: string, body: object): Promise<ServiceResponse> {
-    return post(`${this.#origin}/v1/authdUser/${operation}`, body, { accessToken: this.#accessToken });
+  #send(operation: string, body: object): Promise<Answer> {
+    return this.#service.post(`/v1/authdUser/${operation}`, body, { token: this.#accessToken });
   }
 }
 
 /** One attempt. It sends everything that the attacker sends, the challenge included. */
-type Attempt = () => Promise<ServiceResponse>;
+type Attempt = () => Promise<Answer>;
 
 /** The attacker has this user's access token. `victim` is another user, whose app answers honestly. */
 interface Parties {

@@ -1,7 +1,6 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { AdminClient } from "@keyroot/service/admin";
 import { makeSigningKey, openDatabases, type Schedule } from "@keyroot/service";
 import { startChild } from "../processes/childProcess.ts";
 import type { Postgres } from "../postgres/postgres.ts";
@@ -67,42 +66,4 @@ export async function startServiceProcess(
     kill: () => child.kill(),
     [Symbol.asyncDispose]: () => child[Symbol.asyncDispose](),
   };
-}
-
-/** The service's response to one request. */
-export interface ServiceResponse {
-  status: number;
-  body: Record<string, unknown>;
-  /** The header `Retry-After`. */
-  retryAfter: string | null;
-}
-
-/** Sends one request, without retries. */
-export async function post(
-  url: string,
-  body: object,
-  { accessToken, idempotencyKey }: { accessToken?: string; idempotencyKey?: string } = {},
-): Promise<ServiceResponse> {
-  const headers: Record<string, string> = { "Content-Type": "application/json" };
-  if (accessToken !== undefined) headers["Authorization"] = `Bearer ${accessToken}`;
-  if (idempotencyKey !== undefined) headers["Idempotency-Key"] = idempotencyKey;
-  const response = await fetch(url, { method: "POST", headers, body: JSON.stringify(body) });
-  const { status, headers: received } = response;
-  return { status, body: (await response.json()) as Record<string, unknown>, retryAfter: received.get("Retry-After") };
-}
-
-/** A partner with an access token of its server. */
-export interface Partner {
-  bizID: string;
-  accessToken: string;
-}
-
-/** Creates a partner and a server token, and exchanges the token. */
-export async function createPartner(origin: string, adminToken: string): Promise<Partner> {
-  const admin = new AdminClient({ serviceUrl: origin, adminToken });
-  const { biz_id: bizID } = await admin.createPartner("Test");
-  const { token } = await admin.createServerToken(bizID);
-  const { status, body } = await post(`${origin}/v1/public/auth/jwt`, { biz_id: bizID, token });
-  if (status !== 200) throw new Error(`The token was not exchanged: ${JSON.stringify(body)}`);
-  return { bizID, accessToken: String(body["jwt"]) };
 }

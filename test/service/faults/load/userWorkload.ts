@@ -1,10 +1,10 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { setTimeout } from "node:timers/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import pMap from "p-map";
-import { generateKeyPair, type KeyRecord, type Region, type UserID, userIDFromHex } from "keyroot/identity";
+import { generateKeyPair, type KeyRecord, REGIONS, type Region, type UserID, userIDFromHex } from "keyroot/identity";
 import { answerChallenge, keyFieldsOf } from "../../../support/service/answerChallenge.ts";
-import { type Partner, post, type ServiceResponse } from "../../../support/service/serviceProcess.ts";
+import { type Answer, post, type RequestOptions, type TestPartner } from "../../../support/service/caller.ts";
 import { ENDLESS_MS } from "../../../support/endless.ts";
 
 /** Number of users that are read at the same time. */
@@ -15,7 +15,7 @@ const RETRY_MS = 20;
 /** The data that the service acknowledged for one user. */
 interface Acknowledged {
   hex: string;
-  user?: ServiceResponse["body"];
+  user?: Answer["body"];
   token?: string;
   key?: { public_key: string; key_id: string };
 }
@@ -24,11 +24,19 @@ interface Acknowledged {
 export interface Call {
   path: string;
   body: object;
-  accessToken: string | undefined;
+  token: string | undefined;
   sent: number;
   ended: number;
   /** The response. Undefined if the connection broke. */
-  response: ServiceResponse | undefined;
+  response: Answer | undefined;
+}
+
+/** A load in progress. Disposing of it also ends it. */
+export interface Load extends AsyncDisposable {
+  /** Rejects if the load fails. Resolves only after `end`. */
+  readonly working: Promise<unknown>;
+  /** Waits until the users in progress are provisioned. */
+  end(): Promise<void>;
 }
 
 /** Creates users and registers keys while the service is being killed, and keeps everything that it acknowledged. */
@@ -39,7 +47,7 @@ export class UserWorkload {
   /** Missing or different acknowledged data, and unexpected responses. */
   readonly findings: string[] = [];
   readonly #origin: () => string;
-  readonly #partner: Partner;
+  readonly #partner: TestPartner;
   readonly #observe: (call: Call) => void;
   /**
    * Five keys for all users, because generating a key takes a millisecond and the service does not compare users' keys.
@@ -51,14 +59,37 @@ export class UserWorkload {
    * @param origin returns the URL for the next request: `http://<address>:<port>`
    * @param observe receives each request with its outcome
    */
-  constructor(origin: () => string, partner: Partner, observe: (call: Call) => void = () => undefined) {
+  constructor(origin: () => string, partner: TestPartner, observe: (call: Call) => void = () => undefined) {
     this.#origin = origin;
     this.#partner = partner;
     this.#observe = observe;
   }
 
+  /**
+   * Provisions users in both regions until the load is ended.
+   * @param workers number of users that are provisioned at the same time
+   * @param pauseMs pause of a worker between two users, in ms
+   */
+  start(workers: number, pauseMs = 0): Load {
+    let ending = false;
+    const work = async (first: number) => {
+      for (let user = first; !ending; user++) {
+        await this.#provision(REGIONS[user % REGIONS.length] ?? REGIONS[0]);
+        if (pauseMs > 0) await sleep(pauseMs);
+      }
+    };
+    const working = Promise.all(Array.from({ length: workers }, (_, index) => work(index)));
+    // `end` reports a failure.
+    working.catch(() => undefined);
+    const end = async () => {
+      ending = true;
+      await working;
+    };
+    return { working, end, [Symbol.asyncDispose]: end };
+  }
+
   /** Creates a user and its refresh token, exchanges the token, and registers a key. */
-  async provision(region: Region): Promise<void> {
+  async #provision(region: Region): Promise<void> {
     const known: Acknowledged = { hex: randomBytes(20).toString("hex") };
     this.#users.push(known);
     const isAlone = this.#users.length % 2 === 0;
@@ -137,13 +168,13 @@ export class UserWorkload {
         // Only the response to a creation contains the status. Only the response to `get` contains the time of
         // deactivation.
         if (!isDeepStrictEqual({ status: 201, ...found.body }, { ...user, deactivated: null }))
-          findings.push(`user ${hex}: ${JSON.stringify(found)}`);
+          findings.push(`user ${hex}: ${found.text}`);
         if (token === undefined) return;
         const exchanged = await this.#exchange(token);
-        if (exchanged.status !== 200) findings.push(`token of ${hex}: ${JSON.stringify(exchanged)}`);
+        if (exchanged.status !== 200) findings.push(`token of ${hex}: ${exchanged.text}`);
         if (key === undefined) return;
         const accessToken = String(exchanged.body["jwt"]);
-        const { body } = await this.#send("/v1/authdUser/record/get", {}, { accessToken });
+        const { body } = await this.#send("/v1/authdUser/record/get", {}, { token: accessToken });
         const wanted = { ...key, ...expected(userIDFromHex(hex)) };
         const actual = Object.fromEntries(Object.keys(wanted).map((name) => [name, body[name]]));
         if (!isDeepStrictEqual(actual, wanted)) findings.push(`key of ${hex}: ${JSON.stringify(body)}`);
@@ -158,35 +189,33 @@ export class UserWorkload {
     const { status, body } = await this.#send(
       "/v1/authdUser/publicKey/challenge",
       { public_key, key_id },
-      { accessToken },
+      { token: accessToken },
     );
     if (status >= 400) return undefined;
-    await this.#send("/v1/authdUser/publicKey/register", answerChallenge(body, keys), { accessToken });
+    await this.#send("/v1/authdUser/publicKey/register", answerChallenge(body, keys), { token: accessToken });
     return { public_key, key_id };
   }
 
-  #exchange(token: string): Promise<ServiceResponse> {
+  #exchange(token: string): Promise<Answer> {
     return this.#send("/v1/public/auth/jwt", { biz_id: this.#partner.bizID, token });
   }
 
-  #sendAsPartner(operation: string, body: object, idempotencyKey?: string): Promise<ServiceResponse> {
-    const { accessToken } = this.#partner;
-    const headers = { accessToken, ...(idempotencyKey !== undefined && { idempotencyKey }) };
-    return this.#send(`/v1/authdBizSrv/${operation}`, body, headers);
+  #sendAsPartner(operation: string, body: object, idempotencyKey?: string): Promise<Answer> {
+    return this.#send(`/v1/authdBizSrv/${operation}`, body, { token: this.#partner.jwt, idempotencyKey });
   }
 
   /** Repeats a request until the response is not temporary. All requests in this file are idempotent. */
-  async #send(path: string, body: object, headers?: Parameters<typeof post>[2]): Promise<ServiceResponse> {
+  async #send(path: string, body: object, options: RequestOptions = {}): Promise<Answer> {
     for (const started = Date.now(); Date.now() - started < ENDLESS_MS;) {
       const sent = Date.now();
-      const response = await post(this.#origin() + path, body, headers).catch(() => undefined);
-      this.#observe({ path, body, accessToken: headers?.accessToken, sent, ended: Date.now(), response });
+      const response = await post(this.#origin() + path, body, options).catch(() => undefined);
+      this.#observe({ path, body, token: options.token, sent, ended: Date.now(), response });
       if (response !== undefined && response.status !== 503) {
-        if (response.status >= 400) this.findings.push(`${path}: ${JSON.stringify(response)}`);
+        if (response.status >= 400) this.findings.push(`${path}: ${response.status} ${response.text}`);
         return response;
       }
       this.interrupted++;
-      await setTimeout(RETRY_MS);
+      await sleep(RETRY_MS);
     }
     throw new Error(`${path}: no response within ${ENDLESS_MS / 1000} s.`);
   }

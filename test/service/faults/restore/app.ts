@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import {
   generateKeyPair,
   type KeyPair,
@@ -7,61 +6,48 @@ import {
   type UserID,
   userIDFromHex,
 } from "keyroot/identity";
-import { answerChallenge, keyFieldsOf } from "../../../support/service/answerChallenge.ts";
-import { type Partner, post, type ServiceResponse } from "../../../support/service/serviceProcess.ts";
+import { keyFieldsOf } from "../../../support/service/answerChallenge.ts";
+import { type Caller, randomHex, type TestPartner } from "../../../support/service/caller.ts";
 
 /** A partner's user with the user's app. Every request must succeed. */
 export class AppUser {
-  readonly hex = randomBytes(20).toString("hex");
+  readonly hex = randomHex();
   readonly userID: UserID = userIDFromHex(this.hex);
-  readonly #origin: () => string;
-  readonly #partner: Partner;
+  readonly #service: Caller;
+  readonly #partner: TestPartner;
   readonly #region: Region;
   #token = "";
 
-  /** @param origin returns the URL of the service */
-  constructor(origin: () => string, partner: Partner, region: Region) {
-    this.#origin = origin;
+  constructor(service: Caller, partner: TestPartner, region: Region) {
+    this.#service = service;
     this.#partner = partner;
     this.#region = region;
   }
 
   /** Creates the user and a refresh token. Repeating the call creates another token. */
   async create(): Promise<void> {
-    const { accessToken } = this.#partner;
-    const user_id_hex = this.hex;
-    await this.#send("/v1/authdBizSrv/users/create", { user_id_hex, region: this.#region }, accessToken);
-    const body = { user_id_hex, context: "app" };
-    const { token } = (await this.#send("/v1/authdBizSrv/users/createRefreshToken", body, accessToken)).body;
-    this.#token = String(token);
+    this.#token = (await this.#service.createUser(this.#partner, this.#region, this.hex)).refreshToken;
   }
 
   /** Registers a key. @returns the record that should be published */
   async register(keys: KeyPair = generateKeyPair()): Promise<KeyRecord> {
-    const fields = keyFieldsOf(keys);
-    const accessToken = await this.#exchange();
-    const { body } = await this.#send("/v1/authdUser/publicKey/challenge", fields, accessToken);
-    await this.#send("/v1/authdUser/publicKey/register", answerChallenge(body, keys), accessToken);
-    return { userID: this.userID, pubKey: fields.public_key, keyID: fields.key_id };
+    const { status, text } = await this.#service.registerKey({ jwt: await this.#exchange() }, keys);
+    if (status !== 200) throw new Error(`The key was not registered: ${text}`);
+    const { public_key: pubKey, key_id: keyID } = keyFieldsOf(keys);
+    return { userID: this.userID, pubKey, keyID };
   }
 
   async withdraw({ keyID }: KeyRecord): Promise<void> {
-    await this.#send("/v1/authdUser/publicKey/withdraw", { key_id: keyID }, await this.#exchange());
+    const token = await this.#exchange();
+    await this.#service.done("/v1/authdUser/publicKey/withdraw", { key_id: keyID }, { token });
   }
 
   /** Reads the user's record, as the user's app does. */
-  async read(): Promise<ServiceResponse["body"]> {
-    return (await this.#send("/v1/authdUser/record/get", {}, await this.#exchange())).body;
+  async read(): Promise<Record<string, unknown>> {
+    return this.#service.done("/v1/authdUser/record/get", {}, { token: await this.#exchange() });
   }
 
-  async #exchange(): Promise<string> {
-    const body = { biz_id: this.#partner.bizID, token: this.#token };
-    return String((await this.#send("/v1/public/auth/jwt", body)).body["jwt"]);
-  }
-
-  async #send(path: string, body: object, accessToken?: string): Promise<ServiceResponse> {
-    const response = await post(this.#origin() + path, body, accessToken === undefined ? {} : { accessToken });
-    if (response.status < 300) return response;
-    throw new Error(`${path}: ${JSON.stringify(response)}`);
+  #exchange(): Promise<string> {
+    return this.#service.exchange(this.#partner.bizID, this.#token);
   }
 }
