@@ -39,7 +39,8 @@ export class SimulatedBeacon {
   readonly checkpoint = TEST_CHECKPOINT;
   readonly #call: RpcCall;
   readonly #now: () => number;
-  #head = { slot: 0, blockHash: NO_BLOCK };
+  readonly #updates = new Map<number, Uint8Array>();
+  #head: { slot: number; blockHash: string; update?: Uint8Array } = { slot: 0, blockHash: NO_BLOCK };
 
   constructor({ call, now = Date.now }: SimulatedBeaconOptions) {
     this.#call = call;
@@ -54,15 +55,12 @@ export class SimulatedBeacon {
       const bootstrap = simulateBootstrap(TEST_NETWORK, 0, NO_BLOCK);
       return { status: 200, bytes: encode("bootstrap", bootstrap, bootstrap.header) };
     }
-    if (name === "finality_update") {
-      const update = await this.#finalityUpdate();
-      return { status: 200, bytes: encode("finality_update", update, update.attested_header) };
-    }
+    if (name === "finality_update") return { status: 200, bytes: await this.#finalityUpdate() };
     if (name !== "updates") return { status: 404, bytes: new Uint8Array() };
     const [start, count] = [Number(searchParams.get("start_period")), Number(searchParams.get("count"))];
     const last = Math.min(start + Math.min(count, 128), periodOf(TEST_NETWORK, slotAt(TEST_NETWORK, this.#now())));
     const updates: Uint8Array[] = [];
-    for (let period = start; period < last; period++) updates.push(encodeUpdate(period));
+    for (let period = start; period < last; period++) updates.push(this.#update(period));
     return { status: 200, bytes: Buffer.concat(updates) };
   }
 
@@ -80,14 +78,27 @@ export class SimulatedBeacon {
     return listen(server, { host, port });
   }
 
-  async #finalityUpdate() {
+  /** Returns the update of a period. Each is signed once, because signing takes most of the time of an answer. */
+  #update(period: number): Uint8Array {
+    const update = this.#updates.get(period) ?? encodeUpdate(period);
+    this.#updates.set(period, update);
+    return update;
+  }
+
+  /** Returns the update for the newest block, which is signed once. */
+  async #finalityUpdate(): Promise<Uint8Array> {
     const blockHash = await newestHash(this.#call);
     const slot = Math.max(this.#head.slot + 1, slotAt(TEST_NETWORK, this.#now()) - LAG);
     if (blockHash !== this.#head.blockHash) this.#head = { slot, blockHash };
-    const { slot: finalizedSlot } = this.#head;
-    const slots = { finalizedSlot, attestedSlot: finalizedSlot + 1, signatureSlot: finalizedSlot + 2 };
-    return simulateUpdate(TEST_NETWORK, { ...slots, blockHash });
+    this.#head.update ??= encodeFinalityUpdate(this.#head);
+    return this.#head.update;
   }
+}
+
+function encodeFinalityUpdate({ slot, blockHash }: { slot: number; blockHash: string }): Uint8Array {
+  const slots = { finalizedSlot: slot, attestedSlot: slot + 1, signatureSlot: slot + 2 };
+  const update = simulateUpdate(TEST_NETWORK, { ...slots, blockHash });
+  return encode("finality_update", update, update.attested_header);
 }
 
 function encodeUpdate(period: number): Uint8Array {
