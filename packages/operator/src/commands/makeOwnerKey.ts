@@ -1,14 +1,13 @@
 import { makeKeyFile } from "../publisher/signers/keyFile.ts";
 import type { ArgsOf } from "./help.ts";
 import type { Host, Outcome } from "./host.ts";
-import { checkNewFile, passphraseOf } from "./newKeyFile.ts";
-import { writeFileAtomic } from "../disk/writeFileAtomic.ts";
+import { checkNewFile, passphraseOf, writeNewFile } from "./newKeyFile.ts";
 
 /** `keyroot make-owner-key`: creates a key that signs an owner's transactions, and stores it in an encrypted file. */
 export default async function makeOwnerKey(args: ArgsOf<"make-owner-key">, host: Host): Promise<Outcome> {
   const out = checkNewFile(args.out);
   const { address, text } = await makeKeyFile(await passphraseOf(out, host.environment));
-  await writeFileAtomic(out, text, 0o600);
+  await writeNewFile(out, text);
   return {
     json: { address },
     text: `${out} contains the new key, encrypted. Back up the file and its passphrase. Send ETH for gas to its account:\n${address}`,
