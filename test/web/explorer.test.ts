@@ -240,7 +240,8 @@ describeIfNamed(import.meta.filename)("the explorer in Chromium", () => {
 
     it("uses the light client by default if it is configured, and then rejects a false endpoint", async () => {
       const { beacon } = await world.lightClientConfig();
-      await using opened = await world.open(`${await world.serve({ beacon })}#/verify/${world.victim.userID}`);
+      const url = await world.serve({ beacon, visitorEndpoints: true });
+      await using opened = await world.open(`${url}#/verify/${world.victim.userID}`);
       const { page, complaints } = opened;
       expect(await verdict(page))
         .to.contain("This is the user’s published key")

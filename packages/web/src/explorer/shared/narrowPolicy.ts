@@ -1,13 +1,15 @@
 import { config, endpoints } from "./config.ts";
 
 /**
- * Adds a policy that allows only the endpoints' hosts. If visitors can add endpoints, the page's own policy allows all
+ * Adds a policy that allows only the hosts of the configuration and the visitor's endpoints. If visitors can add endpoints, the page's own policy allows all
  * https hosts. Browsers enforce both policies (W3C, Content Security Policy Level 3, section 8.1).
  */
 export function narrowPolicy(): void {
   if (config.visitorEndpoints !== true) return;
   const attacks = config.attacks?.flatMap(({ rpc, merkleUrl }) => [rpc, merkleUrl]) ?? [];
-  const origins = [...endpoints(), config.merkleUrl, ...attacks].map((url) => new URL(url).origin);
+  const { merkleUrl, beacon, auditors } = config;
+  const folders = [merkleUrl, ...(beacon?.urls ?? []), ...(auditors?.urls ?? [])];
+  const origins = [...endpoints(), ...folders, ...attacks].map((url) => new URL(url).origin);
   const meta = document.createElement("meta");
   meta.httpEquiv = "Content-Security-Policy";
   meta.content = `connect-src 'self' ${[...new Set(origins)].join(" ")}`;
