@@ -18,15 +18,20 @@ export function toQuantity(value: number | bigint): string {
 
 /** Parses a JSON-RPC quantity of at most 256 bits. @throws TransportError RPC_ANSWER_INVALID */
 export function parseQuantity(value: unknown): bigint {
-  if (typeof value === "string" && QUANTITY.test(value)) return BigInt(value);
-  throw invalidAnswer("a quantity (0x and 1 to 64 hex digits)", value);
+  return BigInt(checkQuantity(value));
 }
 
 /** Parses a JSON-RPC quantity below 2^53. @throws TransportError RPC_ANSWER_INVALID */
 export function parseSafeQuantity(value: unknown): number {
-  const number = Number(parseQuantity(value));
+  // The digits, not a BigInt: Hermes converts BigInts from 2^63 to wrong numbers, such as 2^64 - 5 to -5.
+  const number = Number(checkQuantity(value));
   if (Number.isSafeInteger(number)) return number;
   throw invalidAnswer("a quantity below 2^53", value);
+}
+
+function checkQuantity(value: unknown): string {
+  if (typeof value === "string" && QUANTITY.test(value)) return value;
+  throw invalidAnswer("a quantity (0x and 1 to 64 hex digits)", value);
 }
 
 /** Checks whether a value is bytes in JSON-RPC encoding: 0x and two hex digits per byte, in either case. */

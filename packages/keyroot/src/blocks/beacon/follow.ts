@@ -8,7 +8,7 @@ import { addPath } from "../../transport/url.ts";
 import { type Layouts, toNumber, type Update } from "./forks.ts";
 import { applyUpdate, forkAt, type LightClientState, periodOf, slotAt, startAt, timeOf } from "./lightClient.ts";
 import type { BeaconNetwork } from "./networks.ts";
-import { malformed, type ValueOf } from "./ssz.ts";
+import { malformed, readUint64, type ValueOf } from "./ssz.ts";
 
 /** The settings and the current state of a light client. */
 export interface Following {
@@ -160,7 +160,7 @@ class BeaconEndpoint {
     const items: unknown[] = Array.isArray(answer) ? [...(answer as unknown[])] : [];
     for (let rest = answer; rest instanceof Uint8Array && rest.length > 0 && items.length <= count;) {
       if (rest.length < LENGTH_BYTES + DIGEST_BYTES) throw malformed("an update without length");
-      const end = LENGTH_BYTES + Number(new DataView(rest.buffer, rest.byteOffset).getBigUint64(0, true));
+      const end = LENGTH_BYTES + readUint64(rest);
       if (end > rest.length || end < LENGTH_BYTES + DIGEST_BYTES) throw malformed("an update with a false length");
       items.push(rest.subarray(LENGTH_BYTES + DIGEST_BYTES, end));
       rest = rest.subarray(end);
@@ -220,8 +220,7 @@ export function decodeSsz<Kind extends keyof Layouts>(
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   for (const position of [0, bytes.length < 8 ? 0 : view.getUint32(0, true)]) {
     if (position + 8 > bytes.length) continue;
-    const slot = Number(view.getBigUint64(position, true));
-    const layout = forkAt(network, slot).layouts[kind];
+    const layout = forkAt(network, readUint64(bytes, position)).layouts[kind];
     if (layout.size === (position === 0 ? bytes.length : undefined))
       return layout.decode(bytes) as ValueOf<Layouts[Kind]>;
   }

@@ -1,4 +1,4 @@
-import { byteList, byteVector, container, malformed, type SszType, uint, vector } from "./ssz.ts";
+import { byteList, byteVector, container, malformed, readUint64, type SszType, uint, vector } from "./ssz.ts";
 
 /**
  * The differences between the forks of the consensus layer, in one table. The slot determines the fork, because the
@@ -186,7 +186,7 @@ export function rootOf({ beacon }: LightClientHeader): Uint8Array {
 
 /** Converts 8 little-endian bytes, such as a slot, to a number. */
 export function toNumber(uint64: Uint8Array): number {
-  const number = Number(new DataView(uint64.buffer, uint64.byteOffset, 8).getBigUint64(0, true));
+  const number = readUint64(uint64);
   if (Number.isSafeInteger(number)) return number;
   throw malformed(`the slot ${number}`);
 }

@@ -73,6 +73,15 @@ function parseHex(value: unknown, maxBytes: number): Uint8Array {
   throw malformed(`${describeValue(value)} instead of hex of at most ${maxBytes} bytes`);
 }
 
+/**
+ * Reads a little-endian `uint64`. The result is inexact from 2^53. It does not use `getBigUint64`, because Hermes converts
+ * BigInts from 2^63 to wrong numbers.
+ */
+export function readUint64(bytes: Uint8Array, position = 0): number {
+  const view = new DataView(bytes.buffer, bytes.byteOffset + position, 8);
+  return view.getUint32(4, true) * 2 ** 32 + view.getUint32(0, true);
+}
+
 /** Parses decimal digits as a little-endian number of `size` bytes. */
 function parseDecimal(value: unknown, size: number): Uint8Array {
   if (typeof value !== "string" || !/^\d{1,78}$/.test(value)) throw malformed(`${describeValue(value)} as a number`);
