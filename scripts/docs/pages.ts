@@ -8,9 +8,12 @@ const OTHERS = "Reference";
 /** The groups of the menu in their order. Each title has a list of Markdown files in the project. */
 const GROUPS: Readonly<Record<string, readonly string[]>> = {
   "Start here": ["quickstart", "system", "alternatives", "upgrading"].map(inDocs),
-  Examples: ["", "browser-app/", "react-native/", "partner-backend/", "hardhat-project/", "cron/", "contract/"].map(
-    (folder) => `examples/${folder}README.md`,
-  ),
+  Examples: [
+    "examples/README.md",
+    ...["browser-app", "react-native", "native-app", "partner-backend", "hardhat-project", "cron", "contract"].map(
+      (folder) => `examples/${folder}/README.md`,
+    ),
+  ],
   "App developers": [
     "verifying",
     "react-native",

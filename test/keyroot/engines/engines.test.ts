@@ -1,66 +1,35 @@
 import { expect } from "chai";
-import { build } from "esbuild";
-import { access, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { createRequire } from "node:module";
+import { cp, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import "keyroot/auditors";
-import { serializeStatement } from "keyroot/auditors/protocol";
+import "keyroot/beacon";
+import { hashRoots, RootProofs, serializeRootEntry, serializeStatement } from "keyroot/auditors/protocol";
 import { createVerifier, type VerifierOptions } from "../../../packages/keyroot/src/verifier/createVerifier.ts";
+import { TEST_CHECKPOINT } from "../../../packages/operator/src/testing/simulatedBeacon.ts";
 import { StatementHost } from "../../support/auditors/statementHost.ts";
 import { signedBy, TestAuditor } from "../../support/auditors/testAuditor.ts";
 import { startEndpoint } from "../../support/chain/lyingEndpoint.ts";
-import { installLocked } from "../../support/packages/installLocked.ts";
-import { installPackages, run } from "../../support/packages/installPackages.ts";
+import { installPackages, ROOT, run } from "../../support/packages/installPackages.ts";
+import { bundleProgram, commandOf, ENGINES, installEngines } from "../../support/packages/phoneEngines.ts";
 import { publishKey, type PublishedKey } from "../../support/packages/publishedKey.ts";
 import { phoneFetch } from "../../support/servers/phoneFetch.ts";
 import { serve } from "../../support/servers/servers.ts";
-import { rpc } from "../../support/support.ts";
+import { never, rpc } from "../../support/support.ts";
 
 /** A verification: its name, options, user and expected key. */
 type Case = readonly [string, VerifierOptions, string, string];
 type Answer = { status: number; url: string; headers: string; hex: string } | "endless";
-type Transform = (code: string, options: object) => Promise<{ code: string }>;
-
-const JSC = "/usr/bin/jsc";
-/**
- * The console and the timers. React Native adds them to each engine, but these shells do not have them. The shells run
- * timers immediately. These timers run in the order of their delays, without waiting.
- */
-const HOST = `var self = globalThis;
-if (!self.console) self.console = { assert() {}, warn() {} };
-(function (soon) {
-  var timers = [], clock = 0;
-  self.setTimeout = function (work, ms) {
-    var timer = { work: work, at: clock + (ms || 0) };
-    timers.push(timer);
-    soon(runNext, 0);
-    return timer;
-  };
-  self.clearTimeout = function (timer) {
-    timers = timers.filter(function (other) { return other !== timer; });
-  };
-  function runNext() {
-    if (timers.length === 0) return;
-    var next = timers.reduce(function (a, b) { return b.at < a.at ? b : a; });
-    self.clearTimeout(next);
-    clock = next.at;
-    next.work();
-  }
-})(self.setTimeout);`;
-/** The Babel transforms that are left out, because the engine supports this syntax itself. */
-const KEPT = [
-  ...["transform-exponentiation-operator", "transform-typeof-symbol", "transform-regenerator"],
-  ...["transform-unicode-regex", "transform-unicode-property-regex", "transform-named-capturing-groups-regex"],
-  ...["transform-dotall-regex", "transform-sticky-regex"],
-];
 
 describe("the package keyroot, in the engines of phones, with React Native's fetch", () => {
   const opened = new AsyncDisposableStack();
-  const programs: Record<string, string[]> = {};
+  const programs: Record<string, [string, ...string[]]> = {};
   const expected: Record<string, string> = {
-    ...{ endpoint: "endpoint", quorum: "quorum", pinned: "pinned", auditors: "auditors", swapped: "KEY_MISMATCH" },
+    ...{ endpoint: "endpoint", quorum: "quorum", pinned: "pinned", "light client": "light-client", beacon: "beacon" },
+    ...{ auditors: "auditors", "short proofs": "short proofs", swapped: "KEY_MISMATCH" },
+    ...{ "swapped for the beacon chain": "KEY_MISMATCH", "swapped for short proofs": "KEY_MISMATCH" },
     ...{ redirect: "REDIRECT_REFUSED", endless: "TIMEOUT", large: "ANSWER_TOO_LARGE" },
+    "number above 2^63": "RPC_ANSWER_INVALID",
     generateKeyPair: "ENVIRONMENT_UNSUPPORTED",
   };
 
@@ -69,45 +38,51 @@ describe("the package keyroot, in the engines of phones, with React Native's fet
     opened.defer(() => key.stack.close());
     const cases = await casesOf(key, opened);
     const table = await recordAnswers(cases);
-    const data = `${HOST} var table = ${JSON.stringify(table)}; var cases = ${JSON.stringify(cases)};\n`;
-    const [app, tools] = await Promise.all([installPackages("keyroot"), installLocked(import.meta.dirname, "engines")]);
-    const program = await bundleProgram(app, join(tools, "node_modules"));
+    const data = `var table = ${JSON.stringify(table)}; var cases = ${JSON.stringify(cases)};`;
+    const [app, tools] = await Promise.all([installPackages("keyroot"), installEngines()]);
+    const program = await bundleProgram(await readFile(join(import.meta.dirname, "phone.js"), "utf8"), app, tools);
     const folder = await mkdtemp(join(tmpdir(), "keyroot-engines-"));
     opened.defer(() => rm(folder, { recursive: true }));
-    const plain = join(folder, "plain.js");
-    const compiled = join(folder, "compiled.js");
-    await writeFile(plain, data + program);
-    await writeFile(compiled, data + (await compile(tools, program)));
-    const platform = { linux: "linux64", darwin: "osx", win32: "win64" }[process.platform as "linux"];
-    programs["Hermes"] = [
-      join(tools, `node_modules/hermes-engine-cli/${platform}-bin/hermes`),
-      "-w",
-      "-Xmicrotask-queue",
-      compiled,
-    ];
-    programs["JavaScriptCore"] = [JSC, plain];
+    for (const engine of ENGINES)
+      programs[engine] = await commandOf(engine, data, program, join(folder, `${engine}.js`), tools);
+    const nativeApp = await bundleNativeApp(app, join(tools, "node_modules"));
+    programs["native"] = await commandOf("JavaScriptCore", data, nativeApp, join(folder, "native.js"), tools);
   });
 
   after(() => opened.disposeAsync());
 
-  for (const engine of ["Hermes", "JavaScriptCore"]) {
-    it(`verifies a key with each block source, and refuses a swapped key, a redirect and an endless response: ${engine}`, async () => {
-      const [program = "", ...args] = programs[engine] ?? [];
-      await access(program).catch((cause: unknown) => {
-        throw new Error(`${program} is missing. Debian: apt-get install libjavascriptcoregtk-4.0-bin`, { cause });
-      });
-      const { stdout } = await run(program, args);
-      expect(JSON.parse(stdout)).to.deep.equal(expected);
+  for (const engine of ENGINES) {
+    it(`verifies a key with each block source and with short proofs, and refuses a swapped key, a redirect and an endless response: ${engine}`, async () => {
+      expect(await outcomesOf(engine)).to.deep.equal(expected);
     });
+  }
+
+  it("verifies a key in a native app without fetch and timers, and refuses the same answers: JavaScriptCore", async () => {
+    const outcomes = await outcomesOf("native");
+    expect(expected).to.include(outcomes);
+    // The app does not import the modules for auditors and the beacon chain.
+    const names = ["endpoint", "quorum", "pinned", "light client", "number above 2^63"];
+    expect(outcomes).to.have.all.keys(...names, "swapped", "redirect", "endless", "large");
+  });
+
+  async function outcomesOf(name: string): Promise<object> {
+    const [program = "", ...args] = programs[name] ?? [];
+    const { stdout } = await run(program, args);
+    return JSON.parse(stdout) as object;
   }
 });
 
 /** Returns the verifications. Their servers are added to `opened`, which closes them. */
 async function casesOf({ stack, record, swapped }: PublishedKey, opened: AsyncDisposableStack): Promise<Case[]> {
-  const { rpcUrl, merkleUrl, chainId, contract } = stack;
+  const { rpcUrl, merkleUrl, chainId, contract, beaconUrl } = stack;
   const options = { rpc: rpcUrl, merkleUrl, chainId, contract };
-  const endpoints = await Promise.all([1, 2, 3].map(() => startEndpoint(rpcUrl)));
-  for (const endpoint of endpoints) opened.defer(() => endpoint.close());
+  const [lying = never(), ...endpoints] = await Promise.all([0, 1, 2, 3].map(() => startEndpoint(rpcUrl)));
+  for (const endpoint of [lying, ...endpoints]) opened.defer(() => endpoint.close());
+  // Numbers from 2^63 would be negative in Hermes if the library converted them from BigInts.
+  lying.lie = async (method, params, truth) => {
+    const answer = (await truth(method, params)) as string;
+    return method === "eth_call" && answer.startsWith("0x0000") ? `0x${"fffffffffffffffb".padStart(64, "0")}` : answer;
+  };
   const redirecting = await serve((request, response) => {
     response.writeHead(308, { Location: `${merkleUrl}${request.url}` }).end();
   });
@@ -116,18 +91,32 @@ async function casesOf({ stack, record, swapped }: PublishedKey, opened: AsyncDi
   const auditors = ["a.example", "b.example"].map((name) => new TestAuditor(name));
   const statements = await StatementHost.start();
   opened.defer(() => statements.close());
+  const { root } = await createVerifier(options).verify(record.userID, { expectedPublicKey: record.pubKey });
+  const entry = { root, recordCount: 1, userCount: 1 };
+  const [number, proofs] = [Number(head.number), new RootProofs([entry])];
   const text = serializeStatement({
-    ...{ chainId, contract: contract.toLowerCase(), userCount: 1, tree: { size: 1, hash: "ab".repeat(32) } },
-    block: { number: Number(head.number), hash: head.hash },
+    ...{ chainId, contract: contract.toLowerCase(), block: { number, hash: head.hash } },
+    ...{ userCount: 1, tree: { size: 1, hash: hashRoots([serializeRootEntry(entry)]) } },
   });
   statements.files.set("latest", signedBy(auditors, text, Math.floor(Date.now() / 1000)));
+  statements.files.set(`${number}-subtrees`, proofs.subtrees());
+  statements.files.set(`roots/${root}`, proofs.proofOf(0));
   const policy = { keys: auditors.map(({ key }) => key), threshold: 2, urls: [statements.url], maxAgeMs: 3_600_000 };
+  const audited = { ...options, auditors: policy };
+  const proven = { ...audited, proofs: true };
+  const beacon = { ...options, beacon: { urls: [beaconUrl ?? ""], checkpoint: TEST_CHECKPOINT } };
   const cases: [string, VerifierOptions, string?][] = [
     ["endpoint", options],
     ["quorum", { ...options, rpc: endpoints.map(({ url }) => url), quorum: 2 }],
     ["pinned", { ...options, pinned: head.hash, storageProof: true }],
-    ["auditors", { ...options, auditors: policy }],
+    ["light client", { ...options, lightClient: true, storageProof: true }],
+    ["beacon", beacon],
+    ["auditors", audited],
+    ["short proofs", proven],
     ["swapped", options, swapped],
+    ["swapped for the beacon chain", beacon, swapped],
+    ["swapped for short proofs", proven, swapped],
+    ["number above 2^63", { ...options, rpc: lying.url }],
     ["redirect", { ...options, merkleUrl: redirecting.url }],
     ["endless", { ...options, merkleUrl: "https://endless.example", limits: { timeoutMs: 1000 } }],
     ["large", { ...options, limits: { fileBytes: 100 } }],
@@ -160,21 +149,14 @@ async function recordAnswers(cases: readonly Case[]): Promise<Record<string, Ans
   return table;
 }
 
-/** Bundles the program and the packed library in one file of ES2020. */
-async function bundleProgram(app: string, packages: string): Promise<string> {
-  const contents = await readFile(join(import.meta.dirname, "phone.js"), "utf8");
-  const { outputFiles } = await build({
-    stdin: { contents, resolveDir: app },
-    ...{ bundle: true, write: false, format: "iife", target: "es2020", nodePaths: [packages] },
-  });
-  return outputFiles[0]?.text ?? "";
-}
-
-/** Compiles classes and async functions to older syntax, as React Native's preset does for this version of Hermes. */
-async function compile(tools: string, program: string): Promise<string> {
-  const require = createRequire(join(tools, "package.json"));
-  const { transformAsync } = require("@babel/core") as { transformAsync: Transform };
-  const preset = [require.resolve("@babel/preset-env"), { targets: { ie: "11" }, modules: false, exclude: KEPT }];
-  const options = { configFile: false, babelrc: false, compact: true, presets: [preset] };
-  return (await transformAsync(program, options)).code;
+/** Bundles examples/native-app with the packed library, by the command in its package.json, and runs the verifications. */
+async function bundleNativeApp(app: string, packages: string): Promise<string> {
+  const cwd = join(app, "native-app");
+  await cp(join(ROOT, "examples/native-app"), cwd, { recursive: true });
+  const manifest = await readFile(join(cwd, "package.json"), "utf8");
+  const [command = "", ...args] = (JSON.parse(manifest) as { scripts: { build: string } }).scripts.build.split(" ");
+  const env = { ...process.env, NODE_PATH: packages };
+  await run(join(ROOT, "node_modules/.bin", command), args, { cwd, env });
+  const host = await readFile(join(import.meta.dirname, "nativeApp.js"), "utf8");
+  return `${host}\n${await readFile(join(cwd, "keyroot.js"), "utf8")}\nrunCases();`;
 }

@@ -6,6 +6,7 @@
 import "abort-controller/polyfill";
 import "whatwg-fetch";
 import "keyroot/auditors";
+import "keyroot/beacon";
 import { createVerifier } from "keyroot";
 import { generateKeyPair } from "keyroot/identity";
 
@@ -57,7 +58,7 @@ async function main() {
   for (const [name, options, userID, expectedPublicKey] of cases) {
     outcomes[name] = await outcomeOf(async () => {
       const { evidence } = await createVerifier(options).verify(userID, { expectedPublicKey });
-      return evidence.anchor;
+      return evidence.uniqueness === "auditors" ? "short proofs" : evidence.anchor;
     });
   }
   outcomes.generateKeyPair = await outcomeOf(() => generateKeyPair());

@@ -19,13 +19,13 @@ export interface PublishedKey {
   swapped: string;
 }
 
-/** Starts a stack on free ports and publishes a key on it. The caller closes the stack. */
+/** Starts a stack on free ports, and publishes a key on it with its leaf chunks. The caller closes the stack. */
 export async function publishKey(): Promise<PublishedKey> {
   const stack = await startStack(hre, { ports: { chain: 0, files: 0, beacon: 0 } });
   const record = makeKeyRecord(randomUserID(), generateKeyPair().publicKey);
   const call = rpcCaller(stack.rpcUrl, { maxBytes: 2 ** 20, timeoutMs: ENDLESS_MS });
   const registry = await Registry.connect(call, stack.contract);
-  await publish([record], { ...LOCAL, registry, store: new FolderStore(stack.filesDir) });
+  await publish([record], { ...LOCAL, registry, store: new FolderStore(stack.filesDir, { proofs: true }) });
   const swapped = makeKeyRecord(randomUserID(), generateKeyPair().publicKey).pubKey;
   return { stack, record, swapped };
 }

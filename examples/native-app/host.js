@@ -1,0 +1,43 @@
+/**
+ * Adds what the engine does not have: fetch and timers. The app defines these three functions before it loads keyroot.js:
+ *
+ * - `nativeRequest(request)` sends an HTTP request and does not follow redirects. It returns a promise for the answer. Both
+ *   are JSON: { url, method, headers, body } and { url, status, headers, body }. The names of the answer's headers are in
+ *   lower case. In the answer's body, each character stands for one byte (ISO 8859-1).
+ * - `nativeSleep(id, ms)` returns a promise that ends after `ms`.
+ * - `nativeWake(id)` ends this promise immediately.
+ */
+const works = new Map();
+let lastTimer = 0;
+
+globalThis.self = globalThis;
+
+globalThis.setTimeout = (work, ms = 0) => {
+  const timer = ++lastTimer;
+  works.set(timer, work);
+  nativeSleep(timer, ms).then(() => {
+    const work = works.get(timer);
+    works.delete(timer);
+    work?.();
+  });
+  return timer;
+};
+
+globalThis.clearTimeout = (timer) => {
+  if (works.delete(timer)) nativeWake(timer);
+};
+
+globalThis.fetch = async (url, { method = "GET", headers = {}, body } = {}) => {
+  const answer = JSON.parse(await nativeRequest(JSON.stringify({ url, method, headers, body })));
+  const bytes = Uint8Array.from(answer.body, (character) => character.charCodeAt(0));
+  const received = new Map(Object.entries(answer.headers));
+  return {
+    url: answer.url,
+    status: answer.status,
+    headers: {
+      has: (name) => received.has(name.toLowerCase()),
+      get: (name) => received.get(name.toLowerCase()) ?? null,
+    },
+    arrayBuffer: async () => bytes.buffer,
+  };
+};

@@ -1,0 +1,22 @@
+import "./host.js";
+import "abort-controller/polyfill";
+import { createVerifier } from "keyroot";
+
+/**
+ * Verifies a user's key. The app calls this function.
+ * @param options the options of `createVerifier`, as JSON
+ * @param userID 32 characters of zBase32
+ * @param expectedPublicKey the key that the app received from its server: base64 or PEM
+ * @returns a promise for JSON: { publicKey, evidence } with the key in base64, or { code, message, advice } after an error.
+ * After an error, the app must not use the key.
+ */
+globalThis.verifyKey = async (options, userID, expectedPublicKey) => {
+  try {
+    const verifier = createVerifier(JSON.parse(options));
+    const { record, evidence } = await verifier.verify(userID, { expectedPublicKey });
+    return JSON.stringify({ publicKey: record.pubKey, evidence });
+  } catch (error) {
+    const { code = "UNEXPECTED", message, advice = "developer" } = error;
+    return JSON.stringify({ code, message, advice });
+  }
+};
