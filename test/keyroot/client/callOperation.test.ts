@@ -146,7 +146,7 @@ describe("callOperation", () => {
       expect(requests).to.have.lengthOf(1);
     });
 
-    it("if it is not JSON, and the error does not quote it", async () => {
+    it("if it is not JSON, without quoting it in the error", async () => {
       for (const body of ["", "krs_secret", "{", "<html>", "[".repeat(2 ** 20)]) {
         const { requests, post } = await connect((_, response) => response.end(body));
         const error = await failure(post());

@@ -45,7 +45,7 @@ describe("MerkleTree", () => {
       expect(rootOf("a", "b", "c", "a", "b")).to.equal(five);
     });
 
-    it("is the same as the root that was recorded earlier", () => {
+    it("equals the recorded root of the same values", () => {
       expect(rootOf("a", "b", "c")).to.equal("0bdf27bf7ec894ca7cadfe491ec1a3ece840f117989e8c5e9bd7086467bf6c38");
       expect(rootOf(...Array.from({ length: 100 }, (_, i) => `value ${i}`))).to.equal(
         "c3528c4954e0078cd555ca2ff31dc59c85200ccb66d366a80ffcea2f48c676fa",
@@ -76,7 +76,7 @@ describe("MerkleTree", () => {
       expect(new Set([rootOf("a", "b", "c"), rootOf("a", "c", "b"), rootOf("c", "b", "a")]).size).to.equal(3);
     });
 
-    it("is the same if the last value is repeated, and for a value of two hashes, both of which files reject", () => {
+    it("is the same if the last value is repeated, or if a value consists of two hashes, so files reject such values", () => {
       expect(rootOf("a", "b", "c", "c")).to.equal(rootOf("a", "b", "c"));
       expect(rootOf(a + b, c + c)).to.equal(rootOf("a", "b", "c"));
     });

@@ -61,7 +61,7 @@ describe("a man in the middle", () => {
     change: fc.oneof(splice, swap),
   });
 
-  it("who changes nothing has no effect", async () => {
+  it("who changes no bytes does not prevent the verification", async () => {
     expect(await verify(answers)).to.deep.include({ record: mine });
   });
 

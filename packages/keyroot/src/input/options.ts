@@ -76,8 +76,8 @@ export function optional<T>(check: (what: string, value: T) => T, what: string, 
 }
 
 /**
- * Rejects options with unknown names. A misspelled option would have no effect, and could weaken the caller's
- * requirements.
+ * Rejects options with unknown names. Otherwise a misspelled option would be ignored, and a check that the caller
+ * requires could be missing.
  * @param what the start of the error message, such as "The options"
  * @throws ArgumentError ARGUMENT_INVALID, with the most similar name in `expected`
  */

@@ -9,13 +9,14 @@ import { parseSerializedFile } from "./parseSerializedFile.ts";
 import { hashAt } from "./tree.ts";
 import { verifyFileText } from "./verifyFileText.ts";
 
-/** SHA-256 of bytes: 32 bytes, at once. */
+/** Returns the SHA-256 of the data: 32 bytes, not a promise. */
 export type Sha256 = (data: Uint8Array) => Uint8Array;
 
 const HASH_BYTES = 32;
 
 /**
- * Parses and verifies a file that has another form than `serializeMerkleFile` writes, or with the app's hash function.
+ * Parses and verifies a file that `serializeMerkleFile` did not write in this form, or any file with the app's own hash
+ * function.
  *
  * With such a function, the built-in one computes these users' paths to the root again. If a hash differs, the built-in function
  * decides: a wrong function never makes a file look false.

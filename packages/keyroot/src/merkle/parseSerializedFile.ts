@@ -58,7 +58,7 @@ function readValues(text: string): string[] {
   return values;
 }
 
-/** Parses the file's records. @throws RangeError if one has another form than `serializeKeyRecord` writes */
+/** Parses the file's records. @throws RangeError if a record does not have the form of `serializeKeyRecord` */
 function readRecords(values: readonly string[]): KeyRecord[] {
   return values.map((value) => {
     const record = parseSerializedRecord(value);

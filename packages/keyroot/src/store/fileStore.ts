@@ -32,7 +32,7 @@ export function fileStore(folder: string): Store {
         await writeToDisk(temporary, text);
         await rename(temporary, path);
       } catch (cause) {
-        // The first error is reported, even if this cleanup also fails.
+        // Report the error of the write, even if the cleanup fails, too.
         await rm(temporary, { force: true }).catch(() => undefined);
         throw unavailable("write to", folder, cause);
       }

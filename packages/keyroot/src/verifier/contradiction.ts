@@ -48,7 +48,10 @@ export function strengthOf({ anchor, storageProof, uniqueness, agreeing = 1, aud
   return anchor === "quorum" ? 1 : 0;
 }
 
-/** Checks whether answer `a` has stronger evidence than answer `b`. Of equal evidence, that of a finalized block is stronger. */
+/**
+ * Checks whether answer `a` has stronger evidence than answer `b`. If both are equally strong, an answer at a finalized
+ * block counts as stronger.
+ */
 export function isStronger(a: CachedAnswer, b: CachedAnswer): boolean {
   const [strengthA, strengthB] = [strengthOf(a.evidence), strengthOf(b.evidence)];
   return strengthA === strengthB ? a.final && !b.final : strengthA > strengthB;

@@ -84,7 +84,7 @@ export interface VerifyOptions {
   /** Replaces the global `fetch` for files and RPC. It must support `signal` and `redirect: "manual"`. */
   fetch?: typeof globalThis.fetch | undefined;
   /**
-   * SHA-256 in native code, for engines that run JavaScript slowly: returns 32 bytes at once, not a promise. The built-in
+   * SHA-256 in native code, for engines that run JavaScript slowly: returns 32 bytes, not a promise. The built-in
    * function computes the path from the user's record to the root again. Default: the built-in function.
    */
   sha256?: Sha256 | undefined;

@@ -4,8 +4,8 @@ import { decodeFile, parseSerializedFile } from "../merkle/parseSerializedFile.t
 import type { Sha256 } from "../merkle/parseAnyFile.ts";
 
 /**
- * Does the same as `parseMerkleFile`. The code for files of another form than `serializeMerkleFile` writes, and for other hash
- * functions, is loaded on demand, so that apps load less code at the start.
+ * Does the same as `parseMerkleFile`. Loads the code for other forms of files, and for other hash functions, on demand.
+ * Apps then load less code at the start.
  * @param sha256 the option of the verifier
  * @param userIDs the users whose records the caller reads
  * @throws VerificationError as `parseMerkleFile`; EnvironmentError SHA256_INVALID

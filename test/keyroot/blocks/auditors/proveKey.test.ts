@@ -156,7 +156,7 @@ describeOnChains("a verifier with the options auditors and proofs", (chain) => {
       }
     });
 
-    it("with a stored statement, whose signatures it does not verify again, if the auditors are the same", async () => {
+    it("with a stored statement of the same auditors, without verifying its signatures again", async () => {
       const store = new Map<string, string>();
       const auditorsWith = (changes: object) => ({ auditors: { ...options().auditors, store, ...changes } });
       await verify(mine, auditorsWith({}));
@@ -182,7 +182,7 @@ describeOnChains("a verifier with the options auditors and proofs", (chain) => {
       expect(evidence.uniqueness).to.equal("auditors");
     });
 
-    it("for a contact list, and uses cached keys only if the option proofs is set", async () => {
+    it("for a contact list, with cached keys only if the option proofs is set", async () => {
       const cache = new Map<string, string>();
       const contacts = [mine, other, late].map((record) => ({ userID: record.userID, ...keyOf(record) }));
       const uniquenessIn = async (changes: object) => {

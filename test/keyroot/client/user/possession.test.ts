@@ -118,7 +118,7 @@ describe("UserClient.register", () => {
     expect(responses()).not.to.include(bytesToBase64(relayed.response));
   });
 
-  it("does not answer a challenge for a user other than the user in the options", async () => {
+  it("does not answer a challenge for another user than the option userID names", async () => {
     await client({}, { userID }).user.register(keys);
     const { user, responses } = client({ user_id: sampleUserID(2) }, { userID });
     expect(await failure(user.register(keys))).to.include({ code: "SERVICE_ANSWER_INVALID" });

@@ -24,7 +24,7 @@ import {
 export interface AuditorsOption extends AuditorOptions {
   /** The URLs of folders with statements. The hosts need no trust. Additional hosts improve availability. */
   urls: readonly string[];
-  /** The number of the list of auditors that contains `keys`. Default: 0, for the registry's original auditors. */
+  /** The number of the auditor list with these `keys`. Default: 0, for the registry's original auditors. */
   sequence?: number | undefined;
   /**
    * The store for newer lists of auditors, so that a revoked key is not trusted again. With the option `proofs`, the

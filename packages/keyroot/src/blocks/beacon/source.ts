@@ -6,7 +6,7 @@ import { follow, type Following, isTooOld } from "./follow.ts";
 import { parseState, serializeState } from "./state.ts";
 
 export interface BeaconConfig extends Omit<Following, "state" | "now"> {
-  /** Maximum age of the checkpoint in ms, if the caller set it. Undefined for the network's default. */
+  /** The checkpoint's maximum age in ms. If it is undefined, the network's default applies. */
   callersMaxAgeMs: number | undefined;
   store: Store;
 }

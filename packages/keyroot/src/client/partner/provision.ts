@@ -30,7 +30,7 @@ export interface ProvisionOptions extends CallOptions {
   runId: string;
   /** The device or purpose of the refresh tokens, for users without their own `context`. */
   context?: string | undefined;
-  /** The number of users to process at once, from 1 to 1,000. Each request contains half of them. Default: 1,000. */
+  /** The number of users to process at the same time, from 1 to 1,000. Each request contains half of them. Default: 1,000. */
   concurrency?: number | undefined;
   /** Called after each user with the number of processed users, and how many of them failed. */
   onProgress?: ((done: number, failed: number) => void) | undefined;

@@ -18,8 +18,8 @@ import type { CheckedPossession, ExternalKey, PossessionAnswer } from "./possess
 // This file is loaded only when it is needed. The curve arithmetic takes 8 kB, and other operations do not use it.
 
 /**
- * Computes the response to the service's challenge. Uses the service, chain and contract from the app's options. Those
- * in the challenge must be equal.
+ * Computes the response to the service's challenge. The challenge must name the service, chain and contract in the
+ * app's options.
  * @returns undefined if the user has already registered this key
  * @throws TransportError SERVICE_ANSWER_INVALID, CHALLENGE_MISMATCH; ArgumentError ARGUMENT_INVALID; and the errors of
  * `prove`
