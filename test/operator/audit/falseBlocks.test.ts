@@ -2,13 +2,12 @@ import { expect } from "chai";
 import { audit } from "../../../packages/operator/src/audit/audit.ts";
 import type { AuditState } from "../../../packages/operator/src/audit/auditState.ts";
 import { checkBlock } from "../../../packages/operator/src/audit/checkBlock.ts";
-import { type PollOptions, readLogs, readUsers } from "../../../packages/operator/src/audit/pollChain.ts";
-import { readFiles } from "../../../packages/operator/src/audit/pollFiles.ts";
+import type { PollOptions } from "../../../packages/operator/src/audit/pollChain.ts";
 import { WatchState } from "../../../packages/operator/src/audit/watchState.ts";
 import { fetchBlock } from "../../../packages/keyroot/src/ethereum/blocks.ts";
 import { extractHeader, hashHeader } from "../../../packages/keyroot/src/ethereum/header.ts";
 import { rpcCaller } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
-import { auditedWorld, LIMITS, outcomeOf } from "../../support/chain/auditedWorld.ts";
+import { auditedWorld, LIMITS, outcomeOf, poll as pollWorld } from "../../support/chain/auditedWorld.ts";
 import type { Lie } from "../../support/chain/lyingEndpoint.ts";
 import { sampleRecords } from "../../support/samples.ts";
 import { failure } from "../../support/support.ts";
@@ -60,22 +59,8 @@ describe("a false answer about blocks", () => {
       state = await WatchState.open(undefined, { chainId: 1, genesisHash, contract: world.fresh.contract });
     });
     const poll = async (changes: Partial<PollOptions> = {}) => {
-      const options: PollOptions = {
-        call: rpcCaller(world.url, LIMITS),
-        chainId: world.fresh.chainId,
-        contract: world.fresh.contract,
-        files: { merkleUrl: world.fresh.merkleUrl, ...LIMITS },
-        users: [],
-        tag: "latest",
-        state,
-        readOwnFiles: true,
-        ...changes,
-      };
-      const users = await readUsers(options);
-      const logs = await readLogs(options, users);
-      const { findings } = await readFiles(options, users, logs);
-      const codes = [...users.findings, ...logs.findings, ...findings].map(({ code }) => code);
-      return { roots: logs.added.map(({ root }) => root), codes };
+      const { added, findings } = await pollWorld({ ...world.pollOptions(), state, ...changes });
+      return { roots: added.map(({ root }) => root), codes: findings.map(({ code }) => code) };
     };
 
     it("reports a recorded block above the newest one, and audits all roots since", async () => {

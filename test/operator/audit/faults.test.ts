@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { execFile } from "node:child_process";
 import { mkdir, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { promisify } from "node:util";
-import { serve } from "../../support/servers/servers.ts";
+import { goneUrl, serve } from "../../support/servers/servers.ts";
 import type { AuditOptions } from "../../../packages/operator/src/audit/audit.ts";
 import { FINDING_CODES } from "../../../packages/operator/src/audit/finding.ts";
 import { type KeyRecord, serializeKeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
@@ -372,11 +372,6 @@ describe("an audit of planted faults", () => {
       const { url } = closing(await serve(handler));
       return { files: { merkleUrl: url, ...LIMITS } };
     };
-    const gone = async () => {
-      const host = await serve(() => undefined);
-      await host.close();
-      return { files: { merkleUrl: host.url, ...LIMITS } };
-    };
     const hosts: [string, string, () => Partial<AuditOptions> | Promise<Partial<AuditOptions>>][] = [
       [
         "a truncated download",
@@ -387,7 +382,7 @@ describe("an audit of planted faults", () => {
             setTimeout(() => response.destroy(), 20);
           }),
       ],
-      ["a host that is gone", "UNREACHABLE", gone],
+      ["a host that is gone", "UNREACHABLE", async () => ({ files: { merkleUrl: await goneUrl(), ...LIMITS } })],
       ["a host that is busy", "FILE_HOST_ERROR", () => hostOf((_, response) => response.writeHead(503).end())],
       [
         "a host that redirects",
@@ -417,14 +412,10 @@ describe("an audit of planted faults", () => {
     }
 
     it("reports damage if one file is bad and the other is unavailable", async () => {
-      const { merkleUrl } = world.fresh;
       await tamper(() => "{}");
-      const changes = await hostOf((request, response) => {
-        if (request.url?.includes(secondRoot) === true) response.writeHead(503).end();
-        else void fetch(`${merkleUrl}${request.url}`).then(async (got) => response.end(await got.text()));
-      });
+      const { files } = await world.hostFiles((path) => !path.includes(secondRoot));
       const codes = ["FILE_HOST_ERROR", "FILE_INVALID FILE_SHAPE"];
-      expect(outcomeOf(await world.audit(changes))).to.deep.equal({ verdict: "damage", codes });
+      expect(outcomeOf(await world.audit({ files }))).to.deep.equal({ verdict: "damage", codes });
     });
 
     for (const [what, make] of [

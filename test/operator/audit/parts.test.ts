@@ -282,10 +282,7 @@ describe("a divided audit", function () {
 describeWithProgram("audit --part and --merge-parts", (keyroot) => {
   const world = auditedWorld();
   const parts = () => join(world.folder, "parts");
-  const place = () => [
-    ...["--rpc", world.url, "--contract", world.fresh.contract, "--chain-id", String(world.fresh.chainId)],
-    ...["--merkle-url", world.fresh.merkleUrl],
-  ];
+  const place = () => [...world.chainArgs(), "--merkle-url", world.fresh.merkleUrl];
 
   it("audit in parts, and merge their folder into one verdict", async () => {
     for (let i = 0; i < 4; i++) await world.publish(records.slice(3 * i, 3 * i + 3));

@@ -1,20 +1,12 @@
 import { expect } from "chai";
 import { hash } from "node:crypto";
 import { rm } from "node:fs/promises";
-import { join } from "node:path";
-import { AuditState } from "../../../packages/operator/src/audit/auditState.ts";
-import { serializeKeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
-import { fetchBlock } from "../../../packages/keyroot/src/ethereum/blocks.ts";
-import { encodeAddMerkleTreeRoot } from "../../../packages/keyroot/src/registry/calldata.ts";
-import { type RpcCall, rpcCaller } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
-import { PublicKeyRegistry__factory } from "../../../typechain-types/index.ts";
-import { type Anvil, describeOnAnvil, startAnvil } from "../../support/anvil/anvil.ts";
-import { receiptOf } from "../../support/chain/local.ts";
+import type { KeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
+import type { RpcCall } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
+import { describeOnAnvil, startAnvil } from "../../support/anvil/anvil.ts";
 import { sampleRecords } from "../../support/samples.ts";
-import { serve } from "../../support/servers/servers.ts";
-import { closedAfterEach, failure, never } from "../../support/support.ts";
-import { auditedWorld, LIMITS, outcomeOf } from "../../support/chain/auditedWorld.ts";
-import { ENDLESS_MS } from "../../support/endless.ts";
+import { failure, never } from "../../support/support.ts";
+import { auditedWorld, outcomeOf } from "../../support/chain/auditedWorld.ts";
 
 const records = sampleRecords(6).sort((a, b) => (a.userID < b.userID ? -1 : 1));
 const [one = never()] = records;
@@ -28,7 +20,6 @@ const NAME = "state.sqlite";
 
 describe("a resumed audit", () => {
   const world = auditedWorld();
-  const closing = closedAfterEach();
   let firstRoot: string;
   let secondRoot: string;
   beforeEach(async () => {
@@ -40,20 +31,6 @@ describe("a resumed audit", () => {
     using state = await world.openState(NAME, { fresh });
     return outcomeOf(await world.audit({ state, ...changes }));
   };
-  /** A file host that records the roots of requested files. */
-  const recordingHost = async (answers: (path: string) => boolean = () => true) => {
-    const requested: string[] = [];
-    const host = closing(
-      await serve((request, response) => {
-        const path = request.url ?? "";
-        requested.push(path.slice(1, 65));
-        if (!answers(path)) response.writeHead(503).end();
-        else void fetch(`${world.fresh.merkleUrl}${path}`).then(async (got) => response.end(await got.text()));
-      }),
-    );
-    return { requested, files: { merkleUrl: host.url, ...LIMITS } };
-  };
-
   describe("after one that passed", () => {
     beforeEach(async () => {
       expect(await audit()).to.deep.equal(PASSED);
@@ -102,17 +79,17 @@ describe("a resumed audit", () => {
 
   describe("after one that was interrupted", () => {
     it("reads every file again: a pass means that this run has read all of them", async () => {
-      const { files } = await recordingHost((path) => !path.includes(secondRoot));
+      const { files } = await world.hostFiles((path) => !path.includes(secondRoot));
       expect(await audit({ files })).to.deep.equal({ verdict: "incomplete", codes: ["FILE_HOST_ERROR"] });
       for (let i = 0; i < 2; i++) {
-        const again = await recordingHost();
+        const again = await world.hostFiles();
         expect(await audit({ files: again.files })).to.deep.equal(PASSED);
         expect(again.requested.toSorted()).to.deep.equal([firstRoot, secondRoot].toSorted());
       }
     });
 
     it("does not pass if an audited file is now missing", async () => {
-      const { files } = await recordingHost((path) => !path.includes(secondRoot));
+      const { files } = await world.hostFiles((path) => !path.includes(secondRoot));
       expect(await audit({ files })).to.deep.equal({ verdict: "incomplete", codes: ["FILE_HOST_ERROR"] });
       await rm(world.pathOf(`${firstRoot}.json`));
       expect(await audit()).to.deep.equal({ verdict: "damage", codes: ["FILE_MISSING"] });
@@ -120,7 +97,7 @@ describe("a resumed audit", () => {
 
     it("does not pass if the host returns one file in each run", async () => {
       for (const served of [firstRoot, secondRoot, firstRoot]) {
-        const { files } = await recordingHost((path) => path.includes(served));
+        const { files } = await world.hostFiles((path) => path.includes(served));
         using state = await world.openState(NAME);
         const report = await world.audit({ state, files });
         expect(outcomeOf(report)).to.deep.equal({ verdict: "incomplete", codes: ["FILE_HOST_ERROR"] });
@@ -129,9 +106,9 @@ describe("a resumed audit", () => {
     });
 
     it("starts again with a fresh state", async () => {
-      const { files } = await recordingHost((path) => !path.includes(secondRoot));
+      const { files } = await world.hostFiles((path) => !path.includes(secondRoot));
       await audit({ files });
-      const again = await recordingHost();
+      const again = await world.hostFiles();
       expect(await audit({ files: again.files }, true)).to.deep.equal(PASSED);
       expect(again.requested.toSorted()).to.deep.equal([firstRoot, secondRoot].toSorted());
     });
@@ -145,7 +122,7 @@ describe("a resumed audit", () => {
       });
       expect(await failure(audit())).to.include({ code: "RPC_ERROR" });
       world.lie((method, params, truth) => truth(method, params));
-      const again = await recordingHost();
+      const again = await world.hostFiles();
       expect(await audit({ files: again.files })).to.deep.equal(PASSED);
       expect(again.requested).to.have.lengthOf(2);
     });
@@ -172,39 +149,13 @@ describe("a resumed audit", () => {
 });
 
 describeOnAnvil("a resumed audit of a reorganized chain", () => {
-  const world = auditedWorld();
-  const closing = closedAfterEach();
-  let anvil: Anvil;
-  let call: RpcCall;
-  let contract: string;
-  let owner: string;
-
-  beforeEach(async () => {
-    anvil = closing(await startAnvil());
-    call = rpcCaller(anvil.url, { maxBytes: 2 ** 20, timeoutMs: ENDLESS_MS });
-    [owner = never()] = (await call("eth_accounts", [])) as string[];
-    const { data } = await new PublicKeyRegistry__factory().getDeployTransaction(owner);
-    contract = (await send({ data })).contractAddress.toLowerCase();
-  });
-
-  /** Sends a transaction of the owner, and waits for its block. */
-  const send = async (transaction: object): Promise<{ contractAddress: string }> => {
-    const hash = await call("eth_sendTransaction", [{ from: owner, gas: "0x400000", ...transaction }]);
-    return receiptOf(call, hash);
-  };
-
-  const publish = async (some: typeof records) => {
-    const root = await world.store(some.map(serializeKeyRecord));
-    const userIDs = some.map(({ userID }) => userID);
-    await send({ to: contract, data: encodeAddMerkleTreeRoot(root, userIDs) });
-    return root;
-  };
+  const world = auditedWorld(startAnvil);
+  const publish = (records: readonly KeyRecord[]) => world.publish(records);
   const audit = async () => {
-    const chainId = Number(await call("eth_chainId", []));
-    const { hash: genesisHash } = await fetchBlock(call, 0);
-    using state = await AuditState.open(join(world.folder, NAME), { chainId, genesisHash, contract });
-    return outcomeOf(await world.audit({ call, contract, chainId, state }));
+    using state = await world.openState(NAME);
+    return outcomeOf(await world.audit({ state }));
   };
+  const call: RpcCall = (method, params) => world.fresh.call(method, params);
   const mine = (count: number) => call("anvil_mine", [`0x${count.toString(16)}`]);
 
   it("reports a root that is gone once, and audits the other roots", async () => {

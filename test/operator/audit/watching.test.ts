@@ -5,8 +5,7 @@ import { text as textOf } from "node:stream/consumers";
 import { inspect } from "node:util";
 import { Webhook, WebhookVerificationError } from "standardwebhooks";
 import type { Finding } from "../../../packages/operator/src/audit/finding.ts";
-import { type PollOptions, readLogs, readUsers } from "../../../packages/operator/src/audit/pollChain.ts";
-import { readFiles } from "../../../packages/operator/src/audit/pollFiles.ts";
+import type { PollOptions } from "../../../packages/operator/src/audit/pollChain.ts";
 import { pollEvents, watch, type WatchEvent, type WatchOptions } from "../../../packages/operator/src/audit/watch.ts";
 import { WatchState } from "../../../packages/operator/src/audit/watchState.ts";
 import { checkWebhook, postWebhook } from "../../../packages/operator/src/audit/webhook.ts";
@@ -15,22 +14,14 @@ import { ArgumentError } from "../../../packages/keyroot/src/errors.ts";
 import { fetchBlock } from "../../../packages/keyroot/src/ethereum/blocks.ts";
 import { rpcCaller } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
 import { sampleRecords } from "../../support/samples.ts";
-import { serve } from "../../support/servers/servers.ts";
+import { goneUrl, serve } from "../../support/servers/servers.ts";
 import { closedAfterEach, failure, never, temporaryFolder } from "../../support/support.ts";
-import { auditedWorld, LIMITS } from "../../support/chain/auditedWorld.ts";
+import { auditedWorld, LIMITS, poll } from "../../support/chain/auditedWorld.ts";
 
 const records = sampleRecords(5);
 const [mine = never(), ...others] = records;
 const other = others.find(({ pubKey }) => pubKey !== mine.pubKey) ?? never();
 const NAME = "watch.sqlite";
-
-/** Polls once: runs the steps of `pollEvents` without its events. */
-async function poll(options: PollOptions) {
-  const users = await readUsers(options);
-  const logs = await readLogs(options, users);
-  const files = await readFiles(options, users, logs);
-  return { ...users, ...logs, ...files, findings: [...users.findings, ...logs.findings, ...files.findings] };
-}
 
 describe("a watch", () => {
   const world = auditedWorld();
@@ -45,27 +36,13 @@ describe("a watch", () => {
     return WatchState.open(path, { chainId: world.fresh.chainId, genesisHash, contract: world.fresh.contract });
   };
   const options = (changes: Partial<PollOptions> = {}): PollOptions => ({
-    call: rpcCaller(world.url, LIMITS),
-    chainId: world.fresh.chainId,
-    contract: world.fresh.contract,
-    files: { merkleUrl: world.fresh.merkleUrl, ...LIMITS },
-    users: [mine],
-    tag: "latest",
-    state,
-    readOwnFiles: true,
+    ...world.pollOptions(),
+    ...{ users: [mine], state },
     ...changes,
   });
   const pollAgain = (changes?: Partial<PollOptions>) => poll(options(changes));
   /** A file host that returns 503 for one file. */
-  const hostWithout = async (root: string) => {
-    const { url } = closing(
-      await serve((request, response) => {
-        if (request.url?.includes(root) === true) response.writeHead(503).end();
-        else void fetch(`${world.fresh.merkleUrl}${request.url}`).then(async (got) => response.end(await got.text()));
-      }),
-    );
-    return { merkleUrl: url, ...LIMITS };
-  };
+  const hostWithout = async (root: string) => (await world.hostFiles((path) => !path.includes(root))).files;
   const codesOf = ({ findings }: { findings: Finding[] }) =>
     findings.map(({ code, detail }) => (detail === undefined ? code : `${code} ${detail}`)).sort();
 
@@ -239,16 +216,10 @@ describe("a watch", () => {
     });
 
     it("requests the user's file first, and no others after three failures in a row", async () => {
-      const requested: string[] = [];
-      const { url } = closing(
-        await serve((request, response) => {
-          requested.push(request.url?.slice(1, 65) ?? "");
-          response.writeHead(503).end();
-        }),
-      );
+      const { files, requested } = await world.hostFiles(() => false);
       for (const record of others) await world.publish([record]);
       const own = await world.publish([mine]);
-      const { unavailable } = await pollAgain({ files: { merkleUrl: url, ...LIMITS } });
+      const { unavailable } = await pollAgain({ files });
       expect(requested).to.have.lengthOf(3);
       expect(requested[0]).to.equal(own);
       expect(unavailable).to.have.lengthOf(others.length + 1);
@@ -260,13 +231,11 @@ describe("a watch", () => {
       const large = { merkleUrl: world.fresh.merkleUrl, ...LIMITS, maxBytes: 10 };
       const redirect = closing(await serve((_, response) => response.writeHead(302, { Location: "/x" }).end()));
       const silent = closing(await serve(() => undefined));
-      const gone = await serve(() => undefined);
-      await gone.close();
       for (const [files, code] of [
         [large, "ANSWER_TOO_LARGE"],
         [{ merkleUrl: redirect.url, ...LIMITS }, "REDIRECT_REFUSED"],
         [{ merkleUrl: silent.url, ...LIMITS, timeoutMs: 50 }, "TIMEOUT"],
-        [{ merkleUrl: gone.url, ...LIMITS }, "UNREACHABLE"],
+        [{ merkleUrl: await goneUrl(), ...LIMITS }, "UNREACHABLE"],
       ] as const) {
         const result = await pollAgain({ files, unavailableAfterMs: 0 });
         expect(codesOf(result)).to.deep.equal([`FILE_UNAVAILABLE ${code}`]);
@@ -406,15 +375,8 @@ describe("a watch", () => {
     it("reports an unavailable file once, and once more as an alarm", async () => {
       await poll(options());
       const root = await world.publish([mine]);
-      let requests = 0;
-      const { url } = closing(
-        await serve((_, response) => {
-          requests++;
-          response.writeHead(503).end();
-        }),
-      );
-      const files = { merkleUrl: url, ...LIMITS };
-      const away = await events(() => requests > 2, { files, unavailableAfterMs: 0 });
+      const { files, requested } = await world.hostFiles(() => false);
+      const away = await events(() => requested.length > 2, { files, unavailableAfterMs: 0 });
       expect(namesOf(away)).to.deep.equal(["assigned", "rootAdded", "fileUnavailable", "alarm", "polled"]);
       expect(away[3]).to.include({ code: "FILE_UNAVAILABLE", root, userID: mine.userID });
     });

@@ -1,18 +1,14 @@
 import { expect } from "chai";
-import { join } from "node:path";
 import { randomHex } from "../../support/service/caller.ts";
 import { ADMIN_TOKEN, serviceOnPostgres } from "../../support/service/support.ts";
 import { program as keyroot } from "../../support/processes/commandLine.ts";
-import { temporaryFolder } from "../../support/support.ts";
 
 describe("the commands of administration", () => {
   const service = serviceOnPostgres();
-  const folder = temporaryFolder();
 
-  const run = (command: string, ...options: string[]) => {
-    const env = { KEYROOT_ADMIN_TOKEN: ADMIN_TOKEN, KEYROOT_STACK_FILE: join(folder.path, "none.json") };
-    return keyroot.json([command, "--service-url", service.url, ...options], { env });
-  };
+  const env = { KEYROOT_ADMIN_TOKEN: ADMIN_TOKEN };
+  const run = (command: string, ...options: string[]) =>
+    keyroot.json([command, "--service-url", service.url, ...options], { env });
 
   it("list, suspend, resume and limit partners, and list and revoke server tokens", async () => {
     const name = `Company ${randomHex()}`;
@@ -36,7 +32,6 @@ describe("the commands of administration", () => {
     const { bizID, tokenID, jwt: token } = await service.createPartner(`Company ${randomHex()}`);
     const hex = randomHex();
     await service.done("/v1/authdBizSrv/users/create", { user_id_hex: hex, region: "eu-west-1" }, { token });
-    const env = { KEYROOT_ADMIN_TOKEN: ADMIN_TOKEN, KEYROOT_STACK_FILE: join(folder.path, "none.json") };
     const list = (...options: string[]) =>
       keyroot.run(["list-audit-log", "--service-url", service.url, ...options], { env });
     const { code, stdout } = await list("--biz-id", bizID, "--json");

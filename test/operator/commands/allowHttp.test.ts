@@ -4,7 +4,7 @@ import { writeFile } from "node:fs/promises";
 import { DEFINITIONS } from "../../../packages/operator/src/commands/help.ts";
 import { serializeKeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
 import { sampleRecords } from "../../support/samples.ts";
-import { program as keyroot } from "../../support/processes/commandLine.ts";
+import { optionsOf, program as keyroot } from "../../support/processes/commandLine.ts";
 import { temporaryFolder } from "../../support/support.ts";
 
 /** A host name that never resolves (RFC 6761, section 6.4). */
@@ -19,24 +19,14 @@ describe("plain http to another machine", () => {
 
   const run = async (command: string[], given: Record<string, string>, env: NodeJS.ProcessEnv = {}) => {
     const place = { rpc: "https://keyroot.invalid", contract: `0x${"12".repeat(20)}`, "chain-id": "1", ...given };
-    const options = Object.entries(place).flatMap(([name, value]) => [`--${name}`, value]);
-    // A path without a file, so that the commands find no running stack.
-    const KEYROOT_STACK_FILE = join(folder.path, "none.json");
-    const { code, json } = await keyroot.jsonLines([...command, ...options], { env: { KEYROOT_STACK_FILE, ...env } });
+    const { code, json } = await keyroot.jsonLines([...command, ...optionsOf(place)], { env });
     return { code, error: json.error?.["code"], message: String(json.error?.["message"]) };
   };
   /** The arguments of each command that reads a chain. */
   const commands = (): Record<string, string[]> => ({
     publish: [
-      "publish",
-      "--records",
-      records(),
-      "--files",
-      folder.path,
-      "--max-fee",
-      "1",
-      "--merkle-url",
-      "https://f.invalid",
+      ...["publish", "--records", records(), "--files", folder.path],
+      ...["--max-fee", "1", "--merkle-url", "https://f.invalid"],
     ],
     estimate: ["estimate", "--records", records()],
     status: ["status"],

@@ -9,7 +9,7 @@ import { Webhook } from "standardwebhooks";
 import { serializeKeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
 import { auditedWorld } from "../../support/chain/auditedWorld.ts";
 import { sampleRecords } from "../../support/samples.ts";
-import { serve } from "../../support/servers/servers.ts";
+import { goneUrl, serve } from "../../support/servers/servers.ts";
 import { closedAfterEach, never } from "../../support/support.ts";
 import { describeWithProgram } from "../../support/processes/commandLine.ts";
 
@@ -23,22 +23,10 @@ describeWithProgram("audit and watch", (keyroot) => {
   const closing = closedAfterEach();
 
   const place = (merkleUrl = world.fresh.merkleUrl) => [...chain(), "--merkle-url", merkleUrl];
-  const chain = () => [
-    "--rpc",
-    world.url,
-    "--contract",
-    world.fresh.contract,
-    "--chain-id",
-    String(world.fresh.chainId),
-  ];
+  const chain = () => world.chainArgs();
   const statePath = () => join(world.folder, "state.json");
   const auditing = (...more: string[]) => ["audit", ...place(), "--state", statePath(), ...more];
   const auditingFolder = (path: string) => ["audit", ...chain(), "--state", statePath(), "--files", path];
-  const gone = async () => {
-    const host = await serve(() => undefined);
-    await host.close();
-    return host.url;
-  };
 
   describe("audit", () => {
     beforeEach(() => world.publish(others));
@@ -89,7 +77,7 @@ describeWithProgram("audit and watch", (keyroot) => {
     });
 
     it("exits with code 3 and no verdict if the file host is unavailable, and continues when it is back", async () => {
-      const away = ["audit", ...place(await gone()), "--state", statePath()];
+      const away = ["audit", ...place(await goneUrl()), "--state", statePath()];
       const { code, json } = await keyroot.json(away);
       expect([code, json["passed"], json["findings"]]).to.deep.equal([3, false, []]);
       expect((json["unavailableFiles"] as { code: string }[])[0]?.code).to.equal("UNREACHABLE");
@@ -98,7 +86,7 @@ describeWithProgram("audit and watch", (keyroot) => {
     });
 
     it("exits with code 3 if the endpoint is unavailable, and with 1 if its proof is false", async () => {
-      const away = auditing().with(2, await gone());
+      const away = auditing().with(2, await goneUrl());
       expect((await keyroot.json(away)).json.error).to.include({ code: "UNREACHABLE" });
       world.lie((method, params, truth) => truth(method, method === "eth_getProof" ? params.with(1, [HASH]) : params));
       const { code, json } = await keyroot.json(auditing("--storage-proof"));
@@ -143,6 +131,21 @@ describeWithProgram("audit and watch", (keyroot) => {
         .split("\n")
         .map((line) => JSON.parse(line) as Record<string, unknown>);
 
+    /** Starts a webhook, and records its messages. `hooked` has the options that name it. */
+    const startWebhook = async () => {
+      const messages: Record<string, unknown>[] = [];
+      const { url } = closing(
+        await serve((request, response) => {
+          void jsonOf(request).then((message) => {
+            messages.push(message as Record<string, unknown>);
+            response.end();
+          });
+        }),
+      );
+      const { host } = new URL(url);
+      return { url, host, messages, hooked: ["--alarm-url", url, "--alarm-host", host] };
+    };
+
     it("polls once from the block of the last run, and exits with code 0", async () => {
       const once = watching("--once", "--state", statePath());
       expect((await keyroot.run(once)).code).to.equal(0);
@@ -177,18 +180,8 @@ describeWithProgram("audit and watch", (keyroot) => {
     });
 
     it("exits with code 1 for a wrong key, after a JSON line and a message to the webhook", async () => {
-      const messages: unknown[] = [];
-      const hook = closing(
-        await serve((request, response) => {
-          void jsonOf(request).then((message) => {
-            messages.push(message);
-            response.end();
-          });
-        }),
-      );
-      const child = keyroot.start(watching("--json", "--alarm-host", new URL(hook.url).host), {
-        KEYROOT_ALARM_URL: `${hook.url}/secret`,
-      });
+      const { url, host, messages } = await startWebhook();
+      const child = keyroot.start(watching("--json", "--alarm-host", host), { KEYROOT_ALARM_URL: `${url}/secret` });
       const lines: string[] = [];
       const reading = (async () => {
         for await (const line of createInterface({ input: child.stdout })) {
@@ -261,16 +254,7 @@ describeWithProgram("audit and watch", (keyroot) => {
     });
 
     it("sends the reason for its end to the webhook, and exits with code 1 after an alarm although the endpoint fails", async () => {
-      const messages: Record<string, unknown>[] = [];
-      const hook = closing(
-        await serve((request, response) => {
-          void jsonOf(request).then((message) => {
-            messages.push(message as Record<string, unknown>);
-            response.end();
-          });
-        }),
-      );
-      const hooked = ["--alarm-url", hook.url, "--alarm-host", new URL(hook.url).host];
+      const { messages, hooked } = await startWebhook();
       // An endpoint that returns a false header must not end a watch without a message.
       world.lie(async (method, params, truth) => {
         const answer = await truth(method, params);
@@ -305,7 +289,7 @@ describeWithProgram("audit and watch", (keyroot) => {
       const path = join(world.folder, "users.jsonl");
       await writeFile(path, records.map(serializeKeyRecord).join("\n"));
       await world.publish([...others, { ...other, userID: mine.userID }]);
-      const hook = `${await gone()}/secret`;
+      const hook = `${await goneUrl()}/secret`;
       const hooked = ["--alarm-url", hook, "--alarm-host", new URL(hook).host];
       const { code, stdout, stderr } = await keyroot.run(["watch", ...place(), "--records", path, "--once", ...hooked]);
       expect(code).to.equal(1);
@@ -337,6 +321,22 @@ describeWithProgram("audit and watch", (keyroot) => {
       expect(new Set(seen.slice(0, -2))).to.deep.equal(new Set(["unavailable"]));
     });
 
+    it("ends an audit without a verdict at Ctrl-C", async () => {
+      const child = keyroot.start(auditing("--fresh"));
+      await new Promise<void>((resolve) => {
+        world.lie((method, params, truth) => {
+          if (method !== "eth_getLogs") return truth(method, params);
+          resolve();
+          return new Promise<never>(() => undefined);
+        });
+      });
+      child.kill("SIGINT");
+      const ended = Promise.all([once(child, "close"), textOf(child.stdout), textOf(child.stderr)]);
+      const [[code], stdout, stderr] = (await ended) as [[number], string, string];
+      expect([code, stdout]).to.deep.equal([130, ""]);
+      expect(stderr).to.match(/^Interrupted\. There is no verdict yet\./m);
+    });
+
     it("repeats the first requests of watch and audit if the endpoint fails", async () => {
       for (const words of [watching("--once"), auditing("--fresh")]) {
         const failed = new Set<string>();
@@ -352,7 +352,7 @@ describeWithProgram("audit and watch", (keyroot) => {
     });
 
     it("exits with code 3 if the endpoint is unavailable and --once is set", async () => {
-      const { code, json } = await keyroot.json(watching("--once").with(2, await gone()));
+      const { code, json } = await keyroot.json(watching("--once").with(2, await goneUrl()));
       expect([code, json.error?.["code"]]).to.deep.equal([3, "UNREACHABLE"]);
     });
 

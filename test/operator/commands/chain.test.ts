@@ -12,9 +12,9 @@ import { fetchUserCount } from "../../../packages/keyroot/src/registry/reads.ts"
 import { startEndpoint } from "../../support/chain/lyingEndpoint.ts";
 import { describeOnBoth, freshRegistry, startHardhat, type StartChain } from "../../support/chain/freshRegistry.ts";
 import { sampleRecords } from "../../support/samples.ts";
-import { serve } from "../../support/servers/servers.ts";
+import { goneUrl, serve } from "../../support/servers/servers.ts";
 import { closedAfterEach, never, temporaryFolder } from "../../support/support.ts";
-import { type CommandLine, describeOnHosts, program } from "../../support/processes/commandLine.ts";
+import { type CommandLine, describeOnHosts, optionsOf, program } from "../../support/processes/commandLine.ts";
 import { LOCAL } from "../../support/chain/local.ts";
 
 const NOBODY = "0x000000000000000000000000000000000000dEaD";
@@ -38,7 +38,7 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
   });
 
   const chain = (changes: Record<string, string> = {}) =>
-    options({ rpc: fresh.rpcUrl, contract: fresh.contract, "chain-id": String(fresh.chainId), ...changes });
+    optionsOf({ rpc: fresh.rpcUrl, contract: fresh.contract, "chain-id": String(fresh.chainId), ...changes });
   const place = (changes: Record<string, string> = {}) => chain({ "merkle-url": fresh.merkleUrl, ...changes });
   let plans = 0;
   /** Returns a new plan folder for each run. */
@@ -177,8 +177,6 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
     });
 
     it("adds no root if the file host returns different content, no file, or no response", async () => {
-      const gone = await serve(() => undefined);
-      await gone.close();
       const hostOf = async (handler: (request: IncomingMessage, response: ServerResponse) => unknown) =>
         closing(await serve((request, response) => void handler(request, response))).url;
       const cases = [
@@ -187,7 +185,7 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
         [await hostOf((_, response) => response.writeHead(404).end()), 1, "FILE_NOT_FOUND"],
         [await hostOf((_, response) => response.writeHead(503).end()), 3, "FILE_HOST_ERROR"],
         [await hostOf((_, response) => response.writeHead(302, { Location: "/" }).end()), 3, "REDIRECT_REFUSED"],
-        [gone.url, 3, "UNREACHABLE"],
+        [await goneUrl(), 3, "UNREACHABLE"],
       ] as const;
       const ran = await Promise.all(cases.map(([url]) => publish([one, two], { "merkle-url": `${url}/secret` })));
       expect(ran.map(({ code, error }) => [code, error])).to.deep.equal(cases.map(([, ...expected]) => expected));
@@ -238,14 +236,12 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
 
     it("publishes when it is run again after a kill between file and root", async () => {
       const asked = new EventEmitter();
-      const holding = closing(
-        await serve((request, response) => {
-          void text(request).then(async (body) => {
-            if (body.includes("eth_sendTransaction")) asked.emit("sending");
-            else response.end(await (await fetch(fresh.rpcUrl, { method: "POST", body, headers: JSON_TYPE })).text());
-          });
-        }),
-      );
+      const holding = closing(await startEndpoint(fresh.rpcUrl));
+      holding.lie = (method, params, truth) => {
+        if (method !== "eth_sendTransaction") return truth(method, params);
+        asked.emit("sending");
+        return new Promise(() => undefined);
+      };
       const plan = planFolder();
       for (const [signal, ending] of [
         ["SIGKILL", [null, "SIGKILL"]],
@@ -340,14 +336,18 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
       expect(costWei).to.equal(String(BigInt(gas as number) * 2n * 10n ** 9n));
       expect(money).to.equal(Math.round((Number(costWei) / 1e18) * 3000 * 100) / 100);
       expect(nextFork).to.include({ fork: "Amsterdam" });
-      expect(found.get("base")?.["dataFeeWei"]).to.equal(String(BigInt(280 + 20 * 60) * 40_000_000n));
+      const base = found.get("base") ?? {};
+      expect(base["dataFeeWei"]).to.equal(String(BigInt(280 + 20 * 60) * 40_000_000n));
+      const smallAmount = Number(((Number(base["costWei"]) / 1e18) * 3000).toPrecision(2));
+      expect(base["money"]).to.equal(smallAmount).and.to.be.within(0.001, 0.1);
       expect(found.get("own")).to.include({ gas, dataFeeWei: "0" });
       expect(found.get("optimism")).to.deep.equal({ gas });
       const { stdout } = await keyroot.run(args);
       expect(stdout.split("\n").map((line) => line.split(/ {2,}/)[1])).to.deep.equal([
         ...[undefined, "chain", "Ethereum", "Ethereum after Amsterdam, at most", "OP Mainnet", "Base"],
-        ...["Arbitrum One", "Gnosis", "your own", undefined],
+        ...["Arbitrum One", "Gnosis", "your own", undefined, undefined],
       ]);
+      expect(stdout).to.contain(` ${smallAmount}\n`).and.to.contain("\nGnosis: The endpoint has chain id ");
     });
 
     it("rejects comparisons with unknown names, repeated names and incomplete prices", async () => {
@@ -449,10 +449,4 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
       expect([code, json.error?.["code"]]).to.deep.equal([1, "NO_CONTRACT"]);
     });
   });
-}
-
-const JSON_TYPE = { "Content-Type": "application/json" };
-
-function options(values: Record<string, string>): string[] {
-  return Object.entries(values).flatMap(([name, value]) => [`--${name}`, value]);
 }

@@ -5,7 +5,7 @@ import { open } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import { DEFINITIONS } from "../../../packages/operator/src/commands/help.ts";
 import { DEFINITIONS as SERVICE_DEFINITIONS } from "../../../packages/service/src/commands/help.ts";
-import { serve } from "../../support/servers/servers.ts";
+import { goneUrl, serve } from "../../support/servers/servers.ts";
 import { closedAfterEach } from "../../support/support.ts";
 import { CommandLine, environment, hardhat, outcomeOf, program } from "../../support/processes/commandLine.ts";
 
@@ -117,14 +117,12 @@ function describeCommandLine(keyroot: CommandLine): void {
           response.end(JSON.stringify({ jsonrpc: "2.0", id: 1, error: { code: -32000, message } }));
         }),
       );
-      const gone = await serve(() => undefined);
-      await gone.close();
       const cases = [
         [html.url, "RPC_ANSWER_INVALID"],
         [broken.url, "RPC_ERROR"],
         [endless.url, "ANSWER_TOO_LARGE"],
         [quota.url, "RPC_ERROR"],
-        [gone.url, "UNREACHABLE"],
+        [await goneUrl(), "UNREACHABLE"],
       ] as const;
       const status = ["status", "--contract", "0x5FbDB2315678afecb367f032d93F642f64180aa3"];
       const answers = await Promise.all(

@@ -7,7 +7,7 @@ import { fetchOwner } from "../../../packages/keyroot/src/registry/reads.ts";
 import { describeOnBoth, freshRegistry } from "../../support/chain/freshRegistry.ts";
 import { serve } from "../../support/servers/servers.ts";
 import { closedAfterEach, temporaryFolder } from "../../support/support.ts";
-import { program as keyroot } from "../../support/processes/commandLine.ts";
+import { optionsOf, program as keyroot } from "../../support/processes/commandLine.ts";
 
 const DEPLOYMENTS = join(import.meta.dirname, "../../../.keyroot/deployments");
 const JSON_TYPE = { "Content-Type": "application/json" };
@@ -27,7 +27,9 @@ describeOnBoth("keyroot deploy", (startChain) => {
     if (before.length === 0) await rm(DEPLOYMENTS, { recursive: true, force: true });
   });
   const deploy = (changes: Record<string, string> = {}, env: NodeJS.ProcessEnv = {}) =>
-    keyroot.json(["deploy", ...options({ rpc: fresh.rpcUrl, "chain-id": String(fresh.chainId), ...changes })], { env });
+    keyroot.json(["deploy", ...optionsOf({ rpc: fresh.rpcUrl, "chain-id": String(fresh.chainId), ...changes })], {
+      env,
+    });
   const ownerOf = (contract: unknown) => fetchOwner(fresh.call, contract as string);
 
   it("deploys one registry per owner, and reports an existing one", async () => {
@@ -50,6 +52,8 @@ describeOnBoth("keyroot deploy", (startChain) => {
     const wallet = await Wallet.fromEncryptedJson(await readFile(file, "utf8"), "correct horse battery staple");
     expect(wallet.address).to.equal(address);
 
+    // The registry of another owner does not count as this account's registry.
+    expect((await deploy()).code).to.equal(0);
     expect((await deploy({}, env)).json.error?.["message"]).to.match(/funds|balance/);
     await fresh.call("eth_sendTransaction", [{ from: fresh.owner, to: address, value: "0xde0b6b3a7640000" }]);
     const { code, json } = await deploy({ owner: fresh.stranger, "max-fee": "100" }, env);
@@ -57,7 +61,8 @@ describeOnBoth("keyroot deploy", (startChain) => {
     expect(json["owner"]).to.equal(fresh.stranger);
     expect(json["constructorArguments"]).to.equal(fresh.stranger.slice(2).toLowerCase().padStart(64, "0"));
     expect(await fresh.call("eth_getTransactionCount", [address, "latest"])).to.equal("0x1");
-    const limited = await deploy({ owner: fresh.owner, "max-fee": "100", "max-cost": "0.0000001" }, env);
+    // Nor does the registry that used the nonce of the failed deployment.
+    const limited = await deploy({ "max-fee": "100", "max-cost": "0.0000001" }, env);
     expect([limited.code, limited.json.error?.["code"]]).to.deep.equal([3, "FEE_TOO_HIGH"]);
   });
 
@@ -94,7 +99,3 @@ describeOnBoth("keyroot deploy", (startChain) => {
     expect(JSON.stringify(json)).to.contain("over quota").and.not.contain("secret");
   });
 });
-
-function options(values: Record<string, string>): string[] {
-  return Object.entries(values).flatMap(([name, value]) => [`--${name}`, value]);
-}

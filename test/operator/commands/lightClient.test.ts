@@ -1,8 +1,7 @@
 import { expect } from "chai";
 import hre from "hardhat";
-import { readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { text } from "node:stream/consumers";
 import { SimulatedBeacon } from "@keyroot/operator/testing";
 import type { Listening } from "@keyroot/operator/shared";
 import type { KeyRecord } from "keyroot/identity";
@@ -13,9 +12,10 @@ import { publish } from "../../../packages/operator/src/publisher/publish.ts";
 import { Registry } from "../../../packages/operator/src/publisher/chain/registry.ts";
 import { startStack, type Stack } from "../../../packages/service/src/stack/stack.ts";
 import { LOCAL } from "../../support/chain/local.ts";
-import { describeWithProgram } from "../../support/processes/commandLine.ts";
+import { describeWithProgram, optionsOf } from "../../support/processes/commandLine.ts";
 import { sampleRecords } from "../../support/samples.ts";
-import { serve } from "../../support/servers/servers.ts";
+import { startEndpoint } from "../../support/chain/lyingEndpoint.ts";
+import { serveFolder } from "../../support/servers/servers.ts";
 import { closedAfterEach, temporaryFolder } from "../../support/support.ts";
 import { ENDLESS_MS } from "../../support/endless.ts";
 
@@ -54,7 +54,7 @@ describeWithProgram("a light client", (keyroot) => {
   describe("light-client", () => {
     const follow = (options: Record<string, string> = {}) => {
       const all = { beacon: server.url, checkpoint: beacon.checkpoint, "beacon-network": "test", ...options };
-      return run("light-client", ...Object.entries(all).flatMap(([name, value]) => [`--${name}`, value]));
+      return run("light-client", ...optionsOf(all));
     };
 
     it("prints the newest finalized block", async () => {
@@ -109,13 +109,8 @@ describeWithProgram("a light client", (keyroot) => {
   });
 
   describe("status, audit and watch --beacon", () => {
-    const chain = (url = stack.rpcUrl) => [
-      "--rpc",
-      url,
-      "--contract",
-      stack.contract,
-      "--chain-id",
-      "31337",
+    const chain = (rpc = stack.rpcUrl) => [
+      ...optionsOf({ rpc, contract: stack.contract, "chain-id": "31337" }),
       ...trusted,
     ];
     const files = () => ["--merkle-url", stack.merkleUrl];
@@ -124,18 +119,15 @@ describeWithProgram("a light client", (keyroot) => {
      * An endpoint that replaces storage proofs with those of an empty trie. @param except requests that contain this text get
      * true proofs
      */
-    const serveFalseProofs = (except = "nothing") =>
-      serve((request, response) => {
-        const forward = async () => {
-          const body = await text(request);
-          const headers = { "Content-Type": "application/json" };
-          const answer = await fetch(stack.rpcUrl, { method: "POST", headers, body });
-          const { result, ...rest } = (await answer.json()) as { result: object };
-          const isProof = body.includes('"eth_getProof"') && !body.includes(except);
-          response.end(JSON.stringify({ ...rest, result: isProof ? { ...result, storageProof: [[]] } : result }));
-        };
-        forward().catch(() => response.destroy());
-      });
+    const serveFalseProofs = async (except = "nothing") => {
+      const endpoint = await startEndpoint(stack.rpcUrl);
+      endpoint.lie = async (method, params, truth) => {
+        const answer = await truth(method, params);
+        const isFalse = method === "eth_getProof" && !JSON.stringify(params).includes(except);
+        return isFalse ? { ...(answer as object), storageProof: [[]] } : answer;
+      };
+      return endpoint;
+    };
 
     it("status proves the number of users and the code hash", async () => {
       const { code, json } = await run("status", ...chain());
@@ -225,14 +217,7 @@ describeWithProgram("a light client", (keyroot) => {
       const head = Number(await call("eth_blockNumber", []));
       expect(number).to.be.within(head - 2, head);
 
-      const host = closing(
-        await serve((request, response) => {
-          readFile(join(statements, request.url ?? "")).then(
-            (bytes) => response.end(bytes),
-            () => response.writeHead(404).end(),
-          );
-        }),
-      );
+      const host = closing(await serveFolder(statements));
       const auditors = ["--chain-id", "31337", "--auditors", keys, "--threshold", "1", "--statement-urls", host.url];
       const verified = await run("verify", mine.userID, ...place(), ...auditors);
       expect(verified.json).to.have.nested.property("evidence.anchor", "auditors");

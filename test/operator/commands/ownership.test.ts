@@ -1,21 +1,15 @@
 import { expect } from "chai";
 import { getAddress } from "ethers";
-import { join } from "node:path";
 import { freshRegistry } from "../../support/chain/freshRegistry.ts";
 import { program as keyroot } from "../../support/processes/commandLine.ts";
-import { temporaryFolder } from "../../support/support.ts";
 
 describe("handing over a registry", () => {
   const fresh = freshRegistry();
-  const folder = temporaryFolder();
 
   const run = async (command: string, options: string[] = [], chainId = "31337") => {
     const target = ["--rpc", fresh.rpcUrl, "--contract", fresh.contract, "--chain-id", chainId];
-    // A path without a file, so that the commands find no running stack.
-    const env = { KEYROOT_STACK_FILE: join(folder.path, "none.json") };
-    const { code, json } = await keyroot.json([command, ...target, ...options], { env });
-    const error = json.error;
-    return { code, json, error: error?.["code"] };
+    const { code, json } = await keyroot.json([command, ...target, ...options]);
+    return { code, json, error: json.error?.["code"] };
   };
   const ownerOf = async () => (await run("status")).json["owner"];
   const to = (address: string) => ["--new-owner", address];

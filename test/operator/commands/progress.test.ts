@@ -1,15 +1,11 @@
 import { expect } from "chai";
-import { spawn, spawnSync } from "node:child_process";
 import { EventEmitter, once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { Progress } from "../../../packages/operator/src/commands/progress.ts";
 import { temporaryFolder } from "../../support/support.ts";
-import { describeOnHosts, environment } from "../../support/processes/commandLine.ts";
-
-/** The program of util-linux that gives a command a terminal. */
-const SCRIPT = "script";
+import { describeOnHosts, hasTerminals, startInTerminal } from "../../support/processes/commandLine.ts";
 
 const HIDE_CURSOR = "\u001b[?25l";
 const CLEAR_LINE = "\u001b[0K";
@@ -47,8 +43,7 @@ describeOnHosts("the progress bar", (keyroot) => {
   const quote = (words: readonly string[]) => words.map((word) => `'${word}'`).join(" ");
 
   before(function () {
-    // The test needs the program `script` of util-linux. Other systems have no such program, or one with different options.
-    if (process.platform !== "linux" || spawnSync(SCRIPT, ["--version"]).status !== 0) this.skip();
+    if (!hasTerminals) this.skip();
   });
 
   /** Runs sample-users with standard error on a terminal. Returns the output of the terminal and the exit code. */
@@ -61,8 +56,7 @@ describeOnHosts("the progress bar", (keyroot) => {
       path,
       `${quote([...keyroot.words, "sample-users", "--count", `${count}`])} > '${folder.path}/users.jsonl'\n`,
     );
-    const args = ["--quiet", "--return", "--flush", "--command", `sh '${path}'`, "/dev/null"];
-    const child = spawn(SCRIPT, args, { stdio: ["pipe", "pipe", "inherit"], env: environment({ TERM: "xterm" }) });
+    const child = startInTerminal(`sh '${path}'`);
     let shown = "";
     child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
       shown += chunk;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { serializeKeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
 import { freshRegistry } from "../../support/chain/freshRegistry.ts";
 import { sampleRecords } from "../../support/samples.ts";
-import { program as keyroot } from "../../support/processes/commandLine.ts";
+import { optionsOf, program as keyroot } from "../../support/processes/commandLine.ts";
 import { temporaryFolder } from "../../support/support.ts";
 
 describe("publish, on a fresh registry", () => {
@@ -21,10 +21,7 @@ describe("publish, on a fresh registry", () => {
       ...{ records, files: fresh.filesDir, plan: join(folder.path, "plan"), rpc: fresh.rpcUrl },
       ...{ contract: fresh.contract, "merkle-url": fresh.merkleUrl, ...options },
     };
-    const args = Object.entries(given).flatMap(([name, value]) => [`--${name}`, value]);
-    // A path without a file, so that the commands find no running stack.
-    const KEYROOT_STACK_FILE = join(folder.path, "none.json");
-    const { code, json } = await keyroot.jsonLines(["publish", ...args], { env: { KEYROOT_STACK_FILE, ...env } });
+    const { code, json } = await keyroot.jsonLines(["publish", ...optionsOf(given)], { env });
     return { code, error: json.error?.["code"], message: String(json.error?.["message"]), users: json["users"] };
   };
 

@@ -18,9 +18,9 @@ import { serializeKeyRecord } from "../../../packages/keyroot/src/identity/seria
 import { signedBy, TestAuditor } from "../../support/auditors/testAuditor.ts";
 import { auditedWorld } from "../../support/chain/auditedWorld.ts";
 import { startEndpoint } from "../../support/chain/lyingEndpoint.ts";
-import { describeWithProgram } from "../../support/processes/commandLine.ts";
+import { describeWithProgram, optionsOf } from "../../support/processes/commandLine.ts";
 import { sampleRecords } from "../../support/samples.ts";
-import { serve } from "../../support/servers/servers.ts";
+import { serve, serveFolder } from "../../support/servers/servers.ts";
 import { closedAfterEach, failure, never } from "../../support/support.ts";
 
 const records = sampleRecords(5);
@@ -74,17 +74,7 @@ describeWithProgram("audit --sign and --compare", (keyroot) => {
     expect([code, json.error?.["message"]]).to.deep.equal([0, undefined]);
     return json;
   };
-  const publish = async (name: string) => {
-    const host = closing(
-      await serve((request, response) => {
-        readFile(join(statements(name), request.url ?? "")).then(
-          (bytes) => response.end(bytes),
-          () => response.writeHead(404).end(),
-        );
-      }),
-    );
-    return host.url;
-  };
+  const publish = async (name: string) => closing(await serveFolder(statements(name))).url;
   const errorOf = async (args: string[], env: NodeJS.ProcessEnv = PASSPHRASE) => {
     const { code, json } = await keyroot.json(args, { env });
     return [code, json.error?.["code"]];
@@ -291,7 +281,7 @@ describeWithProgram("audit --sign and --compare", (keyroot) => {
         ...{ statements: statements(name), sign: keyFile(name), contract: world.fresh.contract },
         ...{ "chain-id": String(world.fresh.chainId), ...changes },
       };
-      return ["sign-auditor-list", ...Object.entries(options).flatMap(([option, value]) => [`--${option}`, value])];
+      return ["sign-auditor-list", ...optionsOf(options)];
     };
 
     it("makes a list that verifiers follow once enough auditors have signed the same bytes", async () => {

@@ -1,11 +1,8 @@
 import { expect } from "chai";
-import { spawn, spawnSync } from "node:child_process";
 import { text } from "node:stream/consumers";
 import { stripVTControlCharacters } from "node:util";
-import { environment, program } from "../../support/processes/commandLine.ts";
+import { hasTerminals, program, startInTerminal } from "../../support/processes/commandLine.ts";
 
-/** The program of util-linux that gives a command a terminal. */
-const SCRIPT = "script";
 const RED = "\u001b[31m";
 
 describe("colors", () => {
@@ -14,12 +11,7 @@ describe("colors", () => {
   const onPipe = async (env: NodeJS.ProcessEnv) => (await program.run(args, { env })).stderr;
   const onTerminal = async (env: NodeJS.ProcessEnv) => {
     const command = [...program.words, ...args].map((word) => `'${word}'`).join(" ");
-    const options = ["--quiet", "--return", "--command", command, "/dev/null"];
-    const child = spawn(SCRIPT, options, {
-      stdio: ["ignore", "pipe", "inherit"],
-      env: environment({ TERM: "xterm", ...env }),
-    });
-    return text(child.stdout);
+    return text(startInTerminal(command, env).stdout);
   };
 
   it("are absent in the output to a pipe", async () => {
@@ -35,8 +27,7 @@ describe("colors", () => {
 
   describe("in a terminal", () => {
     before(function () {
-      // The test needs the program `script` of util-linux. Other systems have no such program, or one with different options.
-      if (process.platform !== "linux" || spawnSync(SCRIPT, ["--version"]).status !== 0) this.skip();
+      if (!hasTerminals) this.skip();
     });
 
     it("are in the output", async () => {

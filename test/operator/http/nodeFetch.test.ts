@@ -6,7 +6,7 @@ import { brotliCompressSync, gzipSync } from "node:zlib";
 import { fetchBytes, type FetchOptions } from "../../../packages/keyroot/src/transport/fetchBytes.ts";
 import { fetchMerkleFile } from "../../../packages/keyroot/src/transport/fetchMerkleFile.ts";
 import { nodeFetch } from "../../../packages/operator/src/http/nodeFetch.ts";
-import { serve, serveRaw } from "../../support/servers/servers.ts";
+import { goneUrl, serve, serveRaw } from "../../support/servers/servers.ts";
 import { closedAfterEach, failure } from "../../support/support.ts";
 import { ENDLESS_MS } from "../../support/endless.ts";
 
@@ -142,10 +142,9 @@ describe("nodeFetch, with the limits of fetchBytes", () => {
   it("reports a response that is cut off, and a server that is not running", async () => {
     const { url } = closing(await serveRaw((socket) => socket.end(`${HEAD}Content-Length: 9\r\n\r\nx`)));
     expect(await failure(request(url))).to.include({ code: "UNREACHABLE" });
-    const server = await serve(() => undefined);
-    await server.close();
-    const message = `The request to ${new URL(server.url).host} failed: ECONNREFUSED.`;
-    expect(await failure(request(server.url))).to.include({ code: "UNREACHABLE", message });
+    const gone = await goneUrl();
+    const message = `The request to ${new URL(gone).host} failed: ECONNREFUSED.`;
+    expect(await failure(request(gone))).to.include({ code: "UNREACHABLE", message });
   });
 
   it("connects to https URLs with TLS", async () => {

@@ -9,7 +9,7 @@ import { KeyPublisher } from "../../../packages/service/src/publishing/keyPublis
 import { freshRegistry } from "../../support/chain/freshRegistry.ts";
 import { LOCAL } from "../../support/chain/local.ts";
 import { sampleRecords } from "../../support/samples.ts";
-import { serve } from "../../support/servers/servers.ts";
+import { startEndpoint } from "../../support/chain/lyingEndpoint.ts";
 import { freshDatabases } from "../../support/service/support.ts";
 import { closedAfterEach, failure, temporaryFolder } from "../../support/support.ts";
 
@@ -48,18 +48,9 @@ describe("the chain that transactions are signed for", () => {
   });
 
   it("the service signs nothing if the endpoint reports a different chain id", async () => {
-    const { url } = closing(
-      await serve((request, response) => {
-        void (async () => {
-          const chunks: Buffer[] = [];
-          for await (const chunk of request) chunks.push(chunk as Buffer);
-          const { id, method, params } = JSON.parse(Buffer.concat(chunks).toString()) as Record<string, unknown>;
-          const result = await lying(method as string, params as unknown[]);
-          response.setHeader("Content-Type", "application/json");
-          response.end(JSON.stringify({ jsonrpc: "2.0", id, result }));
-        })();
-      }),
-    );
+    const endpoint = closing(await startEndpoint(fresh.rpcUrl));
+    endpoint.lie = lying;
+    const { url } = endpoint;
     await using databases = await freshDatabases();
     let signed = 0;
     const signer: Signer = {

@@ -1,7 +1,6 @@
 import { expect } from "chai";
 import { join } from "node:path";
 import type { RpcCall } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
-import { deploy } from "../../../packages/operator/src/publisher/deploy.ts";
 import { FolderStore } from "../../../packages/operator/src/publisher/files/folderStore.ts";
 import { estimateCost } from "../../../packages/operator/src/publisher/plan/estimate.ts";
 import { makePlan } from "../../../packages/operator/src/publisher/plan/makePlan.ts";
@@ -11,7 +10,7 @@ import { publish } from "../../../packages/operator/src/publisher/publish.ts";
 import { RecordTable } from "../../../packages/operator/src/publisher/records/recordTable.ts";
 import { startAmsterdam } from "../../support/amsterdam/amsterdam.ts";
 import { FAST_RETRY, freshRegistry } from "../../support/chain/freshRegistry.ts";
-import { LOCAL } from "../../support/chain/local.ts";
+import { deployLocally, LOCAL } from "../../support/chain/local.ts";
 import { sampleRecords } from "../../support/samples.ts";
 import { temporaryFolder } from "../../support/support.ts";
 import { testAll } from "../../support/testSize.ts";
@@ -61,11 +60,12 @@ function describeFork(transactionGas: number): void {
     });
 
     it("deploys a registry within a limit of cost", async () => {
-      const { existed, initialOwner } = await deploy((await fresh.connect()).chain, {
-        ...{ chainId: LOCAL.chainId, owner: undefined, deterministic: false, signer: undefined, timeoutMs: 5_000 },
-        record: join(folder.path, "deployment.json"),
-        limits: { maxFeePerGas: 3n * GWEI, maxCost: 10n ** 17n },
-      });
+      const limits = { maxFeePerGas: 3n * GWEI, maxCost: 10n ** 17n };
+      const { existed, initialOwner } = await deployLocally(
+        (await fresh.connect()).chain,
+        join(folder.path, "deployments.json"),
+        limits,
+      );
       expect([existed, initialOwner]).to.deep.equal([false, fresh.owner]);
     });
 

@@ -3,6 +3,9 @@ import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { audit, type AuditOptions, type AuditReport, verdictOf } from "../../../packages/operator/src/audit/audit.ts";
 import { AuditState } from "../../../packages/operator/src/audit/auditState.ts";
+import type { FileSource } from "../../../packages/operator/src/audit/fileSource.ts";
+import { type PollOptions, readLogs, readUsers } from "../../../packages/operator/src/audit/pollChain.ts";
+import { readFiles } from "../../../packages/operator/src/audit/pollFiles.ts";
 import type { OpenStateOptions } from "../../../packages/operator/src/audit/openStateFile.ts";
 import { type KeyRecord, serializeKeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
 import { type UserID, userIDToHex } from "../../../packages/keyroot/src/identity/userID.ts";
@@ -10,8 +13,9 @@ import { fetchBlock } from "../../../packages/keyroot/src/ethereum/blocks.ts";
 import { DEFAULT_LIMITS } from "../../../packages/keyroot/src/transport/limits.ts";
 import { rpcCaller } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
 import { plainFile } from "../data/plainFile.ts";
-import { type FreshRegistry, freshRegistry } from "./freshRegistry.ts";
-import { temporaryFolder } from "../support.ts";
+import { type FreshRegistry, freshRegistry, type StartChain } from "./freshRegistry.ts";
+import { closedAfterEach, temporaryFolder } from "../support.ts";
+import { serve } from "../servers/servers.ts";
 import { type Endpoint, type Lie, startEndpoint } from "./lyingEndpoint.ts";
 import { ENDLESS_MS } from "../endless.ts";
 
@@ -41,6 +45,15 @@ export interface AuditedWorld {
   /** Opens a state in the folder; the caller closes it. */
   openState(name?: string, options?: OpenStateOptions): Promise<AuditState>;
   audit(changes?: Partial<AuditOptions>): Promise<AuditReport>;
+  /** The options of a command that name the endpoint, the chain and the registry. */
+  chainArgs(): string[];
+  /**
+   * Starts a file host that ends with the test. It returns 503 if `answers` returns false for a path. @returns the source of
+   * files, and the roots that were requested
+   */
+  hostFiles(answers?: (path: string) => boolean): Promise<{ files: FileSource; requested: string[] }>;
+  /** Options of `pollEvents`, without a state. */
+  pollOptions(): Omit<PollOptions, "state">;
 }
 
 /** The verdict of an audit and the codes of its findings, each with its detail, sorted. */
@@ -49,9 +62,18 @@ export function outcomeOf(report: AuditReport): { verdict: string; codes: string
   return { verdict: verdictOf(report), codes: [...codes, ...report.unavailableFiles.map(({ code }) => code)].sort() };
 }
 
+/** Polls once: runs the steps of `pollEvents` without its events. */
+export async function poll(options: PollOptions) {
+  const users = await readUsers(options);
+  const logs = await readLogs(options, users);
+  const files = await readFiles(options, users, logs);
+  return { ...users, ...logs, ...files, findings: [...users.findings, ...logs.findings, ...files.findings] };
+}
+
 /** One world for all tests of the surrounding `describe`. Each test has a new registry. */
-export function auditedWorld(): AuditedWorld {
-  const fresh = freshRegistry();
+export function auditedWorld(startChain?: StartChain): AuditedWorld {
+  const fresh = freshRegistry(startChain);
+  const closing = closedAfterEach();
   const folder = temporaryFolder();
   let endpoint: Endpoint;
   before(async () => {
@@ -110,6 +132,24 @@ export function auditedWorld(): AuditedWorld {
         workers: 0,
         ...changes,
       }),
+    chainArgs: () => ["--rpc", world.url, "--contract", fresh.contract, "--chain-id", String(fresh.chainId)],
+    async hostFiles(answers = () => true) {
+      const requested: string[] = [];
+      const { url } = closing(
+        await serve((request, response) => {
+          const { url: path = "" } = request;
+          requested.push(path.slice(1, 65));
+          if (!answers(path)) response.writeHead(503).end();
+          else void fetch(`${fresh.merkleUrl}${path}`).then(async (got) => response.end(await got.text()));
+        }),
+      );
+      return { requested, files: { merkleUrl: url, ...LIMITS } };
+    },
+    pollOptions: () => ({
+      ...{ call: rpcCaller(endpoint.url, LIMITS), chainId: fresh.chainId, contract: fresh.contract },
+      files: { merkleUrl: fresh.merkleUrl, ...LIMITS },
+      ...{ users: [], tag: "latest", readOwnFiles: true },
+    }),
   };
   return world;
 }

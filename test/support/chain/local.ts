@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { deploy } from "@keyroot/operator/publisher";
 import type { RpcCall } from "keyroot/transport";
+import { ENDLESS_MS } from "../endless.ts";
 
 /** Options of `publish` for the chains of tests: Hardhat's and Anvil's. */
 export const LOCAL = { chainId: 31337, limits: "local" } as const;
@@ -12,3 +14,16 @@ export async function receiptOf(call: RpcCall, hash: unknown): Promise<{ contrac
     await sleep(5);
   }
 }
+
+/** Deploys a registry on a test chain, as the endpoint's first account. @param record path of the deployments' record */
+export function deployLocally(
+  chain: DeployArguments[0],
+  record: string,
+  limits: DeployArguments[1]["limits"] = "local",
+): ReturnType<typeof deploy> {
+  const { chainId } = LOCAL;
+  const options = { chainId, owner: undefined, deterministic: false, signer: undefined, timeoutMs: ENDLESS_MS };
+  return deploy(chain, { ...options, record, limits });
+}
+
+type DeployArguments = Parameters<typeof deploy>;

@@ -1,4 +1,4 @@
-import { type ChildProcess, type ChildProcessByStdio, spawn } from "node:child_process";
+import { type ChildProcess, type ChildProcessByStdio, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { readdir } from "node:fs/promises";
 import { devNull } from "node:os";
@@ -130,6 +130,20 @@ const UNSET = /^(?:CI|GITHUB_ACTIONS|NODE_OPTIONS|FORCE_COLOR|NO_COLOR|HARDHAT_.
 export function environment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(([name]) => !UNSET.test(name));
   return { ...Object.fromEntries(inherited), KEYROOT_STACK_FILE: devNull, ...env };
+}
+
+/** Returns the words of options: `{ rpc: url }` becomes `--rpc url`. */
+export function optionsOf(values: Readonly<Record<string, string>>): string[] {
+  return Object.entries(values).flatMap(([name, value]) => [`--${name}`, value]);
+}
+
+/** The program of util-linux that gives a command a terminal. Other systems have none, or one with different options. */
+export const hasTerminals = process.platform === "linux" && spawnSync("script", ["--version"]).status === 0;
+
+/** Starts a shell command whose output is a terminal. */
+export function startInTerminal(command: string, env: NodeJS.ProcessEnv = {}) {
+  const args = ["--quiet", "--return", "--flush", "--command", command, "/dev/null"];
+  return spawn("script", args, { stdio: ["pipe", "pipe", "inherit"], env: environment({ TERM: "xterm", ...env }) });
 }
 
 /** Waits for the end of a command. Only what it prints to a pipe is returned. */

@@ -20,6 +20,26 @@ export interface BucketServer {
 /** The credentials in the SDK's environment. The service accepts any. */
 export const CREDENTIALS = { AWS_ACCESS_KEY_ID: "AKIASAMPLE", AWS_SECRET_ACCESS_KEY: "wJalrXUtnFEMIsample" };
 
+/**
+ * Returns a function that sets the SDK's variables for the rest of a test. The SDK then ignores this machine's configuration,
+ * and sends no request to a cloud's metadata service.
+ */
+export function bucketEnvironment(): (variables: Record<string, string>) => void {
+  const own = (name: string) => name.startsWith("AWS_");
+  const set = (variables: Record<string, string | undefined>) => {
+    for (const name of Object.keys(process.env).filter(own)) Reflect.deleteProperty(process.env, name);
+    Object.assign(process.env, variables);
+  };
+  const before = Object.fromEntries(Object.entries(process.env).filter(([name]) => own(name)));
+  const nothing = { AWS_CONFIG_FILE: "/dev/null", AWS_SHARED_CREDENTIALS_FILE: "/dev/null" };
+  afterEach(() => {
+    set(before);
+  });
+  return (variables) => {
+    set({ ...nothing, AWS_EC2_METADATA_DISABLED: "true", ...variables });
+  };
+}
+
 /** Starts the service. It ignores conditions on writing, as several real services do. */
 export async function startBucketServer(bucket = "keyroot-files"): Promise<BucketServer> {
   const app = buildApp({ logger: false });

@@ -1,11 +1,10 @@
-import { TransportError, VerificationError } from "keyroot/errors";
+import { TransportError } from "keyroot/errors";
 import { type BlockHeader, fetchBlock, fetchBlockByHash } from "keyroot/ethereum";
 import type { UserID } from "keyroot/identity";
 import {
   decodeUserCount,
   fetchBlockNumber,
   fetchRootAddedLogs,
-  fetchUserCount,
   readMerkleTreeRoots,
   type RootAddedLog,
   USER_COUNT_SLOT,
@@ -19,6 +18,7 @@ import type { FileSource } from "./fileSource.ts";
 import { type Finding, finding } from "./finding.ts";
 import { isOnChain } from "./history.ts";
 import { proveRoots, proveSlots } from "./proveRoots.ts";
+import { fetchUserCountIfAny } from "./readCounts.ts";
 import type { WatchCursor, WatchState } from "./watchState.ts";
 
 /** A user to watch, with the user's own key. */
@@ -163,22 +163,10 @@ async function* basesOf(
   yield { number: Math.max(deployed - 1, 0), userCount: 0 };
 }
 
-/**
- * Returns the contract's number of users at a block. Returns undefined for a contract that does not count them, such as
- * PubKeyTrust.
- */
 async function fetchCount({ call, contract, findBlock }: PollOptions, block: BlockHeader): Promise<number | undefined> {
-  const { hash } = block;
-  if (findBlock !== undefined) {
-    const [count] = await proveSlots(call, contract, [USER_COUNT_SLOT], block);
-    return decodeUserCount(count);
-  }
-  try {
-    return await fetchUserCount(call, contract, { blockHash: hash });
-  } catch (error) {
-    if (error instanceof VerificationError && error.code === "NO_USER_COUNT") return undefined;
-    throw error;
-  }
+  if (findBlock === undefined) return fetchUserCountIfAny(call, contract, { blockHash: block.hash });
+  const [count] = await proveSlots(call, contract, [USER_COUNT_SLOT], block);
+  return decodeUserCount(count);
 }
 
 /** Checks the age of the newest block: an endpoint that has stopped shows no new roots. @throws TransportError STALE_BLOCK */

@@ -1,3 +1,4 @@
+import { VerificationError } from "keyroot/errors";
 import {
   checkCodeHash,
   extractProof,
@@ -38,6 +39,19 @@ export interface ContractCounts {
   /** Keccak-256 of the contract's code: 0x and 64 hex digits. Undefined if the code was not read. */
   codeHash: string | undefined;
   evidence: Evidence & { block: NonNullable<Evidence["block"]> };
+}
+
+/**
+ * Returns the contract's number of users, or undefined for a contract that does not count them, such as PubKeyTrust.
+ * @throws TransportError the errors of `call`
+ */
+export async function fetchUserCountIfAny(...args: Parameters<typeof fetchUserCount>): Promise<number | undefined> {
+  try {
+    return await fetchUserCount(...args);
+  } catch (error) {
+    if (error instanceof VerificationError && error.code === "NO_USER_COUNT") return undefined;
+    throw error;
+  }
 }
 
 /**

@@ -10,6 +10,11 @@ export function describeEther(wei: bigint, coin = "ETH"): string {
   return `${rounded(formatEther(wei))} ${coin}`;
 }
 
+/** Describes an amount in a currency without an exponent, such as `0.0023`. */
+export function describeMoney(amount: number): string {
+  return amount.toLocaleString("en", { maximumFractionDigits: 20, useGrouping: false });
+}
+
 /** Rounds to four significant digits, without an exponent. Prices on rollups are often tiny. */
 function rounded(decimal: string): string {
   // The ES2022 types accept no decimal text here, but the function formats it exactly.

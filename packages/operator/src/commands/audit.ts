@@ -1,20 +1,19 @@
 import { readdir } from "node:fs/promises";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { LOWERCASE_HASH } from "keyroot/ethereum";
-import { describeValue } from "keyroot/input";
 import { ArgumentError } from "../errors.ts";
 import { audit, type AuditStage, verdictOf } from "../audit/audit.ts";
 import type { AuditedContract } from "../audit/readCounts.ts";
 import { AuditState } from "../audit/auditState.ts";
 import { mergeParts } from "../audit/mergeParts.ts";
 import { MAX_PARTS, parsePart } from "../audit/part.ts";
-import { filesOf, placeOf, Target } from "./target.ts";
+import { checkHash, filesOf, placeOf, Target } from "./target.ts";
 import { auditJson, auditPage, describePart, partJson } from "./auditPage.ts";
 import { blockSourceOf } from "./blockSource.ts";
 import type { ArgsOf } from "./help.ts";
 import { EXIT } from "./exitCodes.ts";
 import type { Host, Outcome } from "./host.ts";
+import { printError } from "./output.ts";
 import { Progress } from "./progress.ts";
 import { compareWithOthers, prepareSigning } from "./signedAudit.ts";
 
@@ -46,7 +45,11 @@ export default async function runAudit(args: ArgsOf<"audit">, host: Host): Promi
   const file = part === undefined ? `${name}.sqlite` : join(`${name}-parts`, `${part.number}-of-${part.count}.sqlite`);
   const path = args.state ?? join(host.root, ".keyroot", file);
   using state = await AuditState.open(path, place, { fresh: args.fresh });
-  using progress = new Progress();
+  using progress = new Progress({
+    onInterrupt: () => {
+      printError("Interrupted. There is no verdict yet. To continue, run the same command again.");
+    },
+  });
   const report = await audit({
     call: signing?.call ?? target.call,
     contract,
@@ -113,10 +116,4 @@ async function checkFolder(option: string, dir: string): Promise<void> {
     const message = `${option} must be a folder that can be read: ${(cause as Error).message}.`;
     throw new ArgumentError("FILE_UNREADABLE", message, { cause });
   }
-}
-
-function checkHash(option: string, hash: string | undefined): void {
-  if (hash === undefined || LOWERCASE_HASH.test(hash)) return;
-  const message = `${option} must be 0x and 64 lowercase hex digits, not ${describeValue(hash)}.`;
-  throw new ArgumentError("ARGUMENT_INVALID", message);
 }

@@ -5,6 +5,7 @@ import type { DatedRootLog } from "../audit/history.ts";
 import type { AuditPart } from "../audit/part.ts";
 import type { PartResult } from "../audit/partResult.ts";
 import { plural } from "../plural.ts";
+import { describeSource } from "./evidence.ts";
 import { style } from "./output.ts";
 
 interface Place {
@@ -17,14 +18,6 @@ const SHOWN = 20;
 const CHART_ROWS = 12;
 const CHART_COLUMNS = 40;
 const BLOCK = "█";
-
-/** Descriptions of sources of the block other than a single endpoint. */
-const SOURCES: Readonly<Partial<Record<string, string>>> = {
-  pinned: "the block hash that you gave",
-  quorum: "endpoints that agree",
-  "light-client": "the light client",
-  beacon: "two thirds of Ethereum's sync committee, from your checkpoint on",
-};
 
 /** The report of an audit, of one part, or of merged parts. */
 type Report = Omit<AuditReport, "roots">;
@@ -74,7 +67,7 @@ export function auditPage(report: Report, { contract, chainId }: Place, part?: A
     "",
     style("heading", `Audit of ${contract} on chain ${chainId}`),
     `  block        ${number}, ${hash}, ${dateOf(timestamp)}`,
-    `  evidence     ${SOURCES[evidence.anchor] ?? "one endpoint's unproven answer"}${evidence.storageProof ? ", and a storage proof of the number of users under it" : ""}`,
+    `  evidence     ${describeSource(evidence)}${evidence.storageProof ? ", and a storage proof of the number of users under it" : ""}`,
     part === undefined
       ? `  users        ${userCount} in ${plural(rootCount, "file")}`
       : `  part         ${part.number}/${part.count}: ${plural(rootCount, "file")} with ${plural(report.usersInFiles, "user")}, of ${plural(userCount, "user")} in all`,

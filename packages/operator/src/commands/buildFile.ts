@@ -1,4 +1,3 @@
-import { ArgumentError } from "keyroot/errors";
 import { openStore } from "../publisher/files/openStore.ts";
 import { cutIntoFiles } from "../publisher/plan/cutIntoFiles.ts";
 import type { ArgsOf } from "./help.ts";
@@ -9,7 +8,6 @@ import { Progress } from "./progress.ts";
 
 /** `keyroot build-file`: builds Merkle-tree files from user records, without a chain. */
 export default async function buildFile({ files: dir, usersPerFile, ...args }: ArgsOf<"build-file">): Promise<Outcome> {
-  if (dir === undefined) throw new ArgumentError("ARGUMENT_INVALID", "Set the folder for the files: --files DIR.");
   using progress = new Progress();
   const { records, bad } = await loadRecords(args, progress);
   const store = await openStore(dir, args);

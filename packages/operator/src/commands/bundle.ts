@@ -12,9 +12,8 @@ import { Target } from "./target.ts";
 /** `keyroot bundle <userID>`: writes a user's proof and bundle to the folders that a file host serves. */
 export default async function bundle(args: ArgsOf<"bundle">, host: Host): Promise<Outcome> {
   const { userID, files: dir } = args;
-  if (dir === undefined || dir.startsWith("s3://")) {
-    const message =
-      "Set the folder for the user's proof and bundle: --files DIR, for example the file host's folder. A bucket is not supported.";
+  if (dir.startsWith("s3://")) {
+    const message = "--files must be a folder, for example the file host's folder. A bucket is not supported.";
     throw new ArgumentError("ARGUMENT_INVALID", message);
   }
   const target = await Target.resolve(args, host);

@@ -17,7 +17,7 @@ import {
 import { DEFAULT_USERS_PER_FILE } from "../publisher/plan/cutIntoFiles.ts";
 import type { RecordTable } from "../publisher/records/recordTable.ts";
 import { plural } from "../plural.ts";
-import { describeEther, describeGwei } from "./amounts.ts";
+import { describeEther, describeGwei, describeMoney } from "./amounts.ts";
 import { EXIT } from "./exitCodes.ts";
 import type { Outcome } from "./host.ts";
 
@@ -30,7 +30,8 @@ type PriceSource = { url: string } | { gasPrice: bigint; weiPerByte: bigint };
 interface Row {
   name: ChainName;
   found?: ChainCost;
-  error?: string;
+  /** The error of the chain's endpoint. */
+  error?: KeyrootError;
 }
 
 interface CompareOptions {
@@ -65,6 +66,9 @@ export async function compareChains(records: RecordTable, options: CompareOption
         ["chain", "gas per user", "price of gas", "data fee", "cost", "at --eth-price"],
         ...rows.flatMap((row) => toCells(row, size, options.money)),
       ]),
+      ...rows.flatMap(({ name, error }) =>
+        error === undefined ? [] : `${KNOWN_CHAINS[name].title}: ${error.message}`,
+      ),
     ].join("\n"),
   };
 }
@@ -80,7 +84,7 @@ async function toRow(
     return { name, found: costOn(name, size, await pricesOf(name, source, size, allowHttp)) };
   } catch (error) {
     if (error instanceof ArgumentError || !(error instanceof KeyrootError)) throw error;
-    return { name, error: error.code };
+    return { name, error };
   }
 }
 
@@ -131,7 +135,7 @@ function parsePrices(name: ChainName, text: string): PriceSource {
 }
 
 function toJson({ name, found, error }: Row, size: PublishingSize, money: CompareOptions["money"]): object {
-  if (found === undefined) return { name, gas: gasOf(size), error };
+  if (found === undefined) return { name, gas: gasOf(size), error: error?.code };
   const { gas, gasPrice, dataFee, cost, next } = found;
   return {
     ...{ name, gas, gasPerUser: perUser(gas, size) },
@@ -151,16 +155,19 @@ function toJson({ name, found, error }: Row, size: PublishingSize, money: Compar
 function toCells({ name, found, error }: Row, size: PublishingSize, money: CompareOptions["money"]): string[][] {
   const { title, coin } = KNOWN_CHAINS[name];
   if (found === undefined) {
-    const reason = error === undefined ? "no price given" : `no price: ${error}`;
+    const reason = error === undefined ? "no price given" : "no price (see below)";
     return [[title, String(perUser(gasOf(size), size)), reason]];
   }
   const { gas, gasPrice, dataFee, cost, next } = found;
-  const cellsOf = (title: string, gas: number, cost: bigint) => [
-    ...[title, String(perUser(gas, size)), describeGwei(gasPrice)],
-    dataFee === 0n ? "none" : describeEther(dataFee, coin),
-    describeEther(cost, coin),
-    String((isEther(name) ? money(cost) : undefined) ?? ""),
-  ];
+  const cellsOf = (title: string, gas: number, cost: bigint) => {
+    const amount = isEther(name) ? money(cost) : undefined;
+    return [
+      ...[title, String(perUser(gas, size)), describeGwei(gasPrice)],
+      dataFee === 0n ? "none" : describeEther(dataFee, coin),
+      describeEther(cost, coin),
+      amount === undefined ? "" : describeMoney(amount),
+    ];
+  };
   const later = next && cellsOf(`${title} after ${next.fork}, at most`, next.gasAtMost, next.costAtMost);
   return [cellsOf(title, gas, cost), ...(later === undefined ? [] : [later])];
 }

@@ -14,6 +14,8 @@ interface OptionBase {
   readonly variable?: string;
   /** A description of the default, if the command computes it. */
   readonly defaultText?: string;
+  /** True if the command always needs the option. A local stack does not provide it. */
+  readonly required?: true;
   /**
    * Names of options that cannot be combined with this option. If this option is given, their variables are ignored, and vice
    * versa.
@@ -67,18 +69,16 @@ export interface Definition {
   /** The options by their names in code. For example, `usersPerFile` is `--users-per-file` on the command line. */
   readonly options: Readonly<Record<string, Option>>;
   /**
-   * Returns the names of the options that the command needs if the given options are set. A running local stack provides the
-   * options for its chain. The error for missing options names all of them.
+   * Returns the names of further options that the command needs if the given options are set. A running local stack provides
+   * the options for its chain. The error for missing options names all of them.
    */
   readonly needs?: (given: Readonly<Record<string, unknown>>) => readonly string[];
 }
 
 type ValueOf<O extends Option> = O extends FlagOption
   ? boolean
-  : O extends IntegerOption
-    ? number | (O extends { default: number } ? never : undefined)
-    : | (O extends { choices: readonly (infer Choice)[] } ? Choice : string)
-      | (O extends { default: string } ? never : undefined);
+  : | (O extends IntegerOption ? number : O extends { choices: readonly (infer Choice)[] } ? Choice : string)
+    | (O extends { default: unknown } | { required: true } ? never : undefined);
 
 type ArgumentOf<A> = A extends { name: infer Name extends string; kind: infer Kind }
   ? Record<Name, Kind extends "many" ? string[] : Kind extends "required" ? string : string | undefined>
@@ -100,6 +100,7 @@ export function optionName(name: string): string {
 /** Describes an option for help texts, with its choices, variable and default. */
 export function describeOption(option: Option): string {
   const notes = [
+    ...(option.required ? ["required"] : []),
     ...(option.kind === "text" && option.choices !== undefined ? [`choices: ${option.choices.join(", ")}`] : []),
     ...(option.variable === undefined ? [] : [`variable: ${option.variable}`]),
     ...(option.kind === "flag" || option.default === undefined ? [] : [`default: ${option.default}`]),

@@ -19,11 +19,10 @@ export default async function runDeploy(args: ArgsOf<"deploy">, host: Host): Pro
   const limits = costLimitsOf(args, target) ?? "local";
   await target.checkChainId();
   const chain = new Chain(call);
-  const signer = await openSigner({ ...process.env, ...(allowHttp && { KEYROOT_ALLOW_HTTP: "true" }) });
+  const signer = await openSigner(host.environment, allowHttp);
   // Local chains have the same chain id, so the name also contains the first digits of the genesis block's hash.
   const genesis = (await chain.withRetry(() => fetchGenesisHash(call))).slice(2, 10);
-  const name = `chain-${chainId}-${genesis}${owner === undefined ? "" : `-${owner.toLowerCase()}`}.json`;
-  const record = join(host.root, ".keyroot", "deployments", name);
+  const record = join(host.root, ".keyroot", "deployments", `chain-${chainId}-${genesis}.json`);
   const options = { chainId, limits, signer, timeoutMs: timeout * 1000, owner, deterministic, record };
   const { contract, initialOwner, codeHash, existed } = await deploy(chain, options);
   const currentOwner = getAddress(await chain.withRetry(() => fetchOwner(call, contract)));

@@ -10,7 +10,7 @@ import type { ArgsOf } from "./help.ts";
 import { compareChains } from "./compareChains.ts";
 import type { Host, Outcome } from "./host.ts";
 import { loadRecords, skippedLine } from "./inputFiles.ts";
-import { describeEther, describeGwei } from "./amounts.ts";
+import { describeEther, describeGwei, describeMoney } from "./amounts.ts";
 import { plural } from "../plural.ts";
 import { Progress } from "./progress.ts";
 import { Target } from "./target.ts";
@@ -78,7 +78,10 @@ export default async function estimate(args: ArgsOf<"estimate">, host: Host): Pr
 function describe(costs: CostEstimate, alreadyPublished: number, money: (wei: bigint) => number | undefined): string[] {
   const { block, users, transactions, first, estimated, accessList, gas, gasPerUser, priorityFee } = costs;
   const { baseFeePerGas, stateGas, dataGas, dataFee, cost, costAtMost } = costs;
-  const inMoney = (wei: bigint) => (money(wei) === undefined ? "" : `, ${money(wei)} at --eth-price`);
+  const inMoney = (wei: bigint) => {
+    const amount = money(wei);
+    return amount === undefined ? "" : `, ${describeMoney(amount)} at --eth-price`;
+  };
   const how =
     estimated === transactions ? "estimated by the node" : `extrapolated from ${estimated} that the node estimated`;
   const price =
@@ -135,7 +138,11 @@ function toPrice(text: string): number {
   throw new ArgumentError("ARGUMENT_INVALID", message);
 }
 
-/** Converts wei to a currency, rounded to a hundredth. @param ethPrice the price of one ETH in this currency */
+/**
+ * Converts wei to a currency, rounded to a hundredth, or to two significant digits below 1.
+ * @param ethPrice the price of one ETH in this currency
+ */
 function moneyOf(wei: bigint, ethPrice: number): number {
-  return Math.round((Number(wei) / 1e18) * ethPrice * 100) / 100;
+  const amount = (Number(wei) / 1e18) * ethPrice;
+  return Number(amount < 1 ? amount.toPrecision(2) : amount.toFixed(2));
 }

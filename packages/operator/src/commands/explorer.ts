@@ -2,7 +2,6 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { createVerifier } from "keyroot";
 import { ArgumentError } from "keyroot/errors";
-import { LOWERCASE_HASH } from "keyroot/ethereum";
 import { describeValue } from "keyroot/input";
 import { checkSourceUrl } from "keyroot/transport";
 import { writeFileAtomic } from "../disk/writeFileAtomic.ts";
@@ -10,18 +9,12 @@ import { makeExplorer } from "../explorer/site.ts";
 import { auditorsOptionOf, beaconOptionOf } from "./blockSource.ts";
 import type { ArgsOf } from "./help.ts";
 import type { Host, Outcome } from "./host.ts";
-import { Target } from "./target.ts";
+import { checkHash, Target } from "./target.ts";
 
 /** `keyroot explorer --out DIR`: writes the explorer as static files, for any web host. */
 export default async function explorer(args: ArgsOf<"explorer">, host: Host): Promise<Outcome> {
   const { out, codeHash, usersSlot, visitorEndpoints } = args;
-  if (out === undefined) {
-    throw new ArgumentError("ARGUMENT_INVALID", "Set the folder for the explorer's files: --out DIR.");
-  }
-  if (codeHash !== undefined && !LOWERCASE_HASH.test(codeHash)) {
-    const message = `--code-hash must be 0x and 64 lowercase hex digits, not ${describeValue(codeHash)}.`;
-    throw new ArgumentError("ARGUMENT_INVALID", message);
-  }
+  checkHash("--code-hash", codeHash);
   const endpoints = args.rpc?.split(",");
   const target = await Target.resolve({ ...args, rpc: endpoints?.[0] }, host);
   const { contract, merkleUrl, chainId, allowHttp } = target;

@@ -22,6 +22,7 @@ const merkleUrl = text("url", "URL of the file host that serves the Merkle-tree 
 });
 const SEVERAL_FOR_QUORUM = `${chain.rpc.description}. For --quorum, give several, separated by commas`;
 const files = (description: string) => text("dir", description, { variable: "KEYROOT_FILES" });
+const requiredFiles = (description: string) => ({ ...files(description), required: true }) as const;
 const auditedFiles = text("dir", "Read the files from this folder instead of the file host", {
   variable: "KEYROOT_FILES",
   excludes: ["merkleUrl"],
@@ -33,10 +34,7 @@ const lightClient = flag("Declare that --rpc is a light client that you run");
 const usersSlot = integer(
   "slot",
   "Storage slot of the contract's mapping of users. Use 1 for the older contract PubKeyTrust",
-  {
-    min: 0,
-    default: 2,
-  },
+  { min: 0, default: 2 },
 );
 const beaconNetworks = ["mainnet", "sepolia", "hoodi", "gnosis", "test"] as const;
 const beacon = {
@@ -64,11 +62,15 @@ const auditors = {
   statementUrls: text("urls", "URLs of the auditors' folders of statements, separated by commas"),
 };
 const signingKey = text("file", "File with the encrypted key of the auditor who signs");
+const newKeyFile = text("file", "New file for the key, encrypted with the passphrase in KEYROOT_PASSPHRASE_FILE", {
+  required: true,
+});
 const statementFolder = text("dir", "Folder of your own statements, which your web server publishes");
 const codeHash = text("hash", "Expected Keccak-256 hash of the contract's code: 0x and 64 hex digits");
 const records = text(
   "file",
   "File of user records in JSON lines, or in CSV if its name ends in .csv. Use - for standard input",
+  { required: true },
 );
 const planFolder = (description: string) => text("dir", description, { defaultText: ".keyroot/plans" });
 const skipBad = flag("Leave out bad rows instead of stopping");
@@ -107,9 +109,9 @@ const REGISTRY = ["rpc", "contract"];
 const FILES_OF_REGISTRY = [...REGISTRY, "merkleUrl"];
 
 function publishNeeds({ planOnly, safeTransactions }: Given): string[] {
-  if (planOnly === true) return ["records", ...REGISTRY];
+  if (planOnly === true) return REGISTRY;
   const limits = safeTransactions === undefined ? ["maxFee"] : [];
-  return ["records", "files", ...FILES_OF_REGISTRY, "chainId", ...limits];
+  return ["files", ...FILES_OF_REGISTRY, "chainId", ...limits];
 }
 
 function ownershipNeeds({ callOnly }: Given): string[] {
@@ -134,8 +136,12 @@ export const DEFINITIONS = {
 
   "build-file": {
     summary: "Build Merkle-tree files from user records",
-    needs: () => ["records", "files"],
-    options: { ...recordFiles, files: files("Folder or s3://<bucket>/<prefix> for the files"), ...besideFiles, json },
+    options: {
+      ...recordFiles,
+      files: requiredFiles("Folder or s3://<bucket>/<prefix> for the files"),
+      ...besideFiles,
+      json,
+    },
   },
 
   "check-file": {
@@ -155,9 +161,7 @@ export const DEFINITIONS = {
       safeTransactions: text(
         "dir",
         "Folder for transactions that the registry's owner, a Safe, executes while publish waits",
-        {
-          excludes: ["maxFee", "maxCost", "maxCostPerDay"],
-        },
+        { excludes: ["maxFee", "maxCost", "maxCostPerDay"] },
       ),
       plan: planFolder("Folder that keeps the plan until it is finished. A later run resumes it"),
       inFlight: integer("n", "Maximum number of pending transactions", { min: 1, default: 8 }),
@@ -175,10 +179,7 @@ export const DEFINITIONS = {
       accessList: text(
         "when",
         "When to add an access list (EIP-2930) to transactions. auto adds one if this lowers the cost",
-        {
-          choices: ["auto", "always", "never"],
-          default: "auto",
-        },
+        { choices: ["auto", "always", "never"], default: "auto" },
       ),
       confirmations: integer("n", "Number of confirmations to wait for, including the transaction's own block", {
         min: 1,
@@ -195,7 +196,7 @@ export const DEFINITIONS = {
 
   estimate: {
     summary: "Estimate the cost of publishing users' keys now",
-    needs: ({ compare }) => ["records", ...(compare === undefined ? REGISTRY : [])],
+    needs: ({ compare }) => (compare === undefined ? REGISTRY : []),
     options: {
       ...recordFiles,
       ethPrice: text("price", "Price of one ETH in a currency of your choice. The cost is also shown in this currency"),
@@ -224,11 +225,7 @@ export const DEFINITIONS = {
 
   "make-owner-key": {
     summary: "Create the key of a registry's owner, and store it in an encrypted file",
-    needs: () => ["out"],
-    options: {
-      out: text("file", "New file for the key, encrypted with the passphrase in KEYROOT_PASSPHRASE_FILE"),
-      json,
-    },
+    options: { out: newKeyFile, json },
   },
 
   status: {
@@ -246,9 +243,9 @@ export const DEFINITIONS = {
 
   "transfer-ownership": {
     summary: "Offer the ownership of a registry to another account",
-    needs: (given) => ["newOwner", ...ownershipNeeds(given)],
+    needs: ownershipNeeds,
     options: {
-      newOwner: text("address", "Account that becomes the owner when it accepts"),
+      newOwner: text("address", "Account that becomes the owner when it accepts", { required: true }),
       ...ownership,
       ...chain,
       json,
@@ -269,9 +266,7 @@ export const DEFINITIONS = {
       bundle: text(
         "file",
         "File with the user's bundle. It is verified against --pinned or --auditors, without a network",
-        {
-          excludes: ["statementUrls", "rpc", "merkleUrl", "quorum", "lightClient", "block", "maxAge"],
-        },
+        { excludes: ["statementUrls", "rpc", "merkleUrl", "quorum", "lightClient", "block", "maxAge"] },
       ),
       blockProof: text("file", "File with the proof of the bundle's block. It is verified against --checkpoint", {
         excludes: ["pinned", "beacon"],
@@ -302,6 +297,9 @@ export const DEFINITIONS = {
     summary: "Follow a beacon chain from a checkpoint to its newest finalized block",
     options: {
       ...beacon,
+      beacon: { ...beacon.beacon, required: true },
+      checkpoint: { ...beacon.checkpoint, required: true },
+      beaconNetwork: { ...beacon.beaconNetwork, defaultText: "mainnet" },
       allowHttp: chainOptions.allowHttp,
       json,
     },
@@ -309,9 +307,9 @@ export const DEFINITIONS = {
 
   explorer: {
     summary: "Write the explorer, a page that verifies keys in the visitor's browser",
-    needs: () => ["out", ...FILES_OF_REGISTRY, "chainId"],
+    needs: () => [...FILES_OF_REGISTRY, "chainId"],
     options: {
-      out: text("dir", "Folder for the page's files"),
+      out: text("dir", "Folder for the page's files", { required: true }),
       blockExplorerUrl: text("url", "URL of the chain's block explorer for links, such as https://etherscan.io"),
       visitorEndpoints: flag("Let visitors add endpoints. The page may then connect to any https host"),
       ...beacon,
@@ -334,17 +332,14 @@ export const DEFINITIONS = {
   bundle: {
     summary: "Write a user's proof and bundle, for verification without a network",
     argument: { name: "userID", description: user, kind: "required" },
-    needs: () => ["files", ...FILES_OF_REGISTRY, "chainId"],
+    needs: () => [...FILES_OF_REGISTRY, "chainId"],
     options: {
-      files: files(
+      files: requiredFiles(
         "Folder for the files <root>/<user id>.json and <root>/<user id>.bundle.json, such as the file host's folder",
       ),
       pinned,
       ...beacon,
-      beacon: {
-        ...beacon.beacon,
-        excludes: ["pinned"],
-      },
+      beacon: { ...beacon.beacon, excludes: ["pinned"] },
       ...auditors,
       auditors: { ...auditors.auditors, excludes: ["pinned", "beacon"] },
       ...chain,
@@ -377,10 +372,7 @@ export const DEFINITIONS = {
       skipKnownFiles: flag("Skip files that an earlier audit with the same --state found valid"),
       sign: { ...signingKey, excludes: ["pinned", "block", "compare"] },
       statements: statementFolder,
-      interval: integer("blocks", "Number of blocks between two statements", {
-        min: 1,
-        default: 300,
-      }),
+      interval: integer("blocks", "Number of blocks between two statements", { min: 1, default: 300 }),
       quorum: { ...quorum, description: `For --sign: ${lowerFirst(quorum.description)}` },
       ownNode: flag("For --sign: declare that you run the endpoint in --rpc"),
       lightClient: { ...lightClient, description: `For --sign: ${lowerFirst(lightClient.description)}` },
@@ -404,45 +396,37 @@ export const DEFINITIONS = {
 
   "make-auditor-key": {
     summary: "Create a key that signs an auditor's statements, and store it in an encrypted file",
-    needs: () => ["out", "name"],
     options: {
-      out: text("file", "New file for the key, encrypted with the passphrase in KEYROOT_PASSPHRASE_FILE"),
-      name: text("name", "Name of the auditor: a URL without https://, such as auditor.example"),
+      out: newKeyFile,
+      name: text("name", "Name of the auditor: a URL without https://, such as auditor.example", { required: true }),
       json,
     },
   },
 
   "sign-auditor-list": {
     summary: "Sign a new list of auditors, and merge other auditors' signatures of this list",
-    needs: () => [
-      "newAuditors",
-      "newThreshold",
-      "sequence",
-      "auditors",
-      "threshold",
-      "statements",
-      "contract",
-      "chainId",
-    ],
+    needs: () => ["contract", "chainId"],
     options: {
       newAuditors: text(
         "file",
         "File with the new auditors, one per line: the public key and the URL of the statements",
+        { required: true },
       ),
-      newThreshold: integer("n", "Number of new auditors that must sign a statement", { min: 1 }),
+      newThreshold: integer("n", "Number of new auditors that must sign a statement", { min: 1, required: true }),
       sequence: integer("n", "Number of the list. The first list that replaces the original auditors has number 1", {
         min: 1,
+        required: true,
       }),
-      auditors: text("file", auditors.auditors.description),
-      threshold: auditors.threshold,
-      statements: statementFolder,
+      auditors: text("file", "File with the present auditors' public keys, one per line", { required: true }),
+      threshold: integer("n", "Number of present auditors that must sign the list", { min: 1, required: true }),
+      statements: { ...statementFolder, required: true },
       sign: signingKey,
       merge: text(
         "urls",
         "URLs of other auditors' folders, separated by commas. Their signatures of the same list are merged",
       ),
       contract,
-      chainId: chainOptions.chainId,
+      chainId: { ...chainOptions.chainId, description: "Chain id of the registry" },
       allowHttp: chainOptions.allowHttp,
       json,
     },
@@ -457,9 +441,7 @@ export const DEFINITIONS = {
       records: text(
         "file",
         "File of user records in the format of publish, to watch several users instead of --user-id",
-        {
-          excludes: ["userID", "publicKey"],
-        },
+        { excludes: ["userID", "publicKey"] },
       ),
       files: auditedFiles,
       every: integer("seconds", "Number of seconds between two polls", { min: 1, max: MAX_TIMER_SECONDS, default: 12 }),
@@ -468,12 +450,7 @@ export const DEFINITIONS = {
       unavailableAfter: integer(
         "seconds",
         "Number of seconds after which an unavailable file or endpoint becomes an alarm",
-        {
-          min: 0,
-          max: MAX_INT32,
-          default: 600,
-          variable: "KEYROOT_UNAVAILABLE_AFTER",
-        },
+        { min: 0, max: MAX_INT32, default: 600, variable: "KEYROOT_UNAVAILABLE_AFTER" },
       ),
       verbose: flag("Also print each new root and each published user"),
       block: text("tag", "Newest block to read", block),
@@ -499,9 +476,7 @@ export const DEFINITIONS = {
       alarmSecretFile: text(
         "file",
         "File with the secret that signs alarms. The secret can also be in KEYROOT_ALARM_SECRET",
-        {
-          variable: "KEYROOT_ALARM_SECRET_FILE",
-        },
+        { variable: "KEYROOT_ALARM_SECRET_FILE" },
       ),
       fileBytes,
       ...chain,

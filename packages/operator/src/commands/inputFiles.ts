@@ -12,12 +12,9 @@ const LISTED = 20;
  * @throws ArgumentError ARGUMENT_INVALID, FILE_UNREADABLE, NO_RECORDS; VerificationError RECORDS_INVALID
  */
 export async function loadRecords(
-  { records: path, skipBad }: { records: string | undefined; skipBad: boolean },
+  { records: path, skipBad }: { records: string; skipBad: boolean },
   progress: Progress,
 ): Promise<RecordsRead> {
-  if (path === undefined) {
-    throw new ArgumentError("ARGUMENT_INVALID", "Set the file with the user records: --records FILE.");
-  }
   const isStandardInput = path === "-";
   const name = isStandardInput ? "Standard input" : path;
   const read = await readRecords(isStandardInput ? process.stdin : path, (done, size) => {

@@ -1,7 +1,6 @@
 import { BEACON_NETWORKS, follow, type Following, periodOf, TEST_NETWORK, timeOf } from "keyroot/beacon/protocol";
-import { ArgumentError } from "keyroot/errors";
 import { checkSourceUrl, DEFAULT_LIMITS } from "keyroot/transport";
-import { beaconOptionOf } from "./blockSource.ts";
+import { lightClientOptionsOf } from "./blockSource.ts";
 import type { ArgsOf } from "./help.ts";
 import type { Outcome } from "./host.ts";
 
@@ -10,9 +9,8 @@ const MEMBERS = 512;
 
 /** `keyroot light-client`: finds the newest finalized block that a checkpoint and the sync committees prove. */
 export default async function lightClient(args: ArgsOf<"light-client">): Promise<Outcome> {
-  const options = await beaconOptionOf(args);
-  if (options === undefined) throw new ArgumentError("ARGUMENT_INVALID", "Set a beacon endpoint: --beacon URL.");
-  const { urls, checkpoint, maxCheckpointAgeMs } = options;
+  const urls = args.beacon.split(",");
+  const { checkpoint, maxCheckpointAgeMs } = lightClientOptionsOf(args);
   for (const url of urls) checkSourceUrl("beacon", url, args.allowHttp);
   const name = args.beaconNetwork ?? "mainnet";
   const network = name === "test" ? TEST_NETWORK : BEACON_NETWORKS[name];

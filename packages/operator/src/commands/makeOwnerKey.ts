@@ -1,13 +1,12 @@
 import { makeKeyFile } from "../publisher/signers/keyFile.ts";
 import type { ArgsOf } from "./help.ts";
 import type { Host, Outcome } from "./host.ts";
-import { checkNewFile, passphraseOf, writeNewFile } from "./newKeyFile.ts";
+import { writeKeyFile } from "./newKeyFile.ts";
 
 /** `keyroot make-owner-key`: creates a key that signs an owner's transactions, and stores it in an encrypted file. */
 export default async function makeOwnerKey(args: ArgsOf<"make-owner-key">, host: Host): Promise<Outcome> {
-  const out = checkNewFile(args.out);
-  const { address, text } = await makeKeyFile(await passphraseOf(out, host.environment));
-  await writeNewFile(out, text);
+  const { out } = args;
+  const address = await writeKeyFile(out, host.environment, makeKeyFile);
   return {
     json: { address },
     text: `${out} contains the new key, encrypted. Back up the file and its passphrase. Send ETH for gas to its account:\n${address}`,

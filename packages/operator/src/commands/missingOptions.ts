@@ -14,20 +14,21 @@ const WHY_MAX_FEE =
   " --max-fee is the most gwei per unit of gas that you want to pay: without it, the endpoint could choose the price. 'estimate' shows the current one.";
 
 /**
- * Describes in one sentence all options that a command needs and does not have. A running local stack provides some options.
+ * Describes in one sentence all needed options that a command does not have. A running local stack provides some options.
  * @returns undefined if no option is missing
  */
 export async function describeMissing(
-  { options, argument, needs }: Definition,
+  { options, argument }: Definition,
+  needed: readonly string[],
   given: Values,
   host: Host,
 ): Promise<string | undefined> {
-  const absent = needs?.(given).filter((name) => given[name] === undefined) ?? [];
+  const absent = needed.filter((name) => given[name] === undefined);
   if (absent.length === 0) return undefined;
   const isOtherChain = host.hasNetwork || given["rpc"] !== undefined;
   const stack = isOtherChain ? undefined : await readStackFile(host.root);
   const provided = valuesOf(stack, given, host);
-  const missing = absent.filter((name) => provided[name] === undefined);
+  const missing = absent.filter((name) => options[name]?.required === true || provided[name] === undefined);
   if (missing.length === 0) return undefined;
   const names = missing.map((name) => {
     if (name === argument?.name) return `<${name}>`;
@@ -37,7 +38,7 @@ export async function describeMissing(
   const list = names.join(", ");
   const why = missing.includes("maxFee") ? WHY_MAX_FEE : "";
   if (!missing.includes("rpc") && !missing.includes("serviceUrl")) {
-    const place = isOtherChain && missing.some((name) => name !== "records") ? chainOf(given) : "";
+    const place = isOtherChain && missing.some((name) => !options[name]?.required) ? chainOf(given) : "";
     return `Missing${place}: ${list}.${why}`;
   }
   return `No local stack is running here. Start one with 'npx hardhat keyroot stack', or set ${list}.${why}`;

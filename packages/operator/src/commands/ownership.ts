@@ -1,13 +1,12 @@
 /** `keyroot transfer-ownership` and `keyroot accept-ownership`: the two steps that change the owner of a registry. */
-import { ArgumentError } from "keyroot/errors";
 import { Registry } from "../publisher/chain/registry.ts";
 import {
   acceptOwnershipCall,
   fetchPendingOwner,
   type OwnershipCall,
-  sendCall,
   transferOwnershipCall,
 } from "../publisher/ownership.ts";
+import { sendCall } from "../publisher/transactions/sendCall.ts";
 import { openSigner } from "../publisher/signers/openSigner.ts";
 import { costLimitsOf } from "./costLimits.ts";
 import type { ArgsOf } from "./help.ts";
@@ -18,9 +17,6 @@ type Args = ArgsOf<"accept-ownership">;
 
 /** `keyroot transfer-ownership`: offers a registry to another account. Only the owner can do this. */
 export async function transferOwnership(args: ArgsOf<"transfer-ownership">, host: Host): Promise<Outcome> {
-  if (args.newOwner === undefined) {
-    throw new ArgumentError("ARGUMENT_INVALID", "Set the account that becomes the owner: --new-owner ADDRESS.");
-  }
   const newOwner = checkAddress("--new-owner", args.newOwner);
   const { registry, target } = await connect(args, host);
   const call = transferOwnershipCall(registry, newOwner, target.chainId);
@@ -30,14 +26,14 @@ export async function transferOwnership(args: ArgsOf<"transfer-ownership">, host
     return { json: { owner: registry.owner, pendingOwner: pending }, text };
   }
   const done = `Offered the registry to ${newOwner}. It becomes the owner with 'accept-ownership'; until then, ${registry.owner} is.`;
-  return send(call, registry, target, args, done);
+  return send({ call, registry, target, args, done }, host);
 }
 
 /** `keyroot accept-ownership`: makes the account that was offered a registry its owner. */
 export async function acceptOwnership(args: Args, host: Host): Promise<Outcome> {
   const { registry, target } = await connect(args, host);
   const call = await acceptOwnershipCall(registry);
-  return send(call, registry, target, args, `${call.from} is the owner of the registry now.`);
+  return send({ call, registry, target, args, done: `${call.from} is the owner of the registry now.` }, host);
 }
 
 async function connect(args: Args, host: Host): Promise<{ registry: Registry; target: Target }> {
@@ -46,14 +42,17 @@ async function connect(args: Args, host: Host): Promise<{ registry: Registry; ta
   return { registry: await Registry.connect(target.call, target.contract), target };
 }
 
-/** Sends a call, or prints it for the sender's wallet. @param done the text to print after the call was sent */
-async function send(
-  call: OwnershipCall,
-  registry: Registry,
-  target: Target,
-  args: Args,
-  done: string,
-): Promise<Outcome> {
+interface Sending {
+  call: OwnershipCall;
+  registry: Registry;
+  target: Target;
+  args: Args;
+  /** The text to print after the call was sent. */
+  done: string;
+}
+
+/** Sends a call, or prints it for the sender's wallet. */
+async function send({ call, registry, target, args, done }: Sending, host: Host): Promise<Outcome> {
   const { from, to, data } = call;
   if (args.callOnly) {
     const text = `Send this transaction from ${from}:\n  to    ${to}\n  value 0\n  data  ${data}`;
@@ -61,7 +60,7 @@ async function send(
   }
   const { chainId, allowHttp } = target;
   const limits = costLimitsOf(args, target) ?? "local";
-  const signer = await openSigner({ ...process.env, ...(allowHttp && { KEYROOT_ALLOW_HTTP: "true" }) });
+  const signer = await openSigner(host.environment, allowHttp);
   const options = { chainId, limits, signer, timeoutMs: args.timeout * 1000 };
   const { transactionHash, blockNumber } = await sendCall(registry, call, options);
   return {

@@ -45,7 +45,7 @@ export default async function publishKeys(args: Args, host: Host): Promise<Outco
   const store = await openStore(target.files, args);
   await target.checkChainId();
   const registry = await Registry.connect(target.call, contract);
-  const signer = await openSigner({ ...process.env, ...(target.allowHttp && { KEYROOT_ALLOW_HTTP: "true" }) });
+  const signer = await openSigner(host.environment, target.allowHttp);
   const planTarget = await planTargetOf(registry);
   using journal = await FolderJournal.open(args.plan ?? planFolderOf(planTarget, host.root));
   using progress = new Progress({

@@ -55,9 +55,9 @@ async function checkedArguments<D extends Definition>(
   host: Host,
 ): Promise<Parsed<D>> {
   const { args, invalid, problems } = readArguments(definition, raw, host.environment);
-  const needs = (given: Readonly<Record<string, unknown>>) =>
-    definition.needs?.(given).filter((name) => !invalid.has(name)) ?? [];
-  const missing = await describeMissing({ ...definition, needs }, args, host);
+  const required = Object.entries(definition.options).flatMap(([name, option]) => (option.required ? [name] : []));
+  const needed = [...required, ...(definition.needs?.(args) ?? [])].filter((name) => !invalid.has(name));
+  const missing = await describeMissing(definition, needed, args, host);
   const all = [...problems, ...(missing === undefined ? [] : [missing])];
   if (all.length > 0) throw new ArgumentError("ARGUMENT_INVALID", all.join(" "));
   return args;

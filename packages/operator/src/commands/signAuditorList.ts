@@ -19,7 +19,6 @@ import { readStackFile } from "./stackFile.ts";
 import type { ArgsOf } from "./help.ts";
 import type { Host, Outcome } from "./host.ts";
 import { readLines } from "./inputFiles.ts";
-import { passphraseOf } from "./newKeyFile.ts";
 import { style } from "./output.ts";
 import { checkAddress } from "./target.ts";
 
@@ -30,10 +29,6 @@ type Policy = ReturnType<typeof parseAuditorOptions>;
 /** `keyroot sign-auditor-list`: signs a list of new auditors, and merges the signatures of other auditors. */
 export default async function signAuditorList(args: Args, host: Host): Promise<Outcome> {
   const { auditors, threshold, statements, sequence } = args;
-  if (auditors === undefined || threshold === undefined || statements === undefined || sequence === undefined)
-    throw invalid(
-      "Set the present auditors and the folder: --auditors FILE --threshold N --sequence N --statements DIR.",
-    );
   const policy = parseAuditorOptions({ keys: await readLines(auditors), threshold });
   const wanted = await listOf(args, host);
   const folder = new StatementFolder(statements);
@@ -60,8 +55,7 @@ async function listOf(args: Args, host: Host): Promise<SignedAuditorList> {
   const { newAuditors, newThreshold: threshold, sequence } = args;
   const stack = args.contract === undefined ? await readStackFile(host.root) : undefined;
   const [contract, chainId] = [args.contract ?? stack?.contract, args.chainId ?? stack?.chainId];
-  if (newAuditors === undefined || threshold === undefined || sequence === undefined || !contract || !chainId)
-    throw invalid("Set the list and its registry: --new-auditors FILE --new-threshold N --contract 0x… --chain-id N.");
+  if (!contract || !chainId) throw invalid("Set the registry of the list: --contract 0x… --chain-id N.");
   const auditors = (await readLines(newAuditors)).map((line) => {
     const [key = "", url = ""] = line.split(" ");
     return { key, url };
@@ -76,7 +70,7 @@ async function listOf(args: Args, host: Host): Promise<SignedAuditorList> {
   }
 }
 
-async function fetchOthers({ merge, sequence = 0, allowHttp }: Args): Promise<SignedAuditorList[]> {
+async function fetchOthers({ merge, sequence, allowHttp }: Args): Promise<SignedAuditorList[]> {
   const urls = merge?.split(",").map((url) => checkSourceUrl("merge", url, allowHttp)) ?? [];
   const limits = { timeoutMs: DEFAULT_LIMITS.timeoutMs, allowHttp };
   return Promise.all(urls.map(async (url) => parseSignedAuditorList(await fetchAuditorList(url, sequence, limits))));
@@ -85,7 +79,7 @@ async function fetchOthers({ merge, sequence = 0, allowHttp }: Args): Promise<Si
 /** @throws ArgumentError ARGUMENT_INVALID, and the errors of `openAuditorKeyFile` */
 async function ownSignature({ sign }: Args, text: string, { keys }: Policy, host: Host): Promise<Cosignature[]> {
   if (sign === undefined) return [];
-  const signer = await openAuditorKeyFile(sign, await passphraseOf(sign, host.environment));
+  const signer = await openAuditorKeyFile(sign, host.environment);
   const { name, id, text: key } = signer.key;
   if (!keys.some(({ text }) => text === key))
     throw invalid(`The key of ${sign} is not in --auditors, so it does not count.`);

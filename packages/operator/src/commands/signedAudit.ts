@@ -13,7 +13,6 @@ import { ArgumentError, TransportError } from "../errors.ts";
 import { EXIT } from "./exitCodes.ts";
 import type { ArgsOf } from "./help.ts";
 import type { Host, Outcome } from "./host.ts";
-import { passphraseOf } from "./newKeyFile.ts";
 import type { TrustedBlock } from "./blockSource.ts";
 import { readLines } from "./inputFiles.ts";
 import { style } from "./output.ts";
@@ -49,7 +48,7 @@ export async function prepareSigning(
   const { codeHash } = args;
   if (codeHash === undefined) throw invalid("--sign needs the hash of the contract's code: --code-hash HASH.");
   const { calls, quorum, ...source } = sourceOf(args, target);
-  const signer = await openAuditorKeyFile(keyFile, await passphraseOf(keyFile, host.environment));
+  const signer = await openAuditorKeyFile(keyFile, host.environment);
   const call = quorum === undefined ? target.call : quorumCall(calls, quorum);
   const hash =
     findBlock === undefined

@@ -9,6 +9,7 @@ import { ADDRESS } from "keyroot/ethereum";
 import { parseJson, ShapeChecker } from "keyroot/input";
 import { ArgumentError } from "../errors.ts";
 import { makeFolder } from "../disk/folder.ts";
+import { ifExists } from "../disk/ifExists.ts";
 
 /** The addresses of a running local stack. Commands read them from the stack file. */
 export interface StackFile {
@@ -65,14 +66,8 @@ export async function writeStackFile(root: string, stack: StackFile): Promise<bo
  * process ids are reused. A malformed file is ignored, so the next stack replaces it.
  */
 export async function readStackFile(root: string): Promise<StackFile | undefined> {
-  let text: string;
-  try {
-    text = await readFile(stackFilePath(root), "utf8");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error;
-  }
-  const stack = parseStackFile(text);
+  const text = await ifExists(readFile(stackFilePath(root), "utf8"));
+  const stack = text === undefined ? undefined : parseStackFile(text);
   return stack !== undefined && isAlive(stack.pid) && (await accepts(stack.rpcUrl)) ? stack : undefined;
 }
 

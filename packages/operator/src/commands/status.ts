@@ -1,9 +1,8 @@
 import { getAddress } from "ethers/address";
 import { EMPTY_CODE_HASH, fetchCodeHash } from "keyroot/ethereum";
 import { VerificationError } from "keyroot/errors";
-import { fetchBlockNumber, fetchOwner, fetchUserCount, ZERO_ROOT } from "keyroot/registry";
-import type { RpcCall } from "keyroot/transport";
-import { readCounts } from "../audit/readCounts.ts";
+import { fetchBlockNumber, fetchOwner, ZERO_ROOT } from "keyroot/registry";
+import { fetchUserCountIfAny, readCounts } from "../audit/readCounts.ts";
 import { blockSourceOf, type TrustedBlock } from "./blockSource.ts";
 import type { ArgsOf } from "./help.ts";
 import type { Host, Outcome } from "./host.ts";
@@ -26,7 +25,7 @@ export default async function status(args: ArgsOf<"status">, host: Host): Promis
     throw new VerificationError("root", "NO_CONTRACT", message, { actual: "0x" });
   }
   const owner = getAddress(await fetchOwner(call, contract));
-  const userCount = await userCountOf(call, contract);
+  const userCount = (await fetchUserCountIfAny(call, contract)) ?? null;
   const unfinished = await findUnfinishedPlan(await Registry.connect(call, contract), host.root, args.plan);
   const deploymentBlock = await fetchBlockNumber(call, contract, ZERO_ROOT);
   const found = { contract, chainId, codeHash, owner, userCount, deploymentBlock };
@@ -68,14 +67,4 @@ function describePlan(plan: UnfinishedPlan | undefined): string {
   if (plan.isRunning) return `a running publisher works on the one in ${plan.folder}`;
   const { plannedAt, added, roots, users, folder } = plan;
   return `of ${plannedAt ?? "an unknown date"}, ${added} of ${plural(roots, "root")} added, ${plural(users, "user")}, in ${folder}; 'publish' resumes it`;
-}
-
-/** Returns the user count, or null if the contract does not count its users. */
-async function userCountOf(call: RpcCall, contract: string): Promise<number | null> {
-  try {
-    return await fetchUserCount(call, contract);
-  } catch (error) {
-    if (error instanceof VerificationError && error.code === "NO_USER_COUNT") return null;
-    throw error;
-  }
 }

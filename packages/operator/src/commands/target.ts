@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { isAddress } from "ethers/address";
 import { ArgumentError, VerificationError } from "keyroot/errors";
-import { fetchChainId, fetchGenesisHash } from "keyroot/ethereum";
+import { fetchChainId, fetchGenesisHash, LOWERCASE_HASH } from "keyroot/ethereum";
 import { describeValue } from "keyroot/input";
 import { checkSourceUrl, DEFAULT_LIMITS, type Eip1193Provider, type RpcCall, rpcCaller } from "keyroot/transport";
 import type { FileSource } from "../audit/fileSource.ts";
@@ -115,9 +115,15 @@ export function checkAddress(option: string, address: string): string {
   throw new ArgumentError("ARGUMENT_INVALID", message);
 }
 
-function missing(option: string): never {
-  const message = `The option ${option} is missing.`;
+/** Checks a hash option, if it is given. @throws ArgumentError ARGUMENT_INVALID */
+export function checkHash(option: string, hash: string | undefined): void {
+  if (hash === undefined || LOWERCASE_HASH.test(hash)) return;
+  const message = `${option} must be 0x and 64 lowercase hex digits, not ${describeValue(hash)}.`;
   throw new ArgumentError("ARGUMENT_INVALID", message);
+}
+
+function missing(option: string): never {
+  throw new ArgumentError("ARGUMENT_INVALID", `The option ${option} is missing.`);
 }
 
 /**

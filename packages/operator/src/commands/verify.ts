@@ -2,6 +2,7 @@ import { ArgumentError } from "keyroot/errors";
 import { ANY_KEY } from "keyroot/identity";
 import { type Evidence, verifyPublicKey } from "keyroot/verifier";
 import { auditorsOptionOf, beaconOptionOf } from "./blockSource.ts";
+import { describeSource } from "./evidence.ts";
 import type { ArgsOf } from "./help.ts";
 import type { Host, Outcome } from "./host.ts";
 import { style } from "./output.ts";
@@ -56,15 +57,8 @@ function checkQuorum(quorum: number | undefined, endpoints: number): void {
   throw new ArgumentError("ARGUMENT_INVALID", message);
 }
 
-function describeEvidence({ anchor, storageProof, block, agreeing, auditors }: Evidence): string {
-  const source = {
-    endpoint: "one endpoint's unproven answer",
-    quorum: `${agreeing} endpoints that agree`,
-    pinned: "the block hash that you gave",
-    "light-client": "the light client",
-    beacon: "two thirds of Ethereum's sync committee, from your checkpoint on",
-    auditors: `the auditors ${auditors?.map((key) => key.replace(/\+.*/, "")).join(", ")}`,
-  }[anchor];
+function describeEvidence(evidence: Evidence): string {
+  const { storageProof, block } = evidence;
   const at = block === undefined ? "" : ` for block ${block.number}, ${block.hash}`;
-  return `${source}${at}${storageProof ? ", and a storage proof under it" : ""}`;
+  return `${describeSource(evidence)}${at}${storageProof ? ", and a storage proof under it" : ""}`;
 }

@@ -5,6 +5,7 @@ import type { SQLInputValue, SQLOutputValue, StatementSync } from "node:sqlite";
 import { KeyrootError } from "keyroot/errors";
 import { TransportError } from "../errors.ts";
 import { makeFolder, syncFolder } from "./folder.ts";
+import { ifExists } from "./ifExists.ts";
 import { DatabaseSync, SQLITE, sqliteCode } from "./sqlite.ts";
 import { removeDrafts, withDraft } from "./writeFileAtomic.ts";
 
@@ -216,15 +217,19 @@ export class StateDatabase implements Disposable {
 
 /** Determines the kind of a file from its first bytes. */
 export async function kindOfFile(path: string): Promise<"missing" | "database" | "other"> {
-  const magic = Buffer.from("SQLite format 3\0");
-  try {
+  const read = async () => {
     await using file = await open(path);
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(magic.length), 0, magic.length, 0);
-    return bytesRead === magic.length && buffer.equals(magic) ? "database" : "other";
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === "ENOENT") return "missing";
-    throw new TransportError("FILE_UNREADABLE", `Cannot read ${path}: ${(cause as Error).message}.`, { cause });
-  }
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(MAGIC.length), 0, MAGIC.length, 0);
+    return bytesRead === MAGIC.length && buffer.equals(MAGIC) ? "database" : "other";
+  };
+  return (await ifExists(read()).catch((cause: unknown) => throwUnreadable(path, cause))) ?? "missing";
+}
+
+/** The first bytes of an SQLite database. */
+const MAGIC = Buffer.from("SQLite format 3\0");
+
+function throwUnreadable(path: string, cause: unknown): never {
+  throw new TransportError("FILE_UNREADABLE", `Cannot read ${path}: ${(cause as Error).message}.`, { cause });
 }
 
 /**
@@ -262,10 +267,5 @@ function unwritable(path: string, cause: unknown): KeyrootError {
 
 /** Returns the size of a file in bytes, or 0 if it does not exist. */
 async function sizeOf(path: string): Promise<number> {
-  try {
-    return (await stat(path)).size;
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === "ENOENT") return 0;
-    throw new TransportError("FILE_UNREADABLE", `Cannot read ${path}: ${(cause as Error).message}.`, { cause });
-  }
+  return (await ifExists(stat(path)).catch((cause: unknown) => throwUnreadable(path, cause)))?.size ?? 0;
 }

@@ -6,11 +6,12 @@ import { concat } from "ethers/utils";
 import { readFile } from "node:fs/promises";
 import { ADDRESS, EMPTY_CODE_HASH, fetchCodeHash } from "keyroot/ethereum";
 import { parseJson, ShapeChecker } from "keyroot/input";
+import { ifExists } from "../disk/ifExists.ts";
 import { writeFileAtomic } from "../disk/writeFileAtomic.ts";
 import { ArgumentError, VerificationError } from "../errors.ts";
 import type { Chain } from "./chain/chain.ts";
-import { sendCall, type SendCallOptions } from "./ownership.ts";
 import { refuseTestAccount } from "./signers/testAccounts.ts";
+import { sendCall, type SendCallOptions } from "./transactions/sendCall.ts";
 
 /** Options of `deploy`, in addition to those of `sendCall`. */
 export interface DeployOptions extends Omit<SendCallOptions, "nonce"> {
@@ -19,8 +20,8 @@ export interface DeployOptions extends Omit<SendCallOptions, "nonce"> {
   /** Deploys through CreateX. The address then depends only on the bytecode, the owner and the salt. */
   deterministic: boolean;
   /**
-   * The path of a file that records the address and nonce of the deployment. It prevents a repeated call from deploying a
-   * second registry.
+   * The path of a file that records the deployments on this chain, one per owner. It prevents a repeated call from deploying
+   * a second registry for the same owner.
    */
   record: string;
 }
@@ -90,7 +91,8 @@ async function deployDeterministically({ chain, from, owner, options }: Deployme
 
 /** Deploys at an address that depends on the sender and the nonce. It records both before it sends the transaction. */
 async function deployByNonce({ chain, from, owner, options }: Deployment): Promise<DeployedRegistry> {
-  const recorded = await readRecord(options.record);
+  const records = await readRecords(options.record);
+  const recorded = records.find((one) => one.owner === owner);
   if (recorded !== undefined && (await isRegistry(chain, recorded.contract)))
     return registryAt(recorded.contract, owner, true);
   const [used, next] = [await chain.transactionCount(from, "latest"), await chain.transactionCount(from, "pending")];
@@ -98,7 +100,9 @@ async function deployByNonce({ chain, from, owner, options }: Deployment): Promi
   const mayBePending = recorded?.from === from && recorded.nonce >= used && recorded.nonce <= next;
   const nonce = mayBePending ? recorded.nonce : next;
   const contract = getCreateAddress({ from, nonce });
-  await writeFileAtomic(options.record, `${JSON.stringify({ contract, from, nonce })}\n`, 0o600);
+  // A failed deployment for another owner may have recorded the same nonce, and so the same address.
+  const others = records.filter((one) => one.owner !== owner && one.contract !== contract);
+  await writeFileAtomic(options.record, `${JSON.stringify([...others, { owner, contract, from, nonce }])}\n`, 0o600);
   await sendCall({ chain, contract }, { from, data: creationCodeOf(owner) }, { ...options, nonce });
   return checkDeployed(chain, contract, owner);
 }
@@ -135,23 +139,28 @@ async function firstAccountOf(chain: Chain): Promise<string> {
   throw new ArgumentError("ARGUMENT_INVALID", message);
 }
 
-async function readRecord(path: string): Promise<{ contract: string; from: string; nonce: number } | undefined> {
-  let text: string;
-  try {
-    text = await readFile(path, "utf8");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw new ArgumentError("FILE_UNREADABLE", `${path} cannot be read: ${(error as Error).message}.`, {
-      cause: error,
-    });
-  }
+interface DeploymentRecord {
+  owner: string;
+  contract: string;
+  from: string;
+  nonce: number;
+}
+
+async function readRecords(path: string): Promise<DeploymentRecord[]> {
+  const text = await ifExists(readFile(path, "utf8")).catch((cause: unknown) => {
+    throw new ArgumentError("FILE_UNREADABLE", `${path} cannot be read: ${(cause as Error).message}.`, { cause });
+  });
+  if (text === undefined) return [];
   const shape = new ShapeChecker(
     (message) => new ArgumentError("STATE_INVALID", `${path}: ${message} Delete the file.`),
   );
-  const { contract, from, nonce } = shape.object("The record", parseJson(text, 1), ["contract", "from", "nonce"]);
-  return {
-    contract: shape.text("contract", contract, ADDRESS),
-    from: shape.text("from", from, ADDRESS),
-    nonce: shape.count("nonce", nonce),
-  };
+  return shape.array("The deployments", parseJson(text, 2)).map((item) => {
+    const { owner, contract, from, nonce } = shape.object("A deployment", item, ["owner", "contract", "from", "nonce"]);
+    return {
+      owner: shape.text("owner", owner, ADDRESS),
+      contract: shape.text("contract", contract, ADDRESS),
+      from: shape.text("from", from, ADDRESS),
+      nonce: shape.count("nonce", nonce),
+    };
+  });
 }

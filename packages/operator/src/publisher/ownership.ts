@@ -1,17 +1,9 @@
 import { Interface } from "ethers/abi";
 import { getAddress } from "ethers/address";
-import { setTimeout as sleep } from "node:timers/promises";
-import { isHash, parseSafeQuantity, toQuantity } from "keyroot/ethereum";
-import { ArgumentError, TransportError, VerificationError } from "../errors.ts";
-import { limitPriorityFee, maxGasPriceOf, feesOf } from "./chain/fees.ts";
-import type { Chain, Receipt } from "./chain/chain.ts";
-import { DataFees, worstDataFeeOf } from "./chain/dataFee.ts";
+import { ArgumentError } from "../errors.ts";
 import type { Registry } from "./chain/registry.ts";
-import { endpointSender } from "./signers/endpointSender.ts";
-import { type Signer, signingSender } from "./signers/signer.ts";
 import { refuseTestAccount } from "./signers/testAccounts.ts";
-import { type CostLimits, maxPriorityFeeOf } from "./transactions/costLimits.ts";
-import { sendOnce } from "./transactions/sendOnce.ts";
+import type { Call } from "./transactions/sendCall.ts";
 
 /** OpenZeppelin's `Ownable2Step`. The new owner must accept, so that a mistyped address cannot become the owner. */
 const OWNABLE = new Interface([
@@ -19,36 +11,9 @@ const OWNABLE = new Interface([
   "function acceptOwnership()",
   "function pendingOwner() view returns (address)",
 ]);
-/** The fee limit on local chains, as a multiple of the current price. */
-const LOCAL_FEE_FACTOR = 10n;
-const POLL_MS = 250;
 
-/** A call of the registry, for the sender's wallet. */
-export interface OwnershipCall {
-  /** The account that must send the call: 0x and 40 hex digits with checksum (EIP-55). */
-  from: string;
-  to: string;
-  data: string;
-}
-
-/** A call of any contract, or a deployment if `to` is undefined. */
-interface Call {
-  from: string;
-  to?: string;
-  data: string;
-}
-
-export interface SendCallOptions {
-  /** The chain id to sign for (EIP-155). */
-  chainId: number;
-  limits: CostLimits | "local";
-  /** Signs for the sender of the call. Undefined if the endpoint signs. */
-  signer: Signer | undefined;
-  /** The maximum time to wait for the transaction's block, in ms. */
-  timeoutMs: number;
-  /** The sender's nonce. Default: the next unused nonce. */
-  nonce?: number;
-}
+/** A call of the registry by its owner, or by the account that becomes its owner. */
+export type OwnershipCall = Required<Call>;
 
 /**
  * Returns the account that may accept the ownership: 0x and 40 hex digits with checksum. Returns undefined if there is none.
@@ -84,73 +49,4 @@ export async function acceptOwnershipCall(registry: Registry): Promise<Ownership
   if (from !== undefined) return { from, to: contract, data: OWNABLE.encodeFunctionData("acceptOwnership") };
   const message = `The ownership of ${contract} is not offered to any account: its owner ${owner} must run 'transfer-ownership' first.`;
   throw new ArgumentError("NOT_OWNER", message, { actual: owner });
-}
-
-/**
- * Sends a call in a transaction, and waits until the transaction is in a block.
- * @throws ArgumentError NOT_OWNER if the signer has a different account; TransportError FEE_TOO_HIGH, NO_RECEIPT;
- * VerificationError TRANSACTION_REVERTED
- */
-export async function sendCall(
-  { chain, contract }: Pick<Registry, "chain" | "contract">,
-  call: Call,
-  { chainId, limits, signer, timeoutMs, ...given }: SendCallOptions,
-): Promise<Receipt> {
-  const { from } = call;
-  if (signer !== undefined && signer.address !== from) {
-    const message = `Only ${from} can send this transaction, but the signer's account is ${signer.address}. Use its key, or --call-only for its wallet.`;
-    throw new ArgumentError("NOT_OWNER", message, { expected: from, actual: signer.address });
-  }
-  const sender = { chain, contract, owner: from };
-  const send =
-    signer === undefined
-      ? await endpointSender(sender, chainId)
-      : signingSender(signer, { chainId, contract, owner: from }, chain.call);
-  const { gas, fees } = await quoteWithin(chain, call, limits);
-  const nonce = given.nonce ?? (await chain.transactionCount(from, "pending"));
-  const feeFields = Object.fromEntries(Object.entries(fees).map(([name, wei]) => [name, toQuantity(wei)]));
-  const request = { ...call, nonce: toQuantity(nonce), gas: toQuantity(gas), ...feeFields };
-  const { hash } = await sendOnce(send, request);
-  if (!isHash(hash)) throw noReceipt(`The endpoint did not confirm the transaction with the nonce ${nonce} of ${from}`);
-  const receipt = await waitForReceipt(chain, hash, timeoutMs);
-  if (receipt.succeeded) return receipt;
-  const message = `The transaction ${hash} in block ${receipt.blockNumber} was reverted.`;
-  throw new VerificationError("root", "TRANSACTION_REVERTED", message, { actual: hash });
-}
-
-/** Returns the gas limit and fees of a transaction, and checks them against the limits. On rollups, bytes cost extra. */
-async function quoteWithin(chain: Chain, call: Call, limits: CostLimits | "local") {
-  const estimated = await chain.request("eth_estimateGas", [call], parseSafeQuantity);
-  const feeData = await chain.fetchFeeData(await chain.block("latest"));
-  const { baseFeePerGas = 0n, priorityFee } = feeData;
-  const fees =
-    limits === "local"
-      ? feesOf(feeData, LOCAL_FEE_FACTOR * (baseFeePerGas + priorityFee))
-      : feesOf(limitPriorityFee(feeData, maxPriorityFeeOf(limits)), limits.maxFeePerGas);
-  if (fees !== undefined) {
-    const dataFee = await new DataFees(chain).fetch(call, estimated, fees);
-    // The price of bytes in gas may double until the transaction is in a block.
-    const gas = estimated + dataFee.gas;
-    const cost = BigInt(gas) * maxGasPriceOf(fees) + worstDataFeeOf(dataFee);
-    if (limits === "local" || limits.maxCost === undefined || cost <= limits.maxCost) return { gas, fees };
-  }
-  const message = "The transaction could cost more than --max-fee and --max-cost allow. Nothing was sent.";
-  throw new TransportError("FEE_TOO_HIGH", message);
-}
-
-async function waitForReceipt(chain: Chain, hash: string, timeoutMs: number): Promise<Receipt> {
-  const end = performance.now() + timeoutMs;
-  for (;;) {
-    const receipt = await chain.receipt(hash);
-    if (receipt !== undefined) return receipt;
-    if (performance.now() > end) throw noReceipt(`The transaction ${hash} is in no block after ${timeoutMs / 1000} s`);
-    await sleep(POLL_MS);
-  }
-}
-
-function noReceipt(what: string): TransportError {
-  return new TransportError(
-    "NO_RECEIPT",
-    `${what}. It may still be included: run the command again, which reports that.`,
-  );
 }

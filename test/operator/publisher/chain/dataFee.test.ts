@@ -10,10 +10,10 @@ import type { PublishOptions } from "../../../../packages/operator/src/publisher
 import { RecordTable } from "../../../../packages/operator/src/publisher/records/recordTable.ts";
 import { Chain } from "../../../../packages/operator/src/publisher/chain/chain.ts";
 import { feesOf, maxGasPriceOf } from "../../../../packages/operator/src/publisher/chain/fees.ts";
-import { creationCodeOf, deploy } from "../../../../packages/operator/src/publisher/deploy.ts";
+import { creationCodeOf } from "../../../../packages/operator/src/publisher/deploy.ts";
 import { describeOnAnvil, startAnvil } from "../../../support/anvil/anvil.ts";
 import { FAST_RETRY, freshRegistry, type StartChain, startHardhat } from "../../../support/chain/freshRegistry.ts";
-import { LOCAL } from "../../../support/chain/local.ts";
+import { deployLocally, LOCAL } from "../../../support/chain/local.ts";
 import { ARBITRUM_GAS_PER_BYTE, installFees, OP_FEES, removeFees } from "../../../support/chain/rollupFees.ts";
 import { sampleRecords } from "../../../support/samples.ts";
 import { failure, never, temporaryFolder } from "../../../support/support.ts";
@@ -114,20 +114,17 @@ function describeFees(startChain: StartChain, setCode: string): void {
         if (method === "eth_sendTransaction") sent++;
         return fresh.call(method, params);
       }, FAST_RETRY);
-      const deployWithin = (maxCost: bigint, name: string) =>
-        deploy(counting, {
-          ...{ chainId: LOCAL.chainId, owner: undefined, deterministic: false, signer: undefined, timeoutMs: 5_000 },
-          ...{ record: join(folder.path, name), limits: { ...price, maxCost } },
-        });
+      const deployWithin = (maxCost: bigint) =>
+        deployLocally(counting, join(folder.path, "deployments.json"), { ...price, maxCost });
       const call = { from: fresh.owner, data: creationCodeOf(fresh.owner) };
       const gas = BigInt((await fresh.call("eth_estimateGas", [call])) as string);
       const execution =
         gas *
         maxGasPriceOf(feesOf(await chain.fetchFeeData(await chain.block("latest")), price.maxFeePerGas) ?? never());
       const data = BigInt(call.data.length / 2) * OP_FEES.weiPerByte;
-      expect(await failure(deployWithin(execution + data, "refused.json"))).to.include({ code: "FEE_TOO_HIGH" });
+      expect(await failure(deployWithin(execution + data))).to.include({ code: "FEE_TOO_HIGH" });
       expect(sent).to.equal(0);
-      await deployWithin(2n * execution + 3n * data, "deployed.json");
+      await deployWithin(2n * execution + 3n * data);
       expect(sent).to.equal(1);
     });
 
@@ -164,10 +161,7 @@ function describeFees(startChain: StartChain, setCode: string): void {
       expect([dataGas, dataFee]).to.deep.equal([CALLDATA_BYTES * ARBITRUM_GAS_PER_BYTE, 0n]);
       const { journal, publication } = await publishing({});
       await publication;
-      const { contract } = await deploy((await fresh.connect()).chain, {
-        ...{ chainId: LOCAL.chainId, owner: undefined, deterministic: false, signer: undefined, timeoutMs: 5_000 },
-        ...{ record: join(folder.path, "arbitrum.json"), limits: "local" },
-      });
+      const { contract } = await deployLocally((await fresh.connect()).chain, join(folder.path, "deployments.json"));
       expect(contract).to.match(/^0x/);
       const [before, after] = [without, journal].map((one) => one.attempts()[0]?.gas ?? 0);
       expect(Number(after) - Number(before)).to.equal(CALLDATA_BYTES * ARBITRUM_GAS_PER_BYTE);

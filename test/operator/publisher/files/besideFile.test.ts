@@ -9,7 +9,7 @@ import { findStrayFiles } from "../../../../packages/operator/src/audit/fileSour
 import { FolderStore } from "../../../../packages/operator/src/publisher/files/folderStore.ts";
 import { BucketStore } from "../../../../packages/operator/src/publisher/files/bucketStore.ts";
 import { sampleRecords, textOf } from "../../../support/samples.ts";
-import { CREDENTIALS, startBucketServer } from "../../../support/servers/bucketServer.ts";
+import { bucketEnvironment, CREDENTIALS, startBucketServer } from "../../../support/servers/bucketServer.ts";
 import { closedAfterEach, never, temporaryFolder } from "../../../support/support.ts";
 
 const file = makeMerkleFile(sampleRecords(100));
@@ -72,16 +72,11 @@ describe("objects beside a file", () => {
 
   describe("in a bucket", () => {
     const closing = closedAfterEach();
-    const before = { ...process.env };
-    afterEach(() => {
-      for (const name of Object.keys(process.env)) if (!(name in before)) Reflect.deleteProperty(process.env, name);
-      Object.assign(process.env, before);
-    });
+    const setEnvironment = bucketEnvironment();
 
     it("have the headers that a host must return with them", async () => {
       const server = closing(await startBucketServer());
-      const nothing = { AWS_CONFIG_FILE: "/dev/null", AWS_SHARED_CREDENTIALS_FILE: "/dev/null" };
-      Object.assign(process.env, CREDENTIALS, nothing, { AWS_REGION: "us-east-1", AWS_ENDPOINT_URL_S3: server.url });
+      setEnvironment({ ...CREDENTIALS, AWS_REGION: "us-east-1", AWS_ENDPOINT_URL_S3: server.url });
       const store = await BucketStore.open(`s3://${server.bucket}/keys`, {}, BOTH);
       await store.put(file);
       const get = (name: string) => fetch(`${server.url}/${server.bucket}/keys/${name}`);

@@ -5,10 +5,11 @@ import { once } from "node:events";
 import { mkdir, readdir, readFile, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { ArgumentError, TransportError, VerificationError } from "../../../../packages/keyroot/src/errors.ts";
+import { TransportError, VerificationError } from "../../../../packages/keyroot/src/errors.ts";
 import { makeMerkleFile } from "../../../../packages/keyroot/src/merkle/file.ts";
 import type { MerkleFile } from "../../../../packages/keyroot/src/merkle/fileOf.ts";
 import { FolderStore } from "../../../../packages/operator/src/publisher/files/folderStore.ts";
+import { itStoresFiles } from "../../../support/publisher/storeBehavior.ts";
 import { sampleRecords, storedAs, textOf } from "../../../support/samples.ts";
 import { failure, temporaryFolder } from "../../../support/support.ts";
 
@@ -26,15 +27,15 @@ describe("FolderStore", () => {
     store = new FolderStore(folder.path);
   });
 
-  describe("put", () => {
-    it("writes the file under its root's name, byte for byte, and no other file", async () => {
-      for (const file of [small, large]) {
-        expect(await store.put(file)).to.deep.equal(storedAs(join(folder.path, nameOf(file)), file));
-        expect((await readFile(join(folder.path, nameOf(file)), "utf8")) === textOf(file)).to.be.true;
-      }
-      expect(await readdir(folder.path)).to.have.members([nameOf(small), nameOf(large)]);
-    });
+  itStoresFiles(large, () => ({
+    store,
+    whereOf: (file) => join(folder.path, nameOf(file)),
+    place: (file, text) => writeFile(join(folder.path, nameOf(file)), text),
+    read: (file) => readFile(join(folder.path, nameOf(file)), "utf8"),
+    names: () => readdir(folder.path),
+  }));
 
+  describe("put", () => {
     it("creates the folder and its parents if they are missing", async () => {
       const { where: path } = await new FolderStore(join(folder.path, "a", "b")).put(small);
       expect(path).to.equal(join(folder.path, "a", "b", nameOf(small)));
@@ -48,25 +49,6 @@ describe("FolderStore", () => {
       const after = await stat(path, { bigint: true });
       expect([after.ino, after.mtimeNs]).to.deep.equal([before.ino, before.mtimeNs]);
       expect(await readdir(folder.path)).to.deep.equal([nameOf(small)]);
-    });
-
-    it("rejects a file if different content is stored under its name, and does not overwrite it", async () => {
-      for (const other of ["", "{}", `${textOf(small)}\n`, textOf(small).slice(1)]) {
-        await writeFile(join(folder.path, nameOf(small)), other);
-        const error = await failure(store.put(small));
-        expect(error).to.be.an.instanceof(ArgumentError).with.property("code", "FILE_CONFLICT");
-        expect(await readFile(join(folder.path, nameOf(small)), "utf8")).to.equal(other);
-        expect(await readdir(folder.path)).to.deep.equal([nameOf(small)]);
-      }
-    });
-
-    it("overwrites different content with replace", async () => {
-      for (const other of ["", textOf(small).slice(1), textOf(large)]) {
-        await writeFile(join(folder.path, nameOf(small)), other);
-        const stored = await store.put(small, { replace: true });
-        expect(stored).to.deep.equal(storedAs(join(folder.path, nameOf(small)), small));
-        expect(await readdir(folder.path)).to.deep.equal([nameOf(small)]);
-      }
     });
 
     it("never shows a reader a partial file", async () => {
@@ -90,12 +72,6 @@ describe("FolderStore", () => {
       await watching;
       expect(polls).to.be.greaterThan(10);
       for (const size of seen) expect(size).to.be.oneOf([0, whole]);
-    });
-
-    it("lets several writers store the same file at the same time", async () => {
-      const stored = await Promise.all(Array.from({ length: 8 }, () => new FolderStore(folder.path).put(large)));
-      for (const one of stored) expect(one).to.deep.equal(storedAs(join(folder.path, nameOf(large)), large));
-      expect(await readdir(folder.path)).to.deep.equal([nameOf(large)]);
     });
 
     it("reports that it cannot write: the folder is a file, or a folder has the file's name", async () => {
@@ -187,17 +163,9 @@ describe("FolderStore", () => {
   });
 
   describe("get", () => {
-    it("returns the stored bytes", async () => {
-      await store.put(small);
-      expect(Buffer.from(await store.get(small.tree.root)).toString()).to.equal(textOf(small));
-    });
-
-    it("reports that a file or its folder does not exist", async () => {
-      for (const dir of [folder.path, join(folder.path, "none")]) {
-        const error = await failure(new FolderStore(dir).get(small.tree.root));
-        expect(error).to.be.an.instanceof(VerificationError).with.property("code", "FILE_NOT_FOUND");
-        expect(error).to.have.property("message", `${join(dir, nameOf(small))} does not exist.`);
-      }
+    it("reports a missing folder like a missing file", async () => {
+      const error = await failure(new FolderStore(join(folder.path, "none")).get(small.tree.root));
+      expect(error).to.be.an.instanceof(VerificationError).with.property("code", "FILE_NOT_FOUND");
     });
 
     it("distinguishes a missing file from one that cannot be read", async () => {

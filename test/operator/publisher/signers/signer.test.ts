@@ -20,11 +20,10 @@ import {
 import { slotOfUser } from "../../../../packages/keyroot/src/registry/slotOfUser.ts";
 import { USERS_SLOT } from "../../../../packages/keyroot/src/registry/slots.ts";
 import { type RpcCall, rpcCaller } from "../../../../packages/keyroot/src/transport/jsonRpc.ts";
-import { type Anvil, describeOnAnvil, startAnvil } from "../../../support/anvil/anvil.ts";
-import { receiptOf } from "../../../support/chain/local.ts";
+import { describeOnAnvil, startAnvil } from "../../../support/anvil/anvil.ts";
 import { sampleUserID } from "../../../support/samples.ts";
 import { serve } from "../../../support/servers/servers.ts";
-import { closedAfterEach, failure, temporaryFolder } from "../../../support/support.ts";
+import { failure, temporaryFolder } from "../../../support/support.ts";
 import { freshRegistry } from "../../../support/chain/freshRegistry.ts";
 import { ENDLESS_MS } from "../../../support/endless.ts";
 
@@ -402,33 +401,13 @@ describe("signingSender", () => {
   });
 
   describeOnAnvil("with a key file, and with Anvil itself as the remote signer", () => {
-    const closing = closedAfterEach();
-    const fresh = freshRegistry();
-    let anvil: Anvil;
-    let call: RpcCall;
-    let contract: string;
-    beforeEach(async () => {
-      anvil = closing(await startAnvil());
-      call = rpcCaller(anvil.url, OPTIONS);
-      const [deployment] = await fresh
-        .call("eth_getBlockByNumber", ["latest", true])
-        .then((block) => (block as { transactions: { input: string }[] }).transactions);
-      const sent = await call("eth_sendTransaction", [
-        { from: wallet.address, data: deployment?.input, gas: "0x1e8480" },
-      ]);
-      contract = (await receiptOf(call, sent)).contractAddress;
-    });
+    const fresh = freshRegistry(startAnvil);
 
     describe("a key file", () => {
-      itPublishes(() => ({ call, contract, chainId: CHAIN_ID, signer: openFile() }));
+      itPublishes(() => ({ ...fresh, signer: openFile() }));
     });
     describe("a remote signer", () => {
-      itPublishes(() => ({
-        call,
-        contract,
-        chainId: CHAIN_ID,
-        signer: Promise.resolve(new RemoteSigner(call, wallet.address)),
-      }));
+      itPublishes(() => ({ ...fresh, signer: Promise.resolve(new RemoteSigner(fresh.call, wallet.address)) }));
     });
   });
 });

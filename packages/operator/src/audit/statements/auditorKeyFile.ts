@@ -14,6 +14,7 @@ import { KeyrootError } from "keyroot/errors";
 import { parseJson, ShapeChecker } from "keyroot/input";
 import { readSecretFile } from "../../disk/permissions.ts";
 import { ArgumentError } from "../../errors.ts";
+import { passphraseSourceOf, readPassphrase } from "../../publisher/signers/keyFile.ts";
 
 /** The signing key of an auditor. */
 export interface AuditorSigner {
@@ -53,9 +54,12 @@ export async function makeAuditorKeyFile(name: string, passphrase: string): Prom
 
 /**
  * Opens a key file that `makeAuditorKeyFile` made.
- * @throws ArgumentError FILE_UNREADABLE, FILE_PERMISSIONS, KEY_FILE_INVALID. The errors contain no key and no passphrase
+ * @param environment has the passphrase in KEYROOT_PASSPHRASE_FILE or KEYROOT_PASSPHRASE
+ * @throws ArgumentError FILE_UNREADABLE, FILE_PERMISSIONS, PASSPHRASE_MISSING, KEY_FILE_INVALID. The errors contain no key
+ * and no passphrase
  */
-export async function openAuditorKeyFile(path: string, passphrase: string): Promise<AuditorSigner> {
+export async function openAuditorKeyFile(path: string, environment: NodeJS.ProcessEnv): Promise<AuditorSigner> {
+  const passphrase = await readPassphrase(path, passphraseSourceOf(environment));
   const text = await readSecretFile(path, MAX_BYTES);
   try {
     const parts = shape.object("The key file", parseJson(text, 1), ["format", "key", "salt", "nonce", "encrypted"]);

@@ -19,6 +19,7 @@ import {
   type SignedStatement,
 } from "keyroot/auditors/protocol";
 import { makeFolder } from "../../disk/folder.ts";
+import { ifExists } from "../../disk/ifExists.ts";
 import { writeFileAtomic } from "../../disk/writeFileAtomic.ts";
 import { TransportError, VerificationError } from "../../errors.ts";
 import type { AuditorSigner } from "./auditorKeyFile.ts";
@@ -132,15 +133,11 @@ export class StatementFolder {
 
   async #readBytes(name: string, maxBytes: number): Promise<Uint8Array | undefined> {
     const path = join(this.#dir, name);
-    try {
-      const bytes = new Uint8Array(await readFile(path));
-      if (bytes.length <= maxBytes) return bytes;
-      throw new TransportError("FILE_UNREADABLE", `${path} has more than ${maxBytes} bytes.`);
-    } catch (cause) {
-      if (cause instanceof TransportError) throw cause;
-      if ((cause as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    const bytes = await ifExists(readFile(path)).catch((cause: unknown) => {
       throw new TransportError("FILE_UNREADABLE", `Cannot read ${path}: ${(cause as Error).message}.`, { cause });
-    }
+    });
+    if (bytes === undefined || bytes.length <= maxBytes) return bytes && new Uint8Array(bytes);
+    throw new TransportError("FILE_UNREADABLE", `${path} has more than ${maxBytes} bytes.`);
   }
 }
 

@@ -1,3 +1,5 @@
+import { toQuantity } from "keyroot/ethereum";
+
 /** The fees of a transaction in wei per unit of gas: EIP-1559 fees, or a gas price on chains without a base fee. */
 export type Fees = { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint } | { gasPrice: bigint };
 
@@ -26,6 +28,12 @@ export function gasPriceOf({ baseFeePerGas = 0n, priorityFee }: FeeData): bigint
   return baseFeePerGas + priorityFee;
 }
 
+/** Returns the fees that a new transaction offers if there is no limit. */
+export function unlimitedFeesOf({ baseFeePerGas, priorityFee }: FeeData): Fees {
+  if (baseFeePerGas === undefined) return { gasPrice: priorityFee };
+  return { maxFeePerGas: BASE_FEE_FACTOR * baseFeePerGas + priorityFee, maxPriorityFeePerGas: priorityFee };
+}
+
 /**
  * Returns the fees for a new transaction.
  * @param maxFee the maximum wei per unit of gas
@@ -33,10 +41,13 @@ export function gasPriceOf({ baseFeePerGas = 0n, priorityFee }: FeeData): bigint
  */
 export function feesOf(feeData: FeeData, maxFee: bigint): Fees | undefined {
   if (gasPriceOf(feeData) > maxFee) return undefined;
-  const { baseFeePerGas, priorityFee } = feeData;
-  if (baseFeePerGas === undefined) return { gasPrice: priorityFee };
-  const maxFeePerGas = min(BASE_FEE_FACTOR * baseFeePerGas + priorityFee, maxFee);
-  return { maxFeePerGas, maxPriorityFeePerGas: priorityFee };
+  const fees = unlimitedFeesOf(feeData);
+  return "gasPrice" in fees ? fees : { ...fees, maxFeePerGas: min(fees.maxFeePerGas, maxFee) };
+}
+
+/** Converts fees to the format of JSON-RPC. */
+export function feesToHex(fees: Fees): Record<string, string> {
+  return Object.fromEntries(Object.entries(fees).map(([name, wei]: [string, bigint]) => [name, toQuantity(wei)]));
 }
 
 /** Returns the maximum price that these fees pay per unit of gas, in wei. */

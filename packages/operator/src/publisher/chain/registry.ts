@@ -14,7 +14,7 @@ import { TransportError, VerificationError } from "../../errors.ts";
 import type { RetryOptions } from "../../http/retry.ts";
 import { type BlockTag, Chain, type Receipt, toBlockParameter } from "./chain.ts";
 import { type DataFee, DataFees } from "./dataFee.ts";
-import { type FeeData, type Fees, feesOf, gasPriceOf } from "./fees.ts";
+import { type FeeData, type Fees, gasPriceOf, unlimitedFeesOf } from "./fees.ts";
 import { slotsOfUsers } from "./slotsOfUsers.ts";
 
 /** A root, and the users that one call of `addMerkleTreeRoot` assigns to it. */
@@ -69,7 +69,6 @@ export interface GasEstimate {
  * reorganization can make a call the first again.
  */
 export const GAS_MARGIN = 25_000;
-const MAX_UINT256 = 2n ** 256n - 1n;
 
 /**
  * The registry contract, with the functions that publishing needs. It reads users' roots, builds and estimates the calls
@@ -167,8 +166,8 @@ export class Registry {
   async isAccessListCheaper(batch: RootBatch, estimate: GasEstimate, feeData: FeeData): Promise<boolean> {
     const costOf = async (withAccessList: boolean) => {
       const gas = withAccessList ? estimate.withAccessList : estimate.plain;
-      const fees = feesOf(feeData, MAX_UINT256) ?? { gasPrice: 0n };
-      const { wei } = await this.fetchDataFee(this.addRootCall(batch, withAccessList), gas, fees);
+      const call = this.addRootCall(batch, withAccessList);
+      const { wei } = await this.fetchDataFee(call, gas, unlimitedFeesOf(feeData));
       return BigInt(gas) * gasPriceOf(feeData) + wei;
     };
     return estimate.withAccessList < estimate.plain && (await costOf(true)) <= (await costOf(false));

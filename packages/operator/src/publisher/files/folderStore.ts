@@ -5,6 +5,7 @@ import { KeyrootError } from "keyroot/errors";
 import { isMerkleRoot, type MerkleFile, serializeMerkleFile } from "keyroot/merkle";
 import { ArgumentError, TransportError, VerificationError } from "../../errors.ts";
 import { createFolders, syncFolder } from "../../disk/folder.ts";
+import { ifExists } from "../../disk/ifExists.ts";
 import { ABANDONED_AFTER_MS, removeDrafts, withDraft } from "../../disk/writeFileAtomic.ts";
 import { besideFile, type BesideFile, type BesideFileOptions } from "./besideFile.ts";
 import type { MerkleFileStore, PutOptions, StoredFile } from "./merkleFileStore.ts";
@@ -38,7 +39,7 @@ export class FolderStore implements MerkleFileStore {
       await this.#removeAbandonedDrafts();
       const written = await withDraft(path, async (draft) => {
         const written = await writeDraft(draft, file);
-        const existing = await readBack(path);
+        const existing = await ifExists(readBack(path));
         if (existing?.sha256 === written) return written;
         if (existing !== undefined && !replace) {
           const message = `${path} already has different content. It was not overwritten: find out who changed it.`;
@@ -49,7 +50,7 @@ export class FolderStore implements MerkleFileStore {
         return written;
       });
       for (const object of await besideFile(file, this.#beside)) await this.#putBeside(object);
-      const stored = await readBack(path);
+      const stored = await ifExists(readBack(path));
       if (stored?.sha256 === written) return stored;
       const message = `${path} differs from the bytes that were written. Check the disk.`;
       throw new TransportError("FILE_UNWRITABLE", message, { expected: written, actual: stored?.sha256 });
@@ -76,7 +77,7 @@ export class FolderStore implements MerkleFileStore {
   /** Writes an object without syncing it to disk. If a power failure damages the object, clients read the whole file. */
   async #putBeside({ name, bytes }: BesideFile): Promise<void> {
     const path = join(this.#dir, name);
-    if ((await sizeOf(path)) === bytes.length) return;
+    if ((await ifExists(stat(path)))?.size === bytes.length) return;
     await createFolders(dirname(path));
     await withDraft(path, async (draft) => {
       await writeFile(draft, bytes);
@@ -130,32 +131,17 @@ function toBytes(text: string): Buffer {
   return Buffer.from(text, "latin1");
 }
 
-/** Returns the size of a file in bytes, or undefined if it does not exist. */
-async function sizeOf(path: string): Promise<number | undefined> {
-  try {
-    return (await stat(path)).size;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error;
-  }
-}
-
-/** Reads a file from disk, or returns undefined if it does not exist. */
-async function readBack(path: string): Promise<StoredFile | undefined> {
+/** Reads a file from disk. @throws the system's error */
+async function readBack(path: string): Promise<StoredFile> {
   const hash = createHash("sha256");
   let bytes = 0;
-  try {
-    await using file = await open(path);
-    // Read chunks directly, because a stream takes three times as long.
-    const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
-    for (;;) {
-      const { bytesRead } = await file.read(chunk);
-      if (bytesRead === 0) return { where: path, bytes, sha256: hash.digest("hex") };
-      hash.update(chunk.subarray(0, bytesRead));
-      bytes += bytesRead;
-    }
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error;
+  await using file = await open(path);
+  // Read chunks directly, because a stream takes three times as long.
+  const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+  for (;;) {
+    const { bytesRead } = await file.read(chunk);
+    if (bytesRead === 0) return { where: path, bytes, sha256: hash.digest("hex") };
+    hash.update(chunk.subarray(0, bytesRead));
+    bytes += bytesRead;
   }
 }

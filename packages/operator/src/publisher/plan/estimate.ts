@@ -1,6 +1,6 @@
 import { checkAllBuiltins } from "keyroot/input";
 import { worstDataFeeOf } from "../chain/dataFee.ts";
-import { gasPriceOf, maxGasPriceOf, feesOf } from "../chain/fees.ts";
+import { gasPriceOf, maxGasPriceOf, unlimitedFeesOf } from "../chain/fees.ts";
 import type { GasEstimate, Registry } from "../chain/registry.ts";
 import { stateGasOf } from "./nextFork.ts";
 import { countUsers, type Plan } from "./plan.ts";
@@ -59,7 +59,7 @@ export async function estimateCost({ batches }: Plan, registry: Registry): Promi
   const first = await registry.estimateAddRoot(firstBatch);
   const accessList = await registry.isAccessListCheaper(firstBatch, first, feeData);
   const sample = evenlySpread(batches, MAX_ESTIMATES);
-  const fees = feesOf(feeData, 2n ** 256n) ?? { gasPrice: 0n };
+  const fees = unlimitedFeesOf(feeData);
   const sampled = { gas: 0, dataGas: 0, dataFee: 0n };
   for (const batch of sample) {
     const call = registry.addRootCall(batch, accessList);

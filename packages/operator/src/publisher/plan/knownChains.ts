@@ -1,9 +1,9 @@
 /** The cost of publishing on the chains in docs/choosing-a-chain.md. It needs no registry on these chains. */
 import { encodeAddMerkleTreeRoot } from "keyroot/registry";
-import type { UserID } from "keyroot/identity";
+import { USER_ID_BYTES, type UserID } from "keyroot/identity";
 import { Chain } from "../chain/chain.ts";
 import { DataFees } from "../chain/dataFee.ts";
-import { feesOf, gasPriceOf } from "../chain/fees.ts";
+import { gasPriceOf, unlimitedFeesOf } from "../chain/fees.ts";
 import { nextForkGas, type NextForkGas } from "./nextFork.ts";
 
 /** A chain whose cost `estimate --compare` shows. */
@@ -62,7 +62,6 @@ const GAS_PER_TRANSACTION = 53_400;
 const GAS_PER_USER = 22_585;
 /** The size of a signed transaction without user ids, in bytes. */
 const TRANSACTION_BYTES = 280;
-const USER_ID_BYTES = 20;
 
 /** Returns the gas of the registry's calls under the current rules of all known chains, without gas for bytes. */
 export function gasOf({ users, transactions }: PublishingSize): number {
@@ -99,7 +98,7 @@ export async function fetchPrices(name: ChainName, chain: Chain, size: Publishin
   const { sample, users } = size;
   const call = { to: ANY_ADDRESS, data: encodeAddMerkleTreeRoot(ANY_ROOT, sample) };
   const gas = gasOf({ ...size, users: sample.length, transactions: 1 });
-  const fees = feesOf(feeData, 2n ** 256n) ?? { gasPrice: 0n };
+  const fees = unlimitedFeesOf(feeData);
   const data = await new DataFees(chain).fetch(call, gas, fees);
   return {
     gasPrice: gasPriceOf(feeData),

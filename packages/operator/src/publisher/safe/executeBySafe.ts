@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { TransportError } from "../../errors.ts";
 import { checkOptions } from "../../checkOptions.ts";
 import type { RootBatch } from "../chain/registry.ts";
+import { ifExists } from "../../disk/ifExists.ts";
 import { checkPrivateFolder } from "../../disk/permissions.ts";
 import { writeFileAtomic } from "../../disk/writeFileAtomic.ts";
 import type { PlanTarget } from "../plan/plan.ts";
@@ -83,10 +84,7 @@ const FILE_NAME = /^safe-\d+-of-\d+\.json$/;
  */
 async function removeEarlierFiles(dir: string): Promise<void> {
   try {
-    const names = await readdir(dir).catch((error: unknown) => {
-      if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
-      throw error;
-    });
+    const names = (await ifExists(readdir(dir))) ?? [];
     for (const name of names) if (FILE_NAME.test(name)) await rm(join(dir, name));
   } catch (cause) {
     const message = `Cannot remove the transaction files of an earlier run in ${dir}: ${(cause as Error).message}.`;

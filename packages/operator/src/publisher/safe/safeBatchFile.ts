@@ -93,7 +93,7 @@ export function toSafeBatchFiles(
       createdAt,
       meta: {
         name: `Keyroot ${i + 1} of ${groups.length}`,
-        description: `Adds ${count(group.length, "root")} for ${count(users, "user")}`,
+        description: `Adds ${plural(group.length, "root")} for ${plural(users, "user")}`,
         txBuilderVersion: TX_BUILDER_VERSION,
         createdFromSafeAddress: safe,
         createdFromOwnerAddress: "",
@@ -162,8 +162,4 @@ function checksummed(address: string): string {
     const message = `Not an address, or its checksum (EIP-55) is wrong: ${describeValue(address)}.`;
     throw new ArgumentError("ARGUMENT_INVALID", message);
   }
-}
-
-function count(number: number, what: string): string {
-  return `${number} ${what}${number === 1 ? "" : "s"}`;
 }

@@ -40,13 +40,13 @@ export async function openKeyFile(path: string, source: PassphraseSource): Promi
 
 /**
  * Makes a new key, and the text of its key file: Web3 Secret Storage, version 3, with scrypt (N = 131072, r = 8, p = 1).
- * @returns the account of the key: 0x and 40 hex digits with checksum (EIP-55)
+ * @returns `key`: the account of the key, 0x and 40 hex digits with checksum (EIP-55)
  */
-export async function makeKeyFile(passphrase: string): Promise<{ address: string; text: string }> {
+export async function makeKeyFile(passphrase: string): Promise<{ key: string; text: string }> {
   const { encryptKeystoreJson, Wallet } = await import("ethers/wallet");
   const { address, privateKey } = Wallet.createRandom();
   const text = await encryptKeystoreJson({ address, privateKey }, passphrase, { scrypt: { N: 2 ** 17, r: 8, p: 1 } });
-  return { address, text: `${text}\n` };
+  return { key: address, text: `${text}\n` };
 }
 
 /** Keeps the key in a private field, so that printing the signer does not show the key. */
@@ -66,6 +66,12 @@ class KeySigner implements Signer {
     const { serialized: raw, hash } = transaction;
     return Promise.resolve({ raw, hash: hash ?? "" });
   }
+}
+
+/** Returns the source that environment variables name: the file KEYROOT_PASSPHRASE_FILE, or else KEYROOT_PASSPHRASE. */
+export function passphraseSourceOf(environment: NodeJS.ProcessEnv): PassphraseSource {
+  const { KEYROOT_PASSPHRASE_FILE: file = "", KEYROOT_PASSPHRASE: passphrase = "" } = environment;
+  return file === "" ? { passphrase } : { file };
 }
 
 /** Reads a passphrase, and removes the line end that editors append. */

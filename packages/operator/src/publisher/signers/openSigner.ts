@@ -1,7 +1,7 @@
 import { isAddress } from "ethers/address";
 import { checkSourceUrl, DEFAULT_LIMITS, rpcCaller } from "keyroot/transport";
 import { ArgumentError } from "../../errors.ts";
-import { openKeyFile } from "./keyFile.ts";
+import { openKeyFile, passphraseSourceOf } from "./keyFile.ts";
 import { RemoteSigner } from "./remoteSigner.ts";
 import type { Signer } from "./signer.ts";
 
@@ -11,6 +11,7 @@ import type { Signer } from "./signer.ts";
  * - a key file: `KEYROOT_KEY_FILE`, an encrypted key file, and its passphrase in the file `KEYROOT_PASSPHRASE_FILE` or in the
  *   variable `KEYROOT_PASSPHRASE`; or
  * - a remote signer: `KEYROOT_SIGNER_URL`, and `KEYROOT_SIGNER_ADDRESS`, the account that it signs for.
+ * @param allowHttp allows unencrypted http to a remote signer on another machine. Default: KEYROOT_ALLOW_HTTP
  * @returns undefined if no signer is selected
  * @throws ArgumentError ARGUMENT_INVALID if both are selected, or a variable is missing; and the errors of `openKeyFile`
  * @example
@@ -18,29 +19,23 @@ import type { Signer } from "./signer.ts";
  * const signer = await openSigner(process.env);
  * ```
  */
-export async function openSigner(environment: NodeJS.ProcessEnv): Promise<Signer | undefined> {
-  const { KEYROOT_KEY_FILE: keyFile, KEYROOT_PASSPHRASE_FILE: passphraseFile } = environment;
-  const { KEYROOT_SIGNER_URL: url, KEYROOT_SIGNER_ADDRESS: address } = environment;
+export async function openSigner(
+  environment: NodeJS.ProcessEnv,
+  allowHttp = environment["KEYROOT_ALLOW_HTTP"] === "true",
+): Promise<Signer | undefined> {
+  const { KEYROOT_KEY_FILE: keyFile, KEYROOT_SIGNER_URL: url, KEYROOT_SIGNER_ADDRESS: address } = environment;
   if (keyFile !== undefined && url !== undefined) {
     throw invalid("KEYROOT_KEY_FILE and KEYROOT_SIGNER_URL both name a signer: set only one of them.");
   }
   if (keyFile !== undefined) {
     if (keyFile === "") throw invalid("KEYROOT_KEY_FILE is empty: set it to the path of a key file, or unset it.");
-    if (passphraseFile === undefined) {
-      return openKeyFile(keyFile, { passphrase: environment["KEYROOT_PASSPHRASE"] ?? "" });
-    }
-    if (passphraseFile !== "") return openKeyFile(keyFile, { file: passphraseFile });
-    const message =
-      `KEYROOT_PASSPHRASE_FILE is empty: set it to the path of the file with the passphrase of ${keyFile}, or unset it and ` +
-      "set KEYROOT_PASSPHRASE.";
-    throw new ArgumentError("PASSPHRASE_MISSING", message);
+    return openKeyFile(keyFile, passphraseSourceOf(environment));
   }
   if (url === undefined) return undefined;
   if (address === undefined || !isAddress(address)) {
     throw invalid("KEYROOT_SIGNER_ADDRESS must be the address of the account that KEYROOT_SIGNER_URL signs for.");
   }
   const { rpcBytes: maxBytes, timeoutMs } = DEFAULT_LIMITS;
-  const allowHttp = environment["KEYROOT_ALLOW_HTTP"] === "true";
   checkSourceUrl("KEYROOT_SIGNER_URL", url, allowHttp);
   return new RemoteSigner(rpcCaller(url, { maxBytes, timeoutMs, allowHttp }), address);
 }

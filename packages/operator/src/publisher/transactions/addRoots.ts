@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { toQuantity } from "keyroot/ethereum";
 import { TransportError } from "../../errors.ts";
-import { type Fees, feesOf, gasPriceOf, limitPriorityFee, maxGasPriceOf } from "../chain/fees.ts";
+import { type Fees, feesOf, feesToHex, gasPriceOf, limitPriorityFee, maxGasPriceOf } from "../chain/fees.ts";
 import { worstDataFeeOf } from "../chain/dataFee.ts";
 import { type AddRootCall, GAS_MARGIN, type Registry, type RootBatch } from "../chain/registry.ts";
 import type { Attempt, AttemptJournal } from "../journal/journal.ts";
@@ -340,8 +340,4 @@ function costError(
     `The next transaction could cost ${actual} wei. ${sum} together would then have signed for more than the limit of ` +
     `${wei} wei. Nothing is half done: to continue, ${remedy}.`;
   return new TransportError("COST_LIMIT_REACHED", message, { expected: String(wei), actual });
-}
-
-function feesToHex(fees: Fees): Record<string, string> {
-  return Object.fromEntries(Object.entries(fees).map(([name, wei]: [string, bigint]) => [name, toQuantity(wei)]));
 }
