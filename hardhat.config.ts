@@ -3,7 +3,7 @@ import { configVariable, defineConfig } from "hardhat/config";
 import { existsSync } from "node:fs";
 import { tasks } from "./tasks/index.ts";
 
-// `npm start` needs neither compiler nor test runner, and does not install them.
+// `npm start` does not need the compiler and the test runner, and does not install them.
 const canBuild = existsSync(new URL("node_modules/@nomicfoundation/hardhat-toolbox-mocha-ethers", import.meta.url));
 const contract = canBuild ? (await import("./hardhat.contract.config.ts")).default : {};
 

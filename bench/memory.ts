@@ -1,6 +1,6 @@
 /**
  * Measures the memory that a hostile response from an endpoint or file host causes. Each verification runs in a separate
- * process, and the server in another. The result is the peak of resident memory, minus that of the same verification with a
+ * process, and the server in another. The result is the peak of resident memory, minus the peak of the same verification with a
  * short response. Linux only. Exits with 1 if the memory exceeds the limit in docs/threat-model.md.
  */
 import { execFile } from "node:child_process";

@@ -1,6 +1,6 @@
 /**
  * Measures short proofs with auditors' statements. It measures the bytes of all responses until the first verified key, and
- * for each further key. It also compares the processor time with that of whole files. The data has one million users: all
+ * for each further key. It also compares the processor time with the time for whole files. The data has one million users: all
  * roots, and the files of the verified users.
  */
 import "keyroot/auditors";

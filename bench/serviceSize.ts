@@ -1,7 +1,7 @@
 /**
  * Measures whether the partner service becomes slower with more users in its database. Each operation runs over a database
  * with few users, and over databases with many. The smallest database has only the users of the load and 10,000 users with
- * pending keys. In the others, all keys are published except those of 10,000 users.
+ * pending keys. In the others, all keys are published except the keys of 10,000 users.
  *
  * `node bench/serviceSize.ts 50000 200000` measures these numbers of users instead of 1 and 10 million, in shorter rounds.
  */

@@ -10,7 +10,7 @@ export interface AttackContext {
   attackersKey: Uint8Array;
   /** The root of a batch that does not contain the victim. */
   otherRoot: string;
-  /** The hash of an earlier block that contains no published key. */
+  /** The hash of a block from before the victim's key was published. */
   olderBlock: string;
 }
 

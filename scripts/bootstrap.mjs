@@ -69,7 +69,7 @@ function hasDevelopmentPackages() {
   return Object.keys(devDependencies).every((name) => existsSync(join(root, "node_modules", name)));
 }
 
-/** Returns true if the locked Node is installed, or if there is none for this machine. */
+/** Returns true if the Node of the lock file is installed, or if npm has no Node package for this machine. */
 function hasProjectNode() {
   return projectNode === undefined || installedNodeVersion() === `v${projectNode}`;
 }

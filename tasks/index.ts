@@ -1,6 +1,6 @@
 /**
  * The commands `npx hardhat keyroot <name>`, and where each is. A command has its help and options in one file, and its
- * handler in another. Only that of the first row needs this repository.
+ * handler in another. Only the first row needs this repository.
  *
  * | commands                                                                    | help and options                             | handlers                       |
  * | --------------------------------------------------------------------------- | -------------------------------------------- | ------------------------------ |

@@ -26,7 +26,7 @@ export interface Relation {
 
 /**
  * Adds users with two tokens and a key each. Each user also gets an audit entry, an event and a key event. All keys are
- * published except those of `PENDING` users.
+ * published except the keys of `PENDING` users.
  *
  * The two connections switch off foreign keys and triggers. So this also fills the sums that triggers maintain,
  * `user_counts` and `published_days`. Token hashes have the right form, but belong to no token.
@@ -41,7 +41,7 @@ export async function fillDatabase(url: string, bizID: string, users: number): P
   const inHalves = (statementsOf: (table: keyof typeof rows) => string[]) =>
     Promise.all(halves.map((tables) => runAll(url, [...SETTINGS, ...tables.flatMap(statementsOf)])));
   await inHalves((table) => [
-    // Follow the steps of pg_restore with the existing indexes: first insert all rows, then build each index at once.
+    // Follow the steps of pg_restore with the existing indexes: first insert all rows, then build each index as a whole.
     `UPDATE pg_index SET indisready = false WHERE indrelid = '${table}'::regclass`,
     `INSERT INTO ${table} ${rows[table]}`,
     `REINDEX TABLE ${table}`,

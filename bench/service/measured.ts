@@ -11,7 +11,7 @@ interface OpenLoop {
 }
 
 /**
- * The figures of `bench/service.ts`: those of all servers by number of clients, and those of both operations at a fixed rate.
+ * The figures of `bench/service.ts`: for each server and number of clients, and for both operations at a fixed rate.
  */
 export interface ServiceFigures {
   database: string;

@@ -93,8 +93,8 @@ async function merkletreejs(values: readonly string[]): Promise<Maker> {
 }
 
 /**
- * Uses the format's hash of nodes. This library does not duplicate last nodes, so the list of values is made longer. For s =
- * 1, 2, 4, …, the last s values are repeated if the number of groups of s is odd.
+ * Uses the format's hash of nodes. This library does not duplicate last nodes. Therefore, the last values are repeated until
+ * each level of the tree has an even number of nodes.
  */
 async function openZeppelin(values: readonly string[]): Promise<Maker> {
   const { SimpleMerkleTree } = await import("@openzeppelin/merkle-tree");

@@ -4,7 +4,7 @@ export function accessible(html: string): string {
     html
       // Remove TypeDoc's title: the README on this page has its own.
       .replace(/<div class="tsd-page-title">\s*<h1>Keyroot<\/h1><\/div>/, "")
-      // Add index.html to links to folders, because a folder shows no page without a server.
+      // Add index.html to links to folders, because a browser without a server shows no page for a folder.
       .replace(/ href="(\.\/|(?:\.\.\/)+)(?=["#])/g, ' href="$1index.html')
       // Turn empty header cells into data cells.
       .replace(/<th( [^>]*)?><\/th>/g, "<td$1></td>")

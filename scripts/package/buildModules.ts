@@ -14,7 +14,7 @@ export interface BuildOptions {
    */
   chunks?: Readonly<Record<string, RegExp>>;
   /**
-   * Functions that also replace those of bundled packages: each name, with its file in the package's folder and its export.
+   * Functions that also replace the functions of bundled packages: each name, with its file in the package's folder and its export.
    */
   inject?: Readonly<Record<string, readonly [file: string, name: string]>>;
   /** Makes one module per source file. Use it if the sources find files relative to their own paths. */

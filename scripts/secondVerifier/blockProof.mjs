@@ -28,8 +28,8 @@ const FORKS = [
 /** The index of the execution payload in the body of a beacon block. */
 const PAYLOAD = 25;
 /**
- * The sizes of the fields of an execution header, in bytes. 0 marks `extra_data`, for which the fixed part contains an
- * offset.
+ * The size of each field in an execution header, in bytes. The size of `extra_data` varies, so it is 0 here: the header's
+ * fixed part contains only its offset.
  */
 const EXECUTION = [32, 20, 32, 32, 256, 32, 8, 8, 8, 8, 0, 32, 32, 32, 32, 8, 8];
 const EXECUTION_BLOCK_HASH = 12;

@@ -19,7 +19,7 @@ const OURS: Readonly<Record<string, string>> = {
   "@keyroot/service": "service",
 };
 
-/** The addresses of the pages and examples: those of a stack whose ports are free. */
+/** The addresses in the pages and examples. A stack uses them if their ports are free. */
 const DEFAULT_URLS = ["http://127.0.0.1:8545", "http://127.0.0.1:8546", "http://127.0.0.1:8547"] as const;
 
 /**
@@ -146,7 +146,7 @@ class Newcomer {
 /** Packages of the examples that the quick start does not install. */
 const EXAMPLES_NEED = ["vite", "@nomicfoundation/hardhat-mocha", "solc"];
 
-/** The oldest supported Node if NEWCOMER_NODE is 22, otherwise that of this process. */
+/** The oldest supported Node if NEWCOMER_NODE is 22, otherwise the Node of this process. */
 async function findNode(): Promise<string> {
   if (process.env["NEWCOMER_NODE"] !== "22") return process.execPath;
   const { node } = await installTools();
