@@ -1,15 +1,17 @@
 import { execFileSync } from "node:child_process";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { publint } from "publint";
 import { formatMessage } from "publint/utils";
+import { billOfMaterials } from "./billOfMaterials.ts";
 import { type PackageDescription, PACKAGES } from "./packages.ts";
 import { stagePackage } from "./stagePackage.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
 /**
- * Writes the files of a package to `out/<name>`, and its tarball to `out`.
+ * Writes the files of a package to `out/<name>`, its tarball to `out`, and its bill of materials to `out/<name>.cdx.json`.
  * @param name a key of the table in `packages.ts`
  * @returns the path of the tarball
  * @throws Error that lists publint's findings
@@ -22,6 +24,10 @@ export async function packPackage(name: string, out: string): Promise<string> {
   const staged = join(out, name);
   await stagePackage(ROOT, description, staged);
   await lint(staged, description);
+  writeFileSync(
+    join(out, `${name}.cdx.json`),
+    `${JSON.stringify(billOfMaterials(ROOT, description.folder), null, 2)}\n`,
+  );
   return join(out, pack(staged, out));
 }
 
