@@ -66,7 +66,8 @@ export default async function demo(
   return undefined;
 }
 
-function summaryOf({ contract }: Stack, { published, verified, rejected, registrations }: DemoResult): object {
+/** The object that the demo prints with `--json`. */
+export function summaryOf({ contract }: Stack, { published, verified, rejected, registrations }: DemoResult) {
   const users = published.reduce((sum, { users }) => sum + users, 0);
   return { published: users, verified, rejected, registrations, contract, roots: published.map(({ root }) => root) };
 }
