@@ -27,9 +27,12 @@ const server = createServer(async (request, response) => {
   };
   if (request.method !== "POST" || request.url !== "/devices")
     return reply(404, { error: "There is only POST /devices." });
+  const body = await json(request).catch(() => undefined);
+  if (typeof body?.account !== "string" || typeof body.device !== "string")
+    return reply(400, { error: "Send JSON with account and device." });
   try {
     // Your sign-in goes here: take the account from the session, not from the request.
-    reply(201, await addDevice(await json(request)));
+    reply(201, await addDevice(body));
   } catch (error) {
     const code = error instanceof KeyrootError ? error.code : "INTERNAL";
     if (code === "IDENTIFIER_INVALID") return reply(400, { error: code });

@@ -22,6 +22,8 @@ const GROUPS: Readonly<Record<string, readonly string[]>> = {
     "watching",
     "safety-code",
     "threat-model",
+    "registration-threats",
+    "cache",
     "explorer",
   ].map(inDocs),
   "Partner engineers": ["api-concepts", "api-operations", "api-clients", "webhooks", "dashboard"].map(inDocs),

@@ -117,6 +117,7 @@ describeIfNamed(import.meta.filename)("the examples, in an empty folder with the
       status: 400,
       body: { error: "IDENTIFIER_INVALID" },
     });
+    expect(await addDevice({ account: "ada@example.com" })).to.have.property("status", 400);
 
     const { rpcUrl: rpc, merkleUrl, chainId, contract } = newcomer.stack;
     const { userID = "", refreshToken = "" } = phone.body;

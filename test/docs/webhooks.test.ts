@@ -29,9 +29,10 @@ describe("docs/webhooks.md", () => {
       )
       .replace('"127.0.0.1");', '"127.0.0.1", () => console.log("listening"));');
     await writeFile(join(folder.path, "receiver.mjs"), program);
-    const env = { ...process.env, BIZ_ID: partner.bizID, SERVER_TOKEN: partner.refreshToken };
-    const child = spawn(process.execPath, [join(folder.path, "receiver.mjs")], {
-      env,
+    const token = { bizID: partner.bizID, serverToken: partner.refreshToken };
+    await writeFile(join(folder.path, "token.json"), JSON.stringify(token));
+    const child = spawn(process.execPath, ["receiver.mjs"], {
+      cwd: folder.path,
       stdio: ["ignore", "pipe", "inherit"],
     });
     const { webhookEndpoints: endpoints, webhookDeliveries: deliveries, webhookSender: sender, now } = service.context;

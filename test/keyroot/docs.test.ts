@@ -139,6 +139,11 @@ describe("the pages about verifying", () => {
     expect(await runProgram(simulated, report)).to.equal("512\n");
   });
 
+  it("contain a working example of a cache", async () => {
+    const output = await runProgram(programOf(await read("docs/cache.md")));
+    expect(output).to.match(/^verified (\d+)\nverified \1\n$/);
+  });
+
   it("contain working examples of short proofs and of phones", async () => {
     const [proofs = ""] = programsOf(await read("docs/short-proofs.md"));
     // The statement's tree has no root proofs, so the whole file is read.

@@ -34,7 +34,7 @@ export function contradicts(
 }
 
 /**
- * Returns the strength of evidence (docs/threat-model.md):
+ * Returns the strength of evidence (docs/cache.md):
  * - 0: the unproven answer of a single endpoint;
  * - 1: the unproven answer of a quorum;
  * - 2: a statement of several auditors about the root, or a storage proof at a block that a single endpoint cannot

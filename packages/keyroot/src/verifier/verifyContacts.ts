@@ -23,7 +23,7 @@ import type { VerifiedKey } from "./verifyPublicKey.ts";
 export interface ContactListOptions extends Pick<VerifyOptions, "signal"> {
   /**
    * The store for verified keys. A later call does not request a root again if the root was read at a finalized block
-   * and the call accepts its evidence and endpoints (docs/threat-model.md, "The cache").
+   * and the call accepts its evidence and endpoints (docs/cache.md).
    */
   cache?: Store | undefined;
   /** The time in ms after which the unproven answer of a single endpoint in `cache` is read again. Default: 1 hour. */

@@ -1,0 +1,412 @@
+import { expect } from "chai";
+import hre from "hardhat";
+import { execFile } from "node:child_process";
+import { globSync } from "node:fs";
+import { access, readdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { promisify } from "node:util";
+import { TEST_CHECKPOINT } from "@keyroot/operator/testing";
+import { type Stack, startStack } from "../../packages/service/src/stack/stack.ts";
+import { type CodeBlock, isAsShown } from "../support/packages/codeBlocks.ts";
+import { serve } from "../support/servers/servers.ts";
+import { never, rpc, temporaryFolder } from "../support/support.ts";
+
+const run = promisify(execFile);
+const { root } = hre.config.paths;
+const read = (path: string) => readFile(join(root, path), "utf8");
+
+/** Blocks that only show something: answers, requests, output, settings. The page or another test compares them. */
+const SHOWN = new Set(["http", "json", "text"]);
+/** Pages whose blocks other tests run or compare. Each test names its page. */
+const RUN_BY: Readonly<Record<string, string>> = {
+  "README.md": "test/docs/readme.test.ts",
+  "docs/backup.md": "test/docs/backup.test.ts",
+  "docs/cache.md": "test/keyroot/docs.test.ts",
+  "docs/benchmarks.md": "test/docs/benchmarks.test.ts",
+  "docs/errors.md": "test/docs/formats.test.ts",
+  "docs/install.md": "test/docs/install.test.ts",
+  "docs/light-client.md": "test/keyroot/docs.test.ts",
+  "docs/local-chain.md": "test/service/stack/localChainPage.test.ts",
+  "docs/monitoring.md": "test/service/prometheus.test.ts",
+  "docs/publishing.md": "test/docs/publishing.test.ts",
+  "docs/quickstart.md": "test/consumers/newcomer.ts",
+  "docs/react-native.md": "test/keyroot/docs.test.ts",
+  "docs/safety-code.md": "test/keyroot/docs.test.ts",
+  "docs/scaling.md": "test/docs/scaling.test.ts",
+  "docs/signers.md": "test/docs/signers.test.ts",
+  "docs/threat-model.md": "test/keyroot/docs.test.ts",
+  "docs/variables.md": "test/docs/variables.test.ts",
+  "docs/verifying.md": "test/keyroot/docs.test.ts",
+  "docs/watching.md": "test/keyroot/docs.test.ts",
+  "docs/webhooks.md": "test/docs/webhooks.test.ts",
+};
+/** Blocks that no test runs as they are: a text that only this block has, with the reason. */
+const NOT_RUN: Readonly<Record<string, string>> = {
+  // The clone, the machine or a network would be changed.
+  "git clone https://github.com/keyroot/keyroot && cd keyroot":
+    "edits files; pages.test.ts checks the scripts and files",
+  'ALTER TABLE "users" DROP COLUMN "old"': "drops a column; database.test.ts checks migrations",
+  "npm run audit:contract": 'takes 11 minutes; the stage "contract proof" runs the same parts',
+  "adduser --system --group": "adds users to the machine; install.test.ts runs its lines about folders",
+  "createuser keyroot && createdb": "needs Debian's PostgreSQL; the service's tests run on PostgreSQL",
+  "systemctl start keyroot-migrate\nsystemctl enable": "needs systemd; install.test.ts verifies the units",
+  "cp -a /opt/keyroot /opt/keyroot.old": "needs systemd; rollingUpgrade.test.ts upgrades services",
+  "mv /opt/keyroot.old /opt/keyroot": "needs systemd; rollingUpgrade.test.ts upgrades services",
+  "pg_restore --clean --if-exists -d keyroot": "needs Debian's PostgreSQL; restoreDrill.test.ts restores a database",
+  "/opt/keyroot/node_modules/.bin/keyroot rebuild-files": "needs the installed service; rebuildFiles.test.ts runs it",
+  "psql -h 10.0.0.11": "needs the machines of the page; killFailover.test.ts starts such a cluster",
+  "journalctl -u keyroot": "needs systemd; install.md has the same check",
+  "jq '{stdJsonInput: .": "needs Sourcify; pins.test.ts compiles the same input",
+  // Other tests run the same.
+  "npm start": "readme.test.ts runs it",
+  "npx hardhat keyroot publish --network live":
+    "needs a network in Hardhat's configuration; readme.test.ts publishes to one",
+  "npm install @keyroot/service @electric-sql/pglite\n": "operator.test.ts starts the installed service",
+  "const service = await startService(": "operator.test.ts runs the service's own example",
+  "npx keyroot deploy --owner 0xOWNER --deterministic":
+    "a local chain has no CreateX; contracts/deploy.test.ts deploys with it",
+  "npx keyroot transfer-ownership": "needs two keys; ownership.test.ts runs both commands",
+  "npx keyroot rebuild-files\n": "rebuildFiles.test.ts runs it on PostgreSQL",
+  "brotli_static on;": "needs nginx with ngx_brotli; install.test.ts runs nginx if it is installed",
+  "node scripts/secondVerifier/blockProof.mjs": "blockProofFormat.test.ts runs it with a recorded proof",
+  "npm install @keyroot/operator\n": "operator.test.ts installs it, and runs each command",
+  "npx hardhat keyroot status --network sepolia": "needs Sepolia; chain.test.ts runs commands with --network",
+  "export default defineConfig({": "hardhatProject.test.ts has a project with the plugin",
+  'describe("my app"': "hardhatProject.test.ts and the example hardhat-project make the same calls",
+  "stack.connection.keyroot.simulateBeacon()": "simulatedBeacon.test.ts makes the same calls",
+  "signingSender(kmsSigner(address, signDigest)":
+    "two lines for the program of publishing.md; signers.test.ts makes the calls",
+  "node receiver.mjs": "installs a package; webhooks.test.ts runs the program",
+  "openssl rand -base64 32 > /etc/keyroot/webhook-keys": "writes to /etc; the webhooks' tests read such files",
+  // React Native's packages run only in an app. test/keyroot/engines runs the same code of the example in its engines.
+  "npx expo install": "needs an Expo app",
+  "react-native-quick-crypto": "needs an app",
+  "keyValueStore(AsyncStorage)": "needs an app; keyValueStore.test.ts has the same functions",
+  "createMMKV(": "needs an app; keyValueStore.test.ts has the same functions",
+  "openDatabaseSync(": "needs an app; keyValueStore.test.ts runs the same SQL",
+  "AppState.addEventListener": "needs an app",
+  "export async function checkOnce": "needs an app",
+};
+
+const PAGES = globSync(["*.md", "docs/*.md"], { cwd: root })
+  .filter((path) => path !== "CHANGELOG.md")
+  .toSorted();
+
+/** The code blocks of a page in their order, without the indentation of lists. */
+function blocksOf(page: string): CodeBlock[] {
+  const blocks = page.matchAll(/^( *)```(\w+)\n([^]*?)^ *```$/gm);
+  return [...blocks].map(([, indentation = "", language = "", text = ""]) => ({
+    language,
+    text: text.replaceAll(new RegExp(`^${indentation}`, "gm"), ""),
+  }));
+}
+
+describe("the code blocks of the pages", () => {
+  const folder = temporaryFolder();
+  const opened = new AsyncDisposableStack();
+  let stack: Stack;
+  let service: { serviceUrl: string; adminToken: string };
+  /** The pages whose blocks ran here. */
+  const ran = new Set<string>();
+
+  before("a local system runs", async () => {
+    stack = await startStack(hre, { ports: { chain: 0, files: 0, service: 0, beacon: 0 } });
+    opened.defer(() => stack.close());
+    service = stack.service ?? never();
+  });
+  after(() => opened.disposeAsync());
+  beforeEach("the commands find the system, and the programs find the packages", async () => {
+    const { rpcUrl, merkleUrl, filesDir, contract, chainId, beaconUrl } = stack;
+    const file = { rpcUrl, merkleUrl, filesDir, contract, chainId, beaconUrl, service, pid: process.pid };
+    await writeFile(join(folder.path, "stack.json"), JSON.stringify(file), { mode: 0o600 });
+    await symlink(join(root, "node_modules"), join(folder.path, "node_modules"));
+  });
+
+  const environment = () => ({
+    ...{ PATH: `${join(root, "node_modules/.bin")}:${process.env["PATH"] ?? ""}`, HOME: folder.path },
+    ...{ KEYROOT_STACK_FILE: join(folder.path, "stack.json"), KEYROOT_ADMIN_TOKEN: service.adminToken },
+  });
+  /**
+   * Runs commands in the folder. Both hosts of the commands run the same definitions, and the program starts faster than
+   * Hardhat. The README's test runs commands in Hardhat.
+   */
+  const shell = async (commands: string, env: Record<string, string> = {}) => {
+    const script = commands
+      .replaceAll("npx hardhat keyroot ", "keyroot ")
+      .replaceAll("npx keyroot ", "keyroot ")
+      .replaceAll("/opt/keyroot/node_modules/.bin/keyroot ", "keyroot ");
+    const program = `keyroot() { node ${join(root, "packages/operator/src/cli.ts")} "$@"; }\n`;
+    const options = { cwd: folder.path, env: { ...environment(), ...env } };
+    return (await run("bash", ["-eo", "pipefail", "-c", program + script], options)).stdout;
+  };
+  const program = async (text: string, env: Record<string, string> = {}) => {
+    await writeFile(join(folder.path, "program.ts"), text);
+    const options = { cwd: folder.path, env: { ...environment(), ...env } };
+    return (await run(process.execPath, ["program.ts"], options)).stdout;
+  };
+  /** The blocks of a page with the addresses of the local system instead of the page's. */
+  const blocks = async (path: string, ...others: (readonly [string | RegExp, string])[]): Promise<CodeBlock[]> => {
+    ran.add(path);
+    const addresses: (readonly [string | RegExp, string])[] = [
+      ...others,
+      [/http:\/\/127\.0\.0\.1:8545|https:\/\/rpc\.example(?:\.com)?|(?<=--rpc )https:\/\/…/g, stack.rpcUrl],
+      [/http:\/\/127\.0\.0\.1:8546|https:\/\/files\.example|(?<=--merkle-url )https:\/\/…/g, stack.merkleUrl],
+      [/http:\/\/127\.0\.0\.1:8547/g, service.serviceUrl],
+      [/https:\/\/beacon\.example/g, stack.beaconUrl ?? never()],
+      [/0x2e52…/g, TEST_CHECKPOINT],
+      ["0x5FbDB2315678afecb367f032d93F642f64180aa3", stack.contract],
+      ["0x5fbdb2315678afecb367f032d93f642f64180aa3", stack.contract.toLowerCase()],
+      [/(?<=--contract |KEYROOT_CONTRACT=)0x(?:…|CONTRACT)/g, stack.contract],
+      [/(?<=--chain-id |KEYROOT_CHAIN_ID=)1\b/g, String(stack.chainId)],
+      [
+        /(?<=--pinned )0x…/g,
+        ((await rpc(stack.rpcUrl, "eth_getBlockByNumber", ["latest", false])) as { hash: string }).hash,
+      ],
+      [/(?<=--code-hash )0x…/g, await codeHash()],
+    ];
+    return blocksOf(await read(path)).map(({ language, text }) => ({
+      language,
+      text: addresses.reduce((replaced, [from, to]) => replaced.replaceAll(from, to), text),
+    }));
+  };
+  const codeHash = async () => (JSON.parse(await shell("keyroot status --json")) as { codeHash: string }).codeHash;
+  /** Runs the commands of a page in their order. Its output must be as shown. */
+  const follow = async (all: readonly CodeBlock[]) => {
+    let output = "";
+    for (const { language, text } of all) {
+      if (language === "text") expect(isAsShown(output, text), `${output}\n${text}`).to.equal(true);
+      else output = language === "sh" || language === "console" ? await shell(text) : await program(text);
+    }
+    return output;
+  };
+
+  const sampleUsers = (count: number) =>
+    shell(`keyroot sample-users --count ${count} > users.jsonl; keyroot publish --records users.jsonl`);
+  const firstUser = async () => (await readFile(join(folder.path, "users.jsonl"), "utf8")).split('"')[3] ?? never();
+  const ofLanguage = (all: readonly CodeBlock[], language: string) => all.filter((one) => one.language === language);
+  const texts = (all: readonly CodeBlock[]) => all.map(({ text }) => text).join("\n");
+
+  it("audit a registry: auditing.md", async () => {
+    await sampleUsers(2);
+    expect(await follow(await blocks("docs/auditing.md"))).to.match(/^passed \d+ \[\]\n$/);
+  });
+
+  it("estimate the cost: costs.md, choosing-a-chain.md", async () => {
+    await follow(await blocks("docs/costs.md"));
+    expect(await follow(await blocks("docs/choosing-a-chain.md"))).to.include("700 users in 1 transaction");
+  });
+
+  it("print JSON: json-output.md", async () => {
+    const report = (await follow(await blocks("docs/json-output.md"))).trimEnd().split("\n").at(-1) ?? "";
+    expect(JSON.parse(report)).to.include({ users: 3 });
+  });
+
+  it("watch keys, and receive alarms: watch-command.md", async () => {
+    await sampleUsers(3);
+    const [watch = never(), secret = never(), receiver = never(), ...others] = await blocks("docs/watch-command.md");
+    expect(others).to.deep.equal([]);
+    expect(await follow([watch])).to.match(/3 of 3 watched keys published, 0 alarms\n$/);
+    await follow([secret]);
+    const check = `
+      const secret = "whsec_" + Buffer.alloc(32, 1).toString("base64");
+      const at = new Date();
+      const signature = new Webhook(secret).sign("1", at, "{}");
+      const headers = { "webhook-id": "1", "webhook-timestamp": String(Math.floor(at.getTime() / 1000)), "webhook-signature": signature };
+      console.log(verifyAlarm(secret, "{}", headers));`;
+    expect(await program(receiver.text + check)).to.equal("{}\n");
+  });
+
+  it("call the API with curl, and with requests: api-concepts.md, api-operations.md, specification.md", async () => {
+    const commands = ofLanguage(await blocks("docs/api-concepts.md"), "sh");
+    const all = `${texts(commands)}\necho; echo "$JWT"`;
+    const [created = "", token = ""] = (await shell(all)).trimEnd().split("\n");
+    expect(JSON.parse(created)).to.include({ status: 201, region: "eu-west-1" });
+
+    const requests = [...(await blocks("docs/api-operations.md")), ...(await blocks("docs/specification.md"))].filter(
+      ({ language }) => language === "http",
+    );
+    expect(requests).to.have.lengthOf(3);
+    for (const { text } of requests) {
+      const [, path = "", body = ""] = /^POST \/v1(\S+)\n[^]*?\n\n([^]+)$/.exec(text) ?? [];
+      const headers = { Authorization: `Bearer ${token}`, "Content-Type": "application/json" };
+      const response = await fetch(`${service.serviceUrl}/v1${path}`, { method: "POST", headers, body });
+      expect(response.status, text).to.be.oneOf([200, 201]);
+    }
+  });
+
+  it("use the clients: api-clients.md", async () => {
+    const output = await shell(
+      'keyroot create-server-token --biz-id "$(keyroot create-partner --name Acme --json | cut -d \'"\' -f 4)" --json',
+    );
+    const { bizID, serverToken } = JSON.parse(output) as { bizID: string; serverToken: string };
+    const [partner, provision, user, contact, operator, ...others] = await blocks("docs/api-clients.md");
+    expect(others).to.deep.equal([]);
+    // The operator publishes the key before a contact's app verifies it.
+    const all = [partner, provision, user, operator, contact].map((block) => block?.text).join("\n");
+    const report = `console.log(state, tokens.size, batches.length > 0, contactsKey.length);`;
+    const env = { BIZ_ID: bizID, SERVER_TOKEN: serverToken, RUN_ID: "0123456789abcdef0123456789abcdef" };
+    expect(await program(`${all}\n${report}`, env)).to.equal("pending 2 true 105\n");
+  });
+
+  it("sign and compare statements, and replace an auditor: statements.md", async () => {
+    await sampleUsers(2);
+    const host = await serve((request, response) => {
+      void readFile(join(folder.path, "bob", basename(request.url ?? ""))).then(
+        (file) => response.end(file),
+        () => response.writeHead(404).end(),
+      );
+    });
+    try {
+      await writeFile(join(folder.path, "passphrase"), "correct horse battery staple", { mode: 0o600 });
+      const page = await blocks(
+        "docs/statements.md",
+        ["/run/secrets/passphrase", "passphrase"],
+        ["/var/www/statements", "own-statements"],
+        ["https://bob.example/statements", host.url],
+        // A local chain has few blocks.
+        ["--interval 16", "--interval 1"],
+      );
+      const [sign = never(), compare = never(), list = never(), signList = never(), ...others] = page;
+      expect(others).to.deep.equal([]);
+      const asBob = (commands: string) =>
+        commands
+          .replace("auditor.example", "bob.example")
+          .replaceAll("auditor-key.json", "bob.json")
+          .replace("own-statements", "bob");
+      await follow([sign]);
+      await shell(asBob(sign.text));
+      const keyOf = async (file: string) =>
+        (JSON.parse(await readFile(join(folder.path, file), "utf8")) as { key: string }).key;
+      const keys = [await keyOf("auditor-key.json"), await keyOf("bob.json")];
+      await writeFile(join(folder.path, "auditors.txt"), `${keys.join("\n")}\n`);
+      expect(await follow([compare])).to.match(/^Agrees: /);
+      const lines = list.text.trim().split("\n");
+      expect(lines).to.have.lengthOf(2);
+      await writeFile(join(folder.path, "new.txt"), keys.map((key) => `${key} https://a.example/s\n`).join(""));
+      await follow([signList]);
+      await access(join(folder.path, "own-statements/auditors-1.txt"));
+    } finally {
+      await host.close();
+    }
+  });
+
+  it("audit in parts: scale.md", async () => {
+    await sampleUsers(2);
+    const [part = never(), merge = never(), rebuild, ...others] = await blocks("docs/scale.md", ["3/16", "1/2"]);
+    expect(others).to.deep.equal([]);
+    expect(rebuild?.text).to.equal("npx keyroot rebuild-files\n");
+    await shell(`mkdir parts\n${part.text}\n${part.text.replace("1/2", "2/2").replace("3.sqlite", "4.sqlite")}`);
+    expect(await follow([merge])).to.match(/^Audit passed/);
+  });
+
+  it("verify with the light client: light-client.md", async () => {
+    await sampleUsers(2);
+    const [commands = never()] = ofLanguage(
+      await blocks(
+        "docs/light-client.md",
+        ["USER", await firstUser()],
+        ["light-client --", "light-client --beacon-network test --"],
+      ),
+      "sh",
+    );
+    const [online = "", offline = ""] = commands.text.split(/^(?=.*--bundle FILE)/m);
+    await shell(online);
+    const files = await readdir(join(folder.path, "evidence"), { recursive: true });
+    const named = (end: string) => join("evidence", files.find((name) => name.endsWith(end)) ?? never());
+    const verify = offline
+      .replace("--bundle FILE", `--bundle ${named(".bundle.json")}`)
+      .replace("--block-proof FILE", `--block-proof ${named("block-proof.json")}`);
+    const exported = online.split("\n").find((line) => line.startsWith("export ")) ?? never();
+    expect(await shell(`${exported}\n${verify}`)).to.match(/is verified/);
+  });
+
+  it("store proofs and compressed copies: short-proofs.md", async () => {
+    const page = await blocks("docs/short-proofs.md", ["/var/www/merkle", stack.filesDir]);
+    await shell("keyroot sample-users --count 2 > users.jsonl");
+    await follow(ofLanguage(page, "sh"));
+    const files = await readdir(stack.filesDir, { recursive: true });
+    expect(files.some((name) => name.endsWith(".bin"))).to.equal(true);
+    // Caddy's settings are those of docs/install.md, which its test runs.
+    const [caddy = never()] = ofLanguage(blocksOf(await read("docs/short-proofs.md")), "caddyfile");
+    const installed = ofLanguage(blocksOf(await read("docs/install.md")), "caddyfile")[0]?.text.split("\n") ?? [];
+    const added = caddy.text.split("\n").filter((line) => !installed.includes(line));
+    expect(added).to.deep.equal(["files.example.com {", "\troot * /var/www/merkle", "\t\tprecompressed br"]);
+  });
+
+  it("write an explorer, and invite people: explorer.md, dashboard.md", async () => {
+    const [start = never(), explorer = never(), ...others] = await blocks("docs/explorer.md", [
+      /https:\/\/rpc-[ab]\.example/g,
+      stack.rpcUrl,
+    ]);
+    expect([start.text.split(" ")[0], ...others]).to.deep.equal(["npm"]);
+    await shell(explorer.text.replace(`${stack.rpcUrl},${stack.rpcUrl}`, stack.rpcUrl));
+    await access(join(folder.path, "explorer/index.html"));
+    const { bizID } = JSON.parse(await shell("keyroot create-partner --name Acme --json")) as { bizID: string };
+    const page = await blocks("docs/dashboard.md", ["https://keys.example", service.serviceUrl], ["biz_…", bizID]);
+    for (const { text } of page.slice(1)) expect(await shell(text)).to.include("/dashboard/#/invitation/");
+  });
+
+  it("deploy a registry, and show its status: contract.md", async () => {
+    const page = await blocks(
+      "docs/contract.md",
+      ["npm install @keyroot/operator\n", ""],
+      ["https://…", stack.rpcUrl],
+      ["0xCONTRACT", stack.contract],
+    );
+    const [deploy = never()] = page;
+    const [makeKey = "", deployment = ""] = deploy.text.split(/^(?=npx keyroot deploy)/m);
+    const [, address = ""] = /(0x[0-9a-fA-F]{40})/.exec(await shell(makeKey)) ?? [];
+    const [rich] = (await rpc(stack.rpcUrl, "eth_accounts")) as string[];
+    await rpc(stack.rpcUrl, "eth_sendTransaction", [
+      { from: rich, to: address, value: "0xde0b6b3a7640000", gas: "0x5208" },
+    ]);
+    const settings = makeKey.split("\n").filter((line) => line.startsWith("export "));
+    const alone = { KEYROOT_STACK_FILE: join(folder.path, "none.json") };
+    expect(await shell([...settings, deployment.replace("0xOWNER", address)].join("\n"), alone)).to.include(address);
+    const status = page.find(({ text }) => text.includes("keyroot status")) ?? never();
+    expect(await shell(status.text, alone)).to.include(stack.contract);
+  });
+
+  it("administer partners: install.md, monitoring.md", async () => {
+    const { bizID } = JSON.parse(await shell("keyroot create-partner --name Acme --json")) as { bizID: string };
+    const page = [...(await blocks("docs/install.md", ["biz_…", bizID])), ...(await blocks("docs/monitoring.md"))];
+    const commands = page.filter(
+      ({ language, text }) => language === "sh" && /bin\/keyroot (?:list|create|publish)-/.test(text),
+    );
+    expect(commands).to.have.lengthOf(5);
+    // The admin token is in the environment.
+    for (const { text } of commands) await shell(text.replace(/^export .*$/m, ""));
+  });
+
+  it("check the test vectors with a second verifier: formats.md, proof-formats.md", async () => {
+    for (const path of ["docs/formats.md", "docs/proof-formats.md"]) {
+      const commands = ofLanguage(await blocks(path), "sh");
+      expect(commands).not.to.be.empty;
+      await shell(`cd ${root}\n${texts(commands)}`);
+    }
+  });
+
+  it("install packages that exist: upgrading.md", async () => {
+    const names = [...texts(await blocks("docs/upgrading.md")).matchAll(/npm install (\S+)/g)].map(([, name]) => name);
+    expect(names).to.have.lengthOf(4);
+    const manifests = globSync(["contracts/package.json", "packages/*/package.json"], { cwd: root });
+    const parsed = await Promise.all(manifests.map(read));
+    expect(parsed.map((text) => (JSON.parse(text) as { name: string }).name)).to.include.members(names);
+  });
+
+  it("are run by a test, or are listed with the reason", async () => {
+    for (const [path, test] of Object.entries(RUN_BY)) expect(await read(test), path).to.include(basename(path));
+    const found = new Map(Object.keys(NOT_RUN).map((text) => [text, 0]));
+    const forgotten: string[] = [];
+    for (const path of PAGES) {
+      for (const { language, text } of blocksOf(await read(path))) {
+        const listed = Object.keys(NOT_RUN).filter((part) => text.includes(part));
+        for (const part of listed) found.set(part, (found.get(part) ?? 0) + 1);
+        const isRun = SHOWN.has(language) || ran.has(path) || path in RUN_BY;
+        if (listed.length === 0 && !isRun) forgotten.push(`${path}: ${text.split("\n")[0]}`);
+      }
+    }
+    expect(forgotten).to.deep.equal([]);
+    expect([...found].filter(([, times]) => times === 0)).to.deep.equal([]);
+  });
+});
