@@ -58,6 +58,23 @@ describe("all pages", () => {
     }
   });
 
+  it("name only existing files for each step and rule of the system", async () => {
+    const tables = (await readPage("docs/system.md")).split("\n## Who holds what\n")[0] ?? "";
+    let named = 0;
+    for (const [, cell = ""] of tables.matchAll(/^\|[^|]+\|([^|]+)\|$/gm)) {
+      // Paths begin in `packages`. A path without it is in the folder of the path before it, in the same cell.
+      let folder = "packages";
+      for (const [, path = ""] of cell.matchAll(/`((?:[\w.-]+\/)*[\w.-]+\.(?:ts|sol)|[\w/]+\/src\/\w+)`/g)) {
+        const full = [join("packages", path), join(folder, path)].find((one) => existsSync(join(project, one)));
+        expect(full, `docs/system.md: ${path}`).to.be.a("string");
+        if (path.includes("/src/"))
+          folder = /\.\w+$/.test(path) ? join("packages", dirname(path)) : join("packages", path);
+        named++;
+      }
+    }
+    expect(named).to.be.above(40);
+  });
+
   it("show only existing commands and options", async () => {
     const service = await loadServiceCommands();
     const commands: Readonly<Record<string, Definition>> = {
