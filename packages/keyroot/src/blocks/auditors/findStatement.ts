@@ -37,8 +37,12 @@ export async function findStatement(
   const heights = [...new Set(newest.filter((number) => number !== undefined))].sort((a, b) => b - a);
   let refusal: KeyrootError | undefined;
   for (const height of heights) {
-    const others = height === heights[0] ? [] : folders.filter((_, i) => newest[i] !== height);
-    await Promise.all(others.map((folder) => known.read(folder, String(height))));
+    if (height === heights[1]) {
+      // One round reads all older statements. Dishonest auditors can add blocks, and their hosts can delay each round.
+      const readOthers = (older: number) =>
+        folders.filter((_, i) => newest[i] !== older).map((folder) => known.read(folder, String(older)));
+      await Promise.all(heights.slice(1).flatMap(readOthers));
+    }
     const accepted: FoundStatement[] = [];
     for (const { statement, signers, ...note } of known.ofBlock(height)) {
       try {
