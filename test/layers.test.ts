@@ -70,6 +70,7 @@ const LAYERS: Readonly<Record<string, readonly (string | readonly string[])[]>> 
     "admin",
     "stack",
     "startService.ts",
+    "repeatedTasks.ts",
     "config",
     ["app/app.ts", "app/generateOpenApi.ts", "app/operations.ts"],
     "dashboard",

@@ -62,14 +62,11 @@ const CHAIN = {
 describe("the service's configuration", () => {
   describe("readConfig", () => {
     it("requires no variable, and uses PGlite and a loopback address by default", () => {
-      expect(readConfig({})).to.include({
-        host: "127.0.0.1",
-        port: 8547,
-        databaseUrl: undefined,
-        databaseFolder: ".keyroot/database",
-        adminToken: undefined,
-        rateLimit: 6000,
-        stage: "dev",
+      const { databaseUrl, adminToken, ...config } = readConfig({});
+      expect([databaseUrl, adminToken]).to.deep.equal([undefined, undefined]);
+      expect(config).to.include({
+        ...{ host: "127.0.0.1", port: 8547, databaseFolder: ".keyroot/database" },
+        ...{ rateLimit: 6000, stage: "dev" },
       });
     });
 

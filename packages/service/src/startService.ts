@@ -2,11 +2,9 @@ import { randomBytes } from "node:crypto";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { FastifyBaseLogger } from "fastify";
-import { KeyrootError } from "keyroot/errors";
 import { checkAllBuiltins } from "keyroot/input";
 import { Cleanup } from "./cleanup.ts";
-import { openSigner } from "@keyroot/operator/publisher";
-import type { Signer } from "@keyroot/operator/publisher";
+import { openSigner, type Signer } from "@keyroot/operator/publisher";
 import { TransportError } from "./errors.ts";
 import { makeApp } from "./app/app.ts";
 import { limitsOf, rateLimitsOf, resolveConfig, type ResolvedConfig, type ServiceConfig } from "./config/config.ts";
@@ -22,26 +20,9 @@ import { checkMigrations, openDatabases } from "./database/database.ts";
 import { makeSigningKey, readSigningKeys, toSigningKeys } from "./tokens/signingKeys.ts";
 import { WebhookKeys } from "./webhooks/webhookKeys.ts";
 import { VARIABLES } from "./config/variables.ts";
+import { dropTasks, every, recheckTask } from "./repeatedTasks.ts";
 import { WebhookWorker } from "./webhooks/worker.ts";
 
-/** Interval in ms at which sealed copies of tokens (after 24 hours) and expired challenges are deleted. */
-const DROP_MS = 60 * 60 * 1000;
-
-/** Interval in ms at which expired dashboard sessions are deleted. */
-const DROP_SESSIONS_MS = 10 * 60 * 1000;
-
-/** Interval in ms at which request counts of past minutes are deleted. */
-const DROP_COUNTS_MS = 60 * 1000;
-
-/** Interval in ms at which old events and replaced webhook secrets are deleted. */
-const DROP_EVENTS_MS = 60 * 60 * 1000;
-
-/** Interval in ms at which the service looks for published roots that are due for comparison. */
-const RECHECK_MS = 60 * 60 * 1000;
-
-/** Interval in ms at which old audit log entries are deleted. */
-const DROP_ENTRIES_MS = 10 * 60 * 1000;
-const DAY_MS = 24 * 60 * 60 * 1000;
 /** Assumed interval of publications by the operator's command, in seconds. */
 const DAY_SECONDS = 24 * 60 * 60;
 /** Maximum time until the blocks of a publication are final on any chain, in seconds. */
@@ -117,8 +98,7 @@ export async function startService(options: StartServiceOptions = readConfig(pro
   if (publisher !== undefined && schedule !== undefined)
     starting.defer(publishInBackground(publisher, schedule, logger));
 
-  if (publisher !== undefined)
-    starting.defer(every(RECHECK_MS, logger, "comparing published roots", () => recheckPublished(publisher, logger)));
+  if (publisher !== undefined) starting.defer(every(recheckTask(publisher, logger), logger));
 
   const context = makeContext({
     databases,
@@ -141,23 +121,9 @@ export async function startService(options: StartServiceOptions = readConfig(pro
     publish: publisher && ((author) => publisher.publish(author)),
     publishing: publisher && (() => publisher.status()),
   });
-  const { refreshTokens, rateLimits, challenges, sessions, auditLog, webhookEndpoints, webhookDeliveries, now } =
-    context;
+  const { webhookEndpoints, webhookDeliveries } = context;
   await webhookEndpoints.checkKeys();
-  starting.defer(every(DROP_MS, logger, "deleting sealed tokens", () => refreshTokens.dropSealed(now())));
-  starting.defer(every(DROP_MS, logger, "deleting expired challenges", () => challenges.dropExpired(now())));
-  starting.defer(every(DROP_COUNTS_MS, logger, "deleting counts of requests", () => rateLimits.dropExpired()));
-  starting.defer(every(DROP_SESSIONS_MS, logger, "deleting expired sessions", () => sessions.dropExpired(now())));
-  const dropEvents = () => webhookDeliveries.dropEvents(now() - config.eventDays * DAY_MS);
-  starting.defer(every(DROP_EVENTS_MS, logger, "deleting old events", dropEvents));
-  starting.defer(
-    every(DROP_EVENTS_MS, logger, "deleting ended webhook secrets", () => webhookEndpoints.dropEnded(now())),
-  );
-
-  if (config.auditDays > 0) {
-    const dropEntries = (signal: AbortSignal) => auditLog.drop(now() - config.auditDays * DAY_MS, signal);
-    starting.defer(every(DROP_ENTRIES_MS, logger, "deleting old entries of the audit log", dropEntries));
-  }
+  for (const task of dropTasks(context, config)) starting.defer(every(task, logger));
 
   // Monitoring closes after the API, so that /readyz can report that the service is stopping.
   const countPending = (limit: number) => webhookDeliveries.countPending(limit);
@@ -204,29 +170,6 @@ async function listen(app: App, host: string, port: number, variable: string): P
   return `http://${family === "IPv6" ? `[${address}]` : address}:${bound}`;
 }
 
-/** Repeats a task at intervals. @returns a function that stops it after the statement in progress */
-function every(
-  ms: number,
-  logger: FastifyBaseLogger,
-  task: string,
-  run: (signal: AbortSignal) => Promise<void>,
-): () => Promise<void> {
-  const stopping = new AbortController();
-  let round: Promise<void> | undefined;
-  const timer = setInterval(() => {
-    round ??= run(stopping.signal)
-      .catch((err: unknown) => {
-        logger.error({ err }, `${task} failed`);
-      })
-      .finally(() => (round = undefined));
-  }, ms);
-  return async () => {
-    clearInterval(timer);
-    stopping.abort();
-    await round;
-  };
-}
-
 /** @returns a function that stops publishing after the round in progress */
 function publishInBackground(
   publisher: KeyPublisher,
@@ -251,16 +194,6 @@ function publishInBackground(
     stopping.abort();
     return ended;
   };
-}
-
-/** Compares the published roots that are due, unless a replica is publishing. */
-async function recheckPublished(publisher: KeyPublisher, logger: FastifyBaseLogger): Promise<void> {
-  try {
-    for (const difference of (await publisher.recheck()).differences)
-      logger.error(difference, "a published root differs from the chain or its file");
-  } catch (error) {
-    if (!(error instanceof KeyrootError && error.code === "PUBLISHER_RUNNING")) throw error;
-  }
 }
 
 /** A database in memory uses new keys, because both end with the process. */

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from "node:crypto";
 import type { FastifyRequest } from "fastify";
-import { ServiceError } from "keyroot/errors";
+import { ServiceError } from "../errors.ts";
 import type { RefreshTokenStore } from "../tokens/refreshTokens.ts";
 import { type Refusal, userDeactivated } from "../tokens/tokenState.ts";
 import type { AccessTokens, Principal, PrincipalOf } from "../tokens/accessTokens.ts";

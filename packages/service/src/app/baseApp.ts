@@ -1,6 +1,6 @@
 import Fastify, { type FastifyBaseLogger, type FastifyReply, type FastifyRequest } from "fastify";
 import { randomUUID } from "node:crypto";
-import { ServiceError } from "keyroot/errors";
+import { ServiceError } from "../errors.ts";
 import { addressOf } from "../rateLimits/addressOf.ts";
 import { allowBrowsers } from "./cors.ts";
 import type { App } from "./defineOperation.ts";

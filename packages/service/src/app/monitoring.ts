@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger } from "fastify";
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
-import { ServiceError } from "keyroot/errors";
+import { ServiceError } from "../errors.ts";
 import { addressOf } from "../rateLimits/addressOf.ts";
 import { makeBaseApp } from "./baseApp.ts";
 import type { App } from "./defineOperation.ts";

@@ -1,7 +1,7 @@
-import { ArgumentError } from "keyroot/errors";
 import { adminClientOf } from "./adminClient.ts";
 import type { ArgsOf } from "./help.ts";
 import type { Host, Outcome } from "@keyroot/operator/commands";
+import { ArgumentError } from "../errors.ts";
 
 /** `keyroot invite`: creates a dashboard link for a person of a partner or the operator. The link works once. */
 export default async function invite(args: ArgsOf<"invite">, host: Host): Promise<Outcome> {

@@ -1,10 +1,9 @@
 import type { AuditEntry } from "../admin/index.ts";
-import { ArgumentError } from "keyroot/errors";
 import { printable } from "keyroot/input";
 import { adminClientOf } from "./adminClient.ts";
 import type { ArgsOf } from "./help.ts";
-import type { Host } from "@keyroot/operator/commands";
-import { outputIsLost, print, printError } from "@keyroot/operator/commands";
+import { type Host, outputIsLost, print, printError } from "@keyroot/operator/commands";
+import { ArgumentError } from "../errors.ts";
 
 /** A date, or a date and a time with its time zone (RFC 3339). */
 const TIME = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d{1,3})?(?:Z|[+-]\d\d:\d\d))?$/;

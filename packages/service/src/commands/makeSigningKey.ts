@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
-import { ArgumentError } from "keyroot/errors";
 import { writeFileAtomic } from "@keyroot/operator/shared";
 import { makeSigningKey, readKeyFile } from "../tokens/signingKeys.ts";
 import type { ArgsOf } from "./help.ts";
 import type { Outcome } from "@keyroot/operator/commands";
+import { ArgumentError } from "../errors.ts";
 
 /** `keyroot make-signing-key`: creates a key for access tokens. If the file exists, the key is appended to it. */
 export default async function makeKey({ out }: ArgsOf<"make-signing-key">): Promise<Outcome> {

@@ -1,6 +1,6 @@
 import { plural } from "@keyroot/operator/shared";
 import { type Host, type Outcome, print, printError, shellCommand } from "@keyroot/operator/commands";
-import { ArgumentError } from "keyroot/errors";
+import { ArgumentError } from "../errors.ts";
 import type { PartnerSummary } from "../admin/index.ts";
 import { adminClientOf, requireBizID } from "./adminClient.ts";
 import type { ArgsOf } from "./help.ts";

@@ -2,8 +2,7 @@ import { plural } from "@keyroot/operator/shared";
 import { limitsOf } from "../config/config.ts";
 import { KeyPublisher } from "../publishing/keyPublisher.ts";
 import { checkMigrations, openDatabases } from "../database/database.ts";
-import { EXIT } from "@keyroot/operator/commands";
-import type { Outcome } from "@keyroot/operator/commands";
+import { EXIT, type Outcome } from "@keyroot/operator/commands";
 import { listed } from "./listed.ts";
 import { readPublishingConfig } from "./publishingConfig.ts";
 

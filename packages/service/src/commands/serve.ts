@@ -1,8 +1,7 @@
 import { readConfig } from "../config/readConfig.ts";
 import { type RunningService, startService } from "../startService.ts";
 import type { ArgsOf } from "./help.ts";
-import { print } from "@keyroot/operator/commands";
-import { untilStopped } from "@keyroot/operator/commands";
+import { print, untilStopped } from "@keyroot/operator/commands";
 
 /** `keyroot serve`: runs the partner service until Ctrl-C or SIGTERM. Environment variables configure it. */
 export default async function serve({ every, atLeast, json }: ArgsOf<"serve">): Promise<undefined> {

@@ -1,5 +1,5 @@
 import { type Host, type Outcome, print, printError } from "@keyroot/operator/commands";
-import { ArgumentError } from "keyroot/errors";
+import { ArgumentError } from "../errors.ts";
 import type { RevokedServerToken } from "../admin/index.ts";
 import { adminClientOf, requireBizID } from "./adminClient.ts";
 import type { ArgsOf } from "./help.ts";

@@ -44,5 +44,3 @@ export const VARIABLES = {
   "chain.proofs": "KEYROOT_PROOFS",
   "chain.brotli": "KEYROOT_BROTLI",
 } as const;
-
-export type Variable = (typeof VARIABLES)[keyof typeof VARIABLES];

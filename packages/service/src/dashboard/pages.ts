@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
-import { ServiceError } from "keyroot/errors";
 import { headersOf, readSite } from "@keyroot/operator/shared";
+import { ServiceError } from "../errors.ts";
 import type { App } from "../app/defineOperation.ts";
 
 interface Site {

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { ServiceError } from "keyroot/errors";
+import { ServiceError } from "../errors.ts";
 
 /** The form of a list's cursor in requests: base64url without padding. */
 export const CURSOR_FORM = /^[A-Za-z0-9_-]{1,1000}$/;

@@ -1,6 +1,6 @@
 import { text } from "drizzle-orm/pg-core";
 import { z } from "zod";
-import { ServiceError } from "keyroot/errors";
+import { ServiceError } from "../errors.ts";
 import { deriveKey, hashSecret, open, seal } from "./secrets.ts";
 
 /** Time in ms for which a request with an Idempotency-Key can be repeated. */

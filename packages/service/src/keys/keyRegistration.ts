@@ -1,5 +1,5 @@
-import { ServiceError } from "keyroot/errors";
 import { checkKeyRecord, type KeyRecord, type UserID } from "keyroot/identity";
+import { ServiceError } from "../errors.ts";
 import type { Author } from "../auditLog/recordChange.ts";
 import type { ChallengeStore } from "./challenges.ts";
 import { type Databases, readClock } from "../database/database.ts";

@@ -1,7 +1,7 @@
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import { base64ToBytes, bytesToBase64, sha256Hex } from "keyroot/bytes";
-import { ServiceError } from "keyroot/errors";
 import { type KeyRecord, NONCE_BYTES, type PossessionStatement } from "keyroot/identity";
+import { ServiceError } from "../errors.ts";
 import type { Database } from "../database/database.ts";
 import type { User } from "../users/user.ts";
 import type { ChallengeStore } from "./challenges.ts";

@@ -1,12 +1,14 @@
 import { and, asc, desc, eq, lte } from "drizzle-orm";
 import type { Region } from "keyroot/identity";
-import { parsePlan, type Plan, serializePlan } from "@keyroot/operator/publisher";
 import {
   type Attempt,
   countKeptAttempts,
   type Journal,
   parseAttempt,
+  parsePlan,
+  type Plan,
   serializeAttempt,
+  serializePlan,
 } from "@keyroot/operator/publisher";
 import type { Database } from "../database/database.ts";
 import { attempts, plans } from "./tables.ts";

@@ -1,13 +1,18 @@
 import { KeyrootError } from "keyroot/errors";
 import { REGIONS, type Region, type UserID } from "keyroot/identity";
 import { DEFAULT_LIMITS, rpcCaller } from "keyroot/transport";
-import { Registry } from "@keyroot/operator/publisher";
-import type { MerkleFileStore } from "@keyroot/operator/publisher";
-import { openStore } from "@keyroot/operator/publisher";
-import { publish } from "@keyroot/operator/publisher";
-import type { PublishEvent, PublishedRoot } from "@keyroot/operator/publisher";
-import { endpointSender } from "@keyroot/operator/publisher";
-import { type SendTransaction, type Signer, signingSender } from "@keyroot/operator/publisher";
+import {
+  endpointSender,
+  type MerkleFileStore,
+  openStore,
+  publish,
+  type PublishedRoot,
+  type PublishEvent,
+  Registry,
+  type SendTransaction,
+  type Signer,
+  signingSender,
+} from "@keyroot/operator/publisher";
 import { type Author, SERVICE } from "../auditLog/recordChange.ts";
 import { type Databases, distinctRegions } from "../database/database.ts";
 import { ServiceError } from "../errors.ts";

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { KeyrootError, TransportError } from "keyroot/errors";
+import { KeyrootError } from "keyroot/errors";
 import { parseQuantity } from "keyroot/ethereum";
 import { REGIONS, type Region } from "keyroot/identity";
 import { DEFAULT_LIMITS, rpcCaller } from "keyroot/transport";
 import { DEFAULT_RETRY } from "@keyroot/operator/shared";
-import { Registry } from "@keyroot/operator/publisher";
-import { openStore } from "@keyroot/operator/publisher";
+import { openStore, Registry } from "@keyroot/operator/publisher";
+import { TransportError } from "../errors.ts";
 import type { ChainConfig } from "./chainConfig.ts";
 import type { Difference } from "./recheck.ts";
 

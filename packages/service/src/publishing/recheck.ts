@@ -1,5 +1,6 @@
-import { KeyrootError, TransportError } from "keyroot/errors";
+import { KeyrootError } from "keyroot/errors";
 import type { Region } from "keyroot/identity";
+import { TransportError } from "../errors.ts";
 import { SERVICE } from "../auditLog/recordChange.ts";
 import { type Databases, distinctRegions } from "../database/database.ts";
 import type { PublicationStore } from "./publications.ts";

@@ -6,8 +6,7 @@ import { REGIONS, type KeyRecord, type Region, type UserID } from "keyroot/ident
 import { isObject } from "keyroot/input";
 import { type MerkleFile, parseMerkleFile } from "keyroot/merkle";
 import { fetchBlockNumber, fetchRootAddedLogs, ZERO_ROOT } from "keyroot/registry";
-import type { AddedRootEvent, MerkleFileStore, Registry } from "@keyroot/operator/publisher";
-import { findStored } from "@keyroot/operator/publisher";
+import { type AddedRootEvent, findStored, type MerkleFileStore, type Registry } from "@keyroot/operator/publisher";
 import { TransportError } from "../errors.ts";
 
 /** Maximum time in ms by which a block's timestamp may be later than the clock. */

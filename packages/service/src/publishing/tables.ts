@@ -1,10 +1,10 @@
 import { isNotNull, type SQL, sql } from "drizzle-orm";
-import type { PgColumn } from "drizzle-orm/pg-core";
 import {
   bigint,
   index,
   integer,
   numeric,
+  type PgColumn,
   pgTable,
   primaryKey,
   serial,

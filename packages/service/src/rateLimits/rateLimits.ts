@@ -1,6 +1,6 @@
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { LRUCache } from "lru-cache";
-import { ServiceError } from "keyroot/errors";
+import { ServiceError } from "../errors.ts";
 import type { Database } from "../database/database.ts";
 import { MinuteLimit, type Quota, quotaOf, type ShareCount } from "./minuteLimit.ts";
 import { RequestCounts, WINDOW_SECONDS } from "./requestCounts.ts";

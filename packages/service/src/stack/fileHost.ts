@@ -5,8 +5,7 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { isUserID } from "keyroot/identity";
 import { MERKLE_ROOT } from "keyroot/merkle";
-import { checkOptions } from "@keyroot/operator/shared";
-import { listen } from "@keyroot/operator/shared";
+import { checkOptions, listen } from "@keyroot/operator/shared";
 
 /** The exact form of all valid paths. Queries, percent-encoding and uppercase letters are not accepted. */
 const PATH = new RegExp(

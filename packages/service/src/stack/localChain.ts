@@ -4,9 +4,8 @@ import type { JsonRpcServer, NetworkConnection } from "hardhat/types/network";
 import { AsyncLocalStorage } from "node:async_hooks";
 import { connect, createServer, type Server } from "node:net";
 import { pipeline } from "node:stream";
-import { checkOptions } from "@keyroot/operator/shared";
 import { Cleanup } from "../cleanup.ts";
-import { listen } from "@keyroot/operator/shared";
+import { checkOptions, listen } from "@keyroot/operator/shared";
 
 /** The simulated network of Hardhat's `node` command. */
 const NETWORK = "node";

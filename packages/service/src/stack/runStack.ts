@@ -1,5 +1,4 @@
-import { print } from "@keyroot/operator/commands";
-import { untilStopped } from "@keyroot/operator/commands";
+import { print, untilStopped } from "@keyroot/operator/commands";
 import { stackPorts } from "@keyroot/operator/shared";
 import { TEST_CHECKPOINT } from "@keyroot/operator/testing";
 import { startStack } from "./stack.ts";

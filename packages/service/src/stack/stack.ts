@@ -3,14 +3,19 @@ import { rmSync } from "node:fs";
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { checkOptions } from "@keyroot/operator/shared";
+import {
+  checkOptions,
+  type Listening,
+  removeStackFile,
+  STACK_PORTS,
+  type StackFile,
+  writeStackFile,
+} from "@keyroot/operator/shared";
 import { Cleanup } from "../cleanup.ts";
 import { DEFAULT_LIMITS, rpcCaller } from "keyroot/transport";
 import { deployRegistry } from "./deployRegistry.ts";
 import { startFileHost } from "./fileHost.ts";
 import { type LocalChain, startLocalChain } from "./localChain.ts";
-import { type Listening, STACK_PORTS } from "@keyroot/operator/shared";
-import { removeStackFile, type StackFile, writeStackFile } from "@keyroot/operator/shared";
 
 /** A running chain with a registry and a file host. A partner service and a simulated beacon endpoint are optional. */
 export interface Stack extends Omit<StackFile, "pid">, Pick<LocalChain, "connection"> {

@@ -1,5 +1,5 @@
 import { and, asc, eq, exists, gt, inArray, isNull, ne, type SQL, sql } from "drizzle-orm";
-import { ServiceError } from "keyroot/errors";
+import { ServiceError } from "../errors.ts";
 import { type Actor, type Author, recordChange } from "../auditLog/recordChange.ts";
 import type { Database } from "../database/database.ts";
 import { invitations, passkeys, type Role, sessions, staff } from "./tables.ts";

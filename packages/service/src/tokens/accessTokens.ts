@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { createSigner } from "fast-jwt";
 import { errors, jwtVerify } from "jose";
 import { LRUCache } from "lru-cache";
-import { ServiceError } from "keyroot/errors";
 import { isRegion, isUserID, type Region, type UserID } from "keyroot/identity";
+import { ServiceError } from "../errors.ts";
 import { ALGORITHM, type SigningKeys } from "./signingKeys.ts";
 
 /** Lifetime of an access token in seconds: 4 hours (docs/specification.md, "Limits"). */

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { ServiceError } from "keyroot/errors";
+import { ServiceError } from "../errors.ts";
 import {
   checkSameRequest,
   keyReused,

@@ -1,5 +1,5 @@
 import { type SQL, sql } from "drizzle-orm";
-import { ServiceError } from "keyroot/errors";
+import { ServiceError } from "../errors.ts";
 import type { LastUse } from "./lastUse.ts";
 
 export type Refusal = "revoked" | "suspended" | "deactivated";

@@ -1,6 +1,6 @@
 import { and, asc, count, isNull, sql } from "drizzle-orm";
-import { ServiceError } from "keyroot/errors";
 import { REGIONS, type Region, type UserID } from "keyroot/identity";
+import { ServiceError } from "../errors.ts";
 import { type Change, recordChanges } from "../auditLog/recordChange.ts";
 import { byUserID, type Claim, findClaims, prepareClaims } from "./claims.ts";
 import { columnOf } from "../database/columns.ts";

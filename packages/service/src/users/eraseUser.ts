@@ -1,6 +1,6 @@
 import { and, eq, isNull } from "drizzle-orm";
-import { ServiceError } from "keyroot/errors";
 import type { UserID } from "keyroot/identity";
+import { ServiceError } from "../errors.ts";
 import { type Author, recordChange } from "../auditLog/recordChange.ts";
 import type { Database } from "../database/database.ts";
 import { keyEvents, conflictingKeys, possessionChallenges, publicKeys } from "../keys/tables.ts";

@@ -1,6 +1,6 @@
 import { eq, sum } from "drizzle-orm";
-import { ServiceError } from "keyroot/errors";
 import { plural } from "@keyroot/operator/shared";
+import { ServiceError } from "../errors.ts";
 import { addClaims, type Claim, findClaims } from "./claims.ts";
 import type { Database } from "../database/database.ts";
 import { partners } from "../partners/tables.ts";

@@ -1,6 +1,6 @@
 import { and, asc, eq, gt, inArray, isNull, sql } from "drizzle-orm";
-import { ServiceError } from "keyroot/errors";
 import { REGIONS, type Region, type UserID } from "keyroot/identity";
+import { ServiceError } from "../errors.ts";
 import { batchingLoader } from "../database/batchingLoader.ts";
 import { type Author, recordChange } from "../auditLog/recordChange.ts";
 import { type Claim, prepareClaims } from "./claims.ts";

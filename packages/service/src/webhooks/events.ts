@@ -1,7 +1,7 @@
 import { and, asc, eq, sql } from "drizzle-orm";
 import { z } from "zod";
-import { ServiceError } from "keyroot/errors";
 import type { UserID } from "keyroot/identity";
+import { ServiceError } from "../errors.ts";
 import type { ChangeData, EventType } from "../auditLog/recordChange.ts";
 import { type Database, type Databases, distinctDatabases, type Place, PLACES, rowsOf } from "../database/database.ts";
 import { events } from "./tables.ts";

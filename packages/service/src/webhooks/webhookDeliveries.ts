@@ -1,9 +1,8 @@
 import { and, desc, eq, inArray, isNull, type SQL, sql } from "drizzle-orm";
 import type { ChangeData, EventType } from "../auditLog/recordChange.ts";
 import { allDatabases, type Database, type Databases, rowsOf } from "../database/database.ts";
-import { events } from "./tables.ts";
+import { events, webhookDeliveries } from "./tables.ts";
 import type { WebhookEndpoint, WebhookEndpointStore } from "./webhookEndpoints.ts";
-import { webhookDeliveries } from "./tables.ts";
 
 /** Maximum number of events per round of `dispatch`. */
 const DISPATCHED_AT_ONCE = 500;

@@ -1,0 +1,78 @@
+import type { FastifyBaseLogger } from "fastify";
+import { KeyrootError } from "keyroot/errors";
+import type { ServiceContext } from "./app/context.ts";
+import type { ResolvedConfig } from "./config/config.ts";
+import type { KeyPublisher } from "./publishing/keyPublisher.ts";
+
+const MINUTE_MS = 60 * 1000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+/** Work that the service repeats while it runs. */
+export interface RepeatedTask {
+  /** The name of the task in the log. */
+  name: string;
+  intervalMs: number;
+  /** @param signal aborts when the service stops */
+  run: (signal: AbortSignal) => Promise<void>;
+}
+
+/** The tasks that delete data that is no longer needed. */
+export function dropTasks(
+  {
+    refreshTokens,
+    rateLimits,
+    challenges,
+    sessions,
+    auditLog,
+    webhookEndpoints,
+    webhookDeliveries,
+    now,
+  }: ServiceContext,
+  { eventDays, auditDays }: Pick<ResolvedConfig, "eventDays" | "auditDays">,
+): RepeatedTask[] {
+  const tasks: [name: string, intervalMs: number, run: RepeatedTask["run"]][] = [
+    ["deleting sealed tokens", HOUR_MS, () => refreshTokens.dropSealed(now())],
+    ["deleting expired challenges", HOUR_MS, () => challenges.dropExpired(now())],
+    ["deleting counts of requests", MINUTE_MS, () => rateLimits.dropExpired()],
+    ["deleting expired sessions", 10 * MINUTE_MS, () => sessions.dropExpired(now())],
+    ["deleting old events", HOUR_MS, () => webhookDeliveries.dropEvents(now() - eventDays * DAY_MS)],
+    ["deleting ended webhook secrets", HOUR_MS, () => webhookEndpoints.dropEnded(now())],
+  ];
+  if (auditDays > 0) {
+    const drop = (signal: AbortSignal) => auditLog.drop(now() - auditDays * DAY_MS, signal);
+    tasks.push(["deleting old entries of the audit log", 10 * MINUTE_MS, drop]);
+  }
+  return tasks.map(([name, intervalMs, run]) => ({ name, intervalMs, run }));
+}
+
+/** The task that compares the published roots that are due, unless a replica is publishing. */
+export function recheckTask(publisher: KeyPublisher, logger: FastifyBaseLogger): RepeatedTask {
+  const run = async () => {
+    try {
+      for (const difference of (await publisher.recheck()).differences)
+        logger.error(difference, "a published root differs from the chain or its file");
+    } catch (error) {
+      if (!(error instanceof KeyrootError && error.code === "PUBLISHER_RUNNING")) throw error;
+    }
+  };
+  return { name: "comparing published roots", intervalMs: HOUR_MS, run };
+}
+
+/** Repeats a task at its interval. @returns a function that stops it after the statement in progress */
+export function every({ name, intervalMs, run }: RepeatedTask, logger: FastifyBaseLogger): () => Promise<void> {
+  const stopping = new AbortController();
+  let round: Promise<void> | undefined;
+  const timer = setInterval(() => {
+    round ??= run(stopping.signal)
+      .catch((err: unknown) => {
+        logger.error({ err }, `${name} failed`);
+      })
+      .finally(() => (round = undefined));
+  }, intervalMs);
+  return async () => {
+    clearInterval(timer);
+    stopping.abort();
+    await round;
+  };
+}
