@@ -245,7 +245,7 @@ describe("follow", () => {
         bootstrap: slowly(honest.bootstrap),
         updates: slowly((response, { searchParams }) => {
           const start = Number(searchParams.get("start_period")) - sample.period;
-          ssz(response, joinUpdates(items.slice(start, start + 1)));
+          ssz(joinUpdates(items.slice(start, start + 1)))(response);
         }),
       });
       const second = await serve();
