@@ -11,7 +11,7 @@ import { runBenchmark } from "../../bench/runner/runBenchmark.ts";
 
 const root = join(import.meta.dirname, "../..");
 /** The programs that benchmarks need and that are not npm packages. Without them, CI cannot run these benchmarks. */
-const NEEDED: Record<string, string> = { service: "/usr/lib/postgresql/*/bin/pgbench" };
+const NEEDED: Record<string, string> = { service: "/usr/lib/postgresql/*/bin/pgbench", engines: "/usr/bin/jsc" };
 
 describe("the benchmarks, with small data", () => {
   const results = new Map<string, Result | Error>();
@@ -32,7 +32,7 @@ describe("the benchmarks, with small data", () => {
 
   for (const { name, charts = [] } of BENCHMARKS) {
     it(`return finite figures and ratios: ${name}`, function () {
-      if (!isPossible(name)) this.skip(); // pgbench is a Debian package, which CI does not install.
+      if (!isPossible(name)) this.skip(); // pgbench and jsc are Debian packages, which CI does not install.
       const result = results.get(name);
       if (result === undefined || result instanceof Error) throw result ?? new Error(`${name} did not run.`);
       expect(result).to.include({ benchmark: name, command: `npm run bench -- ${name} --small` });

@@ -1,0 +1,171 @@
+/**
+ * Measures the processor time of verifications in the engines of phones: with the whole file, with the option `sha256`, and
+ * with short proofs.
+ */
+import { createHash } from "node:crypto";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { userIDToHex, type VerifierOptions } from "keyroot";
+import {
+  hashRoots,
+  type RootEntry,
+  RootProofs,
+  serializeRootEntry,
+  serializeStatement,
+} from "keyroot/auditors/protocol";
+import { makeLeafChunks, makeMerkleFile, serializeMerkleFile } from "keyroot/merkle";
+import { signedBy, TestAuditor } from "../test/support/auditors/testAuditor.ts";
+import { run } from "../test/support/packages/installPackages.ts";
+import {
+  bundleProgram,
+  commandOf,
+  type Engine,
+  ENGINES,
+  installEngines,
+} from "../test/support/packages/phoneEngines.ts";
+import { sampleRecords } from "../test/support/samples.ts";
+import { NOW, type Task, verifyAll } from "./engines/verifyAll.ts";
+import { progress, report, round, SMALL } from "./runner/report.ts";
+
+const USERS = SMALL ? 20 : 700;
+const ROOTS = SMALL ? 10 : 1429;
+/** The number of further verifications, whose mean time is measured. */
+const FURTHER = SMALL ? 2 : 20;
+const CONTRACT = `0x${"ab".repeat(20)}`;
+const HOSTS = { rpc: "https://rpc.example", files: "https://files.example", statements: "https://statements.example" };
+
+progress("making the data");
+const files = Array.from({ length: 1 + FURTHER }, (_, i) => makeMerkleFile(sampleRecords(USERS, i + 1)));
+const bodies = new Map<string, Uint8Array<ArrayBuffer>>();
+const encode = (text: string) => new TextEncoder().encode(text);
+const users: Task["users"][number][] = [];
+const rootOf = new Map<string, string>();
+for (const [i, file] of files.entries()) {
+  const { tree, records } = file;
+  const [record] = records.slice((i * 37) % USERS);
+  if (record === undefined) throw new Error("A file has no record.");
+  users.push(record);
+  rootOf.set(userIDToHex(record.userID), tree.root);
+  bodies.set(`${HOSTS.files}/${tree.root}.json `, encode([...serializeMerkleFile(file)].join("")));
+  for (const { number, bytes } of makeLeafChunks(file))
+    bodies.set(`${HOSTS.files}/${tree.root}/${number}.bin `, bytes.slice());
+}
+const entries: RootEntry[] = Array.from({ length: ROOTS }, (_, i) => ({
+  root: files[i]?.tree.root ?? createHash("sha256").update(String(i)).digest("hex"),
+  ...{ recordCount: USERS, userCount: USERS },
+}));
+const proofs = new RootProofs(entries);
+const block = { number: 25_000_000, hash: `0x${"cd".repeat(32)}` };
+const statement = serializeStatement({
+  ...{ chainId: 1, contract: CONTRACT, block, userCount: USERS * ROOTS },
+  tree: { size: ROOTS, hash: hashRoots(entries.map(serializeRootEntry)) },
+});
+const auditors = ["alice.example", "bob.example"].map((name) => new TestAuditor(name));
+bodies.set(`${HOSTS.statements}/latest.txt `, encode(signedBy(auditors, statement, NOW / 1000)));
+bodies.set(`${HOSTS.statements}/${block.number}-subtrees.txt `, encode(proofs.subtrees()));
+for (const [i, { tree }] of files.entries())
+  bodies.set(`${HOSTS.statements}/roots/${tree.root}.txt `, encode(proofs.proofOf(i)));
+
+/** Answers a request: with a file, or as the RPC endpoint. */
+function answerTo(request: string): Uint8Array<ArrayBuffer> {
+  const body = bodies.get(request);
+  if (body !== undefined) return body;
+  if (!request.startsWith(HOSTS.rpc)) throw new Error(`There is no answer to ${request}.`);
+  const calls = JSON.parse(request.slice(request.indexOf(" "))) as Call | Call[];
+  return encode(JSON.stringify(Array.isArray(calls) ? calls.map(answerToCall) : answerToCall(calls)));
+}
+
+interface Call {
+  id: number;
+  method: string;
+  params: [{ data: string }];
+}
+
+function answerToCall({ id, method, params: [call] }: Call): object {
+  const blockNumber = (24_000_000).toString(16).padStart(64, "0");
+  const userID = method === "eth_call" ? call.data.slice(10, 50) : "";
+  const root = rootOf.get(userID) ?? "";
+  // `getUserInfo` returns the root and the number, `getMerkleTreeRoot` the root, and `getBlockNumber` the number.
+  const needsNumber = root === "" || call.data.startsWith("0x829a34c6");
+  const result = method === "eth_chainId" ? "0x1" : `0x${root}${needsNumber ? blockNumber : ""}`;
+  return { jsonrpc: "2.0", id, result };
+}
+
+const options: VerifierOptions = { rpc: HOSTS.rpc, chainId: 1, contract: CONTRACT, merkleUrl: HOSTS.files };
+const policy = { keys: auditors.map(({ key }) => key), threshold: 2, urls: [HOSTS.statements] };
+const proven: VerifierOptions = { ...options, auditors: policy, proofs: true };
+const same = users.map(() => users[0] ?? users).flat();
+
+const tools = await installEngines();
+const contents = await readFile(join(import.meta.dirname, "engines/program.js"), "utf8");
+const program = await bundleProgram(contents, join(import.meta.dirname, "engines"), tools);
+const folder = await mkdtemp(join(tmpdir(), "keyroot-bench-engines-"));
+
+/** Returns the processor time of one further verification in ms, at least 0.1. */
+async function cpuMsOf(engine: Engine, task: Task, native = false): Promise<number> {
+  const [one, all] = [
+    await secondsOf(engine, { ...task, users: task.users.slice(0, 1) }, native),
+    await secondsOf(engine, task, native),
+  ];
+  return Math.max(0.1, ((all - one) * 1000) / FURTHER);
+}
+
+/** Runs a task in an engine, and returns its processor time in s. The task runs in Node first, which records the answers. */
+async function secondsOf(engine: Engine, task: Task, native: boolean): Promise<number> {
+  const answers: Record<string, string> = {};
+  const hashes: string[] = [];
+  const record = (request: string) => {
+    const body = answerTo(request);
+    answers[request] = Buffer.from(body).toString("latin1");
+    return body;
+  };
+  const hash = (data: Uint8Array) => {
+    const digest = createHash("sha256").update(data).digest();
+    hashes.push(digest.toString("hex"));
+    return new Uint8Array(digest);
+  };
+  await verifyAll(task, record, native ? hash : undefined);
+  const digests = hashes.slice(0, hashes.length / task.users.length);
+  const data = Object.entries({ answers, task, hashes: digests })
+    .map(([name, value]) => `var ${name} = ${JSON.stringify(value)};`)
+    .join("\n");
+  const [shell, ...args] = await commandOf(engine, data, program, join(folder, `${engine}.js`), tools);
+  // In iOS apps, JavaScriptCore may not compile to machine code.
+  if (engine === "JavaScriptCore") args.unshift("--useJIT=false");
+  const { stdout, stderr } = await run("bash", ["-c", 'TIMEFORMAT="%U %S"; time "$@"', "bash", shell, ...args]);
+  if (stdout.trim() !== "verified") throw new Error(`${engine}: ${stdout}`);
+  return stderr
+    .trim()
+    .split(" ")
+    .map(Number)
+    .reduce((sum, seconds) => sum + seconds);
+}
+
+const rows: { engine: Engine; what: string; ms: number }[] = [];
+const ratios = [];
+try {
+  for (const engine of ENGINES) {
+    progress(engine);
+    const wholeFile = await cpuMsOf(engine, { options, users: same, fresh: true });
+    const withoutHashing = await cpuMsOf(engine, { options, users: same, fresh: true }, true);
+    const signatures = await cpuMsOf(engine, { options: proven, users: same, fresh: true });
+    const further = await cpuMsOf(engine, { options: proven, users, fresh: false });
+    rows.push(
+      { engine, what: "whole file", ms: round(wholeFile) },
+      { engine, what: "whole file, with an option sha256 that takes no time", ms: round(withoutHashing) },
+      { engine, what: "hashing of the whole file", ms: round(wholeFile - withoutHashing) },
+      { engine, what: "short proofs, first key, with two signatures", ms: round(signatures) },
+      { engine, what: "short proofs, each further key", ms: round(further) },
+    );
+    const what = `${engine}: processor time of a further key with short proofs, relative to the whole file`;
+    ratios.push({ what, value: round(further / wholeFile), atMost: 0.1 });
+  }
+} finally {
+  await rm(folder, { recursive: true });
+}
+
+report({
+  figures: { time: { what: `ms of processor time to verify one of ${USERS} users, in the engines of phones`, rows } },
+  ratios,
+});

@@ -1,0 +1,37 @@
+import "keyroot/auditors";
+import { createVerifier, type VerifierOptions } from "keyroot";
+
+/** Verifications that an engine measures. */
+export interface Task {
+  options: VerifierOptions;
+  users: readonly { userID: string; pubKey: string }[];
+  /** True for a new verifier for each user. False to use one verifier for all users. */
+  fresh: boolean;
+}
+
+/** The time of all verifications, in ms since 1970. */
+export const NOW = 1_800_000_000_000;
+
+/**
+ * Verifies users one after another.
+ * @param answerTo returns the body of the response to a request: its URL, a space and its body
+ */
+export async function verifyAll(
+  { options, users, fresh }: Task,
+  answerTo: (request: string) => Uint8Array<ArrayBuffer>,
+  sha256?: (data: Uint8Array) => Uint8Array,
+): Promise<void> {
+  const fetch: typeof globalThis.fetch = (url, init) => {
+    const { buffer } = answerTo(`${url as string} ${(init?.body as string | undefined) ?? ""}`);
+    const headers = { has: () => false, get: () => null };
+    return Promise.resolve({ status: 200, headers, arrayBuffer: () => Promise.resolve(buffer) } as unknown as Response);
+  };
+  const create = () => createVerifier({ ...options, fetch, now: () => NOW, ...(sha256 && { sha256 }) });
+  let verifier = create();
+  for (const { userID, pubKey } of users) {
+    if (fresh) verifier = create();
+    const { evidence } = await verifier.verify(userID, { expectedPublicKey: pubKey });
+    const expected = options.proofs === true ? "auditors" : "checked";
+    if (evidence.uniqueness !== expected) throw new Error(`The uniqueness is ${evidence.uniqueness}.`);
+  }
+}
