@@ -9,6 +9,7 @@ import { startAmsterdam } from "../support/amsterdam/amsterdam.ts";
 import { startHardhat, type StartChain } from "../support/chain/freshRegistry.ts";
 import { sampleUserID } from "../support/samples.ts";
 import { testAll } from "../support/testSize.ts";
+import { ENDLESS_MS } from "../support/endless.ts";
 
 const USERS = 350;
 const ROOT = `0x${"ab".repeat(32)}`;
@@ -139,13 +140,11 @@ interface Measured {
 }
 
 function describeAlternative(rules: string, startChain: StartChain, gasLimit: number, expected: Measured): void {
-  describe(`two users per slot, under ${rules}`, function () {
-    this.timeout(120_000);
-
+  describe(`two users per slot, under ${rules}`, () => {
     it("cost less gas than the registry if the table is nearly full, and the same if it is nearly empty", async () => {
       const chain = await startChain();
       try {
-        const call = rpcCaller(chain.url, { maxBytes: 2 ** 20, timeoutMs: 60_000 });
+        const call = rpcCaller(chain.url, { maxBytes: 2 ** 20, timeoutMs: ENDLESS_MS });
         const filled = (part: number) =>
           measure(call, (owner) => twoPerSlot(owner, Math.ceil(USERS / 2 / part)), gasLimit);
         const found: Measured = {

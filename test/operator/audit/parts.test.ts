@@ -72,8 +72,7 @@ describe("auditUsers", () => {
   });
 });
 
-describe("a divided audit", function () {
-  this.timeout(60_000);
+describe("a divided audit", () => {
   const world = auditedWorld();
   const batches = Array.from({ length: 8 }, (_, i) => records.slice(3 * i, 3 * i + 3));
 

@@ -10,9 +10,11 @@ import { serializeKeyRecord } from "../../../packages/keyroot/src/identity/seria
 import { PartnerClient } from "../../../packages/keyroot/src/partner.ts";
 import { UserClient } from "../../../packages/keyroot/src/user.ts";
 import { sampleKeyPairs, sampleRecords } from "../../support/samples.ts";
+import { ENDLESS_MS } from "../../support/endless.ts";
 import { never, temporaryFolder } from "../../support/support.ts";
 import {
   environment,
+  interruptUntilEnd,
   npxHardhat as hardhat,
   program,
   type Running,
@@ -149,11 +151,9 @@ describe("npx hardhat keyroot stack", () => {
     }
 
     it("leaves nothing behind if a second Ctrl-C ends the process before its cleanup", async () => {
-      child = await start(folder.path, 60_000);
+      child = await start(folder.path, ENDLESS_MS);
       const ended = once(child, "exit");
-      signalGroup(child, "SIGINT");
-      await sleep(2_200);
-      signalGroup(child, "SIGINT");
+      await interruptUntilEnd(child);
       expect(await ended).to.deep.equal([130, null]);
       expect(await left(folder.path)).to.be.empty;
     });

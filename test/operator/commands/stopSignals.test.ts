@@ -3,11 +3,9 @@ import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
 import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
-import { setTimeout as sleep } from "node:timers/promises";
+import { interruptUntilEnd } from "../../support/processes/commandLine.ts";
 
 const COMMANDS = new URL("../../../packages/operator/src/commands/", import.meta.url).href;
-/** A time in ms after which a second signal no longer counts as a repetition. */
-const LATER_MS = 2_200;
 
 type Child = ChildProcessByStdio<null, Readable, Readable>;
 
@@ -62,9 +60,9 @@ describe("signals that stop a command", () => {
       expect(await nextLine()).to.equal("up");
       child.kill("SIGINT");
       expect(await nextLine()).to.equal("SIGINT");
-      await sleep(LATER_MS);
-      child.kill("SIGINT");
-      expect(await once(child, "exit")).to.deep.equal([130, null]);
+      const ending = once(child, "exit");
+      await interruptUntilEnd(child);
+      expect(await ending).to.deep.equal([130, null]);
     });
   });
 
@@ -79,7 +77,7 @@ describe("signals that stop a command", () => {
       } });
       for (let line = 0; line < 20_000; line++) print("x".repeat(99));
       process.kill(process.pid, "SIGINT");
-      setTimeout(() => undefined, 60_000);
+      setTimeout(() => undefined, 600_000);
     `;
     const interrupt = async () => {
       start(program);
@@ -101,9 +99,8 @@ describe("signals that stop a command", () => {
 
     it("ends the process at a later second signal if its output is not read", async () => {
       await interrupt();
-      await sleep(LATER_MS);
       const ending = once(child, "exit");
-      child.kill("SIGINT");
+      await interruptUntilEnd(child);
       expect(await ending).to.deep.equal([130, null]);
     });
   });

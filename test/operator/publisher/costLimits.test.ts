@@ -13,6 +13,7 @@ import { CostBudget } from "../../../packages/operator/src/publisher/transaction
 import { freshRegistry } from "../../support/chain/freshRegistry.ts";
 import { LOCAL } from "../../support/chain/local.ts";
 import { sampleRecords } from "../../support/samples.ts";
+import { ENDLESS_MS } from "../../support/endless.ts";
 import { failure, never, temporaryFolder } from "../../support/support.ts";
 
 const GWEI = 10n ** 9n;
@@ -27,8 +28,8 @@ describe("the limits of cost", () => {
       registry: await fresh.connect(via),
       store: new FolderStore(files()),
       usersPerFile: 1,
+      sending: { pollMs: 5, timeoutMs: ENDLESS_MS, inFlight: 2 },
       ...options,
-      sending: { pollMs: 5, timeoutMs: 500, inFlight: 2 },
     });
   const balance = async () => BigInt((await fresh.call("eth_getBalance", [fresh.owner, "latest"])) as string);
   /** An endpoint that suggests an excessive priority fee, and records the fees of each transaction. */
@@ -157,7 +158,9 @@ describe("the limits of cost", () => {
       return method === "eth_getBlockByNumber" ? { ...(answer as object), baseFeePerGas: undefined } : answer;
     };
     const before = await balance();
-    const error = await failure(publishVia(hiding, { limits: { maxFeePerGas: 20n * GWEI } }));
+    // The publisher waits for a lower price until the time limit.
+    const options = { limits: { maxFeePerGas: 20n * GWEI }, sending: { pollMs: 5, timeoutMs: 500 } };
+    const error = await failure(publishVia(hiding, options));
     expect(error).to.include({ code: "FEE_TOO_HIGH" });
     expect(prices).to.deep.equal([]);
     expect(await balance()).to.equal(before);

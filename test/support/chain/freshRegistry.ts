@@ -10,6 +10,7 @@ import { PublicKeyRegistry__factory } from "../../../typechain-types/factories/P
 import { type Anvil, describeOnAnvil, startAnvil } from "../anvil/anvil.ts";
 import { receiptOf } from "./local.ts";
 import { ENDLESS_MS } from "../endless.ts";
+import "../servers/idleConnections.ts";
 
 /** A chain with a file host, and a new registry without users. */
 export interface FreshRegistry {

@@ -1,5 +1,6 @@
 /* eslint-disable no-console -- it prints its result */
 import { createRequire } from "node:module";
+import { ENDLESS_MS } from "../endless.ts";
 
 /** The script to run. */
 export const SCRIPT = import.meta.filename;
@@ -27,7 +28,7 @@ if (import.meta.main) {
     ...quorum,
     expectedPublicKey: ANY_KEY,
     quorum: 2,
-    limits: { timeoutMs: 4000 },
+    limits: { timeoutMs: 2 * ENDLESS_MS },
   });
   const result = record.pubKey === pubKey ? "truth" : "lie";
   console.log(result);

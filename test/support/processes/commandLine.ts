@@ -163,6 +163,14 @@ export async function untilGroupIsGone(child: Running): Promise<void> {
   while (signalGroup(child, 0)) await sleep(20);
 }
 
+/** Sends SIGINT to a process until it ends. Signals less than two seconds after the first one have no effect. */
+export async function interruptUntilEnd(child: ChildProcess): Promise<void> {
+  while (child.exitCode === null && child.signalCode === null) {
+    child.kill("SIGINT");
+    await sleep(500);
+  }
+}
+
 /** Sends a signal to a command and all its children, as Ctrl-C does. Returns whether there was a process. */
 export function signalGroup({ pid = NaN }: Running, signal: NodeJS.Signals | 0): boolean {
   try {

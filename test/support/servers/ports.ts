@@ -1,5 +1,9 @@
+import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type Server } from "node:net";
+
+/** The ports that `freePort` chooses from. Operating systems assign ports above these to clients and to port 0. */
+const PORTS = { first: 20_000, count: 12_000 };
 
 /** Starts a server that only occupies a port of 127.0.0.1. */
 export async function hold(port: number): Promise<Server> {
@@ -9,13 +13,19 @@ export async function hold(port: number): Promise<Server> {
   return server;
 }
 
-/** A port that was free a moment ago. */
+/** Returns a free port. No other program is likely to take it before the caller does. */
 export async function freePort(): Promise<number> {
-  const server = await hold(0);
-  const port = portOf(server);
-  server.close();
-  await once(server, "close");
-  return port;
+  for (;;) {
+    const port = PORTS.first + randomInt(PORTS.count);
+    const server = await hold(port).catch((error: unknown) => {
+      if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
+      return undefined;
+    });
+    if (server === undefined) continue;
+    server.close();
+    await once(server, "close");
+    return port;
+  }
 }
 
 export function portOf(server: Server): number {

@@ -17,6 +17,7 @@ import { deployLocally, LOCAL } from "../../../support/chain/local.ts";
 import { ARBITRUM_GAS_PER_BYTE, installFees, OP_FEES, removeFees } from "../../../support/chain/rollupFees.ts";
 import { sampleRecords } from "../../../support/samples.ts";
 import { failure, never, temporaryFolder } from "../../../support/support.ts";
+import { ENDLESS_MS } from "../../../support/endless.ts";
 
 const GWEI = 10n ** 9n;
 /** The bytes of a call of addMerkleTreeRoot with 40 user ids: selector, three words, and the ids padded to whole words. */
@@ -39,7 +40,7 @@ function describeFees(startChain: StartChain, setCode: string): void {
       store: new FolderStore(join(folder.path, "files")),
       journal,
       limits: { maxFeePerGas: 20n * GWEI, maxCost: 10n ** 18n },
-      sending: { pollMs: 5, timeoutMs: 500 },
+      sending: { pollMs: 5, timeoutMs: ENDLESS_MS },
       ...options,
     });
     return { journal, publication };

@@ -59,8 +59,7 @@ describe("costOn", () => {
   });
 });
 
-describe("fetchPrices", function () {
-  this.timeout(60_000);
+describe("fetchPrices", () => {
   const fresh = freshRegistry(startHardhat);
   afterEach(() => removeFees(fresh.call, "hardhat_setCode"));
   const chainOf = (call: RpcCall) => new Chain(call, FAST_RETRY);

@@ -214,7 +214,7 @@ describeOnBoth("addRoots", (startChain) => {
       const some = batches(4);
       const endpoint = closing(await startFaultyEndpoint(fresh.rpcUrl));
       endpoint.inject("dropped", { after: 1, times: 2 });
-      const via = rpcCaller(endpoint.url, { maxBytes: 2 ** 20, timeoutMs: 1_000 });
+      const via = rpcCaller(endpoint.url, { maxBytes: 2 ** 20, timeoutMs: ENDLESS_MS });
       const before = await count();
       await run(some, { via, send: rawSender(via, fresh.chainId) });
       await expectAdded(some);
@@ -241,7 +241,7 @@ describeOnBoth("addRoots", (startChain) => {
         const some = batches(3);
         const endpoint = closing(await startFaultyEndpoint(fresh.rpcUrl));
         endpoint.inject(fault, { methods: ["eth_sendRawTransaction"], after: 1 });
-        const via = rpcCaller(endpoint.url, { maxBytes: 2 ** 20, timeoutMs: 1_000 });
+        const via = rpcCaller(endpoint.url, { maxBytes: 2 ** 20, timeoutMs: ENDLESS_MS });
         const before = await count();
         await run(some, { via, send: rawSender(via, fresh.chainId) });
         await expectAdded(some);
