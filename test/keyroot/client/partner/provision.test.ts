@@ -1,5 +1,6 @@
 import { expect } from "chai";
 import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { KeyrootError } from "../../../../packages/keyroot/src/errors.ts";
 import { PartnerClient } from "../../../../packages/keyroot/src/client/partner/partnerClient.ts";
 import type {
@@ -8,6 +9,7 @@ import type {
   UserToProvision,
 } from "../../../../packages/keyroot/src/client/partner/provision.ts";
 import { randomUserID } from "../../../../packages/keyroot/src/identity/userID.ts";
+import { ENDLESS_MS } from "../../../support/endless.ts";
 import { type FaultyProxy, faultyProxy } from "../../../support/servers/faultyProxy.ts";
 import { newPartner, type Partner } from "../../../support/service/newPartner.ts";
 import { serviceOnPostgres } from "../../../support/service/support.ts";
@@ -23,7 +25,7 @@ describe("provision", () => {
   beforeEach(async () => {
     partner = await newPartner(service);
     proxy = closing(await faultyProxy(service.url));
-    client = new PartnerClient({ serviceUrl: proxy.url, ...partner, retries: 2 });
+    client = new PartnerClient({ serviceUrl: proxy.url, ...partner, retries: 2, timeoutMs: ENDLESS_MS });
   });
 
   const list = (count: number): UserToProvision[] =>
@@ -237,7 +239,9 @@ describe("provision", () => {
       if (path.endsWith("/jwt")) return undefined;
       const { length } = (JSON.parse(body) as { users: [] }).users;
       most = Math.max(most, (under += length));
-      await new Promise((resolve) => setTimeout(resolve, 5));
+      // The first requests wait for each other. Later ones wait for requests above the limit.
+      do await sleep(5);
+      while (most < 6);
       under -= length;
       return undefined;
     });
@@ -250,13 +254,18 @@ describe("provision", () => {
   });
 
   it("sends no request after it has ended", async () => {
-    const outcomes = client.provision(list(50), { runId: randomUUID() });
+    let requests = 0;
+    const counting: typeof fetch = (input, init) => {
+      requests++;
+      return fetch(input, init);
+    };
+    const counted = new PartnerClient({ serviceUrl: proxy.url, ...partner, fetch: counting });
+    const outcomes = counted.provision(list(50), { runId: randomUUID(), concurrency: 4 });
     await outcomes.next();
     await outcomes.return();
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    const requests = proxy.seen.length;
-    await new Promise((resolve) => setTimeout(resolve, 150));
-    expect(proxy.seen.length).to.equal(requests);
+    const before = requests;
+    await sleep(200);
+    expect(requests).to.equal(before);
   });
 
   it("does not wait for a list that never continues after the caller aborts", async () => {

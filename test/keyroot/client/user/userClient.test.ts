@@ -257,7 +257,7 @@ describe("UserClient", () => {
 
   describe("a secret", () => {
     it("is not in the client's visible state and in no error", async () => {
-      const user = client({ retries: 0, timeoutMs: 200 });
+      const user = client({ retries: 0 });
       await user.record();
       const echo = JSON.stringify({
         code: "DEFECT",
@@ -266,7 +266,9 @@ describe("UserClient", () => {
       const shown: unknown[] = [user];
       for (const fault of ["reset before", "silence", { status: 500, body: echo }] as const) {
         proxy.disturb(() => fault);
-        shown.push(await failure(user.record()), await failure(client({ retries: 0, timeoutMs: 50 }).record()));
+        const signal = AbortSignal.timeout(200);
+        shown.push(await failure(user.record({ signal })));
+        shown.push(await failure(client({ retries: 0, timeoutMs: 50 }).record()));
       }
       const text = inspect(shown, { depth: null, showHidden: true }) + JSON.stringify(shown);
       expect(text)
