@@ -20,8 +20,11 @@ const REAPER = fileURLToPath(new URL("reaper.ts", import.meta.url));
 export interface DatabaseServer {
   /** URL of an administrator's database: `postgres://user:password@host:port/name`. */
   readonly url: string;
-  /** Creates an empty database with a unique name and returns its URL. */
-  createDatabase(): Promise<string>;
+  /**
+   * Creates a database with a unique name and returns its URL.
+   * @param template the URL of the database to copy, which has no connections. Default: the database is empty
+   */
+  createDatabase(template?: string): Promise<string>;
   /** Removes what was created: a server started here with its data, or the databases in another one. */
   stop(): Promise<void>;
 }
@@ -112,7 +115,7 @@ export async function startPostgres({ fsync = false, settings }: PostgresOptions
     version: execFileSync(join(bin, "postgres"), ["--version"], { ...serverUser, encoding: "utf8" })
       .trim()
       .replace("postgres (PostgreSQL)", "PostgreSQL"),
-    createDatabase: () => createDatabase(url),
+    createDatabase: (template) => createDatabase(url, template),
     async kill() {
       const pid = server?.pid;
       if (pid === undefined) return;
@@ -131,10 +134,11 @@ export async function startPostgres({ fsync = false, settings }: PostgresOptions
   };
 }
 
-/** Creates an empty database in the server of `url` and returns its URL. */
-export async function createDatabase(url: string): Promise<string> {
+/** Creates a database in the server of `url` and returns its URL. @param template the URL of the database to copy */
+export async function createDatabase(url: string, template?: string): Promise<string> {
   const name = `keyroot_${randomBytes(8).toString("hex")}`;
-  await runAt(url, `CREATE DATABASE ${escapeIdentifier(name)}`);
+  const copied = template === undefined ? "" : ` TEMPLATE ${escapeIdentifier(new URL(template).pathname.slice(1))}`;
+  await runAt(url, `CREATE DATABASE ${escapeIdentifier(name)}${copied}`);
   return Object.assign(new URL(url), { pathname: `/${name}` }).href;
 }
 

@@ -17,8 +17,8 @@ function serverAt(url: string): DatabaseServer {
   const created: string[] = [];
   return {
     url,
-    async createDatabase() {
-      const database = await createDatabase(url);
+    async createDatabase(template) {
+      const database = await createDatabase(url, template);
       created.push(database);
       return database;
     },

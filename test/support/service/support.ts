@@ -144,12 +144,23 @@ export async function unconnectedApp(): Promise<App> {
   return makeApp(makeContext({ databases, signingKeys, ...naming, rateLimits: NO_LIMITS, adminToken: undefined }));
 }
 
+let migrated: Promise<string> | undefined;
+
 /** Creates a database in the run's PostgreSQL with all tables. Regions may have their own. */
 export async function freshDatabases(options: Partial<DatabaseOptions> = {}): Promise<Databases> {
-  const url = await freshDatabaseUrl();
+  // Copying a database takes a third of the processor time of its migration.
+  migrated ??= createMigratedDatabase();
+  const url = await (await sharedPostgres()).createDatabase(await migrated);
   const databases = await openDatabases({ url, ...options });
-  await databases.migrate();
+  if (options.regionUrls !== undefined) await databases.migrate();
   return databases;
+}
+
+async function createMigratedDatabase(): Promise<string> {
+  const url = await freshDatabaseUrl();
+  await using databases = await openDatabases({ url });
+  await databases.migrate();
+  return url;
 }
 
 /** Creates a database in the run's PostgreSQL without tables, and returns its URL. */
