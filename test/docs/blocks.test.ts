@@ -283,7 +283,7 @@ describe("the code blocks of the pages", () => {
       const lines = list.text.trim().split("\n");
       expect(lines).to.have.lengthOf(2);
       await writeFile(join(folder.path, "new.txt"), keys.map((key) => `${key} https://a.example/s\n`).join(""));
-      await follow([signList]);
+      await shell(signList.text, { KEYROOT_PASSPHRASE_FILE: "passphrase" });
       await access(join(folder.path, "own-statements/auditors-1.txt"));
     } finally {
       await host.close();
