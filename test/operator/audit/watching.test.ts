@@ -333,6 +333,24 @@ describe("a watch", () => {
       expect(all.at(-1)).to.include(counts);
     });
 
+    it("reports an alarm about the chain again if it ended in the meantime", async () => {
+      await world.publish([mine]);
+      await pollAgain();
+      let polls = 0;
+      // In these polls, the endpoint denies the user's root and the number of users.
+      const falsePolls = [1, 2, 4];
+      world.lie(async (method, params, truth) => {
+        if (method === "eth_chainId") polls++;
+        const answer = await truth(method, params);
+        if (method !== "eth_call" || !falsePolls.includes(polls)) return answer;
+        return String(answer).slice(0, -64) + "0".repeat(64);
+      });
+      const all = await events(() => polls > 4);
+      const codes = all.flatMap((event) => (event.event === "alarm" ? [event.code] : []));
+      const once = ["LOG_EXCESS", "WATCHED_ROOT_CHANGED"];
+      expect(codes.sort()).to.deep.equal([...once, ...once].sort());
+    });
+
     it("reports the user's state on the chain before it reads a file", async () => {
       await poll(options());
       const root = await world.publish([mine]);

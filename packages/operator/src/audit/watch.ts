@@ -192,30 +192,37 @@ function describeFailure(
 }
 
 /**
- * Returns a filter for events that no earlier poll reported. Events are compared by code, root and user, or by block hash. If
- * a file becomes unavailable again, the event is reported again.
+ * Returns a filter for events that no earlier poll reported. Events are compared by code, root and user, or by block hash. A
+ * file that becomes unavailable again, and a finding about the chain that ended in the meantime, are reported again.
+ * Otherwise, an endpoint could hide later attacks behind a first false alarm.
  */
 function newEventFilter(): (event: PollEvent) => boolean {
   const reported = new Set<string>();
-  let [unavailable, stillUnavailable] = [new Set<string>(), new Set<string>()];
+  let [last, current] = [new Set<string>(), new Set<string>()];
   let lastBlockHash = "";
   return (event) => {
     if (event.event === "polled") {
-      [unavailable, stillUnavailable] = [stillUnavailable, new Set()];
+      [last, current] = [current, new Set()];
       const isNew = event.blockHash !== lastBlockHash;
       lastBlockHash = event.blockHash;
       return isNew;
     }
-    if (event.event === "fileUnavailable" || ("code" in event && event.code === "FILE_UNAVAILABLE")) {
-      const identity = `${event.event} ${event.root}`;
-      stillUnavailable.add(identity);
-      return !unavailable.has(identity);
+    if (event.event === "fileUnavailable" || ("code" in event && canEnd(event))) {
+      const about = event.event === "fileUnavailable" ? [] : [event.code, event.userID];
+      const identity = [event.event, event.root, ...about].join();
+      current.add(identity);
+      return !last.has(identity);
     }
     const identity = "code" in event ? [event.code, event.root, event.userID].join() : JSON.stringify(event);
     const isNew = !reported.has(identity);
     reported.add(identity);
     return isNew;
   };
+}
+
+/** Returns true for an unavailable file and for findings about the chain, which each poll reports while they last. */
+function canEnd({ code, root }: Finding): boolean {
+  return root === undefined || code === "FILE_UNAVAILABLE" || code === "WATCHED_ROOT_CHANGED";
 }
 
 function pauseMs(intervalMs: number, failures: number): number {
