@@ -253,7 +253,7 @@ describeIfNamed(import.meta.filename)("the dashboard in Chromium", () => {
       await expectNowhere(world, page, token, requests);
 
       await click(page, `Revoke: ${name}`);
-      await sees(page, "Servers that use this token stop working at once");
+      await sees(page, "Servers that use this token stop working immediately");
       await click(page, "Cancel");
       await rows(page, name).getByText("active").waitFor();
       await click(page, `Revoke: ${name}`);

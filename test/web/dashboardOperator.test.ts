@@ -71,7 +71,7 @@ describeIfNamed(import.meta.filename)("the operator's pages in Chromium", () => 
     await page.goto(`${world.url}#/partners/${bizID}`);
     await page.locator(".facts").getByText(String(users.length), { exact: true }).waitFor();
     await click(page, "Suspend");
-    await sees(page, "are refused at once");
+    await sees(page, "are refused immediately");
     await clickInDialog(page, "Suspend");
     await badge.waitFor();
     await click(page, "Resume");

@@ -34,7 +34,18 @@ const STEPS: Steps = {
     await follow(page, "Company");
     await sees(page, "not used since");
   },
+  "the open menu": async (page) => {
+    await page.setViewportSize({ width: 390, height: 800 });
+    await click(page, "Menu");
+  },
+  "a passkeys name": async (page) => {
+    await page.setViewportSize({ width: 390, height: 800 });
+    await click(page, "Menu");
+    await page.getByRole("button", { name: "Rename passkey" }).click();
+    await page.getByRole("dialog").getByLabel("Name").waitFor();
+  },
   "a question": async (page) => {
+    await page.keyboard.press("Escape");
     await page.getByRole("button", { name: "Remove: " }).first().click();
     await button(page.getByRole("dialog"), "Remove").waitFor();
   },
@@ -101,6 +112,15 @@ const STEPS: Steps = {
     await page.reload();
     await rows(page).nth(24).waitFor();
   },
+  "the second page of users": async (page) => {
+    await click(page, "Next");
+    await sees(page, "Page 2");
+    await rows(page).nth(7).waitFor();
+  },
+  "no user in a filter": async (page, world) => {
+    await page.goto(`${world.url}#/users?state=waiting`);
+    await sees(page, "No user matches the filter.");
+  },
   "an erasure": async (page, world) => {
     const { userID } = await world.service.createUser({
       bizID: world.bizID,
@@ -151,12 +171,24 @@ const STEPS: Steps = {
     await click(page, "Send a test");
     await sees(page, "test failed");
   },
+  "the overview with a failing webhook": async (page) => {
+    await follow(page, "Overview");
+    await sees(page, "1 webhook fails.");
+  },
   "the audit log": async (page) => {
     await follow(page, "Audit log");
-    await page.getByLabel("User id").fill("abc");
+    await page.getByRole("textbox", { name: "User id" }).fill("abc");
     await click(page, "Show");
     await sees(page, "but this has 3");
     await rows(page, "user created").first().locator("summary").click();
+  },
+  "a suspended company": async (page, { service, bizID, url }) => {
+    await service.admin("/v1/admin/partners/suspend", { biz_id: bizID });
+    await page.goto(`${url}#/overview`);
+    await page.reload();
+    await sees(page, "has suspended your company");
+    await sees(page, "for your decision");
+    await service.admin("/v1/admin/partners/resume", { biz_id: bizID });
   },
   "a failed call": async (page) => {
     await page.route("**/v1/**", (route) => route.abort());
@@ -168,6 +200,18 @@ const STEPS: Steps = {
     await click(page, "Try again");
     await click(page, "Sign out");
     await button(page, "Sign in with a passkey").waitFor();
+  },
+  "an expired session": async (page) => {
+    await click(page, "Sign in with a passkey");
+    await page.getByRole("heading", { name: "Overview" }).waitFor();
+    await page.context().clearCookies();
+    await follow(page, "Users");
+    await sees(page, "Your session has ended.");
+  },
+  "a used invitation": async (page, { url }) => {
+    await page.goto(`${url}#/invitation/${"x".repeat(43)}`);
+    await click(page, "Accept the invitation");
+    await sees(page, "INVITATION_REFUSED");
   },
 };
 
@@ -193,7 +237,7 @@ const OPERATOR_STEPS: Steps = {
   },
   "a suspension": async (page) => {
     await click(page, "Suspend");
-    await sees(page, "are refused at once");
+    await sees(page, "are refused immediately");
   },
   "an invalid limit": async (page) => {
     await page.keyboard.press("Escape");
@@ -207,7 +251,16 @@ const OPERATOR_STEPS: Steps = {
     await page.goto(`${world.url}#/system`);
     await sees(page, "FILE_UNREADABLE");
   },
+  "publishing differences": async (page, world) => {
+    world.differences = [
+      { region: "us-west-2", root: "5d".repeat(32), code: "FILE_NOT_FOUND" },
+      { region: "eu-west-1", root: "c4".repeat(32), code: "ROOT_MISMATCH" },
+    ];
+    await click(page, "Check again");
+    await sees(page, "keyroot reconcile");
+  },
   "nothing to publish": async (page, world) => {
+    world.differences = [];
     world.publishable = 0;
     await click(page, "Check again");
     await sees(page, "There is nothing to publish");

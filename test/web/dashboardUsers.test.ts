@@ -96,7 +96,7 @@ describeIfNamed(import.meta.filename)("the dashboard's user pages in Chromium", 
     expect(await page.title()).to.equal("Users · Keyroot dashboard");
 
     await click(page, `Revoke: ${context}`);
-    await sees(page, "signed out at once");
+    await sees(page, "signed out immediately");
     await click(page, "Revoke");
     await rows(page, context).getByText("revoked").first().waitFor();
     expect(complaints).to.deep.equal([]);

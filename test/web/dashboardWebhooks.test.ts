@@ -137,7 +137,7 @@ describeIfNamed(import.meta.filename)("the dashboard's webhook and audit log pag
       expect(text.trimEnd().split("\n")).to.have.length(format === "csv" ? 31 : 30);
       for (const { userID } of users) expect(text).to.contain(userID);
     }
-    await page.getByLabel("User id").fill(users[0]?.hex ?? "");
+    await page.getByRole("textbox", { name: "User id" }).fill(users[0]?.hex ?? "");
     await click(page, "Show");
     await rows(page).nth(1).waitFor({ state: "detached" });
     await rows(page).locator("summary").click();

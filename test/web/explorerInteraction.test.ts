@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { Page } from "playwright-core";
 import { eventually } from "../support/browser/eventually.ts";
-import { done } from "../support/browser/explorerStates.ts";
+import { done, dropFile } from "../support/browser/explorerStates.ts";
 import { sharedExplorer } from "../support/browser/sharedExplorer.ts";
 import { describeIfNamed } from "../support/named.ts";
 
@@ -125,12 +125,7 @@ describeIfNamed(import.meta.filename)("the explorer's controls", () => {
     const { page, complaints } = opened;
     // The page accepts files after it is drawn.
     await done(page);
-    const dataTransfer = await page.evaluateHandle((text) => {
-      const transfer = new DataTransfer();
-      transfer.items.add(new File([text], "dropped.json", { type: "application/json" }));
-      return transfer;
-    }, JSON.stringify(bundle));
-    await page.dispatchEvent("main", "drop", { dataTransfer });
+    await dropFile(page, JSON.stringify(bundle));
     await page.getByText("dropped.json contains a claim about the user").waitFor();
     expect(page.url()).to.equal(`${explorer.url}#/bundle`);
     expect(complaints).to.deep.equal([]);
@@ -141,19 +136,11 @@ describeIfNamed(import.meta.filename)("the explorer's controls", () => {
     const { page, complaints } = opened;
     await page.getByRole("heading", { level: 1 }).waitFor();
     const text = await (await fetch(`${world.stack.merkleUrl}/${world.root}.json`)).text();
-    const dropFile = async (content: string) => {
-      const dataTransfer = await page.evaluateHandle((text) => {
-        const transfer = new DataTransfer();
-        transfer.items.add(new File([text], "file.json", { type: "application/json" }));
-        return transfer;
-      }, content);
-      await page.dispatchEvent("main", "drop", { dataTransfer });
-    };
-    await dropFile(text);
+    await dropFile(page, text);
     await page.locator("canvas").waitFor();
     expect(page.url()).to.equal(`${explorer.url}#/batch/${world.root}`);
     // The file names a root that does not match its records.
-    await dropFile(text.replaceAll(world.root, "12".repeat(32)));
+    await dropFile(page, text.replaceAll(world.root, "12".repeat(32)));
     await page.getByText("This file cannot be shown").waitFor();
     expect(complaints).to.deep.equal([]);
   });

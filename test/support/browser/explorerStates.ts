@@ -15,6 +15,16 @@ interface State {
 /** Waits for a result. */
 export const done = (page: Page) => page.waitForSelector("[data-verdict]:not([data-verdict=busy])");
 
+/** Drops a file on a page. */
+export async function dropFile(page: Page, content: string): Promise<void> {
+  const dataTransfer = await page.evaluateHandle((text) => {
+    const transfer = new DataTransfer();
+    transfer.items.add(new File([text], "dropped.json", { type: "application/json" }));
+    return transfer;
+  }, content);
+  await page.dispatchEvent("main", "drop", { dataTransfer });
+}
+
 const verified = ({ victim }: ExplorerWorld) => `#/verify/${victim.userID}`;
 
 /** Every page of the explorer in its states, by their names. */
@@ -26,6 +36,11 @@ export const EXPLORER_STATES: Readonly<Record<string, State>> = {
       await click(page, "Verify");
       await sees(page, "Enter a user id.");
     },
+  },
+  "start with an endpoint that does not answer": {
+    config: () => Promise.resolve({ rpc: ["http://127.0.0.1:9"] }),
+    path: () => "",
+    act: (page) => sees(page, "Try again"),
   },
   verified: { path: verified, act: done },
   "verified by the light client": {
@@ -86,6 +101,11 @@ export const EXPLORER_STATES: Readonly<Record<string, State>> = {
       await sees(page, "A block hash is 0x and 64 hex digits.");
     },
   },
+  "an endpoint that does not answer": {
+    config: () => Promise.resolve({ rpc: ["http://127.0.0.1:9"] }),
+    path: verified,
+    act: done,
+  },
   "no published key": { path: () => `#/verify/${"y".repeat(32)}`, act: done },
   "a swapped key": { path: () => "#/attack/swapped-key", act: done },
   "a false endpoint": { path: () => "#/attack/other-chain", act: done },
@@ -115,6 +135,14 @@ export const EXPLORER_STATES: Readonly<Record<string, State>> = {
   "a batch": {
     path: ({ root, victim }) => `#/batch/${root}/${victim.userID}`,
     act: (page) => page.waitForSelector("canvas"),
+  },
+  "a dropped file that was changed": {
+    path: () => "",
+    act: async (page, { stack, root }) => {
+      const text = await (await fetch(`${stack.merkleUrl}/${root}.json`)).text();
+      await dropFile(page, text.replaceAll(root, "12".repeat(32)));
+      await done(page);
+    },
   },
   "a missing batch": { path: () => `#/batch/${"0".repeat(64)}`, act: done },
   "no page": { path: () => "#/nothing" },

@@ -42,7 +42,7 @@ const TERMS: Readonly<Record<string, string>> = {
 
 /** Texts that quote: values, commands, entries of the audit log, and messages in the words of docs/errors.md. */
 const QUOTES =
-  ".number, .todo, .badge, .words, summary, svg, option, code, pre, .back, [data-entry], [role=alert], p:has(> .error-code), .remedy, .step-result > .detail";
+  ".number, .todo, .badge, .words, summary, svg, option, code, pre, .back, [data-entry], [role=alert], p:has(> .error-code), .remedy, .step-result > .detail, .verdict .detail";
 
 /**
  * The terms that the page uses without an explanation, with the text of their first appearance, and those that it explains twice.

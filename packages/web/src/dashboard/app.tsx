@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { SkipLink, usePage } from "../shared/page.tsx";
 import { go, useRoute } from "../shared/router.ts";
-import { call, CallError, type Me, SIGNED_OUT } from "./shared/api.ts";
+import { call, CallError, type Me, SESSION_ENDED } from "./shared/api.ts";
 import { AuditPage } from "./auditLog/auditLogPage.tsx";
 import { OperatorOverviewPage } from "./overview/operatorOverviewPage.tsx";
 import { OverviewPage } from "./overview/overviewPage.tsx";
@@ -48,6 +48,7 @@ export function App() {
   const [section, item] = useRoute();
   const token = takeInvitation();
   const [me, setMe] = useState<Me | null>();
+  const [isExpired, setExpired] = useState(false);
   const [failure, setFailure] = useState<CallError>();
   const pages: Readonly<Record<string, string>> = me?.partner === null ? OPERATOR_PAGES : PARTNER_PAGES;
   const page = section !== undefined && Object.hasOwn(pages, section) ? section : (Object.keys(pages)[0] ?? "");
@@ -62,14 +63,15 @@ export function App() {
   };
   useEffect(load, []);
   useEffect(() => {
-    const signOut = () => {
+    const end = () => {
+      setExpired(me !== null && me !== undefined);
       setMe(null);
     };
-    addEventListener(SIGNED_OUT, signOut);
+    addEventListener(SESSION_ENDED, end);
     return () => {
-      removeEventListener(SIGNED_OUT, signOut);
+      removeEventListener(SESSION_ENDED, end);
     };
-  }, []);
+  }, [me]);
   const isInside = me !== null && me !== undefined && me.passkeys > 0 && !isInvited;
   const title = isInside ? (pages[page] ?? "") : "Sign in";
   const main = usePage(`${title} · Keyroot dashboard`, item ?? "");
@@ -82,7 +84,15 @@ export function App() {
   return (
     <>
       <SkipLink main={main} />
-      <Header me={isInvited ? undefined : me} pages={isInside ? pages : undefined} page={page} />
+      <Header
+        me={isInvited ? undefined : me}
+        pages={isInside ? pages : undefined}
+        page={page}
+        onSignedOut={() => {
+          setExpired(false);
+          setMe(null);
+        }}
+      />
       {/* The key creates a new element after loading. Otherwise, the navigation would move this element. */}
       <main key={me === undefined ? "loading" : "loaded"} id="main" tabIndex={-1} ref={main}>
         {isInvited ? (
@@ -95,7 +105,7 @@ export function App() {
         ) : me === undefined ? (
           <p role="status">Loading…</p>
         ) : me === null ? (
-          <SignInPage onSignedIn={onSignedIn} />
+          <SignInPage isExpired={isExpired} onSignedIn={onSignedIn} />
         ) : me.passkeys === 0 ? (
           <FirstPasskeyPage me={me} onSignedIn={onSignedIn} />
         ) : (

@@ -74,7 +74,7 @@ export function Field({ label, hint, error, children }: FieldProps) {
 interface TextFieldProps extends Omit<FieldProps, "children"> {
   value: string;
   onInput: (text: string) => void;
-  /** Whether the text is words, such as a name. Ids, keys and hashes have a fixed-width font and no spell checking. */
+  /** Whether the field is for words, such as a name. Other fields have a fixed-width font and no spell checking. */
   isWords?: boolean;
   /** Number of rows for a longer text. Default: a single line. */
   rows?: number;

@@ -19,11 +19,6 @@ export function formatBytes(bytes: number): string {
   return bytes < 1e6 ? `${(bytes / 1000).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
 }
 
-/** Formats a time in seconds since 1970, in the visitor's time zone. */
-export function formatTime(seconds: number): string {
-  return new Date(seconds * 1000).toLocaleString("en", { dateStyle: "medium", timeStyle: "medium" });
-}
-
 const WEI_PER_ETH = 10n ** 18n;
 
 const DIGITS = 18;

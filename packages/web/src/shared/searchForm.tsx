@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Form, TextField } from "./form.tsx";
 import { Icon } from "./icon.tsx";
@@ -11,7 +12,7 @@ interface SearchFormProps {
   page: string;
   action: string;
   label?: string;
-  hint?: string;
+  hint?: ComponentChildren;
   /** Reads input that is not a user id. @returns the route to open, or undefined */
   readOther?: (text: string) => string | undefined;
   /** Whether the key `/` moves the focus to the input. */

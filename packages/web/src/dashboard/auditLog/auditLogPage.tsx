@@ -1,5 +1,7 @@
 import { userIDToHex } from "keyroot/identity";
 import { useState } from "preact/hooks";
+import { Value } from "../../shared/copyable.tsx";
+import { Fact, Facts } from "../../shared/facts.tsx";
 import { Field, Form, Select, TextField } from "../../shared/form.tsx";
 import { formatCount, shorten } from "../../shared/format.ts";
 import { readUserID } from "../../shared/readUserID.ts";
@@ -30,6 +32,9 @@ const ACTORS: Readonly<Record<string, string>> = {
   service: "the service itself",
 };
 
+/** The words for a partner's people, who read only their own company's entries. */
+const OWN_ACTORS: typeof ACTORS = { ...ACTORS, partner: "your server" };
+
 /** The list of changes with their times and authors. @param path the operation that lists the entries */
 export function AuditPage({ path, isOperator = false }: { path: AuditPath; isOperator?: boolean }) {
   const [filter, setFilter] = useState<AuditFilter>({});
@@ -44,7 +49,7 @@ export function AuditPage({ path, isOperator = false }: { path: AuditPath; isOpe
           <h2 id="entries-title">Entries, newest first</h2>
           <Export path={path} filter={filter} />
         </div>
-        <FilterForm filter={filter} setFilter={setFilter} />
+        <FilterForm filter={filter} setFilter={setFilter} actors={isOperator ? ACTORS : OWN_ACTORS} />
         {entries.items && entries.items.length > 0 && (
           <ul class="entries">
             {entries.items.map((entry) => (
@@ -99,10 +104,11 @@ function Export({ path, filter }: { path: AuditPath; filter: AuditFilter }) {
 
 interface FilterProps {
   filter: AuditFilter;
+  actors: typeof ACTORS;
   setFilter: (filter: AuditFilter) => void;
 }
 
-function FilterForm({ filter: { actor_id }, setFilter }: FilterProps) {
+function FilterForm({ filter: { actor_id }, setFilter, actors }: FilterProps) {
   const [action, setAction] = useState<string>("");
   const [actor, setActor] = useState("");
   const [id, setID] = useState("");
@@ -144,7 +150,7 @@ function FilterForm({ filter: { actor_id }, setFilter }: FilterProps) {
         set={setAction}
         options={[["", "everything"], ...ACTIONS.map((name) => [name, inWords(name)] as const)]}
       />
-      <Select label="Who" value={actor} set={setActor} options={[["", "everyone"], ...Object.entries(ACTORS)]} />
+      <Select label="Who" value={actor} set={setActor} options={[["", "everyone"], ...Object.entries(actors)]} />
       <Day label="From" value={since} set={setSince} />
       <Day
         label="To"
@@ -205,31 +211,32 @@ function EntryRow({ entry, isOperator, onActor }: EntryProps) {
               <Time ms={at} />
             </span>
             <b>{inWords(action)}</b>
-            <span>{actor.name ?? ACTORS[actor.kind] ?? actor.kind}</span>
+            <span>{actor.name ?? (isOperator ? ACTORS : OWN_ACTORS)[actor.kind] ?? actor.kind}</span>
             <code class="detail">{user_id !== null && shorten(user_id)}</code>
           </span>
         </summary>
-        <ul class="entry-facts">
+        <Facts>
           {user_id !== null && (
-            <li>user {isOperator ? <code>{user_id}</code> : <a href={`#/users/${user_id}`}>{user_id}</a>}</li>
+            <Fact name="user">
+              <Value value={user_id} name="the user id" href={isOperator ? undefined : `#/users/${user_id}`} />
+            </Fact>
           )}
           {isOperator && biz_id !== null && (
-            <li>
-              partner <a href={`#/partners/${encodeURIComponent(biz_id)}`}>{biz_id}</a>
-            </li>
+            <Fact name="partner">
+              <Value value={biz_id} name="biz_id" href={`#/partners/${encodeURIComponent(biz_id)}`} />
+            </Fact>
           )}
           {Object.entries(facts).map(
             ([name, value]) =>
               value !== null && (
-                <li key={name}>
-                  {name.replaceAll("_", " ")}:{" "}
+                <Fact key={name} name={name.replaceAll("_", " ")}>
                   {name === "hold_ends_at" ? <Time ms={Number(value)} /> : <code>{String(value)}</code>}
-                </li>
+                </Fact>
               ),
           )}
           {id !== null && (
-            <li>
-              actor <code>{id}</code>{" "}
+            <Fact name="actor">
+              <code>{id}</code>{" "}
               <button
                 type="button"
                 class="button button-small"
@@ -239,9 +246,9 @@ function EntryRow({ entry, isOperator, onActor }: EntryProps) {
               >
                 Only this actor
               </button>
-            </li>
+            </Fact>
           )}
-        </ul>
+        </Facts>
       </details>
     </li>
   );

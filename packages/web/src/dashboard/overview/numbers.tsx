@@ -32,7 +32,8 @@ export function ToDo({ items }: { items: readonly { text: string; page: string }
   if (items.length === 0) {
     return (
       <p class="todo todo-none">
-        <Icon name="check" /> Nothing to do.
+        <Icon name="check" />
+        <span>Nothing to do.</span>
       </p>
     );
   }
@@ -40,7 +41,10 @@ export function ToDo({ items }: { items: readonly { text: string; page: string }
     <ul class="todo-list">
       {items.map(({ text, page }) => (
         <li key={text} class="todo">
-          <Icon name="warning" /> {text} <a href={`#/${page}`}>Show</a>
+          <Icon name="warning" />
+          <span>
+            {text} <a href={`#/${page}`}>Show</a>
+          </span>
         </li>
       ))}
     </ul>

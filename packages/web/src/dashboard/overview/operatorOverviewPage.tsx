@@ -1,6 +1,6 @@
 import type { AnswerOf } from "@keyroot/service";
 import { formatCost, formatCount, plural, regionName } from "../../shared/format.ts";
-import { Failure } from "../shared/cards.tsx";
+import { Unloaded } from "../shared/cards.tsx";
 import { useLoaded } from "../shared/useCall.ts";
 import { Numbers, ToDo } from "./numbers.tsx";
 
@@ -12,7 +12,11 @@ export function OperatorOverviewPage() {
   return (
     <>
       <h1>Overview</h1>
-      {data === undefined && (error ? <Failure error={error} retry={reload} /> : <p role="status">Checking…</p>)}
+      {data === undefined && (
+        <Unloaded error={error} reload={reload}>
+          Checking…
+        </Unloaded>
+      )}
       {data && (
         <>
           <ToDo items={failures(data)} />
@@ -20,7 +24,7 @@ export function OperatorOverviewPage() {
             <h2 id="numbers-title">Service</h2>
             <Numbers
               items={[
-                { label: "Databases", value: count(data.databases), page: "system" },
+                partsNumber("Databases", data.databases),
                 ...(data.publishing === null ? [] : publishingNumbers(data.publishing)),
               ]}
             />
@@ -37,21 +41,29 @@ export function OperatorOverviewPage() {
 function publishingNumbers({ chain, stores, publishable, running }: NonNullable<Status["publishing"]>) {
   const { state, chain_id } = chain;
   return [
-    { label: "File stores", value: count(stores), page: "system" },
+    partsNumber("File stores", stores),
     {
       label: "Keys to publish",
       value: formatCount(publishable),
       page: "system",
       ...(running && { note: "in progress" }),
     },
-    { label: `Chain ${chain_id}`, value: state === null ? "no answer" : formatCount(state.block), page: "system" },
+    {
+      label: `Chain ${chain_id}`,
+      value: state === null ? "no answer" : formatCount(state.block),
+      page: "system",
+      ...(state !== null && { note: "latest block" }),
+      isBad: state === null,
+    },
     { label: "Owner’s balance", value: state === null ? "unknown" : formatCost(BigInt(state.balance)), page: "system" },
   ];
 }
 
-/** Counts the parts that work, as text. */
-function count(parts: readonly { error: string | null }[]): string {
-  return `${formatCount(parts.filter(({ error }) => error === null).length)} of ${formatCount(parts.length)}`;
+/** The number of parts that answer. */
+function partsNumber(label: string, parts: readonly { error: string | null }[]) {
+  const working = parts.filter(({ error }) => error === null).length;
+  const value = `${formatCount(working)} of ${formatCount(parts.length)} ${parts.length === 1 ? "answers" : "answer"}`;
+  return { label, value, page: "system", isBad: working < parts.length };
 }
 
 function failures({ databases, publishing }: Status): { text: string; page: string }[] {

@@ -1,9 +1,10 @@
 import type { AnswerOf } from "@keyroot/service";
+import { Link } from "../../shared/copyable.tsx";
 import { formatCost, formatCount, plural, shorten } from "../../shared/format.ts";
 import { Term } from "../../shared/term.tsx";
 import { Time } from "../../shared/time.tsx";
 import type { Me } from "../shared/api.ts";
-import { Failure } from "../shared/cards.tsx";
+import { Unloaded } from "../shared/cards.tsx";
 import { useLoaded } from "../shared/useCall.ts";
 import { Numbers, ToDo } from "./numbers.tsx";
 
@@ -15,7 +16,7 @@ export function OverviewPage({ me }: { me: Me }) {
   return (
     <>
       <h1>Overview</h1>
-      {data === undefined && (error ? <Failure error={error} retry={reload} /> : <p role="status">Loading…</p>)}
+      {data === undefined && <Unloaded error={error} reload={reload} />}
       {data && (
         <>
           <ToDo items={toDo(data)} />
@@ -65,6 +66,7 @@ function Keys({ overview: { users, published, pending } }: { overview: Overview 
 
 function State({ overview: { cost, unpriced, failing_webhooks, chain, last_published }, me }: OverviewProps) {
   const { block_explorer_url: explorer } = me;
+  const isChainDown = chain?.block === null;
   return (
     <section class="card" aria-labelledby="state-title">
       <h2 id="state-title">Service and chain</h2>
@@ -87,34 +89,36 @@ function State({ overview: { cost, unpriced, failing_webhooks, chain, last_publi
             value: last_published === null ? "never" : <Time ms={last_published} precision="day" />,
             page: "publishing",
           },
+          ...(chain === null
+            ? []
+            : [
+                {
+                  label: `Chain ${chain.chain_id}`,
+                  value: chain.block === null ? "no answer" : formatCount(chain.block),
+                  page: "publishing",
+                  ...(!isChainDown && { note: "latest block" }),
+                  isBad: isChainDown,
+                },
+                {
+                  label: "File stores",
+                  value: chain.stores_answer ? "answer" : "one fails",
+                  page: "publishing",
+                  isBad: !chain.stores_answer,
+                },
+              ]),
         ]}
       />
       {chain === null ? (
         <p>This service does not publish, because its configuration names no chain.</p>
       ) : (
         <p>
-          The service publishes on <Term of="chain">chain</Term> {chain.chain_id}, in the <Term of="contract" />{" "}
-          {explorer === null ? (
+          The service publishes in the <Term of="contract" />{" "}
+          <Link href={explorer === null ? undefined : `${explorer}/address/${chain.contract}`}>
             <code title={chain.contract}>{shorten(chain.contract)}</code>
-          ) : (
-            <a href={`${explorer}/address/${chain.contract}`} rel="noreferrer" target="_blank">
-              <code title={chain.contract}>{shorten(chain.contract)}</code>
-            </a>
-          )}
-          .{" "}
-          {chain.block === null ? (
-            <span class="badge badge-bad">the chain does not answer</span>
-          ) : (
-            <>
-              It is at <Term of="block" /> {formatCount(chain.block)}, according to one <Term of="endpoint" />.
-            </>
-          )}
-          {!chain.stores_answer && (
-            <>
-              {" "}
-              <span class="badge badge-bad">a file store does not answer</span> The operator sees this, too.
-            </>
-          )}
+          </Link>
+          . The <Term of="chain">chain</Term>’s state is according to one <Term of="endpoint" />.
+          {(isChainDown || !chain.stores_answer) &&
+            " The operator sees the failure, too. Published keys stay verifiable."}
         </p>
       )}
     </section>

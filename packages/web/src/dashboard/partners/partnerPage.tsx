@@ -1,10 +1,11 @@
 import { useState } from "preact/hooks";
 import { Value } from "../../shared/copyable.tsx";
+import { Fact, Facts } from "../../shared/facts.tsx";
 import { formatCount } from "../../shared/format.ts";
 import { Term } from "../../shared/term.tsx";
 import { Time } from "../../shared/time.tsx";
 import { call, type Invitation, isAdministrator, type Me, type PartnerSummary } from "../shared/api.ts";
-import { Failure } from "../shared/cards.tsx";
+import { Unloaded } from "../shared/cards.tsx";
 import { Confirm, TextDialog } from "../shared/dialogs.tsx";
 import { useAction, useLoaded, usePages } from "../shared/useCall.ts";
 import { InvitationSecret, InviteDialog } from "../staff/inviteDialog.tsx";
@@ -23,11 +24,7 @@ export function PartnerPage({ me, bizID }: { me: Me; bizID: string }) {
       </p>
       <h1>{partner?.name ?? "Partner"}</h1>
       {partner === undefined ? (
-        error ? (
-          <Failure error={error} retry={reload} />
-        ) : (
-          <p role="status">Loading…</p>
-        )
+        <Unloaded error={error} reload={reload} />
       ) : (
         <>
           <NumbersCard partner={partner} canChange={canChange} reload={reload} />
@@ -84,45 +81,25 @@ function NumbersCard({ partner, canChange, reload }: CardProps) {
           </div>
         )}
       </div>
-      <dl class="facts facts-columns">
-        <div>
-          <dt>Users</dt>
-          <dd>
-            {formatCount(users)}
-            {user_limit !== null && ` of at most ${formatCount(user_limit)}`}
-          </dd>
-        </div>
-        <div>
-          <dt>Published keys</dt>
-          <dd>{formatCount(published_keys)}</dd>
-        </div>
-        <div>
-          <dt>Pending keys</dt>
-          <dd>{formatCount(pending_keys)}</dd>
-        </div>
-        <div>
-          <dt>Created</dt>
-          <dd>
-            <Time ms={created} />
-          </dd>
-        </div>
+      <Facts isDense>
+        <Fact name="Users">
+          {formatCount(users)}
+          {user_limit !== null && ` of at most ${formatCount(user_limit)}`}
+        </Fact>
+        <Fact name="Published keys">{formatCount(published_keys)}</Fact>
+        <Fact name="Pending keys">{formatCount(pending_keys)}</Fact>
+        <Fact name="Created">
+          <Time ms={created} />
+        </Fact>
         {suspended !== null && (
-          <div>
-            <dt>Suspended</dt>
-            <dd>
-              <Time ms={suspended} />
-            </dd>
-          </div>
+          <Fact name="Suspended">
+            <Time ms={suspended} />
+          </Fact>
         )}
-      </dl>
-      <dl class="facts">
-        <dt>
-          <Term of="business identifier">Business identifier</Term>
-        </dt>
-        <dd>
+        <Fact name={<Term of="business identifier">Business identifier</Term>} isWide>
           <Value value={biz_id} name="biz_id" />
-        </dd>
-      </dl>
+        </Fact>
+      </Facts>
       {dialog === "suspend" && (
         <Confirm
           title={suspended === null ? `Suspend ${name}?` : `Resume ${name}?`}
@@ -134,7 +111,7 @@ function NumbersCard({ partner, canChange, reload }: CardProps) {
         >
           <p>
             {suspended === null
-              ? "All tokens of this partner and its users are refused at once, until you resume it. Its published keys remain verifiable."
+              ? "All tokens of this partner and its users are refused immediately, until you resume it. Its published keys remain verifiable."
               : "Its tokens and those of its users are accepted again, except for those that were revoked."}
           </p>
         </Confirm>
@@ -202,7 +179,7 @@ function ServerTokensCard({ partner: { biz_id, name }, canChange, reload }: Card
                 await call("/v1/admin/serverTokens/revoke", { token_id });
                 reload();
               },
-              effect: `The servers of ${name} that use this token stop working at once.`,
+              effect: `The servers of ${name} that use this token stop working immediately.`,
             }
           : undefined
       }

@@ -1,7 +1,7 @@
 import { useState } from "preact/hooks";
 import { Command, ShortValue } from "../../shared/copyable.tsx";
 import { Form, TextField } from "../../shared/form.tsx";
-import { formatCount, plural } from "../../shared/format.ts";
+import { formatCount } from "../../shared/format.ts";
 import { Icon } from "../../shared/icon.tsx";
 import { go } from "../../shared/router.ts";
 import { Term } from "../../shared/term.tsx";
@@ -116,11 +116,11 @@ function PartnerRow({ partner }: { partner: PartnerSummary }) {
         <a href={`#/partners/${encodeURIComponent(biz_id)}`}>{name}</a>{" "}
         {suspended !== null && <span class="badge badge-off">suspended</span>}
       </td>
-      <td>{plural(users, "user")}</td>
-      <td>{formatCount(published_keys)} published</td>
-      <td>{formatCount(pending_keys)} pending</td>
-      <td>{plural(server_tokens, "token")}</td>
-      <td>
+      <td data-name="users">{formatCount(users)}</td>
+      <td data-name="published keys">{formatCount(published_keys)}</td>
+      <td data-name="pending keys">{formatCount(pending_keys)}</td>
+      <td data-name="server tokens">{formatCount(server_tokens)}</td>
+      <td data-name="created">
         <Time ms={created} precision="day" />
       </td>
       <td>

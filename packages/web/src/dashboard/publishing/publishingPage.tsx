@@ -105,7 +105,7 @@ function PendingCard({ pending: { waiting, undecided, ready }, keys }: PendingCa
                   <KeyStateBadge state={stateOf(key)} hold_ends_at={isWaiting(key) ? key.hold_ends_at : null} />
                 </td>
                 <td>{regionName(key.region)}</td>
-                <td>
+                <td data-name="registered">
                   <Time ms={key.registered} />
                 </td>
               </tr>
@@ -192,7 +192,7 @@ function BatchRow({ batch, me }: { batch: BatchShare; me: Me }) {
       <td>
         <Time ms={confirmed ?? created} />
       </td>
-      <td>
+      <td data-name="transaction">
         {transaction === null ? (
           "none yet"
         ) : (
@@ -203,7 +203,10 @@ function BatchRow({ batch, me }: { batch: BatchShare; me: Me }) {
           />
         )}
       </td>
-      <td title={block === null ? undefined : `block ${formatCount(block)}, ${formatCount(gas ?? 0)} gas`}>
+      <td
+        data-name="your cost"
+        title={block === null ? undefined : `block ${formatCount(block)}, ${formatCount(gas ?? 0)} gas`}
+      >
         {cost === null ? "unknown" : formatCost(BigInt(cost))}
       </td>
     </tr>

@@ -54,8 +54,8 @@ export class CallError extends Error {
   }
 }
 
-/** The event that is sent to the window when the session has ended. */
-export const SIGNED_OUT = "keyroot-signed-out";
+/** The event that is sent to the window when the service requires a new session. */
+export const SESSION_ENDED = "keyroot-session-ended";
 
 /**
  * Calls an operation of the service. If it requires verification, the person uses a passkey and the call is repeated.
@@ -66,7 +66,7 @@ export async function call<Path extends OperationPath>(path: Path, body: BodyOf<
     return await send(path, body);
   } catch (error) {
     if (!(error instanceof CallError)) throw error;
-    if (error.code === "SESSION_REQUIRED") dispatchEvent(new Event(SIGNED_OUT));
+    if (error.code === "SESSION_REQUIRED") dispatchEvent(new Event(SESSION_ENDED));
     if (error.code !== "VERIFICATION_REQUIRED") throw error;
     await answerWithPasskey("/v1/dashboard/session/verifyOptions", "/v1/dashboard/session/verify");
     return send(path, body);

@@ -48,6 +48,22 @@ export function Failure({ error, retry }: { error: CallError | undefined; retry?
   );
 }
 
+interface UnloadedProps {
+  error: CallError | undefined;
+  reload: () => void;
+  children?: ComponentChildren;
+}
+
+/** The text of a page before its first response, or the reason why the call failed. */
+export function Unloaded({ error, reload, children = "Loading…" }: UnloadedProps) {
+  return error ? <Failure error={error} retry={reload} /> : <p role="status">{children}</p>;
+}
+
+/** A badge for something that people can end, such as a token. @param props `ended` is the word for its end */
+export function ActiveBadge({ isActive, ended }: { isActive: boolean; ended: string }) {
+  return <span class={isActive ? "badge badge-good" : "badge badge-off"}>{isActive ? "active" : ended}</span>;
+}
+
 /** The end of a list: an error message, or the buttons for the other pages. */
 export function ListEnd({ pages }: { pages: Omit<Pages<unknown>, "items"> }) {
   const { error, busy, number, hasNext, next, previous, reload } = pages;

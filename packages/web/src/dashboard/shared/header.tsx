@@ -1,7 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import favicon from "../../shared/favicon.svg";
 import { useRoute } from "../../shared/router.ts";
-import { call, type Me, SIGNED_OUT } from "./api.ts";
+import { call, type Me } from "./api.ts";
 import { Failure } from "./cards.tsx";
 import { useAction } from "./useCall.ts";
 
@@ -12,10 +12,11 @@ interface HeaderProps {
   pages: Readonly<Record<string, string>> | undefined;
   /** The current page's name in the address. */
   page: string;
+  onSignedOut: () => void;
 }
 
 /** The page header in one row. On narrow windows, a button opens the pages as a menu. */
-export function Header({ me, pages, page }: HeaderProps) {
+export function Header({ me, pages, page, onSignedOut }: HeaderProps) {
   const [isOpen, setOpen] = useState(false);
   const route = useRoute();
   useEffect(() => {
@@ -54,16 +55,16 @@ export function Header({ me, pages, page }: HeaderProps) {
             ))}
           </nav>
         )}
-        {me && <SignedIn me={me} />}
+        {me && <SignedIn me={me} onSignedOut={onSignedOut} />}
       </div>
     </header>
   );
 }
 
-function SignedIn({ me }: { me: Me }) {
+function SignedIn({ me, onSignedOut }: { me: Me } & Pick<HeaderProps, "onSignedOut">) {
   const { run, busy, error } = useAction(async () => {
     await call("/v1/dashboard/session/end", {});
-    dispatchEvent(new Event(SIGNED_OUT));
+    onSignedOut();
   });
   return (
     <div class="signed-in">

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import { Value } from "../../shared/copyable.tsx";
+import { Fact, Facts } from "../../shared/facts.tsx";
 import { plural } from "../../shared/format.ts";
 import { Term } from "../../shared/term.tsx";
 import { Time } from "../../shared/time.tsx";
@@ -30,14 +31,11 @@ export function CompanyPage({ me }: { me: Me }) {
       <h1>{partner.name}</h1>
       <section class="card" aria-labelledby="company-title">
         <h2 id="company-title">Company</h2>
-        <dl class="facts">
-          <dt>
-            <Term of="business identifier">Business identifier</Term>
-          </dt>
-          <dd>
+        <Facts>
+          <Fact name={<Term of="business identifier">Business identifier</Term>}>
             <Value value={partner.biz_id} name="biz_id" />
-          </dd>
-        </dl>
+          </Fact>
+        </Facts>
       </section>
       <StaffCard me={me} people={people} />
       {hasPeople && <PasskeysCard />}

@@ -1,5 +1,4 @@
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
 import { addPasskey, call, type Me, signIn } from "../shared/api.ts";
 import { Failure } from "../shared/cards.tsx";
 import { useAction } from "../shared/useCall.ts";
@@ -27,12 +26,18 @@ interface Props {
   onSignedIn: (me: Me) => void;
 }
 
-export function SignInPage({ onSignedIn }: Props) {
+/** @param props `isExpired` tells a person whose session ended that nothing else happened */
+export function SignInPage({ isExpired, onSignedIn }: Props & { isExpired: boolean }) {
   const { run, busy, error } = useAction(async () => {
     onSignedIn(await signIn());
   });
   return (
     <Entrance title="Sign in" action="Sign in with a passkey" busy={busy} run={run} error={error}>
+      {isExpired && (
+        <p class="notice" role="status">
+          Your session has ended. Sign in again to continue on this page.
+        </p>
+      )}
       <p>
         A <dfn>passkey</dfn> replaces a password: your device proves that it is you, with your fingerprint, face or PIN.
       </p>
@@ -46,9 +51,7 @@ export function SignInPage({ onSignedIn }: Props) {
 
 /** Accepts an invitation after a click. Programs that preview links therefore do not use up the invitation. */
 export function InvitationPage({ onSignedIn, token }: Props & { token: string | undefined }) {
-  const [isUsed, setUsed] = useState(false);
   const { run, busy, error } = useAction(async () => {
-    setUsed(true);
     onSignedIn(await call("/v1/dashboard/invitations/accept", { token: token ?? "" }));
   });
   if (token === undefined) {
@@ -61,17 +64,25 @@ export function InvitationPage({ onSignedIn, token }: Props & { token: string | 
       </Entrance>
     );
   }
+  if (error?.code === "INVITATION_REFUSED") {
+    return (
+      <Entrance title="This link no longer works">
+        <Failure error={error} />
+        <p>
+          If you have added a <dfn>passkey</dfn>, you can sign in without an invitation.
+        </p>
+        <p>
+          <a href="#/">Sign in with a passkey instead</a>
+        </p>
+      </Entrance>
+    );
+  }
   return (
     <Entrance title="You are invited" action="Accept the invitation" busy={busy} run={run} error={error}>
       <p>
         This link signs you in once. Then you add a <dfn>passkey</dfn>. From then on, you sign in with your fingerprint,
         face or PIN instead of a password.
       </p>
-      {isUsed && error && (
-        <p>
-          <a href="#/">Sign in with a passkey instead</a>
-        </p>
-      )}
     </Entrance>
   );
 }

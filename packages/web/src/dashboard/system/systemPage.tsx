@@ -1,10 +1,11 @@
 import { useEffect, useState } from "preact/hooks";
 import { Link, Value } from "../../shared/copyable.tsx";
+import { Fact, Facts } from "../../shared/facts.tsx";
 import { formatCost, formatCount, formatGwei, plural, regionName } from "../../shared/format.ts";
 import { Term } from "../../shared/term.tsx";
 import { Time } from "../../shared/time.tsx";
 import { call, isAdministrator, type Me, type PublishRun, type SystemStatus } from "../shared/api.ts";
-import { Failure } from "../shared/cards.tsx";
+import { Unloaded } from "../shared/cards.tsx";
 import { Confirm } from "../shared/dialogs.tsx";
 import { useAction, useLoaded } from "../shared/useCall.ts";
 
@@ -14,7 +15,11 @@ export function SystemPage({ me }: { me: Me }) {
   return (
     <>
       <h1>System</h1>
-      {data === undefined && (error ? <Failure error={error} retry={reload} /> : <p role="status">Checking…</p>)}
+      {data === undefined && (
+        <Unloaded error={error} reload={reload}>
+          Checking…
+        </Unloaded>
+      )}
       {data && (
         <>
           <section class="card" aria-labelledby="databases-title">
@@ -237,24 +242,19 @@ function ChainCard({ chain: { chain_id, contract, error, state }, blockExplorer 
           error={error}
         />
       </ul>
-      <dl class="facts">
-        <dt>
-          <Term of="contract">Contract</Term>
-        </dt>
-        <dd>
+      <Facts>
+        <Fact name={<Term of="contract">Contract</Term>}>
           <Value value={contract} name="the contract" href={addressUrl(contract)} />
-        </dd>
+        </Fact>
         {state && (
           <>
-            <dt>Owner, who pays for publishing</dt>
-            <dd>
+            <Fact name="Owner, who pays for publishing">
               <Value value={state.owner} name="the owner" href={addressUrl(state.owner)} />
-            </dd>
-            <dt>Owner’s balance</dt>
-            <dd>{formatCost(BigInt(state.balance))}</dd>
+            </Fact>
+            <Fact name="Owner’s balance">{formatCost(BigInt(state.balance))}</Fact>
           </>
         )}
-      </dl>
+      </Facts>
       <p class="detail">
         <Term of="block">Block</Term>, owner, balance and <Term of="gas" /> price are the unproven answer of one{" "}
         <Term of="endpoint" />, the one that this service uses.

@@ -1,5 +1,6 @@
 import { Hour, Time } from "../../shared/time.tsx";
 import type { ComponentChildren } from "preact";
+import { ActiveBadge } from "../shared/cards.tsx";
 import type { ServerToken, Token } from "../shared/api.ts";
 
 interface TokenListProps<Item extends Token> {
@@ -44,10 +45,7 @@ function TokenRow({ token, name, button }: { token: Token; name: string; button:
     <li class="row">
       <div class="row-text">
         <b>
-          {name}{" "}
-          <span class={revoked === null ? "badge badge-good" : "badge badge-off"}>
-            {revoked === null ? "active" : "revoked"}
-          </span>
+          {name} <ActiveBadge isActive={revoked === null} ended="revoked" />
         </b>
         <span class="detail">
           created <Time ms={created} />

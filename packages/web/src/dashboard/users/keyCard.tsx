@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import { Value } from "../../shared/copyable.tsx";
+import { Fact, Facts } from "../../shared/facts.tsx";
 import { Term } from "../../shared/term.tsx";
 import { Time } from "../../shared/time.tsx";
 import { call, type ConflictingKey, type User, type UserKey } from "../shared/api.ts";
@@ -49,40 +50,35 @@ export function KeyCard(props: KeyCardProps) {
       </div>
       {state === "pending" && <WaitingText registered={registered} />}
       {conflicting_keys.length > 0 && <ConflictingKeys keys={conflicting_keys} isPending={state === "pending"} />}
-      <dl class="facts">
-        <dt>
-          <Term of="key id">Key id</Term>
-        </dt>
-        <dd>
+      <Facts>
+        <Fact name={<Term of="key id">Key id</Term>}>
           <Value value={key_id} name="the key id" />
-        </dd>
-        <dt>Possession of the private key</dt>
-        <dd>{possession === "proven" ? "proven at registration" : "not proven"}</dd>
+        </Fact>
+        <Fact name="Possession of the private key">
+          {possession === "proven" ? "proven at registration" : "not proven"}
+        </Fact>
         {root !== undefined && (
-          <>
-            <dt>
-              Merkle <Term of="root" />
-            </dt>
-            <dd>
-              <Value value={root} name="the root" />
-            </dd>
-          </>
+          <Fact
+            name={
+              <>
+                Merkle <Term of="root" />
+              </>
+            }
+            isWide
+          >
+            <Value value={root} name="the root" />
+          </Fact>
         )}
         {transaction !== undefined && (
-          <>
-            <dt>
-              <Term of="transaction">Transaction</Term>
-            </dt>
-            <dd>
-              <Value
-                value={transaction}
-                name="the transaction"
-                href={blockExplorerUrl === null ? undefined : `${blockExplorerUrl}/tx/${transaction}`}
-              />
-            </dd>
-          </>
+          <Fact name={<Term of="transaction">Transaction</Term>} isWide>
+            <Value
+              value={transaction}
+              name="the transaction"
+              href={blockExplorerUrl === null ? undefined : `${blockExplorerUrl}/tx/${transaction}`}
+            />
+          </Fact>
         )}
-      </dl>
+      </Facts>
       {state === "published" && (
         <p class="detail">
           The state is this service’s own, from one <Term of="endpoint" />. A verification checks it against the{" "}

@@ -1,11 +1,12 @@
 import { userIDToHex } from "keyroot/identity";
 import { Value } from "../../shared/copyable.tsx";
+import { Fact, Facts } from "../../shared/facts.tsx";
 import { regionName } from "../../shared/format.ts";
 import { readUserID } from "../../shared/readUserID.ts";
 import { Term } from "../../shared/term.tsx";
 import { Time } from "../../shared/time.tsx";
 import { call, isAdministrator, type Me, type UserToken } from "../shared/api.ts";
-import { Failure } from "../shared/cards.tsx";
+import { Unloaded } from "../shared/cards.tsx";
 import { useLoaded, usePages } from "../shared/useCall.ts";
 import { TokensCard } from "../tokens/tokensCard.tsx";
 import { EndUserCard } from "./endUserCard.tsx";
@@ -30,41 +31,35 @@ function KnownUser({ me, userIDHex }: { me: Me; userIDHex: string }) {
   const { data: user, ...loadedUser } = useLoaded("/v1/dashboard/users/get", body);
   const { data: key, reload, ...loadedKey } = useLoaded("/v1/authdBizSrv/publicKeys/get", body);
   if (user === undefined || key === undefined) {
-    const error = loadedUser.error ?? loadedKey.error;
-    const retry = () => {
+    const reloadBoth = () => {
       loadedUser.reload();
       reload();
     };
-    return error ? <Failure error={error} retry={retry} /> : <p role="status">Loading…</p>;
+    return <Unloaded error={loadedUser.error ?? loadedKey.error} reload={reloadBoth} />;
   }
   return (
     <>
       <section class="card" aria-labelledby="user-title">
-        <h2 id="user-title">Identity</h2>
-        <dl class="facts">
-          <dt>User id</dt>
-          <dd>
+        <h2 id="user-title">
+          Identity {user.deactivated !== null && <span class="badge badge-off">deactivated</span>}
+        </h2>
+        <Facts>
+          <Fact name="User id">
             <Value value={user.user_id} name="the user id" />
-          </dd>
-          <dt>User id in hex, as your server sends it</dt>
-          <dd>
+          </Fact>
+          <Fact name="User id in hex, as your server sends it">
             <Value value={userIDHex} name="the user id in hex" />
-          </dd>
-          <dt>Region</dt>
-          <dd>{regionName(user.region)}</dd>
-          <dt>Created</dt>
-          <dd>
+          </Fact>
+          <Fact name="Region">{regionName(user.region)}</Fact>
+          <Fact name="Created">
             <Time ms={user.created} />
-          </dd>
+          </Fact>
           {user.deactivated !== null && (
-            <>
-              <dt>Deactivated</dt>
-              <dd>
-                <Time ms={user.deactivated} />: all tokens of this user are refused.
-              </dd>
-            </>
+            <Fact name="Deactivated">
+              <Time ms={user.deactivated} />: all tokens of this user are refused.
+            </Fact>
           )}
-        </dl>
+        </Facts>
       </section>
       <KeyCard
         user={user}
@@ -126,7 +121,7 @@ function UserTokensCard({ userIDHex, canCreate, canRevoke }: UserTokensCardProps
           ? {
               revoke: (token_id) => call("/v1/authdBizSrv/users/revokeRefreshToken", { ...body, token_id }),
               effect:
-                "The app that uses this token is signed out at once. Its current access tokens are refused. The user’s published key is not affected.",
+                "The app that uses this token is signed out immediately. Its current access tokens are refused. The user’s published key is not affected.",
             }
           : undefined
       }

@@ -39,7 +39,11 @@ export function UsersPage({ me, partner }: { me: Me; partner: Partner }) {
           <SearchForm
             page="users"
             action="Find"
-            hint="32 characters or 40 hex digits. Press / to search."
+            hint={
+              <>
+                32 characters or 40 hex digits<span class="for-keyboards">. Press / to search</span>
+              </>
+            }
             hasShortcut
           />
           <Select
@@ -111,10 +115,10 @@ function UsersTable({ users }: { users: readonly ListedUser[] }) {
               {deactivated !== null && <span class="badge badge-off">deactivated</span>}
             </td>
             <td>{regionName(region)}</td>
-            <td>
+            <td data-name="created">
               <Time ms={created} precision="day" />
             </td>
-            <td>{last_used === null ? "never" : <Hour ms={last_used} />}</td>
+            <td data-name="last use">{last_used === null ? "never" : <Hour ms={last_used} />}</td>
           </tr>
         ))}
       </tbody>

@@ -120,13 +120,12 @@ function DeliveryRow({ delivery, onAgain }: DeliveryRowProps) {
         <Time ms={created} />
       </td>
       <td class="words">
-        {plural(attempts, "attempt")}
+        {attempts > 0 && plural(attempts, "attempt")}
         {error !== null && ` · ${error}`}
         {error === null && status !== null && ` · status ${status}`}
         {next_attempt !== null && (
           <>
-            {" "}
-            · next attempt <Time ms={next_attempt} />
+            {attempts > 0 && " · "}next attempt <Time ms={next_attempt} />
           </>
         )}
       </td>

@@ -1,10 +1,11 @@
 import { useState } from "preact/hooks";
 import { Value } from "../../shared/copyable.tsx";
+import { Fact, Facts } from "../../shared/facts.tsx";
 import { go } from "../../shared/router.ts";
 import { Term } from "../../shared/term.tsx";
 import { Time } from "../../shared/time.tsx";
 import { call, isAdministrator, type Me, type WebhookEndpoint, type WebhookTest } from "../shared/api.ts";
-import { Failure } from "../shared/cards.tsx";
+import { ActiveBadge, Failure, Unloaded } from "../shared/cards.tsx";
 import { Confirm } from "../shared/dialogs.tsx";
 import { useAction, useLoaded } from "../shared/useCall.ts";
 import { DeliveriesCard } from "./deliveriesCard.tsx";
@@ -23,7 +24,7 @@ export function WebhookPage({ me, endpointID }: { me: Me; endpointID: string }) 
       <h1>
         <Term of="webhook endpoint">Webhook endpoint</Term>
       </h1>
-      {data === undefined && (error ? <Failure error={error} retry={reload} /> : <p role="status">Loading…</p>)}
+      {data === undefined && <Unloaded error={error} reload={reload} />}
       {data && endpoint === undefined && <p role="alert">Your company has no such endpoint.</p>}
       {endpoint && (
         <>
@@ -95,10 +96,7 @@ function EndpointCard({ endpoint, canChange, reload }: EndpointCardProps) {
     <section class="card" aria-labelledby="endpoint-title">
       <div class="card-head">
         <h2 id="endpoint-title">
-          Settings{" "}
-          <span class={paused === null ? "badge badge-good" : "badge badge-off"}>
-            {paused === null ? "active" : "paused"}
-          </span>
+          Settings <ActiveBadge isActive={paused === null} ended="paused" />
         </h2>
         {canChange && (
           <div class="buttons">
@@ -110,28 +108,20 @@ function EndpointCard({ endpoint, canChange, reload }: EndpointCardProps) {
           </div>
         )}
       </div>
-      <dl class="facts">
-        <dt>URL</dt>
-        <dd>
+      <Facts>
+        <Fact name="URL" isWide>
           <Value value={url} name="the URL" />
-        </dd>
-        <dt>
-          <Term of="event">Events</Term>
-        </dt>
-        <dd>{types.length === 0 ? "all" : types.join(", ")}</dd>
-        <dt>Added</dt>
-        <dd>
+        </Fact>
+        <Fact name={<Term of="event">Events</Term>}>{types.length === 0 ? "all" : types.join(", ")}</Fact>
+        <Fact name="Added">
           <Time ms={created} />
-        </dd>
+        </Fact>
         {paused !== null && (
-          <>
-            <dt>Paused</dt>
-            <dd>
-              <Time ms={paused} />: events wait, and are sent when you resume it.
-            </dd>
-          </>
+          <Fact name="Paused">
+            <Time ms={paused} />: events wait, and are sent when you resume it.
+          </Fact>
         )}
-      </dl>
+      </Facts>
       <div role="status">
         {test.busy && <p>Waiting for your server, at most 8 seconds…</p>}
         {tested && <TestResult tested={tested} />}

@@ -4,7 +4,7 @@ import { plural } from "../../shared/format.ts";
 import { Term } from "../../shared/term.tsx";
 import { Time } from "../../shared/time.tsx";
 import { call, isAdministrator, type Me, type Partner, type WebhookEndpoint } from "../shared/api.ts";
-import { CardHead, Failure } from "../shared/cards.tsx";
+import { ActiveBadge, CardHead, Unloaded } from "../shared/cards.tsx";
 import { createWebhookCommand } from "../shared/exampleCommands.ts";
 import { useLoaded } from "../shared/useCall.ts";
 import { EndpointDialog, WebhookSecret } from "./endpointDialog.tsx";
@@ -19,7 +19,7 @@ export function WebhooksPage({ me, partner }: { me: Me; partner: Partner }) {
       <h1>
         <Term of="webhook">Webhooks</Term>
       </h1>
-      {data === undefined && (error ? <Failure error={error} retry={reload} /> : <p role="status">Loading…</p>)}
+      {data === undefined && <Unloaded error={error} reload={reload} />}
       {data && (
         <section class="card" aria-labelledby="endpoints-title">
           <CardHead
@@ -86,10 +86,7 @@ function EndpointRow({ endpoint: { endpoint_id, url, types, created, paused } }:
     <li class="row">
       <div class="row-text">
         <b>
-          <a href={`#/webhooks/${endpoint_id}`}>{url}</a>{" "}
-          <span class={paused === null ? "badge badge-good" : "badge badge-off"}>
-            {paused === null ? "active" : "paused"}
-          </span>
+          <a href={`#/webhooks/${endpoint_id}`}>{url}</a> <ActiveBadge isActive={paused === null} ended="paused" />
         </b>
         <span class="detail">
           {types.length === 0 ? "all events" : plural(types.length, "type of event", "types of events")} · added{" "}

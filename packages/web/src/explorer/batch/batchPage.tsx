@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Value } from "../../shared/copyable.tsx";
+import { Fact, Facts } from "../../shared/facts.tsx";
 import { Form, TextField } from "../../shared/form.tsx";
 import { formatBytes, plural, shorten } from "../../shared/format.ts";
 import { config, hostOf } from "../shared/config.ts";
@@ -215,26 +216,21 @@ function Selection({ tree, selected, select }: SelectionProps) {
           {sibling?.index === index && " It is paired with itself."}
         </p>
       </div>
-      <dl class="facts">
-        <dt>Hash</dt>
-        <dd>
+      <Facts>
+        <Fact name="Hash" isWide>
           <Value value={tree.hash(selected)} name="the hash" />
-        </dd>
+        </Fact>
         {level === 0 && (
           <>
-            <dt>User</dt>
-            <dd>
-              <a href={`#/verify/${tree.userID(index)}`}>
-                <code>{tree.userID(index)}</code>
-              </a>
-            </dd>
-            <dt>Key id</dt>
-            <dd>
+            <Fact name="User">
+              <Value value={tree.userID(index)} name="the user id" href={`#/verify/${tree.userID(index)}`} />
+            </Fact>
+            <Fact name="Key id">
               <Value value={tree.keyID(index)} name="the key id" />
-            </dd>
+            </Fact>
           </>
         )}
-      </dl>
+      </Facts>
       <div class="buttons">
         {go("Parent", tree.parent(selected))}
         {sibling?.index !== index && go("Sibling", sibling)}

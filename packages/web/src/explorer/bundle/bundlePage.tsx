@@ -76,7 +76,7 @@ export function BundlePage({ dropped }: BundlePageProps) {
         A <Term of="bundle" /> proves a user’s key at one <Term of="block" />, which it names by its <Term of="hash" />.
         This page verifies it without sending anything. You can go offline now.
       </p>
-      <Form class="card" onSubmit={submit}>
+      <Form class="card bundle-form" onSubmit={submit}>
         <Field label="Bundle" hint="Choose a file, or drop it anywhere on this page." error={fileError}>
           {(attributes) => (
             <input

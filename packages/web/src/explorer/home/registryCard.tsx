@@ -1,8 +1,9 @@
-import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { Link, ShortValue } from "../../shared/copyable.tsx";
-import { formatCount, formatTime, plural } from "../../shared/format.ts";
+import { Fact, Facts } from "../../shared/facts.tsx";
+import { formatCount, plural } from "../../shared/format.ts";
 import { Term } from "../../shared/term.tsx";
+import { Time } from "../../shared/time.tsx";
 import { config, endpoints, hostOf } from "../shared/config.ts";
 import { Explanation, RetryButton } from "../shared/verdict.tsx";
 import { callWorker } from "../worker/callWorker.ts";
@@ -31,41 +32,53 @@ export function RegistryCard() {
     };
   }, [attempt]);
   const isRead = result !== undefined && "facts" in result;
+  const isFailed = result !== undefined && !isRead;
   return (
     <>
       <section class="card registry-card" aria-labelledby="registry-title">
         <h2 id="registry-title">The registry</h2>
-        <dl class="facts facts-columns">
+        <Facts isDense>
           <Fact name={<Term of="chain">Chain</Term>}>{config.chainId}</Fact>
           <Fact name={<Term of="contract">Contract</Term>}>
             <ShortValue value={config.contract} name="the contract" href={addressUrl(config.contract)} />
             {isRead && <CodeBadge code={result.facts.code} />}
           </Fact>
-          <Fact name="Owner">
-            {isRead ? (
-              <ShortValue value={result.facts.owner} name="the owner" href={addressUrl(result.facts.owner)} />
-            ) : (
-              "…"
-            )}
-          </Fact>
-          <Fact name="Users with a key">{isRead ? formatCount(result.facts.users) : "…"}</Fact>
-          <Fact name={<Term of="block">Block</Term>}>
-            {isRead ? (
-              <span title={formatTime(result.facts.block.timestamp)}>{formatCount(result.facts.block.number)}</span>
-            ) : (
-              "…"
-            )}
-          </Fact>
-          <Fact name={<Term of="root">Roots</Term>}>
-            {isRead ? `${formatCount(result.recent.length)}${result.isWhole ? "" : " or more"}` : "…"}
-          </Fact>
-          <Fact name="Last batch">{isRead ? lastBatch(result.recent) : "…"}</Fact>
-        </dl>
+          {!isFailed && (
+            <>
+              <Fact name="Owner">
+                {isRead ? (
+                  <ShortValue value={result.facts.owner} name="the owner" href={addressUrl(result.facts.owner)} />
+                ) : (
+                  "…"
+                )}
+              </Fact>
+              <Fact name="Users with a key">{isRead ? formatCount(result.facts.users) : "…"}</Fact>
+              <Fact name={<Term of="block">Block</Term>}>
+                {isRead ? (
+                  <>
+                    {formatCount(result.facts.block.number)}, <Time ms={result.facts.block.timestamp * 1000} />
+                  </>
+                ) : (
+                  "…"
+                )}
+              </Fact>
+              <Fact name={<Term of="root">Roots</Term>}>
+                {isRead ? `${formatCount(result.recent.length)}${result.isWhole ? "" : " or more"}` : "…"}
+              </Fact>
+              <Fact name="Last batch">{isRead ? lastBatch(result.recent) : "…"}</Fact>
+            </>
+          )}
+        </Facts>
         <p class="detail" role="status">
           {result === undefined && "Reading the contract …"}
           {isRead && <RestsOn facts={result.facts} />}
+          {isFailed && (
+            <>
+              Owner, users and <Term of="root">roots</Term> could not be read.
+            </>
+          )}
         </p>
-        {result !== undefined && !isRead && (
+        {isFailed && (
           <>
             {"failure" in result ? <Explanation failure={result.failure} /> : <p class="error">{result.defect}</p>}
             <RetryButton
@@ -76,17 +89,8 @@ export function RegistryCard() {
           </>
         )}
       </section>
-      <RecentBatches recent={isRead ? result.recent : undefined} />
+      <RecentBatches recent={isRead ? result.recent : undefined} isFailed={isFailed} />
     </>
-  );
-}
-
-function Fact({ name, children }: { name: ComponentChildren; children: ComponentChildren }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
   );
 }
 
@@ -123,14 +127,19 @@ function lastBatch([last]: readonly RootAdded[]): string {
   return last === undefined ? "none found" : `block ${formatCount(last.blockNumber)}`;
 }
 
-function RecentBatches({ recent }: { recent: readonly RootAdded[] | undefined }) {
+interface RecentBatchesProps {
+  recent: readonly RootAdded[] | undefined;
+  isFailed: boolean;
+}
+
+function RecentBatches({ recent, isFailed }: RecentBatchesProps) {
   return (
     <section class="card recent-card" aria-labelledby="recent-title">
       <h2 id="recent-title">
         Recent <Term of="batch">batches</Term>
       </h2>
       {recent === undefined ? (
-        <p>…</p>
+        <p>{isFailed ? "The list could not be read." : "…"}</p>
       ) : recent.length === 0 ? (
         <p>None was found.</p>
       ) : (
@@ -159,7 +168,7 @@ function RecentBatches({ recent }: { recent: readonly RootAdded[] | undefined })
           </tbody>
         </table>
       )}
-      <p class="detail">One endpoint’s list. It may leave out batches: an audit reads them all.</p>
+      {!isFailed && <p class="detail">One endpoint’s list. It may leave out batches: an audit reads them all.</p>}
     </section>
   );
 }

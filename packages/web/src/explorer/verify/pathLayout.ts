@@ -57,7 +57,8 @@ export interface DrawingProps {
   /** The source of the data: servers, or a bundle and a block. */
   endpoint: Source;
   file: Source;
-  states: Readonly<Record<Part, NodeState>>;
+  /** The state of each part. The tree has a state for each level, from the leaf to the root. */
+  states: Readonly<Record<Exclude<Part, "tree">, NodeState> & { tree: readonly NodeState[] }>;
   /** The key to compare, which a server sent or the visitor pasted. */
   given: { caption: string; text: string } | undefined;
   userID: string;
@@ -113,7 +114,7 @@ export function layOut(props: DrawingProps, narrow: boolean): Layout {
     add({
       ...{ id: `level-${level}`, x: center, y, caption: captionOf(level, top), isMain: true },
       ...{ text: node ? short(node.hash) : "…", full: node?.hash ?? "not known yet" },
-      state: node ? treeState(level, props) : "ghost",
+      state: states.tree[level] ?? "ghost",
     });
     if (level === top) continue;
     edges.push({ id: `up-${level}`, path: vertical(center + nodeWidth / 2, y, y - ROW + NODE_HEIGHT), kind: "main" });
@@ -171,16 +172,6 @@ export function layOut(props: DrawingProps, narrow: boolean): Layout {
 function captionOf(level: number, top: number): string {
   if (level === top) return "computed root";
   return level === 0 ? "leaf" : `level ${level}`;
-}
-
-/**
- * In a forged file, the node that contradicts the file is wrong. The root is, too, unless it is the contract's root.
- */
-function treeState(level: number, { path, contractRoot, states }: DrawingProps): NodeState {
-  const { failedLevel, nodes = [] } = path ?? {};
-  if (failedLevel === undefined) return states.tree;
-  if (level === failedLevel) return "bad";
-  return level === nodes.length - 1 && nodes[level]?.hash !== contractRoot ? "bad" : "plain";
 }
 
 function vertical(x: number, from: number, to: number): string {

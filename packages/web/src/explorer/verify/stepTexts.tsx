@@ -1,7 +1,8 @@
 import type { Evidence } from "keyroot";
 import type { VerificationStep } from "keyroot/errors";
 import type { ComponentChildren } from "preact";
-import { formatCount, formatTime, plural, shorten } from "../../shared/format.ts";
+import { formatCount, plural, shorten } from "../../shared/format.ts";
+import { Time } from "../../shared/time.tsx";
 import { hostOf } from "../shared/config.ts";
 import type { Options, Progress, VerificationOutcome } from "../worker/messages.ts";
 import { hostsOf, sourceNamed, sourceOf } from "./sources.ts";
@@ -122,7 +123,7 @@ function anchorChecked({ source, options, progress }: Context, evidence: Evidenc
   }
   const at = (
     <>
-      block {formatCount(block.number)} of {formatTime(block.timestamp)} (<code>{shorten(block.hash)}</code>)
+      block {formatCount(block.number)} of <Time ms={block.timestamp * 1000} /> (<code>{shorten(block.hash)}</code>)
     </>
   );
   if (agreeing !== undefined) {

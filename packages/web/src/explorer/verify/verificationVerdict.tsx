@@ -82,7 +82,11 @@ function FailureVerdict({ failure, options, retry }: FailureVerdictProps) {
   }
   const isAbsent = code === "NOT_PUBLISHED";
   return (
-    <Verdict tone="bad" title={isAbsent ? "No key is published for this user" : "Do not use this key"} isTall>
+    <Verdict
+      tone={isAbsent ? "open" : "bad"}
+      title={isAbsent ? "No key is published for this user" : "Do not use this key"}
+      isTall
+    >
       {!isAbsent && meaning}
       {isAbsent ? <Absent evidence={evidence} options={options} /> : <Remedy code={code} />}
     </Verdict>

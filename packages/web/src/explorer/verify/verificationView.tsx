@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { Command, ShortValue, Value } from "../../shared/copyable.tsx";
+import { Fact, Facts } from "../../shared/facts.tsx";
 import { TextField } from "../../shared/form.tsx";
 import { formatCount, plural } from "../../shared/format.ts";
 import { Icon } from "../../shared/icon.tsx";
@@ -8,7 +9,7 @@ import { Term } from "../../shared/term.tsx";
 import { Explanation, Verdict } from "../shared/verdict.tsx";
 import type { VerifiedResult } from "../worker/messages.ts";
 import { TakeAlong } from "./downloads.tsx";
-import { drawingProps } from "./drawingProps.ts";
+import { drawingProps } from "./drawingStates.ts";
 import { Later } from "./later.tsx";
 import { comparePasted, type PastedKey } from "./pastedKey.ts";
 import { PathDrawing } from "./pathDrawing.tsx";
@@ -155,21 +156,14 @@ function KeyCard({ verified }: { verified: VerifiedResult }) {
   return (
     <section class="card key-card" aria-labelledby="key-title">
       <h2 id="key-title">The published key</h2>
-      <dl class="facts">
-        <dt>
-          <Term of="key id">Key id</Term>
-        </dt>
-        <dd>
+      <Facts>
+        <Fact name={<Term of="key id">Key id</Term>}>
           <Value value={record.keyID} name="the key id" />
-        </dd>
-        <dt>
-          <Term of="public key">Public key</Term>
-        </dt>
-        <dd>
+        </Fact>
+        <Fact name={<Term of="public key">Public key</Term>} isWide>
           <Value value={record.pubKey} name="the public key" />
-        </dd>
-        <dt>Root</dt>
-        <dd>
+        </Fact>
+        <Fact name="Root" isWide>
           <ShortValue
             value={root}
             name="the root"
@@ -177,8 +171,8 @@ function KeyCard({ verified }: { verified: VerifiedResult }) {
           />{" "}
           {path.leafCount !== undefined && <>of a file with {plural(path.leafCount, "key")}</>}
           {blockNumber !== undefined && `, added in block ${formatCount(blockNumber)}, according to one endpoint`}
-        </dd>
-      </dl>
+        </Fact>
+      </Facts>
     </section>
   );
 }

@@ -1,6 +1,6 @@
 import type { VerificationStep } from "keyroot/errors";
 import { hostOf } from "../shared/config.ts";
-import type { Failure, Options } from "../worker/messages.ts";
+import type { Failure, Options, TreePath } from "../worker/messages.ts";
 import type { PastedKey } from "./pastedKey.ts";
 import type { DrawingProps, NodeState, Part } from "./pathLayout.ts";
 import { sourceOf } from "./sources.ts";
@@ -28,11 +28,12 @@ export function drawingProps(
     : options.expectedPublicKey === undefined
       ? undefined
       : { caption: "server’s key", text: options.expectedPublicKey };
+  const contractRoot = rootOf(verification);
   const isDifferent = pasted.state === "different" || failed === "key";
   const isEqual = isCompared ? pasted.state === "equal" : outcome !== undefined && "verified" in outcome;
   return {
     path,
-    contractRoot: rootOf(verification),
+    contractRoot,
     ...(source === "network"
       ? {
           endpoint: { caption: sourceOf(options).caption, text: endpointOf(options) },
@@ -46,7 +47,7 @@ export function drawingProps(
       endpoint: failed === "endpoint" ? "bad" : states.anchor === "passed" ? "good" : "plain",
       contract: failed === "contract" ? "bad" : states.root === "passed" ? "good" : "plain",
       file: failed === "file" ? "bad" : states.file === "passed" ? "good" : "plain",
-      tree: part("tree", "tree"),
+      tree: treeStates(path, contractRoot, part("tree", "tree")),
       record: part("record", "record"),
       key: isKnown && failed === "key" ? "good" : part("key", "key"),
       given: isDifferent ? "bad" : isEqual ? "good" : "plain",
@@ -54,6 +55,19 @@ export function drawingProps(
     given,
     userID,
   };
+}
+
+/**
+ * Returns the states of the tree's nodes, from the leaf to the root. In a forged file, two nodes are red: the node that
+ * contradicts the file, and the computed root if it differs from the contract's root.
+ */
+function treeStates(path: TreePath | undefined, contractRoot: string | null | undefined, state: NodeState) {
+  const { failedLevel, nodes = [] } = path ?? {};
+  return nodes.map(({ hash }, level): NodeState => {
+    if (failedLevel === undefined) return state;
+    const isWrongRoot = level === nodes.length - 1 && hash !== contractRoot;
+    return level === failedLevel || isWrongRoot ? "bad" : "plain";
+  });
 }
 
 function endpointOf({ rpc }: Options): string {
