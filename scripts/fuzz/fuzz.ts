@@ -44,8 +44,10 @@ export function fuzz(target: Target, { seed, documents, maxMs, corpus = [] }: Fu
     report.corpus.set(outcome, mutant);
   });
   const limit = maxMs === undefined ? {} : { interruptAfterTimeLimit: maxMs, markInterruptAsFailure: false };
-  const { failed, errorInstance, counterexample } = fc.check(property, { seed, numRuns: documents, ...limit });
-  if (failed) report.defect = `seed ${seed}: ${JSON.stringify(counterexample)}\n${String(errorInstance)}`;
+  // A run that ends before its first document fails without a counterexample.
+  const { errorInstance, counterexample } = fc.check(property, { seed, numRuns: documents, ...limit });
+  if (counterexample !== null)
+    report.defect = `seed ${seed}: ${JSON.stringify(counterexample)}\n${String(errorInstance)}`;
   return report;
 }
 

@@ -13,6 +13,8 @@ const NAMES = Object.keys(scripts).filter((name) => !name.startsWith("pre") && n
 const SMALLEST: Readonly<Record<string, readonly [args: readonly string[], output: RegExp]>> = {
   start: [["--help"], /Usage: hardhat/],
   demo: [["--help"], /Usage: hardhat/],
+  "test:browser": [["--help"], /Usage: hardhat/],
+  fuzz: [["rlp", "--minutes", "0.001"], /^rlp: \d+ documents, /],
   changeset: [["--help"], /changeset/],
   migrations: [["--help"], /drizzle-kit generate/],
 };
