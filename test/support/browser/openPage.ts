@@ -16,11 +16,13 @@ export interface OpenPage extends Pick<Page, "evaluate"> {
   reload(): Promise<void>;
   /** Opens another tab of the same browser with the same page. */
   openTab(): Promise<Tab>;
+  /** Opens the page in a window that shares no data with the others, and whose time changes only by `clock.fastForward`. */
+  openStopped(): Promise<Tab>;
   close(): Promise<void>;
 }
 
 /** Another tab. */
-export type Tab = Pick<Page, "evaluate" | "close">;
+export type Tab = Pick<Page, "evaluate" | "close" | "clock">;
 
 /**
  * Opens a page that runs a bundle in headless Chromium. Its content security policy allows its own scripts and requests
@@ -67,6 +69,14 @@ export async function openPage({ chunks, entry }: PageCode, origins: readonly st
     },
     async openTab() {
       const tab = await context.newPage();
+      await tab.goto(server.url);
+      return tab;
+    },
+    async openStopped() {
+      // All pages of a context have one clock.
+      const tab = await (await browser.newContext()).newPage();
+      await tab.clock.install();
+      await tab.clock.pauseAt(Date.now() + 1000);
       await tab.goto(server.url);
       return tab;
     },
