@@ -28,6 +28,7 @@ export const STAGES: readonly Stage[] = [
     name: "demo and docs",
     paths: ["test/demo", "test/docs", "test/scripts"],
     except: ["test/docs/auditGuide.test.ts"],
+    thorough: ["test/docs/blocks.test.ts"],
   },
   { name: "publisher", paths: ["test/operator/publisher"] },
   { name: "benchmarks", paths: ["test/bench"], allOnly: true },
