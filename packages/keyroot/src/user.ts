@@ -5,5 +5,5 @@ export type { CallOptions } from "./client/options.ts";
 export type { KeyPair } from "./identity/newPublicKey.ts";
 export type { PossessionStatement } from "./identity/possession.ts";
 export type { Region } from "./identity/region.ts";
-export type { ExternalKey, PossessionOptions } from "./client/user/possession.ts";
+export type { ExternalKey, PossessionOptions } from "./client/user/possessionOptions.ts";
 export { UserClient, type UserClientOptions } from "./client/user/userClient.ts";

@@ -10,7 +10,9 @@ export const SCRIPT = import.meta.filename;
 export type Preparation = "none" | "merkle-tree-gen before" | "merkle-tree-gen after" | "frozen";
 
 /** Replacements of a method: each returns something else than the method would. */
-const REPLACEMENTS: Record<string, (original: (...args: unknown[]) => unknown) => (this: unknown) => unknown> = {
+type Original = (...args: unknown[]) => unknown;
+
+const REPLACEMENTS: Record<string, (original: Original) => (this: unknown) => unknown> = {
   undefined: () => () => undefined,
   "[]": () => () => [],
   "0": () => () => 0,
@@ -317,7 +319,7 @@ async function methodsRead(call: Call, methods: readonly Method[]): Promise<Set<
   for (const method of methods) {
     const get = () => {
       read.add(method);
-      return method.descriptor.value;
+      return method.descriptor.value as unknown;
     };
     Object.defineProperty(method.owner, method.key, { get, set: () => undefined, configurable: true });
   }
@@ -349,7 +351,7 @@ if (import.meta.main) {
           if (!read.has(method)) continue;
           run++;
           const { owner, key, descriptor } = method;
-          Object.defineProperty(owner, key, { ...descriptor, value: REPLACEMENTS[kind]?.(descriptor.value) });
+          Object.defineProperty(owner, key, { ...descriptor, value: REPLACEMENTS[kind]?.(descriptor.value as Original) });
           const result = await resultOf(calls[name]!);
           Object.defineProperty(owner, key, descriptor);
           if (result !== "error" && result !== results[name]) wrong.push(`${name}, ${method.name}: ${kind}`);

@@ -1,6 +1,6 @@
 export { fetchBytes, withTimeout } from "./fetchBytes.ts";
 export { DEFAULT_LIMITS } from "./limits.ts";
-export { isLoopback, nodeOf } from "./url.ts";
+export { checkDifferentHosts, isLoopback } from "./url.ts";
 export { fetchMerkleFile } from "./fetchMerkleFile.ts";
 export { type Eip1193Provider, type RpcCall, type RpcOptions, rpcCaller } from "./jsonRpc.ts";
 export { checkSourceUrl, checkUrl } from "./url.ts";

@@ -1,5 +1,6 @@
 import { normalizeUrl, parseUrl, type UrlParts } from "../engine/parseUrl.ts";
 import { ArgumentError } from "../errors.ts";
+import { invalidArgument } from "../input/options.ts";
 
 /**
  * Checks that a value is an http(s) URL, and returns it. The error contains only the host of the URL, because the rest
@@ -75,6 +76,17 @@ export function nodeOf(url: string): string {
   // The unspecified address also means this machine.
   if (!isLoopback(host) && host !== "0.0.0.0" && host !== "[::]") return host;
   return `localhost:${port || (protocol === "http:" ? 80 : 443)}`;
+}
+
+/**
+ * Rejects two endpoints of a quorum on one host, because one operator controls both.
+ * @param endpoints URLs, or functions that send requests
+ * @throws ArgumentError ARGUMENT_INVALID
+ */
+export function checkDifferentHosts(endpoints: readonly unknown[]): void {
+  const nodes = new Set(endpoints.map((rpc) => (typeof rpc === "string" ? nodeOf(rpc) : rpc)));
+  if (nodes.size !== endpoints.length)
+    throw invalidArgument("The option rpc", "endpoints on different hosts", endpoints);
 }
 
 /** Returns the IPv4 address that an IPv6 address leads to. */

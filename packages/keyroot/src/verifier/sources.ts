@@ -1,7 +1,7 @@
 import { checkBuiltins } from "../input/builtins.ts";
-import { checkBoolean, checkFunction, checkSignal, invalidArgument, optional } from "../input/options.ts";
+import { checkBoolean, checkFunction, checkSignal, optional } from "../input/options.ts";
 import { fetchMerkleFile } from "../transport/fetchMerkleFile.ts";
-import { nodeOf, checkSourceUrl } from "../transport/url.ts";
+import { checkDifferentHosts, checkSourceUrl } from "../transport/url.ts";
 import { checkEndpoint, type RpcCall, rpcCaller } from "../transport/jsonRpc.ts";
 import { type FetchOptions, monotonicNow, withTimeout } from "../transport/fetchBytes.ts";
 import { bytesOfMethod, type Limits, parseLimits } from "../transport/limits.ts";
@@ -50,7 +50,7 @@ export function parseSources(
   const endpoints = parseEndpoints(options);
   for (const rpc of endpoints) checkEndpoint(rpc, allowHttp);
   const { quorum } = options;
-  if (quorum !== undefined) checkNodes(endpoints);
+  if (quorum !== undefined) checkDifferentHosts(endpoints);
   return { endpoints, quorum, contract: options.contract, network: { merkleUrl, limits, allowHttp, fetch } };
 }
 
@@ -87,11 +87,4 @@ export async function withSources<T>(
 export async function checkContract(contract: string): Promise<void> {
   // An address in lower case has no checksum. The module is loaded on demand, because it includes Keccak-256.
   if (/[A-F]/.test(contract)) (await import("../ethereum/checksum.ts")).checkChecksum(contract);
-}
-
-/** Rejects two endpoints on one host, because one operator controls both. @throws ArgumentError ARGUMENT_INVALID */
-function checkNodes(endpoints: readonly Endpoint[]): void {
-  const nodes = new Set(endpoints.map((rpc) => (typeof rpc === "string" ? nodeOf(rpc) : rpc)));
-  if (nodes.size !== endpoints.length)
-    throw invalidArgument("The option rpc", "endpoints on different hosts", endpoints);
 }

@@ -2,7 +2,7 @@ import { VerificationError } from "../errors.ts";
 import { verifyKeyRecord } from "../identity/checkKeyRecord.ts";
 import type { KeyRecord } from "../identity/serializedRecord.ts";
 import type { MerkleFile } from "../merkle/fileOf.ts";
-import { checkCodeHash } from "../ethereum/codeHash.ts";
+import { checkCodeHash } from "../ethereum/checkCodeHash.ts";
 import { parseSafeQuantity } from "../ethereum/rpcValues.ts";
 import { decodeMerkleTreeRoot } from "../registry/answers.ts";
 import type { Evidence } from "../evidence.ts";

@@ -2,7 +2,7 @@
 import { parseAuditorKey } from "keyroot/auditors";
 import { KeyrootError } from "keyroot/errors";
 import { fetchBlock, fetchBlockByHash } from "keyroot/ethereum";
-import { checkSourceUrl, DEFAULT_LIMITS, nodeOf, type RpcCall, rpcCaller } from "keyroot/transport";
+import { checkDifferentHosts, checkSourceUrl, DEFAULT_LIMITS, type RpcCall, rpcCaller } from "keyroot/transport";
 import type { AuditReport } from "../audit/audit.ts";
 import type { AuditedContract } from "../audit/readCounts.ts";
 import { type AuditorSigner, openAuditorKeyFile } from "../audit/statements/auditorKeyFile.ts";
@@ -101,8 +101,7 @@ function sourceOf({ rpc, quorum, ownNode, lightClient, beacon }: Args, target: T
       `--quorum must be ${least} to ${Math.max(least, urls.length)}: more than half of the endpoints in --rpc.`,
     );
   const { rpcBytes: maxBytes, timeoutMs } = DEFAULT_LIMITS;
-  if (new Set(urls.map((url) => nodeOf(checkSourceUrl("rpc", url, target.allowHttp)))).size !== urls.length)
-    throw invalid("The endpoints in --rpc must be on different hosts, because one operator controls each host.");
+  checkDifferentHosts(urls.map((url) => checkSourceUrl("rpc", url, target.allowHttp)));
   const calls = urls.map((url) => rpcCaller(url, { maxBytes, timeoutMs, allowHttp: target.allowHttp }));
   return { calls, quorum, anchor: "quorum", source: `${quorum} of ${urls.length} endpoints` };
 }

@@ -82,6 +82,15 @@ export function verifyAuditorList(
   throw new VerificationError("anchor", "AUDITORS_NOT_REACHED", message, { expected: threshold, actual: signers });
 }
 
+/**
+ * Returns the signers whose keys are in the current list. A key that a newer list revoked does not count any more, also
+ * in stored statements and cached evidence.
+ * @param signers the auditors' public keys as text
+ */
+export function currentSigners(signers: readonly string[], { keys }: AuditorPolicy): string[] {
+  return keys.flatMap(({ text }) => (signers.includes(text) ? [text] : []));
+}
+
 function parseText(text: string): AuditorList {
   const [head = "", chainId, contract = "", sequence, threshold] = HEAD.exec(text) ?? [];
   const auditors = text.slice(head.length, -1).split("\n").map(parseAuditor);

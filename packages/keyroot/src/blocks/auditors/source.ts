@@ -8,6 +8,7 @@ import { checkSourceUrl } from "../../transport/url.ts";
 import type { MakeSource, SourcePlace } from "../addedSources.ts";
 import type { BlockSource } from "../blockSource.ts";
 import type { StatementLimits } from "./fetchStatement.ts";
+import { currentSigners } from "./auditorList.ts";
 import { type Auditors, findAuditors, type ListPlace } from "./findAuditors.ts";
 import { findStatement, type FoundStatement } from "./findStatement.ts";
 import type { KeyProver } from "./proveKey.ts";
@@ -98,8 +99,8 @@ export const makeAuditorsSource: MakeSource = (option, place) => {
     name: "auditors",
     find,
     accepts: async ({ auditors: signers = [] }) => {
-      const { keys, threshold } = (await update(undefined)).policy;
-      return keys.filter(({ text }) => signers.includes(text)).length >= threshold;
+      const { policy } = await update(undefined);
+      return currentSigners(signers, policy).length >= policy.threshold;
     },
     ...(merkleUrl !== undefined && {
       proveKey: async (query, sources, now) => {

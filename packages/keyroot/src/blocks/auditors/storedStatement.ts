@@ -2,6 +2,7 @@ import { encodeUtf8 } from "../../engine/utf8.ts";
 import { KeyrootError } from "../../errors.ts";
 import { isObject } from "../../input/json.ts";
 import type { Store } from "../../store/store.ts";
+import { currentSigners } from "./auditorList.ts";
 import type { CountedStatement } from "./findStatement.ts";
 import { parseSignedStatement, serializeStatement } from "./statement.ts";
 import { acceptStatement, type AuditorPolicy, checkPlace, type StatementPlace } from "./verifyStatement.ts";
@@ -44,7 +45,8 @@ export function acceptAgain(
   policy: AuditorPolicy,
   now: number,
 ): CountedStatement | undefined {
-  const known = new Map([...signers].filter(([signer]) => policy.keys.some(({ text }) => text === signer)));
+  const current = currentSigners([...signers.keys()], policy);
+  const known = new Map([...signers].filter(([signer]) => current.includes(signer)));
   try {
     return { ...acceptStatement(statement, known, policy, now), signers: known };
   } catch (error) {

@@ -13,7 +13,7 @@ import {
   serviceNameOf,
 } from "../../identity/possession.ts";
 import { invalidArgument } from "../../input/options.ts";
-import type { CheckedPossession, ExternalKey, PossessionAnswer } from "./possession.ts";
+import type { CheckedPossession, ExternalKey, PossessionAnswer } from "./possessionOptions.ts";
 
 // This file is loaded only when it is needed. The curve arithmetic takes 8 kB, and other operations do not use it.
 

@@ -29,7 +29,7 @@ import {
   type ExternalKey,
   POSSESSION,
   type PossessionOptions,
-} from "./possession.ts";
+} from "./possessionOptions.ts";
 
 /** The options of `UserClient`. */
 export interface UserClientOptions extends ClientOptions, PossessionOptions {

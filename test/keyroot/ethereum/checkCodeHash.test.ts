@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { keccak256 } from "ethers";
-import { EMPTY_CODE_HASH } from "../../../packages/keyroot/src/ethereum/codeHash.ts";
+import { EMPTY_CODE_HASH } from "../../../packages/keyroot/src/ethereum/checkCodeHash.ts";
 import { fetchCodeHash } from "../../../packages/keyroot/src/ethereum/fetchCodeHash.ts";
 import { describeValue } from "../../../packages/keyroot/src/input/describeValue.ts";
 import { INVALID_ANSWERS } from "../../support/data/junk.ts";
