@@ -351,7 +351,10 @@ if (import.meta.main) {
           if (!read.has(method)) continue;
           run++;
           const { owner, key, descriptor } = method;
-          Object.defineProperty(owner, key, { ...descriptor, value: REPLACEMENTS[kind]?.(descriptor.value as Original) });
+          Object.defineProperty(owner, key, {
+            ...descriptor,
+            value: REPLACEMENTS[kind]?.(descriptor.value as Original),
+          });
           const result = await resultOf(calls[name]!);
           Object.defineProperty(owner, key, descriptor);
           if (result !== "error" && result !== results[name]) wrong.push(`${name}, ${method.name}: ${kind}`);

@@ -39,7 +39,7 @@ export const DEFINITIONS = {
   },
 
   "rebuild-files": {
-    summary: "Check the Merkle-tree files of published keys, and rebuild missing and damaged ones from the databases",
+    summary: "Check the Merkle-tree files of published keys, and rebuild missing or damaged files from the databases",
     options: { json },
   },
 

@@ -291,7 +291,7 @@ function isRemoteHttp(url: string | undefined): boolean {
   return protocol === "http:" && !isLoopback(hostname);
 }
 
-/** Returns the rate limits per minute. If callers have no limit, the default for the other limits is none, too. */
+/** Returns the rate limits per minute. If callers have no limit, the other limits are off by default. */
 export function rateLimitsOf(config: ResolvedConfig): RateLimitOptions {
   const { rateLimit: caller, addressRateLimit: address = 10 * caller, refusedRateLimit } = config;
   return { caller, address, refused: refusedRateLimit ?? (caller === 0 ? 0 : DEFAULT_REFUSED) };

@@ -1,10 +1,12 @@
 import { and, count, eq, isNull, ne, sql } from "drizzle-orm";
+import type { KeyInError } from "keyroot/errors";
 import type { KeyRecord, UserID } from "keyroot/identity";
+import { ServiceError } from "../errors.ts";
 import type { Author } from "../auditLog/recordChange.ts";
 import type { Database, Databases } from "../database/database.ts";
 import { listKeyEvents, recordKeyChange } from "./keyEvents.ts";
 import { conflictingKeys, publicKeys } from "./tables.ts";
-import type { User } from "../users/user.ts";
+import type { User } from "../users/newUser.ts";
 
 /** A key that was withdrawn, or that was offered for a user who has another key. */
 export interface ConflictingKey {
@@ -147,7 +149,7 @@ export class ConflictingKeys {
 }
 
 /** Returns a new key's initial state. `afterWithdrawal`: whether an earlier key of the user was removed. */
-export async function startOf(
+export async function initialStateOf(
   transaction: Database,
   { userID, keyID }: KeyRecord,
   now: number,
@@ -197,4 +199,14 @@ async function decide(transaction: Database, userID: UserID, now: number): Promi
   await transaction.delete(conflictingKeys).where(and(ofUser, sql`${conflictingKeys.decided} is not null`));
   const decided = await transaction.update(conflictingKeys).set({ decided: now }).where(ofUser).returning();
   return decided.length > 0;
+}
+
+/** The error for a user who has registered a different key. */
+export function differentKeyRegistered({ state, holdEndsAt }: KeyInError): ServiceError {
+  const message =
+    state === "pending"
+      ? "The user has registered a different public key. It can be withdrawn while it is pending, if it is not the user's."
+      : "The user has registered a different public key, which cannot be changed.";
+  const key: KeyInError = state === "pending" && holdEndsAt !== undefined ? { state, holdEndsAt } : { state };
+  return new ServiceError(409, "PUBLIC_KEY_REGISTERED", message, { key });
 }

@@ -1,12 +1,11 @@
 import { checkKeyRecord, type KeyRecord, type UserID } from "keyroot/identity";
-import { ServiceError } from "../errors.ts";
 import type { Author } from "../auditLog/recordChange.ts";
-import type { ChallengeStore } from "./challenges.ts";
+import type { ChallengeStore } from "./challengeStore.ts";
 import { type Databases, readClock } from "../database/database.ts";
-import type { ConflictingKeys } from "./conflictingKeys.ts";
-import { MinuteLimit, type Quota } from "../rateLimits/minuteLimit.ts";
+import { type ConflictingKeys, differentKeyRegistered } from "./conflictingKeys.ts";
+import { AttemptLimit } from "./attemptLimit.ts";
 import type { PublicKeyStore, RegisteredKey } from "./publicKeys.ts";
-import type { User } from "../users/user.ts";
+import type { User } from "../users/newUser.ts";
 import { CurveWorkers } from "./curveWorkers.ts";
 import {
   type Challenge,
@@ -16,10 +15,7 @@ import {
   possessionRefused,
   possessionRequired,
   type RegistryID,
-} from "./possession.ts";
-
-/** Maximum attempts per user and minute at one replica. A registration needs one attempt. */
-const PER_MINUTE = 10;
+} from "./possessionCheck.ts";
 
 export interface KeyRegistrationOptions {
   databases: Databases;
@@ -41,7 +37,7 @@ export class KeyRegistration implements AsyncDisposable {
   readonly #options: KeyRegistrationOptions;
   readonly #workers = new CurveWorkers();
   readonly #possession: PossessionCheck;
-  readonly #attempts = new MinuteLimit(PER_MINUTE);
+  readonly #attempts = new AttemptLimit();
 
   constructor(options: KeyRegistrationOptions) {
     this.#options = options;
@@ -53,7 +49,7 @@ export class KeyRegistration implements AsyncDisposable {
    * @throws ServiceError RATE_LIMITED
    */
   requireAttempt(userID: UserID): void {
-    enforceAttempts(this.#attempts.exceeded(userID));
+    this.#attempts.require(userID);
   }
 
   /**
@@ -66,7 +62,7 @@ export class KeyRegistration implements AsyncDisposable {
     checkKeyRecord(record);
     const registered = await this.#find(user, record, author);
     if (registered !== undefined) return registered;
-    enforceAttempts(this.#attempts.count(user.userID));
+    this.#attempts.count(user.userID);
     return this.#possession.challenge(user, record, service);
   }
 
@@ -87,7 +83,7 @@ export class KeyRegistration implements AsyncDisposable {
     if (registered !== undefined) return registered;
     if (answer === undefined) {
       if (this.#options.policy === "required") throw possessionRequired();
-      enforceAttempts(this.#attempts.count(user.userID));
+      this.#attempts.count(user.userID);
       await this.#workers.run(user.bizID, { publicKey });
     }
     await this.#store(user, record, answer, author);
@@ -108,16 +104,10 @@ export class KeyRegistration implements AsyncDisposable {
     if (registered === undefined || registered.pubKey === record.pubKey) return registered;
     await conflictingKeys.offer(user, record, now(), author);
     // The registered key may have been published since it was read.
-    const { state, holdEndsAt } = (await publicKeys.get(user.region, user.userID)) ?? registered;
-    const message =
-      state === "pending"
-        ? "The user has registered a different public key. It can be withdrawn while it is pending, if it is not the user's."
-        : "The user has registered a different public key, which cannot be changed.";
-    const key = state === "pending" ? { state, holdEndsAt } : { state };
-    throw new ServiceError(409, "PUBLIC_KEY_REGISTERED", message, { key });
+    throw differentKeyRegistered((await publicKeys.get(user.region, user.userID)) ?? registered);
   }
 
-  /** Takes the challenge and adds the key in one transaction, so that a repeated request finds both done or neither. */
+  /** Takes the challenge and adds the key in one transaction, so that both take effect, or none. */
   #store(user: User, record: KeyRecord, answer: ChallengeResponse | undefined, author: Author): Promise<void> {
     const { databases, publicKeys, holdPeriodMs } = this.#options;
     return databases.regions[user.region].transaction(async (transaction) => {
@@ -129,12 +119,4 @@ export class KeyRegistration implements AsyncDisposable {
       await publicKeys.add(transaction, user, record, { registered, holdEndsAt, possession }, author);
     });
   }
-}
-
-/** @throws ServiceError RATE_LIMITED */
-function enforceAttempts(quota: Quota | undefined): void {
-  if (quota?.exceeded !== true) return;
-  const { resetSeconds: retryAfter } = quota;
-  const message = `More than ${PER_MINUTE} attempts to register a key in a minute: wait ${retryAfter} s.`;
-  throw new ServiceError(429, "RATE_LIMITED", message, { retryAfter });
 }

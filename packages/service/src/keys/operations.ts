@@ -18,10 +18,10 @@ import {
 } from "../app/fields.ts";
 import type { PrincipalOf } from "../tokens/accessTokens.ts";
 import { requireUser, toUser, userFields, userUnknown } from "../users/operations.ts";
-import type { User } from "../users/user.ts";
+import type { User } from "../users/newUser.ts";
 import type { KeyEvent } from "./keyEvents.ts";
 import type { ConflictingKey, DecisionOutcome } from "./conflictingKeys.ts";
-import type { Challenge, ChallengeResponse } from "./possession.ts";
+import type { Challenge, ChallengeResponse } from "./possessionCheck.ts";
 import type { RegisteredKey } from "./publicKeys.ts";
 
 const publicKey = z

@@ -5,7 +5,7 @@ import { type Database, type Databases, perRegion } from "../database/database.t
 import { batches } from "../publishing/tables.ts";
 import type { Claim } from "../users/claims.ts";
 import { lockActiveUser } from "../users/eraseUser.ts";
-import { startOf } from "./conflictingKeys.ts";
+import { initialStateOf } from "./conflictingKeys.ts";
 import { recordKeyChange } from "./keyEvents.ts";
 import { publicKeys } from "./tables.ts";
 
@@ -65,7 +65,7 @@ export class PublicKeyStore {
     const { keyID } = record;
     const { registered: at, possession } = registration;
     await lockActiveUser(transaction, userID);
-    const { undecidedSince, afterWithdrawal } = await startOf(transaction, record, at);
+    const { undecidedSince, afterWithdrawal } = await initialStateOf(transaction, record, at);
     const [added] = await transaction
       .insert(publicKeys)
       .values({ ...record, region, bizID, undecidedSince, ...registration })

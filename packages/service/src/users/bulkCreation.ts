@@ -19,7 +19,7 @@ import {
 } from "../tokens/tokenCreation.ts";
 import { userDeactivated } from "../tokens/tokenState.ts";
 import { claimWithinLimit } from "./userLimit.ts";
-import { creationOf, type NewUser, newUser, type User, type UserNaming } from "./user.ts";
+import { creationOf, type NewUser, newUser, type User, type UserNaming } from "./newUser.ts";
 import { userIDTaken } from "./users.ts";
 
 /** A user to create. With a `context` (a device or purpose), a refresh token is also created. */

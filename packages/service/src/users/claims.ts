@@ -47,7 +47,7 @@ export function findClaims(home: Database, ids: readonly UserID[]): Promise<Clai
     .where(sql`${userIDs.userID} = any(${columnOf("text", ids, (id) => id)})`);
 }
 
-/** Inserts claims for unclaimed ids and returns them. @param rows a query that returns the columns of claims */
+/** Inserts a claim for each id that has none, and returns the new claims. @param rows a query that returns the columns of claims */
 export function insertClaims(home: Database, rows: SQL) {
   return home.insert(userIDs).select(rows).onConflictDoNothing().returning();
 }

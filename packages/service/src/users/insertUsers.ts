@@ -4,7 +4,7 @@ import { type Author, changeRows, RECORDING, toRow } from "../auditLog/recordCha
 import { byUserID, insertClaims, isOfUnlimitedPartner } from "./claims.ts";
 import type { Database } from "../database/database.ts";
 import { users } from "./tables.ts";
-import { creationOf, type NewUser } from "./user.ts";
+import { creationOf, type NewUser } from "./newUser.ts";
 
 /**
  * Prepares a statement that inserts many users. It also records the creation of each new user.

@@ -17,7 +17,7 @@ import {
 } from "../app/fields.ts";
 import type { CreatedUser } from "./bulkCreation.ts";
 import { LISTED_STATES, type UserWithKey } from "../keys/usersWithKeys.ts";
-import type { User } from "./user.ts";
+import type { User } from "./newUser.ts";
 import { userIDTaken } from "./users.ts";
 
 /** Maximum number of users in one creation request. */

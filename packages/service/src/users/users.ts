@@ -7,7 +7,7 @@ import { type Claim, prepareClaims } from "./claims.ts";
 import { type Databases, perRegion } from "../database/database.ts";
 import { type ErasedUser, eraseUser, userErased } from "./eraseUser.ts";
 import { prepareInsert } from "./insertUsers.ts";
-import { newUser, type User, type UserNaming } from "./user.ts";
+import { newUser, type User, type UserNaming } from "./newUser.ts";
 import { userIDs, users } from "./tables.ts";
 import { claimWithinLimit } from "./userLimit.ts";
 

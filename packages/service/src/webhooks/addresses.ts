@@ -17,8 +17,8 @@ export class AddressRefusedError extends Error {
 }
 
 /**
- * Whether an IP address is public. Not public are loopback, private, link-local, shared (carrier-grade NAT), multicast
- * and reserved addresses, and IPv6 addresses that contain an IPv4 address (mapped, NAT64, 6to4, Teredo).
+ * Returns true for a public IP address. Loopback, private, link-local, shared (carrier-grade NAT), multicast and reserved
+ * addresses are not public, and neither are IPv6 addresses that contain an IPv4 address (mapped, NAT64, 6to4, Teredo).
  */
 export function isPublicAddress(address: string): boolean {
   if (isIP(address) === 0) return false;

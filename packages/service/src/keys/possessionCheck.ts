@@ -3,8 +3,8 @@ import { base64ToBytes, bytesToBase64, sha256Hex } from "keyroot/bytes";
 import { type KeyRecord, NONCE_BYTES, type PossessionStatement } from "keyroot/identity";
 import { ServiceError } from "../errors.ts";
 import type { Database } from "../database/database.ts";
-import type { User } from "../users/user.ts";
-import type { ChallengeStore } from "./challenges.ts";
+import type { User } from "../users/newUser.ts";
+import type { ChallengeStore } from "./challengeStore.ts";
 import type { CurveWorkers } from "./curveWorkers.ts";
 
 /** Lifetime of a challenge in ms. */
@@ -33,7 +33,7 @@ interface PossessionOptions {
   now: () => number;
 }
 
-/** Checks that users possess the private keys for the keys that they register. docs/formats.md specifies the proof. */
+/** Checks that users possess the private keys for the keys that they register. docs/proof-formats.md specifies the proof. */
 export class PossessionCheck {
   readonly #options: PossessionOptions;
 
