@@ -136,7 +136,7 @@ describe("a person with a session", () => {
     });
   }
 
-  it("is required by every operation for sessions, which refuses a missing or made-up cookie", async () => {
+  it("is required by every operation for people, which refuse a missing or invented cookie", async () => {
     for (const cookie of [undefined, "A".repeat(43), "'; drop table sessions; --", tenant.partner.bizID])
       for (const { path } of FOR_SESSIONS)
         expectProblem(await callDashboard(service, path, PROBE, { cookie }), [401, "SESSION_REQUIRED"]);
@@ -165,7 +165,7 @@ describe("a person with a session", () => {
     expect(await contentsOf(service)).to.deep.equal(rows);
   });
 
-  it("ends all access when it ends or its person is removed", async () => {
+  it("has no access after the session ends, or after the person is removed", async () => {
     const admin = person("an administrator of the operator");
     const leaving = await signInPerson(service, null, "Leaving");
     expect((await admin.call("/v1/dashboard/staff/remove", { person_id: leaving.personID })).status).to.equal(200);

@@ -52,7 +52,7 @@ describeOnEachDatabase("the dashboard's publishing operations", (service) => {
     return { partner, call, list, get };
   };
 
-  it("divide a batch's gas and cost among its partners by users, and show each partner only its share", async () => {
+  it("show each partner only its own share of a batch's gas and cost, in proportion to its users", async () => {
     const [one, two] = [await staffOf("One"), await staffOf("Two")];
     const [first, second] = [await addUsers(one.partner, 2), await addUsers(two.partner, 1)];
     const root = rootOf(1);

@@ -51,7 +51,7 @@ describe("MinuteLimit", () => {
     }
   });
 
-  it("is exact to a tenth for each of several replicas in every minute", async () => {
+  it("lets each of several replicas exceed the limit by at most a tenth in every minute", async () => {
     for (const size of [2, 3, 5]) {
       const { share } = sharedCount();
       const replicas = Array.from({ length: size }, () => new MinuteLimit(LIMIT, share));

@@ -9,10 +9,14 @@ import { text } from "node:stream/consumers";
 import { mock } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { readConfig } from "../../packages/service/src/config/readConfig.ts";
-import { type RunningService, startService } from "../../packages/service/src/startService.ts";
+import {
+  type RunningService,
+  startService,
+  type StartServiceOptions,
+} from "../../packages/service/src/startService.ts";
 import { openDatabases } from "../../packages/service/src/database/database.ts";
 import { runAt } from "../support/postgres/postgres.ts";
-import { failure, temporaryFolder } from "../support/support.ts";
+import { closedAfterEach, failure, temporaryFolder } from "../support/support.ts";
 import { type BrokenWire, wireTo } from "../support/service/brokenWire.ts";
 import { Caller, expectProblem, randomHex, type TestPartner } from "../support/service/caller.ts";
 import { ADMIN_TOKEN, freshDatabaseUrl, SIGNING_JWK } from "../support/service/support.ts";
@@ -34,6 +38,7 @@ function callerOf({ url, monitoringUrl = "" }: Urls): Caller {
 
 describe("a running service", () => {
   const folder = temporaryFolder();
+  const closing = closedAfterEach();
   let url: string;
 
   before(async () => {
@@ -56,10 +61,16 @@ describe("a running service", () => {
     };
   }
 
+  /** Starts a service in this process. It is closed after the test. */
+  async function start(variables: Record<string, string> = {}, options: StartServiceOptions = {}) {
+    const config = readConfig({ ...(await environment(url)), KEYROOT_LOG_LEVEL: "silent", ...variables });
+    return closing(await startService({ ...config, ...options }));
+  }
+
   describe("stopping", () => {
     /** Starts a service in this process, with a request that waits for a lock until `release` is called. */
     async function withRequestInProgress() {
-      const running = await startService(readConfig({ ...(await environment(url)), KEYROOT_LOG_LEVEL: "silent" }));
+      const running = await start();
       const service = callerOf(running);
       const partner = await service.createPartner();
       const blocker = new Client({ connectionString: url });
@@ -96,8 +107,7 @@ describe("a running service", () => {
 
   describe("stopping with a delay", () => {
     it("accepts requests during the delay, closes each connection, and responds 503 at /readyz immediately", async () => {
-      const variables = { ...(await environment(url)), KEYROOT_LOG_LEVEL: "silent", KEYROOT_SHUTDOWN_DELAY: "1" };
-      const running = await startService(readConfig(variables));
+      const running = await start({ KEYROOT_SHUTDOWN_DELAY: "1" });
       const service = callerOf(running);
       const list = (partner: { jwt: string }) => service.post("/v1/authdBizSrv/users/list", {}, { token: partner.jwt });
       const partner = await service.createPartner();
@@ -116,96 +126,68 @@ describe("a running service", () => {
     });
   });
 
-  describe("monitoring and descriptions", () => {
-    it("serve /healthz, /readyz and /metrics without a token and without ids", async () => {
-      const running = await startService(readConfig({ ...(await environment(url)), KEYROOT_LOG_LEVEL: "silent" }));
-      try {
-        const service = callerOf(running);
-        const partner = await service.createPartner("A company of few words");
-        const user = await service.createUser(partner);
-        await service.post("/v1/nowhere", {});
-        expect((await service.monitor("/healthz")).body).to.deep.equal({ status: "ok" });
-        expect((await service.monitor("/readyz")).body).to.deep.equal({ status: "ready" });
-        const { status, headers, text: metrics } = await service.monitor("/metrics");
-        expect([status, headers.get("content-type")?.split(";")[0]]).to.deep.equal([200, "text/plain"]);
-        const count = `http_request_duration_seconds_count{method="POST",route="${CREATE}",status="201"} 1`;
-        expect(metrics).to.include(count);
-        expect(metrics).to.include('route="none",status="404"');
-        for (const secret of [partner.bizID, partner.jwt, user.userID, user.hex, "few words", "nowhere"])
-          expect(metrics).not.to.include(secret);
-        for (const path of ["/healthz", "/readyz", "/metrics"])
-          expectProblem(await service.get(path), [404, "OPERATION_UNKNOWN"]);
-        expect((await fetch(service.monitoringUrl + CREATE, { method: "POST" })).status).to.equal(415);
-      } finally {
-        await running.close();
-      }
+  describe("the endpoints for monitoring and documentation", () => {
+    it("include /healthz, /readyz and /metrics, which need no token and return no ids", async () => {
+      const running = await start();
+      const service = callerOf(running);
+      const partner = await service.createPartner("A company of few words");
+      const user = await service.createUser(partner);
+      await service.post("/v1/nowhere", {});
+      expect((await service.monitor("/healthz")).body).to.deep.equal({ status: "ok" });
+      expect((await service.monitor("/readyz")).body).to.deep.equal({ status: "ready" });
+      const { status, headers, text: metrics } = await service.monitor("/metrics");
+      expect([status, headers.get("content-type")?.split(";")[0]]).to.deep.equal([200, "text/plain"]);
+      const count = `http_request_duration_seconds_count{method="POST",route="${CREATE}",status="201"} 1`;
+      expect(metrics).to.include(count);
+      expect(metrics).to.include('route="none",status="404"');
+      for (const secret of [partner.bizID, partner.jwt, user.userID, user.hex, "few words", "nowhere"])
+        expect(metrics).not.to.include(secret);
+      for (const path of ["/healthz", "/readyz", "/metrics"])
+        expectProblem(await service.get(path), [404, "OPERATION_UNKNOWN"]);
+      expect((await fetch(service.monitoringUrl + CREATE, { method: "POST" })).status).to.equal(415);
     });
 
-    it("link to the documentation, dashboard and explorer on the page at /", async () => {
-      const variables = { KEYROOT_LOG_LEVEL: "silent", KEYROOT_EXPLORER_URL: "https://explorer.example/?a=1&b=2" };
-      const running = await startService(readConfig({ ...(await environment(url)), ...variables }));
-      try {
-        const { status, headers, text: page } = await callerOf(running).get("/");
-        expect([status, headers.get("content-type")]).to.deep.equal([200, "text/html; charset=utf-8"]);
-        const links = Array.from(page.matchAll(/href="([^"]+)"/g), ([, href]) => href);
-        expect(links).to.deep.equal(["/docs", "/dashboard/", "https://explorer.example/?a=1&amp;b=2"]);
-      } finally {
-        await running.close();
-      }
+    it("include a page at / with links to the documentation, the dashboard and the explorer", async () => {
+      const running = await start({ KEYROOT_EXPLORER_URL: "https://explorer.example/?a=1&b=2" });
+      const { status, headers, text: page } = await callerOf(running).get("/");
+      expect([status, headers.get("content-type")]).to.deep.equal([200, "text/html; charset=utf-8"]);
+      const links = Array.from(page.matchAll(/href="([^"]+)"/g), ([, href]) => href);
+      expect(links).to.deep.equal(["/docs", "/dashboard/", "https://explorer.example/?a=1&amp;b=2"]);
     });
 
-    it("limit requests to /readyz per address, like the API", async () => {
-      const config = { ...(await environment(url)), KEYROOT_LOG_LEVEL: "silent", KEYROOT_RATE_LIMIT: "20" };
-      const running = await startService(readConfig(config));
-      try {
-        const service = callerOf(running);
-        const answers = await Promise.all(Array.from({ length: 30 }, () => service.monitor("/readyz")));
-        expect(answers.filter(({ status }) => status === 200)).to.have.length(20);
-        for (const answer of answers) if (answer.status !== 200) expectProblem(answer, [429, "RATE_LIMITED"]);
-        expectProblem(await service.monitor("/metrics"), [429, "RATE_LIMITED"]);
-        // Probes and callers have separate limits.
-        expectProblem(await service.post(CREATE, {}), [401, "ACCESS_TOKEN_MISSING"]);
-      } finally {
-        await running.close();
-      }
+    it("accept a limited number of requests per address and minute, like the API", async () => {
+      const running = await start({ KEYROOT_RATE_LIMIT: "20" });
+      const service = callerOf(running);
+      const answers = await Promise.all(Array.from({ length: 30 }, () => service.monitor("/readyz")));
+      expect(answers.filter(({ status }) => status === 200)).to.have.length(20);
+      for (const answer of answers) if (answer.status !== 200) expectProblem(answer, [429, "RATE_LIMITED"]);
+      expectProblem(await service.monitor("/metrics"), [429, "RATE_LIMITED"]);
+      // Probes and callers have separate limits.
+      expectProblem(await service.post(CREATE, {}), [401, "ACCESS_TOKEN_MISSING"]);
     });
 
-    it("are not served if the monitoring port is null", async () => {
-      const config = readConfig({ ...(await environment(url)), KEYROOT_LOG_LEVEL: "silent" });
-      const running = await startService({ ...config, monitoringPort: null });
-      try {
-        expect(running.monitoringUrl).to.equal(undefined);
-      } finally {
-        await running.close();
-      }
+    it("for monitoring are not served if the monitoring port is null", async () => {
+      const running = await start({}, { monitoringPort: null });
+      expect(running.monitoringUrl).to.equal(undefined);
     });
 
-    it("prevent a start if a port is in use, and report the port", async () => {
-      const config = readConfig({ ...(await environment(url)), KEYROOT_LOG_LEVEL: "silent" });
-      const running = await startService(config);
-      try {
-        const port = Number(new URL(running.monitoringUrl ?? "").port);
-        const error = await failure(startService({ ...config, monitoringPort: port }));
-        expect(error).to.include({ name: "TransportError", code: "PORT_UNAVAILABLE" });
-      } finally {
-        await running.close();
-      }
+    it("keep the service from starting if the monitoring port is in use", async () => {
+      const running = await start();
+      const port = Number(new URL(running.monitoringUrl ?? "").port);
+      const error = await failure(start({}, { monitoringPort: port }));
+      expect(error).to.include({ name: "TransportError", code: "PORT_UNAVAILABLE" });
     });
 
-    it("serve the OpenAPI documents and their pages without a token or external files", async () => {
-      const running = await startService(readConfig({ ...(await environment(url)), KEYROOT_LOG_LEVEL: "silent" }));
-      try {
-        const service = callerOf(running);
-        for (const path of ["/openapi.json", "/openapi-operator.json"])
-          expect((await service.get(path)).body["openapi"]).to.match(/^3\.1/);
-        for (const path of ["/docs/", "/docs/operator/"]) {
-          const page = await service.get(path);
-          expect(page.status).to.equal(200);
-          expect(page.headers.get("content-security-policy")).to.match(/^default-src 'none'; script-src 'self';/);
-          expect(page.text).not.to.match(/(src|href)="(https?:)?\/\/|swagger UI<|fastify/i);
-        }
-      } finally {
-        await running.close();
+    it("include the OpenAPI documents and their pages, which need no token and no external files", async () => {
+      const running = await start();
+      const service = callerOf(running);
+      for (const path of ["/openapi.json", "/openapi-operator.json"])
+        expect((await service.get(path)).body["openapi"]).to.match(/^3\.1/);
+      for (const path of ["/docs/", "/docs/operator/"]) {
+        const page = await service.get(path);
+        expect(page.status).to.equal(200);
+        expect(page.headers.get("content-security-policy")).to.match(/^default-src 'none'; script-src 'self';/);
+        expect(page.text).not.to.match(/(src|href)="(https?:)?\/\/|swagger UI<|fastify/i);
       }
     });
   });
@@ -237,14 +219,8 @@ describe("a running service", () => {
       await wire.close();
     });
 
-    async function sealedCopies(): Promise<number | null> {
-      const client = new Client({ connectionString: url });
-      await client.connect();
-      try {
-        return (await client.query("SELECT FROM user_tokens WHERE sealed_token IS NOT NULL")).rowCount;
-      } finally {
-        await client.end();
-      }
+    async function sealedCopies(): Promise<number> {
+      return (await runAt(url, "SELECT FROM user_tokens WHERE sealed_token IS NOT NULL")).length;
     }
 
     it("delete sealed copies of tokens older than 24 hours", async () => {
@@ -430,7 +406,7 @@ describe("a running service", () => {
       for (const path of ["/healthz", "/readyz", "/metrics"]) expect(paths).not.to.include(path);
     });
 
-    it("contains nothing below its level, including monitoring requests", async () => {
+    it("omits entries below its level, such as monitoring requests", async () => {
       await kill();
       await start({ KEYROOT_LOG_LEVEL: "fatal" });
       wire.cut();
