@@ -295,7 +295,7 @@ interface Method {
   name: string;
   owner: object;
   key: PropertyKey;
-  descriptor: PropertyDescriptor & { value: (...args: unknown[]) => unknown };
+  descriptor: Omit<PropertyDescriptor, "value"> & { value: (...args: unknown[]) => unknown };
 }
 
 /** The methods of arrays that programs can replace. */
