@@ -353,7 +353,7 @@ if (import.meta.main) {
           const { owner, key, descriptor } = method;
           Object.defineProperty(owner, key, {
             ...descriptor,
-            value: REPLACEMENTS[kind]?.(descriptor.value as Original),
+            value: REPLACEMENTS[kind]?.(descriptor.value),
           });
           const result = await resultOf(calls[name]!);
           Object.defineProperty(owner, key, descriptor);
