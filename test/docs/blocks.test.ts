@@ -6,6 +6,7 @@ import { access, readdir, readFile, symlink, writeFile } from "node:fs/promises"
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import { TEST_CHECKPOINT } from "@keyroot/operator/testing";
+import { buildSite } from "@keyroot/web/build";
 import { type Stack, startStack } from "../../packages/service/src/stack/stack.ts";
 import { type CodeBlock, isAsShown } from "../support/packages/codeBlocks.ts";
 import { serve } from "../support/servers/servers.ts";
@@ -339,6 +340,7 @@ describe("the code blocks of the pages", () => {
       stack.rpcUrl,
     ]);
     expect([start.text.split(" ")[0], ...others]).to.deep.equal(["npm"]);
+    await buildSite();
     await shell(explorer.text.replace(`${stack.rpcUrl},${stack.rpcUrl}`, stack.rpcUrl));
     await access(join(folder.path, "explorer/index.html"));
     const { bizID } = JSON.parse(await shell("keyroot create-partner --name Acme --json")) as { bizID: string };

@@ -4,11 +4,9 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { checkProgram, expectedOutcome, inputOf, MAIN } from "../consumers/programs.ts";
 import { type Bundle, bundle } from "../support/browser/bundle.ts";
-import { newPartner } from "../support/service/newPartner.ts";
 import { installPackages, ROOT, run } from "../support/packages/installPackages.ts";
 import { headingsOf, linksIn } from "../support/packages/markdown.ts";
 import { type PublishedKey, publishKey } from "../support/packages/publishedKey.ts";
-import { serviceOnPostgres, type TestService } from "../support/service/support.ts";
 import { failure, never } from "../support/support.ts";
 
 /** The file from which the program in README.md reads the user and the key. */
@@ -55,34 +53,7 @@ console.log(Buffer.from(publicKey).toString("base64"));
 `;
 }
 
-/** Returns the programs about clients on the pages in docs, for a partner of a real service. */
-async function clientsProgram(service: TestService): Promise<string> {
-  // These pages have separate tests.
-  const isPage = (name: string) => name.endsWith(".md") && !["quickstart.md", "webhooks.md"].includes(name);
-  const names = (await readdir(join(ROOT, "docs"))).filter(isPage);
-  const pages = await Promise.all(names.map((name) => read(ROOT, "docs", name)));
-  const programs = pages.flatMap((page) => [...page.matchAll(/```js\n([^]*?)```/g)].map(([, lines = ""]) => lines));
-  const programWith = (words: string) => {
-    const found = programs.filter((program) => program.includes(words));
-    expect(found, words).to.have.lengthOf(1);
-    return found.join("").replace("http://127.0.0.1:8547", service.url);
-  };
-  const { bizID, serverToken } = await newPartner(service);
-  return `import { generateKeyPair } from "keyroot/identity";
-Object.assign(process.env, { BIZ_ID: "${bizID}", SERVER_TOKEN: "${serverToken}" });
-const { publicKey, privateKey } = generateKeyPair();
-// The service of this test publishes no keys.
-const [chainId, contract] = [];
-const [runId, users] = [crypto.randomUUID(), [{ userID: "cd".repeat(20), region: "us-west-2" }]];
-const handOver = ({ userID }, token) => console.log(userID, token.slice(0, 13));
-${programWith('from "keyroot/partner"')}
-${programWith('from "keyroot/user"')}
-console.log(state);
-${programWith("partner.provision(")}`;
-}
-
 describe("the package keyroot", () => {
-  const service = serviceOnPostgres();
   let key: PublishedKey;
   let app: string;
   let installed: string;
@@ -129,11 +100,6 @@ describe("the package keyroot", () => {
         expect(error).to.have.property("stderr").that.includes("code: 'KEY_MISMATCH'");
       });
     }
-
-    it("runs the programs of the docs' pages about clients", async () => {
-      const output = await node("clients.js", await clientsProgram(service));
-      expect(output).to.equal(`pending\n${"cd".repeat(20)} kru_us-west-2\n`);
-    });
 
     it("verifies online, with a storage proof and from a bundle, and rejects a swapped key each time", async () => {
       await writeFile(join(app, "check.js"), await checkProgram("esm"));
@@ -320,13 +286,12 @@ export { verifyBundle } from "keyroot/bundle";
       expect([...sources].sort()).to.deep.equal(named);
     });
 
-    it("names its repository, the place for bug reports, and the required Node", async () => {
-      const { engines } = JSON.parse(await read(ROOT, "package.json")) as Manifest;
+    it("names its repository, the place for bug reports, and the required Node", () => {
       expect(manifest).to.deep.include({
         name: "keyroot",
         homepage: `${REPOSITORY}#readme`,
         bugs: `${REPOSITORY}/issues`,
-        engines,
+        engines: { node: ">=22.13.0" },
       });
       expect(manifest.repository.url).to.equal(`git+${REPOSITORY}.git`);
     });
