@@ -92,10 +92,11 @@ const FIELDS_BY_OPERATION = [
   ...["since", "state", "status", "token", "token_id", "type", "url", "user_id", "user_id_hex", "user_limit", "users"],
 ];
 
-/** The names with more than one meaning. */
+/** The names with more than one meaning. An option that only some commands require has the same meaning in all. */
 function withSeveralMeanings(terms: readonly Term[]): string[] {
   const meanings = new Map<string, Set<string>>();
-  for (const { name, meaning } of terms) meanings.set(name, (meanings.get(name) ?? new Set()).add(meaning));
+  for (const { name, meaning } of terms)
+    meanings.set(name, (meanings.get(name) ?? new Set()).add(meaning.replace(/ \(required\)$/, "")));
   return Array.from(meanings)
     .filter(([, { size }]) => size > 1)
     .map(([name]) => name)
