@@ -32,7 +32,7 @@ export const BEACON_ATTACKS: readonly BeaconAttack[] = [
   },
   {
     name: "minority",
-    description: "341 of 512 members sign an invented block, less than two thirds",
+    description: "341 of 512 members sign an invented block, below two thirds",
     expectedCode: "LIGHT_CLIENT_INVALID",
     update: (parts) => invent(parts, { participation: 341 }),
   },

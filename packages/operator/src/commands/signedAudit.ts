@@ -15,6 +15,7 @@ import type { ArgsOf } from "./help.ts";
 import type { Host, Outcome } from "./host.ts";
 import type { TrustedBlock } from "./blockSource.ts";
 import { readLines } from "./inputFiles.ts";
+import { plural } from "../plural.ts";
 import { style } from "./output.ts";
 import type { Target } from "./target.ts";
 
@@ -159,7 +160,7 @@ function describe({ url, result, blockNumber, message, findings, merged }: Compa
   const { host } = new URL(url);
   switch (result) {
     case "agrees":
-      return `${style("success", "Agrees")}: ${host}, block ${blockNumber}; ${merged} signatures merged.`;
+      return `${style("success", "Agrees")}: ${host}, block ${blockNumber}; ${plural(merged, "signature")} merged.`;
     case "unavailable":
       return `${style("notice", "Unavailable")}: ${host}: ${message}`;
     case "conflict":

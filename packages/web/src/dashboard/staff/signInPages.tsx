@@ -26,7 +26,7 @@ interface Props {
   onSignedIn: (me: Me) => void;
 }
 
-/** @param props `isExpired` tells a person whose session ended that nothing else happened */
+/** @param props `isExpired` is true if the person was signed out because the session ended */
 export function SignInPage({ isExpired, onSignedIn }: Props & { isExpired: boolean }) {
   const { run, busy, error } = useAction(async () => {
     onSignedIn(await signIn());
