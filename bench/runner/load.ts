@@ -1,7 +1,7 @@
 import { cpus, loadavg } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** The load of the machine by other programs, before and after a benchmark. */
+/** The load that other programs put on the machine, before and after a benchmark. */
 export interface Load {
   /** The load average of the last minute before the run. A previous benchmark raises it. */
   average: number;

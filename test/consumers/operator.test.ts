@@ -378,7 +378,7 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
   });
 
   describe("the API", () => {
-    it("publishes with the program of the package's README", async () => {
+    it("runs the README's program for publishing", async () => {
       const page = await readFile(inApp("node_modules/@keyroot/operator/README.md"), "utf8");
       const [, sample = ""] = /```ts\n(import \{ FolderJournal[^]*?)```/.exec(page) ?? [];
       const { stdout: users } = await keyroot.run(["sample-users", "--count", "3"]);
@@ -394,7 +394,7 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
       expect(stdout).to.match(/^[0-9a-f]{64} 3 \d+\n$/);
     });
 
-    it("audits with the program of the package's README", async () => {
+    it("runs the README's program for an audit", async () => {
       const page = await readFile(inApp("node_modules/@keyroot/operator/README.md"), "utf8");
       const [, sample = ""] = /```ts\n(import \{ audit,[^]*?)```/.exec(page) ?? [];
       const program = sample
@@ -406,7 +406,7 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
       expect(stdout).to.match(/^passed \d+ \[\]\n$/);
     });
 
-    it("starts the service with the program of the package's README", async () => {
+    it("runs the README's program that starts the service", async () => {
       const page = await readFile(inApp("node_modules/@keyroot/service/README.md"), "utf8");
       const [, sample = ""] = /```ts\n(import \{ startService[^]*?)```/.exec(page) ?? [];
       const [databaseUrl, keys] = [await postgres.createDatabase(), inApp("api-keys.json")];

@@ -78,7 +78,7 @@ describeIfNamed(import.meta.filename)("a watch in Chromium, under a strict conte
     expect(await codes()).to.deep.equal([]);
   });
 
-  it("raises one alarm with evidence for a swapped key, even after the page is loaded again", async () => {
+  it("raises an alarm with evidence for a swapped key, and no second alarm after a reload", async () => {
     await serve(page, other);
     await start(page);
     await page.evaluate("until(() => alarms.length > 0)");

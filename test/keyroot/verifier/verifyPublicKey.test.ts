@@ -260,7 +260,7 @@ describe("verifyPublicKey", () => {
       await hungUp;
     });
 
-    it("leaves no listener on the signal after it succeeds", async () => {
+    it("leaves no listener on the caller's signal after it succeeds", async () => {
       const { signal } = new AbortController();
       expect(await verify({ signal })).to.deep.include({ record: mine });
       expect(getEventListeners(signal, "abort")).to.be.empty;

@@ -367,7 +367,7 @@ describe("an audit of planted faults", () => {
     });
   });
 
-  describe("without a verdict, because a file or the endpoint fails", () => {
+  describe("reaches no verdict if a file or the endpoint fails", () => {
     const hostOf = async (handler: Parameters<typeof serve>[0]): Promise<Partial<AuditOptions>> => {
       const { url } = closing(await serve(handler));
       return { files: { merkleUrl: url, ...LIMITS } };

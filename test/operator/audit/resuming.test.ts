@@ -31,12 +31,12 @@ describe("a resumed audit", () => {
     using state = await world.openState(NAME, { fresh });
     return outcomeOf(await world.audit({ state, ...changes }));
   };
-  describe("after one that passed", () => {
+  describe("after a passed audit", () => {
     beforeEach(async () => {
       expect(await audit()).to.deep.equal(PASSED);
     });
 
-    it("reads events of newer blocks only", async () => {
+    it("reads only the events of newer blocks", async () => {
       const ranges: unknown[] = [];
       world.lie((method, params, truth) => {
         if (method === "eth_getLogs") ranges.push((params[0] as { fromBlock: string }).fromBlock);

@@ -1,8 +1,8 @@
-import { withResolvers } from "../engine/language.ts";
 import { normalizeUrl, parseUrl } from "../engine/parseUrl.ts";
 import { requireFeature } from "../engine/requireFeature.ts";
 import { TransportError } from "../errors.ts";
 import { checkNames } from "../input/options.ts";
+import { timeLeft, withTimeout } from "./timeout.ts";
 
 export interface FetchOptions {
   /** The function that sends the request. It must support `signal` and `redirect`. Default: `globalThis.fetch`. */
@@ -63,52 +63,6 @@ export async function fetchBytes(url: string, init: RequestInit, options: FetchO
     }
     return { status: response.status, headers: response.headers, bytes };
   });
-}
-
-/** Returns the time in ms since a fixed moment. */
-export function monotonicNow(): number {
-  const { performance } = globalThis as { performance?: Performance };
-  return performance === undefined ? Date.now() : performance.now();
-}
-
-/** Returns the time that a request may still take, in whole ms. */
-export function timeLeft({ timeoutMs, deadline = Infinity }: Pick<FetchOptions, "timeoutMs" | "deadline">): number {
-  return Math.max(1, Math.floor(Math.min(timeoutMs, deadline - monotonicNow())));
-}
-
-/**
- * Runs `work` until `timeoutMs` have passed or `signal` is aborted, even if the work ignores its signal. At the end,
- * always aborts the signal of the work, which closes everything that is still open.
- * @param subject the name of the host or task, for error messages
- * @throws TransportError TIMEOUT, ABORTED; and the errors of the work
- */
-export async function withTimeout<T>(
-  subject: string,
-  timeoutMs: number,
-  signal: AbortSignal | undefined,
-  work: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const { AbortController, setTimeout }: Partial<typeof globalThis> = globalThis;
-  requireFeature("setTimeout", setTimeout, "in the engine's host");
-  const ended = new (requireFeature("AbortController", AbortController, "abort-controller/polyfill"))();
-  const { promise: failed, reject: fail } = withResolvers<never>();
-  const abort = () => {
-    fail(new TransportError("ABORTED", "The caller aborted the request.", { cause: signal?.reason }));
-  };
-  // AbortSignal.timeout is not suitable: its timer continues after the request, and does not keep Node running.
-  const timer = setTimeout(() => {
-    fail(new TransportError("TIMEOUT", `${subject} did not finish within ${timeoutMs} ms.`));
-  }, timeoutMs);
-  signal?.addEventListener("abort", abort, { once: true });
-  try {
-    if (signal?.aborted) abort();
-    return await Promise.race([failed, signal?.aborted ? failed : work(ended.signal)]);
-  } finally {
-    clearTimeout(timer);
-    signal?.removeEventListener("abort", abort);
-    // An explicit reason avoids the default one, whose stack trace would take more time than the rest of this function.
-    ended.abort("ended");
-  }
 }
 
 /** Reads the body of a response. Returns undefined as soon as the body is larger than `maxBytes`. */

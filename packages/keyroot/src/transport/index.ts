@@ -1,4 +1,5 @@
-export { fetchBytes, withTimeout } from "./fetchBytes.ts";
+export { fetchBytes } from "./fetchBytes.ts";
+export { withTimeout } from "./timeout.ts";
 export { DEFAULT_LIMITS } from "./limits.ts";
 export { checkDifferentHosts, isLoopback } from "./url.ts";
 export { fetchMerkleFile } from "./fetchMerkleFile.ts";

@@ -6,7 +6,8 @@ import { ArgumentError, TransportError } from "../errors.ts";
 import { isObject, parseBoundedJson } from "../input/json.ts";
 import { checkNames } from "../input/options.ts";
 import { checkSourceUrl } from "./url.ts";
-import { FETCH_OPTIONS, fetchBytes, type FetchOptions, timeLeft, withTimeout } from "./fetchBytes.ts";
+import { FETCH_OPTIONS, fetchBytes, type FetchOptions } from "./fetchBytes.ts";
+import { timeLeft, withTimeout } from "./timeout.ts";
 
 /** A provider of JSON-RPC calls (EIP-1193), such as a wallet, a light client or an Ethereum library. */
 export interface Eip1193Provider {

@@ -3,7 +3,8 @@ import { checkBoolean, checkFunction, checkSignal, optional } from "../input/opt
 import { fetchMerkleFile } from "../transport/fetchMerkleFile.ts";
 import { checkDifferentHosts, checkSourceUrl } from "../transport/url.ts";
 import { checkEndpoint, type RpcCall, rpcCaller } from "../transport/jsonRpc.ts";
-import { type FetchOptions, monotonicNow, withTimeout } from "../transport/fetchBytes.ts";
+import type { FetchOptions } from "../transport/fetchBytes.ts";
+import { monotonicNow, withTimeout } from "../transport/timeout.ts";
 import { bytesOfMethod, type Limits, parseLimits } from "../transport/limits.ts";
 import { type Endpoint, parseEndpoints, type VerifyOptions } from "./options.ts";
 

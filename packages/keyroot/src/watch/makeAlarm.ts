@@ -25,7 +25,7 @@ export async function makeAlarm(
   return { code, userID, message, file: { name: `${userID}.alarm.json`, text: JSON.stringify(file) } };
 }
 
-/** Makes the bundle of a user at a block. Returns undefined if a key, a file or a proof is missing. */
+/** Makes a user's bundle at a block. Returns undefined if a key, a file or a proof is missing. */
 async function makeEvidence(
   { registry, policy, sources }: VerifierConfig,
   pinned: string | undefined,

@@ -15,7 +15,7 @@ import {
   optional,
 } from "../input/options.ts";
 import { checkStore, type Store } from "../store/store.ts";
-import { withTimeout } from "../transport/fetchBytes.ts";
+import { withTimeout } from "../transport/timeout.ts";
 import type { Contact } from "../verifier/contacts.ts";
 import { parseKeyQuery } from "../verifier/options.ts";
 import { checkContract } from "../verifier/sources.ts";

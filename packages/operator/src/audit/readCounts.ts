@@ -15,7 +15,7 @@ import type { BlockCursor } from "./checkBlock.ts";
 
 /** The contract to audit, and the block to audit it at. */
 export interface AuditedContract {
-  /** The chain id that the endpoint must have (EIP-155). */
+  /** The chain id that the endpoint must report (EIP-155). */
   chainId: number;
   /** The address of the registry: 0x and 40 hex digits. */
   contract: string;

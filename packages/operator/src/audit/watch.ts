@@ -40,7 +40,7 @@ interface PollSummary {
   /** The number of roots added since the previous poll, and the number of their users. */
   rootsAdded: number;
   usersAdded: number;
-  /** The number of watched users, and the number of those whose key is in the file of their root. */
+  /** The number of watched users, and how many of them have their key in their root's file. */
   watchedUsers: number;
   publishedUsers: number;
   /** The number of alarms at this block. Each poll counts an alarm that persists, but only the first poll reports it. */

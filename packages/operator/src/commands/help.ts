@@ -200,7 +200,7 @@ export const DEFINITIONS = {
     options: {
       ...recordFiles,
       ethPrice: text("price", "Price of one ETH in a currency of your choice. The cost is also shown in this currency"),
-      lastYear: flag("Also show the base fees of 53 blocks from the last year"),
+      lastYear: flag("Also show the base fees of the last year, from about one block per week"),
       compare: text(
         "prices",
         "Compare the cost on known chains, such as ethereum=1,base=0.01+0.04,own=0. Set gwei per unit of gas, and on rollups also gwei per byte after a +. Or set an endpoint's URL to read current prices",

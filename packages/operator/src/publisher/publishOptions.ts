@@ -60,8 +60,7 @@ export interface PublishOptions {
   sending?: Partial<Omit<SendOptions, "maxFeePerGas" | "maxPriorityFeePerGas">> | undefined;
   onEvent?: ((event: PublishEvent) => void) | undefined;
   /**
-   * Receives the number of users that a stage has finished, out of the users in the plan. The first stage counts the users in
-   * the records.
+   * Receives the progress of a stage: `done` of `users`, the stage's number of users.
    */
   onProgress?: ((stage: PublishStage, done: number, users: number) => void) | undefined;
 }

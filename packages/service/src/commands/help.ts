@@ -90,7 +90,7 @@ export const DEFINITIONS = {
         defaultText: "all partners",
       }),
       serviceUrl,
-      json: flag("Print one JSON object per line for each partner"),
+      json: flag("Print each partner as one JSON object on its own line"),
     },
   },
 
@@ -121,7 +121,7 @@ export const DEFINITIONS = {
   "list-server-tokens": {
     summary: "List a partner's server tokens, without their values",
     needs: () => OF_PARTNER,
-    options: { bizID, serviceUrl, json: flag("Print one JSON object per line for each token") },
+    options: { bizID, serviceUrl, json: flag("Print each token as one JSON object on its own line") },
   },
 
   "revoke-server-token": {
@@ -137,14 +137,14 @@ export const DEFINITIONS = {
       bizID: text("id", "Print only changes to this partner and its users"),
       userID: text("user", "Print only changes to this user: 32 characters of z-base-32, or 40 hex digits"),
       action: text("action", "Print only this action, such as serverToken.revoked"),
-      actorKind: text("kind", "Print only changes that this kind of actor made", {
+      actorKind: text("kind", "Print only changes by this kind of actor", {
         choices: ["service", "operator", "person", "partner", "user"],
       }),
-      actorID: text("id", "Print only changes that the server token, user or person with this id made"),
+      actorID: text("id", "Print only changes by the server token, user or person with this id"),
       since: text("time", "Print only entries at or after this time, such as 2027-01-31 or 2027-01-31T08:00:00Z"),
       until: text("time", "Print only entries before this time"),
       serviceUrl,
-      json: flag("Print one JSON object per line for each entry"),
+      json: flag("Print each entry as one JSON object on its own line"),
     },
   },
 

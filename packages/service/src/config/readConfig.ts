@@ -2,12 +2,12 @@ import { REGIONS } from "keyroot/identity";
 import { type ResolvedConfig, resolveNamed } from "./config.ts";
 import { VARIABLES } from "./variables.ts";
 
-/** The fields whose variables contain a number. */
+/** The configuration fields whose environment variables are numbers. */
 const NUMBERS = new Set([
   ...["port", "monitoringPort", "connections", "shutdownDelay", "holdPeriod", "rateLimit", "addressRateLimit"],
   ...["refusedRateLimit", "eventDays", "auditDays", "chain.chainId", "chain.confirmations"],
 ]);
-/** The fields whose variables contain `true` or `false`. */
+/** The configuration fields whose environment variables are `true` or `false`. */
 const FLAGS = new Set(["holdOnConflict", "webhooksPrivate", "chain.proofs", "chain.brotli", "chain.allowHttp"]);
 
 /**

@@ -6,6 +6,7 @@ import { batches } from "../publishing/tables.ts";
 import type { Claim } from "../users/claims.ts";
 import { lockActiveUser } from "../users/eraseUser.ts";
 import { initialStateOf } from "./conflictingKeys.ts";
+import { holdEndOf } from "./holdPeriod.ts";
 import { recordKeyChange } from "./keyEvents.ts";
 import { publicKeys } from "./tables.ts";
 
@@ -72,7 +73,7 @@ export class PublicKeyStore {
       .onConflictDoNothing()
       .returning();
     if (added === undefined) return;
-    const holdEndsAt = this.#holdOnConflict && undecidedSince !== null ? null : registration.holdEndsAt;
+    const holdEndsAt = holdEndOf({ ...registration, undecidedSince }, this.#holdOnConflict);
     const data = { key_id: keyID, possession, hold_ends_at: holdEndsAt, after_withdrawal: afterWithdrawal };
     await recordKeyChange(transaction, author, { action: "key.registered", at, partner: bizID, user: userID, data });
   }
@@ -81,8 +82,8 @@ export class PublicKeyStore {
   async get(region: Region, userID: UserID): Promise<RegisteredKey | undefined> {
     const [found] = await this.#inRegion[region].get.execute({ userID });
     if (found === undefined) return undefined;
-    const { pubKey, keyID, possession, undecidedSince, submitted, root } = found.public_keys;
-    const holdEndsAt = this.#holdOnConflict && undecidedSince !== null ? null : found.public_keys.holdEndsAt;
+    const { pubKey, keyID, possession, submitted, root } = found.public_keys;
+    const holdEndsAt = holdEndOf(found.public_keys, this.#holdOnConflict);
     const key = { userID, pubKey, keyID, possession, holdEndsAt };
     if (root === null) return { ...key, state: submitted === null ? "pending" : "submitted" };
     const transaction = found.batches?.transactionHash ?? undefined;

@@ -5,6 +5,7 @@ import { type Database, type Databases, regionalDatabases } from "../database/da
 import { batches } from "../publishing/tables.ts";
 import { userTokens } from "../tokens/tables.ts";
 import { userIDs, users } from "../users/tables.ts";
+import { holdEndOf, isUndecided } from "./holdPeriod.ts";
 import { publicKeys } from "./tables.ts";
 
 /**
@@ -105,13 +106,13 @@ export class UsersWithKeys {
   #readIDs(bizID: string, state: ListedState | undefined, after: UserID | undefined, limit: number, now: number) {
     if (state === undefined || state === "unregistered" || state === "published")
       return this.#readAllIDs(bizID, after, limit);
-    const { root, submitted, undecidedSince, holdEndsAt } = publicKeys;
-    const isUndecided = this.#holdOnConflict ? isNotNull(undecidedSince) : sql`false`;
+    const { root, submitted, holdEndsAt } = publicKeys;
+    const undecided = isUndecided(this.#holdOnConflict);
     const isUnsubmitted = and(isNull(root), isNull(submitted));
     const candidates = {
-      waiting: [and(isUnsubmitted, gt(holdEndsAt, now), not(isUndecided))],
-      undecided: [and(isUnsubmitted, isUndecided)],
-      ready: [and(isUnsubmitted, lte(holdEndsAt, now), not(isUndecided))],
+      waiting: [and(isUnsubmitted, gt(holdEndsAt, now), not(undecided))],
+      undecided: [and(isUnsubmitted, undecided)],
+      ready: [and(isUnsubmitted, lte(holdEndsAt, now), not(undecided))],
       submitted: [and(isNull(root), isNotNull(submitted)), sql`${root} = any(array(${openRoots}))`],
     }[state];
     return this.#readKeyIDs(bizID, candidates, after, limit);
@@ -190,8 +191,9 @@ export class UsersWithKeys {
   #stateOf(key: typeof publicKeys.$inferSelect, block: number | null, now: number): ListedState {
     if (key.root !== null) return block === null ? "submitted" : "published";
     if (key.submitted !== null) return "submitted";
-    if (this.#holdOnConflict && key.undecidedSince !== null) return "undecided";
-    return key.holdEndsAt > now ? "waiting" : "ready";
+    const holdEndsAt = holdEndOf(key, this.#holdOnConflict);
+    if (holdEndsAt === null) return "undecided";
+    return holdEndsAt > now ? "waiting" : "ready";
   }
 }
 

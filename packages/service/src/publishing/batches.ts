@@ -3,6 +3,7 @@ import type { Region, UserID } from "keyroot/identity";
 import { MERKLE_ROOT } from "keyroot/merkle";
 import { type Database, type Databases, regionalDatabases } from "../database/database.ts";
 import { batches, batchShares, publishedDays } from "./tables.ts";
+import { isUndecided } from "../keys/holdPeriod.ts";
 import { publicKeys } from "../keys/tables.ts";
 
 /** One partner's part of a batch. */
@@ -130,21 +131,21 @@ export class BatchStore {
   }
 
   async countPending(bizID: string, now: number): Promise<Record<"waiting" | "undecided" | "ready", number>> {
-    const isUndecided = this.#isUndecided();
+    const undecided = this.#pendingUndecided();
     const isWaiting = sql`${publicKeys.submitted} is null and ${publicKeys.holdEndsAt} > ${now}`;
     const rows = await this.#collect((database) =>
       database
         .select({
           all: count(),
-          undecided: sql`count(*) filter (where ${isUndecided})`.mapWith(Number),
-          waiting: sql`count(*) filter (where not ${isUndecided} and ${isWaiting})`.mapWith(Number),
+          undecided: sql`count(*) filter (where ${undecided})`.mapWith(Number),
+          waiting: sql`count(*) filter (where not ${undecided} and ${isWaiting})`.mapWith(Number),
         })
         .from(publicKeys)
         .where(and(eq(publicKeys.bizID, bizID), isNull(publicKeys.root))),
     );
     const total = (key: "all" | "undecided" | "waiting") => rows.reduce((sum, row) => sum + row[key], 0);
-    const [undecided, waiting] = [total("undecided"), total("waiting")];
-    return { undecided, waiting, ready: total("all") - undecided - waiting };
+    const counts = { undecided: total("undecided"), waiting: total("waiting") };
+    return { ...counts, ready: total("all") - counts.undecided - counts.waiting };
   }
 
   /** Lists a page of a partner's keys that are in no batch, in the order of user ids. @param after a user id */
@@ -153,13 +154,13 @@ export class BatchStore {
     { after, limit }: PageOptions,
   ): Promise<{ keys: PendingKey[]; next: UserID | null }> {
     const { userID, region, keyID, registered } = publicKeys;
-    const isUndecided = this.#isUndecided();
+    const undecided = this.#pendingUndecided();
     const isNext = after === undefined ? undefined : gt(userID, after);
     const found = await this.#collect((database) =>
       database
         .select({
           ...{ userID, region, keyID, registered },
-          holdEndsAt: sql<string | number | null>`case when ${isUndecided} then null else ${publicKeys.holdEndsAt} end`,
+          holdEndsAt: sql<string | number | null>`case when ${undecided} then null else ${publicKeys.holdEndsAt} end`,
           submitted: sql<boolean>`${publicKeys.submitted} is not null`,
         })
         .from(publicKeys)
@@ -174,10 +175,9 @@ export class BatchStore {
     return { keys, next: keys.length === limit ? (keys.at(-1)?.userID ?? null) : null };
   }
 
-  /** Whether a key waits for its partner's decision. */
-  #isUndecided(): SQL {
-    if (!this.#holdOnConflict) return sql`false`;
-    return sql`(${publicKeys.submitted} is null and ${publicKeys.undecidedSince} is not null)`;
+  /** The condition that no publisher took the key, and that it waits for its partner's decision. */
+  #pendingUndecided(): SQL {
+    return sql`(${publicKeys.submitted} is null and ${isUndecided(this.#holdOnConflict)})`;
   }
 
   /** Reads rows from all regions. Regions may share a database, which is then read once. */

@@ -7,7 +7,7 @@ import type { Claim } from "../users/claims.ts";
 import { type Adopted, adoptPublished } from "./adoptPublished.ts";
 import { countShares } from "./batches.ts";
 import { batches } from "./tables.ts";
-import { isOfSuspended } from "./takePublishable.ts";
+import { isOfSuspended } from "../keys/holdPeriod.ts";
 
 interface PublishedRoot {
   root: string;

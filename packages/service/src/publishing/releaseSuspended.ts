@@ -7,7 +7,7 @@ import { publicKeys } from "../keys/tables.ts";
 import { countShares } from "./batches.ts";
 import type { DatabaseJournal } from "./databaseJournal.ts";
 import { isInOpenBatch } from "./tables.ts";
-import { isOfSuspended } from "./takePublishable.ts";
+import { isOfSuspended } from "../keys/holdPeriod.ts";
 
 /**
  * Removes the keys of suspended partners from unsent batches, so that users can withdraw them and partners can discard

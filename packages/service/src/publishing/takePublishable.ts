@@ -1,22 +1,11 @@
 import { and, count, eq, isNotNull, isNull, not, or, type SQL, sql } from "drizzle-orm";
 import { type KeyRecord, REGIONS, type Region } from "keyroot/identity";
-import { DATABASE_NOW } from "../database/columns.ts";
 import type { Databases } from "../database/database.ts";
+import { isOfSuspended, isPublishable, type PublishableOptions, timeOf } from "../keys/holdPeriod.ts";
 import { publicKeys } from "../keys/tables.ts";
 import { isInOpenBatch } from "./tables.ts";
 
-/** Conditions that keys must meet to be in a batch. */
-export interface TakeOptions {
-  /** Whether a key with a conflicting key waits for the partner's decision. Default false. */
-  holdOnConflict?: boolean | undefined;
-  /** The current time in milliseconds since 1970. Default: the database's clock, because replicas' clocks differ. */
-  now?: number | undefined;
-}
-
 const RECORD = { userID: publicKeys.userID, pubKey: publicKeys.pubKey, keyID: publicKeys.keyID };
-
-/** Whether a key's partner is suspended. In SQL, because drizzle omits a column's table in queries of one table. */
-export const isOfSuspended = sql`exists (select from suspensions where suspensions.biz_id = public_keys.biz_id)`;
 
 /** Whether a publisher took a key that is in no batch yet. */
 const isTaken = and(isNull(publicKeys.root), isNotNull(publicKeys.submitted));
@@ -28,7 +17,7 @@ const isTaken = and(isNull(publicKeys.root), isNotNull(publicKeys.submitted));
 export async function takePublishable(
   { regions }: Databases,
   region: Region,
-  options: TakeOptions = {},
+  options: PublishableOptions = {},
 ): Promise<KeyRecord[]> {
   const database = regions[region];
   // A withdrawal deletes the row under the same condition, so only one of two concurrent statements succeeds.
@@ -48,7 +37,7 @@ export async function takePublishable(
  */
 export async function countPublishable(
   { regions }: Databases,
-  options: TakeOptions = {},
+  options: PublishableOptions = {},
   overdueSeconds?: number,
 ): Promise<number> {
   const isOverdue =
@@ -74,19 +63,4 @@ export async function countPublishable(
     keys += row?.keys ?? 0;
   }
   return keys;
-}
-
-/** Whether a pending key's hold period is over, no publisher has taken the key, and its partner is not suspended. */
-function isPublishable(options: TakeOptions): SQL | undefined {
-  const isDecided = options.holdOnConflict === true ? isNull(publicKeys.undecidedSince) : undefined;
-  return and(
-    isNull(publicKeys.submitted),
-    not(isOfSuspended),
-    sql`${publicKeys.holdEndsAt} <= ${timeOf(options)}`,
-    isDecided,
-  );
-}
-
-function timeOf({ now }: TakeOptions): SQL<number> {
-  return now === undefined ? DATABASE_NOW : sql<number>`${now}::bigint`;
 }

@@ -16,7 +16,7 @@ const MAX_EXCEEDED = 10_000;
 export interface RateLimitOptions {
   /** Limit for each caller: a partner, a user or the operator. */
   caller: number;
-  /** Limit for each address, over all its callers. */
+  /** Limit for each IP address, for all its callers together. */
   address: number;
   /** Limit per address for rejected requests of unknown callers. Above it, requests are rejected without a check. */
   refused: number;

@@ -66,7 +66,7 @@ describe("proveBatch", () => {
     });
   });
 
-  it("verifies the served file if its content differs from the verified content", async () => {
+  it("verifies the served file again if its content has changed", async () => {
     const verifiedSha256 = sha256(Buffer.from(textOf(file)));
     const spaced = () => Promise.resolve(Buffer.from(` ${textOf(file)}`));
     expect(await prove([root, root, root], { fetchFile: spaced, verifiedSha256 })).to.have.property("userIDs");

@@ -34,7 +34,7 @@ const DATA_FEE_FACTOR = 2n;
  */
 const GAS_PRICE_ORACLE = "0x420000000000000000000000000000000000000f";
 /**
- * Arbitrum's interface for estimates, which exists only for eth_call. Source:
+ * The address of Arbitrum's NodeInterface, which estimates fees. It exists only in calls (eth_call). Source:
  * https://docs.arbitrum.io/build-decentralized-apps/nodeinterface/reference.
  */
 const NODE_INTERFACE = "0x00000000000000000000000000000000000000c8";

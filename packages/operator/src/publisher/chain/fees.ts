@@ -58,3 +58,8 @@ export function maxGasPriceOf(fees: Fees): bigint {
 function min(a: bigint, b: bigint): bigint {
   return a < b ? a : b;
 }
+
+/** Returns true if the fees are within the limits, in wei per unit of gas. */
+export function isWithinLimits(fees: Fees, maxFee: bigint, maxPriorityFee: bigint): boolean {
+  return maxGasPriceOf(fees) <= maxFee && ("gasPrice" in fees || fees.maxPriorityFeePerGas <= maxPriorityFee);
+}

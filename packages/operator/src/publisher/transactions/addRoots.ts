@@ -1,13 +1,21 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { toQuantity } from "keyroot/ethereum";
 import { TransportError } from "../../errors.ts";
-import { type Fees, feesOf, feesToHex, gasPriceOf, limitPriorityFee, maxGasPriceOf } from "../chain/fees.ts";
+import {
+  type Fees,
+  feesOf,
+  feesToHex,
+  gasPriceOf,
+  isWithinLimits,
+  limitPriorityFee,
+  maxGasPriceOf,
+} from "../chain/fees.ts";
 import { worstDataFeeOf } from "../chain/dataFee.ts";
 import { type AddRootCall, GAS_MARGIN, type Registry, type RootBatch } from "../chain/registry.ts";
 import type { Attempt, AttemptJournal } from "../journal/journal.ts";
 import type { SendTransaction } from "../signers/signer.ts";
 import { type CostBudget, worstCostOf } from "./costLimits.ts";
-import { isWithinLimits, type Prices, replacementFees } from "./feeBumps.ts";
+import { type Prices, replacementFees } from "./feeBumps.ts";
 import { findNonceUser, isNextNonceFree } from "./foreignNonce.ts";
 import { newTransaction, type PendingTransaction } from "./pendingTransaction.ts";
 import { sendOnce } from "./sendOnce.ts";

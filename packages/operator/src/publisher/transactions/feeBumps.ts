@@ -1,6 +1,6 @@
 /** Raises the fees of stuck transactions, within the limits of the run. */
 import type { Attempt } from "../journal/journal.ts";
-import { type FeeData, type Fees, feesOf, gasPriceOf, maxGasPriceOf } from "../chain/fees.ts";
+import { type FeeData, type Fees, feesOf, gasPriceOf, isWithinLimits, maxGasPriceOf } from "../chain/fees.ts";
 import type { CostBudget } from "./costLimits.ts";
 
 /** Current prices, and the limits of a run, in wei per unit of gas. */
@@ -34,11 +34,6 @@ export function replacementFees(
   // The journal may contain higher fees from a run with higher limits. The nonce must be used in any case.
   const allowed = isWithinLimits(fees, maxFee, maxPriorityFee) ? fees : (feesOf(feeData, maxFee) ?? fees);
   return { fees: allowed, isLimited: offersTooLittle };
-}
-
-/** Returns true if the fees are within the limits, in wei per unit of gas. */
-export function isWithinLimits(fees: Fees, maxFee: bigint, maxPriorityFee: bigint): boolean {
-  return maxGasPriceOf(fees) <= maxFee && ("gasPrice" in fees || fees.maxPriorityFeePerGas <= maxPriorityFee);
 }
 
 /**

@@ -59,7 +59,7 @@ export function Unloaded({ error, reload, children = "Loading…" }: UnloadedPro
   return error ? <Failure error={error} retry={reload} /> : <p role="status">{children}</p>;
 }
 
-/** A badge for something that people can end, such as a token. @param props `ended` is the word for its end */
+/** A badge that shows whether a token or an endpoint is active. @param props `ended`: the badge's text if it is not active */
 export function ActiveBadge({ isActive, ended }: { isActive: boolean; ended: string }) {
   return <span class={isActive ? "badge badge-good" : "badge badge-off"}>{isActive ? "active" : ended}</span>;
 }

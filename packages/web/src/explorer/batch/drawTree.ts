@@ -19,7 +19,7 @@ export interface Size {
 /** Width in pixels below which nodes are drawn as one band. */
 const MIN_WIDTH = 1.2;
 const ROW_GAP = 4;
-/** Width in pixels above which a node shows its hash, and a leaf shows its user. */
+/** The minimum width in pixels of a node that shows its hash, and of a leaf that shows its user. */
 const TEXT_WIDTH = 84;
 
 /** The height of one level in pixels. */

@@ -1,0 +1,56 @@
+/** The time limits of requests and of whole verifications. */
+import { withResolvers } from "../engine/language.ts";
+import { requireFeature } from "../engine/requireFeature.ts";
+import { TransportError } from "../errors.ts";
+
+/** Returns the time in ms since a fixed moment. */
+export function monotonicNow(): number {
+  const { performance } = globalThis as { performance?: Performance };
+  return performance === undefined ? Date.now() : performance.now();
+}
+
+/** Returns the time that a request may still take, in whole ms. */
+export function timeLeft({
+  timeoutMs,
+  deadline = Infinity,
+}: {
+  timeoutMs: number;
+  deadline?: number | undefined;
+}): number {
+  return Math.max(1, Math.floor(Math.min(timeoutMs, deadline - monotonicNow())));
+}
+
+/**
+ * Runs `work` until `timeoutMs` have passed or `signal` is aborted, even if the work ignores its signal. At the end,
+ * always aborts the signal of the work, which closes everything that is still open.
+ * @param subject the name of the host or task, for error messages
+ * @throws TransportError TIMEOUT, ABORTED; and the errors of the work
+ */
+export async function withTimeout<T>(
+  subject: string,
+  timeoutMs: number,
+  signal: AbortSignal | undefined,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const { AbortController, setTimeout }: Partial<typeof globalThis> = globalThis;
+  requireFeature("setTimeout", setTimeout, "in the engine's host");
+  const ended = new (requireFeature("AbortController", AbortController, "abort-controller/polyfill"))();
+  const { promise: failed, reject: fail } = withResolvers<never>();
+  const abort = () => {
+    fail(new TransportError("ABORTED", "The caller aborted the request.", { cause: signal?.reason }));
+  };
+  // AbortSignal.timeout is not suitable: its timer continues after the request, and does not keep Node running.
+  const timer = setTimeout(() => {
+    fail(new TransportError("TIMEOUT", `${subject} did not finish within ${timeoutMs} ms.`));
+  }, timeoutMs);
+  signal?.addEventListener("abort", abort, { once: true });
+  try {
+    if (signal?.aborted) abort();
+    return await Promise.race([failed, signal?.aborted ? failed : work(ended.signal)]);
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", abort);
+    // An explicit reason avoids the default one, whose stack trace would take more time than the rest of this function.
+    ended.abort("ended");
+  }
+}

@@ -1,0 +1,45 @@
+/** When a pending key may be published: its hold period is over, and its partner need not decide about another key. */
+import { and, isNotNull, isNull, not, type SQL, sql } from "drizzle-orm";
+import { DATABASE_NOW } from "../database/columns.ts";
+import { publicKeys } from "./tables.ts";
+
+/** Conditions that keys must meet to be in a batch. */
+export interface PublishableOptions {
+  /** Whether a key with a conflicting key waits for the partner's decision. Default false. */
+  holdOnConflict?: boolean | undefined;
+  /** The current time in milliseconds since 1970. Default: the database's clock, because replicas' clocks differ. */
+  now?: number | undefined;
+}
+
+/** Whether a key's partner is suspended. In SQL, because drizzle omits a column's table in queries of one table. */
+export const isOfSuspended = sql`exists (select from suspensions where suspensions.biz_id = public_keys.biz_id)`;
+
+/**
+ * Returns the end of a key's hold period in milliseconds since 1970. Null while the partner must decide.
+ * @param holdOnConflict whether a key with a conflicting key waits for the partner's decision
+ */
+export function holdEndOf(
+  { holdEndsAt, undecidedSince }: Pick<typeof publicKeys.$inferSelect, "holdEndsAt" | "undecidedSince">,
+  holdOnConflict: boolean,
+): number | null {
+  return holdOnConflict && undecidedSince !== null ? null : holdEndsAt;
+}
+
+/** The condition that a key waits for its partner's decision. */
+export function isUndecided(holdOnConflict: boolean): SQL {
+  return holdOnConflict ? isNotNull(publicKeys.undecidedSince) : sql`false`;
+}
+
+/** The condition that a pending key's hold period is over, no publisher has taken the key, and its partner is not suspended. */
+export function isPublishable(options: PublishableOptions): SQL | undefined {
+  return and(
+    isNull(publicKeys.submitted),
+    not(isOfSuspended),
+    sql`${publicKeys.holdEndsAt} <= ${timeOf(options)}`,
+    options.holdOnConflict === true ? isNull(publicKeys.undecidedSince) : undefined,
+  );
+}
+
+export function timeOf({ now }: PublishableOptions): SQL<number> {
+  return now === undefined ? DATABASE_NOW : sql<number>`${now}::bigint`;
+}
