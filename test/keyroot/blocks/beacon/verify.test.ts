@@ -7,6 +7,7 @@ import { SimulatedBeacon } from "@keyroot/operator/testing";
 import type { Listening } from "@keyroot/operator/shared";
 import { ANY_KEY } from "../../../../packages/keyroot/src/identity/expectedKey.ts";
 import type { BeaconOptions } from "../../../../packages/keyroot/src/blocks/beacon/options.ts";
+import { sha256Hex } from "../../../../packages/keyroot/src/bytes/platform.ts";
 import type { KeyrootError } from "../../../../packages/keyroot/src/errors.ts";
 import { createVerifier, type VerifierOptions } from "../../../../packages/keyroot/src/verifier/createVerifier.ts";
 import type { VerifiedKey } from "../../../../packages/keyroot/src/verifier/verifyPublicKey.ts";
@@ -114,12 +115,23 @@ describeOnChains("the option beacon", (chain) => {
       expect(requests).to.deep.equal(["finality_update"]);
     });
 
+    /** Returns a stored text with the hash that detects damage. */
+    const sealed = (json: string) => sha256Hex(json) + json;
     const damages: Record<string, (text: string) => string> = {
       "is damaged": (text) => text.replace(/.$/, " "),
       "has another slot": (text) => text.replace(/"slot":\d+/, '"slot":1'),
       "ends early": (text) => text.slice(0, 1000),
       "is empty": () => "",
       "is not a state": () => "[]",
+      "has the right hash, but is not JSON": () => sealed("x"),
+      "has the right hash, but is null": () => sealed("null"),
+      "has the right hash, but no header": (text) => sealed(text.slice(64).replace('"header"', '"other"')),
+      "has the right hash, but no committees": (text) => sealed(text.slice(64).replace('"committees"', '"other"')),
+      "has the right hash, but a committee of another size": (text) => sealed(text.slice(64).replace(/\["/, '["AAAA')),
+      "has the right hash, but a slot that is not a number": (text) =>
+        sealed(text.slice(64).replace(/"slot":(\d+)/, '"slot":"$1"')),
+      "has the right hash, but a block hash that is not a hash": (text) =>
+        sealed(text.slice(64).replace('"blockHash":"0x', '"blockHash":"')),
     };
     for (const [what, damage] of Object.entries(damages))
       it(`starts again at the checkpoint if the stored state ${what}`, async () => {

@@ -1,5 +1,6 @@
 import { base64ToBytes, bytesToBase64 } from "../../bytes/base64.ts";
 import { sha256Hex } from "../../bytes/platform.ts";
+import { isHash } from "../../ethereum/rpcValues.ts";
 import { COMMITTEE, type Committee } from "./forks.ts";
 import type { LightClientState } from "./lightClient.ts";
 
@@ -24,10 +25,20 @@ export function parseState(stored: unknown, network: string, checkpoint: string)
   if (typeof stored !== "string") return undefined;
   const text = stored.slice(64);
   if (sha256Hex(text) !== stored.slice(0, 64)) return undefined;
-  const { format, header, committees, ...place } = JSON.parse(text) as Stored;
-  if (format !== FORMAT || place.network !== network || place.checkpoint !== checkpoint) return undefined;
-  const [current, next] = committees.map((committee): Committee => COMMITTEE.decode(base64ToBytes(committee)));
-  return current && { ...header, blockHash: header.blockHash, current, next };
+  try {
+    const { format, header, committees, ...place } = JSON.parse(text) as Stored;
+    if (format !== FORMAT || place.network !== network || place.checkpoint !== checkpoint) return undefined;
+    const { slot, blockHash, participation } = header;
+    const [current, next, ...others] = committees.map((one): Committee => COMMITTEE.decode(base64ToBytes(one)));
+    const isValid =
+      [slot, participation].every((count) => Number.isSafeInteger(count) && count >= 0) &&
+      (blockHash === undefined || isHash(blockHash)) &&
+      others.length === 0;
+    return isValid && current ? { slot, blockHash, participation, current, next } : undefined;
+  } catch {
+    // The text has the right hash but no state. The light client starts again at the checkpoint.
+    return undefined;
+  }
 }
 
 interface Stored {
