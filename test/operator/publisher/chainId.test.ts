@@ -1,12 +1,14 @@
 import { expect } from "chai";
 import { join } from "node:path";
+import { TransportError } from "../../../packages/keyroot/src/errors.ts";
 import type { RpcCall } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
+import { Chain } from "../../../packages/operator/src/publisher/chain/chain.ts";
 import { FolderStore } from "../../../packages/operator/src/publisher/files/folderStore.ts";
 import { publish } from "../../../packages/operator/src/publisher/publish.ts";
 import type { PublishOptions } from "../../../packages/operator/src/publisher/publishOptions.ts";
 import type { Signer } from "../../../packages/operator/src/publisher/signers/signer.ts";
 import { KeyPublisher } from "../../../packages/service/src/publishing/keyPublisher.ts";
-import { freshRegistry } from "../../support/chain/freshRegistry.ts";
+import { FAST_RETRY, freshRegistry } from "../../support/chain/freshRegistry.ts";
 import { LOCAL } from "../../support/chain/local.ts";
 import { sampleRecords } from "../../support/samples.ts";
 import { startEndpoint } from "../../support/chain/lyingEndpoint.ts";
@@ -36,6 +38,16 @@ describe("the chain that transactions are signed for", () => {
     };
     expect(await failure(publishVia(lying, { send }))).to.include({ code: "CHAIN_ID_MISMATCH" });
     expect(requests).to.equal(0);
+  });
+
+  it("is read again after a temporary failure or an invalid answer", async () => {
+    const answers = [new TransportError("TIMEOUT", "no answer in time"), "not a number", "0x7a69"];
+    const chain = new Chain(() => {
+      const answer = answers.shift();
+      return answer instanceof TransportError ? Promise.reject(answer) : Promise.resolve(answer);
+    }, FAST_RETRY);
+    expect(await chain.chainId()).to.equal(31337);
+    expect(answers).to.deep.equal([]);
   });
 
   it("sends the chain id in each request to an endpoint that holds the owner's key", async () => {
