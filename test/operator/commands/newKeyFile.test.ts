@@ -1,25 +1,44 @@
 import { expect } from "chai";
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { KeyrootError } from "../../../packages/keyroot/src/errors.ts";
 import type { Host } from "../../../packages/operator/src/commands/host.ts";
 import makeAuditorKey from "../../../packages/operator/src/commands/makeAuditorKey.ts";
 import makeOwnerKey from "../../../packages/operator/src/commands/makeOwnerKey.ts";
-import { temporaryFolder } from "../../support/support.ts";
+import { failure, temporaryFolder } from "../../support/support.ts";
 
 describe("the file of a new key", () => {
   const folder = temporaryFolder();
-  const host = { environment: { KEYROOT_PASSPHRASE: "correct horse battery staple" } } as unknown as Host;
+  const hostWith = (passphrase: string) => ({ environment: { KEYROOT_PASSPHRASE: passphrase } }) as unknown as Host;
+  const strong = hostWith("correct horse battery staple");
   /** Each command, and the part of its result that is in the file. */
-  const commands: Record<string, [make: (out: string) => Promise<{ json: object }>, part: string]> = {
-    "make-owner-key": [(out) => makeOwnerKey({ out } as Parameters<typeof makeOwnerKey>[0], host), "address"],
+  const commands: Record<string, [make: (out: string, host?: Host) => Promise<{ json: object }>, part: string]> = {
+    "make-owner-key": [
+      (out, host = strong) => makeOwnerKey({ out } as Parameters<typeof makeOwnerKey>[0], host),
+      "address",
+    ],
     "make-auditor-key": [
-      (out) => makeAuditorKey({ out, name: "auditor.example" } as Parameters<typeof makeAuditorKey>[0], host),
+      (out, host = strong) =>
+        makeAuditorKey({ out, name: "auditor.example" } as Parameters<typeof makeAuditorKey>[0], host),
       "key",
     ],
   };
 
-  for (const [name, [make, part]] of Object.entries(commands))
+  for (const [name, [make, part]] of Object.entries(commands)) {
+    it(`is not made by ${name} with a passphrase of fewer than 15 characters`, async () => {
+      const out = join(folder.path, `short-${name}.json`);
+      // The second passphrase has 14 code points of two UTF-16 units.
+      for (const passphrase of ["x".repeat(14), "🔑".repeat(14)]) {
+        const error = (await failure(make(out, hostWith(passphrase)))) as KeyrootError;
+        expect(error).to.include({ code: "PASSPHRASE_TOO_SHORT", expected: 15, actual: 14 });
+        expect(error.message).to.contain("openssl rand").and.not.contain(passphrase);
+      }
+      expect(existsSync(out)).to.equal(false);
+      await make(out, hostWith("x".repeat(15)));
+      expect(existsSync(out)).to.equal(true);
+    });
+
     it(`is not replaced by another run of ${name} at the same time`, async () => {
       const out = join(folder.path, "keys", `${name}.json`);
       const results = await Promise.allSettled([make(out), make(out), make(out)]);
@@ -31,4 +50,5 @@ describe("the file of a new key", () => {
       const value = String(Object.entries(made[0] ?? {}).find(([key]) => key === part)?.[1]);
       expect((await readFile(out, "utf8")).toLowerCase()).to.contain(value.replace(/^0x/, "").toLowerCase());
     });
+  }
 });

@@ -3,14 +3,22 @@ import { dirname } from "node:path";
 import { makeFolder, syncFolder } from "../disk/folder.ts";
 import { writeToDisk } from "../disk/writeFileAtomic.ts";
 import { ArgumentError, TransportError } from "../errors.ts";
+import { plural } from "../plural.ts";
 import { passphraseSourceOf, readPassphrase } from "../publisher/signers/keyFile.ts";
+
+/**
+ * The minimum length of a new key file's passphrase, in Unicode code points. NIST SP 800-63B-4, section 3.1.1.2, requires it
+ * for passwords that are the only factor. Whoever copies the file can guess offline.
+ */
+const MIN_PASSPHRASE = 15;
 
 /**
  * Makes a key, and writes it to a new encrypted file with mode 0600. Never replaces a file, because another process may have
  * made its key there in the meantime.
  * @param make makes a key, and the text of its file under a passphrase
  * @returns the public part of the key
- * @throws ArgumentError ARGUMENT_INVALID if the file exists, PASSPHRASE_MISSING; TransportError FILE_UNWRITABLE
+ * @throws ArgumentError ARGUMENT_INVALID if the file exists, PASSPHRASE_MISSING, PASSPHRASE_TOO_SHORT;
+ * TransportError FILE_UNWRITABLE
  */
 export async function writeKeyFile<Key>(
   path: string,
@@ -18,7 +26,9 @@ export async function writeKeyFile<Key>(
   make: (passphrase: string) => Promise<{ key: Key; text: string }>,
 ): Promise<Key> {
   if (existsSync(path)) throw fileExists(path);
-  const { key, text } = await make(await readPassphrase(path, passphraseSourceOf(environment)));
+  const passphrase = await readPassphrase(path, passphraseSourceOf(environment));
+  checkLength(passphrase);
+  const { key, text } = await make(passphrase);
   try {
     await makeFolder(dirname(path));
     await writeToDisk(path, text, 0o600);
@@ -28,6 +38,15 @@ export async function writeKeyFile<Key>(
     throw new TransportError("FILE_UNWRITABLE", `Cannot write ${path}: ${(cause as Error).message}.`, { cause });
   }
   return key;
+}
+
+function checkLength(passphrase: string): void {
+  const { length } = Array.from(passphrase);
+  if (length >= MIN_PASSPHRASE) return;
+  const message =
+    `The passphrase of the new key file has ${plural(length, "character")}, but at least ${MIN_PASSPHRASE} are required. ` +
+    "Make a random one, for example with `openssl rand -base64 24`.";
+  throw new ArgumentError("PASSPHRASE_TOO_SHORT", message, { expected: MIN_PASSPHRASE, actual: length });
 }
 
 function fileExists(path: string): ArgumentError {
