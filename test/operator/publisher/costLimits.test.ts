@@ -189,6 +189,17 @@ describe("the limits of cost", () => {
       expect(await balance()).to.equal(before);
     });
 
+    it("counts the transactions of an earlier owner, and those of the owner with the same nonces", async () => {
+      const nonce = Number(await fresh.call("eth_getTransactionCount", [fresh.owner, "latest"]));
+      const journal = new MemoryJournal();
+      await journal.recordAttempt({
+        ...{ nonce, root: "ab".repeat(32), gas: 999_999, fees: { gasPrice: GWEI } },
+        ...{ time: Date.now(), sender: fresh.stranger.toLowerCase() },
+      });
+      const error = await failure(publishVia(fresh.call, { limits, journal }, 1));
+      expect(error).to.include({ code: "COST_LIMIT_REACHED" });
+    });
+
     it("does not count transactions that are older than a day", async () => {
       const { published } = await publishVia(fresh.call, { limits, journal: await spent(day + 1) });
       expect(published).to.have.lengthOf(3);
@@ -244,6 +255,20 @@ describe("the limits of cost", () => {
       for (const gas of [40, 60, 30]) budget.record({ nonce: 0, gas, fees });
       expect([allows(budget, 1, 40), allows(budget, 1, 41)]).to.deep.equal([true, false]);
       expect([allows(budget, 0, 100), allows(budget, 0, 101)]).to.deep.equal([true, false]);
+    });
+
+    it("counts a nonce of every sender in every registry", () => {
+      const earlier = { nonce: 0, root: "ab".repeat(32), gas: 60, fees, time: Date.now() };
+      const allowsAfter = (attempt: Attempt) => {
+        const budget = new CostBudget({ maxFeePerGas: 10n, maxCost: 1000n, maxCostPerDay: 1000n }, "1/0x00", "0xAA");
+        budget.recordEarlier([attempt], new Set([attempt.root]));
+        return [60, 40, 41].map((gas) => allows(budget, gas === 60 ? 0 : 1, gas));
+      };
+      const once = [true, true, false];
+      expect(allowsAfter({ ...earlier, registry: "1/0x00", sender: "0xaa" })).to.deep.equal(once);
+      expect(allowsAfter(earlier), "a journal of version 0.2").to.deep.equal(once);
+      expect(allowsAfter({ ...earlier, sender: "0xbb" })).to.deep.equal([false, true, false]);
+      expect(allowsAfter({ ...earlier, registry: "2/0x00" })).to.deep.equal([false, true, false]);
     });
 
     it("counts the data fee", () => {

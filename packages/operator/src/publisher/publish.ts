@@ -191,7 +191,7 @@ class Publisher {
 
   /** Adds and proves the roots of a plan whose files are stored. @param unpublished the batches to add in the first round */
   async #publishPlan(plan: Plan, unpublished: readonly Batch[]): Promise<void> {
-    this.#budget ??= this.#limits && new CostBudget(this.#limits, registryKeyOf(plan));
+    this.#budget ??= this.#limits && new CostBudget(this.#limits, registryKeyOf(plan), this.#options.registry.owner);
     this.#budget?.allowFor(plan.batches, await this.#gasPerUser(unpublished));
     this.#budget?.recordEarlier(this.#journal.attempts(), new Set(plan.batches.map(({ root }) => root)));
     let pendingBatches = plan.batches;

@@ -22,13 +22,13 @@ const plan: Plan = {
   usersPerTransaction: 1,
   batches: [{ root: sha256("root"), fileBytes: 1, users: 1, userIDs: [sampleUserID(1)] }],
 };
+const legacy: Attempt = { nonce: 8, root: sha256("root"), gas: 60_000, fees: { gasPrice: 10n ** 9n } };
 const attempt: Attempt = {
+  ...legacy,
   nonce: 7,
-  root: sha256("root"),
-  gas: 60_000,
   fees: { maxFeePerGas: 2n ** 70n, maxPriorityFeePerGas: 1n },
+  sender: `0x${"3".repeat(40)}`,
 };
-const legacy: Attempt = { ...attempt, nonce: 8, fees: { gasPrice: 10n ** 9n } };
 const resolved = (path: string) =>
   JSON.stringify(import.meta.resolve(`../../../../packages/operator/src/publisher/${path}`));
 

@@ -1,5 +1,5 @@
 import { KeyrootError } from "keyroot/errors";
-import { LOWERCASE_HASH } from "keyroot/ethereum";
+import { LOWERCASE_ADDRESS, LOWERCASE_HASH } from "keyroot/ethereum";
 import { parseJson, ShapeChecker } from "keyroot/input";
 import { MERKLE_ROOT } from "keyroot/merkle";
 import { VerificationError } from "../../errors.ts";
@@ -25,6 +25,8 @@ export interface Attempt {
   hash?: string | undefined;
   /** The chain and the registry, in the format of `registryKeyOf`. */
   registry?: string | undefined;
+  /** The account that signs: 0x and 40 lowercase hex digits. Undefined in journals of version 0.2. */
+  sender?: string | undefined;
 }
 
 /** The period of `CostLimits.maxCostPerDay`, in ms. */
@@ -85,7 +87,7 @@ export function serializeAttempt({ fees, dataFee, ...attempt }: Attempt): string
   return JSON.stringify({ ...attempt, fees: Object.fromEntries(texts) as unknown, dataFee: dataFee?.toString() });
 }
 
-const FIELDS = ["nonce", "root", "gas", "fees", "dataFee", "time", "hash", "registry"] as const;
+const FIELDS = ["nonce", "root", "gas", "fees", "dataFee", "time", "hash", "registry", "sender"] as const;
 const REGISTRY = /^[0-9a-fx-]{1,128}$/;
 const WEI = /^\d{1,78}$/;
 const shape = new ShapeChecker((message, details) => new VerificationError("file", "PLAN_INVALID", message, details));
@@ -97,7 +99,7 @@ const shape = new ShapeChecker((message, details) => new VerificationError("file
 export function parseAttempt(text: string): Attempt {
   try {
     const attempt = shape.fields("attempt", parseJson(text, 2), FIELDS);
-    const { nonce, root, gas, fees, dataFee, time, hash, registry } = attempt;
+    const { nonce, root, gas, fees, dataFee, time, hash, registry, sender } = attempt;
     return {
       nonce: shape.count("attempt.nonce", nonce),
       root: shape.text("attempt.root", root, MERKLE_ROOT),
@@ -107,6 +109,7 @@ export function parseAttempt(text: string): Attempt {
       ...(time !== undefined && { time: shape.count("attempt.time", time) }),
       ...(hash !== undefined && { hash: shape.text("attempt.hash", hash, LOWERCASE_HASH) }),
       ...(registry !== undefined && { registry: shape.text("attempt.registry", registry, REGISTRY) }),
+      ...(sender !== undefined && { sender: shape.text("attempt.sender", sender, LOWERCASE_ADDRESS) }),
     };
   } catch (cause) {
     if (!(cause instanceof KeyrootError)) throw cause;

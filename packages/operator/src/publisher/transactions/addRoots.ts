@@ -250,7 +250,7 @@ class RootAdder {
     const exceeded = this.#budget?.exceededBy(attempt);
     if (exceeded !== undefined) throw costError(attempt, exceeded);
     this.#budget?.record(attempt);
-    const recorded = { ...attempt, time: Date.now() };
+    const recorded = { ...attempt, sender: this.#registry.owner.toLowerCase(), time: Date.now() };
     await this.#journal.recordAttempt(recorded);
     transaction.call ??= this.#callOf(transaction.batch);
     const request = { ...transaction.call, nonce: toQuantity(nonce), gas: toQuantity(gas), ...feesToHex(fees) };

@@ -67,13 +67,16 @@ export class CostBudget {
   readonly #limits: CostLimits;
   /** The registry of new transactions, in the format of `registryKeyOf`. */
   readonly #registry: string;
+  /** The account that signs new transactions, in lower case. */
+  readonly #sender: string;
   readonly #plan = new Spending();
   readonly #day = new Spending();
   #maxCost: bigint;
 
-  constructor(limits: CostLimits, registry = "") {
+  constructor(limits: CostLimits, registry = "", sender = "") {
     this.#limits = limits;
     this.#registry = registry;
+    this.#sender = sender.toLowerCase();
     this.#maxCost = limits.maxCost ?? 0n;
   }
 
@@ -101,7 +104,7 @@ export class CostBudget {
   exceededBy(transaction: Priced, now = Date.now()): { limit: "maxCost" | "maxCostPerDay"; wei: bigint } | undefined {
     const cost = worstCostOf(transaction);
     const { maxCostPerDay } = this.#limits;
-    const key = this.#keyOf(transaction);
+    const key = this.#keyOf({ nonce: transaction.nonce });
     if (this.#plan.sumWith(key, cost) > this.#maxCost) return { limit: "maxCost", wei: this.#maxCost };
     this.#day.forgetBefore(now - DAY_MS);
     if (maxCostPerDay === undefined || this.#day.sumWith(key, cost) <= maxCostPerDay) return undefined;
@@ -111,7 +114,7 @@ export class CostBudget {
   /**
    * Counts the attempts in the journal: those for the plan's roots count for the plan, and all attempts count for the day.
    * The plan's default allowance is an amount of gas at the current maximum fee, so attempts with a higher fee count with the
-   * current one.
+   * current one. Attempts without a sender, from version 0.2, count as the current sender's.
    */
   recordEarlier(attempts: readonly Attempt[], roots: ReadonlySet<string>): void {
     const { maxCost, maxFeePerGas } = this.#limits;
@@ -125,19 +128,19 @@ export class CostBudget {
   }
 
   record(transaction: Priced, now = Date.now()): void {
-    const key = this.#keyOf(transaction);
+    const key = this.#keyOf({ nonce: transaction.nonce });
     this.#plan.record(key, worstCostOf(transaction), now);
     this.#day.record(key, worstCostOf(transaction), now);
   }
 
-  #keyOf({ nonce, registry = this.#registry }: Priced & { registry?: string | undefined }): string {
-    return `${registry} ${nonce}`;
+  #keyOf({ nonce, registry = this.#registry, sender = this.#sender }: Pick<Attempt, "nonce" | "registry" | "sender">) {
+    return `${registry} ${sender} ${nonce}`;
   }
 }
 
-/** A sum in wei. A nonce can be used only once, so only its most expensive transaction counts. */
+/** A sum in wei. An account can use a nonce only once, so only the nonce's most expensive transaction counts. */
 class Spending {
-  /** The costs by nonce. The last recorded cost is at the end. */
+  /** The costs by registry, sender and nonce. The last recorded cost is at the end. */
   readonly #costs = new Map<string, { cost: bigint; time: number }>();
   #sum = 0n;
 
