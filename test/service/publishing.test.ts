@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { eq } from "drizzle-orm";
-import { readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Region, REGIONS } from "../../packages/keyroot/src/identity/region.ts";
@@ -236,7 +236,7 @@ describeOnBoth("publishing by the service", (startChain) => {
     it("records the keys on the chain when it reconciles, even for users without a key, and lists unknown users", async () => {
       await register([replaced]);
       const reconciled = await publisherOver(databases).reconcile();
-      const none = { recorded: 0, lost: 0, missingFiles: [], differences: [] };
+      const none = { recorded: 0, lost: 0, differences: [] };
       expect(reconciled).to.deep.equal({ ...none, roots: 2, replaced: 1, added: 0, unknownUsers: [second.userID] });
       expect(await found()).to.deep.equal(await expected());
       const users = new UserStore(databases, { bucketPrefix: "keyroot", stage: "test" });
@@ -247,10 +247,39 @@ describeOnBoth("publishing by the service", (startChain) => {
       expect(await publisherOver(databases).reconcile()).to.deep.equal({ ...again, added: 0 });
     });
 
-    it("lists roots with a missing file when it reconciles", async () => {
-      const [root] = await rootsOf([first]);
-      await rm(`${filesOf("us-west-2")}/${root}.json`);
-      expect(await publisherOver(databases).reconcile()).to.deep.include({ missingFiles: [root] });
+    const faults: Record<string, [code: string, cause: (path: string) => Promise<unknown>]> = {
+      missing: ["FILE_NOT_FOUND", rm],
+      damaged: ["FILE_SHAPE", (path) => writeFile(path, "{}")],
+      unavailable: ["FILE_UNREADABLE", (path) => rm(path).then(() => mkdir(path))],
+    };
+    for (const [what, [code, cause]] of Object.entries(faults))
+      it(`lists a root with its error code if its file is ${what} when it reconciles, and compares the others`, async () => {
+        const users = new UserStore(databases, { bucketPrefix: "keyroot", stage: "test" });
+        await users.create("biz_test", first.userID, "us-west-2", 1, SERVICE);
+        await users.create("biz_test", second.userID, "eu-west-1", 1, SERVICE);
+        const path = (root: string) => `${filesOf("us-west-2")}/${root}.json`;
+        const [root = never()] = await rootsOf([first]);
+        await cause(path(root));
+        expect(await publisherOver(databases).reconcile()).to.deep.include({
+          ...{ roots: 2, added: 1, unknownUsers: [], differences: [{ root, code }] },
+        });
+        expect(await stateOf(second, 1)).to.include({ state: "published" });
+        expect(await stateOf(first, 0)).to.equal(undefined);
+      });
+
+    it("ends the command reconcile with exit code 3 and the root's error code", async () => {
+      const [root = never()] = await rootsOf([first]);
+      await writeFile(`${filesOf("us-west-2")}/${root}.json`, "{}");
+      const keys = `${folder.path}/keys.json`;
+      await writeFile(keys, JSON.stringify({ keys: [SIGNING_JWK] }), { mode: 0o600 });
+      const env = {
+        ...{ DATABASE_URL: url, KEYROOT_SIGNING_KEYS: keys, KEYROOT_SERVICE_URL: "https://k.test" },
+        ...{ KEYROOT_RPC_URL: fresh.rpcUrl, KEYROOT_CONTRACT: fresh.contract, KEYROOT_CHAIN_ID: String(fresh.chainId) },
+        ...{ KEYROOT_FILES: filesOf("us-west-2"), KEYROOT_FILES_EU_WEST_1: filesOf("eu-west-1") },
+      };
+      const { code, json } = await program.json(["reconcile"], { env });
+      expect(code).to.equal(3);
+      expect(json).to.deep.include({ roots: 2, differences: [{ root, code: "FILE_SHAPE" }] });
     });
   });
 

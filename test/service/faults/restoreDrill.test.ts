@@ -21,7 +21,7 @@ describeFaults("a database that was restored to a point in time", () => {
     const { findings, audit, reconciled } = await reported(restoreDrill());
     expect(findings).to.deep.equal([]);
     expect(audit).to.equal("passed");
-    expect(reconciled).to.deep.include({ recorded: 12, replaced: 6, added: 6, unknownUsers: 12, missingFiles: [] });
+    expect(reconciled).to.deep.include({ recorded: 12, replaced: 6, added: 6, unknownUsers: 12, differences: [] });
   }).timeout(FAULTS_TIMEOUT_MS);
 });
 

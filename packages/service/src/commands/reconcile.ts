@@ -13,13 +13,12 @@ export default async function reconcile(): Promise<Outcome> {
   await checkMigrations(databases);
   const publisher = new KeyPublisher(databases, { ...chain, limits: limitsOf(chain) }, undefined);
   const result = await publisher.reconcile();
-  const { roots, recorded, replaced, added, lost, unknownUsers, missingFiles, differences } = result;
-  // The users of roots with missing files or differences could not be compared.
-  if (missingFiles.length + differences.length > 0) process.exitCode = EXIT.unavailable;
+  const { roots, recorded, replaced, added, lost, unknownUsers, differences } = result;
+  // The users of these roots could not be compared.
+  if (differences.length > 0) process.exitCode = EXIT.unavailable;
   const lines = [
     `Compared ${plural(roots, "root")}: ${plural(recorded, "key")} recorded as published, ${replaced} replaced, ${added} added, ${lost} submitted again.`,
     ...listed("published user that is in no database; the partner must create it again", unknownUsers),
-    ...listed("root without a file", missingFiles),
     ...listed(
       "root that could not be confirmed",
       differences.map(({ root, code }) => `${root}  ${code}`),

@@ -86,11 +86,18 @@ export async function recheckRoot(
     else await publications.noteCheck(region, root, null, now());
     return { lost: lost.length, code: lost.length > 0 ? "NOT_PUBLISHED" : null };
   } catch (error) {
-    if (!(error instanceof KeyrootError) || error.code === "ABORTED") throw error;
-    const isUnavailable = error instanceof TransportError;
-    // If the endpoints do not respond at all, this throws: no root can be compared.
-    if (isUnavailable) await check.finalBlock();
-    await publications.noteCheck(region, root, error.code, isUnavailable ? unconfirmedAt : now());
-    return { lost: 0, code: error.code };
+    const code = await codeOfFailedCheck(error, check);
+    await publications.noteCheck(region, root, code, error instanceof TransportError ? unconfirmedAt : now());
+    return { lost: 0, code };
   }
+}
+
+/**
+ * Returns the error code of a root's failed check, so that the other roots can be compared.
+ * @throws the error if the comparison was aborted or has a defect; TransportError if the endpoints do not respond at all
+ */
+export async function codeOfFailedCheck(error: unknown, check: RootCheck): Promise<string> {
+  if (!(error instanceof KeyrootError) || error.code === "ABORTED") throw error;
+  if (error instanceof TransportError) await check.finalBlock();
+  return error.code;
 }

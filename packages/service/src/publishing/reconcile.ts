@@ -1,9 +1,8 @@
-import { KeyrootError } from "keyroot/errors";
 import { REGIONS, type UserID } from "keyroot/identity";
 import { SERVICE } from "../auditLog/recordChange.ts";
 import { isAnyOf } from "../database/columns.ts";
 import { userIDs } from "../users/tables.ts";
-import { type Difference, recheck, type RecheckOptions } from "./recheck.ts";
+import { codeOfFailedCheck, type Difference, recheck, type RecheckOptions } from "./recheck.ts";
 import type { CheckedRoot } from "./rootCheck.ts";
 
 /** Differences between the chain and the databases, as numbers of keys. */
@@ -19,17 +18,15 @@ export interface Reconciliation {
   lost: number;
   /** Users with a published key who are missing from the databases. */
   unknownUsers: UserID[];
-  /** Roots whose file is in no store. Their users could not be compared. */
-  missingFiles: string[];
-  /** Other roots that the check could not confirm. */
-  differences: Difference[];
+  /** Roots that the check could not confirm. Their users could not be compared. */
+  differences: Pick<Difference, "root" | "code">[];
 }
 
 /**
  * Compares the databases with the chain and the Merkle-tree files, in both directions. It adds missing published keys
  * and replaces different keys. Keys that are not on the chain are submitted again. This is needed after a restore,
  * because the chain is newer than the backup. The caller holds the publisher's lease.
- * @throws VerificationError as `RootCheck.check`, except FILE_NOT_FOUND; TransportError as the chain and the stores
+ * @throws VerificationError as `RootCheck.listAddedRoots`; TransportError if the endpoints do not respond
  */
 export async function reconcile(options: RecheckOptions): Promise<Reconciliation> {
   const { check, now } = options;
@@ -38,19 +35,20 @@ export async function reconcile(options: RecheckOptions): Promise<Reconciliation
   const roots = await check.listAddedRoots(final);
   const result: Reconciliation = {
     ...{ roots: roots.length, recorded: 0, replaced: 0, added: 0, lost: 0 },
-    ...{ unknownUsers: [], missingFiles: [], differences: [] },
+    ...{ unknownUsers: [], differences: [] },
   };
   for (const root of roots) {
     try {
       await adoptRoot(root, await check.check(root, undefined, final), options, result);
     } catch (error) {
-      if (!(error instanceof KeyrootError && error.code === "FILE_NOT_FOUND")) throw error;
-      result.missingFiles.push(root);
+      result.differences.push({ root, code: await codeOfFailedCheck(error, check) });
     }
   }
   // Skip the roots above, which were compared after `started`.
   const { lost, differences } = await recheck(options, started);
-  return { ...result, lost, differences: differences.filter(({ root }) => !result.missingFiles.includes(root)) };
+  const failed = new Set(result.differences.map(({ root }) => root));
+  for (const { root, code } of differences) if (!failed.has(root)) result.differences.push({ root, code });
+  return { ...result, lost };
 }
 
 async function adoptRoot(
