@@ -121,6 +121,28 @@ describeIfNamed(import.meta.filename)("the explorer with hostile servers and lin
     });
   }
 
+  it("parses a dropped file only in the worker, which rejects a file with too many values", async () => {
+    await using one = await world.open(explorer.url);
+    const { page, complaints } = one;
+    await page.locator("h1").waitFor();
+    const dataTransfer = await page.evaluateHandle((root) => {
+      const { parse } = JSON;
+      JSON.parse = (text: string, ...more) => {
+        document.body.dataset["parsed"] = String(text.length);
+        return parse(text, ...more) as unknown;
+      };
+      const transfer = new DataTransfer();
+      const text = `{"merkle":{"root":"${root}"},"values":[${"{},".repeat(2 ** 20)}{}]}`;
+      transfer.items.add(new File([text], "file.json", { type: "application/json" }));
+      return transfer;
+    }, world.root);
+    await page.dispatchEvent("main", "drop", { dataTransfer });
+    await page.getByText("This file cannot be shown").waitFor();
+    expect(await page.innerText("main")).to.contain("JSON_TOO_MANY_VALUES");
+    expect(await page.getAttribute("body", "data-parsed")).to.equal(null);
+    await expectHarmless(page, complaints);
+  });
+
   for (const link of [
     `#/verify/${MARKUP}`,
     `#/verify/${encodeURIComponent(MARKUP)}`,

@@ -1,4 +1,3 @@
-import { isHash } from "keyroot/ethereum";
 import { DEFAULT_LIMITS } from "keyroot/transport";
 import { useEffect, useState } from "preact/hooks";
 import { go } from "../../shared/router.ts";
@@ -19,7 +18,7 @@ export function useDroppedFile(): Dropped {
       if (event.dataTransfer?.types.includes("Files") === true) event.preventDefault();
     };
     const take = async (file: File) => {
-      const root = await readNamedRoot(file);
+      const root = await findNamedRoot(file);
       if (root === undefined) {
         setDropped((before) => ({ ...before, bundle: file }));
         go("bundle");
@@ -45,14 +44,16 @@ export function useDroppedFile(): Dropped {
   return dropped;
 }
 
-/** Reads the root that a Merkle-tree file names. The batch page verifies it. @returns undefined for other files */
-async function readNamedRoot(file: File): Promise<string | undefined> {
+/** The members of a Merkle-tree file by which it is recognized. In strings, JSON has a backslash before each quote. */
+const MERKLE = /"merkle"\s*:/;
+const ROOT = /"root"\s*:\s*"([0-9a-f]{64})"/;
+
+/**
+ * Finds the root that a Merkle-tree file names. The worker parses and verifies the file, because parsing a hostile file could
+ * take long and much memory. @returns undefined for other files
+ */
+async function findNamedRoot(file: File): Promise<string | undefined> {
   if (file.size > DEFAULT_LIMITS.fileBytes) return undefined;
-  try {
-    const { merkle } = JSON.parse(await file.text()) as { merkle?: { root?: unknown } };
-    const root = merkle?.root;
-    return typeof root === "string" && isHash(`0x${root}`) ? root : undefined;
-  } catch {
-    return undefined;
-  }
+  const text = await file.text();
+  return MERKLE.test(text) ? ROOT.exec(text)?.[1] : undefined;
 }
