@@ -1,7 +1,7 @@
-import { and, count, eq, isNotNull, isNull, not, or, type SQL, sql } from "drizzle-orm";
+import { and, count, eq, isNotNull, isNull, or, sql } from "drizzle-orm";
 import { type KeyRecord, REGIONS, type Region } from "keyroot/identity";
 import type { Databases } from "../database/database.ts";
-import { isOfSuspended, isPublishable, type PublishableOptions, timeOf } from "../keys/holdPeriod.ts";
+import { isPublishable, type PublishableOptions, timeOf } from "../keys/holdPeriod.ts";
 import { publicKeys } from "../keys/tables.ts";
 import { isInOpenBatch } from "./tables.ts";
 
