@@ -10,9 +10,15 @@ const MANIFESTS = ["package.json", "package-lock.json"];
  * @param source the folder with package.json and package-lock.json
  * @param name of the folder that gets them, below node_modules, so that nothing else of the project sees them
  * @param command `install` if the registry lacks optional packages of the lock, which `ci` refuses
+ * @param tarballs packed packages of this repository that the lock contains. They need `install`, and may be outdated later.
  * @returns that folder
  */
-export async function installLocked(source: string, name: string, command: "ci" | "install" = "ci"): Promise<string> {
+export async function installLocked(
+  source: string,
+  name: string,
+  command: "ci" | "install" = "ci",
+  tarballs: readonly string[] = [],
+): Promise<string> {
   const folder = join(ROOT, "node_modules", ".cache", name);
   const lock = await readFile(join(source, "package-lock.json"), "utf8");
   const marker = join(folder, "installed");
@@ -20,7 +26,8 @@ export async function installLocked(source: string, name: string, command: "ci" 
     await mkdir(folder, { recursive: true });
     for (const manifest of MANIFESTS) await copyFile(join(source, manifest), join(folder, manifest));
     // Install scripts would only copy binaries that the packages already contain.
-    await run("npm", [command, "--ignore-scripts", "--no-audit", "--no-fund"], { cwd: folder });
+    const options = ["--ignore-scripts", "--no-save", "--no-audit", "--no-fund"];
+    await run("npm", [command, ...options, ...tarballs], { cwd: folder });
     await writeFile(marker, lock);
   }
   return folder;

@@ -1,0 +1,175 @@
+import AsyncStorage from "@react-native-async-storage/async-storage";
+import { act, fireEvent, render, screen, waitFor, within } from "@testing-library/react-native";
+import { createVerifier, makeKeyRecord, randomUserID } from "keyroot";
+import { generateKeyPair } from "keyroot/identity";
+import { makeSafetyCode } from "keyroot/safety-code";
+import { App } from "./App";
+import { me } from "./keys";
+
+// Only the phone's store, the verifier and the server are replaced.
+jest.mock("@react-native-async-storage/async-storage", () =>
+  jest.requireActual("@react-native-async-storage/async-storage/jest/async-storage-mock"),
+);
+jest.mock("keyroot", () => {
+  const verifier = { verifyMany: jest.fn(), watch: jest.fn() };
+  return { ...jest.requireActual("keyroot"), createVerifier: () => verifier };
+});
+
+// The testing library advances this time while it waits. Therefore no test depends on the speed of the machine.
+jest.useFakeTimers();
+
+const verifier = createVerifier();
+const ada = newUser("Ada");
+const bob = newUser("Bob");
+
+/** A user whose key is published. */
+function newUser(name) {
+  const { publicKey } = generateKeyPair();
+  return { name, publicKey, record: makeKeyRecord(randomUserID(), publicKey) };
+}
+
+/** The outcome for a contact: verified if the server's key is the published key. */
+function compareKey({ userID, expectedPublicKey }) {
+  const { record, publicKey } = [ada, bob].find((user) => user.record.userID === userID);
+  if (expectedPublicKey === record.pubKey) return { userID, verified: { record, publicKey } };
+  return { userID, error: { code: "KEY_MISMATCH", advice: "warn" } };
+}
+
+/** The server returns this key for Ada, and the published key for Bob. */
+function serve(adaKey) {
+  const contacts = [
+    { name: "Ada", userID: ada.record.userID, publicKey: adaKey },
+    { name: "Bob", userID: bob.record.userID, publicKey: bob.record.pubKey },
+  ];
+  globalThis.fetch = async () => ({ ok: true, json: async () => contacts });
+}
+
+function titlesOfButtons() {
+  return screen.getAllByRole("button").map((button) => within(button).getByText(/./).props.children);
+}
+
+async function press(title) {
+  await fireEvent.press(await screen.findByRole("button", { name: title }));
+}
+
+/** Raises an alarm, as the verifier's watch does. */
+async function raise(alarm) {
+  await waitFor(() => expect(verifier.watch).toHaveBeenCalled());
+  await act(() => verifier.watch.mock.lastCall[0].onAlarm(alarm));
+}
+
+beforeEach(async () => {
+  await AsyncStorage.clear();
+  serve(ada.record.pubKey);
+  verifier.verifyMany.mockReset().mockImplementation(async (contacts) => contacts.map(compareKey));
+  verifier.watch.mockReset().mockResolvedValue({ pause: jest.fn(), resume: jest.fn() });
+});
+
+describe("contact list", () => {
+  it("shows no mark before the verification has ended", async () => {
+    let end;
+    verifier.verifyMany.mockImplementation(
+      (contacts) => new Promise((resolve) => (end = () => resolve(contacts.map(compareKey)))),
+    );
+    await render(<App />);
+    await screen.findByText("Checking the keys …");
+    await waitFor(() => expect(end).toBeDefined());
+    expect(titlesOfButtons()).toEqual(["Check again"]);
+    await act(end);
+    expect(titlesOfButtons()).toEqual(["✓ Ada, verified", "✓ Bob, verified", "Check again"]);
+  });
+
+  it("shows a warning and no mark if the server returns another key than the published key", async () => {
+    serve(bob.record.pubKey);
+    await render(<App />);
+    await screen.findByText("Ada: Warning: this may not be the contact's key. Do not send. (KEY_MISMATCH)");
+    expect(titlesOfButtons()).toEqual(["✓ Bob, verified", "Check again"]);
+  });
+
+  it("removes a mark if a later verification fails", async () => {
+    await render(<App />);
+    await screen.findByText("✓ Ada, verified");
+    serve(bob.record.pubKey);
+    await press("Check again");
+    await screen.findByText(/^Ada: Warning/);
+    expect(titlesOfButtons()).toEqual(["✓ Bob, verified", "Check again"]);
+  });
+
+  it("removes all marks if the contacts cannot be loaded", async () => {
+    await render(<App />);
+    await screen.findByText("✓ Ada, verified");
+    globalThis.fetch = async () => ({ ok: false, status: 503 });
+    await press("Check again");
+    await screen.findByText("The contacts could not be loaded. The server answered with the status 503.");
+    expect(titlesOfButtons()).toEqual(["Check again"]);
+  });
+
+  it.each([
+    ["warn", "KEY_MISMATCH", "Warning: this may not be the contact's key. Do not send."],
+    ["wait", "NOT_PUBLISHED", "The contact's key is not published yet. Wait."],
+    ["developer", "NO_CONTRACT", "This app is not configured correctly. Inform its developer."],
+    ["retry", "TIMEOUT", "The key could not be checked. Try again later."],
+  ])("shows its own text for the advice %s, and does not offer the key", async (advice, code, text) => {
+    verifier.verifyMany.mockImplementation(async (contacts) => contacts.map(() => ({ error: { code, advice } })));
+    await render(<App />);
+    await screen.findByText(`Ada: ${text} (${code})`);
+    expect(titlesOfButtons()).toEqual(["Check again"]);
+  });
+});
+
+describe("safety code", () => {
+  it.each([ada, bob])("shows the same digits as the app of the contact: $name", async ({ name, record, publicKey }) => {
+    await render(<App />);
+    await press(`✓ ${name}, verified`);
+    await screen.findByText(`Read these digits to ${name}. If one differs, someone has exchanged a key.`);
+    const { digits } = makeSafetyCode({ userID: record.userID, publicKey }, me);
+    expect(screen.getByLabelText("Safety code").props.children.replaceAll(" ", "")).toBe(digits);
+  });
+
+  it("returns to the contact list", async () => {
+    await render(<App />);
+    await press("✓ Ada, verified");
+    await press("Back");
+    await screen.findByText("✓ Ada, verified");
+  });
+});
+
+describe("alarms", () => {
+  const { userID } = ada.record;
+  const alarm = { code: "CONTACT_KEY_MISMATCH", userID, message: "Another key." };
+
+  it.each([
+    ["WATCHED_KEY_MISMATCH", "Someone has published another key in your name. Warn your contacts. You need a new id."],
+    ["CONTACT_KEY_MISMATCH", "The server returns another key for a contact than the published one. Do not send."],
+    ["WATCHED_ROOT_CHANGED", "An endpoint returns false answers. Do not send until this app uses other endpoints."],
+    ["FILE_UNAVAILABLE", "A file with published keys is missing. Inform the operator."],
+  ])("show what to do, and whom the alarm concerns: %s", async (code, text) => {
+    await render(<App />);
+    await raise({ ...alarm, code });
+    await screen.findByText(text);
+    screen.getByText(`User ${userID}. Another key. (${code})`);
+  });
+
+  it.each([["contact list"], ["safety code"]])("replace the %s", async (replaced) => {
+    await render(<App />);
+    await screen.findByText("✓ Ada, verified");
+    if (replaced === "safety code") await press("✓ Ada, verified");
+    await raise(alarm);
+    expect(titlesOfButtons()).toEqual(["I have read this"]);
+    expect(screen.queryByLabelText("Safety code")).toBeNull();
+  });
+
+  it("remain after a restart until the user dismisses them", async () => {
+    await render(<App />);
+    await raise(alarm);
+    await screen.unmount();
+    await render(<App />);
+    await screen.findByText(/CONTACT_KEY_MISMATCH/);
+    await press("I have read this");
+    await screen.findByText("✓ Ada, verified");
+    await screen.unmount();
+    await render(<App />);
+    await screen.findByText("✓ Ada, verified");
+    expect(screen.queryByText(/CONTACT_KEY_MISMATCH/)).toBeNull();
+  });
+});

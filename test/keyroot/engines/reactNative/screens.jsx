@@ -1,0 +1,27 @@
+/**
+ * A test of the app's screens with the real verifier, on a real stack. It runs in a copy of examples/react-native.
+ * `contact.json` has the contact's name, user id and published key, and the limit of a wait. The server returns the
+ * contact twice: with the published key, and as Swapped with another key.
+ */
+import { configure, fireEvent, render, screen } from "@testing-library/react-native";
+import { makeSafetyCode } from "keyroot/safety-code";
+import { App } from "./App";
+import contact from "./contact.json";
+import { me } from "./keys";
+
+jest.mock("@react-native-async-storage/async-storage", () =>
+  jest.requireActual("@react-native-async-storage/async-storage/jest/async-storage-mock"),
+);
+configure({ asyncUtilTimeout: contact.timeoutMs });
+
+it("shows an alarm, a mark for the published key, its safety code, and a warning for a swapped key", async () => {
+  await render(<App />);
+  await screen.findByText(/\(CONTACT_KEY_MISMATCH\)$/);
+  expect(screen.getByText(new RegExp(`^User ${contact.userID}\\. `))).toBeTruthy();
+  await fireEvent.press(screen.getByRole("button", { name: "I have read this" }));
+  await screen.findByText("Swapped: Warning: this may not be the contact's key. Do not send. (KEY_MISMATCH)");
+  expect(screen.getAllByText(/✓/).map(({ props }) => props.children)).toEqual([`✓ ${contact.name}, verified`]);
+  await fireEvent.press(screen.getByRole("button", { name: /✓/ }));
+  const { digits } = makeSafetyCode(contact, me);
+  expect(screen.getByLabelText("Safety code").props.children.replaceAll(" ", "")).toBe(digits);
+});

@@ -1,0 +1,63 @@
+import { expect } from "chai";
+import { cp, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { ENDLESS_MS } from "../../support/endless.ts";
+import { installLocked } from "../../support/packages/installLocked.ts";
+import { packPackage, ROOT, run, unpackPackage } from "../../support/packages/installPackages.ts";
+import { publishKey } from "../../support/packages/publishedKey.ts";
+import { environment } from "../../support/processes/commandLine.ts";
+import { serve } from "../../support/servers/servers.ts";
+
+const EXAMPLE = join(ROOT, "examples/react-native");
+
+describe("the screens of examples/react-native, with the packed library", () => {
+  const opened = new AsyncDisposableStack();
+  let folder: string;
+
+  before("copies the example with its packages", async () => {
+    const installed = await installLocked(EXAMPLE, "react-native-example", "install", [await packPackage("keyroot")]);
+    await unpackPackage("keyroot", installed);
+    // Jest runs no tests and compiles no files below a folder node_modules.
+    folder = await mkdtemp(join(tmpdir(), "keyroot-screens-"));
+    opened.defer(() => rm(folder, { recursive: true }));
+    const isOwn = (path: string) => path !== join(EXAMPLE, "node_modules");
+    await cp(EXAMPLE, folder, { recursive: true, filter: isOwn });
+    await cp(join(installed, "node_modules"), join(folder, "node_modules"), {
+      recursive: true,
+      verbatimSymlinks: true,
+    });
+  });
+
+  after(() => opened.disposeAsync());
+
+  /** Runs a test file with the example's `npm test`. @returns Jest's summary */
+  async function runJest(file: string): Promise<string> {
+    const options = [`--testTimeout=${ENDLESS_MS}`, `--cacheDirectory=${join(folder, "cache")}`, "--runTestsByPath"];
+    const { stderr } = await run("npm", ["test", "--", ...options, file], { cwd: folder, env: environment({}) });
+    return stderr;
+  }
+
+  it("pass the example's tests", async () => {
+    expect(await runJest("App.test.jsx")).to.match(/^Tests: +18 passed, 18 total$/m);
+  });
+
+  it("show a published key as verified, and an alarm and a warning for a swapped key, on a real stack", async () => {
+    const { stack, record, swapped } = await publishKey();
+    opened.defer(() => stack.close());
+    const { userID, pubKey: publicKey } = record;
+    const contact = { name: "Ada", userID, publicKey };
+    const contacts = [contact, { name: "Swapped", userID, publicKey: swapped }];
+    const server = await serve((_, response) => response.end(JSON.stringify(contacts)));
+    opened.defer(() => server.close());
+    const { rpcUrl: rpc, chainId, contract, merkleUrl } = stack;
+    const config = { verifierOptions: { rpc, chainId, contract, merkleUrl }, serverUrl: server.url };
+    const constants = Object.entries(config).map(
+      ([name, value]) => `export const ${name} = ${JSON.stringify(value)};\n`,
+    );
+    await writeFile(join(folder, "config.js"), constants.join(""));
+    await writeFile(join(folder, "contact.json"), JSON.stringify({ ...contact, timeoutMs: ENDLESS_MS }));
+    await cp(join(import.meta.dirname, "reactNative/screens.jsx"), join(folder, "screens.test.jsx"));
+    expect(await runJest("screens.test.jsx")).to.match(/^Tests: +1 passed, 1 total$/m);
+  });
+});
