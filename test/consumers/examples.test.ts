@@ -33,9 +33,9 @@ describeIfNamed(import.meta.filename)("the examples, in an empty folder with the
     records = lines.map(parseKeyRecord);
   });
 
-  it("use only packages that are installed here, except react-native, which engines of phones run", async () => {
+  it("use only packages that are installed here, except the phone apps, which engines of phones run", async () => {
     const folders = (await readdir(join(ROOT, "examples"), { withFileTypes: true })).filter((one) => one.isDirectory());
-    const names = folders.filter(({ name }) => name !== "react-native");
+    const names = folders.filter(({ name }) => !["native-app", "react-native"].includes(name));
     expect(names.map(({ name }) => name).sort()).to.deep.equal([
       "browser-app",
       "contract",

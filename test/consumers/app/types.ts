@@ -29,10 +29,6 @@ createVerifier({ ...options, rpc: "", quorum: 1 });
 createVerifier({ ...options, rpc: "", quorum });
 // @ts-expect-error -- several endpoints without a quorum
 createVerifier({ ...options, rpc: ["", ""] });
-// @ts-expect-error -- a quorum above the number of endpoints
-createVerifier({ ...options, rpc: ["", ""], quorum: 3 });
-// @ts-expect-error -- a quorum of two from one endpoint
-createVerifier({ ...options, rpc: "", quorum: 2 });
 // @ts-expect-error -- short proofs without auditors
 createVerifier({ ...options, rpc: "", proofs: true });
 // @ts-expect-error -- two sources of the block
