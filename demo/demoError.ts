@@ -1,6 +1,6 @@
 import { KeyrootError } from "keyroot/errors";
 
-/** The error if a step of the demo had an unexpected outcome. */
+/** Thrown if a demo step has an unexpected result. */
 export class DemoError extends KeyrootError<"DEMO_FAILED"> {
   override readonly name = "DemoError";
 

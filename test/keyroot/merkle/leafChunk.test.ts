@@ -44,7 +44,7 @@ describe("leaf chunks", () => {
       expect(chunksOf(makeMerkleFile(sampleRecords(33))).size).to.equal(2);
     });
 
-    it("makes no chunk for a file in another order, and no chunk above the size limit of clients", () => {
+    it("makes no chunks for a file whose records are not sorted, and no chunk larger than clients accept", () => {
       const { values, records } = makeMerkleFile(sampleRecords(5));
       expect(chunksOf(fileOf([...values].reverse(), [...records].reverse())).size).to.equal(0);
       // All ids begin alike.

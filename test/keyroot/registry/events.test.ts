@@ -73,7 +73,7 @@ describe("registry events", () => {
       expect(read.at(-1)).to.equal(toBlock);
     });
 
-    it("throws the endpoint's error if it rejects even a single block", async () => {
+    it("throws the endpoint's error if the endpoint rejects a range of one block", async () => {
       const error = new TransportError("RPC_ERROR", "no");
       expect(await failure(fetchAll(() => Promise.reject(error)))).to.equal(error);
     });

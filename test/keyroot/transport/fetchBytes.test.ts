@@ -264,7 +264,7 @@ describe("fetchBytes", () => {
       expect(await failure(fromPhone(`${url}/1001`))).to.include({ code: "ANSWER_TOO_LARGE" });
     });
 
-    it("stops reading an endless response after the timeout, and closes its connection", async () => {
+    it("stops reading an endless response at the timeout, and closes the connection", async () => {
       const { url, closed } = await watched((_, response) => {
         const drip = setInterval(() => response.write("x"), 10);
         response.once("close", () => {

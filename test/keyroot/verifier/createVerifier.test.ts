@@ -137,7 +137,7 @@ describe("createVerifier", () => {
       expect(second).to.have.nested.property("verified.record").that.deep.equals(mine);
     });
 
-    it("rejects options of createVerifier, and a cache that is not a store", async () => {
+    it("rejects options that belong to createVerifier, and a cache that is not a store", async () => {
       const many = createVerifier(options()).verifyMany as unknown as Loose;
       for (const wrong of [{ block: "finalized" }, { cache: {} }, { cache: 7 }, { signal: "now" }, 7]) {
         const error = await keyrootErrorOf(() => many([{ userID, expectedPublicKey: ANY_KEY }], wrong));

@@ -168,7 +168,7 @@ export const DEFINITIONS = {
       maxFee,
       maxCost: text("eth", "Maximum total cost of the plan in ETH, for all runs together", {
         ...maxCost,
-        defaultText: "an allowance per user at --max-fee",
+        defaultText: "an amount of gas per user, at the price --max-fee",
       }),
       maxCostPerDay: text("eth", "Maximum cost in ETH of all plans together in the last 24 hours", {
         variable: "KEYROOT_MAX_COST_PER_DAY",
@@ -200,7 +200,7 @@ export const DEFINITIONS = {
     options: {
       ...recordFiles,
       ethPrice: text("price", "Price of one ETH in a currency of your choice. The cost is also shown in this currency"),
-      lastYear: flag("Also show the base fees of the last year, from about one block per week"),
+      lastYear: flag("Also show last year's base fees, from about one block per week"),
       compare: text(
         "prices",
         "Compare the cost on known chains, such as ethereum=1,base=0.01+0.04,own=0. Set gwei per unit of gas, and on rollups also gwei per byte after a +. Or set an endpoint's URL to read current prices",
@@ -417,8 +417,8 @@ export const DEFINITIONS = {
         min: 1,
         required: true,
       }),
-      auditors: text("file", "File with the present auditors' public keys, one per line", { required: true }),
-      threshold: integer("n", "Number of present auditors that must sign the list", { min: 1, required: true }),
+      auditors: text("file", "File with the current auditors' public keys, one per line", { required: true }),
+      threshold: integer("n", "Number of current auditors that must sign the list", { min: 1, required: true }),
       statements: { ...statementFolder, required: true },
       sign: signingKey,
       merge: text(

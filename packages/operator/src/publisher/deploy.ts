@@ -20,8 +20,7 @@ export interface DeployOptions extends Omit<SendCallOptions, "nonce"> {
   /** Deploys through CreateX. The address then depends only on the bytecode, the owner and the salt. */
   deterministic: boolean;
   /**
-   * The path of a file that records the deployments on this chain, one per owner. It prevents a repeated call from deploying
-   * a second registry for the same owner.
+   * The path of a file that records the deployments on this chain, one per owner. With this file, a repeated call does not deploy a second registry for the same owner.
    */
   record: string;
 }

@@ -118,7 +118,7 @@ export function distinctRegions({ regions }: Pick<Databases, "regions">): Region
   return REGIONS.filter((region, i) => REGIONS.findIndex((other) => regions[other] === regions[region]) === i);
 }
 
-/** Returns each regional database once. */
+/** Returns the regional databases without duplicates, because several regions may share a database. */
 export function regionalDatabases({ regions }: Pick<Databases, "regions">): Database[] {
   return distinctRegions({ regions }).map((region) => regions[region]);
 }

@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import { type RequestCount, WINDOW_SECONDS } from "./requestCounts.ts";
 
-/** Maximum number of counted names, about 200 bytes each. Above it, names without recent requests are dropped. */
+/** Maximum number of names, such as addresses, with a counter in memory. Each takes about 200 bytes. Above this number, names without recent requests are dropped. */
 const MAX_NAMES = 100_000;
 /** Number of times that a replica shares a name's count until it reaches the limit. */
 const STEPS = 10;

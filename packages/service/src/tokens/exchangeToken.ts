@@ -25,7 +25,7 @@ export const exchangeToken = defineOperation({
     // A partner's token must stay on the partner's servers, so web pages of other origins cannot use it.
     if (principal.kind === "partner") hideFromBrowsers(reply);
     request.actor = actorOf(principal);
-    // Users of a suspended partner may still withdraw a pending key that is not theirs.
+    // A suspended partner's users still get access tokens. They need them to withdraw a pending key that someone else registered for them.
     const isUserOfSuspended = principal.kind === "user" && refusal === "suspended";
     if (refusal !== undefined && !isUserOfSuspended) throw tokenRefused(refusal);
     await rateLimits.countCaller(principal, reply);

@@ -118,7 +118,7 @@ describe("readRecords", () => {
       ]);
     });
 
-    it("rejects a line that is too long, wherever its chunks are split", async () => {
+    it("rejects a line that is too long, wherever it is split into chunks", async () => {
       const line = serializeKeyRecord(one);
       for (const length of [4097, 2 ** 16, 2 ** 17, 2 ** 17 + 1, 5_000_000]) {
         for (const long of [line.padEnd(length), line.padEnd(2 ** 16).padEnd(length, "x"), " ".repeat(length)]) {

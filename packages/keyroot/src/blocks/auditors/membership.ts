@@ -98,7 +98,7 @@ export function verifyMembership(
   const path = shape.list("path", parts.path, MAX_HEIGHT, (where, hash) => shape.text(where, hash, MERKLE_ROOT));
   const { root } = parseMerkleProof(parts.proof).proof;
   const verified = verifyStatement(statement, query, auditors, now);
-  // The leaf must have as many users as records. This proves that no record in the file is superseded.
+  // This leaf has as many users as records. If the tree contains it, every user in the file has this root.
   const leaf = serializeRootEntry({ root, recordCount, userCount: recordCount });
   if (!verifyInclusion(leaf, index, path, verified.tree))
     throw notAMember(`The root ${root} is not in the statement's tree.`);

@@ -7,7 +7,7 @@ export interface Subtree {
   height: number;
 }
 
-/** Returns the complete subtrees of a tree from left to right, one for each bit that is set in the tree's size. */
+/** Returns a tree's complete subtrees from left to right. There is one for each 1 bit in the number of leaves. */
 export function subtreesOf(size: number): Subtree[] {
   const subtrees: Subtree[] = [];
   let start = 0;

@@ -44,7 +44,7 @@ export function packBatch(root: string, fileBytes: number, userIDs: readonly Use
     fileBytes,
     users,
     get userIDs() {
-      // Slices of one long string take a seventh of the time of separate strings.
+      // Decoding all ids as one string and slicing it takes a seventh of the time.
       const text = packed.toString("latin1");
       const userIDs: UserID[] = [];
       for (let i = 0; i < text.length; i += USER_ID_LENGTH) userIDs.push(text.slice(i, i + USER_ID_LENGTH));
