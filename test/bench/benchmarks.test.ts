@@ -32,7 +32,7 @@ describe("the benchmarks, with small data", () => {
 
   for (const { name, charts = [] } of BENCHMARKS) {
     it(`return finite figures and ratios: ${name}`, function () {
-      if (!isPossible(name)) this.skip(); // pgbench and jsc are Debian packages, which CI does not install.
+      if (!isPossible(name)) this.skip(); // pgbench and jsc are Debian packages. CI installs only jsc.
       const result = results.get(name);
       if (result === undefined || result instanceof Error) throw result ?? new Error(`${name} did not run.`);
       expect(result).to.include({ benchmark: name, command: `npm run bench -- ${name} --small` });
