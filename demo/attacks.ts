@@ -107,7 +107,7 @@ export const ATTACKS: readonly Attack[] = [
   },
   {
     name: "other-chain",
-    description: "the endpoint is on a chain of the attacker's own",
+    description: "the endpoint is on the attacker's own chain",
     expectedCode: "CHAIN_ID_MISMATCH",
     rpc: ({ method }, result) => (method === "eth_chainId" ? "0x539" : result),
   },

@@ -26,7 +26,7 @@ const invent = (parts: UpdateParts, changes: Partial<UpdateParts>) =>
 export const BEACON_ATTACKS: readonly BeaconAttack[] = [
   {
     name: "own-committee",
-    description: "a committee of the attacker's own signs an invented block",
+    description: "the attacker's own committee signs an invented block",
     expectedCode: "LIGHT_CLIENT_INVALID",
     update: (parts) => invent(parts, { signers: testCommittee(2n ** 100n) }),
   },
@@ -64,7 +64,7 @@ export const BEACON_ATTACKS: readonly BeaconAttack[] = [
     update: (parts) => invent(parts, { signedFor: { ...TEST_NETWORK, genesisValidatorsRoot: INVENTED } }),
   },
   {
-    name: "replaced-block-hash",
+    name: "other-block-hash",
     description: "the block hash in a signed header is replaced",
     expectedCode: "LIGHT_CLIENT_INVALID",
     update: (parts) => {

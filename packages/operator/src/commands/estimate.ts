@@ -87,12 +87,12 @@ function describe(costs: CostEstimate, alreadyPublished: number, money: (wei: bi
   const price =
     baseFeePerGas === undefined
       ? describeGwei(priorityFee)
-      : `${describeGwei(baseFeePerGas)} and ${describeGwei(priorityFee)}`;
+      : `${describeGwei(baseFeePerGas)} base fee and ${describeGwei(priorityFee)} priority fee`;
   return [
     `${plural(users, "user")} in ${plural(transactions, "transaction")}, ${alreadyPublished} already published.`,
     `  gas     ${gas}, ${gasPerUser} per user, ${how}`,
     `  first   ${first.plain} gas, ${first.withAccessList} with an access list, which is ${accessList ? "" : "not "}used`,
-    `  price   ${price} per unit of gas at block ${block}`,
+    `  price   ${price} per unit of gas, at block ${block}`,
     ...(stateGas > 0 ? [splitLine(gas, stateGas)] : []),
     ...(dataGas > 0 ? [`  data    ${dataGas} of the gas pays for the transactions' bytes`] : []),
     ...(dataFee > 0n ? [`  data    ${describeEther(dataFee)}${inMoney(dataFee)}, charged in addition to gas`] : []),
