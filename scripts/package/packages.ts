@@ -33,7 +33,7 @@ export const PACKAGES: Readonly<Record<string, PackageDescription>> = {
       inject: { "Object.hasOwn": ["src/engine/language.ts", "hasOwn"] },
       // These modules are loaded on demand. As entries, they keep the names of their exports and need no namespace objects.
       entries: {
-        advice: "src/verifier/advice.ts",
+        milderAdvice: "src/verifier/milderAdvice.ts",
         checksum: "src/ethereum/checksum.ts",
         fetchCodeHash: "src/ethereum/fetchCodeHash.ts",
         readRootAtBlock: "src/verifier/readRootAtBlock.ts",

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { readConfig } from "../../packages/service/src/config/readConfig.ts";
-import { KNOWN_VARIABLES } from "../../packages/operator/src/commands/variables.ts";
+import { KNOWN_VARIABLES } from "../../packages/operator/src/commands/checkVariables.ts";
 import { VARIABLES } from "../../packages/service/src/config/variables.ts";
 import { readPage, variablesIn } from "../support/pages.ts";
 

@@ -21,7 +21,7 @@ export type Advice = "warn" | "wait" | "developer" | "retry";
 
 /**
  * The advice for all errors except VerificationError, whose advice is `warn`. The keys are error codes and class names.
- * A code comes before a class. The default is `developer`. Verifiers change some advice (verifier/advice.ts).
+ * A code comes before a class. The default is `developer`. Verifiers change some advice (verifier/milderAdvice.ts).
  */
 const ADVICE: Readonly<Record<string, Advice>> = {
   // Errors about data that a server sent.

@@ -14,7 +14,7 @@ import type { KeyRecord } from "../../../packages/keyroot/src/identity/serialize
 import { userIDToHex } from "../../../packages/keyroot/src/identity/userID.ts";
 import { makeMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
 import type { MerkleFile } from "../../../packages/keyroot/src/merkle/fileOf.ts";
-import { isObject } from "../../../packages/keyroot/src/input/json.ts";
+import { isObject } from "../../../packages/keyroot/src/input/isObject.ts";
 import type { Eip1193Provider } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
 import { verifyBundle } from "../../../packages/keyroot/src/verifier/bundle.ts";
 import { makeBundle, type MakeBundleOptions } from "../../../packages/keyroot/src/verifier/makeBundle.ts";

@@ -1,6 +1,6 @@
 import { ADMIN_TOKEN, unconnectedApp } from "./support.ts";
 import type { Caller, TestPartner, TestUser } from "./caller.ts";
-import { isObject } from "../../../packages/keyroot/src/input/json.ts";
+import { isObject } from "../../../packages/keyroot/src/input/isObject.ts";
 import { makeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
 import { encodeCursor } from "../../../packages/service/src/database/cursor.ts";
 import { sampleKeyPairs } from "../samples.ts";

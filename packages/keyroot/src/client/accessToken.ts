@@ -1,7 +1,7 @@
 import { base64ToBytes } from "../bytes/base64.ts";
 import { decodeUtf8 } from "../engine/utf8.ts";
 import { TransportError } from "../errors.ts";
-import { isObject } from "../input/json.ts";
+import { isObject } from "../input/isObject.ts";
 import { rejectOnAbort } from "./abort.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { decodeUtf8 } from "../engine/utf8.ts";
 import { TransportError } from "../errors.ts";
 import { checkBuiltins } from "../input/builtins.ts";
-import { parseBoundedJson } from "../input/json.ts";
+import { parseBoundedJson } from "../input/jsonLimits.ts";
 import { fetchBytes, type HttpAnswer } from "../transport/fetchBytes.ts";
 import { parseUrl } from "../engine/parseUrl.ts";
 import type { OperationPath } from "./operations.ts";

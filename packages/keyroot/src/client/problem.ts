@@ -1,7 +1,7 @@
 import { printable } from "../input/describeValue.ts";
 import { SERVICE_CODES } from "../errorCodes.ts";
 import { type FieldError, type KeyInError, ServiceError, type ServiceErrorDetails } from "../errors.ts";
-import { isObject } from "../input/json.ts";
+import { isObject } from "../input/isObject.ts";
 
 /** Maximum length of a text from the service, in characters. Longer texts are cut off. */
 const MAX_CHARACTERS = 500;

@@ -1,5 +1,5 @@
 import { describeValue } from "../input/describeValue.ts";
-import { isObject } from "../input/json.ts";
+import { isObject } from "../input/isObject.ts";
 import { TransportError } from "../errors.ts";
 import type { RpcCall } from "../transport/jsonRpc.ts";
 import { toHash, parseSafeQuantity, toQuantity } from "./rpcValues.ts";

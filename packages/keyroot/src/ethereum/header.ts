@@ -2,7 +2,7 @@ import { encodeRlp } from "./rlp.ts";
 import { hexToBytes } from "../bytes/platform.ts";
 import { describeValue } from "../input/describeValue.ts";
 import { VerificationError } from "../errors.ts";
-import { isObject } from "../input/json.ts";
+import { isObject } from "../input/isObject.ts";
 import { keccak256 } from "./keccak.ts";
 
 /** The fields of a block header in order, with their JSON-RPC names and sizes in bytes. Each fork appends fields. */

@@ -1,4 +1,4 @@
-import { isObject } from "../input/json.ts";
+import { isObject } from "../input/isObject.ts";
 import { toAddress, isData, toHash, invalidAnswer, parseSafeQuantity } from "./rpcValues.ts";
 
 /** A log: an event that a contract emitted in a block. All hex values are lowercase and begin with 0x. */

@@ -2,7 +2,7 @@ import { decodeRlp } from "./rlp.ts";
 import { VerificationError } from "../errors.ts";
 import { bytesToHex, hexToBytes } from "../bytes/platform.ts";
 import { describeValue } from "../input/describeValue.ts";
-import { isObject } from "../input/json.ts";
+import { isObject } from "../input/isObject.ts";
 import { EMPTY_CODE_HASH } from "./checkCodeHash.ts";
 import { keccak256 } from "./keccak.ts";
 import { readTrie, type RlpItem } from "./trie.ts";

@@ -1,6 +1,6 @@
 import { ArgumentError } from "../errors.ts";
 import { describeValue } from "../input/describeValue.ts";
-import { isObject } from "../input/json.ts";
+import { isObject } from "../input/isObject.ts";
 import type { UserID } from "./userID.ts";
 
 /** The published record of a user's public key (docs/specification.md, "Public key record"). */

@@ -2,7 +2,7 @@ import { base64ToBytes } from "../bytes/base64.ts";
 import { hasOwn } from "../engine/language.ts";
 import { ArgumentError } from "../errors.ts";
 import { describeValue } from "../input/describeValue.ts";
-import { isObject } from "../input/json.ts";
+import { isObject } from "../input/isObject.ts";
 import { KEY_ID_BYTES, PUBLIC_KEY_BYTES } from "./publicKey.ts";
 import { FIELDS, invalidRecord, type KeyRecord } from "./serializedRecord.ts";
 import { parseUserID } from "./userID.ts";

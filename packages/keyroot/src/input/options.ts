@@ -1,6 +1,6 @@
 import { ArgumentError } from "../errors.ts";
 import { describeValue } from "./describeValue.ts";
-import { isObject } from "./json.ts";
+import { isObject } from "./isObject.ts";
 
 /**
  * Checks for arguments, because programs in plain JavaScript can pass any value. Each check returns the value, or

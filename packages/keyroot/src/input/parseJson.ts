@@ -1,6 +1,7 @@
 import { ArgumentError } from "../errors.ts";
 import { describeValue, printable } from "./describeValue.ts";
-import { isObject, scanJson } from "./json.ts";
+import { isObject } from "./isObject.ts";
+import { scanJson } from "./jsonLimits.ts";
 
 /**
  * The characters that are allowed outside strings: punctuation, white space and digits. This excludes null, true, -1,

@@ -1,7 +1,7 @@
 import { hasOwn } from "../engine/language.ts";
 import type { ErrorDetails, KeyrootError } from "../errors.ts";
 import { describeValue } from "./describeValue.ts";
-import { isObject } from "./json.ts";
+import { isObject } from "./isObject.ts";
 
 export type MakeShapeError = (message: string, details: ErrorDetails) => KeyrootError;
 

@@ -1,7 +1,7 @@
 import { parseKeyRecord } from "../identity/keyRecord.ts";
 import { type KeyRecord, serializeKeyRecord } from "../identity/serializedRecord.ts";
 import { checkBuiltins } from "../input/builtins.ts";
-import { isObject } from "../input/json.ts";
+import { isObject } from "../input/isObject.ts";
 import { invalidArgument } from "../input/options.ts";
 import { fileOf, type MerkleFile } from "./fileOf.ts";
 import { piecesOf } from "./nodes.ts";

@@ -4,7 +4,7 @@ import { type KeyRecord, parseSerializedRecord } from "../identity/serializedRec
 import { toKeyRecord } from "../identity/toKeyRecord.ts";
 import { isUserID, type UserID } from "../identity/userID.ts";
 import { describeValue } from "../input/describeValue.ts";
-import { isObject } from "../input/json.ts";
+import { isObject } from "../input/isObject.ts";
 import { parseJson } from "../input/parseJson.ts";
 import { checkUntrusted } from "../input/untrusted.ts";
 import { fileOf, type MerkleFile } from "./fileOf.ts";

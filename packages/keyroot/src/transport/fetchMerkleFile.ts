@@ -1,4 +1,5 @@
 import { TransportError, VerificationError } from "../errors.ts";
+import { checkTruncation } from "./checkTruncation.ts";
 import { fetchBytes, type FetchOptions } from "./fetchBytes.ts";
 import { parseUrl } from "../engine/parseUrl.ts";
 import { addPath, checkSourceUrl } from "./url.ts";
@@ -25,9 +26,6 @@ export async function fetchMerkleFile(merkleUrl: string, root: string, options: 
     const message = `${host} answered with the HTTP status ${status}.`;
     throw new TransportError("FILE_HOST_ERROR", message, { actual: status });
   }
-  // If a compressed body is cut off, Node and some browsers return its first part without an error.
-  if (headers.has("Content-Encoding") && !/\}\s*$/.test(String.fromCharCode(...bytes.subarray(-99)))) {
-    throw new TransportError("FILE_HOST_ERROR", `The compressed file ${root}.json of ${host} is cut off.`);
-  }
+  checkTruncation(headers, bytes, `The compressed file ${root}.json of ${host}`);
   return bytes;
 }

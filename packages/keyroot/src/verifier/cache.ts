@@ -1,5 +1,5 @@
 import { normalizeUrl } from "../engine/parseUrl.ts";
-import { isObject } from "../input/json.ts";
+import { isObject } from "../input/isObject.ts";
 import { verifyKeyRecord } from "../identity/checkKeyRecord.ts";
 import { type KeyRecord, parseSerializedRecord, serializeKeyRecord } from "../identity/serializedRecord.ts";
 import { MAX_AHEAD_MS } from "../ethereum/blockAge.ts";

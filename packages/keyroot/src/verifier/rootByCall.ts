@@ -1,8 +1,6 @@
 import type { BlockParameter } from "../ethereum/blocks.ts";
 import { invalidAnswer } from "../ethereum/rpcValues.ts";
-import type { Evidence } from "../evidence.ts";
-import { decodeBlockNumber } from "../registry/answers.ts";
-import { encodeGetBlockNumber, encodeGetMerkleTreeRoot } from "../registry/calldata.ts";
+import { encodeGetMerkleTreeRoot } from "../registry/calldata.ts";
 import type { RpcCall } from "../transport/jsonRpc.ts";
 import type { RootQuery } from "./options.ts";
 
@@ -35,19 +33,6 @@ export async function readRootByCall(
     hashing?.fetchCodeHash(call, contract, block),
   ]);
   return { chainId, root, codeHash };
-}
-
-/**
- * Reads the number of the block in which a root was added.
- * @throws TransportError RPC_ANSWER_INVALID if this block is later than the block of the evidence; and the errors of
- * the call
- */
-export async function readBlockNumber(
-  root: string,
-  { block }: Evidence,
-  callContract: (data: string) => Promise<unknown>,
-): Promise<number> {
-  return decodeBlockNumber(await callContract(encodeGetBlockNumber(root)), block?.number);
 }
 
 /**

@@ -4,7 +4,7 @@ import type { Evidence } from "../evidence.ts";
 import type { StrictOptions } from "./strictOptions.ts";
 import { parseKeyQuery, VERIFY_OPTIONS, type VerifyOptions } from "./options.ts";
 import { readRoot } from "./readRoot.ts";
-import { readBlockNumber } from "./rootByCall.ts";
+import { readBlockNumber } from "./readBlockNumber.ts";
 import { noteSuccess, parseVerifierOptions, type VerifierConfig } from "./verifierConfig.ts";
 import { type VerifierSources, withSources } from "./sources.ts";
 import { verifyFile, type VerifiedRecord, verifyRoot } from "./verdict.ts";
@@ -85,7 +85,7 @@ export async function verifyKey(
   } catch (error) {
     if (error instanceof VerificationError) {
       // If the import fails, the advice remains `warn`.
-      const loaded = await import("./advice.ts").catch(() => undefined);
+      const loaded = await import("./milderAdvice.ts").catch(() => undefined);
       loaded?.advise(error, config, knownSince);
     }
     throw error;

@@ -1,6 +1,6 @@
 import { ArgumentError } from "keyroot/errors";
 import { checkAllBuiltins } from "keyroot/input";
-import { checkVariables } from "./variables.ts";
+import { checkVariables } from "./checkVariables.ts";
 import type { Definition, Parsed } from "./definition.ts";
 import { EXIT, exitCodeOf } from "./exitCodes.ts";
 import type { Host, Outcome } from "./host.ts";

@@ -28,7 +28,7 @@ import { checkUsersPerFile, cutIntoFiles, DEFAULT_USERS_PER_FILE } from "./plan/
 import { findUnpublished, findUnpublishedBatches } from "./plan/findUnpublished.ts";
 import { planTargetOf } from "./plan/makePlan.ts";
 import { type Batch, batchOf, countUsers, packBatch, type Plan, registryKeyOf } from "./plan/plan.ts";
-import { checkPlannedFile, checkPlanTarget } from "./plan/resumedPlan.ts";
+import { checkPlannedFile, checkPlanTarget } from "./plan/checkResumedPlan.ts";
 import { usersPerTransaction } from "./plan/usersPerTransaction.ts";
 import type { PublishEvent, PublishResult, PublishStage } from "./publishEvents.ts";
 import { PUBLISH_OPTIONS, type PublishOptions } from "./publishOptions.ts";

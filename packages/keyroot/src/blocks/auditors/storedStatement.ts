@@ -1,6 +1,6 @@
 import { encodeUtf8 } from "../../engine/utf8.ts";
 import { KeyrootError } from "../../errors.ts";
-import { isObject } from "../../input/json.ts";
+import { isObject } from "../../input/isObject.ts";
 import type { Store } from "../../store/store.ts";
 import { currentSigners } from "./auditorList.ts";
 import type { CountedStatement } from "./findStatement.ts";

@@ -1,7 +1,8 @@
 import { decodeUtf8 } from "../../engine/utf8.ts";
 import { KeyrootError, TransportError, VerificationError } from "../../errors.ts";
 import { describeValue } from "../../input/describeValue.ts";
-import { isObject, parseBoundedJson } from "../../input/json.ts";
+import { isObject } from "../../input/isObject.ts";
+import { parseBoundedJson } from "../../input/jsonLimits.ts";
 import { fetchBytes, type FetchOptions } from "../../transport/fetchBytes.ts";
 import { monotonicNow } from "../../transport/timeout.ts";
 import { parseUrl } from "../../engine/parseUrl.ts";

@@ -5,7 +5,7 @@ import { concatBytes } from "@noble/hashes/utils.js";
 import { hexToBytes } from "../../bytes/platform.ts";
 import { TransportError } from "../../errors.ts";
 import { describeValue } from "../../input/describeValue.ts";
-import { isObject } from "../../input/json.ts";
+import { isObject } from "../../input/isObject.ts";
 
 /**
  * A type of SSZ (consensus-specs, `ssz/simple-serialize.md`). This file contains only the types in light-client

@@ -37,7 +37,7 @@ import type {
   WebhookEndpoint,
   WebhookTest,
 } from "../operations.ts";
-import { isObject } from "../../input/json.ts";
+import { isObject } from "../../input/isObject.ts";
 import type { ServiceError } from "../../errors.ts";
 import type { Region } from "../../identity/region.ts";
 import type { UserID } from "../../identity/userID.ts";

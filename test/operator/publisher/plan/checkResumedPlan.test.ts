@@ -1,20 +1,20 @@
 import { expect } from "chai";
 import { chmod, mkdir, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { ArgumentError, VerificationError } from "../../../packages/keyroot/src/errors.ts";
-import type { KeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
-import { FolderStore } from "../../../packages/operator/src/publisher/files/folderStore.ts";
-import { FolderJournal } from "../../../packages/operator/src/publisher/journal/folderJournal.ts";
-import { packBatch } from "../../../packages/operator/src/publisher/plan/plan.ts";
-import { planTargetOf } from "../../../packages/operator/src/publisher/plan/makePlan.ts";
-import { publish } from "../../../packages/operator/src/publisher/publish.ts";
-import type { PublishEvent } from "../../../packages/operator/src/publisher/publishEvents.ts";
-import { fetchUserCount } from "../../../packages/keyroot/src/registry/reads.ts";
-import { freshRegistry } from "../../support/chain/freshRegistry.ts";
-import { LOCAL } from "../../support/chain/local.ts";
-import { plainFile } from "../../support/data/plainFile.ts";
-import { sampleRecords } from "../../support/samples.ts";
-import { failure, never, temporaryFolder } from "../../support/support.ts";
+import { ArgumentError, VerificationError } from "../../../../packages/keyroot/src/errors.ts";
+import type { KeyRecord } from "../../../../packages/keyroot/src/identity/serializedRecord.ts";
+import { FolderStore } from "../../../../packages/operator/src/publisher/files/folderStore.ts";
+import { FolderJournal } from "../../../../packages/operator/src/publisher/journal/folderJournal.ts";
+import { packBatch } from "../../../../packages/operator/src/publisher/plan/plan.ts";
+import { planTargetOf } from "../../../../packages/operator/src/publisher/plan/makePlan.ts";
+import { publish } from "../../../../packages/operator/src/publisher/publish.ts";
+import type { PublishEvent } from "../../../../packages/operator/src/publisher/publishEvents.ts";
+import { fetchUserCount } from "../../../../packages/keyroot/src/registry/reads.ts";
+import { freshRegistry } from "../../../support/chain/freshRegistry.ts";
+import { LOCAL } from "../../../support/chain/local.ts";
+import { plainFile } from "../../../support/data/plainFile.ts";
+import { sampleRecords } from "../../../support/samples.ts";
+import { failure, never, temporaryFolder } from "../../../support/support.ts";
 
 describe("a resumed plan", () => {
   const fresh = freshRegistry();

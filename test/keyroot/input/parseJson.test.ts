@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { describeValue, printable } from "../../../packages/keyroot/src/input/describeValue.ts";
-import { isObject } from "../../../packages/keyroot/src/input/json.ts";
+import { isObject } from "../../../packages/keyroot/src/input/isObject.ts";
 import { parseJson } from "../../../packages/keyroot/src/input/parseJson.ts";
 import { refusalOf } from "../../support/refusalOf.ts";
 

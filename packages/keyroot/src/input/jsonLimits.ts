@@ -106,11 +106,6 @@ export function scanJson(text: string, maxDepth: number, documents: number, allo
   throw new ArgumentError("JSON_TOO_MANY_VALUES", message, { actual });
 }
 
-/** Checks whether a parsed value is an object, and not an array or null. */
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 /** Returns the index of a string's closing quote, which an even number of backslashes precedes. */
 function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {

@@ -1,0 +1,16 @@
+import type { Evidence } from "../evidence.ts";
+import { decodeBlockNumber } from "../registry/answers.ts";
+import { encodeGetBlockNumber } from "../registry/calldata.ts";
+
+/**
+ * Reads the number of the block in which a root was added.
+ * @throws TransportError RPC_ANSWER_INVALID if this block is later than the block of the evidence; and the errors of
+ * the call
+ */
+export async function readBlockNumber(
+  root: string,
+  { block }: Evidence,
+  callContract: (data: string) => Promise<unknown>,
+): Promise<number> {
+  return decodeBlockNumber(await callContract(encodeGetBlockNumber(root)), block?.number);
+}
