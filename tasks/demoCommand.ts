@@ -12,4 +12,4 @@ const definition = {
 
 export type DemoArgs = Parsed<typeof definition>;
 
-export const demoCommand = defineCommand(definition, () => import("./demo.ts"));
+export const demoCommand = defineCommand(definition, () => import("./startOrDemo.ts"));

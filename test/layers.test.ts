@@ -122,6 +122,24 @@ function findCircles(imports: ReadonlyMap<string, readonly string[]>): string[] 
   return circles;
 }
 
+/** The paths of imports that leave a group of files and return to it. @param groupOf returns the group of a file */
+function findReturns(imports: ReadonlyMap<string, readonly string[]>, groupOf: (file: string) => string): string[] {
+  const returns: string[] = [];
+  for (const [start, imported] of imports) {
+    const group = groupOf(start);
+    const reached = new Set<string>();
+    const visit = (path: readonly string[]): void => {
+      const file = path.at(-1) ?? "";
+      if (reached.has(file)) return;
+      reached.add(file);
+      if (groupOf(file) === group) returns.push([start, ...path].join(" → "));
+      else for (const next of imports.get(file) ?? []) visit([...path, next]);
+    };
+    for (const file of imported) if (groupOf(file) !== group) visit([file]);
+  }
+  return returns;
+}
+
 for (const [path, layers] of Object.entries(LAYERS)) {
   describe(`the folders of ${path}`, () => {
     const folder = join(ROOT, path);
@@ -155,8 +173,29 @@ for (const [path, layers] of Object.entries(LAYERS)) {
     it("have no files that import each other in a circle", () => {
       expect(findCircles(imports)).to.deep.equal([]);
     });
+
+    it("have no path of imports that leaves a folder and returns to it", () => {
+      // Files of one folder in different layers are different groups. Their reason is above.
+      const groupOf = (file: string) => `${memberOf(file)}: ${dirname(file)}`;
+      expect(findReturns(imports, groupOf)).to.deep.equal([]);
+    });
   });
 }
+
+describe("the checks of imports", () => {
+  const imports = new Map([
+    ["a/one.ts", ["a/two.ts", "b/three.ts"]],
+    ["b/three.ts", ["c/four.ts"]],
+    ["c/four.ts", ["a/two.ts"]],
+    ["d/five.ts", ["d/six.ts"]],
+    ["d/six.ts", ["d/five.ts"]],
+  ]);
+
+  it("find circles, and paths that return to a folder", () => {
+    expect(findCircles(imports)).to.deep.equal(["d/five.ts → d/six.ts → d/five.ts"]);
+    expect(findReturns(imports, dirname)).to.deep.equal(["a/one.ts → b/three.ts → c/four.ts → a/two.ts"]);
+  });
+});
 
 describe("errors.ts of keyroot", () => {
   it("imports only types and the list of codes, so that every file can use it", () => {

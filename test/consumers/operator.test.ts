@@ -19,7 +19,7 @@ import { generateKeyPair } from "../../packages/keyroot/src/identity/newPublicKe
 import { randomUserID } from "../../packages/keyroot/src/identity/userID.ts";
 import { DEFINITIONS } from "../../packages/operator/src/commands/help.ts";
 import { DEFINITIONS as SERVICE_DEFINITIONS } from "../../packages/service/src/commands/help.ts";
-import { type Stack, startStack } from "../../packages/service/src/stack/stack.ts";
+import { type Stack, startStack } from "../../packages/service/src/stack/startStack.ts";
 import { rpcCaller } from "../../packages/keyroot/src/transport/jsonRpc.ts";
 import { freePort } from "../support/servers/ports.ts";
 import {

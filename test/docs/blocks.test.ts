@@ -7,7 +7,7 @@ import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import { TEST_CHECKPOINT } from "@keyroot/operator/testing";
 import { buildSite } from "@keyroot/web/build";
-import { type Stack, startStack } from "../../packages/service/src/stack/stack.ts";
+import { type Stack, startStack } from "../../packages/service/src/stack/startStack.ts";
 import { type CodeBlock, isAsShown } from "../support/packages/codeBlocks.ts";
 import { serve } from "../support/servers/servers.ts";
 import { never, rpc, temporaryFolder } from "../support/support.ts";

@@ -14,7 +14,7 @@ import { rpcCaller } from "../../packages/keyroot/src/transport/jsonRpc.ts";
 import { Registry } from "../../packages/operator/src/publisher/chain/registry.ts";
 import { FolderStore } from "../../packages/operator/src/publisher/files/folderStore.ts";
 import { publish } from "../../packages/operator/src/publisher/publish.ts";
-import { startStack, type Stack } from "../../packages/service/src/stack/stack.ts";
+import { startStack, type Stack } from "../../packages/service/src/stack/startStack.ts";
 import { StatementHost } from "../support/auditors/statementHost.ts";
 import { signedBy, TestAuditor } from "../support/auditors/testAuditor.ts";
 import { LOCAL } from "../support/chain/local.ts";

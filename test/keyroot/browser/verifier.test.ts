@@ -8,7 +8,7 @@ import { FolderStore } from "../../../packages/operator/src/publisher/files/fold
 import { publish } from "../../../packages/operator/src/publisher/publish.ts";
 import { Registry } from "../../../packages/operator/src/publisher/chain/registry.ts";
 import type { Listening } from "../../../packages/operator/src/http/listen.ts";
-import { startStack, type Stack } from "../../../packages/service/src/stack/stack.ts";
+import { startStack, type Stack } from "../../../packages/service/src/stack/startStack.ts";
 import { rpcCaller } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
 import type { VerifyOptions } from "../../../packages/keyroot/src/verifier/options.ts";
 import { LOCAL } from "../../support/chain/local.ts";

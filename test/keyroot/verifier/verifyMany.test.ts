@@ -6,7 +6,7 @@ import { FolderStore } from "../../../packages/operator/src/publisher/files/fold
 import { publish } from "../../../packages/operator/src/publisher/publish.ts";
 import type { PublishedRoot } from "../../../packages/operator/src/publisher/publishEvents.ts";
 import { Registry } from "../../../packages/operator/src/publisher/chain/registry.ts";
-import { startStack, type Stack } from "../../../packages/service/src/stack/stack.ts";
+import { startStack, type Stack } from "../../../packages/service/src/stack/startStack.ts";
 import { rpcCaller } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
 import type { ContactOutcome } from "../../../packages/keyroot/src/verifier/verifyContacts.ts";
 import type { VerifyOptions } from "../../../packages/keyroot/src/verifier/options.ts";

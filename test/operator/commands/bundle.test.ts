@@ -7,7 +7,7 @@ import type { KeyRecord } from "../../../packages/keyroot/src/identity/serialize
 import { userIDToHex } from "../../../packages/keyroot/src/identity/userID.ts";
 import { makeMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
 import { verifyMerkleProof } from "../../../packages/keyroot/src/merkle/proof.ts";
-import { startStack, type Stack } from "../../../packages/service/src/stack/stack.ts";
+import { startStack, type Stack } from "../../../packages/service/src/stack/startStack.ts";
 import type { Bundle } from "../../../packages/keyroot/src/verifier/bundle.ts";
 import { sampleRecords, sampleUserID, textOf } from "../../support/samples.ts";
 import { temporaryFolder } from "../../support/support.ts";

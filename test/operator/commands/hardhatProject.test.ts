@@ -8,7 +8,7 @@ import { delimiter, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { serializeKeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
-import { startStack } from "../../../packages/service/src/stack/stack.ts";
+import { startStack } from "../../../packages/service/src/stack/startStack.ts";
 import type { StackFile } from "../../../packages/operator/src/commands/stackFile.ts";
 import { sampleRecords } from "../../support/samples.ts";
 import { testAll } from "../../support/testSize.ts";

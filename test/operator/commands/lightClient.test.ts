@@ -10,7 +10,7 @@ import { type RpcCall, rpcCaller } from "keyroot/transport";
 import { FolderStore } from "../../../packages/operator/src/publisher/files/folderStore.ts";
 import { publish } from "../../../packages/operator/src/publisher/publish.ts";
 import { Registry } from "../../../packages/operator/src/publisher/chain/registry.ts";
-import { startStack, type Stack } from "../../../packages/service/src/stack/stack.ts";
+import { startStack, type Stack } from "../../../packages/service/src/stack/startStack.ts";
 import { LOCAL } from "../../support/chain/local.ts";
 import { describeWithProgram, optionsOf } from "../../support/processes/commandLine.ts";
 import { sampleRecords } from "../../support/samples.ts";

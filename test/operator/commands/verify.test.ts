@@ -8,7 +8,7 @@ import { Registry } from "../../../packages/operator/src/publisher/chain/registr
 import { slotOfUser } from "../../../packages/keyroot/src/registry/slotOfUser.ts";
 import { USERS_SLOT } from "../../../packages/keyroot/src/registry/slots.ts";
 import { hashHeader, type HeaderJson, extractHeader } from "../../../packages/keyroot/src/ethereum/header.ts";
-import { startStack, type Stack } from "../../../packages/service/src/stack/stack.ts";
+import { startStack, type Stack } from "../../../packages/service/src/stack/startStack.ts";
 import { type RpcCall, rpcCaller } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
 import type { Evidence } from "../../../packages/keyroot/src/evidence.ts";
 import { sampleRecords } from "../../support/samples.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { execFile } from "node:child_process";
 import { HDNodeWallet } from "ethers";
-import { type Stack, startStack } from "../../../packages/service/src/stack/stack.ts";
+import { type Stack, startStack } from "../../../packages/service/src/stack/startStack.ts";
 import { stackPorts } from "../../../packages/operator/src/http/listen.ts";
 import { rpc } from "../../support/support.ts";
 

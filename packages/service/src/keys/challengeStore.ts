@@ -1,4 +1,6 @@
+import { timingSafeEqual } from "node:crypto";
 import { and, desc, eq, inArray, lte } from "drizzle-orm";
+import { base64ToBytes, sha256Hex } from "keyroot/bytes";
 import type { Region, UserID } from "keyroot/identity";
 import { type Database, type Databases, regionalDatabases } from "../database/database.ts";
 import { possessionChallenges } from "./tables.ts";
@@ -14,6 +16,9 @@ export interface StoredChallenge {
   expires: number;
 }
 
+/** A challenge with its only valid response: 32 bytes, of which the database stores only a hash. */
+export type NewChallenge = Omit<StoredChallenge, "responseHash"> & { response: Uint8Array };
+
 /** Maximum number of unanswered challenges per user. A new challenge replaces the oldest. */
 const MAX_PER_USER = 3;
 
@@ -26,9 +31,10 @@ export class ChallengeStore {
   }
 
   /** Adds a challenge, and removes the user's oldest challenges above the limit. */
-  async add(region: Region, challenge: StoredChallenge): Promise<void> {
+  async add(region: Region, { response, ...unhashed }: NewChallenge): Promise<void> {
     const { userID, nonce } = possessionChallenges;
-    const ofUser = eq(userID, challenge.userID);
+    const ofUser = eq(userID, unhashed.userID);
+    const challenge = { ...unhashed, responseHash: sha256Hex(response) };
     await this.#databases.regions[region].transaction(async (transaction) => {
       await transaction.insert(possessionChallenges).values(challenge);
       const surplus = transaction
@@ -58,4 +64,9 @@ export class ChallengeStore {
     for (const database of regionalDatabases(this.#databases))
       await database.delete(possessionChallenges).where(lte(possessionChallenges.expires, now));
   }
+}
+
+/** Compares the hash of a response with the challenge's hash in constant time. @param response 32 bytes in base64 */
+export function hasResponse({ responseHash }: StoredChallenge, response: string): boolean {
+  return timingSafeEqual(Buffer.from(sha256Hex(base64ToBytes(response))), Buffer.from(responseHash));
 }

@@ -76,3 +76,10 @@ export async function listKeyEvents(database: Database, userID: UserID, limit = 
     .orderBy(desc(keyEvents.id))
     .limit(limit);
 }
+
+/** Whether the user's newest event is the removal of a key, or of the key `keyID`. */
+export async function wasRemoved(transaction: Database, userID: UserID, keyID?: string): Promise<boolean> {
+  const [last] = await listKeyEvents(transaction, userID, 1);
+  const isRemoval = last?.type === "withdrawn" || last?.type === "discarded";
+  return isRemoval && (keyID === undefined || last.keyID === keyID);
+}

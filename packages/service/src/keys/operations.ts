@@ -19,10 +19,12 @@ import {
 import type { PrincipalOf } from "../tokens/accessTokens.ts";
 import { requireUser, toUser, userFields, userUnknown } from "../users/operations.ts";
 import type { User } from "../users/newUser.ts";
-import type { KeyEvent } from "./keyEvents.ts";
-import type { ConflictingKey, DecisionOutcome } from "./conflictingKeys.ts";
+import { approveKey } from "./approveKey.ts";
+import { type KeyEvent, listKeyEvents } from "./keyEvents.ts";
+import type { ConflictingKey } from "./conflictingKeys.ts";
 import type { Challenge, ChallengeResponse } from "./possessionCheck.ts";
 import type { RegisteredKey } from "./publicKeys.ts";
+import { type DecisionOutcome, withdrawOrDiscardKey } from "./withdrawOrDiscardKey.ts";
 
 const publicKey = z
   .string()
@@ -176,7 +178,7 @@ export const keyOperations = [
     errors: [404, 409],
     async handle({ key_id }, { context, principal, author }) {
       const user = await callingUser(context, principal);
-      checkOutcome(await context.conflictingKeys.withdraw(user, key_id, context.now(), author));
+      checkOutcome(await withdrawOrDiscardKey(context.databases, user, key_id, context.now(), "key.withdrawn", author));
       return { user_id: user.userID, key_id, state: "unregistered" as const };
     },
   }),
@@ -221,7 +223,7 @@ export const keyOperations = [
       const user = await requireUser(context, principal.bizID, userIDOf(id));
       const [found, events] = await Promise.all([
         getKeyOrNone(context, user),
-        context.conflictingKeys.listEvents(user),
+        listKeyEvents(context.databases.regions[user.region], user.userID),
       ]);
       return { user_id: user.userID, ...found, events: events.map(toEvent) };
     },
@@ -266,7 +268,7 @@ export const keyOperations = [
     errors: [404, 409],
     async handle({ key_id, ...id }, { context, principal, author }) {
       const user = await requireUser(context, principal.bizID, userIDOf(id));
-      checkOutcome(await context.conflictingKeys.approve(user, key_id, context.now(), author));
+      checkOutcome(await approveKey(context.databases, user, key_id, context.now(), author));
       const found = await context.publicKeys.get(user.region, user.userID);
       return {
         user_id: user.userID,
@@ -283,7 +285,7 @@ async function discard(
   { context, author }: Pick<Call, "context" | "author">,
 ) {
   const user = await requireUser(context, bizID, userIDOf(id));
-  checkOutcome(await context.conflictingKeys.discard(user, key_id, context.now(), author));
+  checkOutcome(await withdrawOrDiscardKey(context.databases, user, key_id, context.now(), "key.discarded", author));
   return { user_id: user.userID, key_id, state: "unregistered" as const };
 }
 

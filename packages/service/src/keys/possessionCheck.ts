@@ -1,10 +1,10 @@
-import { randomBytes, timingSafeEqual } from "node:crypto";
-import { base64ToBytes, bytesToBase64, sha256Hex } from "keyroot/bytes";
+import { randomBytes } from "node:crypto";
+import { base64ToBytes, bytesToBase64 } from "keyroot/bytes";
 import { type KeyRecord, NONCE_BYTES, type PossessionStatement } from "keyroot/identity";
 import { ServiceError } from "../errors.ts";
 import type { Database } from "../database/database.ts";
 import type { User } from "../users/newUser.ts";
-import type { ChallengeStore } from "./challengeStore.ts";
+import { type ChallengeStore, hasResponse } from "./challengeStore.ts";
 import type { CurveWorkers } from "./curveWorkers.ts";
 
 /** Lifetime of a challenge in ms. */
@@ -56,8 +56,8 @@ export class PossessionCheck {
       userID,
       nonce: bytesToBase64(nonce),
       pubKey: record.pubKey,
-      // The database stores only a hash of the response, and the ephemeral private key is not stored anywhere.
-      responseHash: sha256Hex(response),
+      // The ephemeral private key is not stored anywhere.
+      response,
       expires: challenge.expires,
     });
     return { ...challenge, ephemeralKey };
@@ -70,15 +70,8 @@ export class PossessionCheck {
   async isProven(transaction: Database, { userID, pubKey }: KeyRecord, answer: ChallengeResponse): Promise<boolean> {
     const { challenges, now } = this.#options;
     const challenge = await challenges.take(transaction, userID, answer.nonce);
-    return (
-      challenge?.pubKey === pubKey && challenge.expires > now() && isResponse(answer.response, challenge.responseHash)
-    );
+    return challenge?.pubKey === pubKey && challenge.expires > now() && hasResponse(challenge, answer.response);
   }
-}
-
-/** Compares the hash of a response with the expected hash in constant time. */
-function isResponse(response: string, expectedHash: string): boolean {
-  return timingSafeEqual(Buffer.from(sha256Hex(base64ToBytes(response))), Buffer.from(expectedHash));
 }
 
 export function possessionRequired(): ServiceError {

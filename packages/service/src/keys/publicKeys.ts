@@ -1,14 +1,13 @@
-import { eq, sql } from "drizzle-orm";
+import { and, eq, isNull, ne, sql } from "drizzle-orm";
 import type { KeyRecord, Region, UserID } from "keyroot/identity";
 import type { Author } from "../auditLog/recordChange.ts";
 import { type Database, type Databases, perRegion } from "../database/database.ts";
 import { batches } from "../publishing/tables.ts";
 import type { Claim } from "../users/claims.ts";
 import { lockActiveUser } from "../users/eraseUser.ts";
-import { initialStateOf } from "./conflictingKeys.ts";
 import { holdEndOf } from "./holdPeriod.ts";
-import { recordKeyChange } from "./keyEvents.ts";
-import { publicKeys } from "./tables.ts";
+import { recordKeyChange, wasRemoved } from "./keyEvents.ts";
+import { conflictingKeys, publicKeys } from "./tables.ts";
 
 /** `pending`: can be withdrawn. `submitted`: a publisher has taken the key. `published`: the key is on the chain. */
 type KeyState = "pending" | "submitted" | "published";
@@ -90,4 +89,19 @@ export class PublicKeyStore {
     const state = typeof found.batches?.blockNumber === "number" ? "published" : "submitted";
     return { ...key, state, root, ...(transaction !== undefined && { transaction }) };
   }
+}
+
+/** Returns a new key's initial state. `afterWithdrawal`: whether an earlier key of the user was removed. */
+async function initialStateOf(
+  transaction: Database,
+  { userID, keyID }: KeyRecord,
+  now: number,
+): Promise<{ undecidedSince: number | null; afterWithdrawal: boolean }> {
+  const [other] = await transaction
+    .select({ keyID: conflictingKeys.keyID })
+    .from(conflictingKeys)
+    .where(and(eq(conflictingKeys.userID, userID), ne(conflictingKeys.keyID, keyID), isNull(conflictingKeys.decided)))
+    .limit(1);
+  const afterWithdrawal = await wasRemoved(transaction, userID);
+  return { undecidedSince: other === undefined ? null : now, afterWithdrawal };
 }

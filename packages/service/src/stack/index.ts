@@ -2,6 +2,6 @@ export { buildContracts } from "./build.ts";
 export { startFileHost } from "./fileHost.ts";
 export { startLocalChain } from "./localChain.ts";
 export { freePort, listen, type Listening, stackPorts } from "@keyroot/operator/shared";
-export { type Stack, type StackOptions, startStack } from "./stack.ts";
+export { type Stack, type StackOptions, startStack } from "./startStack.ts";
 export { port, stackCommand } from "./stackCommand.ts";
 export { type StackService } from "@keyroot/operator/shared";

@@ -18,4 +18,4 @@ const definition = {
 } as const satisfies Definition;
 
 /** `npx hardhat keyroot stack`, a command that needs Hardhat's simulated chain. */
-export const stackCommand = { ...definition, load: () => import("./runStack.ts") };
+export const stackCommand = { ...definition, load: () => import("./runStackCommand.ts") };

@@ -20,7 +20,14 @@ import {
 import { requirePartner } from "../partners/operations.ts";
 import { requireUser, userRefreshToken } from "../users/operations.ts";
 import { exchangeToken } from "./exchangeToken.ts";
-import type { PageOptions, ServerTokenInfo, UserTokenInfo } from "./refreshTokens.ts";
+import {
+  listServerTokens,
+  listUserTokens,
+  type PageOptions,
+  type ServerTokenInfo,
+  type UserTokenInfo,
+} from "./listTokens.ts";
+import { revokeServerToken, revokeUserToken } from "./revokeToken.ts";
 
 const metadata = {
   created: timestamp,
@@ -78,7 +85,7 @@ export const tokenOperations = [
     errors: [404],
     async handle({ user_id, user_id_hex, ...options }, { context, principal }) {
       const user = await requireUser(context, principal.bizID, userIDOf({ user_id, user_id_hex }));
-      const { tokens, next } = (await context.refreshTokens.listOfUser(user, options)) ?? tokenUnknown();
+      const { tokens, next } = (await listUserTokens(context.databases, user, options)) ?? tokenUnknown();
       return { tokens: tokens.map(toUserToken), next };
     },
   }),
@@ -94,7 +101,7 @@ export const tokenOperations = [
     errors: [404],
     async handle({ token_id, ...id }, { context, principal, author }) {
       const user = await requireUser(context, principal.bizID, userIDOf(id));
-      const revoked = await context.refreshTokens.revokeOfUser(user, token_id, context.now(), author);
+      const revoked = await revokeUserToken(context.databases, user, token_id, context.now(), author);
       return toUserToken(revoked ?? tokenUnknown());
     },
   }),
@@ -106,7 +113,7 @@ export const tokenOperations = [
     body: strict(tokenPage),
     answer: page("tokens", serverToken, tokenID),
     errors: [404],
-    handle: (options, { context, principal: { bizID } }) => listServerTokens(bizID, options, context),
+    handle: (options, { context, principal: { bizID } }) => pageOfServerTokens(bizID, options, context),
   }),
 
   defineOperation({
@@ -119,7 +126,7 @@ export const tokenOperations = [
     answer: serverToken,
     errors: [404],
     async handle({ token_id }, { context, principal: { bizID }, author }) {
-      const revoked = await context.refreshTokens.revokeServerToken(bizID, token_id, context.now(), author);
+      const revoked = await revokeServerToken(context.databases, bizID, token_id, context.now(), author);
       return toServerToken(revoked ?? tokenUnknown());
     },
   }),
@@ -160,7 +167,7 @@ export const tokenOperations = [
     errors: [404],
     async handle({ biz_id, ...options }, { context }) {
       await requirePartner(context, biz_id);
-      return listServerTokens(biz_id, options, context);
+      return pageOfServerTokens(biz_id, options, context);
     },
   }),
 
@@ -173,7 +180,7 @@ export const tokenOperations = [
     answer: strict({ biz_id: bizID, ...serverToken.shape }),
     errors: [404],
     async handle({ token_id }, { context, author }) {
-      const found = await context.refreshTokens.revokeServerToken(undefined, token_id, context.now(), author);
+      const found = await revokeServerToken(context.databases, undefined, token_id, context.now(), author);
       const revoked = found ?? tokenUnknown();
       return { biz_id: revoked.bizID, ...toServerToken(revoked) };
     },
@@ -191,8 +198,8 @@ async function createServerToken(
 }
 
 /** @throws ServiceError TOKEN_UNKNOWN */
-async function listServerTokens(bizID: string, options: PageOptions, { refreshTokens }: ServiceContext) {
-  const { tokens, next } = (await refreshTokens.listOfPartner(bizID, options)) ?? tokenUnknown();
+async function pageOfServerTokens(bizID: string, options: PageOptions, { databases }: ServiceContext) {
+  const { tokens, next } = (await listServerTokens(databases, bizID, options)) ?? tokenUnknown();
   return { tokens: tokens.map(toServerToken), next };
 }
 

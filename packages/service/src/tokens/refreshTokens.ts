@@ -1,5 +1,4 @@
-import { and, asc, count, eq, gte, isNotNull, isNull, lt, type SQL, sql } from "drizzle-orm";
-import type { PgTable } from "drizzle-orm/pg-core";
+import { and, count, eq, isNotNull, isNull, lt } from "drizzle-orm";
 import type { Region, UserID } from "keyroot/identity";
 import type { Principal } from "./accessTokens.ts";
 import { REPEATABLE_MS } from "../database/idempotency.ts";
@@ -7,7 +6,7 @@ import { hashSecret } from "../database/secrets.ts";
 import { parseRefreshToken } from "./refreshToken.ts";
 import { batchingLoader } from "../database/batchingLoader.ts";
 import { prepareServerTokens, prepareUserTokens } from "./findTokens.ts";
-import { type Author, recordChange } from "../auditLog/recordChange.ts";
+import { recordChange } from "../auditLog/recordChange.ts";
 import { type Database, type Databases, perRegion } from "../database/database.ts";
 import { LastUse } from "./lastUse.ts";
 import { partners } from "../partners/tables.ts";
@@ -15,39 +14,6 @@ import { serverTokens, userTokens } from "./tables.ts";
 import { users } from "../users/tables.ts";
 import { type CreatedToken, createToken, type CreateTokenOptions, MAX_ACTIVE } from "./tokenCreation.ts";
 import { type Refusal, refusalOf, userDeactivated } from "./tokenState.ts";
-
-/** A refresh token in a list, without its secret value. */
-interface TokenInfo {
-  tokenID: string;
-  /** Creation time in milliseconds since 1970. */
-  created: number;
-  /** Time of the revocation in milliseconds since 1970. Null while the token is active. */
-  revoked: number | null;
-  /** Start of the hour of the last use, in milliseconds since 1970. Null before the first use. */
-  lastUsed: number | null;
-}
-
-export interface ServerTokenInfo extends TokenInfo {
-  name: string | null;
-}
-
-export interface UserTokenInfo extends TokenInfo {
-  context: string;
-}
-
-export interface PageOptions {
-  /** Lists only tokens that were created at this time or later, in ms since 1970. Default: all tokens. */
-  since?: number | undefined;
-  /** The id of the last token on the previous page. Undefined for the first page. */
-  after?: string | undefined;
-  limit: number;
-}
-
-export interface Page<Token> {
-  tokens: Token[];
-  /** The id of the page's last token. Null if no page follows. */
-  next: string | null;
-}
 
 /** Stores hashes of refresh tokens: partners' tokens in the home database, users' tokens in the user's region. */
 export class RefreshTokenStore {
@@ -168,69 +134,6 @@ export class RefreshTokenStore {
     });
   }
 
-  /** Lists one page of a partner's server tokens. @returns undefined if the partner has no token `after` */
-  listOfPartner(bizID: string, options: PageOptions): Promise<Page<ServerTokenInfo> | undefined> {
-    return listTokens(this.#databases.home, serverTokens, eq(serverTokens.bizID, bizID), options);
-  }
-
-  /** Lists one page of a user's tokens. @returns undefined if the user has no token `after` */
-  listOfUser(
-    { userID, region }: { userID: UserID; region: Region },
-    options: PageOptions,
-  ): Promise<Page<UserTokenInfo> | undefined> {
-    return listTokens(this.#databases.regions[region], userTokens, eq(userTokens.userID, userID), options);
-  }
-
-  /**
-   * Revokes a server token permanently. Repeating the call has no effect.
-   * @param bizID the token's partner; undefined for the operator, who may revoke any server token
-   * @returns undefined if there is no such token
-   */
-  revokeServerToken(
-    bizID: string | undefined,
-    tokenID: string,
-    now: number,
-    author: Author,
-  ): Promise<(ServerTokenInfo & { bizID: string }) | undefined> {
-    return this.#databases.home.transaction(async (transaction) => {
-      const owned = bizID === undefined ? undefined : eq(serverTokens.bizID, bizID);
-      const which = and(owned, eq(serverTokens.tokenID, tokenID));
-      const [revoked] = await transaction
-        .update(serverTokens)
-        .set({ revoked: now, sealedToken: null })
-        .where(and(which, isNull(serverTokens.revoked)))
-        .returning();
-      if (revoked === undefined) return (await transaction.select().from(serverTokens).where(which))[0];
-      const change = { action: "serverToken.revoked", at: now, partner: revoked.bizID, token: tokenID } as const;
-      await recordChange(transaction, author, change);
-      return revoked;
-    });
-  }
-
-  /**
-   * Revokes a user's token permanently. Repeating the call has no effect.
-   * @returns undefined if the user has no such token
-   */
-  revokeOfUser(
-    { userID, region, bizID }: { userID: UserID; region: Region; bizID: string },
-    tokenID: string,
-    now: number,
-    author: Author,
-  ): Promise<UserTokenInfo | undefined> {
-    return this.#databases.regions[region].transaction(async (transaction) => {
-      const which = and(eq(userTokens.userID, userID), eq(userTokens.tokenID, tokenID));
-      const [revoked] = await transaction
-        .update(userTokens)
-        .set({ revoked: now, sealedToken: null })
-        .where(and(which, isNull(userTokens.revoked)))
-        .returning();
-      if (revoked === undefined) return (await transaction.select().from(userTokens).where(which))[0];
-      const change = { action: "refreshToken.revoked", at: now, partner: bizID, user: userID, token: tokenID } as const;
-      await recordChange(transaction, author, change);
-      return revoked;
-    });
-  }
-
   /** Deletes the sealed copies of tokens after the time in which their requests can be repeated. */
   async dropSealed(now: number): Promise<void> {
     const before = now - REPEATABLE_MS;
@@ -249,27 +152,4 @@ export class RefreshTokenStore {
 
 function isFull(active: { tokens: number } | undefined): boolean {
   return active !== undefined && active.tokens >= MAX_ACTIVE;
-}
-
-/** Lists one page of the tokens that match `owned`, in the order of creation. */
-async function listTokens<Table extends typeof serverTokens | typeof userTokens>(
-  database: Database,
-  table: Table,
-  owned: SQL,
-  { since = 0, after, limit }: PageOptions,
-): Promise<Page<Table["$inferSelect"]> | undefined> {
-  const { tokenID, created } = table;
-  const read = () => database.select().from<PgTable>(table).$dynamic();
-  let start: SQL | undefined;
-  if (after !== undefined) {
-    const [last] = await read().where(and(owned, eq(tokenID, after)));
-    if (last === undefined) return undefined;
-    start = sql`(${created}, ${tokenID}) > (${last["created"]}, ${after}::uuid)`;
-  }
-  const tokens = await read()
-    .where(and(owned, gte(created, since), start))
-    .orderBy(asc(created), asc(tokenID))
-    .limit(limit);
-  const page = tokens as Table["$inferSelect"][];
-  return { tokens: page, next: page.length === limit ? (page.at(-1)?.tokenID ?? null) : null };
 }

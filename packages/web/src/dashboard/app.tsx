@@ -1,7 +1,8 @@
 import { useEffect, useState } from "preact/hooks";
 import { SkipLink, usePage } from "../shared/page.tsx";
 import { go, useRoute } from "../shared/router.ts";
-import { call, CallError, type Me, SESSION_ENDED } from "./shared/api.ts";
+import { call, type Me, SESSION_ENDED } from "./shared/api.ts";
+import { CallError } from "./shared/send.ts";
 import { AuditPage } from "./auditLog/auditLogPage.tsx";
 import { OperatorOverviewPage } from "./overview/operatorOverviewPage.tsx";
 import { OverviewPage } from "./overview/overviewPage.tsx";

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { formatCount } from "../../shared/format.ts";
 import { Icon } from "../../shared/icon.tsx";
-import type { CallError } from "./api.ts";
+import type { CallError } from "./send.ts";
 import type { Pages } from "./useCall.ts";
 
 interface CardHeadProps {

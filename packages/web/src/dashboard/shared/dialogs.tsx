@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { Value } from "../../shared/copyable.tsx";
 import { Form, TextField } from "../../shared/form.tsx";
-import type { CallError } from "./api.ts";
+import type { CallError } from "./send.ts";
 import { Failure } from "./cards.tsx";
 import { useAction } from "./useCall.ts";
 

@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import type { AnswerOf, BodyOf, OperationPath } from "@keyroot/service";
-import { call, CallError } from "./api.ts";
+import { call } from "./api.ts";
+import { CallError } from "./send.ts";
 
 /** An action that a person starts, for example by a click. */
 export interface Action<Args extends unknown[]> {

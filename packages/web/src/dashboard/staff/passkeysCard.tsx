@@ -1,7 +1,8 @@
 import { useEffect, useState } from "preact/hooks";
 import { Term } from "../../shared/term.tsx";
 import { Time } from "../../shared/time.tsx";
-import { addPasskey, call, type PasskeyInfo } from "../shared/api.ts";
+import { call, type PasskeyInfo } from "../shared/api.ts";
+import { addPasskey } from "./passkeys.ts";
 import { Failure } from "../shared/cards.tsx";
 import { Confirm, TextDialog } from "../shared/dialogs.tsx";
 import { useAction } from "../shared/useCall.ts";

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
-import { addPasskey, call, type Me, signIn } from "../shared/api.ts";
+import { call, type Me } from "../shared/api.ts";
+import { addPasskey, signIn } from "./passkeys.ts";
 import { Failure } from "../shared/cards.tsx";
 import { useAction } from "../shared/useCall.ts";
 

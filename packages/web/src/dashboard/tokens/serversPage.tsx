@@ -3,8 +3,7 @@ import { Term } from "../../shared/term.tsx";
 import { call, isAdministrator, type Me, type Partner } from "../shared/api.ts";
 import { exchangeCommand } from "../shared/exampleCommands.ts";
 import { usePages } from "../shared/useCall.ts";
-import { serverTokenName } from "./tokenList.tsx";
-import { TokensCard } from "./tokensCard.tsx";
+import { serverTokenName, TokensCard } from "./tokensCard.tsx";
 
 export function ServersPage({ me, partner }: { me: Me; partner: Partner }) {
   const tokens = usePages("/v1/authdBizSrv/serverTokens/list", "tokens");

@@ -1,10 +1,10 @@
+import { Hour, Time } from "../../shared/time.tsx";
 import type { ComponentChildren } from "preact";
 import { useCallback, useState } from "preact/hooks";
-import type { CreatedToken, Token } from "../shared/api.ts";
-import { CardHead, ListEnd } from "../shared/cards.tsx";
+import type { CreatedToken, ServerToken, Token } from "../shared/api.ts";
+import { ActiveBadge, CardHead, ListEnd } from "../shared/cards.tsx";
 import { Confirm, Secret, TextDialog, type TextDialogProps } from "../shared/dialogs.tsx";
 import { type Pages, useAction } from "../shared/useCall.ts";
-import { TokenList } from "./tokenList.tsx";
 
 interface TokensCardProps<Item extends Token> {
   title: ComponentChildren;
@@ -102,4 +102,74 @@ export function TokensCard<Item extends Token>(props: TokensCardProps<Item>) {
       )}
     </section>
   );
+}
+
+interface TokenListProps<Item extends Token> {
+  tokens: readonly Item[];
+  nameOf: (token: Item) => string;
+  /** Revokes a token. Undefined for people who may not revoke tokens. */
+  onRevoke: ((token: Item) => void) | undefined;
+}
+
+/** A list of tokens without their secret values. */
+function TokenList<Item extends Token>({ tokens, nameOf, onRevoke }: TokenListProps<Item>) {
+  return (
+    <ul class="rows">
+      {tokens.map((token) => (
+        <TokenRow
+          key={token.token_id}
+          token={token}
+          name={nameOf(token)}
+          button={
+            onRevoke && token.revoked === null ? (
+              <button
+                type="button"
+                class="button button-small"
+                aria-label={`Revoke: ${nameOf(token)}`}
+                onClick={() => {
+                  onRevoke(token);
+                }}
+              >
+                Revoke
+              </button>
+            ) : null
+          }
+        />
+      ))}
+    </ul>
+  );
+}
+
+function TokenRow({ token, name, button }: { token: Token; name: string; button: ComponentChildren }) {
+  const { created, revoked, last_used } = token;
+  return (
+    <li class="row">
+      <div class="row-text">
+        <b>
+          {name} <ActiveBadge isActive={revoked === null} ended="revoked" />
+        </b>
+        <span class="detail">
+          created <Time ms={created} />
+          {" · "}
+          {last_used === null ? (
+            "never used"
+          ) : (
+            <>
+              last used <Hour ms={last_used} />
+            </>
+          )}
+          {revoked !== null && (
+            <>
+              {" · "}revoked <Time ms={revoked} />
+            </>
+          )}
+        </span>
+      </div>
+      {button}
+    </li>
+  );
+}
+
+export function serverTokenName({ name }: ServerToken): string {
+  return name ?? "Without a name";
 }

@@ -8,7 +8,7 @@ import type { HardhatRuntimeEnvironment } from "hardhat/types/hre";
 import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { ArgumentError } from "../../../packages/keyroot/src/errors.ts";
-import { startStack, type StackOptions } from "../../../packages/service/src/stack/stack.ts";
+import { startStack, type StackOptions } from "../../../packages/service/src/stack/startStack.ts";
 import { readStackFile } from "../../../packages/operator/src/commands/stackFile.ts";
 import { closedAfterEach, failure, freePort, hold, rpc, temporaryFolder } from "../../support/support.ts";
 

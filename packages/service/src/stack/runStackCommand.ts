@@ -1,14 +1,14 @@
 import { print, untilStopped } from "@keyroot/operator/commands";
 import { stackPorts } from "@keyroot/operator/shared";
 import { TEST_CHECKPOINT } from "@keyroot/operator/testing";
-import { startStack } from "./stack.ts";
+import { startStack } from "./startStack.ts";
 import type { HardhatHost } from "@keyroot/operator/hardhat";
 
 /**
  * `keyroot stack`: starts a chain, a registry, a file host and a simulated beacon endpoint on this machine. If PGlite
  * is installed, it also starts a partner service. The stack runs until Ctrl-C.
  */
-export default async function runStack(
+export default async function runStackCommand(
   { port, json }: { port: number; json: boolean },
   { hre }: HardhatHost,
 ): Promise<undefined> {

@@ -1,0 +1,34 @@
+import { eq } from "drizzle-orm";
+import type { Author } from "../auditLog/recordChange.ts";
+import type { Databases } from "../database/database.ts";
+import { decide } from "./conflictingKeys.ts";
+import { recordKeyChange } from "./keyEvents.ts";
+import { publicKeys } from "./tables.ts";
+import type { User } from "../users/newUser.ts";
+import type { DecisionOutcome } from "./withdrawOrDiscardKey.ts";
+
+/** Approves a user's pending key at the partner's request. This also decides about all other keys of the user. */
+export async function approveKey(
+  databases: Databases,
+  { region, userID, bizID }: User,
+  keyID: string,
+  now: number,
+  author: Author,
+): Promise<DecisionOutcome> {
+  return databases.regions[region].transaction(async (transaction) => {
+    const ofUser = eq(publicKeys.userID, userID);
+    const [current] = await transaction.select().from(publicKeys).where(ofUser).for("update");
+    if (current?.keyID !== keyID) return "unknown";
+    if (current.submitted !== null || current.root !== null) return "submitted";
+    await transaction.update(publicKeys).set({ undecidedSince: null }).where(ofUser);
+    const change = {
+      action: "key.approved",
+      at: now,
+      partner: bizID,
+      user: userID,
+      data: { key_id: keyID },
+    } as const;
+    if (await decide(transaction, userID, now)) await recordKeyChange(transaction, author, change);
+    return "done";
+  });
+}

@@ -1,0 +1,61 @@
+import { and, eq, isNull } from "drizzle-orm";
+import type { UserID } from "keyroot/identity";
+import type { Author } from "../auditLog/recordChange.ts";
+import type { Database, Databases } from "../database/database.ts";
+import { addWithdrawn, decide } from "./conflictingKeys.ts";
+import { recordKeyChange, wasRemoved } from "./keyEvents.ts";
+import { publicKeys } from "./tables.ts";
+import type { User } from "../users/newUser.ts";
+
+/**
+ * The outcome of removing or approving a key. `done`: the call or an earlier call succeeded. `unknown`: the user does
+ * not have this key. `submitted`: publishing of the key has begun.
+ */
+export type DecisionOutcome = "done" | "unknown" | "submitted";
+
+/**
+ * A key that no publisher has taken. Publishers use the same condition, so only one of two concurrent calls succeeds.
+ */
+const isPending = and(isNull(publicKeys.submitted), isNull(publicKeys.root));
+
+/**
+ * Removes a user's pending key: at the user's request (`key.withdrawn`), or at the partner's request (`key.discarded`),
+ * which also decides about all other keys of the user.
+ */
+export function withdrawOrDiscardKey(
+  databases: Databases,
+  { region, userID, bizID }: User,
+  keyID: string,
+  now: number,
+  action: "key.withdrawn" | "key.discarded",
+  author: Author,
+): Promise<DecisionOutcome> {
+  return databases.regions[region].transaction(async (transaction) => {
+    const [removed] = await transaction
+      .delete(publicKeys)
+      .where(and(eq(publicKeys.userID, userID), eq(publicKeys.keyID, keyID), isPending))
+      .returning();
+    if (removed === undefined) return whyNotRemoved(transaction, userID, keyID);
+    if (action === "key.discarded") await decide(transaction, userID, now);
+    else await addWithdrawn(transaction, { userID, pubKey: removed.pubKey, keyID, offered: now, withdrawn: true });
+    await recordKeyChange(transaction, author, {
+      action,
+      at: now,
+      partner: bizID,
+      user: userID,
+      data: { key_id: keyID },
+    });
+    return "done";
+  });
+}
+
+async function whyNotRemoved(transaction: Database, userID: UserID, keyID: string): Promise<DecisionOutcome> {
+  const [current] = await transaction.select().from(publicKeys).where(eq(publicKeys.userID, userID));
+  if (current !== undefined) {
+    // A pending key with this id was registered only after the deletion.
+    const isSubmitted = current.submitted !== null || current.root !== null;
+    return current.keyID === keyID && isSubmitted ? "submitted" : "unknown";
+  }
+  // The response to an earlier call may have been lost, so a repeated call succeeds.
+  return (await wasRemoved(transaction, userID, keyID)) ? "done" : "unknown";
+}

@@ -1,0 +1,58 @@
+import { and, eq, isNull } from "drizzle-orm";
+import type { Region, UserID } from "keyroot/identity";
+import { type Author, recordChange } from "../auditLog/recordChange.ts";
+import type { Databases } from "../database/database.ts";
+import type { ServerTokenInfo, UserTokenInfo } from "./listTokens.ts";
+import { serverTokens, userTokens } from "./tables.ts";
+
+/**
+ * Revokes a server token permanently. Repeating the call has no effect.
+ * @param bizID the token's partner; undefined for the operator, who may revoke any server token
+ * @returns undefined if there is no such token
+ */
+export function revokeServerToken(
+  databases: Databases,
+  bizID: string | undefined,
+  tokenID: string,
+  now: number,
+  author: Author,
+): Promise<(ServerTokenInfo & { bizID: string }) | undefined> {
+  return databases.home.transaction(async (transaction) => {
+    const owned = bizID === undefined ? undefined : eq(serverTokens.bizID, bizID);
+    const which = and(owned, eq(serverTokens.tokenID, tokenID));
+    const [revoked] = await transaction
+      .update(serverTokens)
+      .set({ revoked: now, sealedToken: null })
+      .where(and(which, isNull(serverTokens.revoked)))
+      .returning();
+    if (revoked === undefined) return (await transaction.select().from(serverTokens).where(which))[0];
+    const change = { action: "serverToken.revoked", at: now, partner: revoked.bizID, token: tokenID } as const;
+    await recordChange(transaction, author, change);
+    return revoked;
+  });
+}
+
+/**
+ * Revokes a user's token permanently. Repeating the call has no effect.
+ * @returns undefined if the user has no such token
+ */
+export function revokeUserToken(
+  databases: Databases,
+  { userID, region, bizID }: { userID: UserID; region: Region; bizID: string },
+  tokenID: string,
+  now: number,
+  author: Author,
+): Promise<UserTokenInfo | undefined> {
+  return databases.regions[region].transaction(async (transaction) => {
+    const which = and(eq(userTokens.userID, userID), eq(userTokens.tokenID, tokenID));
+    const [revoked] = await transaction
+      .update(userTokens)
+      .set({ revoked: now, sealedToken: null })
+      .where(and(which, isNull(userTokens.revoked)))
+      .returning();
+    if (revoked === undefined) return (await transaction.select().from(userTokens).where(which))[0];
+    const change = { action: "refreshToken.revoked", at: now, partner: bizID, user: userID, token: tokenID } as const;
+    await recordChange(transaction, author, change);
+    return revoked;
+  });
+}
