@@ -13,7 +13,7 @@ const root = join(import.meta.dirname, "../..");
 /** The programs that benchmarks need and that are not npm packages. Without them, CI cannot run these benchmarks. */
 const NEEDED: Record<string, string> = { service: "/usr/lib/postgresql/*/bin/pgbench", engines: "/usr/bin/jsc" };
 
-describe("the benchmarks, with small data", () => {
+describe("npm run bench with --small", () => {
   const results = new Map<string, Result | Error>();
   const isPossible = (name: string) => globSync(NEEDED[name] ?? root).length > 0;
 
@@ -31,7 +31,7 @@ describe("the benchmarks, with small data", () => {
   });
 
   for (const { name, charts = [] } of BENCHMARKS) {
-    it(`return finite figures and ratios: ${name}`, function () {
+    it(`returns finite figures and ratios for the benchmark ${name}`, function () {
       if (!isPossible(name)) this.skip(); // pgbench and jsc are Debian packages. CI installs only jsc.
       const result = results.get(name);
       if (result === undefined || result instanceof Error) throw result ?? new Error(`${name} did not run.`);
@@ -53,12 +53,12 @@ describe("the benchmarks, with small data", () => {
   const runBenchmarks = (...args: string[]) =>
     promisify(execFile)(process.execPath, ["bench/run.ts", ...args], { cwd: root });
 
-  it("print one JSON array with --json", async () => {
+  it("prints one JSON array with --json", async () => {
     const { stdout } = await runBenchmarks("gas", "--small", "--json");
     expect((JSON.parse(stdout) as Result[]).map(({ benchmark }) => benchmark)).to.deep.equal(["gas"]);
   });
 
-  it("exit with 2 for an unknown name", async () => {
+  it("exits with code 2 for an unknown benchmark", async () => {
     const refused = await runBenchmarks("gass").catch((error: unknown) => error as { code: number; stderr: string });
     expect(refused).to.include({ code: 2 });
     expect(refused.stderr).to.include('There is no benchmark "gass". Choose from: tree, verify');

@@ -21,7 +21,7 @@ import { newcomer } from "./newcomer.ts";
 
 const TYPES: Readonly<Record<string, string>> = { ".html": "text/html", ".js": "text/javascript" };
 
-describeIfNamed(import.meta.filename)("the examples, in an empty folder with the packed packages", () => {
+describeIfNamed(import.meta.filename)("examples, installed in an empty folder", () => {
   const closing = closedAfterEach();
   let records: KeyRecord[];
 
@@ -33,7 +33,7 @@ describeIfNamed(import.meta.filename)("the examples, in an empty folder with the
     records = lines.map(parseKeyRecord);
   });
 
-  it("use only packages that are installed here, except the phone apps, which engines of phones run", async () => {
+  it("need only the packages that the newcomer's folder contains", async () => {
     const folders = (await readdir(join(ROOT, "examples"), { withFileTypes: true })).filter((one) => one.isDirectory());
     const names = folders.filter(({ name }) => !["native-app", "react-native"].includes(name));
     expect(names.map(({ name }) => name).sort()).to.deep.equal([
@@ -57,7 +57,7 @@ describeIfNamed(import.meta.filename)("the examples, in an empty folder with the
     }
   });
 
-  it("encrypt to a published key, and reject a false key: browser-app", async () => {
+  it("encrypt a message only to the published key: browser-app", async () => {
     const folder = await newcomer.copyExample("browser-app");
     const config = join(folder, "config.js");
     await writeFile(config, newcomer.withUrls(await readFile(config, "utf8")));
@@ -89,7 +89,7 @@ describeIfNamed(import.meta.filename)("the examples, in an empty folder with the
     expect(await send(bob?.pubKey)).to.equal("Not sent. This may not be the published key (KEY_MISMATCH).");
   });
 
-  it("create a user for a new account, whose key is published: partner-backend", async () => {
+  it("create a user whose key can be published: partner-backend", async () => {
     const folder = await newcomer.copyExample("partner-backend");
     const { bizID } = JSON.parse(await newcomer.runOrFail("npx keyroot create-partner --name Acme --json")) as {
       bizID: string;
@@ -140,7 +140,7 @@ describeIfNamed(import.meta.filename)("the examples, in an empty folder with the
     expect(await newcomer.runOrFail("npm test", { cwd })).to.contain("2 passing (2 solidity)");
   });
 
-  it("publish and audit without output, and print only failures: cron", async () => {
+  it("print only failures of publish and audit: cron", async () => {
     const cwd = await newcomer.copyExample("cron");
     await newcomer.runOrFail("npx keyroot sample-users --count 2 > users.jsonl", { cwd });
     for (let run = 0; run < 2; run++)

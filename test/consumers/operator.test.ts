@@ -98,7 +98,7 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
 
   describe("the install", () => {
     for (const [name, maxMB] of Object.entries(MAX_MB)) {
-      it(`takes at most ${maxMB} MB without Hardhat and optional packages: ${name}`, async () => {
+      it(`takes at most ${maxMB} MB without optional packages: ${name}`, async () => {
         const modules = join(name === "operator" ? plainApp : app, "node_modules");
         const found = await readdir(modules, { recursive: true });
         expect(found.filter((path) => /(?:^|node_modules\/)(?:hardhat|@nomicfoundation)$/.test(path))).to.be.empty;
@@ -111,7 +111,7 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
       });
     }
 
-    it("names the missing package for a command of the service", async () => {
+    it("names the package to install for the service's commands", async () => {
       const { code, stderr } = await programIn(plainApp).run(["serve"]);
       expect(code).to.equal(2);
       expect(stderr).to.contain("npm install @keyroot/service");
@@ -133,7 +133,7 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
       });
     });
 
-    it("works with the README's command for tarballs", async () => {
+    it("succeeds with the README's command for tarballs", async () => {
       const readme = await readFile(join(ROOT, "packages/operator/README.md"), "utf8");
       const [command = ""] = /^npm install build\/.*$/m.exec(readme) ?? [];
       const folder = dirname(await packPackage("operator"));
@@ -149,7 +149,7 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
       expect(stdout).to.match(/^\d+\.\d+\.\d+\n$/);
     });
 
-    it("names the remedy on an older Node", async function () {
+    it("names the required version on an older Node", async function () {
       const versions = (process.env["PATH"] ?? "").split(delimiter).map((folder) => join(folder, "node"));
       const isOld = (path: string) =>
         /^v(?:[1-9]|1\d|2[01])\./.test(execFileSync(path, ["--version"], { encoding: "utf8" }));
@@ -185,8 +185,8 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
     });
   });
 
-  describe("Merkle-tree files", () => {
-    it("are built, and pass the check", async () => {
+  describe("build-file", () => {
+    it("writes a file that check-file accepts", async () => {
       await succeed(["build-file", "--records", inApp("users.jsonl"), "--files", inApp("files")]);
       const [name = ""] = await readdir(inApp("files"));
       const { json } = await succeed(["check-file", inApp(`files/${name}`)]);
@@ -195,8 +195,8 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
     });
   });
 
-  describe("a chain", () => {
-    it("has published keys that verify, audit and watch confirm", async () => {
+  describe("the commands for a chain", () => {
+    it("publish keys that verify, audit and watch confirm", async () => {
       const input = ["--records", inApp("users.jsonl")];
       const [{ userID, pubKey } = never(), other = never()] = records;
       expect((await succeed(["estimate", ...input, ...chain])).json).to.include({ users: 5, transactions: 1 });
@@ -220,7 +220,7 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
       expect([code, [...events, json].filter(({ event }) => event === "alarm").length]).to.deep.equal([1, 1]);
     });
 
-    it("has every key after publish was stopped and resumed", async () => {
+    it("publish every key after publish was interrupted and started again", async () => {
       const sending = new EventEmitter();
       const holding = closing(
         await serve((request, response) => {
@@ -244,7 +244,7 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
       expect((await succeed(args)).json).to.include({ users: 2 });
     });
 
-    it("accepts another owner, and then the first owner again", async () => {
+    it("transfer the contract to another owner and back", async () => {
       const { owner } = (await succeed(["status", ...chain])).json;
       const accounts = (await rpcCaller(stack.rpcUrl, { maxBytes: 2 ** 20, timeoutMs: ENDLESS_MS })(
         "eth_accounts",
@@ -257,7 +257,7 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
       expect((await succeed(["status", ...chain])).json).to.include({ owner });
     });
 
-    it("is deployed with the key of make-owner-key", async () => {
+    it("deploy a contract whose owner is the key of make-owner-key", async () => {
       const key = ["make-owner-key", "--out", inApp("owner.json")];
       const env = { KEYROOT_PASSPHRASE: randomBytes(16).toString("hex") };
       await fail(key, 2, "PASSPHRASE_MISSING");
@@ -277,13 +277,13 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
       await fail([...deploy, "--owner", "0x12"], 2, "ARGUMENT_INVALID");
     });
 
-    it("is configured in the files that explorer writes", async () => {
+    it("write the contract's address into an explorer's files", async () => {
       const { json } = await succeed(["explorer", "--out", inApp("explorer"), ...target]);
       expect(json["files"]).to.not.be.empty;
       expect(await readFile(inApp("explorer/index.html"), "utf8")).to.contain(stack.contract);
     });
 
-    it("is watched until Ctrl-C", async () => {
+    it("watch a key until Ctrl-C", async () => {
       const [{ userID, pubKey } = never()] = records;
       const child = keyroot.start(["watch", ...target, "--user-id", userID, "--public-key", pubKey, "--every", "1"]);
       const ended = outcomeOf(child);
@@ -293,8 +293,8 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
     });
   });
 
-  describe("sources of the block", () => {
-    it("include the light client", async () => {
+  describe("the commands for block sources", () => {
+    it("read the light client's block", async () => {
       const call = rpcCaller(stack.rpcUrl, { maxBytes: 2 ** 20, timeoutMs: ENDLESS_MS });
       const beacon = new SimulatedBeacon({ call });
       await call("evm_mine", []);
@@ -303,7 +303,7 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
       expect((await succeed([...args, url])).json).to.include({ chainId: stack.chainId, participation: 512 });
     });
 
-    it("include a list of auditors, signed with an auditor's key", async () => {
+    it("sign a list of auditors with an auditor's key", async () => {
       const args = ["make-auditor-key", "--out", inApp("auditor.json"), "--name", "auditor.example"];
       const env = { KEYROOT_PASSPHRASE: randomBytes(16).toString("hex") };
       const key = String((await succeed(args, { env })).json["key"]);
@@ -318,8 +318,8 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
     });
   });
 
-  describe("the service", () => {
-    it("serves partners and publishes until Ctrl-C", async () => {
+  describe("serve", () => {
+    it("answers the commands for partners until Ctrl-C", async () => {
       const keys = inApp("keys.json");
       await succeed(["make-signing-key", "--out", keys]);
       const port = await freePort();
@@ -377,8 +377,8 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
     });
   });
 
-  describe("the API", () => {
-    it("runs the README's program for publishing", async () => {
+  describe("the programs in the packages' READMEs", () => {
+    it("publish users", async () => {
       const page = await readFile(inApp("node_modules/@keyroot/operator/README.md"), "utf8");
       const [, sample = ""] = /```ts\n(import \{ FolderJournal[^]*?)```/.exec(page) ?? [];
       const { stdout: users } = await keyroot.run(["sample-users", "--count", "3"]);
@@ -394,7 +394,7 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
       expect(stdout).to.match(/^[0-9a-f]{64} 3 \d+\n$/);
     });
 
-    it("runs the README's program for an audit", async () => {
+    it("audit a registry", async () => {
       const page = await readFile(inApp("node_modules/@keyroot/operator/README.md"), "utf8");
       const [, sample = ""] = /```ts\n(import \{ audit,[^]*?)```/.exec(page) ?? [];
       const program = sample
@@ -406,7 +406,7 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
       expect(stdout).to.match(/^passed \d+ \[\]\n$/);
     });
 
-    it("runs the README's program that starts the service", async () => {
+    it("start the service", async () => {
       const page = await readFile(inApp("node_modules/@keyroot/service/README.md"), "utf8");
       const [, sample = ""] = /```ts\n(import \{ startService[^]*?)```/.exec(page) ?? [];
       const [databaseUrl, keys] = [await postgres.createDatabase(), inApp("api-keys.json")];
@@ -428,7 +428,7 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
   });
 
   describe("the Hardhat plugin", () => {
-    it("adds the commands, and runs a stack without PGlite", async () => {
+    it("runs a stack without PGlite", async () => {
       // The repository's Hardhat, next to the installed packages.
       for (const name of ["hardhat", "@nomicfoundation"]) {
         await symlink(join(ROOT, "node_modules", name), inApp(`node_modules/${name}`));
@@ -459,8 +459,8 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
     });
   });
 
-  describe("these tests", () => {
-    it("ran every command", () => {
+  describe("this test file", () => {
+    it("runs every command", () => {
       expect([...ranWell].sort()).to.deep.equal(NAMES.toSorted());
     });
   });

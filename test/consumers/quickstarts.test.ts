@@ -10,7 +10,7 @@ const TOURS = [
   "Partner back end: provision a user",
 ];
 
-describeIfNamed(import.meta.filename)("the quick starts, in an empty folder with the packed packages", () => {
+describeIfNamed(import.meta.filename)("quick starts, in an empty folder", () => {
   before("installs the packages, and starts a local system", async () => {
     await newcomer.start();
     await follow((newcomer.sections.get("Start a local system") ?? []).slice(3));
@@ -33,12 +33,12 @@ describeIfNamed(import.meta.filename)("the quick starts, in an empty folder with
     expect(await newcomer.runOrFail("node --version")).to.match(new RegExp(`^v${major}\\.`));
   });
 
-  it("have exactly the tours that this test runs", () => {
+  it("contain only tours that this test runs", () => {
     expect([...newcomer.sections.keys()]).to.deep.equal(["Start a local system", ...TOURS]);
   });
 
   for (const tour of TOURS) {
-    it(`print what the page shows: ${tour}`, async () => {
+    it(`print the output that the page shows: ${tour}`, async () => {
       const blocks = newcomer.sections.get(tour) ?? [];
       expect(blocks.map(({ language }) => language)).to.include.members(["sh"]);
       await follow(blocks);

@@ -66,7 +66,7 @@ describe("the demo", () => {
       }
     };
 
-    it("publishes 25 users in two batches, verifies each key, rejects every attack with its code, and sums this up", async () => {
+    it("publishes 25 users, and rejects every attack with its error code", async () => {
       const seen: string[] = [];
       const listener: DemoListener = {
         registrations: (attacks) => seen.push(...attacks.map(({ attack, outcome }) => `${attack}: ${outcome}`)),
@@ -148,7 +148,7 @@ describe("the demo", () => {
       await stack.close();
     });
 
-    it("forwards responses without changes by default, so that every key verifies", async () => {
+    it("forwards responses unchanged without an attack", async () => {
       const { contract, chainId } = stack;
       for (const { name } of ATTACKS.filter((attack) => !attack.rpc)) {
         for (const { name: fileName } of ATTACKS.filter((attack) => !attack.file)) {
@@ -159,7 +159,7 @@ describe("the demo", () => {
       }
     });
 
-    it("changes the file in transit in each attack on files", async () => {
+    it("changes the Merkle-tree file in each attack on files", async () => {
       const honest = await readFile(join(stack.filesDir, `${root}.json`), "utf8");
       for (const { name } of ATTACKS.filter((attack) => attack.file)) {
         const response = await fetch(`${url}/${name}/files/${root}.json`, { redirect: "manual" });
@@ -168,7 +168,7 @@ describe("the demo", () => {
       }
     });
 
-    it("changes a result of the endpoint in each attack on endpoints", async () => {
+    it("changes the endpoint's result in each attack on endpoints", async () => {
       const data = encodeGetMerkleTreeRoot(victim.userID);
       const ask = async (address: string) => [
         await rpc(address, "eth_chainId"),
@@ -187,7 +187,7 @@ describe("the demo", () => {
   describe("npm run demo", () => {
     const folder = temporaryFolder();
 
-    it("prints every step and leaves nothing behind", async () => {
+    it("prints every step, and deletes its files", async () => {
       const { code, stdout, stderr } = await hardhat.run(["demo"], { env: { TMPDIR: folder.path } });
       expect([code, stderr]).to.deep.equal([0, ""]);
       for (const { attack, code: rejection } of REJECTIONS) {
@@ -205,7 +205,7 @@ describe("the demo", () => {
     ] as const;
     // Each test runs a whole process. `npm test` runs only the first one.
     for (const [signal, code, line] of [interrupt, ...(testAll ? later : [])]) {
-      it(`exits with code ${code} at ${signal} after "${line}…", and leaves nothing behind`, async () => {
+      it(`exits with code ${code} and deletes its files after ${signal} at "${line}…"`, async () => {
         const child = hardhat.start(["demo"], { TMPDIR: folder.path });
         const stderr = text(child.stderr);
         for await (const printed of createInterface({ input: child.stdout })) {
@@ -232,7 +232,7 @@ describe("the demo", () => {
       ["SIGTERM", "SIGTERM"],
     ] as const;
     for (const [what, ...signals] of [repeated, ...(testAll ? single : [])]) {
-      it(`runs until ${what}, then frees its ports and removes its files`, async () => {
+      it(`frees its ports and deletes its files after ${what}`, async () => {
         const env = { KEYROOT_STACK_FILE: join(folder.path, "stack", "stack.json"), TMPDIR: folder.path };
         child = hardhat.start(["demo", "--keep-running", "--port", "0", "--json"], env);
         const [line] = (await once(child.stdout, "data")) as [Buffer];

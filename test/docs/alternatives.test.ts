@@ -33,7 +33,7 @@ describe("docs/alternatives.md", () => {
     }
   });
 
-  it("defines exactly the sources that its text refers to", () => {
+  it("defines only the sources that its text uses", () => {
     const named = new Set(Array.from(page.matchAll(/\]\[(\w+)\]/g), ([, name]) => name));
     const defined = Array.from(page.matchAll(/^\[(\w+)\]: https:\/\/\S+$/gm), ([, name]) => name);
     expect(defined).to.have.members([...named]);

@@ -15,8 +15,8 @@ const rules = guide.split(/^\*\*(?=\d+\. )/m).slice(1);
 const quotes = (kind: string) =>
   [...guide.matchAll(new RegExp(`^- ${kind}: ["\`](.*)["\`]$`, "gm"))].map(([, quote]) => quote);
 
-describe("the audit guide", () => {
-  it("quotes only lines of the contract and of OpenZeppelin's base contracts", async () => {
+describe("docs/audit-guide.md", () => {
+  it("quotes only existing lines of the contract and its base contracts", async () => {
     const libraries = ["Ownable2Step.sol", "Ownable.sol"].map((name) =>
       require.resolve(`@openzeppelin/contracts/access/${name}`),
     );
@@ -45,11 +45,11 @@ describe("the audit guide", () => {
     }
   });
 
-  it("names every claim of the proof, and no other", async () => {
+  it("names exactly the claims of the formal proof", async () => {
     expect(quotes("claim").toSorted()).to.deep.equal((await claimNames()).toSorted());
   });
 
-  it("has a line and a test for each rule", () => {
+  it("quotes a line and a test for each rule", () => {
     expect(rules).to.have.length(13);
     for (const rule of rules)
       expect(rule)

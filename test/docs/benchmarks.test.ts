@@ -9,7 +9,7 @@ const root = join(import.meta.dirname, "../..");
 const page = await readFile(join(root, "docs/benchmarks.md"), "utf8");
 
 describe("docs/benchmarks.md", () => {
-  it("shows the newest results, like README.md and the charts (update them with npm run bench -- --pages)", async () => {
+  it("shows the newest results (update with npm run bench -- --pages)", async () => {
     for (const [path, text] of await renderPages())
       expect(await readFile(join(root, path), "utf8"), path).to.equal(text);
   });
@@ -30,7 +30,7 @@ describe("growthExponent", () => {
   /** Not `closeTo`: the matchers of ethers, which other tests load, replace it by one for whole numbers. */
   const isClose = (actual = NaN, expected: number) => Math.abs(actual - expected) < 1e-9;
 
-  it("returns the exponent of a power function with any factor", () => {
+  it("returns the exponent of a power function", () => {
     for (const exponent of [0, 0.5, 1, 2]) {
       const points = [1, 700, 10_000].map((size) => [size, 3 * size ** exponent] as const);
       expect(isClose(growthExponent(points), exponent)).to.equal(true);

@@ -102,7 +102,7 @@ function blocksOf(page: string): CodeBlock[] {
   }));
 }
 
-describe("the code blocks of the pages", () => {
+describe("code blocks of the pages", () => {
   const folder = temporaryFolder();
   const opened = new AsyncDisposableStack();
   let stack: Stack;
@@ -192,7 +192,7 @@ describe("the code blocks of the pages", () => {
     expect(await follow(await blocks("docs/auditing.md"))).to.match(/^passed \d+ \[\]\n$/);
   });
 
-  it("estimate the cost: costs.md, choosing-a-chain.md", async () => {
+  it("estimate costs: costs.md, choosing-a-chain.md", async () => {
     await follow(await blocks("docs/costs.md"));
     expect(await follow(await blocks("docs/choosing-a-chain.md"))).to.include("700 users in 1 transaction");
   });
@@ -202,7 +202,7 @@ describe("the code blocks of the pages", () => {
     expect(JSON.parse(report)).to.include({ users: 3 });
   });
 
-  it("watch keys, and receive alarms: watch-command.md", async () => {
+  it("watch keys and verify alarms: watch-command.md", async () => {
     await sampleUsers(3);
     const [watch = never(), secret = never(), receiver = never(), ...others] = await blocks("docs/watch-command.md");
     expect(others).to.deep.equal([]);
@@ -217,7 +217,7 @@ describe("the code blocks of the pages", () => {
     expect(await program(receiver.text + check)).to.equal("{}\n");
   });
 
-  it("call the API with curl, and with requests: api-concepts.md, api-operations.md, specification.md", async () => {
+  it("call the API: api-concepts.md, api-operations.md, specification.md", async () => {
     const commands = ofLanguage(await blocks("docs/api-concepts.md"), "sh");
     const all = `${texts(commands)}\necho; echo "$JWT"`;
     const [created = "", token = ""] = (await shell(all)).trimEnd().split("\n");
@@ -235,7 +235,7 @@ describe("the code blocks of the pages", () => {
     }
   });
 
-  it("use the clients: api-clients.md", async () => {
+  it("provision users and register keys: api-clients.md", async () => {
     const output = await shell(
       'keyroot create-server-token --biz-id "$(keyroot create-partner --name Acme --json | cut -d \'"\' -f 4)" --json',
     );
@@ -249,7 +249,7 @@ describe("the code blocks of the pages", () => {
     expect(await program(`${all}\n${report}`, env)).to.equal("pending 2 true 105\n");
   });
 
-  it("sign and compare statements, and replace an auditor: statements.md", async () => {
+  it("sign statements and replace an auditor: statements.md", async () => {
     await sampleUsers(2);
     const host = await serve((request, response) => {
       void readFile(join(folder.path, "bob", basename(request.url ?? ""))).then(
@@ -291,7 +291,7 @@ describe("the code blocks of the pages", () => {
     }
   });
 
-  it("audit in parts: scale.md", async () => {
+  it("audit a registry in parts: scale.md", async () => {
     await sampleUsers(2);
     const [part = never(), merge = never(), rebuild, ...others] = await blocks("docs/scale.md", ["3/16", "1/2"]);
     expect(others).to.deep.equal([]);
@@ -300,7 +300,7 @@ describe("the code blocks of the pages", () => {
     expect(await follow([merge])).to.match(/^Audit passed/);
   });
 
-  it("verify with the light client: light-client.md", async () => {
+  it("verify a key with the light client: light-client.md", async () => {
     await sampleUsers(2);
     const [commands = never()] = ofLanguage(
       await blocks(
@@ -321,7 +321,7 @@ describe("the code blocks of the pages", () => {
     expect(await shell(`${exported}\n${verify}`)).to.match(/is verified/);
   });
 
-  it("store proofs and compressed copies: short-proofs.md", async () => {
+  it("write short proofs and compressed copies: short-proofs.md", async () => {
     const page = await blocks("docs/short-proofs.md", ["/var/www/merkle", stack.filesDir]);
     await shell("keyroot sample-users --count 2 > users.jsonl");
     await follow(ofLanguage(page, "sh"));
@@ -334,7 +334,7 @@ describe("the code blocks of the pages", () => {
     expect(added).to.deep.equal(["files.example.com {", "\troot * /var/www/merkle", "\t\tprecompressed br"]);
   });
 
-  it("write an explorer, and invite people: explorer.md, dashboard.md", async () => {
+  it("write an explorer and invite people: explorer.md, dashboard.md", async () => {
     const [start = never(), explorer = never(), ...others] = await blocks("docs/explorer.md", [
       /https:\/\/rpc-[ab]\.example/g,
       stack.rpcUrl,
@@ -348,7 +348,7 @@ describe("the code blocks of the pages", () => {
     for (const { text } of page.slice(1)) expect(await shell(text)).to.include("/dashboard/#/invitation/");
   });
 
-  it("deploy a registry, and show its status: contract.md", async () => {
+  it("deploy a registry and show its status: contract.md", async () => {
     const page = await blocks(
       "docs/contract.md",
       ["npm install @keyroot/operator\n", ""],
@@ -380,7 +380,7 @@ describe("the code blocks of the pages", () => {
     for (const { text } of commands) await shell(text.replace(/^export .*$/m, ""));
   });
 
-  it("check the test vectors with a second verifier: formats.md, proof-formats.md", async () => {
+  it("check the test vectors: formats.md, proof-formats.md", async () => {
     for (const path of ["docs/formats.md", "docs/proof-formats.md"]) {
       const commands = ofLanguage(await blocks(path), "sh");
       expect(commands).not.to.be.empty;
@@ -388,7 +388,7 @@ describe("the code blocks of the pages", () => {
     }
   });
 
-  it("install packages that exist: upgrading.md", async () => {
+  it("name packages of this repository: upgrading.md", async () => {
     const names = [...texts(await blocks("docs/upgrading.md")).matchAll(/npm install (\S+)/g)].map(([, name]) => name);
     expect(names).to.have.lengthOf(4);
     const manifests = globSync(["contracts/package.json", "packages/*/package.json"], { cwd: root });
@@ -396,7 +396,7 @@ describe("the code blocks of the pages", () => {
     expect(parsed.map((text) => (JSON.parse(text) as { name: string }).name)).to.include.members(names);
   });
 
-  it("are run by a test, or are listed with the reason", async () => {
+  it("are run by a test or listed as not run", async () => {
     for (const [path, test] of Object.entries(RUN_BY)) expect(await read(test), path).to.include(basename(path));
     const found = new Map(Object.keys(NOT_RUN).map((text) => [text, 0]));
     const forgotten: string[] = [];

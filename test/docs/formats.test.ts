@@ -10,7 +10,7 @@ const docs = join(root, "docs");
 
 describe("docs/formats.md and docs/errors.md", () => {
   for (const page of ["formats.md", "errors.md"]) {
-    it(`show the real output of their first example: ${page}`, async () => {
+    it(`show the output that their first example prints: ${page}`, async () => {
       const text = await readFile(join(docs, page), "utf8");
       const [, program = "", output] = /```js\n([^]*?)```\n\nThis prints (?:the root )?`([^`]+)`/.exec(text) ?? [];
       const { stdout } = await run(process.execPath, ["--input-type=module", "--eval", program], { cwd: root });
@@ -31,7 +31,7 @@ describe("docs/formats.md and docs/errors.md", () => {
     );
   });
 
-  it("state the selectors of the compiled contract", async () => {
+  it("state the function selectors of the compiled contract", async () => {
     const { default: hre } = await import("hardhat");
     const { ethers } = await hre.network.create();
     const { interface: registry } = await ethers.getContractFactory("PublicKeyRegistry");

@@ -30,11 +30,11 @@ describe("docs/install.md", () => {
     expect(readConfig({ ...publishing, KEYROOT_CONTRACT: `0x${"a".repeat(40)}` }).chain?.confirmations).to.equal(6);
   });
 
-  describe("the systemd units", () => {
+  describe("the systemd units of docs/install.md", () => {
     const [migrate = "", service = ""] = blocks("ini", "Run");
     const [schedule = ""] = blocks("ini", "Publish registered keys");
 
-    it("are valid for systemd", async function () {
+    it("are valid according to systemd-analyze", async function () {
       if (!isInstalled("systemd-analyze")) this.skip(); // Only Linux with systemd can verify them.
       await mkdir(join(folder.path, "keyroot.service.d"));
       const installed = (unit: string) => unit.replaceAll("/opt/keyroot/node_modules/.bin/keyroot", process.execPath);
@@ -81,7 +81,7 @@ describe("docs/install.md", () => {
     }
   });
 
-  describe("the proxy's configuration", () => {
+  describe("the proxy configuration of docs/install.md", () => {
     const INTERNAL = [
       "/healthz",
       "/readyz",
@@ -139,7 +139,7 @@ describe("docs/install.md", () => {
       expect((await fetch(`${fileHost}/.${"a".repeat(64)}.json.draft`)).status).to.equal(404);
     }
 
-    it("forwards the API, serves files and hides internal paths: Caddy", async function () {
+    it("forwards the API and hides internal paths: Caddy", async function () {
       if (!isInstalled("caddy")) this.skip(); // CI installs no proxy; the page's reader does.
       const [api, fileHost] = [await freePort(), await freePort()];
       const config = (blocks("caddyfile", "Put a TLS proxy in front")[0] ?? "")
@@ -160,7 +160,7 @@ describe("docs/install.md", () => {
       }
     });
 
-    it("forwards the API, serves files and hides internal paths: nginx", async function () {
+    it("forwards the API and hides internal paths: nginx", async function () {
       if (!isInstalled("nginx")) this.skip(); // CI installs no proxy; the page's reader does.
       const [api, fileHost] = [await freePort(), await freePort()];
       const [apiServer = "", fileServer = ""] = (blocks("nginx", "Put a TLS proxy in front")[0] ?? "").split(

@@ -103,8 +103,8 @@ function withSeveralMeanings(terms: readonly Term[]): string[] {
     .sort();
 }
 
-describe("the project's names", () => {
-  it("contain no name of an earlier version", () => {
+describe("names in the project", () => {
+  it("differ from the names of earlier versions", () => {
     const paths = execFileSync("git", ["ls-files", "*.ts", "*.tsx", "*.mjs", "*.js", "*.md", "*.json", "*.sol"], {
       cwd: project,
       encoding: "utf8",
@@ -123,7 +123,7 @@ describe("the project's names", () => {
     expect(found).to.deep.equal([]);
   });
 
-  it("give each option one meaning, except for the listed options", async () => {
+  it("have one meaning for each option, except for the listed options", async () => {
     const options = await commandOptions();
     // The help also shows in which commands an option is required.
     const terms = options.map((option) => ({
@@ -133,11 +133,11 @@ describe("the project's names", () => {
     expect(withSeveralMeanings(terms)).to.deep.equal(OPTIONS_BY_COMMAND);
   });
 
-  it("give each field of the API one meaning, except for the listed fields", () => {
+  it("have one meaning for each API field, except for the listed fields", () => {
     expect(withSeveralMeanings(apiFields())).to.deep.equal(FIELDS_BY_OPERATION);
   });
 
-  it("give each export, variable, event and action one meaning", () => {
+  it("have one meaning for each export, variable, event and action", () => {
     for (const terms of [exportedNames(), variables(), events(), actions()]) {
       expect(terms).to.have.length.above(9);
       expect(withSeveralMeanings(terms)).to.deep.equal([]);
@@ -152,12 +152,12 @@ describe("the project's names", () => {
     ).to.deep.equal([...ACTIONS].sort());
   });
 
-  it("are in snake_case in the API, except for the specification's", () => {
+  it("are in snake_case in the API", () => {
     const others = apiFields().filter(({ name }) => !/^[a-z]+(?:_[a-z]+)*$/.test(name));
     expect(others.map(({ name, where }) => `${where} ${name}`)).to.deep.equal([]);
   });
 
-  it("spell ID and Url in the same way in all exports", async () => {
+  it("contain the spellings ID and Url in exports", async () => {
     const [, exported = ""] = (await readPage("docs/glossary.md")).split("\n## Exports\n");
     const names = Array.from((exported.split("\n## ")[0] ?? "").matchAll(/^\| `(\w+)`/gm), ([, name = ""]) => name);
     expect(names).to.include("createVerifier");

@@ -19,8 +19,8 @@ const TABLES = ["docs/errors.md"];
 
 const wordsIn = (text: string) => text.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
 
-describe("all pages", () => {
-  it(`have at most ${MAX_WORDS} words, unless they are generated`, async () => {
+describe("pages", () => {
+  it(`have at most ${MAX_WORDS} words unless they are generated`, async () => {
     for (const path of PAGES.filter((path) => !UNLIMITED.includes(path))) {
       const text = await readPage(path);
       const counted = TABLES.includes(path) ? text.replaceAll(/^\|.*$/gm, "") : text;
@@ -58,7 +58,7 @@ describe("all pages", () => {
     }
   });
 
-  it("name only existing files for each step and rule of the system", async () => {
+  it("name only existing files in docs/system.md", async () => {
     const tables = (await readPage("docs/system.md")).split("\n## Who holds what\n")[0] ?? "";
     let named = 0;
     for (const [, cell = ""] of tables.matchAll(/^\|[^|]+\|([^|]+)\|$/gm)) {

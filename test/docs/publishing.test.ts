@@ -49,7 +49,7 @@ describe("docs/json-output.md", () => {
   });
 });
 
-describe("the program of docs/publishing.md", () => {
+describe("the program in docs/publishing.md", () => {
   const fresh = freshRegistry();
   const folder = temporaryFolder();
 

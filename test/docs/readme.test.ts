@@ -18,7 +18,7 @@ const live = /```console\n([^]*?)```/.exec(readme)?.[1]?.trim().split("\n") ?? [
 const programs = Array.from(readme.matchAll(/```js\n([^]*?)```/g), ([, program = ""]) => program);
 const blocks = [...readme.matchAll(/```sh\n([^]*?)```/g)].map(([, block = ""]) => block.trim().split("\n"));
 
-describe("the README", () => {
+describe("README.md", () => {
   let folder: string;
   let env: NodeJS.ProcessEnv;
   let start: ChildProcess;
@@ -39,7 +39,7 @@ describe("the README", () => {
     await rm(folder, { recursive: true });
   });
 
-  it("begins with two commands to try", () => {
+  it("begins with npm start and npm test", () => {
     expect(blocks[0]).to.deep.equal(["npm start", "npm test"]);
   });
 
@@ -48,19 +48,19 @@ describe("the README", () => {
     expect(readme.trim().split(/\s+/).length).to.be.at.most(1_100);
   });
 
-  it("shows at most six figures, and marks each as met or missed", () => {
+  it("marks each of at most six figures as met or missed", () => {
     const [, summary = ""] = /<!-- bench: summary -->([^]*?)<!-- end of bench -->/.exec(readme) ?? [];
     const rows = summary.match(/^\| .*\|$/gm)?.slice(2) ?? [];
     expect(rows).to.have.length.within(1, 6);
     for (const row of rows) expect(row).to.match(/\| (?:met|\*\*missed\*\*) +\|$/);
   });
 
-  it("has only code blocks that these tests run", () => {
+  it("contains only code blocks that these tests run", () => {
     const languages = Array.from(readme.matchAll(/^```(\w+)$/gm), ([, language]) => language);
     expect(languages.toSorted()).to.deep.equal(["console", "js", "sh", "sh", "sh"]);
   });
 
-  it("has only commands that these tests run", () => {
+  it("contains only commands that these tests run", () => {
     const commands = [...readme.matchAll(/^(?:npx|npm) .*$/gm)].map(([command]) => command);
     const runHere = [...blocks.flat(), ...live].filter((command) => /^np[mx] /.test(command));
     expect(commands.toSorted()).to.deep.equal(runHere.toSorted());
@@ -104,7 +104,7 @@ describe("the README", () => {
     expect(stdout).to.equal("verified a key of 105 bytes\n");
   });
 
-  it("serves partners with its commands", async () => {
+  it("creates a partner with its commands", async () => {
     const outputs: string[] = [];
     for (const command of blocks[2] ?? [])
       outputs.push((await run("bash", ["-c", command], { cwd: root, env })).stdout);
@@ -112,7 +112,7 @@ describe("the README", () => {
     expect(outputs[1]).to.equal("Published 0 keys.\n");
   });
 
-  it("deploys and publishes on another chain with its commands", async () => {
+  it("publishes on another chain with its commands", async () => {
     const stack = JSON.parse(await readFile(join(folder, "stack.json"), "utf8")) as StackFile;
     const [variables = [], [makePassphrase = "", ...commands] = []] = [true, false].map((isExport) =>
       live.filter((command) => command.startsWith("export ") === isExport),
@@ -142,8 +142,8 @@ describe("the README", () => {
   });
 });
 
-describe("the contributing page", () => {
-  it("names exactly the project's folders", async () => {
+describe("CONTRIBUTING.md", () => {
+  it("names exactly the folders of the project", async () => {
     const page = await readFile(join(root, "CONTRIBUTING.md"), "utf8");
     const named = [
       ...(page.split("\n## Where code goes\n")[1]?.split("\n## ")[0] ?? "").matchAll(/^\| `([^`]+)`/gm),

@@ -14,7 +14,7 @@ const linesOf = (variables: Record<string, string>) =>
 describe("docs/scaling.md", () => {
   const { cluster, proxy, etcd, replica } = documented;
 
-  it("shows the configuration of killFailover.test.ts, with other addresses", () => {
+  it("shows the configuration that killFailover.test.ts tests", () => {
     const [node = expect.fail("There is no node.")] = cluster.nodes;
     expect(blocks("yaml")).to.deep.equal([patroniYml(cluster, node)]);
     expect(blocks("haproxy")).to.deep.equal([haproxyCfg(proxy)]);

@@ -10,7 +10,7 @@ import { sampleRecords } from "../support/samples.ts";
 
 type SignDigest = (digest: Uint8Array) => Promise<{ r: bigint; s: bigint }>;
 
-describe("the signer of docs/signers.md", () => {
+describe("the signer in docs/signers.md", () => {
   const fresh = freshRegistry();
   let folder: string;
   let kmsSigner: (address: string, signDigest: SignDigest) => Signer;
@@ -38,7 +38,7 @@ describe("the signer of docs/signers.md", () => {
     return { address: computeAddress(hexlify(secp256k1.getPublicKey(key))), signDigest, highS };
   };
 
-  it("publishes users with a key that never leaves the KMS", async () => {
+  it("publishes users with a key in a KMS", async () => {
     const { address, signDigest, highS } = makeKms();
     await fresh.call("eth_sendTransaction", [{ from: fresh.owner, to: address, value: "0x8ac7230489e80000" }]);
     const contract = await fresh.deploy(address);
@@ -53,7 +53,7 @@ describe("the signer of docs/signers.md", () => {
     expect(new Set(highS)).to.have.property("size", 2);
   });
 
-  it("rejects a signature with another key", async () => {
+  it("rejects a signature by another key", async () => {
     const [kms, other] = [makeKms(), makeKms()];
     const request = { from: kms.address, to: fresh.contract, data: "0x", nonce: "0x0", gas: "0x5208", gasPrice: "0x1" };
     const refused = await kmsSigner(kms.address, other.signDigest)

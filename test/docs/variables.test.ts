@@ -14,14 +14,14 @@ const page = await readPage("docs/variables.md");
 const listed = Array.from(page.matchAll(/^\| (`[^|]+)\|/gm), ([, cell = ""]) => cell.match(VARIABLE) ?? []).flat();
 
 describe("docs/variables.md", () => {
-  it("lists each variable of the packages once", () => {
+  it("lists each variable that a package reads", () => {
     const sources = globSync("packages/{operator,service}/src/**/*.ts", { cwd: project });
     const read = new Set(sources.flatMap((path) => readFileSync(join(project, path), "utf8").match(VARIABLE) ?? []));
     expect([...read]).to.include.members(Object.values(VARIABLES));
     expect([...listed].sort()).to.deep.equal([...read].filter((name) => !OF_REPOSITORY.includes(name)).sort());
   });
 
-  it("lists the variables that commands accept", () => {
+  it("lists exactly the variables that commands accept", () => {
     const known = listed.filter((name) => name.startsWith("KEYROOT_"));
     expect(KNOWN_VARIABLES.filter((name) => !OF_REPOSITORY.includes(name))).to.deep.equal(known.sort());
   });

@@ -16,7 +16,7 @@ describe("docs/webhooks.md", () => {
   const service = serviceOnPostgres({ webhooks: { allowPrivate: true } });
   const folder = temporaryFolder();
 
-  it("has a program that receives and verifies an event", async () => {
+  it("contains a program that receives and verifies an event", async () => {
     const partner = await service.createPartner();
     const [, example = ""] = /```js\n([^]*?)```/.exec(page) ?? [];
     const program = example
@@ -56,7 +56,7 @@ describe("docs/webhooks.md", () => {
     }
   });
 
-  it("names every operation and metric of webhooks", async () => {
+  it("names every webhook operation and metric", async () => {
     const { paths } = JSON.parse(await readFile(join(project, "docs/openapi.json"), "utf8")) as { paths: object };
     const operations = Object.keys(paths).filter((path) => path.includes("/webhooks/"));
     expect(operations).to.have.length(11);

@@ -16,8 +16,8 @@ async function entriesOf(name: string): Promise<string[]> {
   return paths.filter((path) => path.endsWith(".ts")).map((path) => join(folder, path));
 }
 
-describe("every export of keyroot and @keyroot/operator", () => {
-  it("has a description in its doc comment", async () => {
+describe("exports of keyroot and @keyroot/operator", () => {
+  it("have a description in their doc comments", async () => {
     const entries = (await Promise.all(["keyroot", "operator"].map(entriesOf))).flat();
     const config = ts.readConfigFile(join(root, "tsconfig.json"), (path) => ts.sys.readFile(path));
     const { options } = ts.parseJsonConfigFileContent(config.config, ts.sys, root);

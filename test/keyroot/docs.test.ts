@@ -34,7 +34,7 @@ const pages = {
 const programsOf = (page: string) => [...page.matchAll(/```js\n([^]*?)```/g)].map(([, lines = ""]) => lines);
 const programOf = (page: string) => programsOf(page).join("\n");
 
-describe("the pages about verifying", () => {
+describe("pages about verifying", () => {
   const [mine, other] = sampleRecords(2) as [KeyRecord, KeyRecord];
   const opened = new AsyncDisposableStack();
   let stack: Stack;
@@ -100,7 +100,7 @@ describe("the pages about verifying", () => {
     return stdout;
   };
 
-  it("contain a working example for strong evidence", async () => {
+  it("contain a working example of strong evidence", async () => {
     const output = await runProgram(programOf(pages["threat-model.md"]), callVerifiedKey);
     expect(output).to.match(/^quorum [23] true\n$/);
   });
@@ -116,16 +116,16 @@ describe("the pages about verifying", () => {
 
   const forPublicChains = programsOf(pages["verifying.md"]).filter((one) => /^\/\/ \w+\.mjs\n/.test(one));
   for (const [file, output] of Object.entries({ "mainnet.mjs": /^beacon \d+\n$/, "rollup.mjs": /^quorum true\n$/ }))
-    it(`contain the example ${file}, which runs on a local chain`, async () => {
+    it(`contain the working example ${file}`, async () => {
       const [program = never()] = forPublicChains.filter((one) => one.startsWith(`// ${file}\n`));
       expect(await runProgram(program, "", [mine.userID, mine.pubKey])).to.match(output);
     });
 
-  it("contain no other example for public chains", () => {
+  it("contain only tested examples for public chains", () => {
     expect(forPublicChains).to.have.lengthOf(2);
   });
 
-  it("contain examples of the light client in browsers, offline and in tests, which run on a local chain", async () => {
+  it("contain working examples of the light client", async () => {
     const [browser = "", offline = "", simulated = "", ...others] = programsOf(pages["light-client.md"]);
     expect(others).to.deep.equal([]);
     expect(await runProgram(browser, callVerifiedKey)).to.match(/^beacon \d+ 512\n$/);
@@ -157,7 +157,7 @@ describe("the pages about verifying", () => {
     expect(output).to.match(/^(?:\d{5} ){11}\d{5}\n$/);
   });
 
-  it("contain working examples of a watch and of the evidence for its alarm", async () => {
+  it("contain working examples of a watch", async () => {
     const [wrong] = sampleRecords(3).slice(2) as [KeyRecord];
     const file = join(folder.path, "alarm.json");
     const [watching = "", evidence = ""] = programsOf(await read("docs/watching.md"));
@@ -177,7 +177,7 @@ describe("the pages about verifying", () => {
     expect(await runProgram(verify)).to.equal(`${other.pubKey}\n`);
   });
 
-  it("name only tests and files that exist", async () => {
+  it("name only existing tests and files", async () => {
     const files = globSync("test/keyroot/{verifier,blocks}/**/*.ts", { cwd: root }).map((path) => join(root, path));
     const tests = (await Promise.all(files.map((path) => readFile(path, "utf8")))).join("\n");
     const quoted = [...pages["threat-model.md"].matchAll(/\(tests?:\s+"([^"]+)"\)/g)].map(([, name = ""]) => name);

@@ -20,29 +20,25 @@ const SMALLEST: Readonly<Record<string, readonly [args: readonly string[], outpu
 };
 
 describe("npm scripts", () => {
-  describe("install the locked packages first, so that each works in a fresh clone", () => {
+  it("install the locked packages first", () => {
+    // Use a separate shell: the shell that ran the machine's Node would not find the newly installed Node.
     for (const name of NAMES)
-      it(name, () => {
-        // Use a separate shell: the shell that ran the machine's Node would not find the newly installed Node.
-        expect(scripts[`pre${name}`]).to.match(/^npm run --silent bootstrap(?: -- --omit=dev)?(?:$| && )/);
-      });
+      expect(scripts[`pre${name}`], name).to.match(/^npm run --silent bootstrap(?: -- --omit=dev)?(?:$| && )/);
   });
 
-  describe("name programs that exist", () => {
+  it("call programs that exist", () => {
     for (const name of NAMES)
-      it(name, () => {
-        for (const command of (scripts[name] ?? "").split(" && ")) {
-          const [program = "", ...args] = command.replace(/^(?:exec |\w+=\S+ )/, "").split(" ");
-          const path = program === "node" ? (args[0] ?? "") : `node_modules/.bin/${program}`;
-          if (program !== "npm") expect(existsSync(join(ROOT, path)), path).to.equal(true);
-          else expect(scripts).to.have.property(args.at(-1) ?? "");
-        }
-      });
+      for (const command of (scripts[name] ?? "").split(" && ")) {
+        const [program = "", ...args] = command.replace(/^(?:exec |\w+=\S+ )/, "").split(" ");
+        const path = program === "node" ? (args[0] ?? "") : `node_modules/.bin/${program}`;
+        if (program !== "npm") expect(existsSync(join(ROOT, path)), path).to.equal(true);
+        else expect(scripts, name).to.have.property(args.at(-1) ?? "");
+      }
   });
 
-  (testAll ? describe : describe.skip)("run with their smallest input", () => {
+  (testAll ? describe : describe.skip)("with their smallest input", () => {
     for (const [name, [args, output]] of Object.entries(SMALLEST))
-      it(`${name} -- ${args.join(" ")}`, async () => {
+      it(`print the expected text: ${name} -- ${args.join(" ")}`, async () => {
         const words = ["run", "--silent", name, "--", ...args];
         const { stdout } = await promisify(execFile)("npm", words, { cwd: ROOT });
         expect(stdout).to.match(output);

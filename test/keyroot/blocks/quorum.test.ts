@@ -25,8 +25,8 @@ const never = new Promise<never>(() => undefined);
 const isBlockRequest = (method: string) => method.startsWith("eth_getBlockBy");
 const isForLatest = ([tag]: readonly unknown[]) => tag === "latest";
 
-describeOnChains("a quorum of 3", (chain) => {
-  describe("succeeds immediately if 2 of 5 endpoints", () => {
+describeOnChains("quorum of 3 endpoints", (chain) => {
+  describe("with 2 dishonest endpoints of 5", () => {
     const lies: Record<string, Lie> = {
       "never answer": () => never,
       "answer null": () => null,
@@ -54,7 +54,7 @@ describeOnChains("a quorum of 3", (chain) => {
         JSON.stringify(params).includes(GET_BLOCK_NUMBER) ? toBeHex(1, 32) : truth(method, params),
     };
     for (const [what, lie] of Object.entries(lies)) {
-      it(what, async () => {
+      it(`succeeds if both ${what}`, async () => {
         for (const pair of PAIRS) {
           chain.letLie(lie, 2);
           const verified = await verifyPublicKey(userID, { ...chain.optionsFor(pair), limits: PATIENT });
@@ -65,14 +65,14 @@ describeOnChains("a quorum of 3", (chain) => {
     }
   });
 
-  describe("succeeds if 2 of 5 endpoints", () => {
+  describe("with 2 faulty endpoints of 5", () => {
     const nested = JSON.parse("[".repeat(100_000) + "]".repeat(100_000)) as unknown;
     for (const [what, answer] of Object.entries({
       "1 MiB of text": "0x".padEnd(2 ** 20, "0"),
       "a deeply nested array": nested,
       "a bigint": 1n,
     })) {
-      it(`answer every call with ${what}`, async () => {
+      it(`succeeds if both answer every call with ${what}`, async () => {
         const request = (): Promise<unknown> => Promise.resolve(answer);
         const providers: Eip1193Provider[] = [{ request }, { request }];
         for (const pair of PAIRS) {
@@ -81,7 +81,7 @@ describeOnChains("a quorum of 3", (chain) => {
         }
       });
 
-      it(`answer one method with ${what}`, async () => {
+      it(`succeeds if both answer one method with ${what}`, async () => {
         for (const method of ["eth_chainId", "eth_call", "eth_getCode", "eth_getProof", GET_BLOCK_NUMBER]) {
           const request: Eip1193Provider["request"] = (args) =>
             JSON.stringify([args.method, args.params]).includes(method)
@@ -96,7 +96,7 @@ describeOnChains("a quorum of 3", (chain) => {
       });
     }
 
-    it("report a block that they do not have, and an honest endpoint is one block behind", async () => {
+    it("succeeds if both invent a block and another is behind", async () => {
       const ahead: Lie = (_, params) => (isForLatest(params) ? rehash(chain.head, { number: "0xffffff" }) : null);
       const behind: Lie = (method, params, truth) => {
         if (method === "eth_getBlockByNumber" && isForLatest(params)) return chain.earlier;
@@ -110,7 +110,7 @@ describeOnChains("a quorum of 3", (chain) => {
       }
     });
 
-    it("never respond, and an honest endpoint is one block behind, but only after the timeout", async () => {
+    it("succeeds after the timeout if both never respond", async () => {
       const pair = { anchor: "quorum", storageProof: true } as const;
       chain.letLie((method, params, truth) => (isForLatest(params) ? chain.earlier : truth(method, params)), 3);
       chain.letLie(() => never, 2);
@@ -119,7 +119,7 @@ describeOnChains("a quorum of 3", (chain) => {
       expect(evidence).to.deep.equal(chain.evidenceOf(pair, chain.earlier));
     });
 
-    it("write hex in upper case", async () => {
+    it("succeeds if both write hex in upper case", async () => {
       const upperCase: Lie = async (method, params, truth) => {
         const answer = JSON.stringify(await truth(method, params));
         return JSON.parse(answer.replace(/"0x[0-9a-f]*"/g, (hex) => hex.toUpperCase().replace("0X", "0x"))) as unknown;
@@ -132,7 +132,7 @@ describeOnChains("a quorum of 3", (chain) => {
     });
   });
 
-  describe("is not reached", () => {
+  describe("without enough agreement", () => {
     const dead: Lie = () => Promise.reject(new Error());
     const errorClass = async (options: VerifyOptions) => {
       const error = await failure(verifyPublicKey(userID, options));
@@ -141,19 +141,19 @@ describeOnChains("a quorum of 3", (chain) => {
     };
 
     for (const pair of PAIRS) {
-      it(`with a TransportError if too few endpoints respond: ${nameOf(pair)}`, async () => {
+      it(`throws a TransportError if too few endpoints respond: ${nameOf(pair)}`, async () => {
         chain.letLie(dead, 3);
         expect(await errorClass(chain.optionsFor(pair))).to.equal("TransportError");
       });
 
-      it(`with a VerificationError if two groups of endpoints are large enough: ${nameOf(pair)}`, async () => {
+      it(`throws a VerificationError if two groups disagree: ${nameOf(pair)}`, async () => {
         const state = await chain.inventState(`0x${forged.tree.root}`);
         chain.letLie((...call) => lieAboutBlock(state, ...call), 2);
         const options = { ...chain.optionsFor(pair), rpc: chain.urls().slice(0, 4), quorum: 2 };
         expect(await errorClass(options)).to.equal("VerificationError");
       });
 
-      it(`with a VerificationError if one endpoint's answer is false and too few others answer: ${nameOf(pair)}`, async () => {
+      it(`throws a VerificationError after a false answer: ${nameOf(pair)}`, async () => {
         const state = await chain.inventState(`0x${forged.tree.root}`);
         chain.letLie(dead, 3);
         chain.letLie((...call) => lieAboutBlock(state, ...call), 1);
@@ -161,7 +161,7 @@ describeOnChains("a quorum of 3", (chain) => {
       });
     }
 
-    it("with a TransportError if all endpoints return a different block than the requested one", async () => {
+    it("throws a TransportError if all endpoints return another block", async () => {
       const genesis: Lie = (method, params, truth) =>
         truth(method, isBlockRequest(method) && params[0] !== "latest" ? ["0x0", false] : params);
       chain.letLie(genesis, 5);

@@ -35,7 +35,7 @@ globalThis.request = async (operation) => {
 /** The headers that the service sends to browsers. The proxy sends them if it responds instead. */
 const CORS = { "Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": "Retry-After" };
 
-describeIfNamed(import.meta.filename)("keyroot/user in Chromium, under a strict content security policy", () => {
+describeIfNamed(import.meta.filename)("UserClient in Chromium, under a strict content security policy", () => {
   const [keys, otherKeys] = sampleKeyPairs as [KeyPair, KeyPair];
   const opened = new AsyncDisposableStack();
   const service = serviceOnPostgres();
@@ -71,7 +71,7 @@ describeIfNamed(import.meta.filename)("keyroot/user in Chromium, under a strict 
     request(`client.register({ publicKey: new Uint8Array([${publicKey.join()}]), privateKey: ${privateKey}n })`);
   const exchanges = () => page.requests.filter((url) => url.endsWith("/auth/jwt")).length;
 
-  it("registers a public key, and reads the record and another user's key", async () => {
+  it("registers a key and reads another user's key", async () => {
     const { pubKey, keyID } = makeKeyRecord(userID, keys.publicKey);
     expect(await request("client.record()")).to.include({ user_id: userID, state: "unregistered" });
     expect(await register(keys)).to.include({ state: "pending", public_key: pubKey, key_id: keyID });
@@ -88,7 +88,7 @@ describeIfNamed(import.meta.filename)("keyroot/user in Chromium, under a strict 
     expect(exchanges()).to.equal(1);
   });
 
-  it("waits as long as Retry-After requests, and retries after a broken connection", async () => {
+  it("retries after a broken connection and the time in Retry-After", async () => {
     const headers = { ...CORS, "Retry-After": "1" };
     await request("client.record()");
     proxy.fail("/record/get", { status: 429, headers }, "reset after");
@@ -97,7 +97,7 @@ describeIfNamed(import.meta.filename)("keyroot/user in Chromium, under a strict 
     expect(performance.now() - start).to.be.at.least(990);
   });
 
-  it("follows no redirect", async () => {
+  it("refuses redirects", async () => {
     proxy.fail("/record/get", { status: 302, headers: { ...CORS, Location: "/" } });
     expect(await request("client.record()")).to.equal("REDIRECT_REFUSED");
   });
@@ -107,7 +107,7 @@ describeIfNamed(import.meta.filename)("keyroot/user in Chromium, under a strict 
     expect(exchanges()).to.be.at.most(1);
   });
 
-  it("violates no policy, connects only to the service, and puts no token into a URL", async () => {
+  it("connects only to the service and keeps tokens out of URLs", async () => {
     await register(keys);
     expect(await page.evaluate("violations")).to.deep.equal([]);
     expect(new Set(page.requests.map((url) => new URL(url).origin))).to.deep.equal(new Set([page.origin, proxy.url]));

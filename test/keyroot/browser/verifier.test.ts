@@ -107,7 +107,7 @@ describeIfNamed(import.meta.filename)("the verifier in Chromium, under a strict 
     expect(await verify({}, sampleUserID(2))).to.equal("root: NOT_PUBLISHED");
   });
 
-  it("follows no redirect", async () => {
+  it("refuses redirects", async () => {
     expect(await verify({ merkleUrl: rogue.url })).to.equal("REDIRECT_REFUSED");
   });
 
@@ -116,7 +116,7 @@ describeIfNamed(import.meta.filename)("the verifier in Chromium, under a strict 
     expect(await verify({ merkleUrl: unused })).to.equal("UNREACHABLE");
   });
 
-  it("reads no more than its limits allow", async () => {
+  it("refuses responses above its limits", async () => {
     expect(await verify({ limits: { rpcBytes: 16 } })).to.equal("ANSWER_TOO_LARGE");
     expect(await verify({ limits: { fileBytes: 1024 } })).to.equal("ANSWER_TOO_LARGE");
   });
@@ -129,7 +129,7 @@ describeIfNamed(import.meta.filename)("the verifier in Chromium, under a strict 
     for (const chunk of others) expect(chunks()).to.not.include(chunk);
   });
 
-  it("loads Keccak-256 to check the code hash, and rejects a wrong hash", async () => {
+  it("loads Keccak-256 on demand to check the code hash", async () => {
     const codeHash = keccak256(await stack.connection.ethers.provider.getCode(stack.contract));
     expect(await verify({ codeHash })).to.include({ pubKey: mine.pubKey });
     expect(chunks()).to.include.members(app.chunksWith("dist/keccak"));
@@ -137,21 +137,21 @@ describeIfNamed(import.meta.filename)("the verifier in Chromium, under a strict 
     expect(await verify({ codeHash: keccak256("0x") })).to.equal("root: CODE_HASH_MISMATCH");
   });
 
-  it("loads the code for storage proofs when the options require one", async () => {
+  it("loads the code for storage proofs on demand", async () => {
     const { pubKey, evidence } = (await verify({ storageProof: true })) as { pubKey: string; evidence: object };
     expect(pubKey).to.equal(mine.pubKey);
     expect(evidence).to.include({ storageProof: true });
     expect(chunks()).to.include.members(app.chunksWith("dist/readRoot"));
   });
 
-  it("violates no policy, and connects only to the origins in its options", async () => {
+  it("connects only to the origins in its options", async () => {
     const codeHash = keccak256(await stack.connection.ethers.provider.getCode(stack.contract));
     for (const options of [{}, { codeHash }, { storageProof: true }]) await verify(options);
     expect(await violations()).to.deep.equal([]);
     expect(origins()).to.deep.equal(new Set([page.origin, stack.rpcUrl, stack.merkleUrl]));
   });
 
-  it("cannot connect to an origin that the policy forbids, which shows that the policy is in force", async () => {
+  it("fails to connect to an origin that the policy forbids", async () => {
     expect(await verify({ merkleUrl: blocked.url })).to.equal("UNREACHABLE");
     // The browser reports the violation in a separate task.
     await page.evaluate(

@@ -39,7 +39,7 @@ globalThis.until = async (condition) => {
 /** A day in ms. With this interval, no second round is due during a test. */
 const DAY = 86_400_000;
 
-describeIfNamed(import.meta.filename)("a watch in Chromium, under a strict content security policy", () => {
+describeIfNamed(import.meta.filename)("watch in Chromium, under a strict content security policy", () => {
   const [own, contact, other] = sampleRecords(3) as [KeyRecord, KeyRecord, KeyRecord];
   const opened = new AsyncDisposableStack();
   let chain: WatchedChain;
@@ -78,7 +78,7 @@ describeIfNamed(import.meta.filename)("a watch in Chromium, under a strict conte
     expect(await codes()).to.deep.equal([]);
   });
 
-  it("raises an alarm with evidence for a swapped key, and no second alarm after a reload", async () => {
+  it("raises one alarm with evidence for a swapped key", async () => {
     await serve(page, other);
     await start(page);
     await page.evaluate("until(() => alarms.length > 0)");
@@ -98,7 +98,7 @@ describeIfNamed(import.meta.filename)("a watch in Chromium, under a strict conte
     expect(await codes()).to.deep.equal([]);
   });
 
-  it("runs each round in only one of several tabs", async () => {
+  it("runs each round in only one tab", async () => {
     await start(page, undefined, { intervalMs: DAY });
     await page.evaluate("until(() => watch.status.checkedAt !== undefined)");
     for (let tabs = 0; tabs < 2; tabs++) {
@@ -112,7 +112,7 @@ describeIfNamed(import.meta.filename)("a watch in Chromium, under a strict conte
     expect(await page.evaluate("calls")).to.equal(1);
   });
 
-  it("repeats a round in another tab if its tab is closed during the round", async () => {
+  it("repeats a round in another tab after the first was closed", async () => {
     const first = await page.openTab();
     await first.evaluate("void (serverKeys = new Promise(() => {}))");
     await start(first);
@@ -134,7 +134,7 @@ describeIfNamed(import.meta.filename)("a watch in Chromium, under a strict conte
     await page.evaluate("until(() => watch.status.checkedAt !== undefined)");
   });
 
-  it("violates no policy, and connects only to the endpoint and the file host", async () => {
+  it("connects only to the endpoint and the file host", async () => {
     await serve(page, other);
     await start(page);
     await page.evaluate("until(() => alarms.length > 0)");
@@ -143,7 +143,7 @@ describeIfNamed(import.meta.filename)("a watch in Chromium, under a strict conte
     expect(origins).to.deep.equal(new Set([page.origin, chain.rpc, chain.merkleUrl]));
   });
 
-  it("raises an alarm within 60 s after the server swaps a key, with the default interval", async () => {
+  it("raises an alarm within 60 s of a swap by default", async () => {
     const tab = await page.openStopped();
     await start(tab);
     while ((await tab.evaluate("watch.status.checkedAt")) === undefined) await sleep(50);
@@ -157,7 +157,7 @@ describeIfNamed(import.meta.filename)("a watch in Chromium, under a strict conte
   describe("indexedDbStore", () => {
     const evaluate = (code: string) => page.evaluate(`(async () => { ${code} })()`);
 
-    it("returns the last stored text, in every tab and after the page is loaded again", async () => {
+    it("returns the last stored text in every tab", async () => {
       await evaluate(`const store = indexedDbStore("texts"); await store.set("a", "1"); await store.set("a", "2");`);
       const read = `const store = indexedDbStore("texts"); return [await store.get("a"), await store.get("b")];`;
       expect(await evaluate(read)).to.deep.equal(["2", undefined]);
@@ -168,7 +168,7 @@ describeIfNamed(import.meta.filename)("a watch in Chromium, under a strict conte
       await tab.close();
     });
 
-    it("lets another tab delete the database, and creates it again", async () => {
+    it("opens the database again after another tab deleted it", async () => {
       const code = `
         const store = indexedDbStore("deleted");
         await store.set("a", "1");
@@ -183,7 +183,7 @@ describeIfNamed(import.meta.filename)("a watch in Chromium, under a strict conte
       expect(await evaluate(code)).to.deep.equal([undefined, "2"]);
     });
 
-    it("does not affect a watch if its values are damaged or have the wrong type", async () => {
+    it("ignores damaged values", async () => {
       await serve(page, other);
       await start(page);
       await page.evaluate("until(() => alarms.length > 0)");

@@ -15,7 +15,7 @@ function isCanonical(text: string): boolean {
 }
 
 describe("base64", () => {
-  it("matches the test vectors of RFC 4648, section 10", () => {
+  it("encodes and decodes the test vectors of RFC 4648", () => {
     const vectors = ["", "Zg==", "Zm8=", "Zm9v", "Zm9vYg==", "Zm9vYmE=", "Zm9vYmFy"];
     for (const [length, text] of vectors.entries()) {
       expect(bytesToBase64(Buffer.from("foobar".slice(0, length)))).to.equal(text);
@@ -45,7 +45,7 @@ describe("base64", () => {
     );
   });
 
-  it("rejects missing padding, non-zero unused bits, spaces, the URL alphabet, and values that are not strings", () => {
+  it("rejects any text in another form", () => {
     const texts = [
       "Zg",
       "Zg=",
@@ -67,7 +67,7 @@ describe("base64", () => {
     }
   });
 
-  it("handles texts of many million characters", () => {
+  it("encodes and decodes millions of characters", () => {
     const text = "A".repeat(20_000_000);
     for (const decode of [base64ToBytes, portableBase64.decode]) expect(decode(text)?.length).to.equal(15_000_000);
     expect(refusalOf(() => base64ToBytes(`${text}AAA*`))).to.equal("BASE64_INVALID");

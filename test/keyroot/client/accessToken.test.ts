@@ -26,7 +26,7 @@ describe("AccessToken", () => {
     return { state, token: new AccessToken(exchange, () => state.now) };
   }
 
-  it("is kept from its first use until one minute before it expires", async () => {
+  it("keeps a token until one minute before it expires", async () => {
     const { state, token } = setUp();
     const first = await token.get();
     state.now += 4 * HOUR - 60_001;
@@ -37,7 +37,7 @@ describe("AccessToken", () => {
     expect(state.exchanges).to.equal(2);
   });
 
-  it("is kept for its lifetime even if the clocks of client and service differ", async () => {
+  it("keeps a token for its lifetime if the service's clock differs", async () => {
     for (const ahead of [-24 * HOUR, 24 * HOUR]) {
       const { state, token } = setUp({ ahead });
       const first = await token.get();
@@ -48,14 +48,14 @@ describe("AccessToken", () => {
     }
   });
 
-  it("is requested only once for concurrent callers", async () => {
+  it("sends one request for concurrent callers", async () => {
     const { state, token } = setUp();
     const tokens = await Promise.all(Array.from({ length: 50 }, () => token.get()));
     expect(new Set(tokens).size).to.equal(1);
     expect(state.exchanges).to.equal(1);
   });
 
-  it("is replaced only once for concurrent callers, and not again for a later caller with an older token", async () => {
+  it("replaces a refused token once for all callers", async () => {
     const { state, token } = setUp();
     const refused = await token.get();
     const others = await Promise.all(Array.from({ length: 50 }, () => token.replace(refused)));
@@ -64,7 +64,7 @@ describe("AccessToken", () => {
     expect(state.exchanges).to.equal(2);
   });
 
-  it("is returned to waiting callers even if other callers abort", async () => {
+  it("returns the token to waiting callers after other callers abort", async () => {
     const { promise, resolve } = Promise.withResolvers<string>();
     const token = new AccessToken(() => promise, Date.now);
     const controller = new AbortController();
@@ -80,7 +80,7 @@ describe("AccessToken", () => {
     expect(await waiting).to.equal(expected);
   });
 
-  it("is requested again after a failed request that all callers aborted", async () => {
+  it("sends a new request after a failure", async () => {
     let fails = true;
     const expected = jwt({ iat: 1, exp: 2 });
     const token = new AccessToken(
@@ -94,7 +94,7 @@ describe("AccessToken", () => {
     expect(await token.get()).to.equal(expected);
   });
 
-  it("is refused unless it is a JWT with iat and exp", async () => {
+  it("refuses a token that is not a JWT with iat and exp", async () => {
     const good = jwt({ iat: 1, exp: 2 });
     const claims = [
       {},

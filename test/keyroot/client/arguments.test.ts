@@ -81,7 +81,7 @@ function operations({ partner, user }: ReturnType<typeof counting>): Record<stri
   };
 }
 
-describe("the arguments of the clients", () => {
+describe("arguments of the clients", () => {
   const CLIENTS: Record<string, (options: unknown) => unknown> = {
     PartnerClient: (options) => new PartnerClient(options as never),
     UserClient: (options) => new UserClient(options as never),
@@ -91,7 +91,7 @@ describe("the arguments of the clients", () => {
   for (const [name, construct] of Object.entries(CLIENTS)) {
     describe(`${name}'s options`, () => {
       for (const missing of [undefined, null, "options", 7, []]) {
-        it(`are refused if they are ${JSON.stringify(missing)}`, async () => {
+        it(`must be an object instead of ${JSON.stringify(missing)}`, async () => {
           const error = await keyrootErrorOf(() => construct(missing));
           expect(error).to.include({ name: "ArgumentError", code: "ARGUMENT_INVALID" });
           expect(error?.message).to.match(/^The client's options must be an object with serviceUrl, bizID and /);
@@ -106,7 +106,7 @@ describe("the arguments of the clients", () => {
       const token = name === "PartnerClient" ? "serverToken" : "refreshToken";
       const valid = { ...scriptedService(), [token]: tokens[token] };
       for (const option of ["serviceUrl", "bizID", "timeoutMs", "retries", "fetch", "now", token]) {
-        it(`cause an error that names the option ${option} and its valid values`, async () => {
+        it(`require a valid value for ${option}, or the error names it`, async () => {
           for (const value of WRONG_VALUES.filter((value) => RIGHT[option]?.(value) !== true)) {
             const error = await keyrootErrorOf(() => construct({ ...valid, [option]: value }));
             expect(error, inspect(value)).to.include({ name: "ArgumentError", code: "ARGUMENT_INVALID" });
@@ -115,14 +115,14 @@ describe("the arguments of the clients", () => {
         });
       }
 
-      it("cause an error that names a missing required option", async () => {
+      it("require all mandatory options, or the error names the missing one", async () => {
         for (const option of ["serviceUrl", "bizID", token]) {
           const error = await keyrootErrorOf(() => construct({ ...valid, [option]: undefined }));
           expect(error?.message).to.match(new RegExp(`^The option ${option} must be `));
         }
       });
 
-      it("are rejected if a name is misspelled, and the error suggests the nearest name", async () => {
+      it("require correct names, or the error suggests the nearest name", async () => {
         for (const [name, nearest] of [
           ["timeoutMS", "timeoutMs"],
           ["retrys", "retries"],
@@ -133,7 +133,7 @@ describe("the arguments of the clients", () => {
         }
       });
 
-      it("never cause an error other than a KeyrootError, whatever their values are", () =>
+      it("cause only a KeyrootError, whatever their values are", () =>
         fc.assert(
           fc.asyncProperty(junk, fc.constantFrom(...Object.keys(valid), "timeoutMs", "now"), async (value, option) => {
             await keyrootErrorOf(() => construct(value));
@@ -146,7 +146,7 @@ describe("the arguments of the clients", () => {
 
   for (const [name, { args }] of Object.entries(operations(counting()))) {
     describe(name, () => {
-      it("succeeds with the valid arguments that the next tests change", async () => {
+      it("accepts the valid arguments that the next tests change", async () => {
         const made = counting();
         await operations(made)[name]?.call(...args);
         // There are two requests: for the token and for the operation. The operation `register` sends two requests
@@ -162,7 +162,7 @@ describe("the arguments of the clients", () => {
         expect(made.state.requests).to.equal(0);
       });
 
-      it("rejects malformed options and signals before any request", async () => {
+      it("rejects malformed options before any request", async () => {
         const signals = [null, {}, "signal", () => undefined];
         const wrong = [null, "options", 7, [], ...signals.map((signal) => ({ ...(args.at(-1) as object), signal }))];
         for (const options of wrong) {
@@ -173,7 +173,7 @@ describe("the arguments of the clients", () => {
         }
       });
 
-      it("throws no error except a KeyrootError, whatever the value of any argument is", () =>
+      it("throws only a KeyrootError, whatever the arguments are", () =>
         fc.assert(
           fc.asyncProperty(junk, fc.nat(args.length - 1), async (value, i) => {
             await keyrootErrorOf(() => operations(counting())[name]?.call(...args.with(i, value)));
@@ -181,12 +181,12 @@ describe("the arguments of the clients", () => {
           { numRuns: 200 },
         ));
 
-      it("throws no error except a KeyrootError if it is called without arguments", () =>
+      it("throws only a KeyrootError without arguments", () =>
         keyrootErrorOf(() => operations(counting())[name]?.call()));
     });
   }
 
-  it("must be texts if they are a region, a context or a token id", async () => {
+  it("must be strings for a region, a context or a token id", async () => {
     const { partner } = counting();
     const calls: [RegExp, Promise<unknown>][] = [
       [/^The argument region must be /, (partner.createUser as Loose).call(partner, userID, 7)],
@@ -220,7 +220,7 @@ describe("the arguments of the clients", () => {
       }
     });
 
-    it("throws an error that names a wrong option", async () => {
+    it("names a wrong option in the error", async () => {
       for (const [option, value] of [
         ["context", 7],
         ["concurrency", "8"],
@@ -233,7 +233,7 @@ describe("the arguments of the clients", () => {
       }
     });
 
-    it("yields an error for a malformed user", async () => {
+    it("returns an error for each malformed user", async () => {
       const { partner } = counting();
       const users = [null, 7, [], {}, { userID }, { userID, region: 7 }, { userID, region: "us-west-2", context: 7 }];
       const codes: string[] = [];

@@ -37,7 +37,7 @@ describe("callOperation", () => {
     };
   };
 
-  it("sends JSON with POST to a path of the service, with the access token and the idempotency key", async () => {
+  it("sends JSON with the access token and the idempotency key", async () => {
     const { post } = await connect((request, response) => {
       const { method, url, headers } = request;
       void text(request).then((body) => {
@@ -60,16 +60,16 @@ describe("callOperation", () => {
       .that.has.not.any.keys("authorization", "idempotency-key", "cookie");
   });
 
-  describe("a repeated request", () => {
+  describe("after a failed request", () => {
     for (const status of [429, 502, 503, 504]) {
-      it(`is sent after the status ${status}`, async () => {
+      it(`repeats the request for the status ${status}`, async () => {
         const { requests, post } = await connect(after({ status }));
         expect(await post()).to.deep.equal({});
         expect(requests).to.have.lengthOf(2);
       });
     }
 
-    it("is sent after a broken connection, and after a timeout", async () => {
+    it("repeats the request for a broken connection or a timeout", async () => {
       let requests = 0;
       const { post } = await connect(
         ({ socket }, response) => {
@@ -83,7 +83,7 @@ describe("callOperation", () => {
       expect(requests).to.equal(3);
     });
 
-    it("is sent at most `retries` times, before the last error is thrown", async () => {
+    it("throws the last error after `retries` repetitions", async () => {
       for (const retries of [0, 2]) {
         const { requests, post } = await connect(
           (_, response) => response.writeHead(503, { "Retry-After": "0" }).end(),
@@ -97,7 +97,7 @@ describe("callOperation", () => {
     });
 
     for (const status of [400, 401, 403, 404, 408, 409, 413, 415, 500, 501]) {
-      it(`is not sent after the status ${status}`, async () => {
+      it(`throws at once for the status ${status}`, async () => {
         const { requests, post } = await connect(after({ status, headers: { "Retry-After": "0" } }));
         expect(await failure(post())).to.include({ name: "ServiceError", code: "SERVICE_ERROR", status });
         expect(requests).to.have.lengthOf(1);
@@ -105,8 +105,8 @@ describe("callOperation", () => {
     }
   });
 
-  describe("an aborted call", () => {
-    it("throws ABORTED during a request", async () => {
+  describe("with a signal", () => {
+    it("throws ABORTED if the signal aborts during a request", async () => {
       const controller = new AbortController();
       const { post } = await connect(() => {
         controller.abort();
@@ -117,13 +117,13 @@ describe("callOperation", () => {
       });
     });
 
-    it("sends nothing if the signal is already aborted", async () => {
+    it("sends no request if the signal is already aborted", async () => {
       const { requests, post } = await connect(after());
       expect(await failure(post({ signal: AbortSignal.abort() }))).to.include({ code: "ABORTED" });
       expect(requests).to.be.empty;
     });
 
-    it("leaves no listener on the signal after a call", async () => {
+    it("removes its listener from the signal", async () => {
       const { signal } = new AbortController();
       const { post } = await connect(after({ status: 503, headers: { "Retry-After": "0" } }));
       for (let i = 0; i < 3; i++) await post({ signal });
@@ -131,8 +131,8 @@ describe("callOperation", () => {
     });
   });
 
-  describe("a response is rejected", () => {
-    it("if it is a redirect", async () => {
+  describe("with an invalid response", () => {
+    it("rejects a redirect", async () => {
       for (const status of [301, 302, 303, 307, 308]) {
         const { requests, post } = await connect(after({ status, headers: { Location: "/v1/elsewhere" } }));
         expect(await failure(post())).to.include({ name: "TransportError", code: "REDIRECT_REFUSED" });
@@ -140,13 +140,13 @@ describe("callOperation", () => {
       }
     });
 
-    it("if it has more than 4 MiB, without a second request", async () => {
+    it("rejects more than 4 MiB after one request", async () => {
       const { requests, post } = await connect((_, response) => response.end(Buffer.alloc(2 ** 22 + 1, " ")));
       expect(await failure(post())).to.include({ name: "TransportError", code: "ANSWER_TOO_LARGE" });
       expect(requests).to.have.lengthOf(1);
     });
 
-    it("if it is not JSON, without quoting it in the error", async () => {
+    it("rejects text that is not JSON without quoting it", async () => {
       for (const body of ["", "krs_secret", "{", "<html>", "[".repeat(2 ** 20)]) {
         const { requests, post } = await connect((_, response) => response.end(body));
         const error = await failure(post());
@@ -156,14 +156,14 @@ describe("callOperation", () => {
       }
     });
 
-    it("if it has an HTTP status that does not exist", async () => {
+    it("rejects an HTTP status that does not exist", async () => {
       for (const status of [600, 999]) {
         const { post } = await connect(after({ status }));
         expect(await failure(post())).to.include({ name: "TransportError", code: "SERVICE_ANSWER_INVALID" });
       }
     });
 
-    it("if it is empty", async () => {
+    it("rejects an empty body", async () => {
       for (const status of [204, 205]) {
         const { post } = await connect(after({ status }));
         expect(await failure(post())).to.include({ name: "TransportError", code: "SERVICE_ANSWER_INVALID" });

@@ -57,12 +57,12 @@ async function withstands(status: number, body: string | Uint8Array<ArrayBuffer>
   }
 }
 
-describe("the clients of a hostile service", () => {
+describe("clients of a hostile service", () => {
   it("accept the valid response that the next tests change", async () => {
     for (const operation of operations(200, JSON.stringify(ANSWER))) expect(await operation()).to.be.ok;
   });
 
-  it("refuse a response whose values would take much more memory than its text", async () => {
+  it("refuse a response that would need too much memory", async () => {
     const filler = `[${"{},".repeat(2 ** 20)}{}]`;
     const large = JSON.stringify({ ...ANSWER, code: "DEFECT", filler: 0 }).replace(/"filler":0/, `"filler":${filler}`);
     expect(large.length).to.be.below(2 ** 22);
@@ -73,7 +73,7 @@ describe("the clients of a hostile service", () => {
       expect(await failure(operation())).to.include({ code: "SERVICE_ERROR", status: 400 });
   });
 
-  it("throw no error except a KeyrootError, whatever the value of any field is", async () => {
+  it("throw only a KeyrootError, whatever a field's value is", async () => {
     const field = fc.constantFrom(...Object.keys(ANSWER));
     const value = fc.oneof(
       fc.jsonValue(),
@@ -85,7 +85,7 @@ describe("the clients of a hostile service", () => {
     );
   });
 
-  it("throw no error except a KeyrootError, whatever the body and the status are", async () => {
+  it("throw only a KeyrootError, whatever body and status are", async () => {
     const body = fc.oneof(
       fc.json(),
       fc.string(),

@@ -11,7 +11,7 @@ const check = (options: Partial<ClientOptions>) =>
   checkClientOptions({ serviceUrl: "https://keys.example", bizID: "biz_1", ...options });
 const refusal = (options: object) => refusalOf(() => check(options));
 
-describe("the clients' options", () => {
+describe("options of the clients", () => {
   describe("serviceUrl", () => {
     it("may be an https URL", () => {
       for (const serviceUrl of ["https://keys.example", "https://keys.example:8443", "https://[2001:db8::1]/behind"]) {
@@ -19,7 +19,7 @@ describe("the clients' options", () => {
       }
     });
 
-    it("may be an http URL only on this machine", () => {
+    it("may be an http URL on this machine", () => {
       const local = ["localhost", "localhost.", "keys.localhost", "127.0.0.1", "127.9.9.9", "[::1]", "2130706433"];
       for (const host of local) expect(refusal({ serviceUrl: `http://${host}:8080` }), host).to.be.undefined;
       const remote = [
@@ -36,12 +36,12 @@ describe("the clients' options", () => {
       }
     });
 
-    it("keeps its path, without slashes at the end", () => {
+    it("has no slash at the end after the check", () => {
       expect(check({ serviceUrl: "https://keys.example/" }).serviceUrl).to.equal("https://keys.example");
       expect(check({ serviceUrl: "https://keys.example/a/b//" }).serviceUrl).to.equal("https://keys.example/a/b");
     });
 
-    it("is refused in any other form, and with a user, query or fragment", () => {
+    it("is refused in any other form", () => {
       const others = ["", "keys.example", "/v1", "ftp://keys.example", "file:///", "https://a:b@keys.example"];
       const more = ["https://keys.example/?a", "https://keys.example/#a", undefined, null, 7];
       for (const serviceUrl of [...others, ...more]) expect(refusal({ serviceUrl })).to.equal("ARGUMENT_INVALID");
@@ -49,11 +49,11 @@ describe("the clients' options", () => {
   });
 
   describe("bizID, timeoutMs and retries", () => {
-    it("have defaults", () => {
+    it("have default values", () => {
       expect(check({})).to.include({ timeoutMs: 10_000, retries: 4 });
     });
 
-    it("are rejected if they are invalid", () => {
+    it("are refused if they are invalid", () => {
       for (const bizID of ["", " ", "a\nb", "ü", "x".repeat(201), undefined, 7]) {
         expect(refusal({ bizID })).to.equal("ARGUMENT_INVALID");
       }
@@ -64,17 +64,17 @@ describe("the clients' options", () => {
     });
   });
 
-  describe("a refresh token", () => {
+  describe("refreshToken and serverToken", () => {
     const secret = "d41d8cd98f00b204e9800998ecf8427e";
 
-    it("must be of the kind that the client uses", () => {
+    it("must begin with the client's prefix", () => {
       expect(checkRefreshToken("serverToken", `krs_${secret}`, "krs_")).to.equal(`krs_${secret}`);
       expect(checkRefreshToken("refreshToken", `kru_us-west-2_${secret}`, "kru_")).to.equal(`kru_us-west-2_${secret}`);
       expect(refusalOf(() => checkRefreshToken("refreshToken", `krs_${secret}`, "kru_"))).to.equal("ARGUMENT_INVALID");
       expect(refusalOf(() => checkRefreshToken("serverToken", `kru_${secret}`, "krs_"))).to.equal("ARGUMENT_INVALID");
     });
 
-    it("does not appear in the error", () => {
+    it("are not quoted in errors", () => {
       for (const token of [
         secret,
         `krs_${secret}\n`,

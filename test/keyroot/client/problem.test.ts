@@ -44,14 +44,14 @@ describe("readProblem", () => {
     });
   });
 
-  describe("with Retry-After", () => {
+  describe("with the header Retry-After", () => {
     const retryAfter = (value: string) => read(problem, { headers: { "Retry-After": value } }).retryAfter;
 
-    it("returns the seconds to wait, whatever the number of digits is", () => {
+    it("returns the seconds to wait", () => {
       expect(["0", "7", "007", "86400", "9".repeat(400)].map(retryAfter)).to.deep.equal([0, 7, 7, 86_400, 999_999_999]);
     });
 
-    it("returns the seconds until a date in each HTTP format, and zero for a past date", () => {
+    it("returns the seconds until a date in each HTTP format", () => {
       const inAnHour = new Date(Date.now() + 3_600_000);
       const [, day = "", month = "", year = "", time = ""] =
         /^\w+, (\d+) (\w+) (\d+) (\S+) GMT$/.exec(inAnHour.toUTCString()) ?? [];
@@ -66,7 +66,7 @@ describe("readProblem", () => {
       expect(past.map(retryAfter)).to.deep.equal([0, 0, 0]);
     });
 
-    it("returns no time for any other value", () => {
+    it("ignores any other value", () => {
       for (const value of ["", "soon", "-1", "1.5", "1e3", "2026-01-01", "Sunday", "Mon, 99 Foo 2026 00:00:00 GMT"]) {
         expect(retryAfter(value), value).to.be.undefined;
       }
@@ -90,7 +90,7 @@ describe("readProblem", () => {
     }
   });
 
-  it("recognizes every code of the service, except the codes for dashboard sessions", () => {
+  it("accepts every code of the service", () => {
     const folder = join(import.meta.dirname, "../../../packages/service/src");
     const paths = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((path) => path.endsWith(".ts"));
     // Operations about people belong to the client in staff/operations.ts.
@@ -111,7 +111,7 @@ describe("readProblem", () => {
     expect([...SERVICE_CODES, ...SERVICE_ERROR_CODES]).to.include.members(codesIn(forSessions));
   });
 
-  it("accepts any body, because a proxy may send anything", () => {
+  it("accepts any body from a proxy", () => {
     for (const body of ["", "<html>Bad gateway</html>", "{", "[]", "null", '"words"', "7", "[".repeat(100_000)]) {
       expect(read(body, { status: 502 })).to.include({
         code: "SERVICE_ERROR",
@@ -122,7 +122,7 @@ describe("readProblem", () => {
     }
   });
 
-  it("cuts long text and escapes terminal control characters", () => {
+  it("shortens long text and escapes control characters", () => {
     const { message } = read({ ...problem, detail: `\u001b[2J\u202e${"x".repeat(10_000)}` });
     expect(message)
       .to.have.lengthOf.below(600)

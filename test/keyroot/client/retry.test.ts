@@ -37,7 +37,7 @@ describe("sendWithRetry", () => {
     return waits;
   };
 
-  it("waits a random time: at most 0.3 s at first, then twice as long each time, up to 10 s", async () => {
+  it("waits a random time whose maximum doubles up to 10 s", async () => {
     const errors = new Array<KeyrootError>(8).fill(unreachable);
     const longest = await waitsAfter(errors, 1 - Number.EPSILON);
     expect(longest.map((ms) => Math.round(ms ?? NaN))).to.deep.equal([
@@ -46,11 +46,11 @@ describe("sendWithRetry", () => {
     expect(await waitsAfter(errors, 0)).to.deep.equal(errors.map(() => 0));
   });
 
-  it("waits exactly as long as the service requests, up to 30 s", async () => {
+  it("waits as long as the service requests, up to 30 s", async () => {
     expect(await waitsAfter([busy(0), busy(2), busy(30), busy(86_400)], 0.5)).to.deep.equal([0, 2000, 30_000, 30_000]);
   });
 
-  it("throws the first error if there are no retries", async () => {
+  it("throws the first error without retries", async () => {
     let attempts = 0;
     const send = () => {
       attempts++;
@@ -70,7 +70,7 @@ describe("sendWithRetry", () => {
     new TypeError("a defect"),
     new RangeError("a defect"),
   ]) {
-    it(`does not repeat after ${error.name} ${"code" in error ? error.code : ""}`, async () => {
+    it(`throws ${error.name} ${"code" in error ? error.code : ""} without another attempt`, async () => {
       let attempts = 0;
       const send = () => {
         attempts++;

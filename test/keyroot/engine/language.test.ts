@@ -29,8 +29,8 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
 /** The modules that only Node runs. */
 const NODE_ONLY = ["partner.js", "p-map.js", "store/fileStore.js"];
 
-describe("the modules of the package keyroot", () => {
-  it("use no syntax that is newer than ES2020, and newer functions only with a fallback", async () => {
+describe("modules of the package keyroot", () => {
+  it("use only ES2020 syntax, and newer functions with a fallback", async () => {
     const dist = join(await installPackages("keyroot"), "node_modules/keyroot/dist");
     const modules = globSync("**/*.js", { cwd: dist }).filter((name) => !NODE_ONLY.includes(name));
     expect(modules).to.have.length.above(15);

@@ -32,7 +32,7 @@ for (const [platform, URL] of [
   ["without URL", undefined],
   ["with React Native's URL", LooseURL],
 ] as const) {
-  describe(`parseUrl, on a platform ${platform}`, () => {
+  describe(`parseUrl on a platform ${platform}`, () => {
     it("parses plain URLs according to the URL standard", async () => {
       for (const url of PLAIN) {
         const expected = parseUrl(url);
@@ -44,7 +44,7 @@ for (const [platform, URL] of [
       }
     });
 
-    it("refuses every other text, and does not quote it in the error", async () => {
+    it("refuses every other text without quoting it", async () => {
       await withoutGlobals({ URL }, () => {
         for (const url of NOT_PLAIN) {
           const error = catchError(() => parseUrl(url));
@@ -56,7 +56,7 @@ for (const [platform, URL] of [
 }
 
 describe("addPath", () => {
-  it("adds words to the path, and a query to the existing query", () => {
+  it("adds a path and a query to a URL", () => {
     expect(addPath("https://a.example", "x.json")).to.equal("https://a.example/x.json");
     expect(addPath("https://a.example/b//?key=1#part", "x.json")).to.equal("https://a.example/b/x.json?key=1");
     expect(addPath("https://a.example/b?key=1", "x?count=2")).to.equal("https://a.example/b/x?count=2&key=1");

@@ -13,7 +13,7 @@ const verifier = createVerifier({
   ...{ chainId: 1, contract: `0x${"00".repeat(20)}` },
 });
 
-describe("a platform without a feature that cannot be replaced", () => {
+describe("platform without a required feature", () => {
   /** A call that needs each feature, and a word of the remedy in the error message. */
   const uses: Record<string, [remedy: string, use: () => unknown]> = {
     fetch: ["whatwg-fetch", () => verifier.verify(userID, { expectedPublicKey: ANY_KEY })],
@@ -23,7 +23,7 @@ describe("a platform without a feature that cannot be replaced", () => {
     crypto: ["react-native-get-random-values", () => generateKeyPair()],
   };
   for (const [name, [remedy, use]] of Object.entries(uses)) {
-    it(`causes an EnvironmentError that names the feature and the package to add: ${name}`, async () => {
+    it(`causes an error that names the package to add: ${name}`, async () => {
       await withoutGlobals({ [name]: undefined }, async () => {
         const error = await failure(Promise.resolve().then(use));
         expect(error).to.include({ name: "EnvironmentError", code: "ENVIRONMENT_UNSUPPORTED" });
@@ -33,14 +33,14 @@ describe("a platform without a feature that cannot be replaced", () => {
     });
   }
 
-  it("generates no user id without a secure random source, even if Math.random exists", async () => {
+  it("generates no user id without a secure random source", async () => {
     await withoutGlobals({ crypto: {} }, async () => {
       const error = await failure((async () => Promise.resolve(randomUserID()))());
       expect(error).to.include({ code: "ENVIRONMENT_UNSUPPORTED", expected: "crypto.getRandomValues" });
     });
   });
 
-  it("causes an EnvironmentError for a watch in a page without Web Locks", async () => {
+  it("causes an error for a watch without Web Locks", async () => {
     await withoutGlobals({ document: {}, navigator: {} }, async () => {
       const error = await failure(
         verifier.watch({

@@ -38,43 +38,43 @@ const TEXT = listOf([bob, carol, dave]);
 const codeOf = (file: string | Uint8Array, now = NOW, place = PLACE) =>
   codeOfCall(() => verifyAuditorList(parseSignedAuditorList(Buffer.from(file as Uint8Array)), place, POLICY, now));
 
-describe("a list of auditors", () => {
-  it("is accepted if two of the three previous auditors signed it, at any time in the past", () => {
+describe("verifyAuditorList", () => {
+  it("accepts a list that two of the three previous auditors signed", () => {
     const signed = parseSignedAuditorList(Buffer.from(signedBy([alice, bob], TEXT, TIME)));
     const { sequence, threshold, policy } = verifyAuditorList(signed, PLACE, POLICY, NOW * 2);
     expect({ sequence, threshold }).to.deep.equal({ sequence: 1, threshold: 2 });
     expect(policy.keys.map(({ text }) => text)).to.deep.equal([bob.key, carol.key, dave.key]);
   });
 
-  it("stays the same when it is parsed and written again", () => {
+  it("accepts the same text after it was parsed and written again", () => {
     const file = signedBy([alice, bob], TEXT, TIME);
     expect(serializeSignedNote(parseSignedAuditorList(Buffer.from(file)))).to.equal(file);
   });
 
-  describe("is refused", () => {
-    it("if too few of the previous auditors signed it, even if new auditors signed it", () => {
+  describe("for an invalid list", () => {
+    it("refuses a list that too few previous auditors signed", () => {
       expect(codeOf(signedBy([alice], TEXT, TIME))).to.equal("AUDITORS_NOT_REACHED");
       expect(codeOf(signedBy([alice, alice], TEXT, TIME))).to.equal("AUDITORS_NOT_REACHED");
       expect(codeOf(signedBy([alice, dave, erin], TEXT, TIME))).to.equal("AUDITORS_NOT_REACHED");
     });
 
-    it("if its signatures are further in the future than clocks may differ", () => {
+    it("refuses signatures that are too far in the future", () => {
       expect(codeOf(signedBy([alice, bob], TEXT, TIME), NOW - 120_000)).to.equal(undefined);
       expect(codeOf(signedBy([alice, bob], TEXT, TIME), NOW - 120_001)).to.equal("AUDITORS_NOT_REACHED");
     });
 
-    it("if a signature belongs to a different text", () => {
+    it("refuses a signature of a different text", () => {
       const other = bob.line(listOf([alice, dave, erin]), TIME);
       expect(codeOf(signedBy([alice, carol], TEXT, TIME) + other)).to.equal("STATEMENT_INVALID");
     });
 
-    it("if it is for another chain or contract", () => {
+    it("refuses a list for another chain or contract", () => {
       const signed = signedBy([alice, bob], TEXT, TIME);
       expect(codeOf(signed, NOW, { ...PLACE, chainId: 10 })).to.equal("CHAIN_ID_MISMATCH");
       expect(codeOf(signed, NOW, { ...PLACE, contract: `0x${"12".repeat(20)}` })).to.equal("CONTRACT_MISMATCH");
     });
 
-    it("if it has 1 MB, before it is parsed", () => {
+    it("refuses a list of 1 MB before parsing", () => {
       expect(codeOf(`${TEXT}\n${alice.line(TEXT, TIME).repeat(7000)}`)).to.equal("FILE_TOO_LARGE");
     });
 
@@ -101,12 +101,12 @@ describe("a list of auditors", () => {
       "a line more": `${TEXT}note x\n`,
     };
     for (const [what, text] of Object.entries(texts))
-      it(`with ${what}`, () => {
+      it(`refuses a list with ${what}`, () => {
         expect(text).to.not.equal(TEXT);
         expect(codeOf(signedBy([alice, bob], text, TIME))).to.equal("STATEMENT_INVALID");
       });
 
-    it("if any byte is changed", () => {
+    it("refuses a list with any changed byte", () => {
       const bytes = Buffer.from(signedBy([alice, bob], TEXT, TIME));
       // The loop covers the text and the first bytes of the signatures.
       for (let i = 0; i < TEXT.length + 60; i++) {
@@ -118,7 +118,7 @@ describe("a list of auditors", () => {
   });
 });
 
-describe("the auditors of a registry", () => {
+describe("findAuditors", () => {
   const hosts: StatementHost[] = [];
   let lists: ListPlace & { store: Map<string, string> };
   before(async () => {
@@ -145,11 +145,11 @@ describe("the auditors of a registry", () => {
   };
   const namesOf = ({ policy }: Auditors) => policy.keys.map(({ name }) => name.split(".")[0]);
 
-  it("are the original auditors if there is no newer list", async () => {
+  it("returns the original auditors if there is no newer list", async () => {
     expect(await find()).to.deep.equal(start());
   });
 
-  it("are the auditors of the newest list, if each list is signed by the auditors that it replaces", async () => {
+  it("returns the auditors of the newest valid list", async () => {
     serve([bob, carol, dave], [alice, bob]);
     serve([dave, erin], [carol, dave], 2);
     const found = await find();
@@ -157,13 +157,13 @@ describe("the auditors of a registry", () => {
     expect(namesOf(found)).to.deep.equal(["dave", "erin"]);
   });
 
-  it("do not change if a list has enough signatures only with a revoked key", async () => {
+  it("ignores a list that needs a revoked key's signature", async () => {
     serve([bob, carol, dave], [alice, bob]);
     serve([dave, erin], [alice, bob], 2);
     expect(await find()).to.include({ sequence: 1 });
   });
 
-  it("are stored, and later read from the store without a request", async () => {
+  it("stores the newest auditors for calls without requests", async () => {
     serve([bob, carol, dave], [alice, bob]);
     await find();
     const requests = hosts.map((host) => host.requests);
@@ -171,7 +171,7 @@ describe("the auditors of a registry", () => {
     expect(hosts.map((host) => host.requests)).to.deep.equal(requests);
   });
 
-  it("never change back to earlier auditors, whatever the hosts return", async () => {
+  it("keeps the newest auditors if the hosts return older lists", async () => {
     serve([bob, carol, dave], [alice, bob]);
     await find();
     for (const host of hosts) host.files.clear();
@@ -180,7 +180,7 @@ describe("the auditors of a registry", () => {
     expect(namesOf(await find())).to.deep.equal(["bob", "carol", "dave"]);
   });
 
-  it("are read from the hosts again if the store is damaged or forged", async () => {
+  it("reads the hosts again if the store is damaged or forged", async () => {
     serve([bob, carol, dave], [alice, bob]);
     await find();
     const [[name, text] = ["", ""]] = lists.store;
@@ -192,7 +192,7 @@ describe("the auditors of a registry", () => {
     }
   });
 
-  it("do not change if a list has a wrong contract, number, size or signature", async () => {
+  it("ignores lists with a wrong contract, number, size or signature", async () => {
     const other = listOf([dave, erin], { contract: `0x${"12".repeat(20)}` });
     const later = listOf([dave, erin], { sequence: 2 });
     const files = [
@@ -205,7 +205,7 @@ describe("the auditors of a registry", () => {
     }
   });
 
-  it("are unknown while enough auditors have signed two different lists", async () => {
+  it("fails if enough auditors signed two different lists", async () => {
     const two = [listOf([bob, carol, dave]), listOf([alice, bob, erin])];
     for (const [i, text] of two.entries()) hosts[i]?.files.set("auditors-1", signedBy([alice, bob], text, TIME));
     expect(await failure(find())).to.include({ code: "STATEMENT_CONFLICT", step: "anchor" });

@@ -9,7 +9,7 @@ const NOW = 1_800_000_000;
 const place = { chainId: 1, contract: `0x${"12".repeat(20)}` };
 
 describe("findStatement", () => {
-  it("requests all older statements at once, so that dishonest auditors cannot add a round each", async () => {
+  it("requests all older statements in one round", async () => {
     const auditors = Array.from({ length: 9 }, (_, i) => new TestAuditor(`auditor-${i}.example`));
     const [dishonest, honest] = [auditors.slice(0, 4), auditors.slice(4)];
     const textOf = (number: number) => {

@@ -24,7 +24,7 @@ interface Vector {
 
 // The first run downloads 83 MB of Debian packages.
 if (testAll || PACKAGES.areCached)
-  describe("golang.org/x/mod/sumdb/note, an independent implementation", () => {
+  describe("the Go package golang.org/x/mod/sumdb/note", () => {
     let folder: string;
     let verdicts: Record<string, string>;
 
@@ -40,7 +40,7 @@ if (testAll || PACKAGES.areCached)
 
     after(() => rm(folder, { recursive: true }));
 
-    it("verifies the signatures of each statement that the library accepts", () => {
+    it("verifies the same signatures as the library", () => {
       const { vectors } = JSON.parse(SET) as { vectors: Vector[] };
       const accepted = vectors.filter(({ verdict }) => verdict.verified !== undefined);
       expect(accepted).to.not.be.empty;
@@ -51,16 +51,16 @@ if (testAll || PACKAGES.areCached)
     });
 
     for (const name of ["false-signature", "false-time", "not-canonical-signature", "other-text"])
-      it(`rejects the signatures in the test vector statement-${name}`, () => {
+      it(`rejects the false signatures in the vector statement-${name}`, () => {
         expect(verdicts[`statement-${name}`]).to.equal("false signature");
       });
 
     for (const name of ["crlf", "no-empty-line", "no-last-line-end", "hyphen", "not-utf8", "too-large"])
-      it(`rejects the format of the test vector statement-${name}`, () => {
+      it(`rejects the malformed note in the vector statement-${name}`, () => {
         expect(verdicts[`statement-${name}`]).to.equal("malformed note");
       });
 
-    it("counts an auditor who signed twice only once", () => {
+    it("counts an auditor with two signatures once", () => {
       expect(verdicts["statement-same-twice"]).to.equal("alice.example");
     });
   });

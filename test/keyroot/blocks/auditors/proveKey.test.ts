@@ -36,7 +36,7 @@ import { ENDLESS_MS } from "../../../support/endless.ts";
 const auditors = ["alice.example", "bob.example"].map((name) => new TestAuditor(name));
 const GET_USER_INFO = "0x829a34c6";
 
-describeOnChains("a verifier with the options auditors and proofs", (chain) => {
+describeOnChains("verifier with the options auditors and proofs", (chain) => {
   const hosts: StatementHost[] = [];
   let files: Listening;
   /** The requests to the file host. */
@@ -111,8 +111,8 @@ describeOnChains("a verifier with the options auditors and proofs", (chain) => {
     expect(asked).to.include(`/${verified.root}.json`);
   };
 
-  describe("verifies a key with two short proofs", () => {
-    it("without the whole file, a block or a storage proof, and states this in the evidence", async () => {
+  describe("with valid short proofs", () => {
+    it("verifies a key without reading the whole file", async () => {
       const methods: string[] = [];
       chain.letLie((method, params, truth) => {
         methods.push(method);
@@ -134,7 +134,7 @@ describeOnChains("a verifier with the options auditors and proofs", (chain) => {
       expect(methods).to.deep.equal(["eth_call"]);
     });
 
-    it("with the same statement for all keys, until its signatures are too old", async () => {
+    it("uses one statement for all keys until it is too old", async () => {
       let ahead = 0;
       const verifier = createVerifier(options({ now: () => (time() + ahead) * 1000 }));
       for (const record of [mine, late, other]) await verifier.verify(record.userID, keyOf(record));
@@ -157,7 +157,7 @@ describeOnChains("a verifier with the options auditors and proofs", (chain) => {
       }
     });
 
-    it("with a stored statement of the same auditors, without verifying its signatures again", async () => {
+    it("uses a stored statement of the same auditors", async () => {
       const store = new Map<string, string>();
       const auditorsWith = (changes: object) => ({ auditors: { ...options().auditors, store, ...changes } });
       await verify(mine, auditorsWith({}));
@@ -174,7 +174,7 @@ describeOnChains("a verifier with the options auditors and proofs", (chain) => {
       expect(await failure(verify(other, auditorsWith({})))).to.have.property("code", "AUDITORS_NOT_REACHED");
     });
 
-    it("with a newer statement if the stored statement does not include the user's root", async () => {
+    it("requests a newer statement that includes the user's root", async () => {
       statementOf([entryOf(published)], chain.earlier);
       const verifier = createVerifier(options());
       await verifier.verify(userID, keyOf(mine));
@@ -183,7 +183,7 @@ describeOnChains("a verifier with the options auditors and proofs", (chain) => {
       expect(evidence.uniqueness).to.equal("auditors");
     });
 
-    it("for a contact list, with cached keys only if the option proofs is set", async () => {
+    it("verifies all contacts with short proofs", async () => {
       const cache = new Map<string, string>();
       const contacts = [mine, other, late].map((record) => ({ userID: record.userID, ...keyOf(record) }));
       const uniquenessIn = async (changes: object) => {
@@ -200,7 +200,7 @@ describeOnChains("a verifier with the options auditors and proofs", (chain) => {
       expect(await uniquenessIn({ proofs: false })).to.deep.equal(["checked", "checked", "checked"]);
     });
 
-    it("even if the first auditor's folder has no proofs or false proofs", async () => {
+    it("ignores missing and false proofs in the first auditor's folder", async () => {
       const [first = never()] = hosts;
       for (const name of [...first.files.keys()]) {
         const good = first.files.get(name) ?? never();
@@ -215,21 +215,21 @@ describeOnChains("a verifier with the options auditors and proofs", (chain) => {
     });
   });
 
-  describe("reads the whole file and requires a storage proof", () => {
+  describe("without valid short proofs", () => {
     const chunkOf = (file: MerkleFile) => [...makeLeafChunks(file)][0]?.bytes ?? never();
 
-    it("if the expected key is unknown", async () => {
+    it("reads the whole file for an unknown key", async () => {
       const { evidence } = await createVerifier(options()).verify(userID, { expectedPublicKey: ANY_KEY });
       expect(evidence).to.include({ storageProof: true, uniqueness: "checked" });
     });
 
-    it("if users in the file have an older root, even if the leaf chunk proves the record", async () => {
+    it("reads the whole file if its users have an older root", async () => {
       statementOf([entryOf(published, 1), entryOf(publishedLater)]);
       await expectWholeFile();
       expect(asked).to.not.include(`/${published.tree.root}/0.bin`);
     });
 
-    it("if the statement does not include the root, or if no folder has the root's proof", async () => {
+    it("reads the whole file if the root's proof is missing", async () => {
       statementOf([entryOf(publishedLater)]);
       for (const host of hosts) host.files.delete(`roots/${published.tree.root}`);
       await expectWholeFile();
@@ -259,7 +259,7 @@ describeOnChains("a verifier with the options auditors and proofs", (chain) => {
       },
     };
     for (const [defect, answer] of Object.entries(answers)) {
-      it(`if the leaf chunk ${defect}`, async () => {
+      it(`reads the whole file if the leaf chunk ${defect}`, async () => {
         serveChunk = answer;
         // Only an endless answer uses up the time limit.
         const limits = defect === "never ends" ? { timeoutMs: 5000 } : { timeoutMs: ENDLESS_MS };
@@ -267,7 +267,7 @@ describeOnChains("a verifier with the options auditors and proofs", (chain) => {
       });
     }
 
-    it("if the endpoint returns a wrong root, no root or no answer", async () => {
+    it("reads the whole file if the endpoint returns a wrong root", async () => {
       const word = (text: string) => text.padStart(64, "0");
       for (const answer of [
         `0x${forged.tree.root}${word("1")}`,
@@ -288,8 +288,8 @@ describeOnChains("a verifier with the options auditors and proofs", (chain) => {
     });
   });
 
-  describe("refuses", () => {
-    it("a key that the server swapped, whatever the file host and the endpoint return", async () => {
+  describe("with invalid input", () => {
+    it("refuses a key that the server swapped", async () => {
       const swapped = { ...other, userID };
       expect(await failure(verify(swapped))).to.have.property("code", "KEY_MISMATCH");
       // The forged file contains the swapped key, which its own leaf chunk proves. The statement does not include the
@@ -305,7 +305,7 @@ describeOnChains("a verifier with the options auditors and proofs", (chain) => {
       expect(await failure(verify(swapped))).to.have.property("code", "KEY_MISMATCH");
     });
 
-    it("a statement about another contract, or with too few signatures", async () => {
+    it("refuses a statement that too few auditors signed", async () => {
       const entries = [published, publishedLater].map((file) => entryOf(file));
       statementOf(entries, chain.head, `0x${"5".repeat(40)}`);
       expect(await failure(verify())).to.have.property("code", "AUDITORS_NOT_REACHED");
@@ -314,14 +314,14 @@ describeOnChains("a verifier with the options auditors and proofs", (chain) => {
       expect(await failure(verify())).to.have.property("code", "AUDITORS_NOT_REACHED");
     });
 
-    it("a user without a root, after a storage proof", async () => {
+    it("proves with a storage proof that a user has no root", async () => {
       const [stranger = never()] = sampleRecords(1, 77);
       const error = await failure(verify(stranger));
       expect(error).to.be.an.instanceof(KeyrootError).with.property("code", "NOT_PUBLISHED");
       expect(error).to.have.nested.property("evidence.storageProof", true);
     });
 
-    it("options that short proofs cannot satisfy, and the option proofs without auditors", () => {
+    it("refuses options that contradict short proofs", () => {
       const changes: Partial<VerifierOptions>[] = [
         { storageProof: true },
         { codeHash: chain.codeHash },
@@ -336,7 +336,7 @@ describeOnChains("a verifier with the options auditors and proofs", (chain) => {
     });
   });
 
-  it("throws ABORTED if the caller aborts while a leaf chunk is read", async () => {
+  it("throws ABORTED while it reads a leaf chunk", async () => {
     const abort = new AbortController();
     serveChunk = () => {
       abort.abort();

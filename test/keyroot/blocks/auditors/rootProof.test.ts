@@ -17,8 +17,8 @@ const topsOf = (size: number) => {
   return { proofs, tops: parseSubtrees(bytesOf(proofs.subtrees()), treeOf(size)) };
 };
 
-describe("root proofs", () => {
-  it("prove the leaf of every root in trees of any size, with the tree hash of RFC 6962", () => {
+describe("root proof", () => {
+  it("proves every root in trees of any size", () => {
     for (const size of SIZES) {
       const { proofs, tops } = topsOf(size);
       for (let index = 0; index < size; index += size > 200 ? 13 : 1)
@@ -28,7 +28,7 @@ describe("root proofs", () => {
     }
   });
 
-  it("also prove a root in every older tree that contains it", () => {
+  it("proves a root in every older tree that contains it", () => {
     const newest = new RootProofs(entries.slice(0, 33));
     for (let size = 1; size <= 33; size++) {
       const { tops } = topsOf(size);
@@ -39,7 +39,7 @@ describe("root proofs", () => {
     }
   });
 
-  it("change only when their subtree grows", () => {
+  it("changes only when its subtree grows", () => {
     for (let size = 1; size < 33; size++) {
       const [before, after] = [new RootProofs(entries.slice(0, size)), new RootProofs(entries.slice(0, size + 1))];
       for (let index = 0; index < size; index++) {
@@ -50,7 +50,7 @@ describe("root proofs", () => {
     }
   });
 
-  it("have at most 0.6 kB in a tree of 1,429 roots, and the subtrees file has at most 0.3 kB", () => {
+  it("has at most 0.6 kB in a tree of 1,429 roots", () => {
     const { proofs } = topsOf(1429);
     const sizes = entries.map((_, index) => proofs.proofOf(index).length);
     expect(Math.max(...sizes)).to.be.below(600);
@@ -58,7 +58,7 @@ describe("root proofs", () => {
   });
 
   // The test vectors of short proofs check other changes.
-  it("are rejected with a position that is not in the tree, malformed lines, or a leaf without users", () => {
+  it("is rejected if its position, leaf or format is invalid", () => {
     const { proofs, tops } = topsOf(11);
     const proof = proofs.proofOf(5);
     const wrong = [
@@ -72,7 +72,7 @@ describe("root proofs", () => {
       ).to.equal("STATEMENT_TREE_MISMATCH");
   });
 
-  it("are valid only with the subtree hashes of the statement's own tree", () => {
+  it("requires the subtree hashes of the statement's own tree", () => {
     const text = new RootProofs(entries.slice(0, 11)).subtrees();
     const [a = "", b = "", c = ""] = text.split("\n");
     const parse = (source: string, tree = treeOf(11)) => codeOf(() => parseSubtrees(bytesOf(source), tree));

@@ -27,19 +27,19 @@ const PATH = fileURLToPath(new URL("short-proofs/short-proofs.json", VECTORS));
 const SECOND = fileURLToPath(new URL("../../../../scripts/secondVerifier/shortProofs.mjs", import.meta.url));
 const { vectors } = JSON.parse(readFileSync(PATH, "utf8")) as { vectors: ShortProofVector[] };
 
-describe("the test vectors of short proofs", () => {
-  it("cover valid and invalid proofs, as many as their page states", () => {
+describe("test vectors of short proofs", () => {
+  it("include the documented number of valid and invalid proofs", () => {
     expect(readFileSync(new URL("README.md", VECTORS), "utf8")).to.include(`has ${vectors.length} vectors for leaf`);
     expect(vectors.filter(({ verdict }) => "code" in verdict)).to.have.lengthOf(32);
   });
 
-  it("get the same verdicts from a second implementation", async () => {
+  it("have the expected verdicts in a second implementation", async () => {
     const { stdout } = await promisify(execFile)(process.execPath, [SECOND, PATH]);
     expect(stdout.trim().split("\n")).to.deep.equal(vectors.map(({ name }) => `agree ${name}`));
   });
 
   for (const vector of vectors)
-    it(`get the expected verdict from the library: ${vector.name}`, () => {
+    it(`have the expected verdict in the library: ${vector.name}`, () => {
       expect(verdictOf(vector)).to.deep.equal(vector.verdict);
     });
 });

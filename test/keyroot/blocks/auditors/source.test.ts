@@ -25,7 +25,7 @@ import { failure, never } from "../../../support/support.ts";
 const auditors = ["alice.example", "bob.example", "carol.example"].map((name) => new TestAuditor(name));
 const [alice, bob, carol] = auditors as [TestAuditor, TestAuditor, TestAuditor];
 
-describeOnChains("a verifier with the option auditors", (chain) => {
+describeOnChains("verifier with the option auditors", (chain) => {
   const hosts: StatementHost[] = [];
   before(async () => {
     hosts.push(...(await Promise.all(auditors.map(() => StatementHost.start()))));
@@ -70,8 +70,8 @@ describeOnChains("a verifier with the option auditors", (chain) => {
     }
   };
 
-  describe("returns a key", () => {
-    it("at the block that two of three auditors signed, and names these auditors in the evidence", async () => {
+  describe("with signed statements", () => {
+    it("verifies a key at the block that two of three auditors signed", async () => {
       publish(textFor(chain.head), [alice, bob]);
       const { record, evidence } = await createVerifier(options()).verify(userID, { expectedPublicKey: ANY_KEY });
       const { hash, number, timestamp } = chain.head;
@@ -85,12 +85,12 @@ describeOnChains("a verifier with the option auditors", (chain) => {
       });
     });
 
-    it("if one host has all signatures merged in one file", async () => {
+    it("accepts all signatures from a single host", async () => {
       hosts[2]?.files.set("latest", signedBy([bob, carol], textFor(chain.head), time()));
       expect(await codeOf()).to.equal("truth");
     });
 
-    it("at an older block that two auditors signed, if only one auditor signed the newest block", async () => {
+    it("uses an older block if only one auditor signed the newest", async () => {
       publish(textFor(chain.earlier), [alice, bob]);
       hosts[0]?.files.set("latest", signedBy([alice], textFor(chain.head), time()));
       hosts[0]?.files.set(String(Number(chain.earlier.number)), signedBy([alice], textFor(chain.earlier), time()));
@@ -98,7 +98,7 @@ describeOnChains("a verifier with the option auditors", (chain) => {
       expect(evidence.block?.hash).to.equal(chain.earlier.hash);
     });
 
-    it("even if a host does not respond, or returns a false file or a dishonest auditor's statement", async () => {
+    it("ignores a host that is unreachable or returns false statements", async () => {
       publish(textFor(chain.head), [alice, bob]);
       expect(await codeOf({ urls: [...hosts.slice(0, 2).map(({ url }) => url), "http://127.0.0.1:9"] })).to.equal(
         "truth",
@@ -111,7 +111,7 @@ describeOnChains("a verifier with the option auditors", (chain) => {
       }
     });
 
-    it("for each contact of a list, with a single search for statements", async () => {
+    it("searches for statements once for all contacts", async () => {
       publish(textFor(chain.head), [alice, bob]);
       const outcomes = await verifyMany(
         [
@@ -126,15 +126,15 @@ describeOnChains("a verifier with the option auditors", (chain) => {
     });
   });
 
-  describe("refuses", () => {
-    it("a statement with one signature too few, whatever the endpoint returns", async () => {
+  describe("with invalid statements", () => {
+    it("refuses a statement with too few signatures", async () => {
       publish(textFor(chain.head), [alice]);
       expect(await codeOf()).to.equal("AUDITORS_NOT_REACHED");
       hosts[1]?.files.set("latest", signedBy([alice], textFor(chain.head), time() - 1));
       expect(await codeOf()).to.equal("AUDITORS_NOT_REACHED");
     });
 
-    it("two different statements that enough auditors signed", async () => {
+    it("refuses two different statements that enough auditors signed", async () => {
       publish(textFor(chain.head));
       const other = textFor(chain.head, { userCount: 4 });
       hosts[0]?.files.set("latest", signedBy([alice, bob], other, time()));
@@ -142,7 +142,7 @@ describeOnChains("a verifier with the option auditors", (chain) => {
       expect(await codeOf()).to.equal("STATEMENT_CONFLICT");
     });
 
-    it("a statement that is too old", async () => {
+    it("refuses a statement that is too old", async () => {
       publish(textFor(chain.head));
       expect(await codeOf({ maxAgeMs: 1 })).to.equal("truth");
       const later = { ...options(), now: () => time() * 1000 + 86_400_001 };
@@ -152,19 +152,19 @@ describeOnChains("a verifier with the option auditors", (chain) => {
       });
     });
 
-    it("a statement about another contract or chain", async () => {
+    it("refuses a statement about another contract or chain", async () => {
       publish(textFor(chain.head, { chainId: 1 }));
       expect(await codeOf()).to.equal("AUDITORS_NOT_REACHED");
       publish(textFor(chain.head, { contract: `0x${"1".repeat(40)}` }));
       expect(await codeOf()).to.equal("AUDITORS_NOT_REACHED");
     });
 
-    it("a block whose number differs from the number in the statement", async () => {
+    it("refuses a block with another number than in the statement", async () => {
       publish(textFor(chain.head, { block: { number: Number(chain.head.number) + 1, hash: chain.head.hash } }));
       expect(await codeOf()).to.equal("HEADER_MISMATCH");
     });
 
-    it("an invented block, a false root and a hidden root from the endpoint", async () => {
+    it("refuses false blocks and roots from the endpoint", async () => {
       publish(textFor(chain.head));
       const lie = await chain.inventState(`0x${forged.tree.root}`);
       chain.letLie((...call) => lieAboutBlock(lie, ...call), 1);
@@ -176,7 +176,7 @@ describeOnChains("a verifier with the option auditors", (chain) => {
       expect(await codeOf()).to.equal("PROOF_INVALID");
     });
 
-    it("the verification with a TransportError if no host responds", async () => {
+    it("throws a TransportError if no host responds", async () => {
       const error = await failure(
         createVerifier(options({ urls: ["http://127.0.0.1:9"] })).verify(userID, { expectedPublicKey: ANY_KEY }),
       );
@@ -185,7 +185,7 @@ describeOnChains("a verifier with the option auditors", (chain) => {
   });
 
   describe("for a user without a root", () => {
-    it("advises to wait if the user may have received a root after the statement", async () => {
+    it("warns if the statement may be older than the user's root", async () => {
       publish(textFor(chain.earlier));
       const error = await failure(createVerifier(options()).verify(late.userID, { expectedPublicKey: ANY_KEY }));
       expect(error).to.include({ name: "VerificationError", code: "STATEMENT_TOO_OLD", step: "root" });
@@ -193,7 +193,7 @@ describeOnChains("a verifier with the option auditors", (chain) => {
       expect(error).to.include({ advice: "warn" });
     });
 
-    it("advises to wait if the app knows that the user is new", async () => {
+    it("advises to wait if the app calls the user new", async () => {
       publish(textFor(chain.earlier));
       const known = { expectedPublicKey: ANY_KEY, knownSince: time() * 1000 - 1000 };
       expect(await failure(createVerifier(options()).verify(late.userID, known))).to.include({
@@ -201,7 +201,7 @@ describeOnChains("a verifier with the option auditors", (chain) => {
       });
     });
 
-    it("reports that the user's key is not published, with the auditors as evidence", async () => {
+    it("reports NOT_PUBLISHED with the auditors as evidence", async () => {
       publish(textFor(chain.head));
       const error = await failure(createVerifier(options()).verify(sampleUserID(9), { expectedPublicKey: ANY_KEY }));
       expect(error).to.include({ code: "NOT_PUBLISHED" });
@@ -209,7 +209,7 @@ describeOnChains("a verifier with the option auditors", (chain) => {
     });
   });
 
-  describe("with a newer list in which dave replaces alice", () => {
+  describe("after a newer list replaced alice with dave", () => {
     const dave = new TestAuditor("dave.example");
     const listFor = (urls: readonly string[]) =>
       serializeAuditorList({
@@ -223,7 +223,7 @@ describeOnChains("a verifier with the option auditors", (chain) => {
         hosts[i]?.files.set("auditors-1", signedBy([auditor], list, time()));
     };
 
-    it("counts dave's signatures, but not those of alice's revoked key", async () => {
+    it("counts dave's signatures instead of alice's", async () => {
       replace();
       publish(textFor(chain.head), [alice, bob]);
       expect(await codeOf()).to.equal("AUDITORS_NOT_REACHED");
@@ -237,7 +237,7 @@ describeOnChains("a verifier with the option auditors", (chain) => {
       expect(await codeOf({ urls: hosts.slice(0, 2).map(({ url }) => url) })).to.equal("truth");
     });
 
-    it("does not trust the revoked key again if the hosts hide the newer list", async () => {
+    it("still refuses the revoked key if the hosts hide the list", async () => {
       replace();
       const store = new Map<string, string>();
       publish(textFor(chain.head), [dave, bob]);
@@ -247,7 +247,7 @@ describeOnChains("a verifier with the option auditors", (chain) => {
       expect(await codeOf({ store })).to.equal("AUDITORS_NOT_REACHED");
     });
 
-    it("does not return a cached key whose evidence includes the revoked key", async () => {
+    it("discards a cached key whose evidence includes the revoked key", async () => {
       const [store, cache] = [new Map<string, string>(), new Map<string, string>()];
       const verify = async () => {
         const { verifyMany } = createVerifier(options({ store }));
@@ -265,7 +265,7 @@ describeOnChains("a verifier with the option auditors", (chain) => {
   });
 
   describe("with a cache", () => {
-    it("returns a key without a request while the options include enough of its auditors", async () => {
+    it("returns a key without a request if enough auditors are unchanged", async () => {
       publish(textFor(chain.head), [alice, bob]);
       const cache = new Map<string, string>();
       const verify = async (changes: object = {}) =>
@@ -279,7 +279,7 @@ describeOnChains("a verifier with the option auditors", (chain) => {
       expect(await verify({ threshold: 3 })).to.equal(false);
     });
 
-    it("does not return a key that only one endpoint confirmed", async () => {
+    it("discards a key that only one endpoint confirmed", async () => {
       const cache = new Map<string, string>();
       const weak = { ...options(), auditors: undefined, block: "finalized", storageProof: true } as const;
       const [first] = await verifyMany([{ userID, expectedPublicKey: ANY_KEY }], { ...weak, cache });
@@ -289,7 +289,7 @@ describeOnChains("a verifier with the option auditors", (chain) => {
     });
   });
 
-  it("cannot be combined with another block source or the option block", () => {
+  it("refuses other block sources next to the option auditors", () => {
     for (const change of [{ quorum: 1 }, { pinned: chain.head.hash }, { lightClient: true }, { block: "finalized" }])
       expect(() => createVerifier({ ...options(), ...change } as VerifierOptions)).to.throw(KeyrootError, "auditors");
     for (const urls of [[], "https://a.example", ["ftp://a.example"], ["http://a.example"], undefined])
@@ -298,8 +298,8 @@ describeOnChains("a verifier with the option auditors", (chain) => {
   });
 });
 
-describe("the option auditors without an import of keyroot/auditors", () => {
-  it("causes an error that names the entry to import", async () => {
+describe("createVerifier without an import of keyroot/auditors", () => {
+  it("names the entry to import for the option auditors", async () => {
     const program = `import { createVerifier } from "keyroot";
       const auditors = { keys: [], threshold: 1, urls: [] };
       const place = { rpc: "https://a.example", chainId: 1, contract: "0x${"1".repeat(40)}", merkleUrl: "https://a.example" };

@@ -15,14 +15,14 @@ interface StatementVector {
 const PATH = new URL("statements/statements.json", VECTORS);
 const { vectors } = JSON.parse(readFileSync(PATH, "utf8")) as { vectors: StatementVector[] };
 
-describe("the test vectors of statements", () => {
-  it("cover valid and invalid statements", () => {
+describe("test vectors of statements", () => {
+  it("include valid and invalid statements", () => {
     expect(vectors).to.have.lengthOf(36);
     expect(vectors.filter(({ verdict }) => "verified" in verdict)).to.have.lengthOf(9);
   });
 
   for (const { name, question, input, verdict } of vectors)
-    it(`get the expected verdict from the library: ${name}`, () => {
+    it(`have the expected verdict in the library: ${name}`, () => {
       const bytes = "text" in input ? Buffer.from(input.text) : Buffer.from(input.base64, "base64");
       expect(verdictOf(bytes, question)).to.deep.equal(verdict);
     });

@@ -27,36 +27,36 @@ const codeOf = (file: string | Uint8Array, options = OPTIONS, now = NOW) =>
   codeOfCall(() => verifyStatement(Buffer.from(file as Uint8Array), STATEMENT, options, now));
 
 // The test vectors of statements (vectors.test.ts) check signers, times, places and other forms of the text.
-describe("a statement", () => {
-  describe("signed by two of three auditors", () => {
-    it("is accepted, and the result names both auditors", () => {
+describe("verifyStatement", () => {
+  describe("for a statement signed by two of three auditors", () => {
+    it("returns the names of both auditors", () => {
       const verified = verifyStatement(Buffer.from(signed), STATEMENT, OPTIONS, NOW);
       expect(verified).to.deep.equal({ ...STATEMENT, auditors: [alice.key, bob.key] });
     });
 
-    it("is accepted with signatures in any order, and next to unknown keys and kinds of signatures", () => {
+    it("accepts signatures in any order and ignores unknown signatures", () => {
       const other = `— log.example ${Buffer.alloc(68).toString("base64")}\n`;
       const file = signedBy([new TestAuditor("dave.example"), bob, alice], TEXT, TIME) + other;
       expect(codeOf(file)).to.equal(undefined);
     });
 
-    it("stays the same when it is parsed and written again", () => {
+    it("accepts the same text after it was parsed and written again", () => {
       expect(serializeSignedNote(parseSignedStatement(Buffer.from(signed)))).to.equal(signed);
     });
 
-    it("is accepted until its signatures reach the maximum age in the options", () => {
+    it("accepts signatures up to the maximum age in the options", () => {
       expect(codeOf(signed, { ...OPTIONS, maxAgeMs: 1000 }, NOW + 1000)).to.equal(undefined);
       expect(codeOf(signed, { ...OPTIONS, maxAgeMs: 1000 }, NOW + 1001)).to.equal("STATEMENT_TOO_OLD");
     });
 
-    it("is accepted if an auditor also signed it at other times", () => {
+    it("accepts additional signatures of the same auditors", () => {
       const file = signed + alice.line(TEXT, TIME + 500_000) + bob.line(TEXT, TIME - 500_000);
       expect(codeOf(file)).to.equal(undefined);
     });
   });
 
-  describe("is refused", () => {
-    it("if one of two required signatures is too old", () => {
+  describe("for an invalid statement", () => {
+    it("refuses a statement with an old signature among the required two", () => {
       expect(codeOf(signedBy([alice], TEXT, TIME) + bob.line(TEXT, TIME - 86_401))).to.equal("STATEMENT_TOO_OLD");
     });
 
@@ -73,13 +73,13 @@ describe("a statement", () => {
       "no text": () => "",
     };
     for (const [what, change] of Object.entries(variants)) {
-      it(`with ${what}`, () => {
+      it(`refuses a statement with ${what}`, () => {
         expect(change(signed)).to.not.equal(signed);
         expect(codeOf(change(signed))).to.be.oneOf(["STATEMENT_INVALID", "AUDITORS_NOT_REACHED"]);
       });
     }
 
-    it("if any byte is changed", () => {
+    it("refuses a statement with any changed byte", () => {
       const bytes = Buffer.from(signed);
       for (let i = 0; i < bytes.length; i++) {
         const changed = Buffer.from(bytes);
@@ -90,32 +90,32 @@ describe("a statement", () => {
   });
 });
 
-describe("the auditors of a verifier", () => {
+describe("verifyStatement's options", () => {
   const refusalOf = (changes: object) => codeOf(signed, { ...OPTIONS, ...changes });
 
-  it("are refused if the threshold is not a whole number from 1 to the number of keys", () => {
+  it("require a threshold from 1 to the number of keys", () => {
     for (const threshold of [0, -1, NaN, 1.5, 4, Infinity, "2", undefined, null, [2]])
       expect(refusalOf({ threshold }), String(threshold)).to.equal("ARGUMENT_INVALID");
   });
 
-  it("are refused if the maximum age is not a whole number", () => {
+  it("require a whole number as the maximum age", () => {
     for (const maxAgeMs of [0, NaN, Infinity, "1"]) expect(refusalOf({ maxAgeMs })).to.equal("ARGUMENT_INVALID");
   });
 
-  it("are refused if a key occurs twice, even under different names", () => {
+  it("exclude repeated keys, even under different names", () => {
     expect(refusalOf({ keys: [alice.key, alice.key] })).to.equal("ARGUMENT_INVALID");
     expect(refusalOf({ keys: [alice.key, keyText("mallory.example", alice.publicKey)] })).to.equal("ARGUMENT_INVALID");
   });
 
-  it("are refused if two keys have the same name", () => {
+  it("exclude two keys with the same name", () => {
     expect(refusalOf({ keys: [alice.key, keyText("alice.example", bob.publicKey)] })).to.equal("ARGUMENT_INVALID");
   });
 
-  it("are refused if there are no keys", () => {
+  it("require at least one key", () => {
     for (const keys of [[], undefined, {}, alice.key]) expect(refusalOf({ keys })).to.equal("ARGUMENT_INVALID");
   });
 
-  it("are refused if a key is not in its canonical encoding", () => {
+  it("require keys in their canonical encoding", () => {
     const [name = "", id = ""] = alice.key.split("+");
     const encoded = alice.key.slice(name.length + id.length + 2);
     const keys = [
@@ -133,7 +133,7 @@ describe("the auditors of a verifier", () => {
     for (const key of keys) expect(refusalOf({ keys: [key, bob.key] }), String(key)).to.equal("AUDITOR_KEY_INVALID");
   });
 
-  it("are refused if a key is a point of small order or is not canonical", () => {
+  it("exclude keys of small order", () => {
     const little = (value: bigint) => Buffer.from(value.toString(16).padStart(64, "0"), "hex").reverse();
     const P = 2n ** 255n - 19n;
     for (const point of [little(0n), little(1n), little(P - 1n), little(P), little(P + 1n), Buffer.alloc(32, 0xff)])

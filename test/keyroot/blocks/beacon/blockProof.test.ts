@@ -9,7 +9,7 @@ import type { KeyrootError } from "../../../../packages/keyroot/src/errors.ts";
 import { describeOnChains, mine, userID } from "../../../support/chain/fiveEndpoints.ts";
 import { failure } from "../../../support/support.ts";
 
-describeOnChains("the proof of a block", (chain) => {
+describeOnChains("block proof", (chain) => {
   const trusted = { chainId: TEST_NETWORK.chainId, checkpoint: TEST_CHECKPOINT };
   let server: Listening;
   let proof: BlockProof;
@@ -27,12 +27,12 @@ describeOnChains("the proof of a block", (chain) => {
     return bytes.toString("base64");
   };
 
-  it("contains the updates of all periods from the checkpoint to the block", () => {
+  it("contains the updates from the checkpoint to the block", () => {
     expect(proof.updates).to.have.length.of.at.least(2);
     expect(proof).to.have.property("finalityUpdate");
   });
 
-  it("lets an offline reader verify the block of a bundle", async () => {
+  it("verifies the block of a bundle offline", async () => {
     const bytes = Buffer.from(JSON.stringify(proof));
     const { blockHash, evidence } = await verifyBlockProof(bytes, trusted);
     expect(evidence).to.include({ checkpoint: TEST_CHECKPOINT, participation: 512 });
@@ -48,14 +48,14 @@ describeOnChains("the proof of a block", (chain) => {
     expect(verified.record).to.deep.equal(mine);
   });
 
-  it("is refused if the checkpoint is newer than the block, with an error that names both", async () => {
+  it("is refused if the checkpoint is newer than the block", async () => {
     const newer = `0x${"7".repeat(64)}`;
     const error = (await failure(verifyBlockProof(proof, { ...trusted, checkpoint: newer }))) as KeyrootError;
     expect(error.code).to.equal("LIGHT_CLIENT_INVALID");
     expect(error.message).to.include(newer).and.include(TEST_CHECKPOINT).and.include("newer than the block");
   });
 
-  it("is refused if the checkpoint is too old, unless the reader accepts its age", async () => {
+  it("is refused if its checkpoint is older than the reader allows", async () => {
     const now = () => Date.now() + TEST_NETWORK.maxCheckpointAgeMs;
     expect(await codeOf(verifyBlockProof(proof, { ...trusted, now }))).to.equal("CHECKPOINT_TOO_OLD");
     const maxCheckpointAgeMs = 2 * TEST_NETWORK.maxCheckpointAgeMs;
@@ -84,7 +84,7 @@ describeOnChains("the proof of a block", (chain) => {
       expect(await codeOf(verifyBlockProof(change(proof), trusted))).to.equal(code);
     });
 
-  it("is refused if the test network is used for another chain", async () => {
+  it("is refused if it uses the test network for another chain", async () => {
     const other = { ...trusted, chainId: 1, network: { ...TEST_NETWORK, chainId: 1 } };
     expect(await codeOf(verifyBlockProof(proof, other))).to.equal("ARGUMENT_INVALID");
   });

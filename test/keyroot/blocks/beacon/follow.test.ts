@@ -66,7 +66,7 @@ describe("follow", () => {
     ]);
   });
 
-  it("requests only the finality update if its state is from the current period", async () => {
+  it("requests only the finality update within the same period", async () => {
     const server = await serve();
     const later = following([server]);
     await follow(later, http);
@@ -98,7 +98,7 @@ describe("follow", () => {
     expect(await follow(following([server]), http)).to.include({ slot: newestSlot });
   });
 
-  describe("refuses", () => {
+  describe("with false responses", () => {
     const end = (text: string, headers = {}): BeaconAnswers => ({
       finality_update: (response) => response.writeHead(200, headers).end(text),
     });
@@ -113,7 +113,7 @@ describe("follow", () => {
       "empty SSZ": end("", SSZ),
       "SSZ that ends early": end("abc", SSZ),
       "SSZ with offsets that exceed it": end("\xff".repeat(2000), SSZ),
-      "no update": {
+      "an empty list of updates": {
         updates: ssz(new Uint8Array()),
       },
       "more updates than it requested": {
@@ -130,15 +130,15 @@ describe("follow", () => {
       },
     };
     for (const [what, answers] of Object.entries(malformed))
-      it(what, async () => {
+      it(`refuses ${what}`, async () => {
         expect(await codeOf(answers)).to.equal("BEACON_ANSWER_INVALID");
       });
 
-    it("SSZ that consists of zeros, because its slot is before all forks", async () => {
+    it("refuses SSZ that consists of zeros", async () => {
       expect(await codeOf(end("\0".repeat(2000), SSZ))).to.equal("LIGHT_CLIENT_INVALID");
     });
 
-    it("an endless list of updates", async () => {
+    it("refuses an endless list of updates", async () => {
       const endless: BeaconAnswers = {
         updates: (response) => {
           response.writeHead(200, SSZ);
@@ -152,28 +152,28 @@ describe("follow", () => {
       expect(await codeOf(endless)).to.equal("ANSWER_TOO_LARGE");
     });
 
-    it("an endpoint that returns an error", async () => {
+    it("refuses the error response of an endpoint", async () => {
       expect(await codeOf({ bootstrap: (response) => response.writeHead(500).end() })).to.equal("BEACON_ERROR");
     });
 
-    it("an endpoint that redirects", async () => {
+    it("refuses a redirect", async () => {
       const redirect: BeaconAnswers = {
         bootstrap: (response) => response.writeHead(302, { Location: "http://localhost:1/" }).end(),
       };
       expect(await codeOf(redirect)).to.equal("REDIRECT_REFUSED");
     });
 
-    it("an endpoint that never responds", async () => {
+    it("stops waiting for an endpoint that never responds", async () => {
       const server = await serve({ bootstrap: () => undefined });
       const error = await failure(follow(following([server]), { ...http, timeoutMs: 500 }));
       expect(error).to.include({ name: "TransportError", code: "TIMEOUT" });
     });
 
-    it("a bootstrap for another block", async () => {
+    it("refuses a bootstrap for another block", async () => {
       expect(await codeOf({}, { checkpoint: `0x${"1".repeat(64)}` })).to.equal("LIGHT_CLIENT_INVALID");
     });
 
-    it("updates in the wrong order", async () => {
+    it("refuses updates in the wrong order", async () => {
       const reversed: BeaconAnswers = {
         updates: (response, { searchParams }) => {
           ssz(joinUpdates(items.slice(0, Number(searchParams.get("count"))).reverse()))(response);
@@ -182,14 +182,14 @@ describe("follow", () => {
       expect(await codeOf(reversed)).to.equal("LIGHT_CLIENT_INVALID");
     });
 
-    it("a checkpoint that is too old, without trying another endpoint", async () => {
+    it("refuses an old checkpoint after one request", async () => {
       const servers = [await serve(), await serve()];
       const error = await failure(follow(following(servers, { maxCheckpointAgeMs: 86_400_000 }), http));
       expect(error).to.include({ name: "VerificationError", step: "anchor", code: "CHECKPOINT_TOO_OLD" });
       expect(servers[1]?.requests).to.deep.equal([]);
     });
 
-    it("updates with signatures from the future", async () => {
+    it("refuses updates with signatures from the future", async () => {
       const now = () => timeOf(mainnet, newestSlot);
       expect(await codeOf({}, { now })).to.equal("LIGHT_CLIENT_INVALID");
     });
@@ -216,25 +216,25 @@ describe("follow", () => {
         expect(servers[1]?.requests).to.not.be.empty;
       });
 
-    it("continues with the second endpoint at the point where the first one stopped", async () => {
+    it("continues at the second endpoint where the first one stopped", async () => {
       const first = await serve({ finality_update: (response) => response.destroy() });
       const second = await serve();
       await follow(following([first, second]), http);
       expect(second.requests).to.deep.equal(["/eth/v1/beacon/light_client/finality_update"]);
     });
 
-    it("uses the second endpoint if the first one is more than an hour behind", async () => {
+    it("uses the second endpoint if the first is an hour behind", async () => {
       const servers = [await serve(), await serve()];
       await follow(following(servers, { now: () => nowMs + 3_600_000 }), http);
       expect(servers[1]?.requests).to.deep.equal(["/eth/v1/beacon/light_client/finality_update"]);
     });
 
-    it("leaves enough time for the second endpoint if the first one never responds", async () => {
+    it("reserves time for the second endpoint if the first never responds", async () => {
       const servers = [await serve({ bootstrap: () => undefined }), await serve()];
       expect(await follow(following(servers), { ...http, timeoutMs: 9000 })).to.include({ slot: newestSlot });
     });
 
-    it("leaves enough time for the second endpoint if the first one delays each of many responses", async () => {
+    it("reserves time for the second endpoint if the first is slow", async () => {
       const now = performance.now.bind(performance);
       let passedMs = 0;
       const slowly = (answer: BeaconAnswers["updates"]) => (response: ServerResponse, url: URL) => {
@@ -269,7 +269,7 @@ describe("follow", () => {
       expect(String(error)).to.include("Update keyroot");
     });
 
-    it("reports a false response rather than a missing one", async () => {
+    it("reports a false response before a missing response", async () => {
       const servers = [
         await serve({ bootstrap: (response) => response.destroy() }),
         await serve({

@@ -39,9 +39,9 @@ const start = (network: BeaconNetwork) => {
   };
 };
 
-describe("the forks of the consensus layer", () => {
+describe("light client rules across forks", () => {
   for (const name of NAMES) {
-    it(`include ${name}, whose update is accepted and stays the same in SSZ`, () => {
+    it(`accept an update of the fork ${name}`, () => {
       const network = networkWith({ [name]: 0 });
       const { bootstrap, state } = start(network);
       const { layouts } = FORKS[name];
@@ -58,7 +58,7 @@ describe("the forks of the consensus layer", () => {
     ["deneb", "electra"],
     ["electra", "fulu"],
   ] as const) {
-    it(`allow a header of ${before} that is finalized in ${after}`, () => {
+    it(`accept a header of ${before} that is finalized in ${after}`, () => {
       const network = networkWith({ [before]: 0, [after]: 12 });
       const update = simulateUpdate(network, slotsFrom(12 * EPOCH - 1));
       const next = applyUpdate(network, start(network).state, update, 13 * EPOCH);
@@ -66,7 +66,7 @@ describe("the forks of the consensus layer", () => {
     });
   }
 
-  it("use the previous fork's version for signatures in the first slot of a fork", () => {
+  it("require the previous fork's signatures in a fork's first slot", () => {
     const network = networkWith({ electra: 0, fulu: 12 });
     const parts = { ...slotsFrom(12 * EPOCH - 2), attestedSlot: 12 * EPOCH - 1, signatureSlot: 12 * EPOCH };
     const { state } = start(network);
@@ -77,7 +77,7 @@ describe("the forks of the consensus layer", () => {
     );
   });
 
-  describe("from Gloas on", () => {
+  describe("from the fork Gloas on", () => {
     const network = networkWith({ fulu: 0, gloas: 12 });
     /** The branch of the block hash in a Fulu block, in the longer form of Gloas. */
     const inGloasForm = ({ beacon }: LightClientHeader, extra: number): LightClientHeader => {
@@ -100,7 +100,7 @@ describe("the forks of the consensus layer", () => {
       return startAt(network, `0x${Buffer.from(rootOf(header)).toString("hex")}`, bootstrap);
     };
 
-    it("have headers that contain only the hash of the execution block", () => {
+    it("expect only the hash of the execution block in headers", () => {
       const { attested_header: attested } = simulateUpdate(network, slotsFrom(12 * EPOCH));
       expect(attested).to.have.all.keys("beacon", "execution_block_hash", "execution_branch");
       expect(FORKS.gloas.layouts.finality_update.size).to.be.a("number");
@@ -110,7 +110,7 @@ describe("the forks of the consensus layer", () => {
       expect(startWith(inGloasForm(header, 0))).to.include({ blockHash: BLOCK });
     });
 
-    it("refuse a Fulu header whose branch begins with bytes other than zeros", () => {
+    it("refuse a Fulu header whose branch begins with other bytes", () => {
       expect(refusalOf(() => startWith(inGloasForm(header, 1)))).to.equal("anchor: LIGHT_CLIENT_INVALID");
     });
   });

@@ -9,7 +9,7 @@ const EXPECTED = {
 };
 const CURRENT_SLOT = slotAt(mainnet, Date.UTC(2026, 0, 1));
 
-describe("the light client with mainnet data", () => {
+describe("light client with mainnet data", () => {
   for (const { period, fork, checkpoint, bootstrap, bootstrapBytes, updates, updatesBytes } of MAINNET_SAMPLES) {
     describe(`from period ${period}, ${fork}`, () => {
       const { layouts } = FORKS[fork];
@@ -29,14 +29,14 @@ describe("the light client with mainnet data", () => {
         expect(state.next).to.not.equal(undefined);
       });
 
-      it("writes the same bytes that it read", () => {
+      it("writes the same bytes that it reads", () => {
         expect(Buffer.from(layouts.bootstrap.encode(bootstrap)).equals(bootstrapBytes)).to.equal(true);
         const read = splitUpdates(updatesBytes);
         for (const [i, update] of updates.entries())
           expect(Buffer.from(layouts.update.encode(update)).equals(read[i] ?? Buffer.alloc(0))).to.equal(true);
       });
 
-      it("refuses an update that is more than one period ahead", () => {
+      it("refuses an update that skips a period", () => {
         const state = startAt(mainnet, checkpoint, bootstrap);
         const [, second] = updates;
         if (second === undefined) return;

@@ -39,7 +39,7 @@ const flip = (bytes: Uint8Array | undefined, at = 0) => {
   bytes[at] = (bytes[at] ?? 0) ^ 1;
 };
 
-describe("the rules of light clients", () => {
+describe("light client rules", () => {
   const bootstrap = simulateBootstrap(TEST_NETWORK, START, hashOf("a"));
   const start = stateOf(bootstrap);
   const genuine = simulateUpdate(TEST_NETWORK, { ...partsAt(START + 10), next: true });
@@ -86,19 +86,19 @@ describe("the rules of light clients", () => {
       expect(refusalOf(() => startAt(TEST_NETWORK, checkpointOf(bootstrap), other))).to.equal(REFUSED);
     });
 
-    it("refuses a block before the first fork that has light clients", () => {
+    it("refuses a block before the first fork with light clients", () => {
       const network = { ...TEST_NETWORK, forks: { electra: ["0x05006b72", 10 ** 9] } } as const;
       expect(refusalOf(() => stateOf(bootstrap, network))).to.equal(REFUSED);
     });
   });
 
   describe("applyUpdate", () => {
-    it("moves the state to the finalized header, and stores the next committee", () => {
+    it("stores the finalized header and the next committee", () => {
       expect(withNext).to.deep.include({ slot: START + 10, blockHash: hashOf("b"), participation: 512 });
       expect(withNext.next).to.deep.equal(committeeOf(PERIOD + 1).committee);
     });
 
-    it("accepts the signatures of exactly two thirds of the committee, rounded up", () => {
+    it("accepts signatures of at least two thirds of the committee", () => {
       const signedBy = (participation: number) =>
         simulateUpdate(TEST_NETWORK, { ...partsAt(START + 10), participation });
       expect(apply(signedBy(342))).to.include({ participation: 342 });
@@ -106,7 +106,7 @@ describe("the rules of light clients", () => {
       expect(refusalOf(() => apply(signedBy(1)))).to.equal(REFUSED);
     });
 
-    it("uses the next period's committee when it enters that period", () => {
+    it("uses the next committee in the next period", () => {
       const later = partsAt((PERIOD + 1) * SLOTS + 5);
       const entered = apply(simulateUpdate(TEST_NETWORK, later), { state: withNext });
       expect(entered).to.include({ slot: later.finalizedSlot, next: undefined });
@@ -115,7 +115,7 @@ describe("the rules of light clients", () => {
       expect(both?.next).to.deep.equal(committeeOf(PERIOD + 2).committee);
     });
 
-    it("keeps its committees if a header of the current period is signed in the next period", () => {
+    it("keeps its committees for a header signed in the next period", () => {
       const end = (PERIOD + 1) * SLOTS;
       const parts = { ...partsAt(end - 3), attestedSlot: end + 1, signatureSlot: end + 2, next: true };
       const state = apply(simulateUpdate(TEST_NETWORK, parts), { state: withNext });
@@ -124,7 +124,7 @@ describe("the rules of light clients", () => {
       expect(state?.next).to.equal(withNext.next);
     });
 
-    it("stores the next committee from an older update of the same period", () => {
+    it("stores the next committee from an older update in this period", () => {
       const older = simulateUpdate(TEST_NETWORK, { ...partsAt(START - 100), next: true });
       expect(apply(older)).to.deep.equal({ ...start, next: committeeOf(PERIOD + 1).committee });
     });
@@ -133,12 +133,12 @@ describe("the rules of light clients", () => {
       ["older than", START - 1],
       ["equal to", START],
     ] as const) {
-      it(`changes nothing for a finalized header ${what} the known one`, () => {
+      it(`ignores a finalized header ${what} the known one`, () => {
         expect(apply(simulateUpdate(TEST_NETWORK, partsAt(slot)))).to.equal(undefined);
       });
     }
 
-    it("does not store the next committee from an update of an earlier period", () => {
+    it("ignores the next committee of an earlier period", () => {
       const earlier = simulateUpdate(TEST_NETWORK, { ...partsAt(START - SLOTS), next: true });
       expect(apply(earlier)).to.equal(undefined);
     });
@@ -161,7 +161,7 @@ describe("the rules of light clients", () => {
       });
     }
 
-    it("refuses an update that is one slot in the future", () => {
+    it("refuses an update one slot in the future", () => {
       const update = simulateUpdate(TEST_NETWORK, partsAt(START + 10));
       expect(refusalOf(() => apply(update, { current: START + 11 }))).to.equal(REFUSED);
       expect(apply(update, { current: START + 12 })).to.not.equal(undefined);
@@ -172,12 +172,12 @@ describe("the rules of light clients", () => {
       expect(refusalOf(() => apply(update, { state: withNext }))).to.equal(REFUSED);
     });
 
-    it("refuses an update of the next period that the previous committee signed", () => {
+    it("refuses the previous committee's signature in the next period", () => {
       const update = simulateUpdate(TEST_NETWORK, { ...partsAt(START + SLOTS), signers: committeeOf(PERIOD) });
       expect(refusalOf(() => apply(update, { state: withNext }))).to.equal(REFUSED);
     });
 
-    it("refuses a next committee that differs from the known one, even with a valid signature", () => {
+    it("refuses a next committee that differs from the known one", () => {
       const next = testCommittee(99n).committee;
       const update = simulateUpdate(TEST_NETWORK, { ...partsAt(START + 20), next });
       expect(apply(update)).to.deep.include({ next });

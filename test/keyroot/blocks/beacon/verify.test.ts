@@ -25,7 +25,7 @@ import { failure } from "../../../support/support.ts";
 
 const DAY_MS = 86_400_000;
 
-describeOnChains("the option beacon", (chain) => {
+describeOnChains("verifier with the option beacon", (chain) => {
   let beacon: SimulatedBeacon;
   let server: Listening;
   let requests: string[];
@@ -60,7 +60,7 @@ describeOnChains("the option beacon", (chain) => {
     verifierWith(options).verify(user, { expectedPublicKey: ANY_KEY });
   const codeOf = async (promise: Promise<unknown>) => ((await failure(promise)) as KeyrootError).code;
 
-  it("verifies a key, and includes the trusted checkpoint in the evidence", async () => {
+  it("verifies a key with the trusted checkpoint as evidence", async () => {
     const { record, evidence } = await verify();
     expect(record).to.deep.equal(mine);
     const { hash, number, timestamp } = chain.head;
@@ -72,12 +72,12 @@ describeOnChains("the option beacon", (chain) => {
     expect(evidence.beacon).to.not.have.property("maxCheckpointAgeMs");
   });
 
-  it("includes the maximum age of the checkpoint in the evidence if the caller sets it", async () => {
+  it("includes the checkpoint's maximum age in the evidence", async () => {
     const { evidence } = await verify({ beacon: trusted({ maxCheckpointAgeMs: 20_000 * DAY_MS }) });
     expect(evidence.beacon).to.include({ maxCheckpointAgeMs: 20_000 * DAY_MS });
   });
 
-  it("reports at which block a key is not published", async () => {
+  it("names the block at which a key is not published", async () => {
     const error = await failure(verify({}, sampleUserID(9)));
     expect(error).to.include({ code: "NOT_PUBLISHED" });
     expect(error).to.have.nested.property("evidence.anchor", "beacon");
@@ -98,14 +98,14 @@ describeOnChains("the option beacon", (chain) => {
       expect(await codeOf(verify())).to.equal("HEADER_MISMATCH");
     });
 
-    it("refuses an invented state for the real block", async () => {
+    it("refuses an invented state of the real block", async () => {
       chain.letLie((...call) => lieAboutContract(withForgedKey, ...call), 1);
       expect(await codeOf(verify())).to.equal("PROOF_INVALID");
     });
   });
 
   describe("with a store", () => {
-    it("stores the state, so that the next process requests only the finality update", async () => {
+    it("continues from the stored state", async () => {
       const store = new Map<string, string>();
       await verify({ beacon: trusted({ store }) });
       expect(requests).to.deep.equal(["bootstrap", "updates", "finality_update"]);
@@ -134,7 +134,7 @@ describeOnChains("the option beacon", (chain) => {
         sealed(text.slice(64).replace('"blockHash":"0x', '"blockHash":"')),
     };
     for (const [what, damage] of Object.entries(damages))
-      it(`starts again at the checkpoint if the stored state ${what}`, async () => {
+      it(`starts at the checkpoint if the stored state ${what}`, async () => {
         const store = new Map<string, string>();
         await verify({ beacon: trusted({ store }) });
         for (const [name, text] of store) {
@@ -147,14 +147,14 @@ describeOnChains("the option beacon", (chain) => {
         expect(requests).to.deep.equal(["bootstrap", "updates", "finality_update"]);
       });
 
-    it("starts again at the checkpoint if the stored state has another checkpoint", async () => {
+    it("starts at the checkpoint if the stored state has another", async () => {
       const store = new Map<string, string>();
       await verify({ beacon: trusted({ store }) });
       const other = trusted({ store, checkpoint: `0x${"1".repeat(64)}` });
       expect(await codeOf(verify({ beacon: other }))).to.equal("BEACON_ERROR");
     });
 
-    it("starts again at the checkpoint if the stored state is too old, and refuses a checkpoint that is too old", async () => {
+    it("starts at the checkpoint if the stored state is too old", async () => {
       const store = new Map<string, string>();
       await verify({ beacon: trusted({ store }) });
       requests = [];
@@ -163,7 +163,7 @@ describeOnChains("the option beacon", (chain) => {
       expect(requests).to.deep.equal(["bootstrap"]);
     });
 
-    it("uses the store in only one verification at a time", async () => {
+    it("uses the store in one verification at a time", async () => {
       const verifier = verifierWith();
       await Promise.all([
         verifier.verify(userID, { expectedPublicKey: ANY_KEY }),
@@ -212,7 +212,7 @@ describeOnChains("the option beacon", (chain) => {
       },
     };
     for (const [what, options] of Object.entries(weaker))
-      it(`does not return a cached key ${what}`, async () => {
+      it(`discards a cached key ${what}`, async () => {
         const cache = new Map<string, string>();
         await evidenceOf(options, cache);
         requests = [];
@@ -220,7 +220,7 @@ describeOnChains("the option beacon", (chain) => {
         expect(requests).to.not.be.empty;
       });
 
-    it("does not return a cached key whose checkpoint is older than the call allows", async () => {
+    it("discards a cached key whose checkpoint is too old", async () => {
       const cache = new Map<string, string>();
       await evidenceOf({ beacon: trusted({ maxCheckpointAgeMs: 20_000 * DAY_MS }) }, cache);
       requests = [];
@@ -228,7 +228,7 @@ describeOnChains("the option beacon", (chain) => {
       expect(requests).to.not.be.empty;
     });
 
-    it("does not return a cached key of this checkpoint to a call with another block source", async () => {
+    it("discards a cached key for a call with another block source", async () => {
       const cache = new Map<string, string>();
       await evidenceOf({}, cache);
       const declared = { beacon: undefined, block: "finalized", storageProof: true, lightClient: true } as const;
@@ -236,14 +236,14 @@ describeOnChains("the option beacon", (chain) => {
     });
   });
 
-  describe("refuses", () => {
+  describe("with invalid options", () => {
     const invalid: Record<string, unknown> = {
-      "no endpoint": { urls: [] },
+      "an empty list of endpoints": { urls: [] },
       "text instead of a list of endpoints": { urls: "https://a.example" },
       "17 endpoints": { urls: Array.from({ length: 17 }, () => "https://a.example") },
       "plain http to another machine": { urls: ["http://a.example"] },
       "a checkpoint in upper case": { checkpoint: `0x${"A".repeat(64)}` },
-      "no checkpoint": { checkpoint: undefined },
+      "a missing checkpoint": { checkpoint: undefined },
       "an unknown network": { network: "goerli" },
       "an inherited name as a network": { network: "constructor" },
       "a network of another chain": { network: "mainnet" },
@@ -252,7 +252,7 @@ describeOnChains("the option beacon", (chain) => {
       "an unknown name": { url: "https://a.example" },
     };
     for (const [what, change] of Object.entries(invalid))
-      it(what, () => {
+      it(`refuses ${what}`, () => {
         expect(() => verifierWith({ beacon: trusted(change as Partial<BeaconOptions>) }))
           .to.throw()
           .include({
@@ -261,31 +261,31 @@ describeOnChains("the option beacon", (chain) => {
       });
 
     const combined: Record<string, Partial<VerifierOptions>> = {
-      "a quorum beside it": { quorum: 1 },
-      "a pinned block beside it": { pinned: `0x${"1".repeat(64)}` },
-      "a declared light client beside it": { lightClient: true },
+      "a quorum as well": { quorum: 1 },
+      "a pinned block as well": { pinned: `0x${"1".repeat(64)}` },
+      "a declared light client as well": { lightClient: true },
       "the latest block": { block: "latest" },
-      "auditors beside it": { auditors: {} },
+      "auditors as well": { auditors: {} },
     };
     for (const [what, options] of Object.entries(combined))
-      it(what, () => {
+      it(`refuses ${what}`, () => {
         expect(() => verifierWith(options))
           .to.throw()
           .include({ code: "ARGUMENT_INVALID" });
       });
 
-    it("the test network for another chain", () => {
+    it("refuses the test network for another chain", () => {
       const network = { ...TEST_NETWORK, chainId: 1 };
       expect(() => verifierWith({ chainId: 1, beacon: trusted({ network }) }))
         .to.throw(/31337 for the test network/)
         .include({ code: "ARGUMENT_INVALID" });
     });
 
-    it("a chain without a known network", () => {
+    it("refuses a chain without a known network", () => {
       expect(() => verifierWith({ chainId: 2 })).to.throw(/beacon\.network/);
     });
 
-    it("any use before keyroot/beacon is imported, with SOURCE_NOT_IMPORTED", async () => {
+    it("requires an import of keyroot/beacon", async () => {
       const program = `import { createVerifier } from "keyroot";
 createVerifier({ rpc: "https://a.example", merkleUrl: "https://a.example", chainId: 1, contract: "${chain.contract}", beacon: {} });`;
       const ended = promisify(execFile)(process.execPath, ["--input-type=module", "--eval", program]);

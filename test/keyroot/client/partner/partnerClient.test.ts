@@ -28,8 +28,8 @@ describe("PartnerClient", () => {
     new PartnerClient({ serviceUrl: proxy.url, ...partner, ...options });
   const exchanges = () => proxy.to("/auth/jwt").length;
 
-  describe("users", () => {
-    it("can be created with an id in zBase32 or hex, and do not change when they are created again", async () => {
+  describe("users of PartnerClient", () => {
+    it("can be created again with the same result", async () => {
       const [userID, partner] = [randomUserID(), client()];
       const hex = userIDToHex(userID);
       const created = await partner.createUser(userID, "eu-west-1");
@@ -40,7 +40,7 @@ describe("PartnerClient", () => {
       expect({ status: 201, ...(await partner.getUser(hex)) }).to.deep.equal({ ...created, deactivated: null });
     });
 
-    it("are rejected with USER_ID_TAKEN if they exist in another region or for another partner", async () => {
+    it("cause USER_ID_TAKEN if they exist elsewhere", async () => {
       const userID = randomUserID();
       await client().createUser(userID, "us-west-2");
       const other = client(await newPartner(service));
@@ -51,7 +51,7 @@ describe("PartnerClient", () => {
       expect(await failure(other.getUser(userID))).to.include({ code: "USER_UNKNOWN", status: 404 });
     });
 
-    it("are created in lists, with a token or an error for each user", async () => {
+    it("are created in lists with a result for each user", async () => {
       const [a, b, taken] = [randomUserID(), randomUserID(), randomUserID()];
       await client(await newPartner(service)).createUser(taken, "us-west-2");
       const users = [
@@ -71,7 +71,7 @@ describe("PartnerClient", () => {
       expect([again[0], again[2]]).to.deep.equal([first, last]);
     });
 
-    it("are not sent if a list has an invalid length, id, region or context", async () => {
+    it("are checked before a list is sent", async () => {
       const user = { userID: randomUserID(), region: "us-west-2" as const };
       const invalid: [unknown, string][] = [
         [[], "ARGUMENT_INVALID"],
@@ -87,7 +87,7 @@ describe("PartnerClient", () => {
       expect(proxy.seen).to.be.empty;
     });
 
-    it("are rejected if the response omits a user or describes another user", async () => {
+    it("are checked in the response to a list", async () => {
       const [mine, other] = [randomUserID(), randomUserID()];
       const [good] = await client().createUsers([{ userID: mine, region: "us-west-2" }]);
       const [elsewhere] = await client().createUsers([{ userID: other, region: "us-west-2" }]);
@@ -102,7 +102,7 @@ describe("PartnerClient", () => {
       expect(error).to.include({ code: "SERVICE_ANSWER_INVALID" });
     });
 
-    it("are requested page by page, only when the caller needs the next page", async () => {
+    it("are listed page by page on demand", async () => {
       const ids = Array.from({ length: 7 }, () => randomUserID());
       for (const id of ids) await client().createUser(id, "us-west-2");
       const listed: string[] = [];
@@ -116,7 +116,7 @@ describe("PartnerClient", () => {
       expect(await all(client(await newPartner(service)).listUsers())).to.be.empty;
     });
 
-    it("are not requested if the id or the page size is invalid", async () => {
+    it("are checked for a valid id before a request", async () => {
       for (const id of ["", "y".repeat(31), "0".repeat(39), "g".repeat(40), `0x${"0".repeat(40)}`]) {
         expect(await failure(client().getUser(id))).to.include({ code: "USER_ID_INVALID" });
       }
@@ -139,8 +139,8 @@ describe("PartnerClient", () => {
     });
   });
 
-  describe("webhooks", () => {
-    it("are added, listed, changed, tested and deleted", async () => {
+  describe("webhooks of PartnerClient", () => {
+    it("can be created, changed, tested and deleted", async () => {
       const { webhooks } = client();
       const { secret, ...endpoint } = await webhooks.create("https://a.example/", { types: ["key.published"] });
       expect(secret).to.match(/^whsec_/);
@@ -162,7 +162,7 @@ describe("PartnerClient", () => {
       expect(await webhooks.list()).to.deep.equal([]);
     });
 
-    it("cause no request if arguments are invalid", async () => {
+    it("are checked for valid arguments before a request", async () => {
       const { webhooks } = client();
       const calls = [
         webhooks.create("https://a.example/", { types: "key.published" as never }),
@@ -174,8 +174,8 @@ describe("PartnerClient", () => {
     });
   });
 
-  describe("events", () => {
-    it("are listed after a cursor, each event only once", async () => {
+  describe("events of PartnerClient", () => {
+    it("are listed once each after a cursor", async () => {
       const partner = client();
       const ids = Array.from({ length: 3 }, () => randomUserID());
       for (const id of ids) await partner.createUser(id, "us-west-2");
@@ -189,7 +189,7 @@ describe("PartnerClient", () => {
       expect((await partner.listEvents({ after: second.cursor })).events).to.be.empty;
     });
 
-    it("are refused if the cursor belongs to another partner or the limit is wrong", async () => {
+    it("require a cursor of the same partner", async () => {
       await client().createUser(randomUserID(), "us-west-2");
       const { cursor: after } = await client().listEvents();
       const other = client(await newPartner(service));
@@ -199,8 +199,8 @@ describe("PartnerClient", () => {
     });
   });
 
-  describe("refresh tokens", () => {
-    it("are created, listed and revoked", async () => {
+  describe("refresh tokens of PartnerClient", () => {
+    it("can be created, listed and revoked", async () => {
       const [userID, partner] = [randomUserID(), client()];
       await partner.createUser(userID, "us-west-2");
       expect(await partner.createUserRefreshToken(userID, "telephone")).to.match(/^kru_us-west-2_[\w-]{43}$/);
@@ -214,7 +214,7 @@ describe("PartnerClient", () => {
       expect(await failure(partner.revokeRefreshToken(userID, randomUUID()))).to.include({ code: "TOKEN_UNKNOWN" });
     });
 
-    it("cause no request if the idempotency key is invalid", async () => {
+    it("require a valid idempotency key before a request", async () => {
       for (const idempotencyKey of [
         "",
         "x".repeat(31),
@@ -229,7 +229,7 @@ describe("PartnerClient", () => {
       expect(proxy.seen).to.be.empty;
     });
 
-    it("are created only once if the connection breaks after the creation", async () => {
+    it("are created once if the connection breaks afterwards", async () => {
       const [userID, partner] = [randomUserID(), client()];
       await partner.createUser(userID, "us-west-2");
       proxy.fail("/users/createRefreshToken", "reset after", "reset after");
@@ -241,8 +241,8 @@ describe("PartnerClient", () => {
     });
   });
 
-  describe("server tokens", () => {
-    it("are listed, and are refused after they are revoked", async () => {
+  describe("server tokens of PartnerClient", () => {
+    it("are refused after they are revoked", async () => {
       const [partner, other] = [client(), client()];
       const [token] = await all(partner.listServerTokens());
       expect(token).to.include({ name: null, revoked: null });
@@ -260,8 +260,8 @@ describe("PartnerClient", () => {
     });
   });
 
-  describe("the access token", () => {
-    it("is requested only once for 50 concurrent calls, and is not part of any URL", async () => {
+  describe("access token of PartnerClient", () => {
+    it("is requested once for 50 concurrent calls", async () => {
       const partner = client();
       await Promise.all(Array.from({ length: 50 }, () => partner.createUser(randomUserID(), "us-west-2")));
       expect(exchanges()).to.equal(1);
@@ -283,8 +283,8 @@ describe("PartnerClient", () => {
     });
   });
 
-  describe("a request", () => {
-    it("is repeated after 429, 503 and broken connections", async () => {
+  describe("requests of PartnerClient", () => {
+    it("are repeated after 429, 503 and broken connections", async () => {
       const faults = [
         { status: 429, headers: { "Retry-After": "0" } },
         { status: 503 },
@@ -301,7 +301,7 @@ describe("PartnerClient", () => {
     });
   });
 
-  describe("a response", () => {
+  describe("responses of PartnerClient", () => {
     const userID = randomUserID();
     const token = { token_id: randomUUID(), context: "c", created: 1, revoked: null, last_used: 2 };
     const place = { bucket: "b", region: "us-west-2", stage: "s" };
@@ -365,7 +365,7 @@ describe("PartnerClient", () => {
     };
 
     for (const [operation, answers] of Object.entries(INVALID) as [keyof typeof INVALID, unknown[]][]) {
-      it(`is rejected if it is malformed or about something else: ${operation}`, async () => {
+      it(`are rejected if they are malformed: ${operation}`, async () => {
         for (const answer of answers) {
           const error = await failure(CALLS[operation](answered(answer)));
           expect(error, JSON.stringify(answer)).to.include({ name: "TransportError", code: "SERVICE_ANSWER_INVALID" });
@@ -373,7 +373,7 @@ describe("PartnerClient", () => {
       });
     }
 
-    it("is rejected if it repeats a page, after its users are returned", async () => {
+    it("are rejected if they repeat a page", async () => {
       const seen: string[] = [];
       const list = answered({ users: [listed], next: userID }).listUsers();
       const error = await failure(
@@ -385,20 +385,20 @@ describe("PartnerClient", () => {
       expect(seen).to.deep.equal([userID, userID]);
     });
 
-    it("is returned without its unknown fields", async () => {
+    it("are returned without unknown fields", async () => {
       expect(await answered({ ...user, newer: 1 }).createUser(userID, "us-west-2")).to.deep.equal(user);
     });
   });
 
-  describe("a secret", () => {
-    it("is not in the client's visible state", async () => {
+  describe("secrets of PartnerClient", () => {
+    it("are hidden in the client's properties", async () => {
       const partner = client();
       await all(partner.listServerTokens());
       const shown = inspect(partner, { depth: null, showHidden: true }) + JSON.stringify(partner);
       expect(shown).not.to.include("krs_").and.not.to.include("eyJ");
     });
 
-    it("is not in any error", async () => {
+    it("are absent from every error", async () => {
       const echo = JSON.stringify({ code: "DEFECT", detail: partner.serverToken, request_id: partner.serverToken });
       const jwt = `{"jwt":"${partner.serverToken}"}`;
       const faults = ["reset before", "silence", { status: 500, body: echo }, { status: 302 }] as const;
@@ -415,9 +415,9 @@ describe("PartnerClient", () => {
     });
   });
 
-  describe("in a browser", () => {
+  describe("PartnerClient in a browser", () => {
     for (const name of ["document", "importScripts"]) {
-      it(`throws BROWSER_REFUSED if there is a global ${name}`, () => {
+      it(`throws BROWSER_REFUSED next to a global ${name}`, () => {
         Object.assign(globalThis, { [name]: {} });
         try {
           expect(refusalOf(client)).to.equal("BROWSER_REFUSED");

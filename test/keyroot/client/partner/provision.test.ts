@@ -53,7 +53,7 @@ describe("provision", () => {
     return tokens;
   };
 
-  it("creates all users of a list in their regions, each with a refresh token for its context", async () => {
+  it("creates each user in its region with a refresh token", async () => {
     const users = list(12);
     const outcomes: ProvisionOutcome[] = [];
     for await (const outcome of client.provision(users, { runId: randomUUID() })) outcomes.push(outcome);
@@ -69,7 +69,7 @@ describe("provision", () => {
     }
   });
 
-  it("creates no second token for a user if a run of 300 users is interrupted repeatedly", async () => {
+  it("creates one token per user if a run is interrupted repeatedly", async () => {
     const [users, runId] = [list(300), randomUUID()];
     const first = new Map<string, string>();
 
@@ -108,7 +108,7 @@ describe("provision", () => {
     for (const ofUser of tokens) expect(ofUser).to.have.lengthOf(1);
   });
 
-  it("creates new tokens in another run, and reports tokens older than 24 hours", async () => {
+  it("creates new tokens in another run", async () => {
     const [users, runId] = [list(2), randomUUID()];
     const first = await run(users, { runId });
     const second = await run(users, { runId: randomUUID() });
@@ -119,7 +119,7 @@ describe("provision", () => {
     expect(errors.map(({ code }) => code)).to.deep.equal(["IDEMPOTENCY_KEY_REUSED", "IDEMPOTENCY_KEY_REUSED"]);
   });
 
-  it("returns the same token for a user and context within a run, whatever the size of the lists", async () => {
+  it("returns the same token for a user and context within a run", async () => {
     const [user, other] = list(2) as [UserToProvision, UserToProvision];
     const users = [user, { ...user, context: "another" }, { ...other, context: user.context }];
     const run = async (runId: string, concurrency: number) => {
@@ -155,7 +155,7 @@ describe("provision", () => {
     expect(sizes.sort((a, b) => a - b)).to.deep.equal([100, 500, 500]);
   });
 
-  it("sends users without waiting for the next user of a slow list", async () => {
+  it("sends users before a slow list returns the next user", async () => {
     const [first, second, third] = list(3) as [UserToProvision, UserToProvision, UserToProvision];
     const taken = Promise.withResolvers<undefined>();
     async function* slow() {
@@ -172,7 +172,7 @@ describe("provision", () => {
     expect(seen).to.deep.equal([first, second, third]);
   });
 
-  it("yields the error for a refused user, and continues", async () => {
+  it("returns an error for a refused user and continues", async () => {
     const [good, taken, ...rest] = list(6) as [UserToProvision, UserToProvision, ...UserToProvision[]];
     const other = new PartnerClient({ serviceUrl: service.url, ...(await newPartner(service)) });
     await other.createUser(taken.userID, "us-west-2");
@@ -203,7 +203,7 @@ describe("provision", () => {
     expect(progress.at(-1)).to.deep.equal([11, 6]);
   });
 
-  it("ends when the server token is revoked", async () => {
+  it("stops after the server token is revoked", async () => {
     const [token] = await all(client.listServerTokens());
     let created = 0;
     proxy.disturb(async ({ path }) => {
@@ -218,7 +218,7 @@ describe("provision", () => {
     expect(created).to.be.below(20);
   });
 
-  it("ends at the partner's user limit, after the users within the limit are created", async () => {
+  it("stops at the partner's user limit", async () => {
     await service.admin("/v1/admin/partners/setUserLimit", { biz_id: partner.bizID, user_limit: 7 });
     const users = list(12);
     const tokens = new Map<string, string>();
@@ -227,7 +227,7 @@ describe("provision", () => {
     expect([...tokens.keys()]).to.deep.equal(users.slice(0, 7).map(({ userID }) => userID));
   });
 
-  it("reads at most the users of one request in advance", async () => {
+  it("reads at most one request's users in advance", async () => {
     let [read, taken, under, most] = [0, 0, 0, 0];
     async function* endless() {
       for (;;) {
@@ -268,7 +268,7 @@ describe("provision", () => {
     expect(requests).to.equal(before);
   });
 
-  it("does not wait for a list that never continues after the caller aborts", async () => {
+  it("ends after an abort even if the list never continues", async () => {
     async function* stuck() {
       yield* list(1);
       await new Promise(() => undefined);
@@ -277,7 +277,7 @@ describe("provision", () => {
     expect(await failure(run(stuck(), { runId: randomUUID(), signal }))).to.include({ code: "ABORTED" });
   });
 
-  it("throws any error that the list throws", async () => {
+  it("throws the error that the list throws", async () => {
     async function* broken() {
       yield* await Promise.resolve(list(1));
       throw new Error("The list is torn.");
@@ -290,7 +290,7 @@ describe("provision", () => {
     expect(proxy.seen).to.be.empty;
   });
 
-  it("sends no request if the run id is too short or the concurrency is invalid", async () => {
+  it("checks the run id and the concurrency before any request", async () => {
     for (const runId of ["", "import", "x".repeat(31), undefined, 7, "\ud800".repeat(32)]) {
       const error = await failure(run(list(1), { runId: runId as string }));
       expect(error).to.include({ name: "ArgumentError", code: "SECRET_TOO_SHORT" });

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { gzipSync } from "node:zlib";
 import { bundle } from "../../../support/browser/bundle.ts";
 
-describe("the clients, bundled for browsers", () => {
+describe("client bundles for browsers", () => {
   it("have at most 15 kB for keyroot/user, gzipped", async () => {
     const { chunks, initial } = await bundle('export { UserClient } from "../../../packages/keyroot/src/user.ts";');
     const sizes = initial.map((chunk) => gzipSync(chunks.get(chunk) ?? "").length);
@@ -14,7 +14,7 @@ describe("the clients, bundled for browsers", () => {
     for (const words of ["src/client/partner", "p-map"]) expect(bundled.chunksWith(words)).to.be.empty;
   });
 
-  it("load the curve and the MAC only when keyroot/user needs them", async () => {
+  it("load cryptographic code only when keyroot/user needs it", async () => {
     const bundled = await bundle('export { UserClient } from "../../../packages/keyroot/src/user.ts";');
     for (const words of ["@noble/curves", "hashes/hmac", "user/answerChallenge"]) {
       expect(bundled.chunksWith(words)).not.to.be.empty;

@@ -57,7 +57,7 @@ describe("UserClient.register", () => {
     return { user, sent, responses };
   }
 
-  it("answers the challenge with the only valid response, and never sends the private key", async () => {
+  it("answers the challenge with the only valid response", async () => {
     const { user, sent, responses } = client();
     expect(await user.register(keys)).to.include({ state: "pending", possession: "proven" });
     expect(responses()).to.deep.equal([bytesToBase64(made.response)]);
@@ -73,7 +73,7 @@ describe("UserClient.register", () => {
     expect(responses()).to.deep.equal([undefined]);
   });
 
-  it("calls a function for the response if the app cannot read the private key", async () => {
+  it("calls the app's function for the response", async () => {
     const { user, responses } = client();
     let seen: PossessionStatement | undefined;
     const prove = (asked: PossessionStatement) => {
@@ -85,7 +85,7 @@ describe("UserClient.register", () => {
     expect(seen).to.deep.equal({ ...statement, ephemeralKey: made.ephemeralKey });
   });
 
-  it("does not answer a challenge for another service, chain or contract", async () => {
+  it("refuses a challenge for another service, chain or contract", async () => {
     const { user, sent } = client();
     await user.register(keys);
     const other = `0x${"5".repeat(40)}`;
@@ -109,7 +109,7 @@ describe("UserClient.register", () => {
     expect(sent).to.have.length(3);
   });
 
-  it("includes the real name of the relaying service in the response to a relayed challenge", async () => {
+  it("signs the relaying service's real name for a relayed challenge", async () => {
     // A relayed challenge has the ephemeral key and the nonce of another service. Its names were changed in transit.
     const elsewhere = { ...statement, service: "https://other.example" };
     const relayed = makeChallenge(elsewhere);
@@ -118,7 +118,7 @@ describe("UserClient.register", () => {
     expect(responses()).not.to.include(bytesToBase64(relayed.response));
   });
 
-  it("does not answer a challenge for another user than the option userID names", async () => {
+  it("refuses a challenge for another user", async () => {
     await client({}, { userID }).user.register(keys);
     const { user, responses } = client({ user_id: sampleUserID(2) }, { userID });
     expect(await failure(user.register(keys))).to.include({ code: "SERVICE_ANSWER_INVALID" });
@@ -137,7 +137,7 @@ describe("UserClient.register", () => {
     ["104 bytes", made.ephemeralKey.subarray(1)],
     ["nothing", new Uint8Array()],
   ] as const) {
-    it(`does not use the private key with an ephemeral key that is ${what}`, async () => {
+    it(`refuses an ephemeral key that is ${what}`, async () => {
       const { user, responses } = client({ ephemeral_key: bytesToBase64(point) });
       let used = false;
       const prove = (statement: PossessionStatement) => {
@@ -161,7 +161,7 @@ describe("UserClient.register", () => {
     }
   });
 
-  it("rejects a mismatched key pair and a malformed key before any response", async () => {
+  it("rejects a wrong key pair before any response", async () => {
     const invalid: unknown[] = [
       { ...keys, privateKey: keys.privateKey + 1n },
       { ...keys, privateKey: 0n },
@@ -188,7 +188,7 @@ describe("UserClient.register", () => {
     expect(responses()).to.deep.equal([]);
   });
 
-  it("requires both chainId and contract, or neither", () => {
+  it("requires chainId and contract together", () => {
     for (const half of [{ chainId: undefined }, { contract: undefined }])
       expect(() => client({}, half))
         .to.throw()

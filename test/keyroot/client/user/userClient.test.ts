@@ -66,7 +66,7 @@ describe("UserClient", () => {
       expect(await user.record()).to.deep.equal(record);
     });
 
-    it("has no effect with the same key, and rejects a different key", async () => {
+    it("accepts only the same key again", async () => {
       const record = await client().register(keys);
       expect(await client().register(keys)).to.deep.equal(record);
       expect(await failure(client().register(otherKeys))).to.include({ code: "PUBLIC_KEY_REGISTERED", status: 409 });
@@ -84,15 +84,15 @@ describe("UserClient", () => {
       expect(proxy.seen).to.be.empty;
     });
 
-    it("takes effect only once if the connection breaks after the service has processed the request", async () => {
+    it("takes effect once if the connection breaks afterwards", async () => {
       proxy.fail("/publicKey/register", "reset after", { status: 503, headers: { "Retry-After": "0" } });
       expect(await client().register(keys)).to.include({ state: "pending" });
       expect(proxy.to("/publicKey/register")).to.have.lengthOf(3);
     });
   });
 
-  describe("an objection", () => {
-    it("withdraws the user's key, even if a response is lost", async () => {
+  describe("after another party registered a key", () => {
+    it("withdraws that key even if a response is lost", async () => {
       const { key_id: keyID = "" } = await client().register(otherKeys);
       proxy.fail("/publicKey/withdraw", "reset after");
       await client().withdraw(keyID);
@@ -101,7 +101,7 @@ describe("UserClient", () => {
       expect(await failure(client().withdraw(keyID))).to.include({ code: "PUBLIC_KEY_UNKNOWN" });
     });
 
-    it("adds the conflicting key to the record, and fails with the state of the registered key", async () => {
+    it("adds the conflicting key to the record", async () => {
       const { hold_ends_at } = await client().register(otherKeys);
       const error = await failure(client().register(keys));
       expect(error).to.include({ code: "PUBLIC_KEY_REGISTERED" });
@@ -110,7 +110,7 @@ describe("UserClient", () => {
       expect(other).to.include({ key_id: makeKeyRecord(userID, key).keyID, withdrawn: false });
     });
 
-    it("is shown to the partner, who discards or approves the key", async () => {
+    it("shows the conflict to the partner", async () => {
       const { key_id: keyID = "" } = await client().register(otherKeys);
       await failure(client().register(keys));
       const seen = await ofPartner().publicKeyOf(userID);
@@ -131,14 +131,14 @@ describe("UserClient", () => {
       return createVerifier({ ...options, fetch: fetchFrom(answers) });
     };
 
-    it("returns the service's key if it is the published key", async () => {
+    it("returns the service's key if it is published", async () => {
       await client().register(keys);
       const { publicKey, record } = await client().publicKeyOf(userID, verifierOf());
       expect(publicKey).to.deep.equal(key);
       expect(record.userID).to.equal(userID);
     });
 
-    it("rejects the service's key if a different key is published", async () => {
+    it("rejects the service's key if another is published", async () => {
       await client().register(keys);
       const refused = client().publicKeyOf(userID, verifierOf(other));
       expect(await failure(refused)).to.include({ name: "VerificationError", code: "KEY_MISMATCH" });
@@ -152,7 +152,7 @@ describe("UserClient", () => {
       expect(proxy.to("/publicKey/get")).to.be.empty;
     });
 
-    it("aborts the verification when its signal aborts", async () => {
+    it("passes its signal to the verification", async () => {
       await client().register(keys);
       const verify = (_: string, { signal }: { signal?: AbortSignal | undefined }) => Promise.resolve(signal);
       const { signal } = new AbortController();
@@ -173,7 +173,7 @@ describe("UserClient", () => {
       });
     });
 
-    it("rejects a user without a key, an unknown user and an invalid id", async () => {
+    it("rejects a user without a registered key", async () => {
       expect(await failure(client().unverifiedPublicKeyOf(userID))).to.include({
         code: "PUBLIC_KEY_UNKNOWN",
         status: 404,
@@ -188,8 +188,8 @@ describe("UserClient", () => {
     });
   });
 
-  describe("the access token", () => {
-    it("is requested once for 50 concurrent calls, and once more after it has expired", async () => {
+  describe("with an access token", () => {
+    it("requests the token once for 50 concurrent calls", async () => {
       const user = client();
       for (const exchanges of [1, 2]) {
         await Promise.all(Array.from({ length: 50 }, () => user.record()));
@@ -199,7 +199,7 @@ describe("UserClient", () => {
     });
   });
 
-  describe("a response", () => {
+  describe("with a response of the service", () => {
     const place = { bucket: "b", region: "us-west-2", stage: "s" };
     const record = () => ({
       ...place,
@@ -216,14 +216,14 @@ describe("UserClient", () => {
     });
     const answered = (answer: unknown) => client(scriptedService(200, JSON.stringify(answer)));
 
-    it("includes the root and the transaction of a published key", async () => {
+    it("returns the root and the transaction of a published key", async () => {
       expect(await answered(record()).record()).to.deep.equal(record());
       const { user_id, public_key, key_id, possession, state, root, transaction } = record();
       const expected = { user_id, public_key, key_id, possession, state, root, transaction };
       expect(await answered(record()).unverifiedPublicKeyOf(userID)).to.deep.equal(expected);
     });
 
-    it("is rejected if it is malformed, about another user or has an invalid key", async () => {
+    it("rejects a malformed record", async () => {
       const other = makeKeyRecord(userID, otherKeys.publicKey);
       const point = Buffer.alloc(105, 4).toString("base64");
       const bad = [
@@ -255,8 +255,8 @@ describe("UserClient", () => {
     });
   });
 
-  describe("a secret", () => {
-    it("is not in the client's visible state and in no error", async () => {
+  describe("with a secret", () => {
+    it("hides tokens in its properties and errors", async () => {
       const user = client({ retries: 0 });
       await user.record();
       const echo = JSON.stringify({
@@ -276,7 +276,7 @@ describe("UserClient", () => {
         .and.not.to.match(/eyJ[\w-]+\./);
     });
 
-    it("cannot be a server token", () => {
+    it("refuses a server token", () => {
       expect(() => client({ refreshToken: partner.serverToken }))
         .to.throw()
         .with.property("code", "ARGUMENT_INVALID");
