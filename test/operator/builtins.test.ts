@@ -37,8 +37,8 @@ for (const [name, call] of Object.entries(calls)) codes[name] = await Promise.re
 console.log(JSON.stringify({ count: loaded.length, codes }, (_, value) => value ?? "none"));
 `;
 
-describe("operator and service, in a process with merkle-tree-gen", () => {
-  it("load every entry, and refuse to work, because it replaces methods of Array", async () => {
+describe("operator and service", () => {
+  it("refuse to work after merkle-tree-gen replaced Array methods", async () => {
     const run = promisify(execFile)(process.execPath, ["--input-type=module", "--eval", PROGRAM], { cwd: ROOT });
     const { count, codes } = JSON.parse((await run).stdout) as { count: number; codes: Record<string, string> };
     expect(count).to.equal(13);

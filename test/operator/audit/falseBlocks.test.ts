@@ -15,7 +15,7 @@ import { failure } from "../../support/support.ts";
 const records = sampleRecords(6);
 const FAR = 2 ** 52;
 
-describe("a false answer about blocks", () => {
+describe("false blocks from an endpoint", () => {
   const world = auditedWorld();
   const honest: Lie = (method, params, truth) => truth(method, params);
 
@@ -52,7 +52,7 @@ describe("a false answer about blocks", () => {
     });
   };
 
-  describe("in a watch", () => {
+  describe("poll", () => {
     let state: WatchState;
     beforeEach(async () => {
       const { hash: genesisHash } = await fetchBlock(world.fresh.call, 0);
@@ -63,7 +63,7 @@ describe("a false answer about blocks", () => {
       return { roots: added.map(({ root }) => root), codes: findings.map(({ code }) => code) };
     };
 
-    it("reports a recorded block above the newest one, and audits all roots since", async () => {
+    it("reports a recorded block above the newest one once", async () => {
       withHead(({ timestamp }) => ({ number: FAR, timestamp }));
       await poll();
       expect(state.cursors.at(-1)?.number).to.equal(FAR);
@@ -73,7 +73,7 @@ describe("a false answer about blocks", () => {
       expect(await poll()).to.deep.equal({ roots: [], codes: [] });
     });
 
-    it("continues from an earlier recorded block that is on the chain", async () => {
+    it("continues from the newest recorded block that is still on the chain", async () => {
       const first = await world.publish(records.slice(0, 2));
       await poll();
       withHead(({ timestamp }) => ({ number: FAR, timestamp }));
@@ -85,7 +85,7 @@ describe("a false answer about blocks", () => {
       expect(roots).to.not.include(first);
     });
 
-    it("reads the events of a block that replaced the recorded one, although the number of users is the same", async () => {
+    it("reads the events of a replaced block although the number of users is unchanged", async () => {
       await poll();
       const snapshot = await world.fresh.call("evm_snapshot", []);
       await world.publish(records.slice(0, 2));
@@ -95,7 +95,7 @@ describe("a false answer about blocks", () => {
       expect(await poll()).to.deep.equal({ roots: [root], codes: ["CHAIN_REORGANIZED"] });
     });
 
-    it("reads events that an earlier poll missed, if the number of users differs", async () => {
+    it("reads missed events once the number of users differs", async () => {
       await world.publish(records.slice(0, 2));
       await poll();
       const before = await world.head();
@@ -107,7 +107,7 @@ describe("a false answer about blocks", () => {
       expect(await poll()).to.deep.equal({ roots: [], codes: [] });
     });
 
-    it("finds events that the endpoint did not return to the first poll", async () => {
+    it("reads events that the endpoint withheld from the first poll", async () => {
       const before = await world.head();
       const hidden = await world.publish(records.slice(0, 2));
       hideSince(before);
@@ -128,7 +128,7 @@ describe("a false answer about blocks", () => {
       expect(await poll()).to.deep.equal({ roots: [root], codes: [] });
     });
 
-    it("refuses a block in the future, and a block with an impossible number", async () => {
+    it("refuses blocks with an impossible time or number", async () => {
       const { timestamp } = await fetchBlock(world.fresh.call, "latest");
       const onMain = (lie: () => void) => {
         lie();
@@ -151,7 +151,7 @@ describe("a false answer about blocks", () => {
     });
   });
 
-  describe("in an audit", () => {
+  describe("audit", () => {
     let state: AuditState;
     beforeEach(async () => {
       state = await world.openState();
@@ -161,7 +161,7 @@ describe("a false answer about blocks", () => {
     });
     const audited = async () => outcomeOf(await world.audit({ state }));
 
-    it("reads events that the endpoint did not return to an earlier audit", async () => {
+    it("reads events that the endpoint withheld from an earlier audit", async () => {
       await world.publish(records.slice(0, 2));
       const before = await world.head();
       await world.publish(records.slice(2, 4));
@@ -176,7 +176,7 @@ describe("a false answer about blocks", () => {
     });
     const hideLast = async (logs: Promise<unknown>) => ((await logs) as unknown[]).slice(0, 1);
 
-    it("reports a recorded block above the newest one, and replaces it", async () => {
+    it("reports a recorded block above the newest one once", async () => {
       await world.publish(records.slice(0, 2));
       withHead(({ timestamp }) => ({ number: FAR, timestamp }));
       expect(await audited()).to.deep.equal({ verdict: "passed", codes: [] });
@@ -197,7 +197,7 @@ describe("a false answer about blocks", () => {
       expect(await failure(auditing)).to.include({ code: "RPC_ANSWER_INVALID" });
     });
 
-    it("refuses events in another order than the contract's, if a light client proves the block", async () => {
+    it("reports events that are not in the contract's order", async () => {
       const roots = [await world.publish(records.slice(0, 2)), await world.publish(records.slice(2, 4))];
       const at = { blockHash: await world.head(), anchor: "beacon" } as const;
       const proven = () => world.audit({ at, storageProof: true });

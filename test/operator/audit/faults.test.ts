@@ -39,7 +39,7 @@ const OTHER_ROOT = "ab".repeat(32);
 /** The finding codes that the tests below have caused. */
 const covered = new Set<string>();
 
-describe("an audit of planted faults", () => {
+describe("audit", () => {
   const world = auditedWorld();
   const closing = closedAfterEach();
   /** The roots of both files. */
@@ -83,7 +83,7 @@ describe("an audit of planted faults", () => {
   };
 
   describe("without a fault", () => {
-    it("passes over HTTP, in a folder, and at a pinned block with a storage proof", async () => {
+    it("passes for an HTTP host, for a folder and with a storage proof", async () => {
       for (const changes of [{}, inFolder(), await pinned(), { workers: 2 }]) {
         const report = await world.audit(changes);
         expect(outcomeOf(report)).to.deep.equal({ verdict: "passed", codes: [] });
@@ -91,18 +91,18 @@ describe("an audit of planted faults", () => {
       }
     });
 
-    it("passes an empty registry", async () => {
+    it("passes for an empty registry", async () => {
       const contract = (await world.fresh.deploy(world.fresh.owner)).toLowerCase();
       expect(outcomeOf(await world.audit({ contract }))).to.deep.equal({ verdict: "passed", codes: [] });
     });
 
-    it("passes a file whose root was added in several transactions", async () => {
+    it("passes for a file whose root was added in several transactions", async () => {
       const root = await world.store(spare.map(serializeKeyRecord));
       for (const { userID } of spare) await world.add(root, [userID]);
       expect(outcomeOf(await world.audit())).to.deep.equal({ verdict: "passed", codes: [] });
     });
 
-    it("passes at an earlier block, at which later users have no root yet", async () => {
+    it("passes at an earlier block, before later users were added", async () => {
       const earlier = await world.head();
       await world.publish(spare);
       const report = await world.audit({ at: { blockHash: earlier }, storageProof: true });
@@ -110,7 +110,7 @@ describe("an audit of planted faults", () => {
       expect(report.userCount).to.equal(5);
     });
 
-    it("passes with a node that refuses ranges of blocks and requests of many users", async () => {
+    it("passes with a node that limits block ranges", async () => {
       world.lie((method, params, truth) => {
         const [filter] = params as [{ fromBlock: string; toBlock: string }?];
         if (method === "eth_getLogs" && filter?.fromBlock !== filter?.toBlock) throw new Error("range too wide");
@@ -119,13 +119,13 @@ describe("an audit of planted faults", () => {
       expect(outcomeOf(await world.audit())).to.deep.equal({ verdict: "passed", codes: [] });
     });
 
-    it("passes with proofs and bundles beside the files, and a file that is being written", async () => {
+    it("ignores proofs, bundles and unfinished files beside the Merkle-tree files", async () => {
       await mkdir(world.pathOf(firstRoot));
       await writeFile(world.pathOf(`.${OTHER_ROOT}.json.draft`), "");
       expect(outcomeOf(await world.audit(inFolder()))).to.deep.equal({ verdict: "passed", codes: [] });
     });
 
-    it("gives a notice for a file that is about to be published, and no notice after it is published", async () => {
+    it("gives a notice for a stored file until its root is published", async () => {
       const root = await world.store(spare.map(serializeKeyRecord));
       for (const changes of [{}, { workers: 2 }]) {
         const report = await world.audit({ ...inFolder(), ...changes });
@@ -151,7 +151,7 @@ describe("an audit of planted faults", () => {
     });
   });
 
-  describe("in the events of the endpoint", () => {
+  describe("with false events from the endpoint", () => {
     finds("a withheld log", ["LOG_WITHHELD"], () => {
       world.lie(lieOfLogs((logs) => logs.slice(1)));
     });
@@ -224,7 +224,7 @@ describe("an audit of planted faults", () => {
     });
   });
 
-  describe("of the operator", () => {
+  describe("with faults of the operator", () => {
     finds("a hidden user under a published root", ["USER_HIDDEN"], async () => {
       await world.add(firstRoot, [newcomer.userID]);
     });
@@ -289,7 +289,7 @@ describe("an audit of planted faults", () => {
     }
   });
 
-  describe("in the files", () => {
+  describe("with faulty files", () => {
     finds("a withheld file", ["FILE_MISSING"], () => rm(world.pathOf(`${firstRoot}.json`)));
     finds("a file missing from the folder", ["FILE_MISSING"], async () => {
       await rm(world.pathOf(`${firstRoot}.json`));
@@ -367,7 +367,7 @@ describe("an audit of planted faults", () => {
     });
   });
 
-  describe("reaches no verdict if a file or the endpoint fails", () => {
+  describe("with an unavailable file or endpoint", () => {
     const hostOf = async (handler: Parameters<typeof serve>[0]): Promise<Partial<AuditOptions>> => {
       const { url } = closing(await serve(handler));
       return { files: { merkleUrl: url, ...LIMITS } };
@@ -411,7 +411,7 @@ describe("an audit of planted faults", () => {
       });
     }
 
-    it("reports damage if one file is bad and the other is unavailable", async () => {
+    it("reports damage if one file is invalid and another is unavailable", async () => {
       await tamper(() => "{}");
       const { files } = await world.hostFiles((path) => !path.includes(secondRoot));
       const codes = ["FILE_HOST_ERROR", "FILE_INVALID FILE_SHAPE"];
@@ -422,7 +422,7 @@ describe("an audit of planted faults", () => {
       ["a pipe", (path: string) => promisify(execFile)("mkfifo", [path])],
       ["a link to a device without an end", (path: string) => symlink("/dev/zero", path)],
     ] as const) {
-      it(`reports FILE_UNREADABLE at once for ${what} in the place of a file`, async function () {
+      it(`reports FILE_UNREADABLE for ${what} in place of a file`, async function () {
         // Skipped on Windows, which has neither of these kinds of files.
         if (process.platform === "win32") this.skip();
         const path = world.pathOf(`${secondRoot}.json`);
@@ -462,7 +462,7 @@ describe("an audit of planted faults", () => {
       });
     }
 
-    it("reports RPC_ERROR for an endpoint that fails in the middle", async () => {
+    it("reports RPC_ERROR if the endpoint stops responding during the audit", async () => {
       world.lie((method, params, truth) => {
         if (method === "eth_getLogs") throw new Error();
         return truth(method, params);
@@ -471,7 +471,7 @@ describe("an audit of planted faults", () => {
     });
   });
 
-  describe("rejects", () => {
+  describe("with a false chain, contract or proof", () => {
     const refuses = (what: string, code: string, ask: () => Partial<AuditOptions> | Promise<Partial<AuditOptions>>) => {
       it(`reports ${code} for ${what}`, async () => {
         expect(await failure(world.audit(await ask()))).to.include({ name: "VerificationError", code });
@@ -505,8 +505,8 @@ describe("an audit of planted faults", () => {
     });
   });
 
-  describe("cannot see", () => {
-    it("does not find a withheld log together with a lower number of users, without a storage proof", async () => {
+  describe("without a storage proof", () => {
+    it("does not find a withheld event if the user count is lowered too", async () => {
       world.lie((method, params, truth) =>
         JSON.stringify(params).includes("0x07973ccf")
           ? word(2)
@@ -516,7 +516,7 @@ describe("an audit of planted faults", () => {
     });
   });
 
-  describe("takes a published file for a pending one", () => {
+  describe("with an endpoint that hides a published root", () => {
     /** An endpoint that hides the first root: its event, its users, and their roots. */
     const denyFirstRoot = () => {
       world.lie(async (method, params, truth) => {
@@ -527,21 +527,21 @@ describe("an audit of planted faults", () => {
       });
     };
 
-    it("treats a published file as pending if the endpoint hides all data about its root", async () => {
+    it("reports the file as pending without a storage proof", async () => {
       denyFirstRoot();
       const report = await world.audit(inFolder());
       expect(outcomeOf(report)).to.deep.equal({ verdict: "passed", codes: ["FILE_PENDING"] });
     });
 
-    it("reports the withheld log if a storage proof proves the number of users", async () => {
+    it("reports the withheld event with a storage proof", async () => {
       denyFirstRoot();
       const report = await world.audit({ ...inFolder(), ...(await pinned()) });
       expect(outcomeOf(report)).to.deep.equal({ verdict: "damage", codes: ["FILE_PENDING", "LOG_WITHHELD"] });
     });
   });
 
-  describe("together", () => {
-    it("cause every finding code, except those for reorganizations, recorded blocks, statements and watched users", () => {
+  describe("in all these tests", () => {
+    it("reports every code that only an audit can report", () => {
       const others = Object.values(FINDING_CODES)
         .flat()
         .filter((code) => !covered.has(code));

@@ -23,7 +23,7 @@ const [one = never()] = records;
 const two = records.find(({ pubKey }) => pubKey !== one.pubKey) ?? never();
 
 describe("the parts of an audit", () => {
-  it("hold each root once", () => {
+  it("contain each root in exactly one part", () => {
     for (const count of [1, 2, 3, 16, 256]) {
       for (let i = 0; i < 300; i++) {
         const holding = Array.from({ length: count }, (_, n) => n + 1).filter((number) =>
@@ -43,7 +43,7 @@ describe("the parts of an audit", () => {
 });
 
 describe("auditUsers", () => {
-  it("finds the same in one pass as in many", () => {
+  it("returns the same findings with any number of users per pass", () => {
     // A few users are in several files, some with a different key.
     const files = new Map(
       Array.from({ length: 40 }, (_, file) => {
@@ -72,7 +72,7 @@ describe("auditUsers", () => {
   });
 });
 
-describe("a divided audit", () => {
+describe("mergeParts", () => {
   const world = auditedWorld();
   const batches = Array.from({ length: 8 }, (_, i) => records.slice(3 * i, 3 * i + 3));
 
@@ -115,7 +115,7 @@ describe("a divided audit", () => {
     return outcomeOf({ ...merged, roots: [] });
   };
 
-  it("has the same report as an undivided audit, and names the files that each part read", async () => {
+  it("returns the report of an undivided audit", async () => {
     const roots = await publishAll();
     expect(await expectSameAsWhole()).to.deep.equal({ verdict: "passed", codes: [] });
     const { parts } = await merge([3, 1, 2].map(nameOf));
@@ -138,7 +138,7 @@ describe("a divided audit", () => {
     expect(codes).to.include("USER_TWO_KEYS").and.to.include("USER_SUPERSEDED");
   });
 
-  it("finds users whose root's file is in another part and does not contain them", async () => {
+  it("finds users who are missing from their file in another part", async () => {
     const [first = never()] = await publishAll();
     const outside = sampleRecords(26).slice(24);
     await world.add(
@@ -150,7 +150,7 @@ describe("a divided audit", () => {
     expect(codes).to.include("USER_HIDDEN").and.to.include("USER_NOT_IN_FILE");
   });
 
-  it("reports the findings of each part once: missing files, stray files, false files", async () => {
+  it("reports the findings of each part once", async () => {
     const [first = never(), second = never()] = await publishAll();
     await rm(world.pathOf(`${first}.json`));
     await world.writeText(second, "{}");
@@ -162,7 +162,7 @@ describe("a divided audit", () => {
     expect(codes.filter((code) => code.startsWith("FILE_STRAY"))).to.have.length(3);
   });
 
-  it("continues from its state without reading known files again, and reports their number", async () => {
+  it("accepts parts that continued from their state", async () => {
     await publishAll();
     await runAll();
     await rm(world.fresh.filesDir, { recursive: true });
@@ -177,40 +177,40 @@ describe("a divided audit", () => {
     expect([report.filesKnown, report.rootCount]).to.deep.equal([8, 8]);
   });
 
-  describe("refuses", () => {
+  describe("with invalid parts", () => {
     beforeEach(async () => {
       await publishAll();
       await runAll();
     });
 
-    it("a missing part, and a folder without parts", async () => {
+    it("requires every part", async () => {
       for (const number of NUMBERS) await refused(/missing: \d\./, NUMBERS.filter((n) => n !== number).map(nameOf));
       await refused(/no parts/, []);
     });
 
-    it("the same part twice, even if another part is missing", async () => {
+    it("refuses the same part twice", async () => {
       await copyFile(join(world.folder, nameOf(1)), join(world.folder, "copy.sqlite"));
       await refused(/Part 1\/3 is there twice/, [...NUMBERS.map(nameOf), "copy.sqlite"]);
       await refused(/Part 1\/3 is there twice/, [nameOf(1), "copy.sqlite", nameOf(3)]);
     });
 
-    it("a part from a division into a different number of parts", async () => {
+    it("refuses a part from a different division", async () => {
       await runPart(1, { part: { number: 2, count: 4 } }, "other.sqlite");
       await refused(/Part 2\/4 does not belong/, [nameOf(1), "other.sqlite", nameOf(3)]);
     });
 
-    it("a part that was audited at a different block", async () => {
+    it("refuses a part that was audited at a different block", async () => {
       await world.publish(sampleRecords(27).slice(24));
       await runPart(2);
       await refused(/Part 2\/3 has the (userCount|block) /);
     });
 
-    it("a part with different evidence", async () => {
+    it("refuses a part with different evidence", async () => {
       await runPart(2, { storageProof: true });
       await refused(/Part 2\/3 has the (codeHash|storageProof) /);
     });
 
-    it("a part of a different contract or chain", async () => {
+    it("refuses a part of a different contract or chain", async () => {
       for (const [column, value] of [
         ["contract", `0x${"12".repeat(20)}`],
         ["chain_id", 5],
@@ -222,7 +222,7 @@ describe("a divided audit", () => {
       }
     });
 
-    it("a whole audit, and a part that was interrupted or could not read its files", async () => {
+    it("refuses a state without the result of a part", async () => {
       await runPart(2, { part: undefined });
       await refused(/has no result of a part/);
       await runPart(2, { files: { merkleUrl: "http://127.0.0.1:1", ...LIMITS } });
@@ -241,7 +241,7 @@ describe("a divided audit", () => {
       await refused(/has no result of a part/);
     });
 
-    it("a part whose state lacks one of its files, or has different events", async () => {
+    it("refuses a part whose state contradicts its result", async () => {
       edit(2, "part_result", { root_count: 0 });
       await refused(/Part 2\/3 counts 0 roots/);
       await runPart(2);
@@ -278,12 +278,12 @@ describe("a divided audit", () => {
   });
 });
 
-describeWithProgram("audit --part and --merge-parts", (keyroot) => {
+describeWithProgram("keyroot audit", (keyroot) => {
   const world = auditedWorld();
   const parts = () => join(world.folder, "parts");
   const place = () => [...world.chainArgs(), "--merkle-url", world.fresh.merkleUrl];
 
-  it("audit in parts, and merge their folder into one verdict", async () => {
+  it("merges the folder of --merge-parts into one verdict", async () => {
     for (let i = 0; i < 4; i++) await world.publish(records.slice(3 * i, 3 * i + 3));
     const pinned = ["--pinned", await world.head()];
     for (const number of NUMBERS) {
@@ -304,7 +304,7 @@ describeWithProgram("audit --part and --merge-parts", (keyroot) => {
     expect([missing.code, missing.json.error?.["code"]]).to.deep.equal([2, "PARTS_INVALID"]);
   });
 
-  it("exit with code 2 without --pinned", async () => {
+  it("exits with code 2 for --part without --pinned", async () => {
     const { code, json } = await keyroot.json(["audit", ...place(), "--part", "1/3"]);
     expect(code).to.equal(2);
     expect(json.error?.["message"]).to.include("--pinned");

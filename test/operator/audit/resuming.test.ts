@@ -48,7 +48,7 @@ describe("a resumed audit", () => {
       expect(ranges).to.deep.equal([`0x${(head + 1).toString(16)}`]);
     });
 
-    it("reads every file again, and finds one that was changed or removed since", async () => {
+    it("finds a file that was changed or removed since", async () => {
       await world.writeText(firstRoot, (await world.readText(firstRoot)).replace(one.pubKey, two.pubKey));
       await rm(world.pathOf(`${secondRoot}.json`));
       expect(await audit()).to.deep.equal({
@@ -57,7 +57,7 @@ describe("a resumed audit", () => {
       });
     });
 
-    it("compares all users with the chain again, and finds a user who was hidden since the last run", async () => {
+    it("finds a user who was hidden since", async () => {
       await world.add(
         firstRoot,
         third.map(({ userID }) => userID),
@@ -77,8 +77,8 @@ describe("a resumed audit", () => {
     });
   });
 
-  describe("after one that was interrupted", () => {
-    it("reads every file again: a pass means that this run has read all of them", async () => {
+  describe("after an interrupted audit", () => {
+    it("reads every file again", async () => {
       const { files } = await world.hostFiles((path) => !path.includes(secondRoot));
       expect(await audit({ files })).to.deep.equal({ verdict: "incomplete", codes: ["FILE_HOST_ERROR"] });
       for (let i = 0; i < 2; i++) {
@@ -88,14 +88,14 @@ describe("a resumed audit", () => {
       }
     });
 
-    it("does not pass if an audited file is now missing", async () => {
+    it("reports an audited file that is now missing", async () => {
       const { files } = await world.hostFiles((path) => !path.includes(secondRoot));
       expect(await audit({ files })).to.deep.equal({ verdict: "incomplete", codes: ["FILE_HOST_ERROR"] });
       await rm(world.pathOf(`${firstRoot}.json`));
       expect(await audit()).to.deep.equal({ verdict: "damage", codes: ["FILE_MISSING"] });
     });
 
-    it("does not pass if the host returns one file in each run", async () => {
+    it("is incomplete if the host returns one file in each run", async () => {
       for (const served of [firstRoot, secondRoot, firstRoot]) {
         const { files } = await world.hostFiles((path) => path.includes(served));
         using state = await world.openState(NAME);
@@ -105,7 +105,7 @@ describe("a resumed audit", () => {
       }
     });
 
-    it("starts again with a fresh state", async () => {
+    it("reads every file again with a fresh state", async () => {
       const { files } = await world.hostFiles((path) => !path.includes(secondRoot));
       await audit({ files });
       const again = await world.hostFiles();
@@ -113,7 +113,7 @@ describe("a resumed audit", () => {
       expect(again.requested.toSorted()).to.deep.equal([firstRoot, secondRoot].toSorted());
     });
 
-    it("continues after the endpoint failed in the middle", async () => {
+    it("passes after the endpoint failed during the first run", async () => {
       let reads = 0;
       world.lie((method, params, truth) => {
         // The call that reads the roots of many users is the only one without an address.
@@ -128,7 +128,7 @@ describe("a resumed audit", () => {
     });
   });
 
-  it("reads events again after an endpoint withheld some events", async () => {
+  it("reads events that the endpoint withheld before", async () => {
     world.lie(async (method, params, truth) => {
       const answer = await truth(method, params);
       return method === "eth_getLogs" ? (answer as unknown[]).slice(1) : answer;
@@ -138,7 +138,7 @@ describe("a resumed audit", () => {
     expect(await audit()).to.deep.equal(PASSED);
   });
 
-  it("finds users that a planted state with valid checksums hides", async () => {
+  it("finds users whom a planted state hides", async () => {
     using state = await world.openState(NAME);
     const text = await world.readText(firstRoot);
     // Record the first file without its users.
@@ -148,7 +148,7 @@ describe("a resumed audit", () => {
   });
 });
 
-describeOnAnvil("a resumed audit of a reorganized chain", () => {
+describeOnAnvil("a resumed audit after a reorganization", () => {
   const world = auditedWorld(startAnvil);
   const publish = (records: readonly KeyRecord[]) => world.publish(records);
   const audit = async () => {
@@ -158,7 +158,7 @@ describeOnAnvil("a resumed audit of a reorganized chain", () => {
   const call: RpcCall = (method, params) => world.fresh.call(method, params);
   const mine = (count: number) => call("anvil_mine", [`0x${count.toString(16)}`]);
 
-  it("reports a root that is gone once, and audits the other roots", async () => {
+  it("reports a root that is gone once", async () => {
     await publish(first);
     await publish(second);
     expect(await audit()).to.deep.equal(PASSED);
@@ -179,7 +179,7 @@ describeOnAnvil("a resumed audit of a reorganized chain", () => {
     expect(await audit()).to.deep.equal(PASSED);
   });
 
-  it("reports both findings if the chain was rewritten from its first root on", async () => {
+  it("reports that the first roots were replaced", async () => {
     await publish(first);
     await publish(second);
     expect(await audit()).to.deep.equal(PASSED);

@@ -11,7 +11,7 @@ const entries: RootEntry[] = Array.from({ length: 20 }, (_, i) => {
   return { root: sha256(String(i)), recordCount: 700, userCount: 700 };
 });
 
-describe("the proofs of roots beside a statement", () => {
+describe("writeRootProofs", () => {
   const folder = temporaryFolder();
   const rootFile = (index: number) => join(folder.path, "roots", `${entries[index]?.root}.txt`);
   const write = (size: number, knownSize: number) =>
@@ -24,13 +24,13 @@ describe("the proofs of roots beside a statement", () => {
       expect(verifyRootProof(await readFile(rootFile(index)), entry.root, size, tops)).to.deep.equal(entry);
   };
 
-  it("prove every root in the new statement, and in all older ones", async () => {
+  it("writes proofs that are valid in every later statement", async () => {
     for (let size = 1; size <= 20; size++) await write(size, size - 1);
     for (let size = 1; size <= 20; size++) await verifyAll(size);
     expect(await readdir(join(folder.path, "roots"))).to.have.lengthOf(20);
   });
 
-  it("are written again only if they become longer", async () => {
+  it("writes a file again only if its proof becomes longer", async () => {
     await write(16, 0);
     const before = await stat(rootFile(3), { bigint: true });
     await write(19, 16);
@@ -42,7 +42,7 @@ describe("the proofs of roots beside a statement", () => {
     await verifyAll(20);
   });
 
-  it("are completed after a lost file, a folder without proofs, and a draft that a killed process left", async () => {
+  it("completes a folder with missing proofs", async () => {
     await mkdir(join(folder.path, "roots"));
     await writeFile(join(folder.path, "roots", `.${entries[5]?.root}.txt`), "half");
     await write(20, 20);

@@ -152,7 +152,7 @@ for (const [name, kind] of Object.entries({ AuditState: audit, WatchState: watch
       database.close();
     };
 
-    it("returns what was saved, and leaves one file beside its lock", async () => {
+    it("restores its saved content", async () => {
       await kind.write(path());
       const content = await kind.contentOf(path());
       expect(content).to.deep.equal(await kind.contentOf(path()));
@@ -171,7 +171,7 @@ for (const [name, kind] of Object.entries({ AuditState: audit, WatchState: watch
       expect(state).not.to.equal(undefined);
     });
 
-    it("starts a new state with fresh, for any content of the file", async () => {
+    it("replaces a file of any content with the option fresh", async () => {
       const empty = await kind.contentOf(path());
       await kind.write(path());
       expect(await kind.contentOf(path())).not.to.deep.equal(empty);
@@ -183,7 +183,7 @@ for (const [name, kind] of Object.entries({ AuditState: audit, WatchState: watch
       }
     });
 
-    it("refuses to open the state in a second process, even with fresh", async () => {
+    it("cannot be opened by a second process", async () => {
       using state = await kind.open(path(), target);
       expect(state).not.to.equal(undefined);
       for (const fresh of [false, true]) {
@@ -191,17 +191,17 @@ for (const [name, kind] of Object.entries({ AuditState: audit, WatchState: watch
       }
     });
 
-    describe("refuses", () => {
+    describe("after a change of its file", () => {
       beforeEach(() => kind.write(path()));
 
       for (const sql of kind.edits) {
-        it(`refuses a careless edit: ${sql}`, async () => {
+        it(`refuses a changed row: ${sql}`, async () => {
           edit(sql);
           await refused();
         });
       }
 
-      it("refuses a file that is empty, truncated, too large, or not a database, and unlocks it again", async () => {
+      it("refuses a file that is not a complete database", async () => {
         const bytes = await readFile(path());
         for (const spoil of [
           () => writeFile(path(), ""),
@@ -221,13 +221,13 @@ for (const [name, kind] of Object.entries({ AuditState: audit, WatchState: watch
         expect(state).not.to.equal(undefined);
       });
 
-      it("refuses a watch's state for an audit, and an audit's state for a watch", async () => {
+      it("refuses a state of the other kind", async () => {
         await rm(path());
         await (kind === audit ? watch : audit).write(path());
         await refused();
       });
 
-      it("rejects values out of range although their checksums are valid", async () => {
+      it("refuses values out of range although their checksums are valid", async () => {
         for (const [table, column, value] of kind.outOfRange) {
           const database = new DatabaseSync(path());
           const row = database.prepare(`SELECT * FROM ${table}`).get() ?? {};
@@ -243,7 +243,7 @@ for (const [name, kind] of Object.entries({ AuditState: audit, WatchState: watch
         }
       });
 
-      it("refuses a file with one changed byte, unless its content is the same", async () => {
+      it("refuses every changed byte that would change its content", async () => {
         const content = await kind.contentOf(path());
         const bytes = await readFile(path());
         await fc.assert(
@@ -264,7 +264,7 @@ for (const [name, kind] of Object.entries({ AuditState: audit, WatchState: watch
       });
     });
 
-    it("refuses a JSON state of version 0.1.0 with instructions, and leaves it as it is", async () => {
+    it("refuses a state of version 0.1.0 with instructions", async () => {
       const old = '{"content":{"format":"keyroot-audit-v1"},"seal":"00"}';
       await writeFile(path(), old);
       await refused();
@@ -280,7 +280,7 @@ describe("AuditState", () => {
   const folder = temporaryFolder();
   const path = () => join(folder.path, "state.sqlite");
 
-  it("returns the audited files that were saved, and no others", async () => {
+  it("restores only the files that were saved", async () => {
     {
       using state = await AuditState.open(path(), target);
       state.recordFile(first, sha256("bytes"), usersOf(3));

@@ -12,7 +12,7 @@ const bytesOf = ({ begin, end, key }: { begin: number; end: number; key: number 
   Buffer.alloc(USER_BYTES).fill(begin, 0, 4).fill(end, 19, 20).fill(key, 20);
 
 describe("UserIndex", () => {
-  it("finds users in several files, and all their entries", () => {
+  it("finds every file of a user", () => {
     fc.assert(
       fc.property(files, (files) => {
         const index = new UserIndex();

@@ -23,7 +23,7 @@ const [mine = never(), ...others] = records;
 const other = others.find(({ pubKey }) => pubKey !== mine.pubKey) ?? never();
 const NAME = "watch.sqlite";
 
-describe("a watch", () => {
+describe("the watch of a contract", () => {
   const world = auditedWorld();
   const closing = closedAfterEach();
   let state: WatchState;
@@ -47,7 +47,7 @@ describe("a watch", () => {
     findings.map(({ code, detail }) => (detail === undefined ? code : `${code} ${detail}`)).sort();
 
   describe("poll", () => {
-    it("audits new roots, and reports when a watched key is published", async () => {
+    it("reports when a watched key is published", async () => {
       expect(await pollAgain()).to.deep.include({ added: [], published: [], findings: [] });
       const otherRoot = await world.publish(others);
       const first = await pollAgain();
@@ -58,7 +58,7 @@ describe("a watch", () => {
       expect(await pollAgain()).to.deep.include({ added: [], published: [], findings: [] });
     });
 
-    it("begins at a given block", async () => {
+    it("begins at the given block", async () => {
       await world.publish(others);
       expect((await pollAgain({ fromBlock: 0 })).added).to.have.lengthOf(1);
     });
@@ -76,35 +76,35 @@ describe("a watch", () => {
     });
   });
 
-  describe("alarms", () => {
+  describe("findings", () => {
     beforeEach(() => pollAgain());
 
-    it("reports a root whose file has a different key for the user", async () => {
+    it("contain WATCHED_KEY_MISMATCH for a root with a different key", async () => {
       await world.publish([{ ...other, userID: mine.userID }]);
       expect(codesOf(await pollAgain())).to.deep.equal(["WATCHED_KEY_MISMATCH"]);
       expect(codesOf(await pollAgain())).to.deep.equal(["WATCHED_KEY_MISMATCH"]);
     });
 
-    it("reports a file with a different key for the user, even if the user keeps an earlier root", async () => {
+    it("contain WATCHED_KEY_MISMATCH even if the user keeps an earlier root", async () => {
       await world.publish([mine]);
       expect(codesOf(await pollAgain())).to.deep.equal([]);
       await world.publish([{ ...other, userID: mine.userID }, ...others.slice(1)]);
       expect(codesOf(await pollAgain())).to.deep.equal(["WATCHED_KEY_MISMATCH"]);
     });
 
-    it("reports a root of the user whose file does not contain the user", async () => {
+    it("contain USER_NOT_IN_FILE if the file lacks the user", async () => {
       const root = await world.publish(others);
       await world.add(root, [mine.userID]);
       expect(codesOf(await pollAgain())).to.deep.equal(["USER_NOT_IN_FILE"]);
     });
 
-    it("reports a root of the user that no event names", async () => {
+    it("contain LOG_WITHHELD for a root without an event", async () => {
       await world.publish([{ ...other, userID: mine.userID }]);
       world.lie((method, params, truth) => (method === "eth_getLogs" ? [] : truth(method, params)));
       expect(codesOf(await pollAgain())).to.deep.equal(["LOG_WITHHELD", "WATCHED_KEY_MISMATCH"]);
     });
 
-    it("reports a missing file in each poll until the file exists", async () => {
+    it("contain FILE_MISSING in each poll until the file exists", async () => {
       const root = await world.publish(others);
       const text = await world.readText(root);
       await rm(world.pathOf(`${root}.json`));
@@ -114,13 +114,13 @@ describe("a watch", () => {
       expect(codesOf(await pollAgain())).to.deep.equal([]);
     });
 
-    it("reports an invalid file", async () => {
+    it("contain FILE_INVALID for an invalid file", async () => {
       const root = await world.publish(others);
       await world.writeText(root, "{}");
       expect(codesOf(await pollAgain())).to.deep.equal(["FILE_INVALID FILE_SHAPE"]);
     });
 
-    it("reports that the user's own file was removed later", async () => {
+    it("contain FILE_MISSING if the user's own file was removed later", async () => {
       const root = await world.publish([mine]);
       expect(codesOf(await pollAgain())).to.deep.equal([]);
       await rm(world.pathOf(`${root}.json`));
@@ -128,7 +128,7 @@ describe("a watch", () => {
       expect(codesOf(await pollAgain())).to.deep.equal(["FILE_MISSING"]);
     });
 
-    it("reports an endpoint that denies the user's root", async () => {
+    it("contain WATCHED_ROOT_CHANGED if the endpoint denies the user's root", async () => {
       await world.publish([mine]);
       await pollAgain();
       world.lie(async (method, params, truth) => {
@@ -138,7 +138,7 @@ describe("a watch", () => {
       expect(codesOf(await pollAgain())).to.deep.equal(["LOG_EXCESS", "WATCHED_ROOT_CHANGED"]);
     });
 
-    it("reports published keys although the file host fails in the middle of a poll", async () => {
+    it("do not delay published keys when the file host fails", async () => {
       const own = await world.publish([mine]);
       const root = await world.publish(others);
       const files = await hostWithout(root);
@@ -152,11 +152,11 @@ describe("a watch", () => {
     });
   });
 
-  describe("an unavailable file", () => {
+  describe("poll, with an unavailable file", () => {
     beforeEach(() => pollAgain());
     const MINUTE = 60_000;
 
-    it("reports the user's root although its file is unavailable, and raises an alarm after the time limit", async () => {
+    it("raises an alarm after the time limit", async () => {
       // The attack: a false key in the registry, and a host that does not return its file.
       const root = await world.publish([{ ...other, userID: mine.userID }]);
       const files = await hostWithout(root);
@@ -176,7 +176,7 @@ describe("a watch", () => {
       expect(codesOf(await pollAgain())).to.deep.equal(["WATCHED_KEY_MISMATCH"]);
     });
 
-    it("measures how long a file is unavailable across processes", async () => {
+    it("measures the time across processes", async () => {
       const path = join(world.folder, NAME);
       const root = await world.publish([mine]);
       const files = await hostWithout(root);
@@ -202,7 +202,7 @@ describe("a watch", () => {
       expect(codesOf(await pollAgain({ now: () => 20 * MINUTE }))).to.deep.equal([]);
     });
 
-    it("reads the newest block and other files although one file is unavailable", async () => {
+    it("reads the newest block and the other files", async () => {
       const root = await world.publish(others);
       const files = await hostWithout(root);
       const own = await world.publish([mine]);
@@ -215,7 +215,7 @@ describe("a watch", () => {
       expect(state.suspects).to.deep.equal([]);
     });
 
-    it("requests the user's file first, and no others after three failures in a row", async () => {
+    it("requests the user's file first and stops after three failures", async () => {
       const { files, requested } = await world.hostFiles(() => false);
       for (const record of others) await world.publish([record]);
       const own = await world.publish([mine]);
@@ -226,7 +226,7 @@ describe("a watch", () => {
       expect(unavailable.at(-1)?.message).to.include("not requested");
     });
 
-    it("treats a file as unavailable if it is too large or redirected, or if the host never responds", async () => {
+    it("treats a large, redirected or delayed file as unavailable", async () => {
       const root = await world.publish([{ ...other, userID: mine.userID }]);
       const large = { merkleUrl: world.fresh.merkleUrl, ...LIMITS, maxBytes: 10 };
       const redirect = closing(await serve((_, response) => response.writeHead(302, { Location: "/x" }).end()));
@@ -243,7 +243,7 @@ describe("a watch", () => {
       }
     });
 
-    it("treats the user's file as unavailable if there was no time to read it", async () => {
+    it("treats a file as unavailable if no time is left to read it", async () => {
       const own = await world.publish([mine]);
       const second = await world.publish([others[0] ?? never()]);
       const users = [mine, { userID: others[0]?.userID ?? "", pubKey: others[0]?.pubKey ?? "" }];
@@ -266,7 +266,7 @@ describe("a watch", () => {
     });
   });
 
-  it("lets timers run between two files, however many there are", async () => {
+  it("lets timers run between two files", async () => {
     for (const record of records) await world.publish([record]);
     let [turns, isDone] = [0, false];
     const count = () => {
@@ -279,7 +279,7 @@ describe("a watch", () => {
     expect(turns).to.be.greaterThan(records.length);
   });
 
-  it("reports the user's root, and then an unavailable endpoint, if the newest block is too old", async () => {
+  it("rejects a block that is too old, after it reports the user's root", async () => {
     await pollAgain();
     const root = await world.publish([mine]);
     const { timestamp } = await fetchBlock(world.fresh.call, "latest");
@@ -306,7 +306,7 @@ describe("a watch", () => {
     };
     const namesOf = (all: readonly WatchEvent[]) => all.map(({ event }) => event);
 
-    it("reports that an endpoint fails, and waits longer after each failure", async () => {
+    it("waits longer after each failure of the endpoint", async () => {
       let failures = 3;
       world.lie((method, params, truth) => {
         if (failures-- > 0) throw new Error();
@@ -333,7 +333,7 @@ describe("a watch", () => {
       expect(all.at(-1)).to.include(counts);
     });
 
-    it("reports an alarm about the chain again if it ended in the meantime", async () => {
+    it("repeats an alarm that ended in the meantime", async () => {
       await world.publish([mine]);
       await pollAgain();
       let polls = 0;
@@ -351,7 +351,7 @@ describe("a watch", () => {
       expect(codes.sort()).to.deep.equal([...once, ...once].sort());
     });
 
-    it("reports the user's state on the chain before it reads a file", async () => {
+    it("reports the user's root before it reads a file", async () => {
       await poll(options());
       const root = await world.publish([mine]);
       let said: WatchEvent[] = [];
@@ -367,7 +367,7 @@ describe("a watch", () => {
       expect(namesOf(steps.flat())).to.deep.equal(["assigned", "rootAdded", "published", "polled"]);
     });
 
-    it("reports a root of the user although the endpoint returns no logs", async () => {
+    it("reports the user's root although the endpoint returns no events", async () => {
       await poll(options());
       const root = await world.publish([mine]);
       world.lie((method, params, truth) => {
@@ -378,7 +378,7 @@ describe("a watch", () => {
       expect(all[0]).to.deep.equal({ event: "assigned", userID: mine.userID, root });
     });
 
-    it("raises one alarm if the endpoint is unavailable for longer than the limit", async () => {
+    it("raises one alarm if the endpoint is unavailable for too long", async () => {
       world.lie(() => {
         throw new Error();
       });
@@ -390,7 +390,7 @@ describe("a watch", () => {
       expect(alarms[0]).to.include({ code: "ENDPOINT_UNAVAILABLE", detail: "RPC_ERROR" });
     });
 
-    it("reports an unavailable file once, and once more as an alarm", async () => {
+    it("raises one alarm if a file is unavailable for too long", async () => {
       await poll(options());
       const root = await world.publish([mine]);
       const { files, requested } = await world.hostFiles(() => false);
@@ -405,11 +405,11 @@ describe("a watch", () => {
   });
 });
 
-describe("a webhook", () => {
+describe("alarm webhooks", () => {
   const closing = closedAfterEach();
   const folder = temporaryFolder();
 
-  it("accepts a webhook whose host is allowed", () => {
+  it("checkWebhook accepts a webhook whose host is allowed", () => {
     const allowed: [string, string][] = [
       ["https://hooks.example/secret", "hooks.example"],
       ["https://hooks.example:8443/", "hooks.example:8443"],
@@ -428,7 +428,7 @@ describe("a webhook", () => {
     ["with a password", "https://hooks.example@other.example/secret", "other.example"],
     ["that is not a URL", "secret", "secret"],
   ] as const) {
-    it(`refuses a webhook ${what}, and does not show it`, () => {
+    it(`checkWebhook refuses a webhook ${what}`, () => {
       expect(() => checkWebhook(url, [host]))
         .to.throw(ArgumentError)
         .that.satisfies(({ message }: Error) => !message.includes("/secret") && !message.includes('"secret"'));
@@ -450,7 +450,7 @@ describe("a webhook", () => {
   };
   const SECRET = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
 
-  it("sends the message as JSON, with an id and the time", async () => {
+  it("postWebhook sends JSON with an id and the time", async () => {
     const { url, received } = await receiver();
     await postWebhook(url, { event: "alarm" });
     const [{ headers, body } = never()] = received;
@@ -460,7 +460,7 @@ describe("a webhook", () => {
     expect(headers).not.to.have.property("webhook-signature");
   });
 
-  it("sends a signature that the library of Standard Webhooks verifies", async () => {
+  it("postWebhook signs messages as Standard Webhooks specifies", async () => {
     const { url, received } = await receiver();
     await postWebhook(url, { event: "alarm", message: "ключ" }, { secret: new WebhookSecret(SECRET) });
     const [{ headers, body } = never()] = received;
@@ -478,7 +478,7 @@ describe("a webhook", () => {
     expect(() => other.verify(body, headers)).to.throw(WebhookVerificationError);
   });
 
-  it("sends a message again, with the same id, if the webhook did not accept it", async () => {
+  it("postWebhook repeats a failed message with the same id", async () => {
     const { url, received } = await receiver(503, 429);
     await postWebhook(url, { event: "alarm" }, { secret: new WebhookSecret(SECRET) });
     expect(received).to.have.lengthOf(3);
@@ -486,7 +486,7 @@ describe("a webhook", () => {
     for (const { headers, body } of received) new Webhook(SECRET).verify(body, headers);
   });
 
-  it("requires a secret of 24 to 64 bytes in a file that only its owner can read, and does not show it", async function () {
+  it("WebhookSecret.read requires a private file with 24 to 64 bytes", async function () {
     const path = join(folder.path, "secret");
     await writeFile(path, `${SECRET}\n`, { mode: 0o600 });
     const secret = await WebhookSecret.read(path);
@@ -503,7 +503,7 @@ describe("a webhook", () => {
     expect(await failure(WebhookSecret.read(path))).to.include({ code: "FILE_PERMISSIONS" });
   });
 
-  it("requires a status of 2xx, and follows no redirect", async () => {
+  it("postWebhook fails for every status except 2xx", async () => {
     const busy = closing(await serve((_, response) => response.writeHead(500).end()));
     const elsewhere = closing(await serve((_, response) => response.writeHead(307, { Location: busy.url }).end()));
     expect(await failure(postWebhook(`${busy.url}/secret`, {})))

@@ -3,14 +3,14 @@ import { randomHex } from "../../support/service/caller.ts";
 import { ADMIN_TOKEN, serviceOnPostgres } from "../../support/service/support.ts";
 import { program as keyroot } from "../../support/processes/commandLine.ts";
 
-describe("the commands of administration", () => {
+describe("the administration commands", () => {
   const service = serviceOnPostgres();
 
   const env = { KEYROOT_ADMIN_TOKEN: ADMIN_TOKEN };
   const run = (command: string, ...options: string[]) =>
     keyroot.json([command, "--service-url", service.url, ...options], { env });
 
-  it("list, suspend, resume and limit partners, and list and revoke server tokens", async () => {
+  it("manage partners and server tokens", async () => {
     const name = `Company ${randomHex()}`;
     const { bizID, tokenID } = await service.createPartner(name);
     const ofPartner = ["--biz-id", bizID];
@@ -28,7 +28,7 @@ describe("the commands of administration", () => {
     expect(revoked.json["revoked"]).to.be.a("number");
   });
 
-  it("list the audit log, filtered, as JSON lines and as text", async () => {
+  it("list the filtered audit log as JSON lines and as text", async () => {
     const { bizID, tokenID, jwt: token } = await service.createPartner(`Company ${randomHex()}`);
     const hex = randomHex();
     await service.done("/v1/authdBizSrv/users/create", { user_id_hex: hex, region: "eu-west-1" }, { token });
@@ -52,7 +52,7 @@ describe("the commands of administration", () => {
     expect(await list(...filter, "--until", "2026-01-01")).to.include({ code: 0, stdout: "" });
   });
 
-  it("exit with code 2 if the service refuses the request, and print the reason", async () => {
+  it("exit with code 2 if the service refuses the request", async () => {
     for (const [code, reason, ...words] of [
       ["FIELD_INVALID", "name: must be at least 1 character.", "create-partner", "--name", ""],
       ["PARTNER_UNKNOWN", "There is no partner", "create-server-token", "--biz-id", "biz_none"],
@@ -64,7 +64,7 @@ describe("the commands of administration", () => {
     }
   });
 
-  it("exit with code 2 without their options", async () => {
+  it("exit with code 2 if an option is missing or invalid", async () => {
     const incomplete = [
       ["suspend-partner"],
       ["limit-users", "--biz-id", "biz_1"],

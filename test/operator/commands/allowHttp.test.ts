@@ -10,7 +10,7 @@ import { temporaryFolder } from "../../support/support.ts";
 /** A host name that never resolves (RFC 6761, section 6.4). */
 const REMOTE = "http://keyroot.invalid";
 
-describe("plain http to another machine", () => {
+describe("--allow-http", () => {
   const folder = temporaryFolder();
   const [record] = sampleRecords(1);
   const { userID = "", pubKey = "" } = record ?? {};
@@ -39,13 +39,13 @@ describe("plain http to another machine", () => {
     watch: ["watch", "--once", "--user-id", userID, "--public-key", pubKey, "--merkle-url", "https://f.invalid"],
   });
 
-  it("has the option --allow-http in every command with an endpoint", () => {
+  it("is an option of every command with an endpoint", () => {
     const withEndpoint = Object.entries(DEFINITIONS).filter(([, { options }]) => "rpc" in options);
     expect(withEndpoint.map(([name]) => name)).to.have.members(["deploy", ...Object.keys(commands())]);
     for (const [name, { options }] of withEndpoint) expect(options, name).to.have.property("allowHttp");
   });
 
-  it("is refused by every command for its endpoint", async () => {
+  it("is required for an http endpoint on another machine", async () => {
     for (const [name, command] of Object.entries(commands())) {
       const { code, error, message } = await run(command, { rpc: REMOTE });
       expect([code, error], name).to.deep.equal([2, "ARGUMENT_INVALID"]);
@@ -53,7 +53,7 @@ describe("plain http to another machine", () => {
     }
   });
 
-  it("is refused by every command for its file host", async () => {
+  it("is required for an http file host on another machine", async () => {
     for (const [name, command] of Object.entries(commands())) {
       const at = command.indexOf("--merkle-url");
       if (at === -1) continue;
@@ -63,7 +63,7 @@ describe("plain http to another machine", () => {
     }
   });
 
-  it("is allowed by --allow-http and by KEYROOT_ALLOW_HTTP=true", async () => {
+  it("can be set by KEYROOT_ALLOW_HTTP=true", async () => {
     const unreachable = { code: 3, error: "UNREACHABLE" };
     expect(await run(["status", "--allow-http"], { rpc: REMOTE })).to.include(unreachable);
     expect(await run(["status"], { rpc: REMOTE }, { KEYROOT_ALLOW_HTTP: "true" })).to.include(unreachable);

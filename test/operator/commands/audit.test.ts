@@ -18,7 +18,7 @@ const [mine = never(), ...others] = records;
 const other = others.find(({ pubKey }) => pubKey !== mine.pubKey) ?? never();
 const HASH = `0x${"ab".repeat(32)}`;
 
-describeWithProgram("audit and watch", (keyroot) => {
+describeWithProgram("keyroot", (keyroot) => {
   const world = auditedWorld();
   const closing = closedAfterEach();
 
@@ -54,7 +54,7 @@ describeWithProgram("audit and watch", (keyroot) => {
       expect((json["batches"] as { root: string }[]).map((batch) => batch.root)[1]).to.equal(root);
     });
 
-    it("exits with code 2 if --files is not a folder that can be read", async () => {
+    it("exits with code 2 if --files is not a readable folder", async () => {
       for (const path of [join(world.folder, "none"), devNull]) {
         const { code, json } = await keyroot.json(auditingFolder(path));
         expect([code, json.error?.["code"]]).to.deep.equal([2, "FILE_UNREADABLE"]);
@@ -76,7 +76,7 @@ describeWithProgram("audit and watch", (keyroot) => {
       );
     });
 
-    it("exits with code 3 and no verdict if the file host is unavailable, and continues when it is back", async () => {
+    it("exits with code 3 until the file host is available", async () => {
       const away = ["audit", ...place(await goneUrl()), "--state", statePath()];
       const { code, json } = await keyroot.json(away);
       expect([code, json["passed"], json["findings"]]).to.deep.equal([3, false, []]);
@@ -85,7 +85,7 @@ describeWithProgram("audit and watch", (keyroot) => {
       expect((await keyroot.run(auditing())).code).to.equal(0);
     });
 
-    it("exits with code 3 if the endpoint is unavailable, and with 1 if its proof is false", async () => {
+    it("exits with an error if the endpoint fails or its proof is false", async () => {
       const away = auditing().with(2, await goneUrl());
       expect((await keyroot.json(away)).json.error).to.include({ code: "UNREACHABLE" });
       world.lie((method, params, truth) => truth(method, method === "eth_getProof" ? params.with(1, [HASH]) : params));
@@ -93,7 +93,7 @@ describeWithProgram("audit and watch", (keyroot) => {
       expect([code, json.error?.["code"]]).to.deep.equal([1, "PROOF_INVALID"]);
     });
 
-    it("exits with code 2 for an invalid state, and starts over with --fresh", async () => {
+    it("exits with code 2 for an invalid state until --fresh is set", async () => {
       await writeFile(statePath(), "{}");
       const { code, json } = await keyroot.json(auditing());
       expect([code, json.error?.["code"]]).to.deep.equal([2, "STATE_INVALID"]);
@@ -101,7 +101,7 @@ describeWithProgram("audit and watch", (keyroot) => {
       expect((await keyroot.run(auditing())).code).to.equal(0);
     });
 
-    it("exits with code 2 for invalid arguments, without any request", async () => {
+    it("exits with code 2 for invalid arguments", async () => {
       let asked = 0;
       world.lie(() => asked++);
       const wrong = [
@@ -117,6 +117,22 @@ describeWithProgram("audit and watch", (keyroot) => {
         wrong.map(() => [2, "ARGUMENT_INVALID"]),
       );
       expect(asked).to.equal(0);
+    });
+
+    it("ends without a verdict at Ctrl-C", async () => {
+      const child = keyroot.start(auditing("--fresh"));
+      await new Promise<void>((resolve) => {
+        world.lie((method, params, truth) => {
+          if (method !== "eth_getLogs") return truth(method, params);
+          resolve();
+          return new Promise<never>(() => undefined);
+        });
+      });
+      child.kill("SIGINT");
+      const ended = Promise.all([once(child, "close"), textOf(child.stdout), textOf(child.stderr)]);
+      const [[code], stdout, stderr] = (await ended) as [[number], string, string];
+      expect([code, stdout]).to.deep.equal([130, ""]);
+      expect(stderr).to.match(/^Interrupted\. There is no verdict yet\./m);
     });
   });
 
@@ -146,7 +162,7 @@ describeWithProgram("audit and watch", (keyroot) => {
       return { url, host, messages, hooked: ["--alarm-url", url, "--alarm-host", host] };
     };
 
-    it("polls once from the block of the last run, and exits with code 0", async () => {
+    it("polls once from the block of the last run", async () => {
       const once = watching("--once", "--state", statePath());
       expect((await keyroot.run(once)).code).to.equal(0);
       const root = await world.publish([mine]);
@@ -161,7 +177,7 @@ describeWithProgram("audit and watch", (keyroot) => {
       expect(polled?.["time"]).to.match(/^\d{4}-.*Z$/);
     });
 
-    it("prints one line for a poll with many roots, and one for each root and user with --verbose", async () => {
+    it("prints a line for each root and user only with --verbose", async () => {
       const roots: string[] = [];
       for (const record of records) roots.push(await world.publish([record]));
       const once = watching("--once", "--from-block", "0");
@@ -179,7 +195,7 @@ describeWithProgram("audit and watch", (keyroot) => {
       ]);
     });
 
-    it("exits with code 1 for a wrong key, after a JSON line and a message to the webhook", async () => {
+    it("exits with code 1 for a wrong key, after it sends an alarm", async () => {
       const { url, host, messages } = await startWebhook();
       const child = keyroot.start(watching("--json", "--alarm-host", host), { KEYROOT_ALARM_URL: `${url}/secret` });
       const lines: string[] = [];
@@ -199,7 +215,7 @@ describeWithProgram("audit and watch", (keyroot) => {
       expect(lines.join()).not.to.include("secret");
     });
 
-    it("reports a user's root whose file is unavailable, and exits with code 3, or with 1 after --unavailable-after", async () => {
+    it("reports a user's root although its file is unavailable", async () => {
       const host = closing(await serve((_, response) => response.writeHead(503).end()));
       const once = [...watching("--once", "--state", statePath()).with(8, host.url)];
       expect((await keyroot.run(once)).code).to.equal(0);
@@ -219,7 +235,7 @@ describeWithProgram("audit and watch", (keyroot) => {
       expect(alarm).to.include({ event: "alarm", code: "FILE_UNAVAILABLE", root, userID: mine.userID });
     });
 
-    it("signs messages with a secret from a file or a variable, which no output contains", async () => {
+    it("signs alarms with a secret from a file or variable", async () => {
       await world.publish([{ ...other, userID: mine.userID }]);
       const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
       const path = join(world.folder, "secret");
@@ -253,7 +269,7 @@ describeWithProgram("audit and watch", (keyroot) => {
       expect((await keyroot.run(watching("--once"), { env: { KEYROOT_UNAVAILABLE_AFTER: "soon" } })).code).to.equal(2);
     });
 
-    it("sends the reason for its end to the webhook, and exits with code 1 after an alarm although the endpoint fails", async () => {
+    it("sends alarms about a failing endpoint to the webhook", async () => {
       const { messages, hooked } = await startWebhook();
       // An endpoint that returns a false header must not end a watch without a message.
       world.lie(async (method, params, truth) => {
@@ -285,7 +301,7 @@ describeWithProgram("audit and watch", (keyroot) => {
       expect(messages.slice(1).map(({ code }) => code)).to.deep.equal(["WATCHED_ROOT_CHANGED"]);
     });
 
-    it("watches several users, and reports an alarm although the webhook is unavailable", async () => {
+    it("reports an alarm of one among several users", async () => {
       const path = join(world.folder, "users.jsonl");
       await writeFile(path, records.map(serializeKeyRecord).join("\n"));
       await world.publish([...others, { ...other, userID: mine.userID }]);
@@ -301,7 +317,7 @@ describeWithProgram("audit and watch", (keyroot) => {
         .and.not.include("secret");
     });
 
-    it("reports an unavailable endpoint, continues, and exits with code 0 at Ctrl-C", async () => {
+    it("continues after the endpoint fails", async () => {
       // The first calls read the chain id and the genesis block.
       let calls = 0;
       world.lie((method, params, truth) => {
@@ -321,23 +337,7 @@ describeWithProgram("audit and watch", (keyroot) => {
       expect(new Set(seen.slice(0, -2))).to.deep.equal(new Set(["unavailable"]));
     });
 
-    it("ends an audit without a verdict at Ctrl-C", async () => {
-      const child = keyroot.start(auditing("--fresh"));
-      await new Promise<void>((resolve) => {
-        world.lie((method, params, truth) => {
-          if (method !== "eth_getLogs") return truth(method, params);
-          resolve();
-          return new Promise<never>(() => undefined);
-        });
-      });
-      child.kill("SIGINT");
-      const ended = Promise.all([once(child, "close"), textOf(child.stdout), textOf(child.stderr)]);
-      const [[code], stdout, stderr] = (await ended) as [[number], string, string];
-      expect([code, stdout]).to.deep.equal([130, ""]);
-      expect(stderr).to.match(/^Interrupted\. There is no verdict yet\./m);
-    });
-
-    it("repeats the first requests of watch and audit if the endpoint fails", async () => {
+    it("repeats its first requests if the endpoint fails, like audit", async () => {
       for (const words of [watching("--once"), auditing("--fresh")]) {
         const failed = new Set<string>();
         world.lie((method, params, truth) => {
@@ -356,7 +356,7 @@ describeWithProgram("audit and watch", (keyroot) => {
       expect([code, json.error?.["code"]]).to.deep.equal([3, "UNREACHABLE"]);
     });
 
-    it("exits with code 2 for invalid arguments, without any request", async () => {
+    it("exits with code 2 for invalid arguments", async () => {
       let asked = 0;
       world.lie(() => asked++);
       const hook = "https://hooks.example/secret";

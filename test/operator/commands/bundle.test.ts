@@ -13,7 +13,7 @@ import { sampleRecords, sampleUserID, textOf } from "../../support/samples.ts";
 import { temporaryFolder } from "../../support/support.ts";
 import { type CommandLine, describeWithProgram } from "../../support/processes/commandLine.ts";
 
-describeWithProgram("bundle, and verify --bundle", (keyroot) => {
+describeWithProgram("keyroot", (keyroot) => {
   const folder = temporaryFolder();
   const file = makeMerkleFile(sampleRecords(700));
   const { root } = file.tree;
@@ -63,7 +63,7 @@ describeWithProgram("bundle, and verify --bundle", (keyroot) => {
   };
 
   describe("bundle", () => {
-    it("writes only a user's proof and bundle, in the layout of the file host", async () => {
+    it("writes the proof and bundle where the file host serves them", async () => {
       expect(made.code).to.equal(0);
       expect(made.json).to.include({ root, contract: stack.contract, chainId: stack.chainId });
       expect(made.json["record"]).to.deep.equal(mine);
@@ -82,7 +82,7 @@ describeWithProgram("bundle, and verify --bundle", (keyroot) => {
       }
     });
 
-    it("makes a proof that is valid under the contract's root", async () => {
+    it("writes a proof that is valid under the contract's root", async () => {
       const bytes = await (await fetch(`${stack.merkleUrl}/${root}/${userID}.json`)).bytes();
       expect(verifyMerkleProof(bytes, { userID, root, expectedPublicKey: ANY_KEY })).to.deep.include({
         record: mine,
@@ -105,7 +105,7 @@ describeWithProgram("bundle, and verify --bundle", (keyroot) => {
       expect(verified).to.equal(0);
     });
 
-    it("replaces a bundle by one for the given block, and uses a running stack", async () => {
+    it("replaces a bundle by one for another block", async () => {
       const env = await writeStack();
       const before = await readFile(bundlePath, "utf8");
       await stack.connection.networkHelpers.mine();
@@ -131,14 +131,14 @@ describeWithProgram("bundle, and verify --bundle", (keyroot) => {
       ["an unknown block", 3, "RPC_ANSWER_INVALID", () => [userID, ...target, "--pinned", `0x${"12".repeat(32)}`]],
       ["an unavailable endpoint", 3, "UNREACHABLE", () => [userID, ...but("--rpc", "http://127.0.0.1:1")]],
     ] as const) {
-      it(`exits with code ${exit} and writes nothing: ${what}`, async () => {
+      it(`exits with code ${exit} and writes nothing for ${what}`, async () => {
         const { code, json } = await keyroot.json(["bundle", ...args(), "--files", folder.path]);
         expect([code, json.error?.["code"]]).to.deep.equal([exit, error]);
         expect(await readdir(folder.path)).to.be.empty;
       });
     }
 
-    it("exits with code 2 without --files, and does not write to the local stack's folder", async () => {
+    it("requires --files even with a running stack", async () => {
       const env = await writeStack();
       const before = await readFile(bundlePath, "utf8");
       await stack.connection.networkHelpers.mine();
@@ -161,7 +161,7 @@ describeWithProgram("bundle, and verify --bundle", (keyroot) => {
   });
 
   describe("verify --bundle", () => {
-    it("verifies a user's key without a network, and reports the evidence", async () => {
+    it("verifies a user's key and reports the evidence", async () => {
       const { code, json } = await verify(bundlePath, ...trusted);
       expect(code).to.equal(0);
       expect(json["record"]).to.deep.equal(mine);
@@ -169,7 +169,7 @@ describeWithProgram("bundle, and verify --bundle", (keyroot) => {
       expect(json["evidence"]).to.deep.equal({ anchor: "pinned", storageProof: true, block: made.json["block"] });
     });
 
-    it("opens no connection at all", async () => {
+    it("opens no connection", async () => {
       const patch = "import net from 'node:net'; net.Socket.prototype.connect = () => { throw new Error('network'); };";
       const env = { NODE_OPTIONS: `--import data:text/javascript,${encodeURIComponent(patch)}` };
       const { code, stderr } = await keyroot.run(["verify", "--bundle", bundlePath, ...trusted], { env });
@@ -185,7 +185,7 @@ describeWithProgram("bundle, and verify --bundle", (keyroot) => {
       expect(stdout).to.contain("only the whole file can");
     });
 
-    it("compares each value that the user passes", async () => {
+    it("accepts correct values for the chain, key and code", async () => {
       const known = ["--chain-id", String(stack.chainId), "--expected-public-key", mine.pubKey];
       const { json } = await verify(bundlePath, ...trusted);
       expect(await verify(bundlePath, ...trusted, ...known, "--code-hash", String(json["codeHash"]))).to.include({
@@ -193,7 +193,7 @@ describeWithProgram("bundle, and verify --bundle", (keyroot) => {
       });
     });
 
-    it("exits with code 1 if no trusted block is given", async () => {
+    it("exits with code 1 without a trusted block", async () => {
       const { code, stdout, stderr } = await keyroot.run(["verify", "--bundle", bundlePath, ...trusted.slice(0, 2)]);
       expect([code, stdout]).to.deep.equal([1, ""]);
       expect(stderr).to.match(/^UNANCHORED \(step anchor\): Unanchored: /);
@@ -232,7 +232,7 @@ describeWithProgram("bundle, and verify --bundle", (keyroot) => {
     });
   });
 
-  describe("verify without a bundle", () => {
+  describe("verify", () => {
     it("exits with code 2 without a user", async () => {
       const { code, json } = await keyroot.json(["verify", ...target]);
       expect([code, json.error?.["code"]]).to.deep.equal([2, "ARGUMENT_INVALID"]);

@@ -19,10 +19,10 @@ import { LOCAL } from "../../support/chain/local.ts";
 
 const NOBODY = "0x000000000000000000000000000000000000dEaD";
 
-describeOnHosts("commands with a chain", (keyroot) => {
+describeOnHosts("keyroot, with a chain", (keyroot) => {
   // For the second chain, one program is enough, because the programs differ only in parsing.
   if (keyroot === program) {
-    describeOnBoth("commands with a chain", (startChain) => {
+    describeOnBoth("keyroot, with a chain", (startChain) => {
       describeCommands(keyroot, startChain);
     });
   } else describeCommands(keyroot, startHardhat);
@@ -91,7 +91,7 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
       expect(await readUserCount()).to.equal(3);
     });
 
-    it("prints each root as text, and counts users who were already published", async () => {
+    it("counts users who were already published", async () => {
       await publishQuickly(one);
       const { code, stdout } = await keyroot.run(await publishing([one, two]));
       expect(code).to.equal(0);
@@ -123,7 +123,7 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
       expect(users).to.have.members([one.userID, two.userID, three.userID]);
     });
 
-    it("shows its plan, with the same bytes each time, and stores and sends nothing", async () => {
+    it("prints the plan with --plan-only and publishes nothing", async () => {
       const plan = async (...more: string[]) => {
         const args = ["publish", "--plan-only", ...chain({ records: await write([one, two, three]) })];
         return keyroot.run([...args, "--users-per-file", "2", ...more]);
@@ -146,7 +146,7 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
       expect(roots).to.have.deep.members(batches.map(({ root, fileBytes }) => [root, fileBytes]));
     });
 
-    it("reports that the roots are not final if the chain makes no blocks", async () => {
+    it("exits with code 3 if no block becomes final", async () => {
       const { code, error, events } = await publish([one], { confirmations: "1000", timeout: "1" });
       expect([code, error]).to.deep.equal([3, "NOT_FINAL"]);
       const [{ reason } = never()] = events.filter(({ event }) => event === "waiting");
@@ -154,7 +154,7 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
       expect(await readUserCount()).to.equal(1);
     });
 
-    it("repeats the request for the chain id if the endpoint fails, like estimate and transfer-ownership", async () => {
+    it("repeats the request for the chain id, like estimate and transfer-ownership", async () => {
       const failing = async () => {
         const endpoint = closing(await startEndpoint(fresh.rpcUrl));
         let asked = 0;
@@ -176,7 +176,7 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
       expect([published.code, ...ran.map(({ code }) => code)]).to.deep.equal([0, 0, 0]);
     });
 
-    it("adds no root if the file host returns different content, no file, or no response", async () => {
+    it("adds no root if the file host does not return the file", async () => {
       const hostOf = async (handler: (request: IncomingMessage, response: ServerResponse) => unknown) =>
         closing(await serve((request, response) => void handler(request, response))).url;
       const cases = [
@@ -193,7 +193,7 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
       expect(await readUserCount()).to.equal(0);
     });
 
-    it("requests nothing and stores nothing for invalid arguments", async () => {
+    it("exits with code 2 for invalid arguments and stores nothing", async () => {
       const cases: [Record<string, string>, string][] = [
         [{ "merkle-url": "files.example" }, "ARGUMENT_INVALID"],
         [{ contract: "0x123" }, "ARGUMENT_INVALID"],
@@ -211,7 +211,7 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
       expect(await readdir(fresh.filesDir)).to.be.empty;
     });
 
-    it("rejects the wrong chain, the wrong contract and an owner whose key the endpoint does not have", async () => {
+    it("exits with an error for a different chain, contract or owner", async () => {
       const contract = await fresh.deploy("0x00000000000000000000000000000000DeaDBeef");
       const cases = [
         [{ "chain-id": "1", "max-fee": "20" }, 1, "CHAIN_ID_MISMATCH"],
@@ -223,18 +223,18 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
       expect(await readdir(fresh.filesDir)).to.be.empty;
     });
 
-    it("rejects bad rows, and stores nothing", async () => {
+    it("stores nothing if a row is invalid", async () => {
       const ran = await publish([one, one]);
       expect(ran).to.include({ code: 1, error: "RECORDS_INVALID" });
       expect(await readdir(fresh.filesDir)).to.be.empty;
     });
 
-    it("reports that the files for a Safe cannot be written", async () => {
+    it("exits with code 3 if it cannot write the Safe files", async () => {
       const outcome = await publish([one], { "safe-transactions": join(folder.path, "users.jsonl", "safe") });
       expect(outcome).to.include({ code: 3, error: "FILE_UNWRITABLE" });
     });
 
-    it("publishes when it is run again after a kill between file and root", async () => {
+    it("continues after a kill between storing the file and adding the root", async () => {
       const asked = new EventEmitter();
       const holding = closing(await startEndpoint(fresh.rpcUrl));
       holding.lie = (method, params, truth) => {
@@ -279,7 +279,7 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
     const estimate = async (records: readonly KeyRecord[], changes: Record<string, string> = {}) =>
       keyroot.json(["estimate", ...chain({ records: await write(records), ...changes })]);
 
-    it("estimates users, transactions, gas, price and cost close to what publishing then uses", async () => {
+    it("estimates the gas and cost that publishing then uses", async () => {
       const records = sampleRecords(60);
       const { code, json } = await estimate(records, { "users-per-file": "50", "eth-price": "2000" });
       expect(code).to.equal(0);
@@ -300,7 +300,7 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
       expect((await estimate(records)).json).to.include({ users: 0, alreadyPublished: 60 });
     });
 
-    it("needs no key, and prints text", async () => {
+    it("needs no key", async () => {
       const { code, stdout } = await keyroot.run(["estimate", ...chain({ records: await write([one]) })]);
       expect(code).to.equal(0);
       expect(stdout).to.match(
@@ -308,7 +308,7 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
       );
     });
 
-    it("shows the base fees of the last year on request", async () => {
+    it("prints the base fees of the last year with --last-year", async () => {
       const records = await write([one]);
       const { json } = await keyroot.json(["estimate", "--last-year", ...chain({ records })]);
       const { blocks, lowestWei, medianWei, highestWei } = json["lastYear"] as Record<string, string>;
@@ -323,7 +323,7 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
       );
     });
 
-    it("compares chains at given and fetched prices, without a registry", async () => {
+    it("compares chains at given and fetched prices", async () => {
       const records = await write(sampleRecords(60));
       const compare = `ethereum=2,base=0.01+0.04,own=${fresh.rpcUrl},gnosis=${fresh.rpcUrl}`;
       const args = ["estimate", "--records", records, "--compare", compare, "--eth-price", "3000"];
@@ -350,7 +350,7 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
       expect(stdout).to.contain(` ${smallAmount}\n`).and.to.contain("\nGnosis: The endpoint has chain id ");
     });
 
-    it("rejects comparisons with unknown names, repeated names and incomplete prices", async () => {
+    it("rejects unknown, repeated or incomplete chains in --compare", async () => {
       const records = await write([one]);
       for (const compare of [
         "mars=1",
@@ -387,7 +387,7 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
       expect(stdout).to.contain(`The public key of ${one.userID} is verified.\n`).and.contain(one.pubKey);
     });
 
-    it("exits with code 1 if the key is not published or differs, or the chain, contract or code differ", async () => {
+    it("exits with code 1 if the key, chain, contract or code differs", async () => {
       await publishQuickly(one);
       const { userID } = one;
       const cases: [string, Record<string, string>, string][] = [
@@ -412,7 +412,7 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
   });
 
   describe("status", () => {
-    it("shows chain, code, owner, users and the deployment block", async () => {
+    it("prints the chain, code, owner, users and deployment block", async () => {
       await publishQuickly(one);
       const { code, json } = await keyroot.json(["status", ...chain()]);
       const { contract, chainId, owner } = fresh;
@@ -423,7 +423,7 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
       expect(await verify(one.userID, { "code-hash": json["codeHash"] as string })).to.deep.equal([0, true]);
     });
 
-    it("reads the endpoint from KEYROOT_RPC_URL unless --rpc is given", async () => {
+    it("reads the endpoint from KEYROOT_RPC_URL unless --rpc is set", async () => {
       const args = ["status", ...chain().slice(2)];
       const { code, json } = await keyroot.json(args, { env: { KEYROOT_RPC_URL: fresh.rpcUrl } });
       expect([code, json["contract"]]).to.deep.equal([0, fresh.contract]);
@@ -444,7 +444,7 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
       expect(stdout).to.match(/published users +unknown: the contract has no userCount\(\).*PubKeyTrust/);
     });
 
-    it("exits with code 1 if there is no contract", async () => {
+    it("exits with code 1 if the address has no contract", async () => {
       const { code, json } = await keyroot.json(["status", ...chain({ contract: NOBODY })]);
       expect([code, json.error?.["code"]]).to.deep.equal([1, "NO_CONTRACT"]);
     });

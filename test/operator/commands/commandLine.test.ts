@@ -32,7 +32,7 @@ function describeCommandLine(keyroot: CommandLine): void {
   });
 
   describe("invalid arguments", () => {
-    it("exit with code 2, and print the reason only to standard error", async () => {
+    it("exit with code 2 and an error on standard error", async () => {
       const nowhere = ["--records", "nowhere", "--files", "nowhere"];
       const invalid = [
         ["an-unknown-command"],
@@ -71,7 +71,7 @@ function describeCommandLine(keyroot: CommandLine): void {
     });
   });
 
-  describe("standard output", () => {
+  describe("with a closed or full standard output", () => {
     it("ends without a message if standard output is closed early", async () => {
       const child = keyroot.start(["sample-users", "--count", "1000000"]);
       const stderr = text(child.stderr);
@@ -89,7 +89,7 @@ function describeCommandLine(keyroot: CommandLine): void {
       expect(await stderr).to.match(/^ARGUMENT_INVALID: .*\n$/);
     });
 
-    it("reports a full standard output once and exits with code 3", async function () {
+    it("exits with code 3 if standard output is full", async function () {
       // Only Linux has /dev/full, which behaves like a full disk.
       if (process.platform !== "linux") this.skip();
       const [node, ...cli] = keyroot.words;
@@ -101,8 +101,8 @@ function describeCommandLine(keyroot: CommandLine): void {
     });
   });
 
-  describe("an endpoint that is unavailable", () => {
-    it("exits with code 3, and shows only the host of the endpoint's URL", async () => {
+  describe("with an endpoint that fails", () => {
+    it("exits with code 3 and does not print the endpoint's secret", async () => {
       const html = closing(await serve((_, response) => response.end("<html>It works!</html>")));
       const broken = closing(await serve((_, response) => response.writeHead(500).end()));
       const endless = closing(

@@ -32,7 +32,7 @@ describeOnBoth("keyroot deploy", (startChain) => {
     });
   const ownerOf = (contract: unknown) => fetchOwner(fresh.call, contract as string);
 
-  it("deploys one registry per owner, and reports an existing one", async () => {
+  it("deploys one registry per owner", async () => {
     const first = await deploy();
     expect(first.code, JSON.stringify(first.json)).to.equal(0);
     expect(await ownerOf(first.json["contract"])).to.equal(fresh.owner.toLowerCase());
@@ -43,7 +43,7 @@ describeOnBoth("keyroot deploy", (startChain) => {
     expect(other.json["codeHash"]).to.equal(first.json["codeHash"]);
   });
 
-  it("signs with a key of make-owner-key, and hands the registry to another owner at once", async () => {
+  it("deploys a registry for another owner with an encrypted key", async () => {
     const [file, passphrase] = [join(folder.path, "owner.json"), join(folder.path, "passphrase")];
     await writeFile(passphrase, "correct horse battery staple\n", { mode: 0o600 });
     const env = { KEYROOT_KEY_FILE: file, KEYROOT_PASSPHRASE_FILE: passphrase };
@@ -73,7 +73,7 @@ describeOnBoth("keyroot deploy", (startChain) => {
     expect((await deploy()).json).to.deep.equal(first.json);
   });
 
-  it("exits with code 2 for an invalid owner, and with 1 on the wrong chain", async () => {
+  it("exits with an error for an invalid owner or a different chain", async () => {
     for (const owner of ["0x123", "0x00000000000000000000000000000000DEADbeeF"]) {
       const { code, json } = await deploy({ owner });
       expect([code, json.error?.["code"]], owner).to.deep.equal([2, "ARGUMENT_INVALID"]);
@@ -83,7 +83,7 @@ describeOnBoth("keyroot deploy", (startChain) => {
     expect(await deployments()).to.deep.equal(before);
   });
 
-  it("exits with code 3 if the endpoint fails during the deployment, and shows only the host of its URL", async () => {
+  it("exits with code 3 if the endpoint fails during the deployment", async () => {
     const failing = closing(
       await serve((request, response) => {
         void text(request).then(async (body) => {

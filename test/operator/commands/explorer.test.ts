@@ -16,7 +16,7 @@ interface Written {
   policy: string;
 }
 
-describeOnHosts("explorer", (keyroot) => {
+describeOnHosts("keyroot explorer", (keyroot) => {
   const folder = temporaryFolder();
   const keyFolder = temporaryFolder();
 
@@ -30,7 +30,7 @@ describeOnHosts("explorer", (keyroot) => {
   };
   const page = () => readFile(join(folder.path, "index.html"), "utf8");
 
-  it("writes a page with the configured addresses, and all files that the page loads", async () => {
+  it("writes a page with the configured addresses", async () => {
     const { code, files } = await write("--rpc", `${RPC},https://rpc-b.example`);
     expect(code).to.equal(0);
     const written = await readdir(folder.path, { recursive: true, withFileTypes: true });
@@ -55,7 +55,7 @@ describeOnHosts("explorer", (keyroot) => {
     }
   });
 
-  it("writes a policy that names the servers, and no query of an endpoint", async () => {
+  it("writes a content policy that names the servers without secrets", async () => {
     const { policy } = await write("--rpc", RPC);
     expect(policy).to.contain("connect-src 'self' https://rpc-a.example/key%3bx https://files.example/keys/;");
     expect(policy).to.not.contain("token").and.not.contain("unsafe");
@@ -67,14 +67,14 @@ describeOnHosts("explorer", (keyroot) => {
     expect(await page()).to.not.contain("<script>alert");
   });
 
-  it("links to the chain's own explorer with --block-explorer-url, which must be a web address", async () => {
+  it("links to the web address of --block-explorer-url", async () => {
     await write("--rpc", RPC, "--block-explorer-url", "https://etherscan.io/");
     expect(await page()).to.contain('"blockExplorerUrl":"https://etherscan.io"');
     const { error } = await write("--rpc", RPC, "--block-explorer-url", "javascript:alert(1)");
     expect(JSON.stringify(error)).to.contain("ARGUMENT_INVALID");
   });
 
-  it("offers the light client with --beacon, and the auditors in a file, and lets the page connect to both", async () => {
+  it("lets the page connect to the beacon endpoint and the auditors", async () => {
     const [alice, bob] = ["alice.example", "bob.example"].map((name) => new TestAuditor(name).key);
     const keys = join(keyFolder.path, "auditors.txt");
     await writeFile(keys, `${alice}\n${bob}\n`);
@@ -127,7 +127,7 @@ describeOnHosts("explorer", (keyroot) => {
     });
   }
 
-  it("does not publish the endpoint in KEYROOT_RPC_URL, which may contain a secret", async () => {
+  it("does not publish the endpoint in KEYROOT_RPC_URL", async () => {
     const env = { KEYROOT_RPC_URL: "https://rpc.example/secret" };
     const { code, json } = await keyroot.json(["explorer", "--out", folder.path, ...PLACE], { env });
     expect(code).to.equal(2);

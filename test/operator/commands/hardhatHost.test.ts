@@ -17,14 +17,14 @@ const OWNER_KEY = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f
 describe("commands in Hardhat", () => {
   const fresh = freshRegistry();
 
-  it("connect to the network of --network, with its configuration variables", async () => {
+  it("use the network of --network, with its configuration variables", async () => {
     const env = { KEYROOT_RPC_URL: fresh.rpcUrl, KEYROOT_OWNER_KEY: OWNER_KEY };
     const { code, json } = await hardhat.json(["status", "--network", "live", "--contract", fresh.contract], { env });
     expect(code).to.equal(0);
     expect(json).to.include({ contract: fresh.contract, chainId: fresh.chainId, owner: fresh.owner });
   });
 
-  it("exit with code 2 if --network and --rpc are both given", async () => {
+  it("exit with code 2 if both --network and --rpc are set", async () => {
     const env = { KEYROOT_RPC_URL: fresh.rpcUrl, KEYROOT_OWNER_KEY: OWNER_KEY };
     const args = ["status", "--network", "live", "--rpc", fresh.rpcUrl, "--contract", fresh.contract];
     const { code, json } = await hardhat.json(args, { env });
@@ -43,7 +43,7 @@ describe("commands in Hardhat", () => {
     expect(await outcomeOf(spawn(node, args, { env: environment({}) }))).to.include({ code: 2, stdout: "" });
   });
 
-  describe("against a hostile endpoint of --network", () => {
+  describe("with a hostile endpoint in --network", () => {
     const closing = closedAfterEach();
     const folder = temporaryFolder();
     const records = () => join(folder.path, "users.jsonl");

@@ -28,8 +28,8 @@ import { startStack } from "@keyroot/service/stack";
 import { ANY_KEY, createVerifier } from "keyroot";
 import "keyroot/beacon";
 
-describe("an app", () => {
-  it("verifies with a simulated beacon endpoint", async () => {
+describe("an app's tests", () => {
+  it("can verify with a simulated beacon endpoint", async () => {
     const stack = await startStack(hre, { ports: { chain: 0, files: 0 } });
     try {
       const { rpcUrl: rpc, chainId, contract, merkleUrl, connection } = stack;
@@ -43,7 +43,7 @@ describe("an app", () => {
     }
   });
 
-  it("starts a chain with the registry, files and a service", async () => {
+  it("can start a chain with the registry, files and a service", async () => {
     const stack = await startStack(hre, { ports: { chain: 0, files: 0, service: 0 } });
     try {
       const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "eth_getCode", params: [stack.contract, "latest"] });
@@ -110,7 +110,7 @@ for (const template of testAll ? ["minimal", "mocha-ethers"] : ["mocha-ethers"])
       expect(listed).not.to.include("demo");
     });
 
-    it("runs a stack on which the project's commands publish, verify and audit", async () => {
+    it("runs a stack for publish, verify and audit", async () => {
       const stack = start(["keyroot", "stack", "--port", "0", "--json"]);
       const ended = once(stack, "exit");
       try {
@@ -139,7 +139,7 @@ for (const template of testAll ? ["minimal", "mocha-ethers"] : ["mocha-ethers"])
 
     // The minimal template has neither Hardhat's keystore nor a test runner.
     if (template === "mocha-ethers") {
-      it("reads the URL of a network from Hardhat's development keystore", async () => {
+      it("reads a network's URL from Hardhat's development keystore", async () => {
         const home = join(folder, "home");
         const own = { HOME: home, XDG_CONFIG_HOME: join(home, "config"), XDG_DATA_HOME: join(home, "data"), OWNER_KEY };
         const stack = await startStack(hre, { ports: { chain: 0, files: 0 } });

@@ -21,7 +21,7 @@ import { ENDLESS_MS } from "../../support/endless.ts";
 
 const [mine, stranger] = sampleRecords(2) as [KeyRecord, KeyRecord];
 
-describeWithProgram("a light client", (keyroot) => {
+describeWithProgram("keyroot, with a light client", (keyroot) => {
   let stack: Stack;
   let call: RpcCall;
   let beacon: SimulatedBeacon;
@@ -67,7 +67,7 @@ describeWithProgram("a light client", (keyroot) => {
       expect(code).to.equal(0);
     });
 
-    it("exits with code 3 if no endpoint answers", async () => {
+    it("exits with code 3 if no endpoint responds", async () => {
       expect(await follow({ beacon: "http://127.0.0.1:1" })).to.include({ code: 3, error: "UNREACHABLE" });
     });
 
@@ -87,7 +87,7 @@ describeWithProgram("a light client", (keyroot) => {
     const verify = (user: KeyRecord, ...options: string[]) =>
       run("verify", user.userID, ...place(), "--chain-id", "31337", ...trusted, ...options);
 
-    it("verifies a key, and names the checkpoint as evidence", async () => {
+    it("verifies a key with the checkpoint as evidence", async () => {
       const { code, json } = await verify(mine, "--max-checkpoint-age", "20000");
       expect(json["evidence"]).to.include({ anchor: "beacon", storageProof: true });
       expect(json).to.have.nested.property("evidence.beacon.maxCheckpointAgeMs", 20_000 * 86_400_000);
@@ -103,12 +103,12 @@ describeWithProgram("a light client", (keyroot) => {
       expect(await verify(mine, "--light-client")).to.include({ code: 2 });
     });
 
-    it("exits with code 2 if the checkpoint is given without an endpoint", async () => {
+    it("exits with code 2 for a checkpoint without an endpoint", async () => {
       expect(await run("verify", mine.userID, ...place(), "--checkpoint", beacon.checkpoint)).to.include({ code: 2 });
     });
   });
 
-  describe("status, audit and watch --beacon", () => {
+  describe("--beacon in status, audit and watch", () => {
     const chain = (rpc = stack.rpcUrl) => [
       ...optionsOf({ rpc, contract: stack.contract, "chain-id": "31337" }),
       ...trusted,
@@ -129,26 +129,26 @@ describeWithProgram("a light client", (keyroot) => {
       return endpoint;
     };
 
-    it("status proves the number of users and the code hash", async () => {
+    it("lets status prove the number of users and the code hash", async () => {
       const { code, json } = await run("status", ...chain());
       expect(json).to.include({ userCount: 1 }).and.have.nested.property("evidence.anchor", "beacon");
       expect(json).to.have.nested.property("evidence.storageProof", true);
       expect(code).to.equal(0);
     });
 
-    it("audit names the light client as evidence", async () => {
+    it("makes the light client the evidence of audit", async () => {
       const { code, json } = await run("audit", ...chain(), ...files(), "--fresh");
       expect(json).to.include({ passed: true }).and.have.nested.property("evidence.anchor", "beacon");
       expect(code).to.equal(0);
     });
 
-    it("watch reads the user's root at the light client's block", async () => {
+    it("lets watch read the user's root at the light client's block", async () => {
       const { code, json } = await keyroot.jsonLines(["watch", ...chain(), ...files(), ...user]);
       expect(json).to.include({ event: "polled", publishedUsers: 1, alarms: 0 });
       expect(code).to.equal(0);
     });
 
-    it("all refuse an endpoint's false proof", async () => {
+    it("makes all of them refuse an endpoint's false proof", async () => {
       const server = closing(await serveFalseProofs());
       const refused = { code: 1, error: "PROOF_INVALID" };
       expect(await run("status", ...chain(server.url))).to.include(refused);
@@ -158,7 +158,7 @@ describeWithProgram("a light client", (keyroot) => {
       expect(code).to.equal(1);
     });
 
-    it("audit and watch also prove each user's root", async () => {
+    it("lets audit and watch prove each user's root", async () => {
       const server = closing(await serveFalseProofs(USER_COUNT_SLOT));
       const audited = await run("audit", ...chain(server.url), ...files(), "--fresh");
       expect(audited).to.include({ code: 1, error: "PROOF_INVALID" });
@@ -167,7 +167,7 @@ describeWithProgram("a light client", (keyroot) => {
       expect(code).to.equal(1);
     });
 
-    it("all exit with code 2 if the block is also chosen in another way", async () => {
+    it("cannot be combined with another choice of the block", async () => {
       for (const command of ["status", "audit", "watch"])
         expect(await run(command, ...chain().slice(0, -2)), command).to.include({ code: 2 });
       expect(await run("audit", ...chain(), ...files(), "--block", "latest")).to.include({ code: 2 });
@@ -178,7 +178,7 @@ describeWithProgram("a light client", (keyroot) => {
   describe("bundle --beacon", () => {
     const folder = temporaryFolder();
 
-    it("writes a proof of the block, with which verify --bundle needs no network", async () => {
+    it("writes a bundle that verify accepts without a network", async () => {
       const chain = ["--chain-id", "31337"];
       const made = await run("bundle", mine.userID, ...place(), ...chain, ...trusted, "--files", folder.path);
       expect(made.code).to.equal(0);
@@ -199,7 +199,7 @@ describeWithProgram("a light client", (keyroot) => {
     const folder = temporaryFolder();
     const env = { KEYROOT_PASSPHRASE: "correct horse battery staple" };
 
-    it("signs the last block of the interval, which verify, status and watch then accept with --auditors", async () => {
+    it("signs a block that verify, status and watch accept with --auditors", async () => {
       const keyFile = join(folder.path, "key.json");
       const made = await keyroot.json(["make-auditor-key", "--out", keyFile, "--name", "auditor.example"], { env });
       const keys = join(folder.path, "keys.txt");

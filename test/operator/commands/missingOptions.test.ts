@@ -3,14 +3,14 @@ import { describeOnHosts } from "../../support/processes/commandLine.ts";
 
 const RPC = ["--rpc", "https://rpc.example/secret"];
 
-describeOnHosts("missing and contradictory options", (keyroot) => {
+describeOnHosts("the error about missing and contradictory options", (keyroot) => {
   const messageOf = async (args: readonly string[], env: NodeJS.ProcessEnv = {}) => {
     const { code, json } = await keyroot.json(args, { env });
     expect([code, json.error?.["code"]], args.join(" ")).to.deep.equal([2, "ARGUMENT_INVALID"]);
     return String(json.error?.["message"]);
   };
 
-  it("are all in one message that names the chain, and no secret", async () => {
+  it("lists all options at once, with the chain's name", async () => {
     const message = await messageOf(["publish", ...RPC]);
     expect(message).to.match(/^Missing for the chain of rpc\.example: --records, --files \(or KEYROOT_FILES\), /);
     for (const name of ["--contract (or KEYROOT_CONTRACT)", "--merkle-url", "--chain-id", "--max-fee"])
@@ -18,7 +18,7 @@ describeOnHosts("missing and contradictory options", (keyroot) => {
     expect(message).not.to.contain("secret").and.not.to.contain("stack");
   });
 
-  it("name the local stack if no chain was named", async () => {
+  it("names the local stack if no chain was named", async () => {
     const message = await messageOf(["estimate"]);
     expect(message).to.match(
       /^No local stack is running here.*or set --records, --rpc \(or KEYROOT_RPC_URL\), --contract/,
@@ -26,7 +26,7 @@ describeOnHosts("missing and contradictory options", (keyroot) => {
     expect(await messageOf(["list-partners"])).to.match(/or set --service-url \(or KEYROOT_SERVICE_URL\)\.$/);
   });
 
-  it("include invalid values and options that exclude each other", async () => {
+  it("includes invalid values and options that exclude each other", async () => {
     const contradictory = ["--safe-transactions", "dir", "--max-fee", "20", "--finalized", "--confirmations", "3"];
     const message = await messageOf(["publish", ...RPC, ...contradictory, "--in-flight", "0"]);
     expect(message).to.contain("--safe-transactions excludes --max-fee. ");
@@ -34,14 +34,14 @@ describeOnHosts("missing and contradictory options", (keyroot) => {
     expect(message).to.contain('--in-flight must be a whole number of 1 or more, not "0". Missing for the chain');
   });
 
-  it("need no --max-fee on a local chain, or if a Safe sends the transactions", async () => {
+  it("does not require --max-fee where no fee is paid", async () => {
     const local = ["publish", "--rpc", "http://127.0.0.1:1", "--chain-id", "31337"];
     expect(await messageOf(local)).not.to.contain("--max-fee");
     expect(await messageOf(["publish", ...RPC, "--safe-transactions", "dir"])).not.to.contain("--max-fee");
   });
 });
 
-describeOnHosts("a misspelt variable", (keyroot) => {
+describeOnHosts("a misspelled variable", (keyroot) => {
   it("makes every command exit with code 2 and print the nearest name", async () => {
     const env = { KEYROOT_MAXFEE: "20", KEYROOT_CONTRAKT: "0x", KEYROOT_EMPTY: "" };
     const { code, json } = await keyroot.json(["build-file"], { env });

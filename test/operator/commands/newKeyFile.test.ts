@@ -8,7 +8,7 @@ import makeAuditorKey from "../../../packages/operator/src/commands/makeAuditorK
 import makeOwnerKey from "../../../packages/operator/src/commands/makeOwnerKey.ts";
 import { failure, temporaryFolder } from "../../support/support.ts";
 
-describe("the file of a new key", () => {
+describe("a new key file", () => {
   const folder = temporaryFolder();
   const hostWith = (passphrase: string) => ({ environment: { KEYROOT_PASSPHRASE: passphrase } }) as unknown as Host;
   const strong = hostWith("correct horse battery staple");

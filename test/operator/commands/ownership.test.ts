@@ -3,7 +3,7 @@ import { getAddress } from "ethers";
 import { freshRegistry } from "../../support/chain/freshRegistry.ts";
 import { program as keyroot } from "../../support/processes/commandLine.ts";
 
-describe("handing over a registry", () => {
+describe("transfer-ownership and accept-ownership", () => {
   const fresh = freshRegistry();
 
   const run = async (command: string, options: string[] = [], chainId = "31337") => {
@@ -14,7 +14,7 @@ describe("handing over a registry", () => {
   const ownerOf = async () => (await run("status")).json["owner"];
   const to = (address: string) => ["--new-owner", address];
 
-  it("changes the owner only when the other account accepts", async () => {
+  it("change the owner only when the other account accepts", async () => {
     const [owner, stranger] = [getAddress(fresh.owner), getAddress(fresh.stranger)];
     const offered = await run("transfer-ownership", to(stranger));
     expect(offered.code, JSON.stringify(offered.json)).to.equal(0);
@@ -26,7 +26,7 @@ describe("handing over a registry", () => {
     expect(await run("accept-ownership")).to.include({ code: 2, error: "NOT_OWNER" });
   });
 
-  it("prints the call for a wallet with --call-only, and sends nothing", async () => {
+  it("print the call for a wallet with --call-only", async () => {
     const { json } = await run("transfer-ownership", [...to(fresh.stranger), "--call-only"]);
     expect(json).to.deep.equal({
       from: getAddress(fresh.owner),
@@ -41,7 +41,7 @@ describe("handing over a registry", () => {
     expect(await ownerOf()).to.equal(getAddress(fresh.owner));
   });
 
-  it("rejects the owner itself, the registry, a value that is not an address, another chain, and costs above the limits", async () => {
+  it("reject invalid owners, other chains and costs above the limits", async () => {
     for (const address of [fresh.owner, fresh.contract, "0x12", "alice"])
       expect(await run("transfer-ownership", to(address)), address).to.include({ code: 2, error: "ARGUMENT_INVALID" });
     expect(await run("transfer-ownership")).to.include({ code: 2, error: "ARGUMENT_INVALID" });

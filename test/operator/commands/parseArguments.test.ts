@@ -39,7 +39,7 @@ describe("parseArguments", () => {
     expect([...all.invalid]).to.deep.equal(["count"]);
   });
 
-  it("ignores the variable of an excluded option, in both directions", () => {
+  it("ignores the variable of an excluded option", () => {
     expect(parse({ files: "dir" }, { URL: "https://files.example", QUIET: "true" })).to.deep.equal({
       files: "dir",
       url: undefined,
@@ -54,7 +54,7 @@ describe("parseArguments", () => {
   });
 });
 
-describe("the definitions of commands", () => {
+describe("the command definitions", () => {
   const commands = Object.entries<Definition>({ ...DEFINITIONS, ...SERVICE_DEFINITIONS });
 
   it("name the same variable for an option in every command", () => {
@@ -80,7 +80,7 @@ describe("the definitions of commands", () => {
     }
   });
 
-  it("need only options of the same command", () => {
+  it("require only options of the same command", () => {
     for (const [name, { options, argument, needs }] of commands) {
       const names = [...Object.keys(options), argument?.name];
       for (const given of [{}, { records: "file" }, { bundle: "file" }, { planOnly: true }, { callOnly: true }])

@@ -11,8 +11,8 @@ const HIDE_CURSOR = "\u001b[?25l";
 const CLEAR_LINE = "\u001b[0K";
 const SHOW_CURSOR = "\u001b[?25h";
 
-describe("lines of progress", () => {
-  it("are printed once per stage, and repeated while nothing changes", async () => {
+describe("progress lines", () => {
+  it("are printed once per stage and repeated while nothing changes", async () => {
     const lines = new EventEmitter();
     const printed: string[] = [];
     const printLine = (line: string) => {
@@ -68,11 +68,11 @@ describeOnHosts("the progress bar", (keyroot) => {
   /** Returns the text after the terminal's line was last cleared. */
   const leftOn = (shown: string) => stripVTControlCharacters(shown.slice(shown.lastIndexOf(CLEAR_LINE))).trim();
 
-  it("shows no bar for work of less than a second", async () => {
+  it("is not shown for work of less than a second", async () => {
     expect(await run(3)).to.deep.equal({ code: 0, shown: "" });
   });
 
-  it("shows the progress, and restores the terminal at Ctrl-C", async () => {
+  it("restores the terminal at Ctrl-C", async () => {
     let typed = false;
     const { code, shown } = await run(1_000_000, (soFar, type) => {
       if (typed || !soFar.includes("users")) return;

@@ -35,7 +35,7 @@ describe("npx hardhat keyroot stack", () => {
     signalGroup(child, "SIGKILL");
   });
 
-  it("prints its addresses, works with keyroot and Hardhat commands, and leaves no file or process", async () => {
+  it("works with keyroot and Hardhat commands", async () => {
     child = hardhat.start(["stack", "--port", "0", "--json"], env);
     const [line] = (await once(child.stdout, "data")) as [Buffer];
     const place = JSON.parse(String(line)) as Omit<StackFile, "pid"> & { serviceUrl: string };
@@ -112,7 +112,7 @@ describe("npx hardhat keyroot stack", () => {
     }
   }
 
-  describe("Ctrl-C", () => {
+  describe("after Ctrl-C", () => {
     /** Starts a stack without a service, which starts quickly. It stops as the commands do. */
     const stackProgram = `
       import hre from "hardhat";
@@ -138,7 +138,7 @@ describe("npx hardhat keyroot stack", () => {
     const left = async (root: string) => [...(await stackFoldersIn(root)), ...(await readdir(join(root, "stack")))];
 
     for (const milliseconds of [0, 1, 10, 50, 100, 200, 350, 500]) {
-      it(`leaves nothing behind, even if npm repeats it after ${milliseconds} ms`, async () => {
+      it(`leaves nothing behind, even if npm repeats Ctrl-C after ${milliseconds} ms`, async () => {
         child = await start(folder.path, 300);
         const ended = once(child, "exit");
         signalGroup(child, "SIGINT");
@@ -150,7 +150,7 @@ describe("npx hardhat keyroot stack", () => {
       });
     }
 
-    it("leaves nothing behind if a second Ctrl-C ends the process before its cleanup", async () => {
+    it("leaves nothing behind if a second Ctrl-C interrupts its cleanup", async () => {
       child = await start(folder.path, ENDLESS_MS);
       const ended = once(child, "exit");
       await interruptUntilEnd(child);

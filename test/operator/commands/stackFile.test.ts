@@ -12,7 +12,7 @@ import {
 } from "../../../packages/operator/src/commands/stackFile.ts";
 import { closedAfterEach, failure, freePort, hold, portOf, temporaryFolder } from "../../support/support.ts";
 
-describe("stack file", () => {
+describe("the stack file", () => {
   const project = temporaryFolder();
   const closing = closedAfterEach();
   let stack: StackFile;
@@ -36,12 +36,12 @@ describe("stack file", () => {
   };
 
   describe("readStackFile", () => {
-    it("returns what was written", async () => {
+    it("returns the written values", async () => {
       expect(await writeStackFile(project.path, stack)).to.be.true;
       expect(await readStackFile(project.path)).to.deep.equal(stack);
     });
 
-    it("returns nothing in a project without a stack file", async () => {
+    it("returns undefined in a project without a stack file", async () => {
       expect(await readStackFile(project.path)).to.be.undefined;
     });
 
@@ -94,7 +94,7 @@ describe("stack file", () => {
   });
 
   describe("writeStackFile", () => {
-    it("leaves the file of another running stack and returns false", async () => {
+    it("keeps the file of another running stack", async () => {
       await writeStackFile(project.path, stack);
       expect(await writeStackFile(project.path, { ...stack, chainId: 1 })).to.be.false;
       expect(await readStackFile(project.path)).to.deep.equal(stack);
@@ -119,13 +119,13 @@ describe("stack file", () => {
       expect(await readdir(dirname(stackFilePath(project.path)))).to.be.empty;
     });
 
-    it("leaves the file of another stack of the same process", async () => {
+    it("keeps the file of another stack of the same process", async () => {
       await writeStackFile(project.path, stack);
       removeStackFile(project.path, { ...stack, rpcUrl: "http://127.0.0.1:1" });
       expect(await readStackFile(project.path)).to.deep.equal(stack);
     });
 
-    it("leaves a malformed file", async () => {
+    it("keeps a malformed file", async () => {
       await writeText("{");
       removeStackFile(project.path, stack);
       expect(await readFile(stackFilePath(project.path), "utf8")).to.equal("{");

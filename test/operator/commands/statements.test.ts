@@ -27,7 +27,7 @@ const records = sampleRecords(5);
 const [first = never(), second = never(), third = never()] = records;
 const PASSPHRASE = { KEYROOT_PASSPHRASE: "correct horse battery staple" };
 
-describeWithProgram("audit --sign and --compare", (keyroot) => {
+describeWithProgram("keyroot, for auditors", (keyroot) => {
   const world = auditedWorld();
   const closing = closedAfterEach();
   let codeHash: string;
@@ -80,8 +80,8 @@ describeWithProgram("audit --sign and --compare", (keyroot) => {
     return [code, json.error?.["code"]];
   };
 
-  describe("a key file", () => {
-    it("is private and encrypted, and is not overwritten", async () => {
+  describe("make-auditor-key", () => {
+    it("makes a private, encrypted file", async () => {
       const { mode } = await stat(keyFile("alice.example"));
       expect(mode & 0o777).to.equal(0o600);
       expect(await readFile(keyFile("alice.example"), "utf8")).to.include(keys.get("alice.example"));
@@ -89,7 +89,7 @@ describeWithProgram("audit --sign and --compare", (keyroot) => {
       expect(await errorOf(again)).to.deep.equal([2, "ARGUMENT_INVALID"]);
     });
 
-    it("is refused if others can read it, if a byte has changed, and without the correct passphrase", async () => {
+    it("makes a key that needs a private file and the correct passphrase", async () => {
       const path = join(folder, "key.json");
       const args = signing("alice.example", ...ownNode()).map((word) =>
         word === keyFile("alice.example") ? path : word,
@@ -107,7 +107,7 @@ describeWithProgram("audit --sign and --compare", (keyroot) => {
   });
 
   describe("audit --sign", () => {
-    it("writes a statement that a verifier accepts, once two auditors have signed the same bytes", async () => {
+    it("writes a statement that becomes valid when two auditors sign it", async () => {
       const { signed } = (await sign("alice.example")) as { signed: { source: string } };
       expect(signed.source).to.equal("own node");
       await sign("bob.example");
@@ -130,7 +130,7 @@ describeWithProgram("audit --sign and --compare", (keyroot) => {
       expect(evidence).to.deep.include({ anchor: "auditors", storageProof: true, auditors: [...keys.values()] });
     });
 
-    it("writes the roots with their numbers of records and users, and the evidence of the signature", async () => {
+    it("writes the roots, their numbers and the evidence of the signature", async () => {
       // The third user keeps the earlier root.
       await world.add(await world.store([third, records[3] ?? never()].map(serializeKeyRecord)), [
         third.userID,
@@ -173,7 +173,7 @@ describeWithProgram("audit --sign and --compare", (keyroot) => {
       expect(await sign("alice.example")).to.include({ passed: true });
     });
 
-    it("refuses to sign one endpoint's unproven response, or without the code hash or the folder", async () => {
+    it("refuses to sign without strong evidence", async () => {
       const rpc = ["--rpc", world.url];
       const refused = [
         [...rpc, "--code-hash", codeHash],
@@ -188,7 +188,7 @@ describeWithProgram("audit --sign and --compare", (keyroot) => {
         expect(await errorOf(signing("alice.example", ...more)), more.join(" ")).to.deep.equal([2, "ARGUMENT_INVALID"]);
     });
 
-    it("signs nothing if the audit finds damage or a different contract code", async () => {
+    it("signs nothing if the audit finds damage or different contract code", async () => {
       const wrong = ownNode().with(-1, `0x${"12".repeat(32)}`);
       expect(await errorOf(signing("alice.example", ...wrong))).to.deep.equal([1, "CODE_HASH_MISMATCH"]);
       const root = await world.publish([records[4] ?? never()]);
@@ -222,7 +222,7 @@ describeWithProgram("audit --sign and --compare", (keyroot) => {
       return ["audit", "--compare", urls.join(), "--statements", statements("alice.example"), "--auditors", path];
     };
 
-    it("merges the signatures of equal statements, so that one file has both", async () => {
+    it("merges the signatures of equal statements", async () => {
       await sign("alice.example");
       await sign("bob.example");
       const { code, json } = await keyroot.json(await comparing(await publish("bob.example")), {});
@@ -232,7 +232,7 @@ describeWithProgram("audit --sign and --compare", (keyroot) => {
       expect(cosignatures.map(({ name }) => name)).to.deep.equal(["alice.example", "bob.example"]);
     });
 
-    it("accepts a later statement whose tree extends this auditor's tree", async () => {
+    it("accepts a later statement that extends this auditor's tree", async () => {
       await sign("alice.example");
       await world.publish([records[4] ?? never()]);
       await mine();
@@ -241,7 +241,7 @@ describeWithProgram("audit --sign and --compare", (keyroot) => {
       expect(code).to.equal(0);
     });
 
-    it("exits with code 1 and both statements as evidence if another auditor's tree differs", async () => {
+    it("exits with code 1 and both statements if the trees differ", async () => {
       await sign("alice.example");
       const own = await readFile(join(statements("alice.example"), "latest.txt"), "utf8");
       const { statement } = parseSignedStatement(Buffer.from(own));
@@ -257,7 +257,7 @@ describeWithProgram("audit --sign and --compare", (keyroot) => {
       expect(json).to.have.deep.nested.property("compared[0].findings[0].evidence", [own, other]);
     });
 
-    it("exits with code 3 if no known auditor signed the compared statement, or the host does not respond", async () => {
+    it("exits with code 3 if there is no statement to compare", async () => {
       await sign("alice.example");
       const own = await readFile(join(statements("alice.example"), "latest.txt"));
       const text = parseSignedStatement(own).text.replace("users 3", "users 4");
@@ -284,7 +284,7 @@ describeWithProgram("audit --sign and --compare", (keyroot) => {
       return ["sign-auditor-list", ...optionsOf(options)];
     };
 
-    it("makes a list that verifiers follow once enough auditors have signed the same bytes", async () => {
+    it("makes a list that verifiers follow once enough auditors have signed", async () => {
       const alone = await keyroot.json(await signingList("alice.example"), { env: PASSPHRASE });
       expect(alone.json).to.include({ complete: false, required: 2 });
       const merge = await publish("alice.example");
@@ -321,7 +321,7 @@ describeWithProgram("audit --sign and --compare", (keyroot) => {
       expect(evidence.auditors).to.have.members([keys.get("bob.example"), successor.key]);
     });
 
-    it("signs no second list with the same number, and no list if the signer is not a current auditor", async () => {
+    it("signs only as a current auditor, and each number once", async () => {
       expect((await keyroot.json(await signingList("alice.example"), { env: PASSPHRASE })).code).to.equal(0);
       const other = await signingList("alice.example", { "new-threshold": "1" });
       expect(await errorOf(other)).to.deep.equal([1, "STATEMENT_CONFLICT"]);
@@ -331,7 +331,7 @@ describeWithProgram("audit --sign and --compare", (keyroot) => {
       expect(await errorOf(stranger)).to.deep.equal([2, "ARGUMENT_INVALID"]);
     });
 
-    it("refuses a threshold above the number of new auditors, and a file without URLs", async () => {
+    it("refuses an impossible threshold and a file without URLs", async () => {
       const high = await signingList("alice.example", { "new-threshold": "3" });
       expect(await errorOf(high)).to.deep.equal([2, "ARGUMENT_INVALID"]);
       const bare = await signingList("alice.example", { "new-auditors": join(folder, "present.txt") });

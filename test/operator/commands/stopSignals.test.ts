@@ -9,7 +9,7 @@ const COMMANDS = new URL("../../../packages/operator/src/commands/", import.meta
 
 type Child = ChildProcessByStdio<null, Readable, Readable>;
 
-describe("signals that stop a command", () => {
+describe("a stop signal", () => {
   let child: Child;
   const start = (program: string, ...args: string[]) => {
     child = spawn(process.execPath, ["--input-type=module", "--eval", program, ...args], {
@@ -37,7 +37,7 @@ describe("signals that stop a command", () => {
     `;
 
     for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-      it(`resolves on ${signal} and lets the process finish its work`, async () => {
+      it(`resolves at ${signal}, so that the process can finish its work`, async () => {
         start(program, "finish");
         expect(await nextLine()).to.equal("up");
         child.kill(signal);
@@ -46,7 +46,7 @@ describe("signals that stop a command", () => {
       });
     }
 
-    it("ignores a second signal soon after the first, as npm sends", async () => {
+    it("ignores a second signal soon after the first", async () => {
       start(program, "finish");
       expect(await nextLine()).to.equal("up");
       child.kill("SIGINT");
@@ -97,7 +97,7 @@ describe("signals that stop a command", () => {
       });
     }
 
-    it("ends the process at a later second signal if its output is not read", async () => {
+    it("ends the process at a second signal if its output is not read", async () => {
       await interrupt();
       const ending = once(child, "exit");
       await interruptUntilEnd(child);

@@ -30,11 +30,11 @@ describe("colors", () => {
       if (!hasTerminals) this.skip();
     });
 
-    it("are in the output", async () => {
+    it("are present", async () => {
       expect((await onTerminal({})).startsWith(RED)).to.be.true;
     });
 
-    it("are not in the output with NO_COLOR", async () => {
+    it("are absent with NO_COLOR", async () => {
       const output = await onTerminal({ NO_COLOR: "1" });
       expect(output).to.match(/^ARGUMENT_INVALID: /);
       expect(stripVTControlCharacters(output)).to.equal(output);

@@ -24,7 +24,7 @@ const GET_MERKLE_TREE_ROOT = "0xee94c797";
 /** The code of a contract that returns zero for every call. */
 const RETURNS_ZERO = "0x60206000f3";
 
-describeWithProgram("verify, with evidence options", (keyroot) => {
+describeWithProgram("keyroot verify", (keyroot) => {
   let stack: Stack;
   let call: RpcCall;
   let endpoints: [Endpoint, Endpoint, Endpoint];
@@ -109,7 +109,7 @@ describeWithProgram("verify, with evidence options", (keyroot) => {
   const lagging: Lie = (method, params, truth) =>
     truth(method, /safe|finalized/.test(String(params[0])) ? [`0x${earlier.number.toString(16)}`, false] : params);
 
-  describe("exits with code 0", () => {
+  describe("with sufficient evidence", () => {
     type Known = Omit<Evidence, "block">;
     const said: [options: string, Known, at: "head" | "earlier" | undefined, text: string][] = [
       ["", { anchor: "endpoint", storageProof: false }, undefined, "one endpoint's unproven answer"],
@@ -148,7 +148,7 @@ describeWithProgram("verify, with evidence options", (keyroot) => {
       expect(await verify("--rpc THREE --quorum 2")).to.deep.include({ code: 0, evidence });
     });
 
-    it("reads the slot of --users-slot for a contract whose mapping is at slot 1", async () => {
+    it("reads the users' slot from --users-slot", async () => {
       const contract = `0x${"01de".repeat(10)}`;
       await call("hardhat_setCode", [contract, RETURNS_ZERO]);
       await call("hardhat_setStorageAt", [contract, slotOfUser(userID, 1), `0x${root}`]);
@@ -160,7 +160,7 @@ describeWithProgram("verify, with evidence options", (keyroot) => {
     });
   });
 
-  describe("exits with code 1", () => {
+  describe("with evidence that does not prove the key", () => {
     it("reports NOT_PUBLISHED with the evidence", async () => {
       endpoints[0].lie = lagging;
       for (const [options, user, evidence] of [
@@ -190,7 +190,7 @@ describeWithProgram("verify, with evidence options", (keyroot) => {
     }
   });
 
-  it("exits with code 3 if too few endpoints respond, and shows only the hosts of their URLs", async () => {
+  it("exits with code 3 if too few endpoints respond", async () => {
     for (const endpoint of endpoints.slice(1)) endpoint.lie = dead;
     const { code, stdout, stderr } = await keyroot.run(line("--rpc THREE/secret --quorum 2"));
     expect([code, stdout]).to.deep.equal([3, ""]);
@@ -199,7 +199,7 @@ describeWithProgram("verify, with evidence options", (keyroot) => {
       .and.not.contain("secret");
   });
 
-  describe("exits with code 2 without any request", () => {
+  describe("with invalid options", () => {
     for (const [what, options] of [
       ["a quorum of more endpoints than given", "--rpc TWO --quorum 3"],
       ["a quorum that is not a number", "--rpc TWO --quorum two"],
@@ -215,7 +215,7 @@ describeWithProgram("verify, with evidence options", (keyroot) => {
       });
     }
 
-    it("names the remedy for a quorum that is larger than the number of endpoints", async () => {
+    it("names the remedy for a quorum larger than the number of endpoints", async () => {
       const { json } = await keyroot.json(line("--rpc TWO --quorum 3"));
       expect(json.error?.["message"]).to.equal(
         "--quorum 3 needs at least 3 endpoints, separated by commas in --rpc, but there are 2.",

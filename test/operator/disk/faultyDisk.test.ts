@@ -17,7 +17,7 @@ const SCENARIOS = {
   store: "the folder of Merkle-tree files",
 };
 
-describe("after a system call fails: full disk, input or output error, short write, failed fsync", () => {
+describe("after a failed system call", () => {
   let folder: string;
   let library: string;
 
@@ -34,7 +34,7 @@ describe("after a system call fails: full disk, input or output error, short wri
   });
 
   for (const [scenario, what] of Object.entries(SCENARIOS))
-    it(`${what} contains all acknowledged data, and nothing incomplete`, async () => {
+    it(`${what} contains exactly the acknowledged data`, async () => {
       const [dir, control] = [join(folder, scenario), join(folder, `${scenario}.control`)];
       mkdirSync(dir);
       const env = { ...process.env, LD_PRELOAD: library, FAULTY_FOLDER: dir, FAULTY_CONTROL: control };

@@ -7,7 +7,7 @@ import { failure, temporaryFolder } from "../../support/support.ts";
 describe("createFolders", () => {
   const folder = temporaryFolder();
 
-  it("creates a folder with its missing parents, and returns the first", async () => {
+  it("creates a folder with its missing parents", async () => {
     const path = join(folder.path, "a", "b", "c");
     expect(await createFolders(path, 0o700)).to.equal(join(folder.path, "a"));
     expect((await stat(path)).mode & 0o777).to.equal(0o700);

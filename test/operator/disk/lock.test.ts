@@ -19,7 +19,7 @@ describe("lockFolder", () => {
     return Promise.all(children.map((child) => child.send(order)));
   };
 
-  it("locks a folder only once until the lock is released, even within the same process", async () => {
+  it("locks a folder once until the lock is released", async () => {
     const dir = join(folder.path, "a", "b");
     {
       using lock = await lockFolder(dir);
@@ -37,7 +37,7 @@ describe("lockFolder", () => {
     expect((await stat(join(folder.path, "lock"))).size).to.equal(0);
   });
 
-  it("reports a folder that cannot be created, and a file that cannot be locked", async () => {
+  it("fails if it cannot create the folder or lock the file", async () => {
     const path = join(folder.path, "lock");
     await writeFile(path, "another program's file");
     for (const dir of [path, folder.path]) {
@@ -46,7 +46,7 @@ describe("lockFolder", () => {
     }
   });
 
-  it("reports a read-only lock file, because its lock would not exclude others", async () => {
+  it("fails for a read-only lock file", async () => {
     await writeFile(join(folder.path, "lock"), "", { mode: 0o444 });
     await chmod(folder.path, 0o755);
     // Permissions do not restrict root.
@@ -72,7 +72,7 @@ describe("lockFolder", () => {
       }
     });
 
-    it("gives the lock to exactly one of two processes that request it at the same time", async () => {
+    it("gives the lock to one of two simultaneous processes", async () => {
       await using first = start();
       await using second = start();
       for (let i = 0; i < 300; i++) {
@@ -81,7 +81,7 @@ describe("lockFolder", () => {
       }
     });
 
-    it("gives the lock to exactly one of two processes after its holder was killed", async () => {
+    it("gives the lock to one process after its holder was killed", async () => {
       await using first = start();
       await using second = start();
       for (let i = 0; i < 5; i++) {

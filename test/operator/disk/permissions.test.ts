@@ -12,7 +12,7 @@ const ROOT = 0;
 const ME = 1000;
 const OTHER = 1001;
 
-describe("the permissions of files with secrets", () => {
+describe("the permissions of secret files", () => {
   const folder = temporaryFolder();
   before(function () {
     // Windows has no POSIX modes.
@@ -20,7 +20,7 @@ describe("the permissions of files with secrets", () => {
   });
   const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8);
 
-  it("allow only the owner to read and write, and the group to read a file of root", () => {
+  it("allow access to the owner, and to the group for root's files", () => {
     const open = (mode: number, owner: number, uid: number) =>
       isOpenToOthers({ mode: 0o100000 | mode, uid: owner }, uid);
     for (const mode of [0o600, 0o400, 0o700]) {
@@ -42,7 +42,7 @@ describe("the permissions of files with secrets", () => {
     }
   });
 
-  it("are checked for every secret file, with the remedy in the message", async () => {
+  it("are checked for every secret file", async () => {
     const path = join(folder.path, "secret");
     await writeFile(path, "text", { mode: 0o600 });
     expect(await readSecretFile(path, 4)).to.equal("text");
@@ -65,7 +65,7 @@ describe("the permissions of files with secrets", () => {
     }
   });
 
-  it("are refused if others can write to a private folder", async () => {
+  it("are checked for private folders", async () => {
     const dir = join(folder.path, "dir");
     await checkPrivateFolder(dir);
     await mkdir(dir);

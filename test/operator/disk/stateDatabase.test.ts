@@ -31,7 +31,7 @@ describe("StateDatabase", () => {
   const numbersIn = (database: StateDatabase) => Array.from(database.rows("SELECT a FROM pairs"), ({ a }) => a);
 
   describe("create", () => {
-    it("creates a file and folders that only their owner can read", async () => {
+    it("makes a file and folders that only their owner can read", async () => {
       await StateDatabase.create(path(), FORMAT, nothing);
       expect((await stat(path())).mode & 0o777).to.equal(0o600);
       expect((await stat(join(folder.path, "a"))).mode & 0o777).to.equal(0o700);
@@ -56,7 +56,7 @@ describe("StateDatabase", () => {
       expect(numbersIn(database)).to.deep.equal([1]);
     });
 
-    it("removes the log of an earlier database and drafts that a killed process left", async () => {
+    it("removes remains of an earlier database and of killed processes", async () => {
       await mkdir(join(folder.path, "a"));
       for (const name of ["-wal", "-journal"]) await writeFile(path() + name, "left");
       const draft = join(folder.path, "a", ".state.sqlite.00000000-0000-4000-8000-000000000000");
@@ -65,7 +65,7 @@ describe("StateDatabase", () => {
       expect(await readdir(join(folder.path, "a"))).to.deep.equal(["state.sqlite"]);
     });
 
-    it("reports a path that cannot be written", async () => {
+    it("fails if the path cannot be written", async () => {
       await writeFile(join(folder.path, "a"), "a file");
       const error = await failure(StateDatabase.create(path(), FORMAT, nothing));
       expect(error).to.be.instanceOf(TransportError).and.include({ code: "FILE_UNWRITABLE" });
@@ -95,7 +95,7 @@ describe("StateDatabase", () => {
       expect(numbersIn(database)).to.deep.equal([3]);
     });
 
-    it("is complete or absent after kill -9, and complete if it has returned", async () => {
+    it("is complete or absent after kill -9", async () => {
       await StateDatabase.create(path(), FORMAT, nothing);
       const program = `
         import { StateDatabase } from ${SOURCE};
@@ -125,7 +125,7 @@ describe("StateDatabase", () => {
       }
     });
 
-    it("reports a full disk", async () => {
+    it("fails if the disk is full", async () => {
       await StateDatabase.create(path(), FORMAT, nothing);
       using database = await open();
       database.run("PRAGMA max_page_count = 3");
@@ -139,7 +139,7 @@ describe("StateDatabase", () => {
       expect(numbersIn(database)).to.deep.equal([]);
     });
 
-    it("refuses every other program while the database is open", async () => {
+    it("excludes every other program while the database is open", async () => {
       await StateDatabase.create(path(), FORMAT, nothing);
       using database = await open();
       insert(database, 1);
@@ -190,14 +190,14 @@ describe("StateDatabase", () => {
       expect(await refusal()).to.include("CHECK constraint failed");
     });
 
-    it("refuses a file that is too large, before it is opened", async () => {
+    it("refuses a file that is too large before it reads the file", async () => {
       const { size } = await stat(path());
       expect(await refusal({ ...FORMAT, maxBytes: size - 1 })).to.include(`has ${size} bytes`);
       await writeFile(`${path()}-wal`, Buffer.alloc(2 ** 20 + 1));
       expect(await refusal()).to.include("-wal has 1048577 bytes");
     });
 
-    it("refuses a file that is empty, truncated, or not a database", async () => {
+    it("refuses a file that is not a complete database", async () => {
       const copy = join(folder.path, "copy");
       await copyFile(path(), copy);
       for (const spoil of [
@@ -221,7 +221,7 @@ describe("StateDatabase", () => {
       expect(numbersIn(database)).to.have.lengthOf(1_000);
     });
 
-    it("reports a missing file, and a file that cannot be written", async () => {
+    it("fails if the file cannot be written", async () => {
       await chmod(path(), 0o400);
       await chmod(join(folder.path, "a"), 0o500);
       // Permissions do not restrict root.

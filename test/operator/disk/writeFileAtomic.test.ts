@@ -11,7 +11,7 @@ import { failure, temporaryFolder } from "../../support/support.ts";
 describe("writeFileAtomic", () => {
   const folder = temporaryFolder();
 
-  it("replaces a file, creates the folder, and leaves nothing beside the file", async () => {
+  it("replaces a file", async () => {
     const path = join(folder.path, "a", "file.json");
     for (const text of ["one", "two"]) {
       await writeFileAtomic(path, text);
@@ -23,7 +23,7 @@ describe("writeFileAtomic", () => {
     expect(process.listenerCount("exit")).to.equal(listeners);
   });
 
-  it("removes a draft of its file that was not written to for an hour", async () => {
+  it("removes a draft of the file that is older than an hour", async () => {
     const draftOf = (name: string) => `.${name}.${randomUUID()}`;
     const [old, young, others] = [draftOf("keys.json"), draftOf("keys.json"), draftOf("other.json")];
     for (const name of [old, young, others]) await writeFile(join(folder.path, name), "half");
@@ -33,7 +33,7 @@ describe("writeFileAtomic", () => {
     expect(await readdir(folder.path)).to.have.members(["keys.json", young, others]);
   });
 
-  it("reports that it cannot write, and leaves nothing behind", async () => {
+  it("leaves nothing behind if it cannot write", async () => {
     const path = join(folder.path, "taken");
     await mkdir(path);
     const error = await failure(writeFileAtomic(path, "text"));

@@ -5,7 +5,7 @@ import { makeBlockProof } from "keyroot/beacon";
 import keyroot from "@keyroot/operator/hardhat";
 import { failure } from "../../support/support.ts";
 
-describe("connection.keyroot.simulateBeacon of the Hardhat plugin", () => {
+describe("connection.keyroot.simulateBeacon", () => {
   let hre: HardhatRuntimeEnvironment;
 
   before(async () => {
@@ -16,7 +16,7 @@ describe("connection.keyroot.simulateBeacon of the Hardhat plugin", () => {
   const blockOf = async (beacon: { urls: string[]; checkpoint: string }) =>
     (await makeBlockProof({ ...beacon, chainId: 31_337 })).blockHash;
 
-  it("returns the option beacon of a verifier, which finds the newest block of the connection's chain", async () => {
+  it("returns a beacon option that finds the chain's newest block", async () => {
     const connection = await hre.network.create();
     const { keyroot, provider } = connection;
     const beacon = await keyroot.simulateBeacon();
@@ -29,7 +29,7 @@ describe("connection.keyroot.simulateBeacon of the Hardhat plugin", () => {
     await connection.close();
   });
 
-  it("starts one endpoint for each connection, which ends with the connection", async () => {
+  it("starts one endpoint per connection", async () => {
     const [one, other] = [await hre.network.create(), await hre.network.create()];
     const { urls } = await one.keyroot.simulateBeacon();
     expect((await one.keyroot.simulateBeacon()).urls).to.deep.equal(urls);

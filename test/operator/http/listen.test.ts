@@ -7,7 +7,7 @@ import { closedAfterEach, closeOf, failure, freePort, hold, portOf } from "../..
 
 const host = "127.0.0.1";
 
-describe("ports", () => {
+describe("HTTP ports", () => {
   const closing = closedAfterEach();
   const listenAt = async (port: number) => closing(await listen(createServer(), { host, port }));
 
@@ -26,19 +26,19 @@ describe("ports", () => {
       expect((await listenAt(taken)).port).to.be.within(taken + 1, taken + 63);
     });
 
-    it("gives different ports to two servers that request the same port at the same time", async () => {
+    it("gives different ports to two simultaneous servers", async () => {
       const port = await freePort();
       const [one, other] = await Promise.all([listenAt(port), listenAt(port)]);
       expect(one.port).to.not.equal(other.port);
     });
 
-    it("reports that there is no later port", async () => {
+    it("fails if no later port exists", async () => {
       await hold(65_535).then(closing, () => undefined);
       const error = await failure(listenAt(65_535));
       expect(error).to.be.an.instanceof(TransportError).with.property("code", "PORT_UNAVAILABLE");
     });
 
-    it("reports an address of another machine", async () => {
+    it("fails for the address of another machine", async () => {
       const error = await failure(listen(createServer(), { host: "203.0.113.1", port: 0 }));
       expect(error).to.be.an.instanceof(TransportError).with.property("code", "PORT_UNAVAILABLE");
     });

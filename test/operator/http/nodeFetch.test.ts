@@ -10,14 +10,14 @@ import { goneUrl, serve, serveRaw } from "../../support/servers/servers.ts";
 import { closedAfterEach, failure } from "../../support/support.ts";
 import { ENDLESS_MS } from "../../support/endless.ts";
 
-describe("nodeFetch, with the limits of fetchBytes", () => {
+describe("nodeFetch", () => {
   const closing = closedAfterEach();
   const at = async (handler: RequestListener) => closing(await serve(handler)).url;
   const init = { method: "POST", headers: { "Content-Type": "application/json" }, body: '["€"]' };
   const request = (url: string, options: Partial<FetchOptions> = {}) =>
     fetchBytes(url, init, { maxBytes: 1000, timeoutMs: ENDLESS_MS, fetch: nodeFetch, ...options });
 
-  it("sends method, headers and body, and returns status and bytes, over one connection", async () => {
+  it("sends requests over a shared connection", async () => {
     const sockets = new Set<unknown>();
     const url = await at((request, response) => {
       sockets.add(request.socket);
@@ -33,7 +33,7 @@ describe("nodeFetch, with the limits of fetchBytes", () => {
     expect(sockets.size).to.be.lessThan(5);
   });
 
-  it("sends the same accepted encodings and user agent as fetch", async () => {
+  it("sends the same Accept-Encoding and User-Agent as fetch", async () => {
     let sent: IncomingHttpHeaders = {};
     const url = await at((request, response) => {
       sent = request.headers;
@@ -48,14 +48,14 @@ describe("nodeFetch, with the limits of fetchBytes", () => {
     const answering = (body: Uint8Array, status = 200) =>
       at((_, response) => response.writeHead(status, { "Content-Encoding": encoding }).end(body));
 
-    describe(`a body with the encoding ${encoding}`, () => {
-      it("decompresses the body, with a header in any case", async () => {
+    describe(`with Content-Encoding: ${encoding}`, () => {
+      it("decompresses the body", async () => {
         const headers = { "Content-Encoding": encoding.toUpperCase() };
         const url = await at((_, response) => response.writeHead(200, headers).end(compress("€".repeat(300))));
         expect(new TextDecoder().decode((await request(url)).bytes)).to.equal("€".repeat(300));
       });
 
-      it("reads the body up to the limit of its decompressed size", async () => {
+      it("limits the decompressed size", async () => {
         const url = await answering(compress("x".repeat(10_000_000)));
         expect(await failure(request(url))).to.include({ code: "ANSWER_TOO_LARGE" });
       });
@@ -65,7 +65,7 @@ describe("nodeFetch, with the limits of fetchBytes", () => {
         expect({ status, length: bytes.length }).to.deep.equal({ status: 404, length: 0 });
       });
 
-      it("fails if the body is not compressed, although it is not read", async () => {
+      it("fails if the body is not compressed", async () => {
         expect(await failure(request(await answering(Buffer.from("not compressed"))))).to.include({
           code: "UNREACHABLE",
         });
@@ -85,7 +85,7 @@ describe("nodeFetch, with the limits of fetchBytes", () => {
         expect(await failure(request(url))).to.include({ code: "UNREACHABLE" });
       });
 
-      it("rejects a Merkle-tree file that its host has cut off", async () => {
+      it("reports a shortened Merkle-tree file as an error of its host", async () => {
         const url = await answering(compress(`{"merkle":"${randomBytes(250).toString("hex")}"}`).subarray(0, 200));
         const fetching = fetchMerkleFile(url, "0".repeat(64), {
           maxBytes: 1000,
@@ -98,7 +98,7 @@ describe("nodeFetch, with the limits of fetchBytes", () => {
   }
 
   for (const encoding of ["zstd", "gzip, br", "x-gzip", "constructor", "__proto__"]) {
-    it(`refuses a body with the encoding ${encoding}`, async () => {
+    it(`refuses Content-Encoding: ${encoding}`, async () => {
       const url = await at((_, response) => response.writeHead(200, { "Content-Encoding": encoding }).end("x"));
       const message = `The request to ${new URL(url).host} failed: UNKNOWN_CONTENT_ENCODING.`;
       expect(await failure(request(url))).to.include({ code: "UNREACHABLE", message });
@@ -139,7 +139,7 @@ describe("nodeFetch, with the limits of fetchBytes", () => {
     });
   }
 
-  it("reports a response that is cut off, and a server that is not running", async () => {
+  it("fails if the server is not running or ends a response early", async () => {
     const { url } = closing(await serveRaw((socket) => socket.end(`${HEAD}Content-Length: 9\r\n\r\nx`)));
     expect(await failure(request(url))).to.include({ code: "UNREACHABLE" });
     const gone = await goneUrl();

@@ -15,7 +15,7 @@ import { startEndpoint } from "../../support/chain/lyingEndpoint.ts";
 import { freshDatabases } from "../../support/service/support.ts";
 import { closedAfterEach, failure, temporaryFolder } from "../../support/support.ts";
 
-describe("the chain that transactions are signed for", () => {
+describe("the chain id for signing", () => {
   const fresh = freshRegistry();
   const folder = temporaryFolder();
   const closing = closedAfterEach();
@@ -30,7 +30,7 @@ describe("the chain that transactions are signed for", () => {
       ...options,
     });
 
-  it("signs nothing if the endpoint reports a chain id other than the caller's", async () => {
+  it("must be the caller's before anything is signed", async () => {
     let requests = 0;
     const send = () => {
       requests++;
@@ -40,7 +40,7 @@ describe("the chain that transactions are signed for", () => {
     expect(requests).to.equal(0);
   });
 
-  it("is read again after a temporary failure or an invalid answer", async () => {
+  it("is read again after a temporary failure or an invalid response", async () => {
     const answers = [new TransportError("TIMEOUT", "no answer in time"), "not a number", "0x7a69"];
     const chain = new Chain(() => {
       const answer = answers.shift();
@@ -50,7 +50,7 @@ describe("the chain that transactions are signed for", () => {
     expect(answers).to.deep.equal([]);
   });
 
-  it("sends the chain id in each request to an endpoint that holds the owner's key", async () => {
+  it("is part of each request to an endpoint that signs", async () => {
     const chainIds: unknown[] = [];
     await publishVia(async (method, params) => {
       if (method === "eth_sendTransaction") chainIds.push((params[0] as { chainId?: string }).chainId);
@@ -59,7 +59,7 @@ describe("the chain that transactions are signed for", () => {
     expect(chainIds).to.deep.equal(["0x7a69"]);
   });
 
-  it("the service signs nothing if the endpoint reports a different chain id", async () => {
+  it("must be the configured one before the service signs", async () => {
     const endpoint = closing(await startEndpoint(fresh.rpcUrl));
     endpoint.lie = lying;
     const { url } = endpoint;

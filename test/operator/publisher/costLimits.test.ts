@@ -18,7 +18,7 @@ import { failure, never, temporaryFolder } from "../../support/support.ts";
 
 const GWEI = 10n ** 9n;
 
-describe("the limits of cost", () => {
+describe("cost limits", () => {
   const fresh = freshRegistry();
   const folder = temporaryFolder();
   const files = () => join(folder.path, "files");
@@ -41,7 +41,7 @@ describe("the limits of cost", () => {
       return fresh.call(method, params);
     };
 
-  it("requires limits, except on development chains", async () => {
+  it("are required except on development chains", async () => {
     const main: RpcCall = async (method, params) => (method === "eth_chainId" ? "0x1" : fresh.call(method, params));
     for (const [via, options] of [
       [fresh.call, { limits: undefined }],
@@ -54,7 +54,7 @@ describe("the limits of cost", () => {
     expect(await readdir(folder.path)).to.deep.equal([]);
   });
 
-  it("limits the price, whatever priority fee the endpoint suggests", async () => {
+  it("apply to the price, whatever priority fee the endpoint suggests", async () => {
     const fees: { maxFeePerGas: string; maxPriorityFeePerGas: string }[] = [];
     const before = await balance();
     const { published } = await publishVia(lying(fees), { limits: { maxFeePerGas: 20n * GWEI } });
@@ -67,13 +67,13 @@ describe("the limits of cost", () => {
     expect(before - (await balance()) <= 20n * GWEI * gas).to.equal(true);
   });
 
-  it("limits the priority fee separately if the caller sets it", async () => {
+  it("apply to the priority fee separately if the caller sets it", async () => {
     const fees: { maxFeePerGas: string; maxPriorityFeePerGas: string }[] = [];
     await publishVia(lying(fees), { limits: { maxFeePerGas: 20n * GWEI, maxPriorityFeePerGas: 3n } }, 1);
     expect(fees.map(({ maxPriorityFeePerGas }) => maxPriorityFeePerGas)).to.deep.equal(["0x3"]);
   });
 
-  it("limits the cost before each transaction, and continues in the next run", async () => {
+  it("end a run before the transaction that would exceed them", async () => {
     const journal = new MemoryJournal();
     const fees: { maxFeePerGas: string; maxPriorityFeePerGas: string }[] = [];
     const before = await balance();
@@ -109,7 +109,7 @@ describe("the limits of cost", () => {
     return { fees, error };
   };
 
-  it("limits both fees of a transaction that the journal contains", async () => {
+  it("apply to both fees of a transaction in the journal", async () => {
     for (const wei of [10n ** 15n, 20n * GWEI]) {
       fresh.contract = await fresh.deploy(fresh.owner);
       const { fees, error } = await resume({ fees: { maxFeePerGas: wei, maxPriorityFeePerGas: wei } });
@@ -122,13 +122,13 @@ describe("the limits of cost", () => {
     }
   });
 
-  it("limits the gas of a transaction that the journal contains", async () => {
+  it("apply to the gas of a transaction in the journal", async () => {
     const { fees, error } = await resume({ gas: 2 ** 40 });
     expect(error).to.include({ code: "COST_LIMIT_REACHED" });
     expect(fees).to.deep.equal([]);
   });
 
-  it("limits the cost of a plan over all its runs, and of later plans with the same root", async () => {
+  it("apply to all plans with the same root", async () => {
     const journal = new MemoryJournal();
     const none = () => Promise.reject(new Error("stopped"));
     await failure(publishVia(fresh.call, { journal, send: none }, 1));
@@ -148,7 +148,7 @@ describe("the limits of cost", () => {
     expect(await balance()).to.equal(before);
   });
 
-  it("limits the gas price if the endpoint hides the base fee", async () => {
+  it("apply to the gas price if the endpoint hides the base fee", async () => {
     const prices: (string | undefined)[] = [];
     const hiding: RpcCall = async (method, params) => {
       if (method === "eth_gasPrice") return "0x9184e72a000"; // 10,000 gwei
@@ -166,7 +166,7 @@ describe("the limits of cost", () => {
     expect(await balance()).to.equal(before);
   });
 
-  describe("over all plans of a day", () => {
+  describe("per day", () => {
     const day = 24 * 60 * 60 * 1000;
     const maxCostPerDay = 1_000_000n * GWEI;
     const limits = { maxFeePerGas: 20n * GWEI, maxCostPerDay };
@@ -181,7 +181,7 @@ describe("the limits of cost", () => {
       return journal;
     };
 
-    it("counts the transactions of other plans and registries, and ends with COST_LIMIT_REACHED before it signs", async () => {
+    it("count the transactions of other plans and registries", async () => {
       const before = await balance();
       const error = await failure(publishVia(fresh.call, { limits, journal: await spent(day - 60_000) }));
       expect(error).to.include({ code: "COST_LIMIT_REACHED", expected: String(maxCostPerDay) });
@@ -189,7 +189,7 @@ describe("the limits of cost", () => {
       expect(await balance()).to.equal(before);
     });
 
-    it("counts the transactions of an earlier owner, and those of the owner with the same nonces", async () => {
+    it("count the transactions of an earlier owner", async () => {
       const nonce = Number(await fresh.call("eth_getTransactionCount", [fresh.owner, "latest"]));
       const journal = new MemoryJournal();
       await journal.recordAttempt({
@@ -200,12 +200,12 @@ describe("the limits of cost", () => {
       expect(error).to.include({ code: "COST_LIMIT_REACHED" });
     });
 
-    it("does not count transactions that are older than a day", async () => {
+    it("do not count transactions that are older than a day", async () => {
       const { published } = await publishVia(fresh.call, { limits, journal: await spent(day + 1) });
       expect(published).to.have.lengthOf(3);
     });
 
-    it("limits the cost of rounds behind an endpoint that hides receipts and roots, even if each round makes a new plan", async () => {
+    it("apply behind an endpoint that hides receipts and roots", async () => {
       const sent: { nonce: string; gas: string; maxFeePerGas: string }[] = [];
       const start = await fresh.call("eth_blockNumber", []);
       const hiding: RpcCall = async (method, params) => {
@@ -235,7 +235,7 @@ describe("the limits of cost", () => {
       expect(sum <= maxCostPerDay, `${sum} wei`).to.equal(true);
     });
 
-    it("keeps a day's transactions when a plan is finished, however many", () => {
+    it("keep a day's transactions when a plan is finished", () => {
       const attempt = { nonce: 0, root: "ab".repeat(32), gas: 1, fees: { gasPrice: 1n } };
       const old = Array.from({ length: 11_000 }, () => ({ ...attempt, time: 1 }));
       const recent = Array.from({ length: 12_000 }, () => ({ ...attempt, time: Date.now() }));
@@ -293,7 +293,7 @@ describe("the limits of cost", () => {
       ]);
     });
 
-    it("allows by default 150,000 gas per file and twice the estimate per user, between 50,000 and 250,000, at the highest fee", () => {
+    it("has default limits per file and per user", () => {
       for (const [estimate, perUser] of [
         [0, 50_000n],
         [22_660, 50_000n],
@@ -308,7 +308,7 @@ describe("the limits of cost", () => {
     });
   });
 
-  it("treats a chain as local only if both its id and its endpoint's address are local", () => {
+  it("are optional only if chain id and endpoint are both local", () => {
     for (const url of ["http://127.0.0.1:8545", "http://localhost:1/key", "https://[::1]:8545", "http://127.9.9.9"]) {
       expect([isLocalChain(url, 31337), isLocalChain(url, 1337), isLocalChain(url, 1)]).to.deep.equal([
         true,
@@ -321,7 +321,7 @@ describe("the limits of cost", () => {
     }
   });
 
-  it("reads limits as decimal amounts above zero", () => {
+  it("are decimal amounts above zero", () => {
     expect(["1", "0.5", "30.000000001"].map((text) => parseAmount(text, "gwei"))).to.deep.equal([
       GWEI,
       GWEI / 2n,

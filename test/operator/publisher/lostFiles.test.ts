@@ -10,7 +10,7 @@ import { publishing } from "../../support/publisher/publishing.ts";
 import { failure, never } from "../../support/support.ts";
 import { describeOnBoth } from "../../support/chain/freshRegistry.ts";
 
-describeOnBoth("publish, if files of the plan were lost before it is resumed", (startChain) => {
+describeOnBoth("publish, after it lost files of its plan", (startChain) => {
   const { fresh, publishVia, publishAll, beforeSending, verify, stored } = publishing(startChain);
 
   const records = sampleRecords(8);
@@ -32,7 +32,7 @@ describeOnBoth("publish, if files of the plan were lost before it is resumed", (
   });
   const addedUsers = async () => String(await fetchUserCount(fresh.call, fresh.contract));
 
-  it("rebuilds lost files from the records, byte for byte, and reports each", async () => {
+  it("rebuilds the files from the records, byte for byte", async () => {
     const files = await interrupt();
     const before = await Promise.all(files.map(({ name }) => read(name)));
     const [first = never(), , , last = never()] = files;
@@ -59,7 +59,7 @@ describeOnBoth("publish, if files of the plan were lost before it is resumed", (
     for (const record of records) await verify(record);
   });
 
-  it("rebuilds all files from records with more users, and publishes those users afterwards", async () => {
+  it("publishes users who were added to the records afterwards", async () => {
     const files = await interrupt();
     for (const { name } of files) await lose(name);
     const more = sampleRecords(11);
@@ -68,7 +68,7 @@ describeOnBoth("publish, if files of the plan were lost before it is resumed", (
     for (const record of more) await verify(record);
   });
 
-  it("names the root and the number of users without a record, and sends nothing", async () => {
+  it("names the root and its number of users without a record", async () => {
     const [, lost = never()] = await interrupt();
     await lose(lost.name);
     const given = records.filter(({ userID }) => userID !== lost.userIDs[1]);
@@ -89,7 +89,7 @@ describeOnBoth("publish, if files of the plan were lost before it is resumed", (
     for (const record of records) await verify(record);
   });
 
-  it("does not rebuild a file if the records have a different key, and reports the difference", async () => {
+  it("reports a record whose key differs from the plan", async () => {
     const [, , lost = never()] = await interrupt();
     await lose(lost.name);
     const [, stranger = never()] = sampleRecords(2, 100);
@@ -117,7 +117,7 @@ describeOnBoth("publish, if files of the plan were lost before it is resumed", (
     }
   });
 
-  it("adds no root if a rebuilt file is not served, or the store cannot be read", async () => {
+  it("adds no root if the store or the file host fails", async () => {
     const [, lost = never()] = await interrupt();
     await lose(lost.name);
     const store = new FolderStore(fresh.filesDir);

@@ -21,20 +21,20 @@ const GWEI = 10n ** 9n;
 const PRESENT = { gas: 22_660 * 700, users: 700, transactions: 1 };
 
 describe("nextForkGas", () => {
-  it("adds the price of a new slot for each user and transaction, on chains that have announced the fork", () => {
+  it("adds the price of a new storage slot per user and transaction", () => {
     const next = nextForkGas(1, PRESENT);
     expect(next).to.include({ fork: "Amsterdam" });
     expect((next?.gas ?? 0) / 700).to.be.within(103_500, 103_700);
     expect((next?.gasAtMost ?? 0) / 700).to.be.within(111_500, 112_000);
   });
 
-  it("has 97,920 state gas for each user and transaction", () => {
+  it("returns 97,920 state gas per user and transaction", () => {
     expect(nextForkGas(1, PRESENT)?.stateGas).to.equal(97_920 * 701);
     expect(stateGasOf({ ...PRESENT, gas: 103_596 * 700 })).to.equal(97_920 * 701);
     expect(stateGasOf(PRESENT)).to.equal(0);
   });
 
-  it("is undefined on other chains, and after the fork", () => {
+  it("returns undefined on other chains and after the fork", () => {
     expect(nextForkGas(10, PRESENT)).to.equal(undefined);
     expect(nextForkGas(1, { ...PRESENT, gas: 103_596 * 700 })).to.equal(undefined);
   });
@@ -42,7 +42,7 @@ describe("nextForkGas", () => {
 
 /** Plans and publishes on a chain with this gas limit per transaction: that of Osaka, or that of the block. */
 function describeFork(transactionGas: number): void {
-  describe(`publishing under Amsterdam's rules, with at most ${transactionGas} gas per transaction`, () => {
+  describe(`publishing under Amsterdam's rules with ${transactionGas} gas per transaction`, () => {
     const fresh = freshRegistry(() => startAmsterdam(transactionGas));
     const folder = temporaryFolder();
     /** The maximum number of users, from the measured gas per user. */
@@ -59,7 +59,7 @@ function describeFork(transactionGas: number): void {
       expect(estimates).to.be.at.most(8);
     });
 
-    it("deploys a registry within a limit of cost", async () => {
+    it("deploys a registry within a cost limit", async () => {
       const limits = { maxFeePerGas: 3n * GWEI, maxCost: 10n ** 17n };
       const { existed, initialOwner } = await deployLocally(
         (await fresh.connect()).chain,
@@ -69,7 +69,7 @@ function describeFork(transactionGas: number): void {
       expect([existed, initialOwner]).to.deep.equal([false, fresh.owner]);
     });
 
-    it("publishes without an access list, within the default limit of cost", async () => {
+    it("stays within the default cost limit", async () => {
       const { published } = await publish(sampleRecords(300), {
         ...LOCAL,
         registry: await fresh.connect(),
@@ -81,7 +81,7 @@ function describeFork(transactionGas: number): void {
       expect(published.reduce((sum, { users }) => sum + users, 0)).to.equal(300);
     });
 
-    it("estimates the gas that nextForkGas computed from the current rules", async () => {
+    it("needs the gas that nextForkGas computed from the current rules", async () => {
       const registry = await fresh.connect();
       const plan = await makePlan(RecordTable.of(sampleRecords(100)), registry, { usersPerFile: 100 });
       const { gas, stateGas, accessList, users, transactions } = await estimateCost(plan, registry);

@@ -40,7 +40,7 @@ describeOnBoth("publish", (startChain) => {
       expect(gasUsed).to.be.greaterThan(60_000);
     });
 
-    it("publishes more users than fit into one transaction in several files and roots", async () => {
+    it("adds several roots if the users do not fit into one transaction", async () => {
       const records = sampleRecords(1500);
       const { published } = await publishAll(records);
       expect(published.map(({ addedCount }) => addedCount)).to.deep.equal([700, 700, 100]);
@@ -48,7 +48,7 @@ describeOnBoth("publish", (startChain) => {
       for (const i of [0, 749, 1499]) await verify(records[i] ?? never());
     });
 
-    it("makes smaller files if the node rejects transactions of the requested size", async () => {
+    it("makes smaller files if the node rejects large transactions", async () => {
       const limited: RpcCall = async (method, params) => {
         const gas = await fresh.call(method, params);
         if (method === "eth_estimateGas" && Number(gas) > 1_000_000) throw new TransportError("RPC_ERROR", "too much");
@@ -58,7 +58,7 @@ describeOnBoth("publish", (startChain) => {
       expect(published.map(({ addedCount }) => addedCount)).to.deep.equal([39, 39, 12]);
     });
 
-    it("stores all files and checks that they are served before it sends the first transaction", async () => {
+    it("checks that all files are served before it sends a transaction", async () => {
       const checked: string[] = [];
       const whenSending: [string[], string[]][] = [];
       const via = beforeSending(async () => {
@@ -82,7 +82,7 @@ describeOnBoth("publish", (startChain) => {
       expect(checked).to.deep.equal([...roots, ...roots]);
     });
 
-    it("reports the progress of each stage, up to the end", async () => {
+    it("reports the progress of each stage", async () => {
       const reported: string[] = [];
       const onProgress: PublishOptions["onProgress"] = (stage, done, users) =>
         reported.push(`${stage} ${done}/${users}`);
@@ -101,8 +101,8 @@ describeOnBoth("publish", (startChain) => {
     });
   });
 
-  describe("for users who have a root", () => {
-    it("reports their root, and publishes the others", async () => {
+  describe("with users who have a root", () => {
+    it("reports their root and publishes the other users", async () => {
       const records = sampleRecords(10);
       const first = await publishAll(records.slice(0, 4));
       const reported: unknown[] = [];
@@ -125,7 +125,7 @@ describeOnBoth("publish", (startChain) => {
       await verify(one);
     });
 
-    it("stores and sends nothing if all users have a root", async () => {
+    it("sends nothing if all users have a root", async () => {
       const records = sampleRecords(3);
       await publishAll(records);
       const files = await stored();
@@ -137,7 +137,7 @@ describeOnBoth("publish", (startChain) => {
     });
   });
 
-  describe("after it was interrupted", () => {
+  describe("after an interruption", () => {
     const killed = new Error("killed");
 
     it("continues from stored files whose roots were not added", async () => {
@@ -168,7 +168,7 @@ describeOnBoth("publish", (startChain) => {
       for (const record of records) await verify(record);
     });
 
-    it("first sends the transaction that was recorded but not sent, so that no nonce gap remains", async () => {
+    it("first sends the transaction that was recorded but not sent", async () => {
       const journal = new MemoryJournal();
       const records = sampleRecords(8);
       const via = beforeSending(() => {
@@ -188,7 +188,7 @@ describeOnBoth("publish", (startChain) => {
       for (const record of records) await verify(record);
     });
 
-    it("sends no second transaction if the response to the first one was lost", async () => {
+    it("does not repeat a transaction whose response was lost", async () => {
       const records = sampleRecords(3);
       const nonces: unknown[] = [];
       const via: RpcCall = async (method, params) => {
@@ -205,7 +205,7 @@ describeOnBoth("publish", (startChain) => {
   });
 
   describe("with another publisher at the same time", () => {
-    it("reports users with a different root as superseded, and the other users as published", async () => {
+    it("reports users with a different root as superseded", async () => {
       const records = sampleRecords(5);
       const taken = records.slice(0, 2).map(({ userID }) => userID);
       const via = beforeSending((count) =>
@@ -227,7 +227,7 @@ describeOnBoth("publish", (startChain) => {
       [1, 2],
       [3, 2],
     ] as const) {
-      it(`sends each root once if it is paused at transaction ${at} while another one publishes all, ${usersPerFile} users per file`, async () => {
+      it(`sends each root once if paused at transaction ${at} (${usersPerFile} users per file)`, async () => {
         const records = sampleRecords(12);
         let sent = 0;
         const paused = beforeSending(async (count) => {
@@ -242,7 +242,7 @@ describeOnBoth("publish", (startChain) => {
       });
     }
 
-    it("publishes each user once if the same records are published twice at the same time", async () => {
+    it("publishes each user once", async () => {
       const records = sampleRecords(20);
       await Promise.all([publishAll(records), publishAll(records)]);
       expect(String(await fetchUserCount(fresh.call, fresh.contract))).to.equal("20");
@@ -268,7 +268,7 @@ describeOnBoth("publish", (startChain) => {
       }
     });
 
-    it("adds no root if the last of several files is not served", async () => {
+    it("adds no root if one of several files is not served", async () => {
       let files = 0;
       const fetchFile = async (root: string) => {
         if (++files === 3) throw new TransportError("UNREACHABLE", "");
@@ -287,7 +287,7 @@ describeOnBoth("publish", (startChain) => {
     });
   });
 
-  describe("at the proof", () => {
+  describe("after it added the roots", () => {
     /** An endpoint whose responses `answer` may replace after the roots are added. */
     const afterSending = (answer: (method: string) => unknown): RpcCall => {
       let sent = false;
@@ -315,7 +315,7 @@ describeOnBoth("publish", (startChain) => {
       ["has other records", "TREE_MISMATCH", (text: string) => text.replace('"leaves":3', '"leaves":4')],
       ["is cut short", "JSON_INVALID", (text: string) => text.slice(0, -1)],
     ] as const) {
-      it(`fails if the file that clients are served ${what} by then`, async () => {
+      it(`fails if the file that clients are served ${what}`, async () => {
         let sent = false;
         const fetchFile = async (root: string) => {
           const text = await readFile(join(fresh.filesDir, `${root}.json`), "utf8");
@@ -331,7 +331,7 @@ describeOnBoth("publish", (startChain) => {
     }
   });
 
-  describe("rejects, before anything is stored,", () => {
+  describe("with invalid input", () => {
     const [one = never(), two = never()] = sampleRecords(2);
     for (const [what, code, records, usersPerFile] of [
       ["no records", "NO_RECORDS", [], 700],
@@ -341,7 +341,7 @@ describeOnBoth("publish", (startChain) => {
       ["-1 users per file, with more users than fit into one", "ARGUMENT_INVALID", sampleRecords(1000), -1],
       ["half a user per file", "ARGUMENT_INVALID", [one], 0.5],
     ] as const) {
-      it(what, async () => {
+      it(`rejects ${what}`, async () => {
         expect(await failure(publishAll(records, { usersPerFile }))).to.have.property("code", code);
         expect(await stored()).to.be.empty;
       });

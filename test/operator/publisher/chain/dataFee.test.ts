@@ -46,8 +46,8 @@ function describeFees(startChain: StartChain, setCode: string): void {
     return { journal, publication };
   };
 
-  describe("OP-stack chains", () => {
-    it("include the L1 fee and the operator fee in estimates, and count them at most twice", async () => {
+  describe("on OP-stack chains", () => {
+    it("include the L1 fee and the operator fee", async () => {
       const before = await estimate();
       await installFees(fresh.call, "GasPriceOracle", setCode);
       const { gas, baseFeePerGas = 0n, priorityFee, dataFee, cost, costAtMost, dataGas } = await estimate();
@@ -61,14 +61,14 @@ function describeFees(startChain: StartChain, setCode: string): void {
       expect(costAtMost).to.equal(gasCost(2n * baseFeePerGas + priorityFee) + 2n * dataFee);
     });
 
-    it("have no operator fee before the upgrade that added it", async () => {
+    it("contain no operator fee before the upgrade that added it", async () => {
       await installFees(fresh.call, "EarlyGasPriceOracle", setCode);
       const { dataFee } = await estimate();
       expect(dataFee % OP_FEES.weiPerByte).to.equal(0n);
       expect(dataFee > 0n).to.equal(true);
     });
 
-    it("extrapolate the fee to transactions that were not estimated", async () => {
+    it("are extrapolated to transactions that were not estimated", async () => {
       await installFees(fresh.call, "EarlyGasPriceOracle", setCode);
       const one = await estimate(1, 1);
       const { estimated, transactions, dataFee } = await estimate(30, 1);
@@ -76,7 +76,7 @@ function describeFees(startChain: StartChain, setCode: string): void {
       expect(Math.abs(Number(dataFee) / (30 * Number(one.dataFee)) - 1)).to.be.lessThan(0.05);
     });
 
-    it("use no access list if its bytes cost more than its gas saves", async () => {
+    it("prevent an access list whose bytes cost more than its gas saves", async () => {
       const before = await estimate();
       await installFees(fresh.call, "EarlyGasPriceOracle", setCode);
       const { accessList, first } = await estimate();
@@ -84,7 +84,7 @@ function describeFees(startChain: StartChain, setCode: string): void {
       expect(first).to.deep.equal(before.first);
     });
 
-    it("refuse before signing if gas alone is within the limit, and record the fee in the journal", async () => {
+    it("count towards the cost limit before anything is signed", async () => {
       await installFees(fresh.call, "GasPriceOracle", setCode);
       const limits = { maxFeePerGas: 20n * GWEI };
       const { journal, publication } = await publishing({ limits: { ...limits, maxCost: 10n ** 18n } });
@@ -106,7 +106,7 @@ function describeFees(startChain: StartChain, setCode: string): void {
       expect(sent).to.deep.equal([]);
     });
 
-    it("count twice for the limit of a deployment, which is refused before it is sent", async () => {
+    it("count towards the cost limit of a deployment", async () => {
       await installFees(fresh.call, "GasPriceOracle", setCode);
       const chain = new Chain(fresh.call, FAST_RETRY);
       const price = { maxFeePerGas: 20n * GWEI };
@@ -129,7 +129,7 @@ function describeFees(startChain: StartChain, setCode: string): void {
       expect(sent).to.equal(1);
     });
 
-    it("are still treated as OP-stack chains if the endpoint does not return the fee", async () => {
+    it("are required even if the endpoint does not return them", async () => {
       await installFees(fresh.call, "GasPriceOracle", setCode);
       const failing: RpcCall = async (method, params) => {
         const [{ data = "" } = {}] = params as { data?: string }[];
@@ -140,7 +140,7 @@ function describeFees(startChain: StartChain, setCode: string): void {
       expect(await failure(publication)).to.include({ code: "RPC_ANSWER_INVALID" });
     });
 
-    it("have the L1 fee and the operator fee of their receipts in the results", async () => {
+    it("are read from the receipts", async () => {
       const charging: RpcCall = async (method, params) => {
         const answer = await fresh.call(method, params);
         return method === "eth_getTransactionReceipt" && answer !== null
@@ -152,8 +152,8 @@ function describeFees(startChain: StartChain, setCode: string): void {
     });
   });
 
-  describe("Arbitrum", () => {
-    it("includes the gas for bytes in estimates, and twice in gas limits, because its price changes", async () => {
+  describe("on Arbitrum", () => {
+    it("are gas, which estimates and gas limits include", async () => {
       const { journal: without, publication: first } = await publishing({});
       await first;
       fresh.contract = await fresh.deploy(fresh.owner);
@@ -170,7 +170,7 @@ function describeFees(startChain: StartChain, setCode: string): void {
   });
 }
 
-describe("data fees, on Hardhat's chain", () => {
+describe("data fees", () => {
   describeFees(startHardhat, "hardhat_setCode");
 });
 

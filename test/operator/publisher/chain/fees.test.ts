@@ -15,9 +15,9 @@ const anyFeeData: fc.Arbitrary<FeeData> = fc.record({
   priorityFee: fc.bigInt(0n, 100n * GWEI),
 });
 
-describe("fees", () => {
+describe("transaction fees", () => {
   describe("feesOf", () => {
-    it("offers the current price, and up to twice the base fee", () => {
+    it("offers the current price, with up to twice the base fee", () => {
       expect(feesOf({ baseFeePerGas: 10n * GWEI, priorityFee: GWEI }, NO_LIMIT)).to.deep.equal({
         maxFeePerGas: 21n * GWEI,
         maxPriorityFeePerGas: GWEI,
@@ -29,7 +29,7 @@ describe("fees", () => {
       expect(feesOf(feeData, NO_LIMIT)).to.deep.equal({ gasPrice: 5n * GWEI });
     });
 
-    it("never offers more than the limit, and nothing if the current price is higher", () => {
+    it("never offers more than the limit", () => {
       fc.assert(
         fc.property(anyFeeData, fc.bigInt(0n, 3000n * GWEI), (feeData, maxFee) => {
           const fees = feesOf(feeData, maxFee);
@@ -42,7 +42,7 @@ describe("fees", () => {
   });
 
   describe("bumpFees", () => {
-    it("raises each part by at least an eighth, which every node accepts as a replacement", () => {
+    it("raises each part by at least an eighth, as nodes require", () => {
       fc.assert(
         fc.property(anyFeeData, anyFeeData, (before, now) => {
           fc.pre((before.baseFeePerGas === undefined) === (now.baseFeePerGas === undefined));
@@ -57,7 +57,7 @@ describe("fees", () => {
       );
     });
 
-    it("offers nothing if the higher fees are above the limit", () => {
+    it("returns undefined if the higher fees are above the limit", () => {
       const feeData = { baseFeePerGas: 10n * GWEI, priorityFee: GWEI };
       const fees = { maxFeePerGas: 21n * GWEI, maxPriorityFeePerGas: GWEI };
       expect(bumpFees(fees, feeData, 23n * GWEI)).to.equal(undefined);

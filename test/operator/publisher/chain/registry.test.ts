@@ -34,7 +34,7 @@ describeOnBoth("Registry", (startChain) => {
       expect(error).to.be.an.instanceof(VerificationError).with.property("code", "NO_CONTRACT");
     });
 
-    it("rejects a response that is not the address of an owner", async () => {
+    it("rejects a response that is not an owner's address", async () => {
       for (const answer of [null, "0x12", `0x${"f".repeat(64)}`, {}]) {
         const error = await failure(fresh.connect(answering("eth_call", () => answer)));
         expect(error).to.be.an.instanceof(TransportError).with.property("code", "RPC_ANSWER_INVALID");
@@ -69,7 +69,7 @@ describeOnBoth("Registry", (startChain) => {
   });
 
   describe("getMerkleTreeRoots", () => {
-    it("returns the users' roots in their order, and undefined for users without one", async () => {
+    it("returns the users' roots in their order", async () => {
       const userIDs = users(70);
       await fresh.send(fresh.owner, "addMerkleTreeRoot", `0x${ROOT}`, packed(userIDs.slice(10, 40)));
       const roots = await (await fresh.connect()).getMerkleTreeRoots(userIDs);
@@ -86,7 +86,7 @@ describeOnBoth("Registry", (startChain) => {
   });
 
   describe("addRootCall", () => {
-    it("encodes the call as the contract's ABI does, for any number of users", async () => {
+    it("encodes the call as the contract's ABI does", async () => {
       const registry = await fresh.connect();
       const contract = PublicKeyRegistry__factory.createInterface();
       for (const count of [0, 1, 2, 7, 8, 700]) {
@@ -97,7 +97,7 @@ describeOnBoth("Registry", (startChain) => {
       }
     });
 
-    it("lists the users' storage slots: those that the verifier proves, and that Solidity's layout defines", async () => {
+    it("lists the storage slots that the verifier proves", async () => {
       const registry = await fresh.connect();
       const encode = (id: Uint8Array) => AbiCoder.defaultAbiCoder().encode(["bytes20", "uint256"], [id, USERS_SLOT]);
       fc.assert(
@@ -120,7 +120,7 @@ describeOnBoth("Registry", (startChain) => {
       }
     });
 
-    it("is cheaper with an access list for many users, and more expensive for one", async () => {
+    it("costs less with an access list only for many users", async () => {
       const registry = await fresh.connect();
       const gasOf = async (count: number, withList: boolean) =>
         registry.estimateGas(registry.addRootCall({ root: ROOT, userIDs: users(count) }, withList));
@@ -130,7 +130,7 @@ describeOnBoth("Registry", (startChain) => {
   });
 
   describe("findAddedRoot", () => {
-    it("finds the transaction, its block, its gas and gas price, and how many users got the root", async () => {
+    it("returns the root's transaction, block, gas and number of users", async () => {
       const registry = await fresh.connect();
       await fresh.send(fresh.owner, "addMerkleTreeRoot", `0x${OTHER}`, packed(users(2)));
       await fresh.send(fresh.owner, "addMerkleTreeRoot", `0x${ROOT}`, packed(users(3)));
@@ -149,19 +149,19 @@ describeOnBoth("Registry", (startChain) => {
       });
     });
 
-    it("finds nothing for a root that no user has", async () => {
+    it("returns undefined for a root without users", async () => {
       expect(await (await fresh.connect()).findAddedRoot(ROOT)).to.equal(undefined);
     });
   });
 
-  describe("findAddedRoot, while the node returns pending data", () => {
+  describe("findAddedRoot, with pending data", () => {
     const pendingOnce = (method: string, change: (answer: unknown) => unknown): RpcCall => {
       let answers = 0;
       return answering(method, async (forward) => (++answers === 1 ? change(await forward()) : forward()));
     };
     beforeEach(() => fresh.send(fresh.owner, "addMerkleTreeRoot", `0x${ROOT}`, packed(users(2))));
 
-    it("reads a log again if it has no block and no transaction", async () => {
+    it("reads a log without a block again", async () => {
       const none = { blockHash: null, blockNumber: null, transactionHash: null, logIndex: null };
       const via = pendingOnce("eth_getLogs", (logs) => (logs as object[]).map((log) => ({ ...log, ...none })));
       expect(await (await fresh.connect(via)).findAddedRoot(ROOT)).to.include({ addedCount: 2 });
@@ -183,7 +183,7 @@ describeOnBoth("Registry", (startChain) => {
       expect(await usersPerTransaction(registry, 5)).to.equal(5);
     });
 
-    it("finds the maximum number of users per block, with room for earlier state changes", async () => {
+    it("returns the maximum number of users per block", async () => {
       const via = answering("eth_getBlockByNumber", async (forward) => ({
         ...((await forward()) as object),
         gasLimit: "0x2dc6c0",
@@ -196,7 +196,7 @@ describeOnBoth("Registry", (startChain) => {
       expect(await gasOf(max + 4)).to.be.greaterThan(3_000_000);
     });
 
-    it("estimates with the most expensive user ids, so that any other users fit", async () => {
+    it("estimates with the most expensive user ids", async () => {
       const registry = await fresh.connect();
       const others = Array.from({ length: 50 }, (_, i) => sampleUserID(i, 3));
       const gas = await registry.estimateGas(registry.addRootCall({ root: OTHER, userIDs: others }, false));
@@ -214,7 +214,7 @@ describeOnBoth("Registry", (startChain) => {
       expect(error).to.have.property("message", "paused");
     });
 
-    it("does not treat a timeout, a busy node or an invalid response as a rejection", async () => {
+    it("does not treat other failures as a rejection", async () => {
       const busy = new TransportError("RPC_ERROR", "429", { actual: 429 });
       for (const error of [new TransportError("TIMEOUT", "too late"), busy]) {
         let calls = 0;

@@ -44,7 +44,7 @@ describe("proveBatch", () => {
     expect(await prove([root, root, root])).to.deep.equal({ userIDs, superseded: [] });
   });
 
-  it("returns users who have a different root as superseded, and proves the other users", async () => {
+  it("returns users who have a different root as superseded", async () => {
     expect(await prove([root, OTHER, root])).to.deep.equal({
       userIDs: [first, third],
       superseded: [{ userID: second, root: OTHER }],
@@ -56,7 +56,7 @@ describe("proveBatch", () => {
     expect((await prove([OTHER, OTHER, OTHER], { fetchFile })).userIDs).to.deep.equal([]);
   });
 
-  it("does not verify the same bytes twice", async () => {
+  it("verifies the same bytes only once", async () => {
     const verified = Buffer.from("verified before");
     const fetchFile = () => Promise.resolve(verified);
     const options = { fetchFile, verifiedSha256: sha256(verified) };
@@ -95,13 +95,13 @@ describe("proveBatch", () => {
     expect(await failureOf(prove([root, root, root], { fetchFile }))).to.equal("tree: ROOT_MISMATCH");
   });
 
-  it("fails if the served file has no record of a user who has its root", async () => {
+  it("fails if the served file lacks a user", async () => {
     const [stranger = ""] = sampleRecords(1, 2).map(({ userID }) => userID);
     const of = packBatch(root, batch.fileBytes, [first, second, stranger]);
     expect(await failureOf(prove([root, root, root], { of }))).to.equal("record: USER_NOT_IN_FILE");
   });
 
-  it("fails if the record of a user has the id of a different key, or no public key", async () => {
+  it("fails if a user's record has an invalid key or key id", async () => {
     const [record, ...others] = sampleRecords(3);
     if (record === undefined) throw new Error("missing");
     const notAKey = Buffer.from(record.pubKey, "base64").fill(0, 0, 1);

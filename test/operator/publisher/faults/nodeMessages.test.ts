@@ -19,10 +19,10 @@ async function sign(call: RpcCall, changes: { nonce?: number; maxFeePerGas?: big
   return wallet.signTransaction({ type: 2, to: wallet.address, gasLimit: 21_000, nonce, chainId, ...fees, ...changes });
 }
 
-describeOnAnvil("the messages of a node", () => {
+describeOnAnvil("a node's error messages", () => {
   const closing = closedAfterEach();
 
-  it("rejects transactions with the messages that faults imitate: known, underpriced, nonce too low", async () => {
+  it("are those that the simulated faults imitate", async () => {
     const { url } = closing(await startAnvil());
     const call = rpcCaller(url, { maxBytes: 2 ** 24, timeoutMs: ENDLESS_MS });
     const messageOf = async (raw: string) => ((await failure(call("eth_sendRawTransaction", [raw]))) as Error).message;

@@ -61,7 +61,7 @@ describeOnAnvil("a publisher with reorganizations", function (this: Mocha.Suite)
     });
   }
 
-  it("reports a root as published only after it is final and proven", async () => {
+  it("reports a root as published only after it is final", async () => {
     let reorganized = false;
     const events: string[] = [];
     const onEvent = ({ event }: PublishEvent) => {
@@ -213,7 +213,7 @@ function itSurvives(fresh: ReturnType<typeof freshRegistry>): void {
   });
 
   for (const seed of [1, 2, 3, 4]) {
-    it(`publishes despite random faults of every kind: seed ${seed}`, async () => {
+    it(`publishes despite random faults of every kind (seed ${seed})`, async () => {
       const endpoint = closing(await startFaultyEndpoint(fresh.rpcUrl, { slowMs: 20 }));
       endpoint.injectAtRandom({ seed, perMille: 200 });
       const via = rpcCaller(endpoint.url, { maxBytes: 2 ** 20, timeoutMs: 150 });
@@ -232,7 +232,7 @@ function itSurvives(fresh: ReturnType<typeof freshRegistry>): void {
     await expectPublished(records);
   });
 
-  it("stops if the store fails, and continues when it works again", async () => {
+  it("continues when a failed store works again", async () => {
     const store = new FolderStore(join(fresh.filesDir, "none", "\0"));
     expect(await failure(publish(records, { ...LOCAL, registry: await fresh.connect(), store }))).to.be.an.instanceof(
       KeyrootError,
@@ -242,7 +242,7 @@ function itSurvives(fresh: ReturnType<typeof freshRegistry>): void {
     await expectPublished(records);
   });
 
-  it("rebuilds lost files of its plan, published or not, despite crashes", async () => {
+  it("rebuilds lost files of its plan despite crashes", async () => {
     let sent = 0;
     const via: RpcCall = async (method, params) => {
       if (method === "eth_sendTransaction" && ++sent === 3) {

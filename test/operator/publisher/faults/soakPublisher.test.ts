@@ -41,8 +41,8 @@ const MAX_RUNS = 40;
 
 let lastOutput = "";
 
-describeFaults("publishers that are killed at random moments", () => {
-  it("publishes one root with a valid file for each user", async () => {
+describeFaults("publishers that are killed at random times", () => {
+  it("publish one root with a valid file for each user", async () => {
     const { killed, faults } = await reported(publishAndKill());
     expect(killed).to.be.greaterThan(0);
     expect(faults).to.be.greaterThan(0);

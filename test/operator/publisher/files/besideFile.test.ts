@@ -27,12 +27,12 @@ const verifyChunks = async (read: (name: string) => Promise<Uint8Array>) => {
   }
 };
 
-describe("objects beside a file", () => {
+describe("proofs and compressed copies of a file", () => {
   describe("in a folder", () => {
     const folder = temporaryFolder();
     const pathOf = (name: string) => join(folder.path, name);
 
-    it("are leaf chunks that prove every record, and a copy that decompresses to the file", async () => {
+    it("prove every record and contain the whole file", async () => {
       await new FolderStore(folder.path, BOTH).put(file);
       expect((await readdir(folder.path)).sort()).to.deep.equal([root, `${root}.json`, `${root}.json.br`].sort());
       expect((await readdir(pathOf(root))).sort()).to.deep.equal(CHUNKS);
@@ -49,7 +49,7 @@ describe("objects beside a file", () => {
       expect(await readdir(folder.path)).to.have.members([`${root}.json`, `${root}.json.br`]);
     });
 
-    it("are added to a file that is already stored, and rewritten only if their size is wrong", async () => {
+    it("are added to a file that is already stored", async () => {
       await new FolderStore(folder.path).put(file);
       const store = new FolderStore(folder.path, BOTH);
       await store.put(file);

@@ -75,7 +75,7 @@ describe("BucketStore", () => {
       expect(headers.get("Cache-Control")).to.equal("public, max-age=31536000, immutable");
     });
 
-    it("reads first, writes on the condition that no object exists, with a checksum, and reads back", async () => {
+    it("sends a conditional write with a checksum", async () => {
       await store.put(small);
       const path = pathOf(small);
       expect(server.requests.map(({ line }) => line)).to.deep.equal([`GET ${path}`, `PUT ${path}`, `GET ${path}`]);
@@ -93,9 +93,9 @@ describe("BucketStore", () => {
 
     for (const [same, verdict] of [
       [true, "accepts the same bytes"],
-      [false, "rejects other bytes"],
+      [false, "rejects different content"],
     ] as const) {
-      it(`${verdict} if another writer is faster, and the service supports conditions`, async () => {
+      it(`${verdict} if another writer is faster`, async () => {
         const conditions = checkConditions({ url: server.url });
         server.gate = async (request, response) => {
           if (request.method !== "PUT" || request.headers["if-none-match"] === undefined) return false;
@@ -112,14 +112,14 @@ describe("BucketStore", () => {
       });
     }
 
-    it("writes without a condition if the service rejects conditions with 501", async () => {
+    it("writes without a condition if the service rejects conditions", async () => {
       server.gate = ({ headers }, response) =>
         headers["if-none-match"] === "*" && reject(response, 501, "NotImplemented");
       await store.put(small);
       expect(await (await object(small)).text()).to.equal(textOf(small));
     });
 
-    it("detects a service that confirms a write and stores different content, or none", async () => {
+    it("detects that the service did not store the content", async () => {
       for (const keep of [undefined, "{}"]) {
         server.gate = async (request, response) => {
           if (request.method !== "PUT" || request.headers["x-amz-checksum-sha256"] === undefined) return false;
@@ -133,7 +133,7 @@ describe("BucketStore", () => {
       }
     });
 
-    it("repeats a write if the service is busy, or the connection is lost", async () => {
+    it("repeats a write if the service or the connection fails", async () => {
       const failing: Gate[] = [
         (_, response) => reject(response, 503, "SlowDown"),
         (_, response) => reject(response, 500, "InternalError"),
@@ -148,7 +148,7 @@ describe("BucketStore", () => {
       }
     });
 
-    it("stores a file once if the response to the first attempt was lost", async () => {
+    it("stores a file once if the first response was lost", async () => {
       const conditions = checkConditions({ url: server.url });
       let lost = false;
       server.gate = async (request, response) => {
@@ -164,7 +164,7 @@ describe("BucketStore", () => {
     });
   });
 
-  describe("a failing service", () => {
+  describe("with a failing service", () => {
     const cases: [string, Gate, RegExp][] = [
       ["access denied", (_, response) => reject(response, 403, "AccessDenied"), /"AccessDenied", HTTP status 403/],
       ["an unknown access key", (_, response) => reject(response, 403, "InvalidAccessKeyId"), /"InvalidAccessKeyId"/],
@@ -182,7 +182,7 @@ describe("BucketStore", () => {
       ],
     ];
     for (const [what, gate, reason] of cases) {
-      it(`reports the code of ${what}, for reads and writes`, async () => {
+      it(`reports the code of ${what}`, async () => {
         server.gate = gate;
         const reading = await errorOf(store.put(small));
         expect([reading.code, reading instanceof TransportError]).to.deep.equal(["FILE_UNREADABLE", true]);
@@ -222,7 +222,7 @@ describe("BucketStore", () => {
   });
 
   describe("get", () => {
-    it("reports a deleted object as missing, and can store it again", async () => {
+    it("reports a deleted object as missing", async () => {
       await store.put(small);
       expect((await fetch(server.url + pathOf(small), { method: "DELETE" })).ok).to.be.true;
       expect(await findStored(small.tree.root, store)).to.equal(undefined);
@@ -231,7 +231,7 @@ describe("BucketStore", () => {
       expect(Buffer.from(found ?? []).toString()).to.equal(textOf(small));
     });
 
-    it("distinguishes a missing object from a missing or forbidden bucket", async () => {
+    it("distinguishes a missing object from an unavailable bucket", async () => {
       for (const [status, code] of [
         [404, "NoSuchBucket"],
         [403, "AccessDenied"],
@@ -243,7 +243,7 @@ describe("BucketStore", () => {
       }
     });
 
-    it("repeats a read whose response is cut short, and fails if all responses are", async () => {
+    it("repeats a read whose response is cut short", async () => {
       await store.put(large);
       let cutShort = 1;
       server.gate = (request, response) => {
@@ -260,7 +260,7 @@ describe("BucketStore", () => {
   });
 
   describe("openStore", () => {
-    it("opens a bucket with and without a prefix, and a folder", async () => {
+    it("opens a bucket or a folder", async () => {
       for (const [address, prefix] of [
         [`s3://${server.bucket}`, ""],
         [`s3://${server.bucket}/`, ""],
@@ -296,7 +296,7 @@ describe("BucketStore", () => {
       }
     });
 
-    it("reports what is missing in the environment: a region, or credentials", async () => {
+    it("names a missing region or missing credentials", async () => {
       setEnvironment({ ...CREDENTIALS, AWS_ENDPOINT_URL_S3: server.url });
       const error = await errorOf(openStore(`s3://${server.bucket}`));
       expect([error.code, error.message.includes("AWS_REGION")]).to.deep.equal(["ARGUMENT_INVALID", true]);

@@ -74,7 +74,7 @@ describe("FolderStore", () => {
       for (const size of seen) expect(size).to.be.oneOf([0, whole]);
     });
 
-    it("reports that it cannot write: the folder is a file, or a folder has the file's name", async () => {
+    it("fails if a file or folder is in the way", async () => {
       const file = join(folder.path, "file");
       await writeFile(file, "");
       await mkdir(join(folder.path, nameOf(small)));
@@ -85,7 +85,7 @@ describe("FolderStore", () => {
       expect(await readdir(folder.path)).to.have.members(["file", nameOf(small)]);
     });
 
-    it("reports a full disk, leaves no partial file, and continues when there is space", async function () {
+    it("leaves no partial file on a full disk", async function () {
       const fitting = makeMerkleFile(sampleRecords(20));
       const size = ["-o", `size=${textOf(fitting).length * 2}`];
       try {
@@ -105,20 +105,20 @@ describe("FolderStore", () => {
       }
     });
 
-    it("leaves no partial file when the process exits while writing", async () => {
+    it("leaves no partial file if the process exits while writing", async () => {
       expect(await putUntil(folder.path, "process.exit(7)")).to.deep.equal([7, null]);
       expect(await readdir(folder.path)).to.be.empty;
     });
   });
 
-  describe("drafts of processes that were killed", () => {
+  describe("put, after other processes were killed", () => {
     const age = async (name: string, minutes: number) => {
       const then = Date.now() / 1000 - minutes * 60;
       await utimes(join(folder.path, name), then, then);
     };
     const draftOf = (file: MerkleFile) => `.${nameOf(file)}.${randomUUID()}`;
 
-    it("removes drafts that are older than an hour, at the first put", async () => {
+    it("removes drafts that are older than an hour", async () => {
       expect(await putUntil(folder.path, 'process.kill(process.pid, "SIGKILL")')).to.deep.equal([null, "SIGKILL"]);
       const [left = "", ...others] = await readdir(folder.path);
       expect(left).to.match(/^\.[0-9a-f]{64}\.json\.[0-9a-f-]{36}$/);
@@ -132,7 +132,7 @@ describe("FolderStore", () => {
       expect(await readdir(folder.path)).to.deep.equal([nameOf(small)]);
     });
 
-    it("keeps drafts of running processes, which were written to recently", async () => {
+    it("keeps drafts of running processes", async () => {
       const [young, old] = [draftOf(large), draftOf(large)];
       for (const name of [young, old]) await writeFile(join(folder.path, name), "{");
       await age(young, 59);
@@ -141,7 +141,7 @@ describe("FolderStore", () => {
       expect(await readdir(folder.path)).to.have.members([young, nameOf(small)]);
     });
 
-    it("removes only drafts of Merkle-tree files, however old other files are", async () => {
+    it("keeps old drafts of other files", async () => {
       const names = [
         nameOf(large),
         `.${nameOf(large)}`,
@@ -168,7 +168,7 @@ describe("FolderStore", () => {
       expect(error).to.be.an.instanceof(VerificationError).with.property("code", "FILE_NOT_FOUND");
     });
 
-    it("distinguishes a missing file from one that cannot be read", async () => {
+    it("distinguishes a missing file from an unreadable one", async () => {
       await mkdir(join(folder.path, nameOf(small)));
       await writeFile(join(folder.path, "file"), "");
       for (const dir of [folder.path, join(folder.path, "file")]) {

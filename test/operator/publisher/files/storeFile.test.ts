@@ -17,7 +17,7 @@ describe("storeFile", () => {
   const store = (stored: string, served = stored) =>
     storeFile(file, storing(stored), (root) => storing(served).get(root));
 
-  it("returns where the file is stored, and the size and SHA-256 of the bytes that it verified", async () => {
+  it("returns the file's location, size and hash", async () => {
     const text = textOf(file);
     expect(await store(text)).to.deep.equal({ where: "", bytes: text.length, sha256: sha256(text) });
   });

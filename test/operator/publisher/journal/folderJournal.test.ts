@@ -42,7 +42,7 @@ describe("FolderJournal", () => {
     database.close();
   };
 
-  it("keeps the plan from one run to the next until it is finished, and attempts beyond that", async () => {
+  it("keeps the plan until it is finished, and attempts beyond that", async () => {
     {
       using journal = await FolderJournal.open(dir());
       expect(await journal.readPlan()).to.equal(undefined);
@@ -61,7 +61,7 @@ describe("FolderJournal", () => {
     expect(journal.attempts()).to.deep.equal([attempt, legacy]);
   });
 
-  it("keeps an attempt's hash and registry, and returns those of one registry", async () => {
+  it("returns the attempts of one registry", async () => {
     const own = { ...attempt, hash: `0x${sha256("hash")}`, registry: "1-00000000-0xaa" };
     {
       using journal = await FolderJournal.open(dir());
@@ -71,7 +71,7 @@ describe("FolderJournal", () => {
     expect(attemptsFor(journal, own.registry).attempts()).to.deep.equal([own]);
   });
 
-  it("keeps one file beside its lock, which only its owner can read, and which shrinks when the plan is finished", async () => {
+  it("keeps one private file, which shrinks when the plan is finished", async () => {
     const userIDs = Array.from({ length: 5_000 }, (_, i) => sampleUserID(i)).toSorted();
     const large = { ...plan, usersPerTransaction: 5_000, batches: [{ ...plan.batches[0], userIDs, users: 5_000 }] };
     {
@@ -90,7 +90,7 @@ describe("FolderJournal", () => {
     expect((await stat(filePath())).size).to.be.lessThan(50_000);
   });
 
-  it("replaces an earlier plan, and keeps its attempts", async () => {
+  it("keeps the attempts of a plan that is replaced", async () => {
     {
       using journal = await FolderJournal.open(dir());
       await journal.writePlan(plan);
@@ -131,7 +131,7 @@ describe("FolderJournal", () => {
     }
   });
 
-  it("contains either the earlier or the new plan if kill -9 interrupts writing", async () => {
+  it("contains the earlier plan if kill -9 interrupts writing a new one", async () => {
     const program = `
       import { statSync } from "node:fs";
       import { packBatch } from ${resolved("plan/plan.ts")};
@@ -161,7 +161,7 @@ describe("FolderJournal", () => {
     expect((await readdir(dir())).toSorted()).to.deep.equal(["journal.sqlite", "lock"]);
   });
 
-  describe("refuses", () => {
+  describe("with damaged content", () => {
     const refused = async (reason: string) => {
       const error = await failure(FolderJournal.open(dir()));
       expect(error).to.have.property("code", "PLAN_INVALID");
@@ -176,7 +176,7 @@ describe("FolderJournal", () => {
       await journal.recordAttempt(attempt);
     });
 
-    it("refuses a file that is not a journal, and unlocks the folder again", async () => {
+    it("refuses a file that is not a journal", async () => {
       await writeFile(filePath(), "nonsense");
       await refused("not a database");
       await rm(filePath());
@@ -218,7 +218,7 @@ describe("FolderJournal", () => {
     expect(await failure(FolderJournal.open(join(folder.path, "file")))).to.have.property("code", "FILE_UNWRITABLE");
   });
 
-  it("refuses an unfinished plan of version 0.1.0 with instructions, and leaves its files", async () => {
+  it("refuses an unfinished plan of version 0.1.0 with instructions", async () => {
     await mkdir(dir(), { recursive: true });
     for (const name of ["plan.jsonl", "sent.jsonl"]) {
       await writeFile(join(dir(), name), "{}\n");
@@ -234,8 +234,8 @@ describe("FolderJournal", () => {
     expect(await journal.readPlan()).to.equal(undefined);
   });
 
-  describe("two publishers", () => {
-    it("refuses the second of two publishers", async () => {
+  describe("with two publishers", () => {
+    it("refuses the second publisher", async () => {
       using first = await FolderJournal.open(dir());
       const error = await failure(FolderJournal.open(dir()));
       expect(error).to.be.an.instanceof(ArgumentError).with.property("code", "PUBLISHER_RUNNING");

@@ -44,7 +44,7 @@ describe("a resumed plan", () => {
     return await publish(records, { ...LOCAL, registry: await fresh.connect(), store, journal, onEvent });
   };
 
-  it("reports a user whose key differs from the records before anything is sent", async () => {
+  it("must have the records' keys before anything is sent", async () => {
     const root = await plant([{ ...attacker, userID: mine.userID }]);
     const error = (await failure(publishAll([mine, other]))) as Error;
     expect(error).to.be.instanceOf(ArgumentError).with.property("code", "PLAN_MISMATCH");
@@ -54,14 +54,14 @@ describe("a resumed plan", () => {
     expect(await fetchUserCount(fresh.call, fresh.contract)).to.equal(0);
   });
 
-  it("publishes users of the plan who have no record", async () => {
+  it("may contain users who have no record", async () => {
     const root = await plant([mine, attacker]);
     const { published } = await publishAll([mine, other]);
     expect(published.map(({ users }) => users)).to.deep.equal([2, 1]);
     expect(published[0]?.root).to.equal(root);
   });
 
-  it("names the plan's users without a record before anything is sent", async () => {
+  it("is compared with the records before anything is sent", async () => {
     await plant([mine, attacker]);
     const events: PublishEvent[] = [];
     await publishAll([mine, other], (event) => events.push(event));
@@ -70,7 +70,7 @@ describe("a resumed plan", () => {
     expect(events).to.deep.include({ event: "withoutRecord", users: 1, userIDs: [attacker.userID] });
   });
 
-  it("refuses an invalid key in a file of the plan before anything is sent", async () => {
+  it("must have valid keys before anything is sent", async () => {
     const key = Buffer.from(attacker.pubKey, "base64");
     key.writeUInt8(key.readUInt8(50) ^ 1, 50);
     for (const bad of [
@@ -86,14 +86,14 @@ describe("a resumed plan", () => {
     }
   });
 
-  describe("folder", () => {
+  describe("in a folder", () => {
     before(function () {
       // Windows has no POSIX modes.
       if (process.platform === "win32") this.skip();
     });
     const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8);
 
-    it("makes a folder and files that only their owner can read", async () => {
+    it("has files that only their owner can read", async () => {
       const umask = process.umask(0);
       try {
         using journal = await FolderJournal.open(join(plan(), "inner"));
@@ -107,7 +107,7 @@ describe("a resumed plan", () => {
       }
     });
 
-    it("refuses a plan's folder with a file that others can write", async () => {
+    it("is refused if others can write one of its files", async () => {
       await plant([attacker]);
       await chmod(plan(), 0o755);
       for (const name of ["journal.sqlite", "journal.sqlite-wal"]) {
@@ -121,7 +121,7 @@ describe("a resumed plan", () => {
       }
     });
 
-    it("refuses a plan's folder that others can write to", async () => {
+    it("is refused if others can write to its folder", async () => {
       await mkdir(plan());
       await chmod(plan(), 0o777);
       const error = (await failure(FolderJournal.open(plan()))) as Error;

@@ -8,7 +8,7 @@ import { sampleRecords } from "../../../support/samples.ts";
 const anyRecords = fc.integer({ min: 1, max: 60 }).map((count) => sampleRecords(count));
 
 describe("cutIntoFiles", () => {
-  it("puts every record into one file, with as many records per file as requested and the rest in the last", () => {
+  it("puts every record into one file of the requested size", () => {
     fc.assert(
       fc.property(anyRecords, fc.integer({ min: 1, max: 70 }), (records, usersPerFile) => {
         const files = [...cutIntoFiles(RecordTable.of(records), usersPerFile)];
@@ -20,7 +20,7 @@ describe("cutIntoFiles", () => {
     );
   });
 
-  it("sorts by user, across all files", () => {
+  it("sorts by user across all files", () => {
     const files = [...cutIntoFiles(RecordTable.of(sampleRecords(50)), 7)];
     const userIDs = files.flatMap((file) => file.records.map(({ userID }) => userID));
     expect(userIDs).to.deep.equal(userIDs.toSorted());
@@ -33,11 +33,11 @@ describe("cutIntoFiles", () => {
     expect(rootsOf(records.toReversed())).to.deep.equal(rootsOf(records));
   });
 
-  it("makes no file from no records", () => {
+  it("makes no file without records", () => {
     expect([...cutIntoFiles(RecordTable.empty(), 1)]).to.be.empty;
   });
 
-  it("rejects a number of users per file that is not a whole number from 1 to 1,000,000", () => {
+  it("rejects an invalid number of users per file", () => {
     for (const usersPerFile of [0, -1, 1.5, NaN, Infinity, 1_000_001]) {
       expect(
         refusalOf(() => cutIntoFiles(RecordTable.of(sampleRecords(1)), usersPerFile).next()),

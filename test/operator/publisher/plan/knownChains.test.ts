@@ -25,7 +25,7 @@ const sizeOf = (count: number, transactions = 1): PublishingSize => ({
 describeOnBoth("gasOf", (startChain) => {
   const fresh = freshRegistry(startChain);
 
-  it("is within 1 % of the node's estimates", async () => {
+  it("differs from the node's estimates by at most 1 %", async () => {
     const registry = await fresh.connect();
     // Add a first root, because the first call of a registry costs more.
     const first = userIDToHex(sampleUserID(1, 2));
@@ -41,7 +41,7 @@ describe("costOn", () => {
   const size = sizeOf(700, 10);
   const prices = { gasPrice: 2n * GWEI, dataFee: 5n, dataGas: 0 };
 
-  it("is the price of all gas, and the data fee", () => {
+  it("multiplies gas by price and adds the data fee", () => {
     const { gas, cost, next } = costOn("base", size, prices);
     expect([gas, cost, next]).to.deep.equal([gasOf(size), BigInt(gas) * 2n * GWEI + 5n, undefined]);
   });
@@ -51,7 +51,7 @@ describe("costOn", () => {
     expect([gas, cost]).to.deep.equal([gasOf(size) + 1_000, BigInt(gasOf(size) + 1_000) * 2n * GWEI + 5n]);
   });
 
-  it("has the cost after the next fork on Ethereum", () => {
+  it("includes the cost after the next fork on Ethereum", () => {
     const { gas, next } = costOn("ethereum", size, { ...prices, dataFee: 0n });
     expect((next?.gas ?? 0) / gas).to.be.within(4.5, 4.7);
     expect(next?.cost).to.equal(BigInt(next?.gas ?? 0) * 2n * GWEI);
@@ -64,7 +64,7 @@ describe("fetchPrices", () => {
   afterEach(() => removeFees(fresh.call, "hardhat_setCode"));
   const chainOf = (call: RpcCall) => new Chain(call, FAST_RETRY);
 
-  it("returns the chain's price of gas, without a data fee on chains that have none", async () => {
+  it("returns the chain's gas price, without a data fee where none exists", async () => {
     const chain = chainOf(fresh.call);
     const { baseFeePerGas = 0n, priorityFee } = await chain.fetchFeeData(await chain.block("latest"));
     const expected = { gasPrice: baseFeePerGas + priorityFee, dataFee: 0n, dataGas: 0 };

@@ -10,7 +10,7 @@ const byUser = (records: ReturnType<typeof sampleRecords>) =>
 
 describe("RecordTable", () => {
   describe("RecordTable.of", () => {
-    it("contains every record, sorted by user id, for any input order", () => {
+    it("contains every record, sorted by user id", () => {
       const anyOrder = fc.integer({ min: 0, max: 300 }).chain((count) => {
         const records = sampleRecords(count);
         return fc.shuffledSubarray(records, { minLength: count });
@@ -36,7 +36,7 @@ describe("RecordTable", () => {
       ).to.equal("19bhy");
     });
 
-    it("stores what it checked of a record whose fields change when they are read", () => {
+    it("stores the values that it checked, even if an object changes", () => {
       const [one = never(), two = never()] = sampleRecords(2);
       let reads = 0;
       const changing = {
@@ -48,7 +48,7 @@ describe("RecordTable", () => {
       expect([...RecordTable.of([changing])]).to.deep.equal([one]);
     });
 
-    it("rejects a user with two records, and an invalid record", () => {
+    it("rejects invalid records and users with two records", () => {
       const [one = never(), two = never()] = sampleRecords(2);
       expect(refusalOf(() => RecordTable.of([one, two, { ...two, userID: one.userID }]))).to.equal("DUPLICATE_USER");
       expect(refusalOf(() => RecordTable.of([{ ...one, keyID: two.keyID }]))).to.equal("KEY_ID_MISMATCH");
@@ -57,7 +57,7 @@ describe("RecordTable", () => {
   });
 
   describe("sortByUser", () => {
-    it("keeps the first record of each user, and returns the lines of the others", () => {
+    it("keeps the first record of each user", () => {
       const records = sampleRecords(5);
       const table = RecordTable.empty();
       for (const [i, record] of [...records, ...records.slice(1, 3)].entries()) table.add(record, 10 * i);
@@ -77,7 +77,7 @@ describe("RecordTable", () => {
   });
 
   describe("recordsOf", () => {
-    it("finds the records of any users, in the given order, and leaves out users without a record", () => {
+    it("returns the records of the given users in their order", () => {
       const records = sampleRecords(40);
       const tables = fc.subarray(records.slice(0, 30));
       const users = fc.shuffledSubarray(records);
@@ -89,7 +89,7 @@ describe("RecordTable", () => {
       );
     });
 
-    it("finds each of 40,000 users with common prefixes, and no filtered or duplicate records", () => {
+    it("finds each of 40,000 users with common prefixes", () => {
       const samples = sampleRecords(2);
       const table = RecordTable.empty();
       const userIDs = sampleIDs(40_000);
@@ -103,7 +103,7 @@ describe("RecordTable", () => {
   });
 
   describe("filter", () => {
-    it("keeps the selected positions, and does not change the table", () => {
+    it("returns a new table with the selected positions", () => {
       const table = RecordTable.of(sampleRecords(10));
       const even = table.filter((position) => position % 2 === 0);
       expect(even.userIDs(0, 10)).to.deep.equal(table.userIDs(0, 10).filter((_, i) => i % 2 === 0));

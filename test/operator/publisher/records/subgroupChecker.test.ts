@@ -17,7 +17,7 @@ import { LOCAL } from "../../../support/chain/local.ts";
 import { sampleRecords } from "../../../support/samples.ts";
 import { failure, never } from "../../../support/support.ts";
 
-describe("the check of subgroups", () => {
+describe("the subgroup check", () => {
   const fresh = freshRegistry();
   const records = sampleRecords(250);
   const [first = never(), second = never()] = records;
@@ -38,7 +38,7 @@ describe("the check of subgroups", () => {
     for (const name of await readdir(fresh.filesDir)) await rm(join(fresh.filesDir, name));
   });
 
-  it("accepts what registration accepts, and reports progress", async () => {
+  it("accepts the keys that registration accepts", async () => {
     await using checker = new SubgroupChecker();
     const progress: number[] = [];
     await checker.check(records, (done) => progress.push(done));
@@ -63,7 +63,7 @@ describe("the check of subgroups", () => {
     expect(error.message).to.match(/^25 public keys .* and 5 more\.$/);
   });
 
-  it("stores and sends nothing in publish if a key is refused", async () => {
+  it("ends publish before it stores or sends anything", async () => {
     const options = { ...LOCAL, registry: await fresh.connect(), store: new FolderStore(fresh.filesDir) };
     const error = await failure(publish([first, spoil(second)], { ...options, checkSubgroup: true }));
     expect(error).to.include({ code: "PUBLIC_KEY_NOT_PRIME_ORDER" });
@@ -73,7 +73,7 @@ describe("the check of subgroups", () => {
     expect(published.map(({ users }) => users)).to.deep.equal([2]);
   });
 
-  it("also checks the keys of a resumed plan, including those of users without a record", async () => {
+  it("also includes the keys of a resumed plan", async () => {
     const options = { ...LOCAL, registry: await fresh.connect(), store: new FolderStore(fresh.filesDir) };
     const journal = new MemoryJournal();
     const stop = () => Promise.reject(new Error("stopped"));

@@ -43,7 +43,7 @@ const filesFor = (batches: RootBatch[], usersPerTransaction = 700, safe = SAFE, 
   toSafeBatchFiles({ chainId, contract, batches }, { safe, usersPerTransaction, createdAt: 1_700_000_000_000 });
 
 describe("toSafeBatchFiles", () => {
-  it("makes files in the format of the Transaction Builder: the method and its values, readable for signers", () => {
+  it("makes readable files in the Transaction Builder's format", () => {
     const [batch] = batchesOf(2);
     const [file, ...others] = filesFor(batch === undefined ? [] : [batch]);
     expect(others).to.be.empty;
@@ -90,18 +90,18 @@ describe("toSafeBatchFiles", () => {
       transactions.map(({ contractInputsValues }) => (contractInputsValues.userIDsPacked.length - 2) / 40),
     );
 
-  it("puts as many roots into a file as one transaction can add, in their order", () => {
+  it("fills a file with the roots that one transaction can add", () => {
     expect(shapeOf([700, 700, 100], 700)).to.deep.equal([[700], [700], [100]]);
     expect(shapeOf([300, 300, 100, 1], 700)).to.deep.equal([[300, 300, 100], [1]]);
     expect(shapeOf([1, 700, 1], 700)).to.deep.equal([[1], [700], [1]]);
     expect(shapeOf([], 700)).to.deep.equal([]);
   });
 
-  it("puts at most a hundred calls into a file, however few their users", () => {
+  it("puts at most a hundred calls into a file", () => {
     expect(shapeOf(Array<number>(201).fill(1), 700).map(({ length }) => length)).to.deep.equal([100, 100, 1]);
   });
 
-  it("rejects a batch with more users than a transaction takes, and invalid addresses", () => {
+  it("rejects batches that are too large and invalid addresses", () => {
     const wrongChecksum = `${CONTRACT.slice(0, -1)}4`;
     for (const rejected of [
       () => filesFor(batchesOf(1, 701)),
@@ -228,7 +228,7 @@ describeOnBoth("a registry whose owner is a Safe", (startChain) => {
       }),
     );
 
-  it("adds all roots of a file by MultiSend, signed by two of three owners", async () => {
+  it("accepts all roots of a file, signed by two of three owners", async () => {
     const batches = batchesOf(3, 2, 4);
     const files = filesOf(batches);
     expect(files).to.have.lengthOf(1);
@@ -238,7 +238,7 @@ describeOnBoth("a registry whose owner is a Safe", (startChain) => {
     }
   });
 
-  it("adds 715 users in one transaction within the gas limit", async () => {
+  it("accepts 715 users in one transaction within the gas limit", async () => {
     const [batch] = batchesOf(715);
     if (batch === undefined) throw new Error("missing");
     const [file] = filesOf([batch], 715);
@@ -279,14 +279,14 @@ describeOnBoth("a registry whose owner is a Safe", (startChain) => {
           }),
       });
 
-    it("writes files for the Safe's owners, waits for their execution, and proves every key", async () => {
+    it("publishes after the Safe's owners executed its files", async () => {
       const files: string[] = [];
       const { published } = await publishBySafe((paths) => void files.push(...paths));
       expect(files.map((path) => basename(path))).to.deep.equal(["safe-1-of-1.json"]);
       expect(published.map(({ userIDs }) => userIDs.length)).to.deep.equal([2, 2, 1]);
     });
 
-    it("removes the files of an earlier run, so that the owners do not sign them again", async () => {
+    it("removes the files of an earlier run", async () => {
       const target = { chainId: 31337, genesisHash: "", contract, owner: SAFE };
       const into = join(dir, "again");
       const exportTo = (batches: RootBatch[]) => {
@@ -304,7 +304,7 @@ describeOnBoth("a registry whose owner is a Safe", (startChain) => {
       expect((await readdir(into)).toSorted()).to.deep.equal(["safe-1-of-1.json", "safe-notes.json"]);
     });
 
-    it("writes files that others cannot read, into a folder that others cannot write to", async function () {
+    it("writes private files into a private folder", async function () {
       // Windows has no POSIX modes.
       if (process.platform === "win32") this.skip();
       const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8);
@@ -333,7 +333,7 @@ describeOnBoth("a registry whose owner is a Safe", (startChain) => {
       }
     });
 
-    it("reports the number of published users, and the superseded users", async () => {
+    it("reports the superseded users", async () => {
       const [userID = ""] = sampleRecords(1).map(({ userID }) => userID);
       const other = { root: sha256("other"), userIDs: [userID] };
       const executed: unknown[] = [];
@@ -362,7 +362,7 @@ describeOnBoth("a registry whose owner is a Safe", (startChain) => {
       return { execution, reported };
     };
 
-    it("waits until the owners have executed all files, and reports progress", async () => {
+    it("waits until the owners have executed all files", async () => {
       const batches = batchesOf(400, 400, 5);
       const files = filesOf(batches);
       expect(files).to.have.lengthOf(2);
@@ -413,7 +413,7 @@ describeOnBoth("a registry whose owner is a Safe", (startChain) => {
       expect(await failure(again.execution)).to.have.property("code", "ABORTED");
     });
 
-    it("continues after failed polls, reports them, and fails if all of them fail", async () => {
+    it("fails only if all polls fail", async () => {
       const batches = batchesOf(2);
       let polls = 0;
       const errors: string[] = [];

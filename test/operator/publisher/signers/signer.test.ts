@@ -99,7 +99,7 @@ describe("openKeyFile", () => {
     version: 3,
   };
 
-  it("opens the sample of the specification (Web3 secret storage, PBKDF2)", async () => {
+  it("opens the sample key file of the Web3 specification", async () => {
     const signer = await openKeyFile(await write("key.json", JSON.stringify(sample)), { passphrase: "testpassword" });
     expect(signer.address).to.equal("0x008AeEda4D805471dF9b2A5B0f38A0C3bCBA786b");
   });
@@ -127,7 +127,7 @@ describe("openKeyFile", () => {
     }
   });
 
-  it("rejects weak PBKDF2 parameters, in any case of the names, before it asks for the passphrase", async () => {
+  it("rejects weak PBKDF2 parameters before it asks for the passphrase", async () => {
     const { crypto } = sample;
     for (const c of [262143, 1, 0, undefined, "many"]) {
       const weak = { ...crypto, kdfparams: { ...crypto.kdfparams, c } };
@@ -143,7 +143,7 @@ describe("openKeyFile", () => {
     }
   });
 
-  it("rejects wallets of Ethereum's presale, which ethers decrypts with 2,000 rounds, and unknown derivations", async () => {
+  it("rejects presale wallets and unknown key derivations", async () => {
     const presale = { encseed: "00".repeat(64), ethaddr: wallet.address.slice(2), email: "", btcaddr: "" };
     const unknown = { ...sample, crypto: { ...sample.crypto, kdf: "md5" } };
     for (const file of [presale, unknown, {}, null, []]) {
@@ -154,7 +154,7 @@ describe("openKeyFile", () => {
     }
   });
 
-  it("refuses a key file or passphrase file that others can read or write, and states the remedy", async function () {
+  it("refuses files that others can read or write", async function () {
     // Windows has no POSIX modes.
     if (process.platform === "win32") this.skip();
     const key = await write("key.json", KEY_FILE);
@@ -171,7 +171,7 @@ describe("openKeyFile", () => {
     await openKeyFile(key, { file: passphrase });
   });
 
-  it("rejects a wrong passphrase, a damaged or missing file, and an empty passphrase", async () => {
+  it("rejects a wrong passphrase and a damaged or missing file", async () => {
     const good = await write("key.json", KEY_FILE);
     const key = JSON.parse(KEY_FILE) as { Crypto: { mac: string } };
     const damaged = JSON.stringify({ ...key, Crypto: { ...key.Crypto, mac: "00".repeat(32) } });
@@ -193,7 +193,7 @@ describe("openKeyFile", () => {
     expect(await errorOf(empty)).to.have.property("code", "PASSPHRASE_MISSING");
   });
 
-  it("names the passphrase file that is empty, and the key file", async () => {
+  it("names the passphrase file that is empty", async () => {
     const key = await write("key.json", KEY_FILE);
     for (const text of ["", "\n", "\r\n"]) {
       const file = await write("passphrase", text);
@@ -209,7 +209,7 @@ describe("openKeyFile", () => {
   });
 
   for (const [type, request] of TYPES) {
-    it(`signs ${type}: always the same bytes, which ethers decodes to the request`, async () => {
+    it(`signs a transaction with ${type} as ethers does`, async () => {
       const signer = await openKeyFile(await write("key.json", KEY_FILE), { passphrase: PASSPHRASE });
       const { raw, hash } = await signer.sign(request, CHAIN_ID);
       expect(await signer.sign(request, CHAIN_ID)).to.deep.equal({ raw, hash });
@@ -225,7 +225,7 @@ describe("openKeyFile", () => {
 describe("openSigner", () => {
   const folder = temporaryFolder();
 
-  it("opens the signer that the variables name, and rejects incomplete variables", async () => {
+  it("opens the signer that the environment variables name", async () => {
     const path = join(folder.path, "key.json");
     await writeFile(path, KEY_FILE, { mode: 0o600 });
     await writeFile(`${path}.pass`, PASSPHRASE, { mode: 0o600 });
@@ -250,7 +250,7 @@ describe("openSigner", () => {
     }
   });
 
-  it("names the empty variable, of a key file or of a passphrase file", async () => {
+  it("names the empty environment variable", async () => {
     const path = join(folder.path, "key.json");
     await writeFile(path, KEY_FILE, { mode: 0o600 });
     for (const [environment, code, ...names] of [
@@ -336,7 +336,7 @@ describe("RemoteSigner", () => {
     }
   });
 
-  it("times out if the signer does not respond, and throws the signer's error if it refuses", async () => {
+  it("fails if the signer refuses or does not respond", async () => {
     const silent = await serve(() => undefined);
     const refusing = await serve((_, response) =>
       response.end('{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"denied"}}'),
@@ -395,18 +395,18 @@ describe("signingSender", () => {
     return openKeyFile(path, { passphrase: PASSPHRASE });
   };
 
-  describe("with a key file, on Hardhat's chain", () => {
+  describe("with a key file on Hardhat's chain", () => {
     const fresh = freshRegistry();
     itPublishes(() => ({ ...fresh, signer: openFile() }));
   });
 
-  describeOnAnvil("with a key file, and with Anvil itself as the remote signer", () => {
+  describeOnAnvil("on Anvil's chain", () => {
     const fresh = freshRegistry(startAnvil);
 
-    describe("a key file", () => {
+    describe("with a key file", () => {
       itPublishes(() => ({ ...fresh, signer: openFile() }));
     });
-    describe("a remote signer", () => {
+    describe("with a remote signer", () => {
       itPublishes(() => ({ ...fresh, signer: Promise.resolve(new RemoteSigner(fresh.call, wallet.address)) }));
     });
   });

@@ -10,10 +10,10 @@ import { freshRegistry } from "../../../support/chain/freshRegistry.ts";
 import { sampleRecords } from "../../../support/samples.ts";
 import { failure } from "../../../support/support.ts";
 
-describe("the well-known test accounts", () => {
+describe("the public test accounts", () => {
   const fresh = freshRegistry();
 
-  it("contain the first 20 accounts of the mnemonic of Hardhat and Anvil", () => {
+  it("contain the first 20 accounts of Hardhat's and Anvil's mnemonic", () => {
     const mnemonic = Mnemonic.fromPhrase("test test test test test test test test test test test junk");
     const accounts = TEST_ACCOUNTS.map((_, i) => HDNodeWallet.fromMnemonic(mnemonic, `m/44'/60'/0'/0/${i}`).address);
     expect(TEST_ACCOUNTS).to.deep.equal(accounts).and.to.have.lengthOf(20);
@@ -29,7 +29,7 @@ describe("the well-known test accounts", () => {
     }
   });
 
-  it("do not publish on other chains, even if the endpoint holds their keys", async () => {
+  it("do not publish on other chains, even if the endpoint has their keys", async () => {
     const main: RpcCall = async (method, params) => (method === "eth_chainId" ? "0x1" : fresh.call(method, params));
     const registry = await fresh.connect(main);
     const store = new FolderStore(fresh.filesDir);

@@ -148,15 +148,15 @@ describeOnBoth("addRoots", (startChain) => {
     });
   });
 
-  describe("fees", () => {
-    it("sends nothing while gas costs more than the limit, and times out with FEE_TOO_HIGH", async () => {
+  describe("with a fee limit", () => {
+    it("sends nothing while gas costs more than the limit", async () => {
       const before = await count();
       const error = await failure(run(batches(1), { options: { maxFeePerGas: 7n, timeoutMs: 100 } }));
       expect(error).to.be.an.instanceof(TransportError).with.property("code", "FEE_TOO_HIGH");
       expect([await count(), emitted("waiting")]).to.deep.equal([before, 1]);
     });
 
-    it("raises the fees of a transaction that blocks leave out until it is included", async () => {
+    it("raises the fees of a transaction until a block includes it", async () => {
       await stopMining();
       await fresh.call("hardhat_setNextBlockBaseFeePerGas", ["0x3b9aca00"]);
       await fresh.call("evm_mine", []);
@@ -175,7 +175,7 @@ describeOnBoth("addRoots", (startChain) => {
       expect([emitted("sent"), emitted("replaced") > 0]).to.deep.equal([0, true]);
     });
 
-    it("sends a transaction again with the same fees if no block was made", async () => {
+    it("does not raise the fees while no block is made", async () => {
       await stopMining();
       const fees = new Set<string>();
       let sent = 0;
@@ -249,7 +249,7 @@ describeOnBoth("addRoots", (startChain) => {
       });
     }
 
-    it("gives a batch another nonce if another transaction with the same key used its nonce", async () => {
+    it("gives a batch another nonce if its nonce was used", async () => {
       await stopMining();
       const some = batches(2);
       let taken = false;
@@ -307,7 +307,7 @@ describeOnBoth("addRoots", (startChain) => {
       await expectAdded(some);
     });
 
-    it("continues with the nonces of an earlier run, sent or not", async () => {
+    it("continues with the nonces of an earlier run", async () => {
       await stopMining();
       const some = batches(4);
       const journal = new MemoryJournal();
@@ -325,7 +325,7 @@ describeOnBoth("addRoots", (startChain) => {
       expect((await count()) - before).to.equal(4);
     });
 
-    it("sends nothing again after a kill if the endpoint's roots are stale, but its receipts are not", async () => {
+    it("sends nothing again after a kill if only receipts are current", async () => {
       const some = batches(6);
       const journal = new MemoryJournal();
       const before = await count();
@@ -358,7 +358,7 @@ describeOnBoth("addRoots", (startChain) => {
       expect([await count(), emitted("included")]).to.deep.equal([before + 1, 1]);
     });
 
-    it("sends each root once in six runs behind an endpoint that hides what used the nonces", async () => {
+    it("sends each root once although the endpoint hides its transactions", async () => {
       const some = batches(3);
       const journal = new MemoryJournal();
       const before = await count();
@@ -383,7 +383,7 @@ describeOnBoth("addRoots", (startChain) => {
       expect((await count()) - before).to.equal(3);
     });
 
-    it("fills at most one gap with a root in six runs behind an endpoint that invents gaps", async () => {
+    it("fills at most one gap although the endpoint invents gaps", async () => {
       const [batch = never()] = batches(1);
       const journal = new MemoryJournal();
       const block = await fresh.call("eth_blockNumber", []);
@@ -432,7 +432,7 @@ describeOnBoth("addRoots", (startChain) => {
       expect((error as Error).message).to.contain(hash);
     });
 
-    it("reports a reverted transaction, for example after a change of owner", async () => {
+    it("reports a reverted transaction", async () => {
       await stopMining();
       const via = at("eth_sendTransaction", async (forward) => {
         await fresh.call("evm_setAutomine", [true]);
