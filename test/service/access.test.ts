@@ -37,19 +37,19 @@ function expectAccepted(answer: Answer): void {
 }
 
 describe("the table of operations", () => {
-  it("names each path once, with its callers and a summary", () => {
+  it("contains each path once, with its callers", () => {
     expect(new Set(ALL.map(({ path }) => path)).size).to.equal(ALL.length);
     for (const { path, callers } of ALL) expect(callers, path).to.not.be.empty;
   });
 
-  it("has at most one kind of bearer token per operation", () => {
+  it("accepts at most one kind of bearer token per operation", () => {
     for (const { path, callers } of ALL) {
       const tokens = callers.filter((caller) => ["public", "partner", "user", "operator"].includes(caller));
       expect(tokens.length, path).to.be.at.most(1);
     }
   });
 
-  it("lets only administrators change anything except their own data", () => {
+  it("lets only administrators change the data of others", () => {
     const reading = /\/(?:get|list|listUsers|listBatches|listPending|listRefreshTokens|listDeliveries)$/;
     const own = /^\/v1\/dashboard\/(?:session|passkeys)\//;
     for (const { path, role } of FOR_SESSIONS.filter(({ path }) => !own.test(path)))
@@ -57,7 +57,7 @@ describe("the table of operations", () => {
   });
 });
 
-describe("a person with a session", () => {
+describe("a dashboard session", () => {
   const service = serviceOnPostgres();
   let tenant: Tenant;
   const people = {} as Record<string, TestPerson>;
@@ -107,7 +107,7 @@ describe("a person with a session", () => {
             });
         }
       } else {
-        it("does not accept a session cookie", async () => {
+        it("accepts no session cookie", async () => {
           for (const kind of ["an administrator of a partner", "an administrator of the operator"]) {
             const answer = await person(kind).call(path, PROBE);
             if (token === "public") expectAccepted(answer);
@@ -136,13 +136,13 @@ describe("a person with a session", () => {
     });
   }
 
-  it("is required by every operation for people, which refuse a missing or invented cookie", async () => {
+  it("is required by every operation for people", async () => {
     for (const cookie of [undefined, "A".repeat(43), "'; drop table sessions; --", tenant.partner.bizID])
       for (const { path } of FOR_SESSIONS)
         expectProblem(await callDashboard(service, path, PROBE, { cookie }), [401, "SESSION_REQUIRED"]);
   });
 
-  it("is required by every operation that only the dashboard's page calls, even with a bearer token", async () => {
+  it("cannot be replaced by a bearer token", async () => {
     for (const { path } of FOR_SESSIONS.filter(({ token }) => token === undefined))
       for (const token of Object.values(tenant.tokens)) {
         expectProblem(await service.post(path, PROBE, token === undefined ? {} : { token }), [403, "ORIGIN_REFUSED"]);
@@ -161,11 +161,11 @@ describe("a person with a session", () => {
     }
   });
 
-  it("changes nothing with any of these requests", async () => {
+  it("changes nothing in any of these requests", async () => {
     expect(await contentsOf(service)).to.deep.equal(rows);
   });
 
-  it("has no access after the session ends, or after the person is removed", async () => {
+  it("gives no access after the person is removed", async () => {
     const admin = person("an administrator of the operator");
     const leaving = await signInPerson(service, null, "Leaving");
     expect((await admin.call("/v1/dashboard/staff/remove", { person_id: leaving.personID })).status).to.equal(200);

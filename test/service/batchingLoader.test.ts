@@ -34,7 +34,7 @@ describe("batchingLoader", () => {
   };
   const itemsOf = (statements: readonly Sent[]) => statements.map(({ items }) => [...items]);
 
-  it("sends all calls within one turn of the event loop in one statement", async () => {
+  it("sends all calls of one event-loop turn in one statement", async () => {
     const results = Promise.all([load(1), load(2), load(3)]);
     await turns();
     expect(itemsOf(sent)).to.deep.equal([[1, 2, 3]]);
@@ -42,7 +42,7 @@ describe("batchingLoader", () => {
     expect(await results).to.deep.equal(["result 1", "result 2", "result 3"]);
   });
 
-  it("sends two statements at a time, and later calls together in the next statement", async () => {
+  it("sends at most two statements at a time", async () => {
     const results: Promise<string>[] = [];
     for (let item = 1; item <= 6; item++) {
       results.push(load(item));
@@ -68,7 +68,7 @@ describe("batchingLoader", () => {
     expect(await Promise.all(results)).to.deep.equal(Array.from({ length: 250 }, (_, item) => `result ${item}`));
   });
 
-  it("queries an item again although an earlier call has its result", async () => {
+  it("queries an item again for each later call", async () => {
     for (let i = 0; i < 2; i++) {
       const result = load(7);
       await turns();
@@ -78,7 +78,7 @@ describe("batchingLoader", () => {
     expect(itemsOf(sent)).to.deep.equal([[7], [7]]);
   });
 
-  it("rejects only the calls of a failed statement, and still sends later calls", async () => {
+  it("rejects only the calls of a failed statement", async () => {
     const failing = [load(1), load(2)].map((result) => result.catch((error: unknown) => String(error)));
     await turns();
     sent[0]?.fail(new Error("the connection ended"));
@@ -89,7 +89,7 @@ describe("batchingLoader", () => {
     expect(await later).to.equal("result 3");
   });
 
-  it("answers each call with the result of a statement that was sent after the call", async () => {
+  it("returns results of statements that were sent after the call", async () => {
     const step = fc.oneof(fc.constant("call"), fc.constant("turn"), fc.nat(1), fc.constant("fail"));
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {

@@ -49,7 +49,7 @@ describe("web pages in browsers", () => {
     }
   }
 
-  it("may exchange a user's refresh token, but cannot read the response for a server's token", async () => {
+  it("may exchange only users' refresh tokens", async () => {
     const { partner, user } = tenant;
     const exchange = (token: string) => service.post(EXCHANGE, { biz_id: partner.bizID, token });
     const ofUser = await exchange(user.refreshToken);

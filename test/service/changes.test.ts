@@ -266,7 +266,7 @@ function testRecords(service: TestService): void {
   ];
 
   describe("a transaction that fails after its change", () => {
-    it("leaves neither the change nor a record; repeating it leaves both, for every action", async () => {
+    it("leaves no change and no record until it is repeated", async () => {
       await database().execute(sql`
         create or replace function fail_commit() returns trigger language plpgsql as
         $$ begin raise exception 'injected' using errcode = 'serialization_failure'; end $$`);
@@ -313,7 +313,7 @@ function testRecords(service: TestService): void {
   });
 
   describe("the log", () => {
-    it("names the actor and the change in the line of each request that changed something", () => {
+    it("names the actor and the change of each request that changed something", () => {
       const lines = log.map((line) => JSON.parse(line) as { request_id?: string; actor?: object; change?: object });
       expect(requests).to.have.length.above(25);
       for (const [requestID, kind, change] of requests) {
@@ -346,7 +346,7 @@ function testRecords(service: TestService): void {
   });
 
   describe("a key in its hold period", () => {
-    it("causes a second event beside its registration", async () => {
+    it("causes the event key.pending beside its registration", async () => {
       const start = await positions();
       const { publicKeys } = service.context;
       const waiting = await service.createUser(partner);
@@ -364,8 +364,8 @@ function testRecords(service: TestService): void {
     });
   });
 
-  describe("many users that are created at once", () => {
-    it("cause one audit log entry and one event each, in few transactions", async () => {
+  describe("users that are created at the same time", () => {
+    it("cause one audit log entry and one event each", async () => {
       // Users of a partner with a limit are created one by one.
       const unlimited = await service.createPartner();
       const start = await positions();
@@ -383,7 +383,7 @@ function testRecords(service: TestService): void {
   });
 
   describe("the audit log", () => {
-    it("cannot be changed; only a retention transaction can delete entries", async () => {
+    it("protects its entries from changes", async () => {
       const statements = [
         sql`update audit_entries set actor_kind = 'service'`,
         sql`delete from audit_entries`,
@@ -406,7 +406,7 @@ function testRecords(service: TestService): void {
       ).to.equal("refused");
     });
 
-    it("contains no secrets, and neither do the events", async () => {
+    it("contains no secrets", async () => {
       for (const name of ["userToken", "invitation", "cookie", "hex", "passkey", "webhookSecret"])
         secrets.add(made[name] ?? "");
       const rows = JSON.stringify(await recordsSince({ entry: 0, event: 0 }));

@@ -61,7 +61,7 @@ const CHAIN = {
 
 describe("the service's configuration", () => {
   describe("readConfig", () => {
-    it("requires no variable, and uses PGlite and a loopback address by default", () => {
+    it("uses PGlite and a loopback address by default", () => {
       const { databaseUrl, adminToken, ...config } = readConfig({});
       expect([databaseUrl, adminToken]).to.deep.equal([undefined, undefined]);
       expect(config).to.include({
@@ -133,14 +133,14 @@ describe("the service's configuration", () => {
     });
 
     for (const [name, value] of Object.entries(INVALID)) {
-      it(`names ${name} if its value is invalid, without the value`, () => {
+      it(`names ${name} but not its value if the value is invalid`, () => {
         const faults = faultsIn({ [name]: value });
         expect(faults.some((fault) => fault.startsWith(`${name} `))).to.equal(true);
         expect(faults.join("\n")).not.to.match(/Secret|65536|-1\b/);
       });
     }
 
-    it("names every invalid variable in one message, without any value", () => {
+    it("names every invalid variable in one message", () => {
       const faults = faultsIn(INVALID);
       for (const name of Object.keys(INVALID)) {
         expect(
@@ -156,7 +156,7 @@ describe("the service's configuration", () => {
       expect(readConfig(empty)).to.deep.equal(readConfig({}));
     });
 
-    it("requires signing keys and the issuer with PostgreSQL, because replicas must share them", () => {
+    it("requires signing keys and the service URL with PostgreSQL", () => {
       const [keys, issuer, ...more] = faultsIn({ DATABASE_URL: "postgres://host/db" });
       expect(keys).to.match(/^KEYROOT_SIGNING_KEYS is missing/);
       expect(issuer).to.match(/^KEYROOT_SERVICE_URL is missing/);
@@ -176,7 +176,7 @@ describe("the service's configuration", () => {
       expect(readConfig({ KEYROOT_CONFIRMATIONS: "4", KEYROOT_FILES_EU_WEST_1: "east" }).chain).to.equal(undefined);
     });
 
-    it("rejects a contract with a wrong checksum (EIP-55), and accepts a right one and none", () => {
+    it("rejects a contract address with a wrong checksum", () => {
       const address = "0x5FbDB2315678afecb367f032d93F642f64180aa3";
       const faults = (contract: string) => faultsIn({ ...CHAIN, KEYROOT_CONTRACT: contract });
       for (const right of [address, address.toLowerCase(), `0x${address.slice(2).toUpperCase()}`])
@@ -188,7 +188,7 @@ describe("the service's configuration", () => {
       }
     });
 
-    it("requires https for an endpoint on another machine, unless plain http is allowed", () => {
+    it("requires https for an endpoint on another machine", () => {
       const remote = { ...CHAIN, KEYROOT_RPC_URL: "http://rpc.test" };
       for (const allow of ["", "false", "1"]) {
         const faults = faultsIn({ ...remote, KEYROOT_ALLOW_HTTP: allow });
@@ -203,7 +203,7 @@ describe("the service's configuration", () => {
       expect(faultsIn({ ...local, KEYROOT_RPC_URL: "http://127.0.0.1:8545" })).to.deep.equal([]);
     });
 
-    it("rejects a prefix and a stage that make bucket names too long, even if one is a default", () => {
+    it("rejects a prefix and stage that make bucket names too long", () => {
       expect(faultsIn({ KEYROOT_STAGE: "a".repeat(40) })).to.have.length(1);
       expect(faultsIn({ KEYROOT_BUCKET_PREFIX: "a".repeat(10), KEYROOT_STAGE: "b".repeat(10) })).to.have.length(1);
       expect(faultsIn({ KEYROOT_BUCKET_PREFIX: "a".repeat(9), KEYROOT_STAGE: "b".repeat(10) })).to.have.length(0);
@@ -214,7 +214,7 @@ describe("the service's configuration", () => {
       expect(faultsIn({ KEYROOT_BUCKET_PREFIX: "a".repeat(16) })).to.have.length(0);
     });
 
-    it("limits an address to ten times a caller's requests and to 100 rejected requests by default", () => {
+    it("has default limits per address and for rejected requests", () => {
       const limits = (variables: Record<string, string>) => rateLimitsOf(readConfig(variables));
       expect(limits({})).to.deep.equal({ caller: 6000, address: 60_000, refused: 100 });
       expect(limits({ KEYROOT_RATE_LIMIT: "50" })).to.deep.equal({ caller: 50, address: 500, refused: 100 });
@@ -223,7 +223,7 @@ describe("the service's configuration", () => {
       expect(limits(set)).to.deep.equal({ caller: 0, address: 7, refused: 3 });
     });
 
-    it("requires an https base URL if other machines can reach the address, because callers send tokens", () => {
+    it("requires an https service URL if other machines can connect", () => {
       const faults = (host: string, serviceUrl: string) =>
         faultsIn({ KEYROOT_HOST: host, KEYROOT_SERVICE_URL: serviceUrl }).map((fault) => fault.split(" ", 1)[0]);
       for (const host of ["0.0.0.0", "::", "192.0.2.1", "10.0.0.1", "2001:db8::1", "::ffff:192.0.2.1"]) {
@@ -235,7 +235,7 @@ describe("the service's configuration", () => {
         expect(faults(host, "http://localhost:8547"), host).to.deep.equal([]);
     });
 
-    it("rejects admin tokens that can be guessed, and accepts random ones", () => {
+    it("rejects admin tokens that are easy to guess", () => {
       const faults = (token: string) => faultsIn({ KEYROOT_ADMIN_TOKEN: token });
       for (const guessable of [
         "a".repeat(32),
@@ -292,7 +292,7 @@ describe("the service's configuration", () => {
       expect(resolveConfig(config)).to.deep.equal(config);
     });
 
-    it("keeps null as the database folder (in memory) and as the monitoring port", () => {
+    it("keeps null as the database folder and as the monitoring port", () => {
       expect(resolveConfig({ databaseFolder: null }).databaseFolder).to.equal(null);
       expect(resolveConfig({ monitoringPort: null }).monitoringPort).to.equal(null);
     });

@@ -21,7 +21,7 @@ interface Wanted {
   context?: string;
 }
 
-describeOnEachDatabase("lists of users to create", (service) => {
+describeOnEachDatabase("users/createMany", (service) => {
   let partner: TestPartner;
   let other: TestPartner;
 
@@ -49,8 +49,8 @@ describeOnEachDatabase("lists of users to create", (service) => {
   };
   const codes = (results: Result[]) => results.map(({ status, code }) => code ?? status);
 
-  describe("are created", () => {
-    it("with the same fields as in create for each user, in the order of the list", async () => {
+  describe("with valid users", () => {
+    it("returns the same fields as create, in the order of the list", async () => {
       const users = inTurns(7);
       const before = Date.now();
       const results = await create(users);
@@ -65,7 +65,7 @@ describeOnEachDatabase("lists of users to create", (service) => {
       expect(new Set(results.map(({ salt }) => salt)).size).to.equal(7);
     });
 
-    it("with a refresh token for each user with a context, and no token for the others", async () => {
+    it("creates a refresh token for each user with a context", async () => {
       const [phone, watch, none] = [wanted("A phone"), wanted("A watch 💚", "eu-west-1"), wanted()];
       const results = await create([phone, none, watch]);
       expect(results.map((result) => "token" in result)).to.deep.equal([true, false, true]);
@@ -83,7 +83,7 @@ describeOnEachDatabase("lists of users to create", (service) => {
       ]);
     });
 
-    it("with up to 500 users at once, with contexts of 200 characters in any JSON form", async () => {
+    it("accepts up to 500 users with contexts of 200 characters", async () => {
       const users = inTurns(500, "字".repeat(200));
       const escaped = JSON.stringify({ users }).replaceAll("字", "\\u5b57");
       const { status, body } = await service.post(CREATE_MANY, escaped, { token: partner.jwt });
@@ -95,7 +95,7 @@ describeOnEachDatabase("lists of users to create", (service) => {
       expectProblem(await send([]), [400, "FIELD_INVALID"]);
     });
 
-    it("with a separate result for each user: created earlier, taken, in another region, deactivated or erased", async () => {
+    it("returns a separate error for each user", async () => {
       const [mine, taken, elsewhere, deactivated, erased] = inTurns(5) as [Wanted, Wanted, Wanted, Wanted, Wanted];
       const first = await create([mine, elsewhere, deactivated, erased]);
       await create([taken], undefined, other);
@@ -126,7 +126,7 @@ describeOnEachDatabase("lists of users to create", (service) => {
       }
     });
 
-    it("with the same results as separate requests if a user occurs repeatedly", async () => {
+    it("treats a repeated user like separate requests", async () => {
       const user = wanted("A phone");
       const again = { ...user, user_id_hex: user.user_id_hex.toUpperCase() };
       const list = [user, again, { ...user, context: "A watch" }, { ...user, region: "eu-west-1" }];
@@ -141,7 +141,7 @@ describeOnEachDatabase("lists of users to create", (service) => {
       expect(await tokensOf(user)).to.have.length(4);
     });
 
-    it("up to the partner's limit of users", async () => {
+    it("creates users up to the partner's limit", async () => {
       const earlier = wanted();
       await create([earlier]);
       await service.admin("/v1/admin/partners/setUserLimit", { biz_id: partner.bizID, user_limit: 4 });
@@ -153,7 +153,7 @@ describeOnEachDatabase("lists of users to create", (service) => {
       expect(codes(await create([...users, earlier]))).to.deep.equal([201, 201, 201, ...full, 201]);
     });
 
-    it("with at most 100 active tokens per user", async () => {
+    it("creates at most 100 active tokens per user", async () => {
       const user = wanted("A phone");
       await done(CREATE, { user_id_hex: user.user_id_hex, region: user.region });
       await done(CREATE_TOKEN, { user_id_hex: user.user_id_hex, context: "First" });
@@ -167,7 +167,7 @@ describeOnEachDatabase("lists of users to create", (service) => {
   });
 
   describe("with an Idempotency-Key", () => {
-    it("return the same response, byte for byte, to a repeated request", async () => {
+    it("returns the same response to a repeated request", async () => {
       const [users, key] = [[...inTurns(5, "A phone"), ...inTurns(2)], randomHex()];
       await create([users[0] ?? wanted()], undefined, other);
       const first = await send(users, key);
@@ -178,14 +178,14 @@ describeOnEachDatabase("lists of users to create", (service) => {
       expect(again?.["token"]).not.to.equal((first.body["users"] as Result[])[1]?.["token"]);
     });
 
-    it("return the same token for the same user and context in every list", async () => {
+    it("returns the same token for the same user and context", async () => {
       const [[a, b, c], key] = [inTurns(3, "A phone") as [Wanted, Wanted, Wanted], randomHex()];
       const [first, second] = await create([a, b], key);
       expect(await create([c, b], key)).to.deep.include(second);
       expect(await create([{ ...a, context: "A watch" }, a], key)).to.deep.include(first);
     });
 
-    it("refuse a revoked token, or a token older than 24 hours, only for its own user", async () => {
+    it("refuses a revoked or expired token only for its own user", async () => {
       const [[a, b], key] = [inTurns(2, "A phone") as [Wanted, Wanted], randomHex()];
       const first = await create([a, b], key);
       const { tokens } = await done(LIST_TOKENS, { user_id_hex: a.user_id_hex });
@@ -198,7 +198,7 @@ describeOnEachDatabase("lists of users to create", (service) => {
       expect(codes(await create([a, b], key))).to.deep.equal(["IDEMPOTENCY_KEY_REUSED", "IDEMPOTENCY_KEY_REUSED"]);
     });
 
-    it("store no token in readable form", async () => {
+    it("stores no token in readable form", async () => {
       const key = randomHex();
       const results = await create(inTurns(3, "A phone"), key);
       const secrets = [key, ...results.map(({ token }) => String(token).slice(-43))];
@@ -206,7 +206,7 @@ describeOnEachDatabase("lists of users to create", (service) => {
     });
   });
 
-  describe("are recorded", () => {
+  describe("in the audit log and the events", () => {
     const home = () => service.databases.home;
     const recorded = async () => {
       const entries = await home().select().from(auditEntries).where(eq(auditEntries.bizID, partner.bizID));
@@ -220,7 +220,7 @@ describeOnEachDatabase("lists of users to create", (service) => {
       };
     };
 
-    it("once per new user and token, in the audit log and the outbox, with request and server token", async () => {
+    it("records each new user and token once", async () => {
       const [users, key] = [[...inTurns(3, "A phone"), wanted()], randomHex()];
       await create([...users, users[0] ?? wanted()], key);
       const ids = users.map(({ user_id_hex }) => userIDFromHex(user_id_hex));
@@ -237,7 +237,7 @@ describeOnEachDatabase("lists of users to create", (service) => {
       expect((await recorded()).entries).to.deep.equal(expected);
     });
 
-    it("only if their transaction is committed", async () => {
+    it("records nothing if its transaction fails", async () => {
       const users = inTurns(4, "A phone");
       // The last statement of the transaction fails.
       await home().execute(
@@ -255,7 +255,7 @@ describeOnEachDatabase("lists of users to create", (service) => {
     });
   });
 
-  describe("are rejected as a whole", () => {
+  describe("with an invalid list", () => {
     const invalid: [what: string, user: unknown, code: string, detail: RegExp][] = [
       ["an invalid id", { user_id_hex: "x", region: "us-west-2" }, "USER_ID_INVALID", /users\.1\.user_id_hex: must/],
       ["an unknown region", { user_id_hex: randomHex(), region: "mars" }, "REGION_UNKNOWN", /users\.1\.region: must/],
@@ -264,7 +264,7 @@ describeOnEachDatabase("lists of users to create", (service) => {
       ["a text", "user", "FIELD_INVALID", /users\.1: must be of type object/],
     ];
     for (const [what, user, code, detail] of invalid) {
-      it(`with ${what}: ${code}`, async () => {
+      it(`rejects ${what} with ${code}`, async () => {
         const good = wanted();
         const answer = await send([good, user]);
         expectProblem(answer, [400, code]);
@@ -275,12 +275,12 @@ describeOnEachDatabase("lists of users to create", (service) => {
       });
     }
 
-    it("with at most 20 invalid fields in the error", async () => {
+    it("lists at most 20 invalid fields", async () => {
       const { body } = await send(inTurns(500).map((user) => ({ ...user, region: "mars" })));
       expect(body["errors"]).to.have.length(20);
     });
 
-    it("if the body is larger than the largest valid list", async () => {
+    it("rejects a body larger than the largest valid list", async () => {
       const answer = await service.post(CREATE_MANY, " ".repeat(768_001), { token: partner.jwt });
       expectProblem(answer, [413, "BODY_TOO_LARGE"]);
       expect(answer.body["detail"]).to.include("768000");

@@ -7,8 +7,8 @@ import { add, BASE, encode, multiply, pointsOfSmallOrder } from "../support/data
 import { samplePublicKeys } from "../support/samples.ts";
 import { failure } from "../support/support.ts";
 
-describe("the queue of jobs for curve arithmetic", () => {
-  it("takes turns between owners, and runs each owner's jobs in order", () => {
+describe("FairQueue", () => {
+  it("takes turns between owners", () => {
     const queue = new FairQueue<string>(10);
     for (const job of ["a1", "a2", "a3", "b1", "c1", "c2"]) queue.add(job.charAt(0), job);
     const taken = Array.from({ length: 7 }, () => queue.next());
@@ -25,12 +25,12 @@ describe("the queue of jobs for curve arithmetic", () => {
   });
 });
 
-describe("the threads for curve arithmetic", () => {
+describe("CurveWorkers", () => {
   const workers = new CurveWorkers();
   after(() => workers[Symbol.asyncDispose]());
   const [publicKey = new Uint8Array()] = samplePublicKeys;
 
-  it("check keys and report the reason for a refusal", async () => {
+  it("checks keys and reports the reason for a refusal", async () => {
     expect(await workers.run("a", { publicKey }))
       .to.have.property("response")
       .with.length(0);
@@ -39,7 +39,7 @@ describe("the threads for curve arithmetic", () => {
     expect(await failure(workers.run("a", wrong))).to.include({ code: "PUBLIC_KEY_NOT_PRIME_ORDER" });
   });
 
-  it("have a lower priority than the thread that serves requests", async function () {
+  it("runs at a lower priority than the thread that serves requests", async function () {
     // Only Linux has a priority for each thread.
     if (process.platform !== "linux") return this.skip();
     await workers.run("a", { publicKey });
@@ -49,7 +49,7 @@ describe("the threads for curve arithmetic", () => {
     expect(lower).not.to.include(process.pid);
   });
 
-  it("take turns between partners, and refuse a partner's jobs beyond the limit", async () => {
+  it("takes turns between partners and limits the jobs of each", async () => {
     const order: string[] = [];
     const run = async (owner: string) => {
       await workers.run(owner, { publicKey });
@@ -64,7 +64,7 @@ describe("the threads for curve arithmetic", () => {
     for (const error of refused) expect(error).to.include({ code: "RATE_LIMITED", status: 429, retryAfter: 1 });
   });
 
-  it("refuse unfinished and later jobs as unavailable when they close", async () => {
+  it("refuses unfinished and later jobs when it closes", async () => {
     const closing = new CurveWorkers();
     const jobs = Array.from({ length: 20 }, (_, i) => failure(closing.run(String(i % 3), { publicKey })));
     await closing[Symbol.asyncDispose]();

@@ -11,7 +11,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
-describeOnEachDatabase("dashboard sessions", (service) => {
+describeOnEachDatabase("the dashboard", (service) => {
   let bizID: string;
   let admin: TestPerson;
   const invite = async (name: string) => {
@@ -25,7 +25,7 @@ describeOnEachDatabase("dashboard sessions", (service) => {
   });
 
   describe("an invitation", () => {
-    it("works once, and sets a cookie that scripts and other sites cannot read", async () => {
+    it("sets a cookie that scripts and other sites cannot read", async () => {
       const token = await invite("Once");
       const accepted = await accept(token);
       expect(accepted.status, accepted.text).to.equal(200);
@@ -35,7 +35,7 @@ describeOnEachDatabase("dashboard sessions", (service) => {
       expectProblem(await accept(token), [403, "INVITATION_REFUSED"]);
     });
 
-    it("works once, even if many requests use it at the same time", async () => {
+    it("works once, even for simultaneous requests", async () => {
       const token = await invite("At once");
       const answers = await Promise.all(Array.from({ length: 8 }, () => accept(token)));
       expect(answers.filter(({ status }) => status === 200)).to.have.length(1);
@@ -49,7 +49,7 @@ describeOnEachDatabase("dashboard sessions", (service) => {
       expectProblem(await accept(second), [403, "INVITATION_REFUSED"]);
     });
 
-    it("is replaced by a later invitation, which ends the person's passkeys and sessions", async () => {
+    it("replaces earlier invitations, passkeys and sessions of the person", async () => {
       const earlier = await invite("Again");
       const again = await signInPerson(service, bizID, "Again");
       expectProblem(await accept(earlier), [403, "INVITATION_REFUSED"]);
@@ -69,13 +69,13 @@ describeOnEachDatabase("dashboard sessions", (service) => {
       expectProblem(await accept(token), [403, "INVITATION_REFUSED"]);
     });
 
-    it("permits only adding a passkey at first", async () => {
+    it("permits adding a first passkey", async () => {
       const { call } = await signInPerson(service, bizID, "Newcomer", { passkey: false });
       expect((await call("/v1/dashboard/passkeys/options")).status).to.equal(200);
     });
   });
 
-  it("verify a person for one change within a minute", async () => {
+  it("requires passkey verification for each change", async () => {
     const person = await signInPerson(service, bizID, "Verified");
     expectProblem(await person.call("/v1/dashboard/passkeys/options"), [403, "VERIFICATION_REQUIRED"]);
     const add = () => person.call("/v1/dashboard/staff/invite", { name: `New ${Math.random()}`, role: "reader" });
@@ -87,7 +87,7 @@ describeOnEachDatabase("dashboard sessions", (service) => {
     expectProblem(await add(), [403, "VERIFICATION_REQUIRED"]);
   });
 
-  it("rename only the signed-in person's passkeys", async () => {
+  it("lets people rename only their own passkeys", async () => {
     const [person, other] = [await signInPerson(service, bizID, "Namer"), await signInPerson(service, bizID, "Other")];
     const list = async ({ call }: typeof person) =>
       (await call("/v1/dashboard/passkeys/list")).body["passkeys"] as { passkey_id: string; name: string | null }[];
@@ -154,7 +154,7 @@ describeOnEachDatabase("dashboard sessions", (service) => {
       [5, 0, 0],
       [0, 0, 4],
     ] as const)
-      it(`with the counter ${stored} admits ${signIns} of four parallel sign-ins with the counter ${counter}`, async () => {
+      it(`with the stored counter ${stored} admits ${signIns} of four sign-ins with counter ${counter}`, async () => {
         const session = await invitedSession();
         const { credentialID } = await addPasskey(session, newPasskey(stored));
         const { personID } = session.person;
@@ -175,7 +175,7 @@ describeOnEachDatabase("dashboard sessions", (service) => {
       expect(await sessions.useChallenge("earlier", "register", session.sessionHash, now())).to.equal(false);
     });
 
-    it("can be added without verification only once per invitation, even by concurrent requests", async () => {
+    it("can be added without verification once per invitation", async () => {
       const session = await invitedSession();
       const added = await Promise.allSettled([addPasskey(session), addPasskey(session), addPasskey(session)]);
       expect(added.filter(({ status }) => status === "fulfilled")).to.have.length(1);
@@ -184,7 +184,7 @@ describeOnEachDatabase("dashboard sessions", (service) => {
   });
 
   describe("the last administrator", () => {
-    it("cannot be removed or become a reader, even by two concurrent requests", async () => {
+    it("cannot be removed or become a reader", async () => {
       const own = await service.createPartner("Small company");
       const [one, two] = [await signInPerson(service, own.bizID, "One"), await signInPerson(service, own.bizID, "Two")];
       const answers = await Promise.all([
@@ -221,7 +221,7 @@ describeOnEachDatabase("dashboard sessions", (service) => {
     });
   });
 
-  it("leave no token of an invitation or session in the database", async () => {
+  it("leaves no token of an invitation or session in the database", async () => {
     const token = await invite("Secretive");
     const cookie = cookieOf(await accept(token)) ?? "";
     const open = await invite("Still open");

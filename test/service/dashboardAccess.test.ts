@@ -16,7 +16,7 @@ const ALL = operations.map(({ path, callers, role = "reader", body }) => {
 const OF_PARTNER = ALL.filter(({ callers }) => callers.includes("partnerStaff"));
 const hasField = (body: JsonSchema, field: string) => Object.hasOwn(body.properties ?? {}, field);
 
-describe("the dashboard's access checks", () => {
+describe("the dashboard", () => {
   const log: string[] = [];
   const service = serviceOnPostgres({ log, holdPeriodMs: 3_600_000 });
   let own: Tenant;
@@ -37,7 +37,7 @@ describe("the dashboard's access checks", () => {
   };
 
   for (const action of ["setRole", "inviteAgain", "remove"])
-    it(`do not reveal other companies' people to the action ${action}`, async () => {
+    it(`does not reveal other companies' people to the action ${action}`, async () => {
       for (const [person, target] of [
         [admin, stranger],
         [admin, operator],
@@ -56,7 +56,7 @@ describe("the dashboard's access checks", () => {
     };
     const ids = Object.keys(unknown).filter((field) => hasField(body, field));
     if (ids.length === 0 || path.endsWith("/users/create")) continue;
-    it(`answer ${path} about another partner's ${ids.join(" and ")} exactly as about unknown ids`, async () => {
+    it(`answers ${path} about another partner's ${ids.join(" and ")} as about unknown ids`, async () => {
       const theirs = goodBody({ path, body }, other);
       const none = { ...theirs, ...Object.fromEntries(ids.map((field) => [field, unknown[field]])) };
       const answerTo = async (sent: Record<string, unknown>) => {
@@ -68,7 +68,7 @@ describe("the dashboard's access checks", () => {
     });
   }
 
-  it("refuse every valid change by a reader, and change nothing", async () => {
+  it("refuses every change by a reader", async () => {
     const reader = await signInPerson(service, own.partner.bizID, "Rita", { role: "reader" });
     await service.context.refreshTokens.storeUses();
     await reader.verify();
@@ -79,7 +79,7 @@ describe("the dashboard's access checks", () => {
   });
 
   for (const action of ["approve", "discard"] as const)
-    it(`log the person's name with key.${action === "approve" ? "approved" : "discarded"}`, async () => {
+    it(`logs the person's name with key.${action === "approve" ? "approved" : "discarded"}`, async () => {
       const user = await service.createUser(own.partner);
       const { body } = await service.registerKey(user, generateKeyPair());
       await service.registerKey(user, generateKeyPair());
@@ -93,7 +93,7 @@ describe("the dashboard's access checks", () => {
     ({ callers, body }) => callers.includes("operatorStaff") && hasField(body, "biz_id"),
   )) {
     if (!(body.required ?? []).includes("biz_id")) continue;
-    it(`respond to ${path} with an error if the operator's staff names an unknown partner`, async () => {
+    it(`responds to ${path} with an error for an unknown partner`, async () => {
       const answer = await call(operator, path, { ...goodBody({ path, body }, other), biz_id: "biz_unknown" });
       const ofUser = hasField(body, "user_id_hex") ? "USER_UNKNOWN" : "PARTNER_UNKNOWN";
       expectProblem(answer, [404, path.endsWith("/staff/remove") ? "PERSON_UNKNOWN" : ofUser]);

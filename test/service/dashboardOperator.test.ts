@@ -41,7 +41,7 @@ describe("the operator's console", () => {
     expect((await operator.call("/v1/dashboard/session/get")).body["partner"]).to.equal(null);
   });
 
-  it("does not let two people have the same name, even if they are invited at the same time", async () => {
+  it("does not let two people have the same name", async () => {
     const one = await signInPerson(service, null, "One");
     const two = await signInPerson(service, null, "Two");
     const answers = await Promise.all(
@@ -54,7 +54,7 @@ describe("the operator's console", () => {
     for (const { personID } of [one, two]) await operator.call("/v1/dashboard/staff/remove", { person_id: personID });
   });
 
-  it("creates partners, and invites their first administrator after passkey verification", async () => {
+  it("invites a partner's first administrator after passkey verification", async () => {
     const { biz_id } = (await operator.call("/v1/admin/partners/create", { name: "Created" })).body;
     const unverified = await signInPerson(service, null, "Unverified");
     const invite = () => unverified.call("/v1/admin/staff/invite", { biz_id, name: "First", role: "administrator" });
@@ -68,7 +68,7 @@ describe("the operator's console", () => {
     expect(line).to.contain('"name":"Olga"');
   });
 
-  it("starts publishing immediately, runs it once, and shows the result", async () => {
+  it("starts publishing once and shows the result", async () => {
     const outcome = Promise.withResolvers<PublishedBatch[]>();
     const authors: Author[] = [];
     const lines: string[] = [];
@@ -109,7 +109,7 @@ describe("the operator's console", () => {
     }
   });
 
-  it("shows the error code of a failure, and logs no URL that may contain a secret", async () => {
+  it("hides secrets in the errors that it shows and logs", async () => {
     const secret = "hunter2";
     const failure = (code: "RPC_ERROR" | "UNREACHABLE") =>
       new TransportError(code, `https://user:${secret}@rpc.test:8545/v3/${secret}?key=${secret} did not answer.`, {
@@ -148,11 +148,11 @@ describe("the operator's console", () => {
   });
 });
 
-describeOnBoth("the console's state of publishing", (startChain) => {
+describeOnBoth("the console's publishing status", (startChain) => {
   const fresh = freshRegistry(startChain);
   const folder = temporaryFolder();
 
-  it("shows the chain, the stores and the keys, and an error code for each part that does not respond", async () => {
+  it("shows an error code for each part that does not respond", async () => {
     const databases = await freshDatabases();
     const config = {
       ...{ rpcUrl: fresh.rpcUrl, contract: fresh.contract, chainId: fresh.chainId, confirmations: 1 },

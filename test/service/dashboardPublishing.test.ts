@@ -52,7 +52,7 @@ describeOnEachDatabase("the dashboard's publishing operations", (service) => {
     return { partner, call, list, get };
   };
 
-  it("show each partner only its own share of a batch's gas and cost, in proportion to its users", async () => {
+  it("show each partner only its own share of a batch's cost", async () => {
     const [one, two] = [await staffOf("One"), await staffOf("Two")];
     const [first, second] = [await addUsers(one.partner, 2), await addUsers(two.partner, 1)];
     const root = rootOf(1);
@@ -72,7 +72,7 @@ describeOnEachDatabase("the dashboard's publishing operations", (service) => {
     expect(await bystander.get()).to.deep.equal({ days: [], pending: { waiting: 0, undecided: 0, ready: 0 } });
   });
 
-  it("show an unconfirmed batch without gas and cost, even after a reorganization", async () => {
+  it("show an unconfirmed batch without gas and cost", async () => {
     const own = await staffOf("Reorganized");
     const users = await addUsers(own.partner, 1);
     const root = rootOf(2);
@@ -88,7 +88,7 @@ describeOnEachDatabase("the dashboard's publishing operations", (service) => {
     expect((await own.get()).days).to.deep.equal([]);
   });
 
-  it("count a user in the batch that gave the user's root, even if another publisher sent it", async () => {
+  it("count a user in the batch that gave the user's root", async () => {
     const own = await staffOf("Overtaken");
     const users = await addUsers(own.partner, 2);
     await service.publications.markSubmitted("us-west-2", rootOf(3), idsOf(users), service.context.now());
@@ -106,7 +106,7 @@ describeOnEachDatabase("the dashboard's publishing operations", (service) => {
     expect((await own.get()).days.map(({ users: count }) => count)).to.deep.equal([2]);
   });
 
-  it("list batches page by page, newest first, and refuse a made-up cursor", async () => {
+  it("list batches page by page, newest first", async () => {
     const own = await staffOf("Paged");
     const users = await addUsers(own.partner, 3);
     for (const [i, user] of users.entries()) {
@@ -154,7 +154,7 @@ describeOnEachDatabase("the dashboard's publishing operations", (service) => {
     expect((await own.get()).days).to.deep.equal([{ ...days[0], cost: "0", unpriced: 2 }, days[1]]);
   });
 
-  it("list and count pending keys until they are in a batch", async () => {
+  it("list pending keys until they are in a batch", async () => {
     const own = await staffOf("Pending");
     const users = await addUsers(own.partner, 2);
     expect((await own.get()).pending).to.deep.equal({ waiting: 0, undecided: 0, ready: 2 });

@@ -69,12 +69,12 @@ describe("the service's databases", () => {
   }
 
   describe("migrations", () => {
-    it("prevent a start if they are missing, and name the command that runs them", async () => {
+    it("must run before a start", async () => {
       const config = await configOf({ DATABASE_URL: await freshDatabaseUrl() });
       await expectRefused(config, "SCHEMA_OUTDATED", /0 of the \d+ migrations.*keyroot migrate/);
     });
 
-    it("allow a start after they have run, and have no effect if they run again", async () => {
+    it("have no effect if they run again", async () => {
       const url = await freshDatabaseUrl();
       await migrate(url, url);
       const running = await startService(await configOf({ DATABASE_URL: url }));
@@ -82,7 +82,7 @@ describe("the service's databases", () => {
       await running.close();
     });
 
-    it("prevent a start if they are missing in one region's database", async () => {
+    it("must run in every region's database", async () => {
       const [home, west] = [await freshDatabaseUrl(), await freshDatabaseUrl()];
       await migrate(home);
       const config = await configOf({ DATABASE_URL: home, DATABASE_URL_US_WEST_2: west });
@@ -91,7 +91,7 @@ describe("the service's databases", () => {
       await (await startService(config)).close();
     });
 
-    it("of a newer version allow a start until one of them requires a newer version", async () => {
+    it("may be newer than the service until they require a newer version", async () => {
       const url = await freshDatabaseUrl();
       await migrate(url);
       const config = await configOf({ DATABASE_URL: url });
@@ -115,7 +115,7 @@ describe("the service's databases", () => {
       await expectRefused(config, "SCHEMA_OUTDATED", /requires a version of Keyroot with/);
     });
 
-    it("wait only briefly for a locked table and retry, so that requests continue", async () => {
+    it("let requests continue while they wait for a locked table", async () => {
       const url = await freshDatabaseUrl();
       await migrate(url);
       await using cleanup = new AsyncDisposableStack();
@@ -136,7 +136,7 @@ describe("the service's databases", () => {
       await migrated;
     });
 
-    it("prevent a start if they belong to a different program", async () => {
+    it("must belong to this program", async () => {
       const url = await freshDatabaseUrl();
       await migrate(url);
       await runAt(url, "UPDATE drizzle.__drizzle_migrations SET hash = 'other'");
@@ -201,20 +201,20 @@ describe("the service's databases", () => {
       }
     });
 
-    it("create an unlogged table for rate limits, whose counts need not survive a crash", async () => {
+    it("create an unlogged table for rate limits", async () => {
       const sql = await readFile(join(project, DATABASE, "migrations/0000_start.sql"), "utf8");
       expect(sql).to.include('CREATE UNLOGGED TABLE "rate_limits"');
     });
   });
 
-  it("prevent a start while they are unreachable, with errors that contain no password", async () => {
+  it("hide their password in the error when they are unreachable", async () => {
     const config = await configOf({ DATABASE_URL: "postgres://user:hidden-word@127.0.0.1:1/none" });
     const error = (await failure(startService(config))) as Error;
     for (let reason: unknown = error; reason instanceof Error; reason = reason.cause)
       expect(`${reason.message}${reason.stack ?? ""}`).not.to.include("hidden-word");
   });
 
-  it("fail only the transaction whose connection breaks between two statements", async () => {
+  it("fail only the transaction whose connection breaks", async () => {
     const url = await freshDatabaseUrl();
     await using databases = await openDatabases({ url });
     const interrupted = databases.home.transaction(async (transaction) => {
@@ -275,7 +275,7 @@ describe("the service's databases", () => {
   });
 
   describe("PGlite's image", () => {
-    it("is saved by the first database, opens later databases, and is replaced if it is incomplete", async () => {
+    it("is created by the first database and opens later ones", async () => {
       const path = join(folder.path, "cache", "image");
       const images: (Blob | File | undefined)[] = [];
       const create = (options: PGliteOptions) => {
@@ -311,7 +311,7 @@ describe("the service's databases", () => {
       return JSON.parse(output);
     }
 
-    it("refuse to start without DATABASE_URL, and name both remedies", () => {
+    it("openDatabases requires DATABASE_URL", () => {
       const answer = run(`
         const { code, message } = await openDatabases({ url: undefined }).catch((error) => error);
         console.log(JSON.stringify({ code, message }));`);
@@ -320,7 +320,7 @@ describe("the service's databases", () => {
       expect(answer).to.have.property("message").that.includes("npm install @electric-sql/pglite");
     });
 
-    it("work with DATABASE_URL", async () => {
+    it("openDatabases works with DATABASE_URL", async () => {
       const answer = run(`
         await using databases = await openDatabases({ url: ${JSON.stringify(await freshDatabaseUrl())} });
         await databases.migrate();

@@ -40,7 +40,7 @@ function suspension({ bizID }: TestPartner, at = Date.now()) {
   return { action: "partner.suspended", at, partner: bizID } as const;
 }
 
-describeOnEachDatabase("events", (service) => {
+describeOnEachDatabase("events/list", (service) => {
   let partner: TestPartner;
   let list: ReturnType<typeof listOf>;
   beforeEach(async () => {
@@ -54,7 +54,7 @@ describeOnEachDatabase("events", (service) => {
     expectProblem(await service.post(PATH, { after }, { token: of.jwt }), [status, code]);
   };
 
-  it("are listed in order with the changed data", async () => {
+  it("returns events in order with the changed data", async () => {
     const user = await service.createUser(partner);
     const { events: listed } = await list();
     expect(listed.map(({ type }) => type)).to.deep.equal(["user.created", "refreshToken.created"]);
@@ -65,7 +65,7 @@ describeOnEachDatabase("events", (service) => {
     expect(JSON.stringify(listed)).not.to.include(user.refreshToken);
   });
 
-  it("are listed once each with any page size, and again from the same cursor", async () => {
+  it("returns each event once with any page size", async () => {
     for (let i = 0; i < 7; i++) await record();
     const { events: all, cursor } = await list();
     expect(all).to.have.length(7);
@@ -85,22 +85,22 @@ describeOnEachDatabase("events", (service) => {
     for (let i = 0; i < 2; i++) expect((await list({ after: cursor })).events).to.have.length(1);
   });
 
-  it("are not listed for another partner, even with the first partner's cursor", async () => {
+  it("does not return another partner's events", async () => {
     await record();
     const other = await service.createPartner();
     expect((await listOf(service, other)()).events).to.deep.equal([]);
     await refused((await list()).cursor, "CURSOR_UNKNOWN", other);
   });
 
-  describe("events after a cursor", () => {
-    it("are refused if the cursor is malformed", async () => {
+  describe("after a cursor", () => {
+    it("refuses a malformed cursor", async () => {
       const { cursor } = await list();
       const { read } = decode(cursor);
       const wrong = ["e30", "a", encodeCursor([]), encodeCursor({ seen: -1, read }), encodeCursor({ seen: 1 })];
       for (const after of [...wrong, encodeCursor({ seen: 1, read, more: 1 })]) await refused(after, "FIELD_INVALID");
     });
 
-    it("are refused or listed for any cursor values, and are never another partner's events", async () => {
+    it("never returns another partner's events, for any cursor values", async () => {
       const other = await service.createPartner();
       await recordChange(service.databases.home, SERVICE, suspension(other));
       for (let i = 0; i < 3; i++) await record();
@@ -131,7 +131,7 @@ describeOnEachDatabase("events", (service) => {
       await fc.assert(property, { numRuns: 300 });
     });
 
-    it("are refused if the cursor is from the database's future", async () => {
+    it("refuses a cursor from the database's future", async () => {
       await record();
       const cursor = decode((await list()).cursor);
       const { home } = cursor.read;
@@ -140,7 +140,7 @@ describeOnEachDatabase("events", (service) => {
       await refused(encodeCursor({ ...cursor, read: { home: future } }), "CURSOR_UNKNOWN");
     });
 
-    it("are refused if the cursor's event was lost, even after newer transactions have ended", async () => {
+    it("refuses a cursor whose event was lost", async () => {
       for (let i = 0; i < 2; i++) await record();
       const { events: listed, cursor } = await list();
       // This has the same effect as a restore to an earlier state.
@@ -150,7 +150,7 @@ describeOnEachDatabase("events", (service) => {
       expect((await list()).events).to.have.length(4);
     });
 
-    it("are listed from the start if a dump was restored in another server and keyroot migrate ran", async () => {
+    it("returns all events from the start after a restored dump", async () => {
       for (let i = 0; i < 3; i++) await record();
       const { events: listed, cursor } = await list();
       const { home } = service.databases;
@@ -166,7 +166,7 @@ describeOnEachDatabase("events", (service) => {
       await refused(cursor, "CURSOR_UNKNOWN");
     });
 
-    it("are listed after an old event was deleted, unless unread events may also have been deleted", async () => {
+    it("continues while no unread event can have been deleted", async () => {
       await record();
       const { cursor } = await list();
       const all = await service.databases.home.select().from(events);
@@ -192,7 +192,7 @@ describeOnEachDatabase("events", (service) => {
   });
 });
 
-describe("events of overlapping transactions", () => {
+describe("events/list, during overlapping transactions", () => {
   const service = serviceOnPostgres();
   const second = new TestService();
   let partner: TestPartner;
@@ -218,7 +218,7 @@ describe("events of overlapping transactions", () => {
     };
   }
 
-  it("are not skipped if the earlier transaction commits last", async () => {
+  it("does not skip the event of a transaction that commits last", async () => {
     const list = listOf(service, partner);
     const { cursor } = await list();
     const early = await open(1);
@@ -233,7 +233,7 @@ describe("events of overlapping transactions", () => {
     expect(listed.map(({ at }) => at)).to.deep.equal([1, 2]);
   });
 
-  it("are listed when the earlier transaction is rolled back", async () => {
+  it("returns later events when an earlier transaction is rolled back", async () => {
     const list = listOf(service, partner);
     const [early, late] = [await open(1), await open(2)];
     await late.commit();
@@ -242,7 +242,7 @@ describe("events of overlapping transactions", () => {
     expect((await list()).events.map(({ at }) => at)).to.deep.equal([2]);
   });
 
-  it("are listed exactly once to a reader that polls two replicas during many writes", async () => {
+  it("returns each event exactly once from two replicas", async () => {
     const readers = [listOf(service, partner), listOf(second, partner)];
     const seen: string[] = [];
     const state = { isWriting: true };
@@ -272,7 +272,7 @@ describe("events of overlapping transactions", () => {
   });
 });
 
-describe("events of several databases", () => {
+describe("events/list, with several databases", () => {
   const service = new TestService();
   let databases: Databases;
   let partner: TestPartner;
@@ -287,7 +287,7 @@ describe("events of several databases", () => {
     await databases[Symbol.asyncDispose]();
   });
 
-  it("are listed together by time, with a position in each database", async () => {
+  it("returns the events of all databases by time", async () => {
     const { home, regions } = databases;
     const places = [home, regions["us-west-2"], regions["eu-west-1"]];
     for (let at = 0; at < 9; at++) {
@@ -306,7 +306,7 @@ describe("events of several databases", () => {
     expect(decode(cursor ?? "").read).to.have.all.keys("home", "us-west-2", "eu-west-1");
   });
 
-  it("are not skipped in one database while a transaction is open in it", async () => {
+  it("does not skip events of a database with an open transaction", async () => {
     const { home, regions } = databases;
     const list = listOf(service, partner);
     const { cursor } = await list();
@@ -327,7 +327,7 @@ describe("events of several databases", () => {
     expect(times.sort()).to.deep.equal([20, 21]);
   });
 
-  it("are read in the order of an index", async () => {
+  it("reads events in the order of an index", async () => {
     const query = sql`explain (format json) select id from events where biz_id = 'b'
       and xid < pg_snapshot_xmin(pg_current_snapshot()) and (xid, position) > ('5'::xid8, 5) order by xid, position limit 10`;
     const plan = rowsOf(await databases.home.execute(query));

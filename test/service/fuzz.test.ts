@@ -21,15 +21,15 @@ const BATCH_SIZE = 10;
 const ajv = new Ajv2020({ strict: false, validateFormats: false });
 const validators = new Map<JsonSchema, ValidateFunction>();
 
-describeOnEachDatabase("hostile requests", (service) => {
+describeOnEachDatabase("the API", (service) => {
   let tenant: Tenant;
   before(async () => {
     tenant = await createTenant(service);
   });
 
-  describe("request bodies", () => {
+  describe("with request bodies of any form", () => {
     for (const operation of OPERATIONS) {
-      it(`for ${operation.path} cause no internal error, whether valid or invalid`, async () => {
+      it(`responds without an internal error to ${operation.path}`, async () => {
         const token = tenant.tokens[operation.tag];
         const carried = token === undefined ? {} : { token };
         const statuses = new Set<number>();
@@ -53,7 +53,7 @@ describeOnEachDatabase("hostile requests", (service) => {
       });
     }
 
-    it("that are not text cause no internal error", async () => {
+    it("responds without an internal error to bytes that are not text", async () => {
       for (const operation of OPERATIONS) {
         const token = tenant.tokens[operation.tag] ?? "none";
         for (const bytes of [
@@ -71,7 +71,7 @@ describeOnEachDatabase("hostile requests", (service) => {
       }
     });
 
-    it("with a token at any place cause no error that contains a part of the token", async () => {
+    it("never repeats a part of a token in an error", async () => {
       const { bizID, refreshToken } = tenant.partner;
       const bodies = [
         `{"biz_id":"${bizID}","token":"${refreshToken}`,
@@ -102,10 +102,10 @@ describeOnEachDatabase("hostile requests", (service) => {
     });
   });
 
-  describe("the Idempotency-Key", () => {
+  describe("with an Idempotency-Key of any form", () => {
     const idempotent = OPERATIONS.filter((operation) => operation.idempotent);
 
-    it("is accepted by the operations that create partners, tokens and secrets", () => {
+    it("reads it in the operations that create partners, tokens and secrets", () => {
       expect(idempotent.map(({ path }) => path).sort()).to.deep.equal([
         "/v1/admin/partners/create",
         "/v1/admin/serverTokens/create",
@@ -117,7 +117,7 @@ describeOnEachDatabase("hostile requests", (service) => {
     });
 
     for (const operation of idempotent) {
-      it(`of any form causes no internal error in ${operation.path}`, async () => {
+      it(`responds without an internal error to ${operation.path}`, async () => {
         const token = tenant.tokens[operation.tag] ?? "";
         const key = fc.oneof(
           fc.stringMatching(/^[\x20-\x7e]{0,140}$/),
@@ -137,15 +137,15 @@ describeOnEachDatabase("hostile requests", (service) => {
   });
 });
 
-describe("hostile HTTP", () => {
+describe("the HTTP server", () => {
   const service = serviceOnPostgres();
   let tenant: Tenant;
   before(async () => {
     tenant = await createTenant(service);
   });
 
-  describe("content types", () => {
-    it("of any form are rejected or read as JSON, without an internal error", async () => {
+  describe("with content types of any form", () => {
+    it("rejects the request or reads the body as JSON", async () => {
       const type = fc.oneof(
         fc.stringMatching(/^[\x20-\x7e]{1,60}$/),
         fc.constantFrom(
@@ -170,8 +170,8 @@ describe("hostile HTTP", () => {
     });
   });
 
-  describe("paths and methods", () => {
-    it("are rejected as unknown operations if they do not exist", async () => {
+  describe("with other paths and methods", () => {
+    it("rejects an unknown path as an unknown operation", async () => {
       for (const path of [
         "/v1",
         "/v1/authdBizSrv/users/delete",
@@ -184,7 +184,7 @@ describe("hostile HTTP", () => {
         expectProblem(await service.post(path, {}), [404, "OPERATION_UNKNOWN"]);
     });
 
-    it("are rejected if they are malformed", async () => {
+    it("rejects a malformed path", async () => {
       for (const path of ["/v1/%zz", "/%", "/%c0%ae", `/${"x".repeat(9000)}`, "/v1/public/auth/jwt%00"]) {
         const answer = await service.post(path, {});
         expectProblem(answer);
@@ -193,7 +193,7 @@ describe("hostile HTTP", () => {
     });
 
     for (const method of ["GET", "HEAD", "PUT", "PATCH", "DELETE"]) {
-      it(`with ${method} are rejected at operations`, async () => {
+      it(`rejects ${method} at operations`, async () => {
         for (const { path } of OPERATIONS) {
           const response = await fetch(service.url + path, { method });
           expect([path, response.status, response.headers.get("allow")]).to.deep.equal([path, 405, "POST"]);
@@ -204,7 +204,7 @@ describe("hostile HTTP", () => {
     }
   });
 
-  describe("bytes on the socket", () => {
+  describe("with raw bytes", () => {
     const statusOf = (text: string) => Number(/^HTTP\/1\.1 (\d\d\d) /.exec(text)?.[1]);
     const close = "Host: x\r\nConnection: close\r\n";
 
@@ -234,7 +234,7 @@ describe("hostile HTTP", () => {
       ],
     ];
     for (const [what, request] of requests) {
-      it(`are rejected with a problem document: ${what}`, async () => {
+      it(`returns a problem document for ${what}`, async () => {
         const text = await sendRaw(service.url, request);
         expect(statusOf(text), text).to.be.within(400, 499);
         expect(text).not.to.match(/node_modules|\bat .*:\d+:\d+/);
@@ -242,11 +242,11 @@ describe("hostile HTTP", () => {
       });
     }
 
-    it("are not forwarded for a CONNECT request, whose connection is closed", async () => {
+    it("closes the connection of a CONNECT request", async () => {
       expect(await sendRaw(service.url, `CONNECT elsewhere.test:443 HTTP/1.1\r\n${close}\r\n`)).to.equal("");
     });
 
-    it("cause no internal error if they are random, and the service continues", async () => {
+    it("continues after random bytes", async () => {
       const line = fc.string({ unit: "binary", maxLength: 40 });
       const request = fc.tuple(
         fc.constantFrom("GET /", "POST /v1/public/auth/jwt", "PUT /%", "", "\0"),

@@ -23,7 +23,7 @@ const lost = (called: number, returned: number, value: Value): Register =>
 const read = (called: number, returned: number, value: Value): Register => at(called, returned, "read", value);
 
 describe("linearize", () => {
-  it("accepts histories of a register that some sequence explains", () => {
+  it("accepts register histories that some sequence explains", () => {
     for (const history of [
       [],
       [write(0, 1, 1), read(2, 3, 1)],
@@ -37,7 +37,7 @@ describe("linearize", () => {
       expect(linearize(history, register)).not.to.equal(undefined);
   });
 
-  it("rejects histories of a register that no sequence explains", () => {
+  it("rejects register histories that no sequence explains", () => {
     for (const history of [
       // The reads are stale, lost, invented, and in contradictory orders.
       [write(0, 1, 1), read(2, 3, 0)],
@@ -51,7 +51,7 @@ describe("linearize", () => {
       expect(linearize(history, register)).to.equal(undefined);
   });
 
-  it("gives the same result as a search of all orders, for random histories", () => {
+  it("returns the same result as a search of all orders", () => {
     const operation = fc.tuple(
       fc.nat(6),
       fc.integer({ min: 0, max: 4 }),
@@ -122,7 +122,7 @@ describe("the model of a user's key", () => {
   const pending: KeyOutput = { result: "registered", state: "pending" };
   const refused: KeyOutput = { result: "refused" };
 
-  it("allows one key, its removal, and a second key", () => {
+  it("allows one key, its removal and a second key", () => {
     expect(
       isAllowed(
         registers("a", pending),

@@ -41,7 +41,7 @@ describe("MinuteLimit", () => {
     return count;
   }
 
-  it("is exact for one replica, and restarts after a minute", async () => {
+  it("limits one replica exactly, in every minute", async () => {
     for (const share of [undefined, sharedCount().share]) {
       const limit = new MinuteLimit(LIMIT, share);
       for (let minute = 0; minute < 3; minute++) {
@@ -51,7 +51,7 @@ describe("MinuteLimit", () => {
     }
   });
 
-  it("lets each of several replicas exceed the limit by at most a tenth in every minute", async () => {
+  it("lets each replica exceed the limit by at most a tenth", async () => {
     for (const size of [2, 3, 5]) {
       const { share } = sharedCount();
       const replicas = Array.from({ length: size }, () => new MinuteLimit(LIMIT, share));
@@ -62,7 +62,7 @@ describe("MinuteLimit", () => {
     }
   });
 
-  it("accepts an address that stays below the limit in every minute, whenever its requests are shared", async () => {
+  it("accepts an address that stays below the limit in every minute", async () => {
     const { share } = sharedCount();
     const replicas = [new MinuteLimit(LIMIT, share), new MinuteLimit(LIMIT, share)];
     for (let i = 0; i < 10 * LIMIT; i++) {
@@ -74,13 +74,13 @@ describe("MinuteLimit", () => {
     }
   });
 
-  it("shares a count at most ten times per minute, and no request over the limit", async () => {
+  it("shares a count at most ten times per minute", async () => {
     const { share, reports } = sharedCount();
     await accepted(50 * LIMIT, [new MinuteLimit(LIMIT, share)]);
     expect(reports).to.deep.equal(Array.from({ length: 10 }, () => STEP));
   });
 
-  it("shares one count at a time, and uses the local count in the meantime", async () => {
+  it("shares one count at a time", async () => {
     let [reports, pending] = [0, 0];
     const share: ShareCount = () => {
       reports++;
@@ -91,12 +91,12 @@ describe("MinuteLimit", () => {
     expect([reports, pending]).to.deep.equal([1, 1]);
   });
 
-  it("uses its own count if sharing fails or the address is not shared", async () => {
+  it("uses its own count if sharing fails", async () => {
     for (const share of [() => Promise.reject(new Error("no database")), () => Promise.resolve(undefined)])
       expect(await accepted(3 * LIMIT, [new MinuteLimit(LIMIT, share)])).to.equal(LIMIT);
   });
 
-  it("reports the remaining requests and the time until the limit resets", () => {
+  it("reports the remaining requests and the reset time", () => {
     const limit = new MinuteLimit(2);
     expect(limit.exceeded(ADDRESS)).to.equal(undefined);
     expect(limit.count(ADDRESS)).to.deep.equal({ limit: 2, remaining: 1, resetSeconds: 60, exceeded: false });
@@ -108,7 +108,7 @@ describe("MinuteLimit", () => {
     expect(limit.exceeded("192.0.2.2")).to.equal(undefined);
   });
 
-  it("forgets addresses without recent requests if there are more than 100,000", () => {
+  it("forgets old addresses if there are more than 100,000", () => {
     const limit = new MinuteLimit(1);
     for (let i = 0; i <= 100_000; i++) limit.count(`address ${i}`);
     expect(limit.exceeded("address 0")).to.equal(undefined);

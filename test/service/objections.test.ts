@@ -61,7 +61,7 @@ describe("the hold period", () => {
   const { user, register, withdraw, discard, approve, record, ofPartner, events, isPublished } = actionsOf(service);
 
   describe("a registered key", () => {
-    it("is not published before its hold period ends, which every response with the key states", async () => {
+    it("is not published before its hold period ends", async () => {
       const before = Date.now();
       const { body } = await register();
       expect(body["hold_ends_at"]).to.be.within(before + HOLD_MS, Date.now() + HOLD_MS);
@@ -81,7 +81,7 @@ describe("the hold period", () => {
       expect(taken.map(({ userID }) => userID)).not.to.include(user().userID);
     });
 
-    it("is published after its hold period, whose end responses then omit", async () => {
+    it("is published after its hold period", async () => {
       await register();
       service.ahead = HOLD_MS + 1000;
       expect(await isPublished()).to.equal(true);
@@ -90,7 +90,7 @@ describe("the hold period", () => {
         .and.not.have.property("hold_ends_at");
     });
 
-    it("is counted by the publisher only after its hold period", async () => {
+    it("is counted by the publisher after its hold period", async () => {
       await isPublished();
       const count = () => countPublishable(service.databases, { now: Date.now() + service.ahead });
       const before = await count();
@@ -105,8 +105,8 @@ describe("the hold period", () => {
     ["the user", withdraw, "withdrawn"],
     ["the partner", discard, "discarded"],
   ] as const) {
-    describe(`the removal of a key by ${who}`, () => {
-      it("removes a pending key, which is never published, so that the user can register another key", async () => {
+    describe(`a key's removal by ${who}`, () => {
+      it("lets the user register another key", async () => {
         await register(THIEFS);
         const { status, body } = await remove(THIEFS_ID);
         expect([status, body]).to.deep.equal([
@@ -119,7 +119,7 @@ describe("the hold period", () => {
         expect((await register()).body).to.include({ state: "pending" });
       });
 
-      it("starts a new hold period for the next key, whose event mentions the removal", async () => {
+      it("starts a new hold period for the next key", async () => {
         await register(THIEFS);
         await remove(THIEFS_ID);
         const removed = Date.now();
@@ -169,7 +169,7 @@ describe("the hold period", () => {
   }
 
   describe("another key for the same user", () => {
-    it("is refused with the state of the registered key, and is shown to user and partner with an event", async () => {
+    it("is refused and reported to user and partner", async () => {
       await register(THIEFS);
       const refused = await register();
       expectProblem(refused, [409, "PUBLIC_KEY_REGISTERED"]);
@@ -192,7 +192,7 @@ describe("the hold period", () => {
       expect(await events()).to.have.length(2);
     });
 
-    it("is refused without a publication time once the registered key is submitted", async () => {
+    it("is refused without a hold period once the registered key is submitted", async () => {
       await register(THIEFS);
       service.ahead = HOLD_MS + 1000;
       await isPublished();
@@ -203,7 +203,7 @@ describe("the hold period", () => {
       expect(await events()).to.have.length(2);
     });
 
-    it("is recorded at most ten times, so that a flood of keys does not fill the table", async () => {
+    it("is recorded at most ten times", async () => {
       await register(THIEFS);
       for (let i = 0; i < 12; i++) await register(generateKeyPair());
       expect((await record())["conflicting_keys"]).to.have.length(10);
@@ -218,7 +218,7 @@ describe("the hold period", () => {
     });
   });
 
-  it("is available only to the partner's own users", async () => {
+  it("can be ended only for the partner's own users", async () => {
     await register();
     const { jwt: token } = await service.createPartner();
     for (const operation of ["get", "discard", "approve"]) {
@@ -229,7 +229,7 @@ describe("the hold period", () => {
   });
 });
 
-describe("the hold period with holdOnConflict", () => {
+describe("the hold period, with holdOnConflict", () => {
   const service = serviceWithHold(true);
   const { register, withdraw, discard, approve, record, events, isPublished } = actionsOf(service);
   const afterHold = () => {
@@ -242,7 +242,7 @@ describe("the hold period with holdOnConflict", () => {
     expect(await afterHold()).to.equal(true);
   });
 
-  it("does not publish a key with a conflict until the partner approves it", async () => {
+  it("continues until the partner approves a key with a conflict", async () => {
     await register();
     const refused = await register(THIEFS);
     expect(refused.body).to.include({ state: "pending", hold_ends_at: null });
@@ -263,7 +263,7 @@ describe("the hold period with holdOnConflict", () => {
     expect(await isPublished(true)).to.equal(false);
   });
 
-  it("keeps the conflict after a withdrawal, so that a different key also waits for the partner", async () => {
+  it("also continues for the next key after a withdrawal", async () => {
     await register(THIEFS);
     await withdraw(THIEFS_ID);
     expect((await register()).body).to.include({ hold_ends_at: null });
@@ -272,13 +272,13 @@ describe("the hold period with holdOnConflict", () => {
     expect(await isPublished(true)).to.equal(true);
   });
 
-  it("causes no conflict if the same key is registered again", async () => {
+  it("is not extended if the same key is registered again", async () => {
     await register();
     await withdraw();
     expect((await register()).body["hold_ends_at"]).to.be.a("number");
   });
 
-  it("causes no conflict after the partner discarded a key", async () => {
+  it("is not extended after the partner discarded a key", async () => {
     await register(THIEFS);
     await register();
     await discard(THIEFS_ID);
@@ -286,7 +286,7 @@ describe("the hold period with holdOnConflict", () => {
     expect(await record()).to.deep.include({ conflicting_keys: [] });
   });
 
-  it("causes a new conflict if a decided key is withdrawn and another key is registered", async () => {
+  it("is extended again if a decided key is replaced", async () => {
     await register(THIEFS);
     await register();
     await discard(THIEFS_ID);
@@ -300,7 +300,7 @@ describe("the hold period with holdOnConflict", () => {
     expect(await afterHold()).to.equal(false);
   });
 
-  it("causes no new conflict for a key about which the partner has decided", async () => {
+  it("is not extended again for a key that the partner has decided on", async () => {
     await register();
     await register(THIEFS);
     await approve();

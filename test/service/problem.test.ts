@@ -3,13 +3,13 @@ import { ArgumentError as LibraryError } from "../../packages/keyroot/src/errors
 import { ArgumentError, OPERATOR_ERROR_CODES } from "../../packages/operator/src/errors.ts";
 import { toServiceError } from "../../packages/service/src/app/problem.ts";
 
-describe("the service's response to an error", () => {
-  it("has status 400 and the code of an invalid record or text that the caller sent", () => {
+describe("toServiceError", () => {
+  it("returns status 400 for an error that the caller caused", () => {
     for (const code of ["USER_ID_INVALID", "BASE64_INVALID", "JSON_INVALID"] as const)
       expect(toServiceError(new LibraryError(code, "invalid")), code).to.include({ status: 400, code });
   });
 
-  it("is DEFECT without details for each code of the operator, such as a wrong key file", () => {
+  it("returns DEFECT without details for each code of the operator", () => {
     for (const code of OPERATOR_ERROR_CODES) {
       const error = new ArgumentError(code, "/run/owner.json is readable for others.");
       const answer = toServiceError(error);

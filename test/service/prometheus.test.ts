@@ -46,7 +46,7 @@ describe("the files for Prometheus and Grafana", () => {
     return closing(await startService({ ...config, databaseFolder: null }));
   }
 
-  it("have alerts that promtool accepts and that only faults raise", async () => {
+  it("contain alerts that only faults raise", async () => {
     const promtool = findProgram("promtool");
     await run(promtool, ["check", "rules", ALERTS]);
     const tests = await readFile(join(import.meta.dirname, "alerts.promtest.yml"), "utf8");
@@ -56,7 +56,7 @@ describe("the files for Prometheus and Grafana", () => {
     expect(stdout).to.include("SUCCESS");
   });
 
-  it("have only alerts that docs/monitoring.md lists", async () => {
+  it("contain the alerts that docs/monitoring.md lists", async () => {
     const names = Array.from((await readFile(ALERTS, "utf8")).matchAll(/alert: (\w+)/g), ([, name]) => name);
     const listed = Array.from(
       (await readPage("docs/monitoring.md")).matchAll(/^\| `(Keyroot\w+)`/gm),
@@ -65,7 +65,7 @@ describe("the files for Prometheus and Grafana", () => {
     expect(listed).to.deep.equal(names);
   });
 
-  it("have a dashboard whose expressions Prometheus evaluates with the service's metrics", async () => {
+  it("contain a dashboard with metrics that the service has", async () => {
     const service = await start();
     const port = await freePort();
     const config = join(folder.path, "prometheus.yml");

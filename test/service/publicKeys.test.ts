@@ -44,14 +44,14 @@ describeOnEachDatabase("public keys", (service) => {
     user = await service.createUser(partner, "eu-west-1");
   });
 
-  describe("a record", () => {
-    it("of a new user is unregistered and has no key", async () => {
+  describe("a user's record", () => {
+    it("has no key before registration", async () => {
       const body = await record();
       expect(Object.keys(body).sort()).to.deep.equal([...USER_FIELDS, "conflicting_keys", "state"].sort());
       expect(body).to.include({ user_id: user.userID, region: "eu-west-1", state: "unregistered" });
     });
 
-    it("has the key after registration: pending, then submitted with a root, then published with a transaction", async () => {
+    it("has the key, its state, root and transaction after registration", async () => {
       await register(KEYS);
       const pending = await record();
       expect(Object.keys(pending).sort()).to.deep.equal(
@@ -90,7 +90,7 @@ describeOnEachDatabase("public keys", (service) => {
       expect([again.status, again.text]).to.deep.equal([200, text]);
     });
 
-    it("is rejected for a different key, and the first key remains", async () => {
+    it("is rejected for a different key", async () => {
       await register(KEYS);
       expectProblem(await register(OTHER_KEYS), [409, "PUBLIC_KEY_REGISTERED"]);
       expect(await record()).to.include(KEY);
@@ -154,7 +154,7 @@ describeOnEachDatabase("public keys", (service) => {
       expectProblem(await ofOther(user.userID, other), [404, "PUBLIC_KEY_UNKNOWN"]);
     });
 
-    it("are hidden from other partners' users with the same error as for unknown users", async () => {
+    it("are hidden from other partners' users", async () => {
       await register(KEYS);
       const stranger = await service.createUser(await service.createPartner());
       const answers = [await ofOther(user.userID, stranger), await ofOther("y".repeat(32), stranger)];
@@ -165,10 +165,10 @@ describeOnEachDatabase("public keys", (service) => {
   });
 });
 
-describe("the removal of a public key that is registered in the same moment, on PostgreSQL", () => {
+describe("removal of a key that is registered at the same time", () => {
   const service = serviceOnPostgres();
 
-  it("fails with PUBLIC_KEY_UNKNOWN, and the key stays registered", async () => {
+  it("fails with PUBLIC_KEY_UNKNOWN and keeps the key", async () => {
     const user = await service.createUser(await service.createPartner());
     const { home } = service.databases;
     // A removal waits after it has found no key, until the test releases the lock.

@@ -28,7 +28,7 @@ import { failure, never, temporaryFolder } from "../support/support.ts";
 import { program, signalGroup, untilGroupIsGone } from "../support/processes/commandLine.ts";
 import { freshDatabases, freshDatabaseUrl, SIGNING_JWK } from "../support/service/support.ts";
 
-describeOnBoth("publishing by the service", (startChain) => {
+describeOnBoth("the service's publisher", (startChain) => {
   const fresh = freshRegistry(startChain);
   const folder = temporaryFolder();
   let url: string;
@@ -75,7 +75,7 @@ describeOnBoth("publishing by the service", (startChain) => {
   const stateOf = async ({ userID }: KeyRecord, i: number) =>
     new PublicKeyStore(databases).get(REGIONS[i % 2] ?? REGIONS[0], userID);
 
-  it("publishes each region's keys in the region's store, and records root and transaction", async () => {
+  it("stores each region's keys in the region's store", async () => {
     const records = sampleRecords(5);
     await register(records);
     expect(await publisherOver(databases).countPublishable()).to.equal(5);
@@ -93,7 +93,7 @@ describeOnBoth("publishing by the service", (startChain) => {
     expect(await databases.home.select().from(plans)).to.be.empty;
   });
 
-  it("compares the end of a hold period with the database's clock, whatever the replica's clock shows", async () => {
+  it("compares the end of a hold period with the database's clock", async () => {
     const { now } = Date;
     await register(sampleRecords(1));
     try {
@@ -112,7 +112,7 @@ describeOnBoth("publishing by the service", (startChain) => {
     }
   });
 
-  it("has metrics for overdue keys, the owner's balance and the gas price", async () => {
+  it("has metrics for overdue keys, balance and gas price", async () => {
     await register(sampleRecords(3));
     const publisher = publisherOver(databases);
     const metrics = async (of: KeyPublisher) =>
@@ -129,7 +129,7 @@ describeOnBoth("publishing by the service", (startChain) => {
     expect(await metrics(without)).to.include("keyroot_owner_balance_ether Nan\n");
   });
 
-  it("takes no key and records nothing if the endpoint serves a different chain", async () => {
+  it("takes no key if the endpoint serves a different chain", async () => {
     const [record = never()] = sampleRecords(1);
     await register([record]);
     const elsewhere = new KeyPublisher(databases, { ...chain(), chainId: fresh.chainId + 1 }, undefined);
@@ -152,7 +152,7 @@ describeOnBoth("publishing by the service", (startChain) => {
     }
   });
 
-  it("leaves an interrupted plan's keys submitted, and later finishes the plan with its own root", async () => {
+  it("finishes an interrupted plan with its own root", async () => {
     const records = sampleRecords(3);
     await register(records);
     const stuck = publisherOver(databases, unreachableSigner());
@@ -190,7 +190,7 @@ describeOnBoth("publishing by the service", (startChain) => {
     expect(await rootsOf(records)).to.not.include(undefined);
   });
 
-  it("records the root of a user whose key another publisher published", async () => {
+  it("records the root of a key that another publisher published", async () => {
     const [record = never(), ...others] = sampleRecords(3);
     await register([record]);
     await publisherOver(databases).publish();
@@ -205,7 +205,7 @@ describeOnBoth("publishing by the service", (startChain) => {
     expect(await rootsOf([record])).to.deep.equal([earlier?.root]);
   });
 
-  describe("after a restore, with users' new keys that differ from the chain", () => {
+  describe("after a restore, with new keys that differ from the chain", () => {
     const [first = never(), second = never(), third = never()] = sampleRecords(3);
     const replaced = { ...first, pubKey: third.pubKey, keyID: third.keyID };
     beforeEach(async () => {
@@ -233,7 +233,7 @@ describeOnBoth("publishing by the service", (startChain) => {
       ]);
     });
 
-    it("records the keys on the chain when it reconciles, even for users without a key, and lists unknown users", async () => {
+    it("records the keys on the chain when it reconciles", async () => {
       await register([replaced]);
       const reconciled = await publisherOver(databases).reconcile();
       const none = { recorded: 0, lost: 0, differences: [] };
@@ -253,7 +253,7 @@ describeOnBoth("publishing by the service", (startChain) => {
       unavailable: ["FILE_UNREADABLE", (path) => rm(path).then(() => mkdir(path))],
     };
     for (const [what, [code, cause]] of Object.entries(faults))
-      it(`lists a root with its error code if its file is ${what} when it reconciles, and compares the others`, async () => {
+      it(`lists a root whose file is ${what} when it reconciles`, async () => {
         const users = new UserStore(databases, { bucketPrefix: "keyroot", stage: "test" });
         await users.create("biz_test", first.userID, "us-west-2", 1, SERVICE);
         await users.create("biz_test", second.userID, "eu-west-1", 1, SERVICE);
@@ -267,7 +267,7 @@ describeOnBoth("publishing by the service", (startChain) => {
         expect(await stateOf(first, 0)).to.equal(undefined);
       });
 
-    it("ends the command reconcile with exit code 3 and the root's error code", async () => {
+    it("returns exit code 3 from the command reconcile", async () => {
       const [root = never()] = await rootsOf([first]);
       await writeFile(`${filesOf("us-west-2")}/${root}.json`, "{}");
       const keys = `${folder.path}/keys.json`;
@@ -293,7 +293,7 @@ describeOnBoth("publishing by the service", (startChain) => {
       await register([theirs], other.bizID);
     };
 
-    it("releases taken keys that were not sent, and publishes the other keys without them", async () => {
+    it("releases keys that were not sent", async () => {
       await registerBoth();
       const limits = { maxFeePerGas: 10n ** 12n, maxCost: 1n };
       const poor = new KeyPublisher(databases, { ...chain(), limits }, undefined);
@@ -358,7 +358,7 @@ describeOnBoth("publishing by the service", (startChain) => {
       return method === "eth_call" && answer.length > 66 ? `0x${answer.slice(2, 6)}${"0".repeat(64)}` : answer;
     };
 
-    it("publishes nothing while the second endpoint contradicts the first, and continues afterwards", async () => {
+    it("waits while the second endpoint contradicts the first", async () => {
       const [record = never()] = sampleRecords(1);
       await register([record]);
       endpoint.lie = hideRoots;
@@ -404,7 +404,7 @@ describeOnBoth("publishing by the service", (startChain) => {
       ["the daily check", (publisher: KeyPublisher) => publisher.recheck()],
       ["reconcile", (publisher: KeyPublisher) => publisher.reconcile()],
     ] as const)
-      it(`is submitted again if ${name} does not find it on the chain, however old its block is`, async () => {
+      it(`is submitted again if ${name} does not find it on the chain`, async () => {
         await register([record]);
         const snapshot = await fresh.call("evm_snapshot", []);
         await publisherOver(databases).publish();
@@ -421,7 +421,7 @@ describeOnBoth("publishing by the service", (startChain) => {
         expect(await stateOf(record, 0)).to.include({ state: "published" });
       });
 
-    it("is compared with the chain once a day, including its block's hash", async () => {
+    it("is compared with the chain once a day", async () => {
       await register([record, other]);
       await publisherOver(databases).publish();
       expect(await publisherOver(databases).recheck()).to.deep.equal({ roots: 0, lost: 0, differences: [] });
@@ -445,7 +445,7 @@ describeOnBoth("publishing by the service", (startChain) => {
       expect(roots).to.deep.equal([1, 1, 0]);
     });
 
-    it("is compared although the endpoint does not return the transaction of another root, which is reported", async () => {
+    it("is compared although another root's transaction is missing", async () => {
       await register([record, other]);
       await publisherOver(databases).publish();
       await databases.home.update(batchTable).set({ checked: 0 });
@@ -468,7 +468,7 @@ describeOnBoth("publishing by the service", (startChain) => {
       }
     });
 
-    it("stays published without its file, which is reported until the file is restored", async () => {
+    it("stays published without its file, which is reported", async () => {
       await register([record]);
       const [{ root } = never()] = await publisherOver(databases).publish();
       const path = `${filesOf("us-west-2")}/${root}.json`;

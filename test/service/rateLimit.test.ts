@@ -73,7 +73,7 @@ describe("the rate limits", () => {
     expect(more).to.be.below(limit / 2);
   };
 
-  describe("for callers", () => {
+  describe("the rate limit for callers", () => {
     it("is shared exactly by all replicas", async () => {
       const [a, b] = [await replica(), await replica()];
       const partner = await unlimited.createPartner();
@@ -124,7 +124,7 @@ describe("the rate limits", () => {
       expect((await service.post(RECORD, {}, { token: user.jwt })).status).to.equal(200);
     });
 
-    it("counts each user in a list, and reports how many more requests are accepted", async () => {
+    it("counts each user in a list", async () => {
       const service = await replica();
       const { jwt: token } = await unlimited.createPartner();
       const create = (users: number) => {
@@ -152,7 +152,7 @@ describe("the rate limits", () => {
       expect((await unlimited.done(LIST, {}, { token }))["users"]).to.deep.equal([]);
     });
 
-    it("accepts requests and shorter lists after a list that exceeds the limit, from any replica", async () => {
+    it("accepts shorter lists after a list that exceeds the limit", async () => {
       const replicas = [await replica(), await replica()];
       const { jwt: token } = await unlimited.createPartner();
       const create = (turn: number, users: number) => {
@@ -179,10 +179,10 @@ describe("the rate limits", () => {
     });
   });
 
-  describe("for addresses", () => {
+  describe("the rate limit for addresses", () => {
     const address = { address: LIMIT };
 
-    it("count every request from an address, whatever its caller and path", async () => {
+    it("counts every request from an address", async () => {
       const service = await replica({ rateLimits: address, trustedProxies: ["127.0.0.1"] });
       const partner = await unlimited.createPartner();
       const user = await unlimited.createUser(partner);
@@ -219,7 +219,7 @@ describe("the rate limits", () => {
       }
     });
 
-    it("count a 64-bit IPv6 network as one address, and both forms of an IPv4 address as the same", async () => {
+    it("counts a 64-bit IPv6 network as one address", async () => {
       const service = await replica({ rateLimits: address, trustedProxies: ["127.0.0.1"] });
       const of = (addresses: (i: number) => string) =>
         passed(3 * LIMIT, (i) => service.post(EXCHANGE, {}, from(addresses(i))));
@@ -229,26 +229,26 @@ describe("the rate limits", () => {
       expect(await of((i) => (i % 2 ? "2001:DB8:7::1" : "2001:db8:7:0:0:0:0:2"))).to.equal(LIMIT);
     });
 
-    it("count an invalid IP address as the proxy's address", async () => {
+    it("counts an invalid IP address as the proxy's address", async () => {
       const service = await replica({ rateLimits: address, trustedProxies: ["127.0.0.1"] });
       expect(await passed(2 * LIMIT, (i) => service.post(EXCHANGE, {}, from(`unknown-${i}`)))).to.equal(LIMIT);
     });
 
     for (const trustedProxies of [[], ["192.0.2.0/24"]]) {
-      it(`ignore X-Forwarded-For from a sender other than the trusted proxy (${trustedProxies[0] ?? "none"})`, async () => {
+      it(`ignores X-Forwarded-For from a sender other than the trusted proxy (${trustedProxies[0] ?? "none"})`, async () => {
         const service = await replica({ rateLimits: address, trustedProxies });
         expect(await passed(2 * LIMIT, (i) => service.post(EXCHANGE, {}, from(`10.0.0.${i}`)))).to.equal(LIMIT);
       });
     }
 
-    it("use the address that the trusted proxy added, and not addresses that the caller sent", async () => {
+    it("uses the address that the trusted proxy added", async () => {
       const service = await replica({ rateLimits: address, trustedProxies: ["127.0.0.1"] });
       const send = (i: number) => service.post(EXCHANGE, {}, from(`10.9.9.${i}, 10.0.0.3`));
       expect(await passed(2 * LIMIT, send)).to.equal(LIMIT);
       expect((await service.post(EXCHANGE, {}, from("10.0.0.4"))).status).to.equal(400);
     });
 
-    it("are shared by all replicas", async () => {
+    it("is shared by all replicas", async () => {
       const limits = { address: 100 };
       const replicas: [TestService, TestService] = [
         await replica({ rateLimits: limits }),
@@ -257,7 +257,7 @@ describe("the rate limits", () => {
       await expectShared(100, (i) => replicas[i].get("/.well-known/jwks.json"));
     });
 
-    it("add no row for addresses with few requests, and at most 1,000 rows per minute for other addresses", async () => {
+    it("adds at most 1,000 rows per minute", async () => {
       const { rateLimits: limits } = (await replica({ rateLimits: { address: 20 } })).context;
       type Counted = Parameters<typeof limits.countAddress>;
       const reply = { header: () => undefined, getHeader: () => undefined } as unknown as Counted[1];
@@ -279,7 +279,7 @@ describe("the rate limits", () => {
       expect(await rows()).to.equal(0);
     });
 
-    it("remain in force while the database is unreachable", async () => {
+    it("remains in force while the database is unreachable", async () => {
       const wire = await wireTo(url);
       closing.defer(() => wire.close());
       const databases = closing.use(await openDatabases({ url: wire.url, connections: 2 }));
@@ -290,10 +290,10 @@ describe("the rate limits", () => {
     });
   });
 
-  describe("for rejected requests per address", () => {
+  describe("the rate limit for rejected requests", () => {
     const limits = { refused: LIMIT };
 
-    it("ends guessing with forged tokens, refresh tokens, admin tokens and malformed requests", async () => {
+    it("ends guessing with tokens and malformed requests", async () => {
       const partner = await unlimited.createPartner();
       const { bizID: biz_id, refreshToken } = partner;
       const guesses: Record<string, (service: TestService, i: number, more: RequestOptions) => Promise<Answer>> = {
@@ -314,7 +314,7 @@ describe("the rate limits", () => {
       }
     });
 
-    it("counts bytes that are not HTTP, and then closes connections without a response", async () => {
+    it("counts bytes that are not HTTP", async () => {
       const service = await replica({ rateLimits: limits });
       const answers: string[] = [];
       for (let i = 0; i < LIMIT + 2; i++) answers.push(await sendRaw(service.url, "\x16\x03\x01\r\n\r\n"));
@@ -323,7 +323,7 @@ describe("the rate limits", () => {
       expectProblem(await service.post(LIST, {}), [429, "RATE_LIMITED"]);
     });
 
-    it("counts malformed paths together for all callers behind the same proxy", async () => {
+    it("counts malformed paths together for all callers behind a proxy", async () => {
       const service = await replica({ rateLimits: limits, trustedProxies: ["127.0.0.1"] });
       const send = (i: number) => service.post("/v1/%zz", {}, from(`192.0.2.${i}`));
       expect(await passed(2 * LIMIT, send)).to.equal(LIMIT);
@@ -337,7 +337,7 @@ describe("the rate limits", () => {
       expect(await passed(3 * LIMIT, invalid)).to.equal(3 * LIMIT);
     });
 
-    it("does not affect callers at the same address whose access tokens the replica has already verified", async () => {
+    it("does not affect callers with a verified token at the same address", async () => {
       const service = await replica({ rateLimits: limits });
       const [known, unknown] = [await unlimited.createPartner(), await unlimited.createPartner()];
       expect((await list(service, known)).status).to.equal(200);
@@ -351,7 +351,7 @@ describe("the rate limits", () => {
       expectProblem(await list(service, known), [401, "ACCESS_TOKEN_REVOKED"]);
     });
 
-    it("rejects a revoked token and a token of the wrong kind, even if its signature was verified before", async () => {
+    it("counts revoked tokens and tokens of the wrong kind", async () => {
       const service = await replica({ rateLimits: limits, trustedProxies: ["127.0.0.1"] });
       const partner = await unlimited.createPartner();
       const user = await unlimited.createUser(partner);
@@ -366,7 +366,7 @@ describe("the rate limits", () => {
       }
     });
 
-    it("ends guessing at operations without access tokens, even if requests contain a verified token", async () => {
+    it("ends guessing at operations without access tokens", async () => {
       const service = await replica({ rateLimits: limits, trustedProxies: ["127.0.0.1"] });
       const { bizID: biz_id, jwt: token } = await unlimited.createPartner();
       expect((await service.post(LIST, {}, { token })).status).to.equal(200);
@@ -382,7 +382,7 @@ describe("the rate limits", () => {
       }
     });
 
-    it("counts each sign-in challenge, because anyone can request one and it is stored", async () => {
+    it("counts each sign-in challenge", async () => {
       const service = await replica({ rateLimits: limits });
       const stored = async () => (await unlimited.databases.home.select().from(passkeyChallenges)).length;
       const before = await stored();
@@ -407,10 +407,10 @@ describe("the rate limits", () => {
     });
   });
 
-  describe("in response headers", () => {
+  describe("the rate limits in response headers", () => {
     const three = { address: 30, refused: 20, caller: LIMIT };
 
-    it("are announced with the remaining requests of each limit", async () => {
+    it("contain the remaining requests of each limit", async () => {
       const service = await replica({ rateLimits: three });
       const partner = await unlimited.createPartner();
       const { headers } = await list(service, partner);
@@ -430,7 +430,7 @@ describe("the rate limits", () => {
       });
     });
 
-    it("name the exceeded limit, and its reset time equals Retry-After", async () => {
+    it("name the exceeded limit and its reset time", async () => {
       const service = await replica({ rateLimits: three });
       const partner = await unlimited.createPartner();
       for (let i = 0; i < LIMIT; i++) await list(service, partner);

@@ -69,7 +69,7 @@ describeOnEachDatabase("refresh tokens", (service) => {
   });
 
   describe("a user's refresh tokens", () => {
-    it("are the only field of the response, and have 256 random bits after a prefix with the region", async () => {
+    it("have 256 random bits after a prefix with the region", async () => {
       const answer = await create("A laptop");
       expect(answer.status).to.equal(200);
       expect(Object.keys(answer.body)).to.deep.equal(["token"]);
@@ -77,7 +77,7 @@ describeOnEachDatabase("refresh tokens", (service) => {
       expect(tokenOf(await create("A laptop"))).not.to.equal(tokenOf(answer));
     });
 
-    it("are listed in the order of creation, with their contexts but without their values", async () => {
+    it("are listed in the order of creation, without their values", async () => {
       await create("Second");
       service.ahead = 1000;
       await create("Ｔｈｉｒｄ 👩‍🚀");
@@ -90,7 +90,7 @@ describeOnEachDatabase("refresh tokens", (service) => {
       }
     });
 
-    it("are revoked once, and repeating the request returns the same response", async () => {
+    it("are revoked once, even if the request is repeated", async () => {
       // The responses contain the last use, which is otherwise stored only within a second.
       await service.context.refreshTokens.storeUses();
       const [token] = await list();
@@ -104,7 +104,7 @@ describeOnEachDatabase("refresh tokens", (service) => {
       expect(await list()).to.deep.equal([first.body]);
     });
 
-    it("invalidate only their own access tokens, immediately, if they are revoked", async () => {
+    it("invalidate their own access tokens immediately when revoked", async () => {
       const jwt = await service.exchange(partner.bizID, tokenOf(await create("Second")));
       const [token] = await list();
       await service.done(RECORD, {}, { token: user.jwt });
@@ -123,7 +123,7 @@ describeOnEachDatabase("refresh tokens", (service) => {
       await service.done(RECORD, {}, { token: user.jwt });
     });
 
-    it("are listed in pages that are not disturbed by tokens created or revoked in between", async () => {
+    it("are listed in pages while other tokens are created or revoked", async () => {
       const ids = (await list()).map(({ token_id }) => token_id);
       for (let i = 0; i < 6; i++) {
         // Some tokens are created in the same millisecond.
@@ -147,7 +147,7 @@ describeOnEachDatabase("refresh tokens", (service) => {
       expect(seen).to.deep.equal(ids);
     });
 
-    it("are listed in pages of 100 by default, and of at most 1,000", async () => {
+    it("are listed in pages of 100 by default", async () => {
       await insertTokens(250);
       const page = await service.done(LIST, { user_id_hex: user.hex }, { token: partner.jwt });
       expect(page["tokens"]).to.have.length(100);
@@ -168,7 +168,7 @@ describeOnEachDatabase("refresh tokens", (service) => {
         expectProblem(await asPartner(LIST, { user_id_hex: user.hex, after }), [400, "FIELD_INVALID"]);
     });
 
-    it("are limited to 100 active tokens, but a repeated request returns its token", async () => {
+    it("are limited to 100 active tokens", async () => {
       await insertTokens(95, { revoked: null });
       // Revoked tokens do not count toward the limit.
       await insertTokens(300);
@@ -193,7 +193,7 @@ describeOnEachDatabase("refresh tokens", (service) => {
       ["a NUL, which PostgreSQL cannot store", "a\0b", "FIELD_INVALID"],
       ["an unpaired surrogate", "a\ud800", "FIELD_INVALID"],
     ] as const) {
-      it(`are not created with ${what}: ${code}`, async () => {
+      it(`are not created with ${what} (${code})`, async () => {
         expectProblem(await asPartner(CREATE, { user_id_hex: user.hex, context }), [400, code]);
         expect(await list()).to.have.length(1);
       });
@@ -201,7 +201,7 @@ describeOnEachDatabase("refresh tokens", (service) => {
   });
 
   describe("a server's refresh tokens", () => {
-    it("have 256 random bits after a prefix, and an optional name", async () => {
+    it("have 256 random bits after a prefix", async () => {
       const { bizID: biz_id } = partner;
       const named = await service.admin(SERVER_CREATE, { biz_id, name: "Prod" });
       expect(Object.keys(named).sort()).to.deep.equal(["created", "name", "token", "token_id"]);
@@ -210,7 +210,7 @@ describeOnEachDatabase("refresh tokens", (service) => {
       expect((await service.admin(SERVER_CREATE, { biz_id }))["name"]).to.equal(null);
     });
 
-    it("are listed and revoked by their partner, including the token in use", async () => {
+    it("are listed and revoked by their partner", async () => {
       const company = await service.createPartner();
       const second = await service.createServerToken(company.bizID);
       const tokens = (await service.done(SERVER_LIST, {}, { token: company.jwt }))["tokens"] as TokenInfo[];
@@ -257,7 +257,7 @@ describeOnEachDatabase("refresh tokens", (service) => {
     });
   });
 
-  describe("the exchange", () => {
+  describe("the token exchange", () => {
     it("returns one field for a partner's or user's token", async () => {
       for (const token of [partner.refreshToken, user.refreshToken]) {
         const answer = await service.post(EXCHANGE, { biz_id: partner.bizID, token });
@@ -297,7 +297,7 @@ describeOnEachDatabase("refresh tokens", (service) => {
   });
 
   describe("a request's Idempotency-Key", () => {
-    it("makes a repeated request return the same token without creating a second one", async () => {
+    it("makes a repeated request return the same token", async () => {
       service.stopClock();
       const key = newKey();
       const first = await create("A watch", key);
@@ -310,7 +310,7 @@ describeOnEachDatabase("refresh tokens", (service) => {
       partner = { ...partner, jwt: await service.exchange(partner.bizID, partner.refreshToken) };
     });
 
-    it("is rejected with a different context, and creates no token", async () => {
+    it("is rejected with a different context", async () => {
       const key = newKey();
       const { text } = await create("A watch", key);
       expectProblem(await create("A car", key), [409, "IDEMPOTENCY_KEY_REUSED"]);
@@ -327,7 +327,7 @@ describeOnEachDatabase("refresh tokens", (service) => {
       expect(answer.text).not.to.equal(text);
     });
 
-    it("is rejected after 24 hours, or if its token is revoked", async () => {
+    it("is rejected after 24 hours or if its token is revoked", async () => {
       const key = newKey();
       await create("A watch", key);
       service.ahead = DAY + 1000;
@@ -370,7 +370,7 @@ describeOnEachDatabase("refresh tokens", (service) => {
       expect((await make("Acme")).text).to.equal(answers[0]?.text);
     });
 
-    it("keeps a sealed copy of the token for 24 hours, after which dropSealed deletes it", async () => {
+    it("keeps a sealed copy of the token for 24 hours", async () => {
       const sealed = async () =>
         ((await dump(service.databases.regions["eu-west-1"]))["user_tokens"] ?? []).filter(
           (row) => row.includes(user.userID) && !row.includes('"sealed_token":null'),
@@ -385,7 +385,7 @@ describeOnEachDatabase("refresh tokens", (service) => {
   });
 
   describe("the database", () => {
-    it("contains no token and no Idempotency-Key, only their SHA-256", async () => {
+    it("contains only the SHA-256 of tokens and Idempotency-Keys", async () => {
       const idempotencyKey = newKey();
       const watch = tokenOf(await create("A watch", idempotencyKey));
       const rows = JSON.stringify(await dump(service.databases.home));

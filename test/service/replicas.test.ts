@@ -33,7 +33,7 @@ describe("two replicas with one PostgreSQL database", () => {
     replica.post(CREATE, { user_id_hex, region }, { token: jwt });
   const rowsWith = async (text: string) => Object.values(await dump(a.databases.home, [text])).flat();
 
-  it("assign an id that two partners claim at the same time to exactly one partner", async () => {
+  it("assign an id that two partners claim to exactly one partner", async () => {
     for (let round = 0; round < 20; round++) {
       const hex = randomHex();
       const answers = await Promise.all([create(a, partner, hex), create(b, other, hex)]);
@@ -43,7 +43,7 @@ describe("two replicas with one PostgreSQL database", () => {
     }
   });
 
-  it("assign an id that one partner claims in two regions at the same time to exactly one region", async () => {
+  it("assign an id that is claimed in two regions to one region", async () => {
     for (let round = 0; round < 20; round++) {
       const hex = randomHex();
       const answers = await Promise.all([create(a, partner, hex), create(b, partner, hex, "eu-west-1")]);
@@ -51,7 +51,7 @@ describe("two replicas with one PostgreSQL database", () => {
     }
   });
 
-  it("create one user for 200 concurrent requests, and return the same response to each", async () => {
+  it("create one user for 200 concurrent requests", async () => {
     const hex = randomHex();
     const answers = await Promise.all(Array.from({ length: 200 }, (_, i) => create(i % 2 ? a : b, partner, hex)));
     expect(new Set(answers.map(({ status }) => status))).to.deep.equal(new Set([201]));
@@ -60,7 +60,7 @@ describe("two replicas with one PostgreSQL database", () => {
     expect(await rowsWith(answers[0]?.body["user_id"] as string)).to.have.length(4);
   });
 
-  it("accept only one of two keys that are registered at the same time", async () => {
+  it("accept only one of two keys that are registered simultaneously", async () => {
     const keys = sampleKeyPairs.slice(0, 2);
     for (let round = 0; round < 10; round++) {
       const user = await a.createUser(partner);
@@ -72,7 +72,7 @@ describe("two replicas with one PostgreSQL database", () => {
     }
   });
 
-  it("create one token for 40 concurrent requests with the same Idempotency-Key", async () => {
+  it("create one token for 40 requests with the same Idempotency-Key", async () => {
     const { hex } = await a.createUser(partner);
     const body = { user_id_hex: hex, context: "A watch" };
     const carried = { token: partner.jwt, idempotencyKey: randomHex() };
@@ -91,7 +91,7 @@ describe("two replicas with one PostgreSQL database", () => {
       .sort(([x], [y]) => x - y)
       .map(([, item]) => item);
 
-  it("create each user and token of a list once, for concurrent requests in any order with one Idempotency-Key", async () => {
+  it("create each user of concurrent lists once", async () => {
     const [ids, idempotencyKey] = [Array.from({ length: 60 }, () => randomHex()), randomHex()];
     const regionOf = (id: string) => (ids.indexOf(id) % 2 ? "us-west-2" : "eu-west-1");
     const results = new Map<string, Set<string>>();
@@ -138,7 +138,7 @@ describe("two replicas with one PostgreSQL database", () => {
     }
   });
 
-  it("create exactly as many users as a partner may have, from lists and single requests", async () => {
+  it("create exactly as many users as a partner may have", async () => {
     const limited = await a.createPartner();
     await a.admin("/v1/admin/partners/setUserLimit", { biz_id: limited.bizID, user_limit: 100 });
     const { jwt: token } = limited;

@@ -67,7 +67,7 @@ describe("a running service", () => {
     return closing(await startService({ ...config, ...options }));
   }
 
-  describe("stopping", () => {
+  describe("when it stops", () => {
     /** Starts a service in this process, with a request that waits for a lock until `release` is called. */
     async function withRequestInProgress() {
       const running = await start();
@@ -90,7 +90,7 @@ describe("a running service", () => {
       };
     }
 
-    it("finishes the request in progress, accepts no new request, and ends", async () => {
+    it("finishes the request in progress", async () => {
       const { running, inProgress, release } = await withRequestInProgress();
       const closed = running.close();
       await sleep(50);
@@ -105,8 +105,8 @@ describe("a running service", () => {
     });
   });
 
-  describe("stopping with a delay", () => {
-    it("accepts requests during the delay, closes each connection, and responds 503 at /readyz immediately", async () => {
+  describe("when it stops with a delay", () => {
+    it("accepts requests during the delay but is no longer ready", async () => {
       const running = await start({ KEYROOT_SHUTDOWN_DELAY: "1" });
       const service = callerOf(running);
       const list = (partner: { jwt: string }) => service.post("/v1/authdBizSrv/users/list", {}, { token: partner.jwt });
@@ -126,8 +126,8 @@ describe("a running service", () => {
     });
   });
 
-  describe("the endpoints for monitoring and documentation", () => {
-    it("include /healthz, /readyz and /metrics, which need no token and return no ids", async () => {
+  describe("its pages for monitoring and documentation", () => {
+    it("include /healthz, /readyz and /metrics", async () => {
       const running = await start();
       const service = callerOf(running);
       const partner = await service.createPartner("A company of few words");
@@ -147,7 +147,7 @@ describe("a running service", () => {
       expect((await fetch(service.monitoringUrl + CREATE, { method: "POST" })).status).to.equal(415);
     });
 
-    it("include a page at / with links to the documentation, the dashboard and the explorer", async () => {
+    it("include a start page with links", async () => {
       const running = await start({ KEYROOT_EXPLORER_URL: "https://explorer.example/?a=1&b=2" });
       const { status, headers, text: page } = await callerOf(running).get("/");
       expect([status, headers.get("content-type")]).to.deep.equal([200, "text/html; charset=utf-8"]);
@@ -155,7 +155,7 @@ describe("a running service", () => {
       expect(links).to.deep.equal(["/docs", "/dashboard/", "https://explorer.example/?a=1&amp;b=2"]);
     });
 
-    it("accept a limited number of requests per address and minute, like the API", async () => {
+    it("accept a limited number of requests per address and minute", async () => {
       const running = await start({ KEYROOT_RATE_LIMIT: "20" });
       const service = callerOf(running);
       const answers = await Promise.all(Array.from({ length: 30 }, () => service.monitor("/readyz")));
@@ -166,19 +166,19 @@ describe("a running service", () => {
       expectProblem(await service.post(CREATE, {}), [401, "ACCESS_TOKEN_MISSING"]);
     });
 
-    it("for monitoring are not served if the monitoring port is null", async () => {
+    it("are not served without a monitoring port", async () => {
       const running = await start({}, { monitoringPort: null });
       expect(running.monitoringUrl).to.equal(undefined);
     });
 
-    it("keep the service from starting if the monitoring port is in use", async () => {
+    it("prevent a start if the monitoring port is in use", async () => {
       const running = await start();
       const port = Number(new URL(running.monitoringUrl ?? "").port);
       const error = await failure(start({}, { monitoringPort: port }));
       expect(error).to.include({ name: "TransportError", code: "PORT_UNAVAILABLE" });
     });
 
-    it("include the OpenAPI documents and their pages, which need no token and no external files", async () => {
+    it("include the OpenAPI documents", async () => {
       const running = await start();
       const service = callerOf(running);
       for (const path of ["/openapi.json", "/openapi-operator.json"])
@@ -192,7 +192,7 @@ describe("a running service", () => {
     });
   });
 
-  describe("hourly tasks", () => {
+  describe("its hourly tasks", () => {
     const HOUR = 60 * 60 * 1000;
     let wire: BrokenWire;
     let service: Caller;
@@ -251,7 +251,7 @@ describe("a running service", () => {
     });
   });
 
-  describe("the log", () => {
+  describe("its log", () => {
     let child: ChildProcess;
     let wire: BrokenWire;
     let log: Promise<string>;
@@ -292,7 +292,7 @@ describe("a running service", () => {
       return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
     }
 
-    it("is one JSON object per line and contains the request id of each response", async () => {
+    it("contains one JSON object per line with the request id", async () => {
       const good = await service.post(
         CREATE,
         { user_id_hex: randomHex(), region: "us-west-2" },
@@ -311,7 +311,7 @@ describe("a running service", () => {
       expect(linesOf(bad).some(({ code }) => code === "FIELD_MISSING")).to.equal(true);
     });
 
-    it("contains no token, key, header, parameter or password, even if queries fail", async () => {
+    it("contains no token, key or password, even if queries fail", async () => {
       const user = await service.createUser(partner);
       const [context, forbidden, idempotencyKey] = ["context-in-log", "forbidden-in-log", randomHex()];
       const path = "/v1/authdBizSrv/users/createRefreshToken";
@@ -380,7 +380,7 @@ describe("a running service", () => {
       expect(all).to.include('"/v1/<redacted>"').and.include('"/v1/short/words"');
     });
 
-    it("contains the proxy's address if the proxy forwards no valid address", async () => {
+    it("contains the proxy's address if the forwarded address is invalid", async () => {
       await kill();
       await start({ KEYROOT_TRUSTED_PROXIES: "127.0.0.1" });
       for (const from of ["192.0.2.1", partner.refreshToken])
@@ -389,7 +389,7 @@ describe("a running service", () => {
       expect(ips.slice(-2)).to.deep.equal(["192.0.2.1", "127.0.0.1"]);
     });
 
-    it("has one line per request, except for requests over a rate limit", async () => {
+    it("contains one line per request below the rate limit", async () => {
       await kill();
       await start({ KEYROOT_RATE_LIMIT: "100", KEYROOT_REFUSED_RATE_LIMIT: "3" });
       const statuses: number[] = [];
@@ -406,7 +406,7 @@ describe("a running service", () => {
       for (const path of ["/healthz", "/readyz", "/metrics"]) expect(paths).not.to.include(path);
     });
 
-    it("omits entries below its level, such as monitoring requests", async () => {
+    it("omits entries below its level", async () => {
       await kill();
       await start({ KEYROOT_LOG_LEVEL: "fatal" });
       wire.cut();

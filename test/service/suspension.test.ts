@@ -27,7 +27,7 @@ describe("a suspended partner", () => {
     await service.registerKey(user, keys);
   });
 
-  it("lets users only read their record and withdraw a pending key, with a new access token", async () => {
+  it("lets users only read their record and withdraw a pending key", async () => {
     await suspend();
     const token = await service.exchange(partner.bizID, user.refreshToken);
     for (const { path } of OPERATIONS.filter(({ tag, path }) => tag === "user" && path !== RECORD && path !== WITHDRAW))
@@ -65,7 +65,7 @@ describe("a suspended partner", () => {
       expect(await state()).to.equal("unregistered");
     });
 
-  it("has no keys that a publisher takes, and their hold period restarts when the partner is resumed", async () => {
+  it("has pending keys whose hold period restarts when it is resumed", async () => {
     await suspend();
     const taken = async (now: number) =>
       (await takePublishable(service.databases, "us-west-2", { now })).some(({ userID }) => userID === user.userID);
@@ -107,7 +107,7 @@ describe("the dashboard of a suspended partner", () => {
     expectProblem(await other.call("/v1/dashboard/passkeys/options"), [403, "PARTNER_SUSPENDED"]);
   });
 
-  it("loses a person whom the operator removes, even the last administrator", async () => {
+  it("lets the operator remove even the last administrator", async () => {
     const partner = await service.createPartner();
     const last = await signInPerson(service, partner.bizID, "Lee");
     const remove = () =>
@@ -117,7 +117,7 @@ describe("the dashboard of a suspended partner", () => {
     expectProblem(await remove(), [404, "PERSON_UNKNOWN"]);
   });
 
-  it("lets a person whom the operator invites again add a first passkey", async () => {
+  it("lets a person who is invited again add a first passkey", async () => {
     const invited = await signInPerson(service, tenant.partner.bizID, "Kim", { passkey: false });
     expect((await invited.call("/v1/dashboard/passkeys/options")).status).to.equal(200);
   });

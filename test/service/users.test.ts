@@ -43,7 +43,7 @@ describeOnEachDatabase("shadow users", (service) => {
       });
     }
 
-    it("stores a user and the claim of its id in one transaction of the home database", async () => {
+    it("stores a user and its id in one transaction", async () => {
       const { hex } = await newUser();
       const userID = userIDFromHex(hex);
       const { home } = service.databases;
@@ -64,7 +64,7 @@ describeOnEachDatabase("shadow users", (service) => {
       expect(a.body["salt"]).not.to.equal(b.body["salt"]);
     });
 
-    it("returns the same response, byte for byte, to a repeated request", async () => {
+    it("returns the same response to a repeated request", async () => {
       const body = { user_id_hex: randomHex(), region: "eu-west-1" };
       const first = await create(body);
       service.ahead = 60_000;
@@ -81,7 +81,7 @@ describeOnEachDatabase("shadow users", (service) => {
       expect([upper.text, mixed.text]).to.deep.equal([lower.text, lower.text]);
     });
 
-    it("rejects a different region and another partner's id with the same response", async () => {
+    it("rejects different regions and other partners' ids in the same way", async () => {
       const hex = randomHex();
       await newUser("us-west-2", hex);
       const answers = [
@@ -141,7 +141,7 @@ describeOnEachDatabase("shadow users", (service) => {
       ]);
     });
 
-    it("rejects a body that is not declared as JSON, but accepts a charset", async () => {
+    it("rejects a body that is not declared as JSON in UTF-8", async () => {
       const body = { user_id_hex: randomHex(), region: "us-west-2" };
       for (const type of [
         "text/plain",
@@ -163,14 +163,14 @@ describeOnEachDatabase("shadow users", (service) => {
   });
 
   describe("get", () => {
-    it("returns the same fields as create without the status, and the time of deactivation as null", async () => {
+    it("returns the fields of create and the time of deactivation", async () => {
       const { hex, body } = await newUser();
       const got = await service.done(GET, { user_id_hex: hex.toUpperCase() }, { token: partner.jwt });
       expect({ status: 201, ...got }).to.deep.equal({ ...body, deactivated: null });
       expect(got).not.to.have.property("status");
     });
 
-    it("returns the same error for an unknown user and another partner's user", async () => {
+    it("returns the same error for unknown users and other partners' users", async () => {
       const { hex } = await newUser();
       const answers = [
         await service.post(GET, { user_id_hex: hex }, { token: other.jwt }),
@@ -196,7 +196,7 @@ describeOnEachDatabase("shadow users", (service) => {
         .sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
     });
 
-    it("returns only the partner's users, in the order of their ids, with the fields of get", async () => {
+    it("returns only the partner's users, in the order of their ids", async () => {
       const { body } = await list({});
       const users = body["users"] as Record<string, unknown>[];
       expect(Object.keys(body).sort()).to.deep.equal(["next", "users"]);
@@ -225,7 +225,7 @@ describeOnEachDatabase("shadow users", (service) => {
       });
     }
 
-    it("includes users created between two pages, and omits no other user", async () => {
+    it("includes users who were created between two pages", async () => {
       const { body } = await list({ limit: 3 });
       const first = (body["users"] as { user_id: string }[]).map(({ user_id }) => user_id);
       const fresh = (await newUser("us-west-2", "f".repeat(8) + randomHex().slice(8), company)).body[

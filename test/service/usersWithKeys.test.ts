@@ -70,7 +70,7 @@ describe("the dashboard's list of users", () => {
     await service.createUser(await service.createPartner("Other"));
   });
 
-  it("contains every user once, in the order of their ids, with the states of their keys", async () => {
+  it("contains every user once with the state of the key", async () => {
     const { users, next } = await list();
     expect(next).to.equal(null);
     expect(users.map(({ user_id }) => user_id)).to.deep.equal(
@@ -112,7 +112,7 @@ describe("the dashboard's list of users", () => {
     }
   });
 
-  it("shows the hour in which a user's token was last used", async () => {
+  it("contains the hour in which a user's token was last used", async () => {
     const user = inState["waiting"];
     const { context } = service;
     await context.refreshTokens.storeUses();
@@ -160,7 +160,7 @@ describe("a large company's list of users", () => {
     for (const database of new Set([home, west])) await database.execute(sql`analyze`);
   });
 
-  it("shows the few users without a key on one page, after one request", async () => {
+  it("contains all matching users after one request", async () => {
     const { body } = await person.call(PATH, { state: "unregistered" });
     const { users, next } = body as unknown as Page;
     expect(users.map(({ user_id }) => user_id)).to.deep.equal(UNREGISTERED.map((place) => all[place]));
@@ -182,7 +182,7 @@ describe("a large company's list of users", () => {
       "user_ids_of_partner",
     ],
   ] as const) {
-    it(`reads ${what} by an index, without sorting`, async () => {
+    it(`reads ${what} by an index`, async () => {
       const plan = rowsOf(await service.databases.regions["us-west-2"].execute(sql`explain (format json) ${query}`));
       expect(JSON.stringify(plan))
         .to.include(index)
@@ -202,7 +202,7 @@ describe("the dashboard's overview", () => {
     },
   });
 
-  it("shows the partner's numbers, and the state of publishing without the operator's values", async () => {
+  it("shows the partner's numbers without the operator's values", async () => {
     const partner = await service.createPartner("Acme");
     const person = await signInPerson(service, partner.bizID, "Ada", { role: "reader" });
     const user = await service.createUser(partner);
@@ -216,7 +216,7 @@ describe("the dashboard's overview", () => {
     });
   });
 
-  it("checks the chain at most every 30 seconds for any number of viewers", async () => {
+  it("checks the chain at most every 30 seconds", async () => {
     const partner = await service.createPartner("Busy");
     const person = await signInPerson(service, partner.bizID, "Bea");
     await person.call("/v1/dashboard/overview/get");

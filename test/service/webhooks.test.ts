@@ -105,7 +105,7 @@ describeOnEachDatabase(
     const fail = (response: ServerResponse) => response.writeHead(500).end();
 
     describe("an endpoint", () => {
-      it("is listed, changed and deleted only by its partner, and its secret is shown once", async () => {
+      it("can be read and changed only by its partner", async () => {
         const made = await call(service, partner, "create", { url: receiver.url, types: ["key.published"] });
         const { secret, ...endpoint } = made;
         expect(secret).to.match(/^whsec_[A-Za-z0-9+/]{43}=$/);
@@ -135,7 +135,7 @@ describeOnEachDatabase(
         expect((await call(service, partner, "list", {}))["endpoints"]).to.deep.equal([]);
       });
 
-      it("is created once for all requests with one Idempotency-Key, and keeps its secret", async () => {
+      it("is created once for all requests with one Idempotency-Key", async () => {
         const idempotencyKey = randomUUID();
         const create = () => call(service, partner, "create", { url: receiver.url }, { idempotencyKey });
         const answers = await Promise.all([create(), create(), create()]);
@@ -169,13 +169,13 @@ describeOnEachDatabase(
         }
       });
 
-      it("is one of at most ten, even with concurrent requests", async () => {
+      it("is one of at most ten per partner", async () => {
         const answers = await Promise.all(Array.from({ length: 13 }, () => post("create", { url: receiver.url })));
         expect(answers.filter(({ status }) => status === 200)).to.have.length(10);
         for (const answer of answers) if (answer.status !== 200) expectProblem(answer, [409, "WEBHOOK_LIMIT_REACHED"]);
       });
 
-      it("must not have a URL with a user, or unknown event types", async () => {
+      it("must have a plain URL and known event types", async () => {
         expectProblem(await post("create", { url: "https://a:b@example.com/" }), [400, "WEBHOOK_URL_REFUSED"]);
         expectProblem(await post("create", { url: receiver.url, types: ["x"] }), [400, "FIELD_INVALID"]);
         const refused = await post("create", { url: "ftp://example.com/" });
@@ -203,7 +203,7 @@ describeOnEachDatabase(
     });
 
     describe("an event", () => {
-      it("is sent to each endpoint that receives its type, in every region, and to no other partner's endpoint", async () => {
+      it("is sent to each endpoint that receives its type", async () => {
         const all = await addEndpoint(service, partner, receiver.url);
         await addEndpoint(service, partner, receiver.url, ["key.published", "user.created"]);
         await addEndpoint(service, partner, receiver.url, ["key.published"]);
@@ -237,7 +237,7 @@ describeOnEachDatabase(
         expect(receiver.received).to.deep.equal([]);
       });
 
-      it("is sent again with the same id if the process ends before it stores the result", async () => {
+      it("is sent again with the same id if its result was not stored", async () => {
         const { endpointID } = await addEndpoint(service, partner, receiver.url);
         const id = await emit(service.databases, partner);
         const { webhookDeliveries: store, now } = service.context;
@@ -260,7 +260,7 @@ describeOnEachDatabase(
         expect(delivery).to.include({ state: "delivered", attempts: 1 });
       });
 
-      it("is retried for three days with increasing delays, and then fails", async () => {
+      it("is retried for three days with increasing delays", async () => {
         receiver.respond = fail;
         service.stopClock();
         const { endpointID } = await addEndpoint(service, partner, receiver.url);
@@ -303,7 +303,7 @@ describeOnEachDatabase(
         expect(Number(delivery?.["next_attempt"]) - Date.now()).to.be.within(1.9 * HOUR, 2.1 * HOUR);
       });
 
-      it("is delivered again on request, alone or with all events that failed since a time", async () => {
+      it("is delivered again on request", async () => {
         const { endpointID: endpoint_id } = await addEndpoint(service, partner, receiver.url);
         const delivered = await emit(service.databases, partner);
         await deliver(service);
@@ -358,7 +358,7 @@ describeOnEachDatabase(
         expect(await list(endpointID, { state: "pending" })).to.have.length(20);
       });
 
-      it("is deleted with its deliveries after the configured days, and with its endpoint", async () => {
+      it("is deleted after the configured days and with its endpoint", async () => {
         const { endpointID } = await addEndpoint(service, partner, receiver.url);
         const id = await emit(service.databases, partner);
         await deliver(service);
@@ -384,7 +384,7 @@ describeOnEachDatabase(
     });
 
     describe("dropEvents", () => {
-      it("deletes all older events, even those stored after a newer event", async () => {
+      it("deletes all older events", async () => {
         const { webhookDeliveries: store } = service.context;
         const region = service.databases.regions["us-west-2"];
         await store.dropEvents(Date.now() + 24 * HOUR);
@@ -398,7 +398,7 @@ describeOnEachDatabase(
     });
 
     describe("a secret", () => {
-      it("signs together with the secret that it replaces for 24 hours, and then alone", async () => {
+      it("signs for 24 hours together with the secret that replaces it", async () => {
         const { endpointID: endpoint_id, secret: first } = await addEndpoint(service, partner, receiver.url);
         const rotated = await call(service, partner, "rotateSecret", { endpoint_id });
         const secrets = { first, second: rotated["secret"] as string };
@@ -449,7 +449,7 @@ describeOnEachDatabase(
     });
 
     describe("the list of deliveries", () => {
-      it("contains each delivery once over all pages, newest first", async () => {
+      it("contains each delivery once over all pages", async () => {
         const { endpointID } = await addEndpoint(service, partner, receiver.url);
         const ids: string[] = [];
         for (let i = 0; i < 7; i++) {
@@ -497,7 +497,7 @@ describeOnEachDatabase(
         await slow.close();
       });
 
-      it("does not delay the service's stop, and its unsent deliveries return to the queue", async () => {
+      it("does not delay the service's stop", async () => {
         const { endpointID } = await addEndpoint(service, partner, receiver.url);
         for (let i = 0; i < 12; i++) await emit(service.databases, partner);
         const held: ServerResponse[] = [];
@@ -564,7 +564,7 @@ describe("the keys that encrypt webhook secrets", () => {
     return path;
   };
 
-  it("are read from a file of base64 lines, and errors do not contain the file's content", async () => {
+  it("are read from a file of base64 lines", async () => {
     const [key, second] = [randomBytes(32), randomBytes(32)];
     expect((await WebhookKeys.read(await file(key, second))).sealingID).to.equal(new WebhookKeys([key]).sealingID);
     const invalid = [
@@ -592,7 +592,7 @@ describe("the keys that encrypt webhook secrets", () => {
     expect(path).to.be.a("string");
   });
 
-  it("can be replaced by a key that encrypts the stored secrets again", async () => {
+  it("can be replaced by a key that encrypts the secrets again", async () => {
     await using databases = await freshDatabases();
     const service = await new TestService().start(databases, PRIVATE);
     const partner = await service.createPartner();

@@ -54,7 +54,7 @@ describe("AdminClient", () => {
       expect(second.biz_id).not.to.equal(first.biz_id);
     });
 
-    it("creates one partner if the connection breaks after the service created it", async () => {
+    it("creates one partner if the connection breaks", async () => {
       proxy.fail("/partners/create", "reset after", "reset after");
       await client().createPartner("Acme");
       const keys = proxy.to("/partners/create").map(({ headers }) => headers["idempotency-key"]);
@@ -71,7 +71,7 @@ describe("AdminClient", () => {
       expect(error).to.include({ code: "IDEMPOTENCY_KEY_REUSED", status: 409 });
     });
 
-    it("rejects an invalid name with the service's code", async () => {
+    it("throws the service's error for an invalid name", async () => {
       const error = await failure(client().createPartner("x".repeat(201)));
       expect(error).to.include({ name: "ServiceError", code: "TEXT_TOO_LONG", status: 400 });
     });
@@ -114,7 +114,7 @@ describe("AdminClient", () => {
       expect(second.url).to.not.equal(first.url);
     });
 
-    it("fails for an unknown partner and for an unknown role", async () => {
+    it("fails for an unknown partner or role", async () => {
       expect(await failure(client().invite("biz_unknown", "Ada"))).to.include({ code: "PARTNER_UNKNOWN", status: 404 });
       const wrong = failure(client().invite("biz_1", "Ada", { role: "owner" as "reader" }));
       expect(await wrong).to.include({ code: "ARGUMENT_INVALID" });
@@ -132,7 +132,7 @@ describe("AdminClient", () => {
   });
 
   describe("removeStaff", () => {
-    it("ends the sessions of the removed person, who is then unknown", async () => {
+    it("ends the sessions of the removed person", async () => {
       const { biz_id: bizID } = await client().createPartner("A company");
       const { call } = await signInPerson(service, bizID, "Ada");
       const list = () => call("/v1/dashboard/staff/list", {});
@@ -151,7 +151,7 @@ describe("AdminClient", () => {
   });
 
   describe("discardPublicKey", () => {
-    it("discards a pending key even while the partner is suspended; repeating the call has no effect", async () => {
+    it("discards a pending key, even of a suspended partner", async () => {
       const partner = await service.createPartner();
       const { userID, hex, refreshToken } = await service.createUser(partner);
       const keys = generateKeyPair();
@@ -169,7 +169,7 @@ describe("AdminClient", () => {
       expect(await listed("unregistered")).to.have.length(1);
     });
 
-    it("fails for another partner's user, and for a key that the user does not have", async () => {
+    it("fails for another partner's user and for an unknown key", async () => {
       const [partner, other] = [await service.createPartner(), await service.createPartner()];
       const user = await service.createUser(partner);
       const discard = (bizID: string) => client().discardPublicKey(bizID, user.userID, USER.keyID);
@@ -178,7 +178,7 @@ describe("AdminClient", () => {
     });
   });
 
-  describe("administration", () => {
+  describe("an administrator's call", () => {
     let bizID: string;
     let serverToken: string;
     let tokenID: string;
@@ -188,7 +188,7 @@ describe("AdminClient", () => {
     });
     const partner = () => new PartnerClient({ serviceUrl: service.url, bizID, serverToken });
 
-    it("returns and finds a partner with its numbers", async () => {
+    it("returns a partner with its numbers", async () => {
       await partner().createUser(randomUUID().replaceAll("-", "") + "0".repeat(8), "us-west-2");
       const found = await client().getPartner(bizID);
       expect(found).to.include({ biz_id: bizID, suspended: null, user_limit: null, users: 1, server_tokens: 1 });
@@ -203,7 +203,7 @@ describe("AdminClient", () => {
       expect(proxy.to("/partners/list")).to.have.length(2);
     });
 
-    it("lists the audit log page by page and filtered, newest entries first", async () => {
+    it("lists the filtered audit log, page by page", async () => {
       const userID = `${randomUUID().replaceAll("-", "")}00000000`;
       const { user_id } = await partner().createUser(userID, "us-west-2");
       const entries = await all(client().listAuditLog({ bizID, pageSize: 2 }));
@@ -220,7 +220,7 @@ describe("AdminClient", () => {
       expect(own).to.deep.equal([created]);
     });
 
-    it("rejects invalid arguments, and a response about a different partner", async () => {
+    it("rejects invalid arguments and a response about a different partner", async () => {
       const invalid = [
         () => all(client().listAuditLog({ since: -1 })),
         () => all(client().listAuditLog({ bizID: "two words" })),
@@ -254,13 +254,13 @@ describe("AdminClient", () => {
       expect(await client().publishRegistered()).to.deep.equal([BATCH]);
     });
 
-    it("does not repeat a request", async () => {
+    it("sends a request only once", async () => {
       proxy.fail("/publishRegistered", { status: 503 });
       expect(await failure(client().publishRegistered())).to.include({ status: 503 });
       expect(proxy.to("/publishRegistered")).to.have.length(1);
     });
 
-    it("has its own timeout, which does not depend on the client's timeout", async () => {
+    it("has its own timeout", async () => {
       expect(await client({ timeoutMs: 1 }).publishRegistered()).to.deep.equal([BATCH]);
       proxy.disturb(() => "silence");
       expect(await failure(client().publishRegistered({ timeoutMs: 50 }))).to.include({ code: "TIMEOUT" });
@@ -329,7 +329,7 @@ describe("AdminClient", () => {
   });
 
   describe("the constructor", () => {
-    it("rejects unusable options with an error that does not contain the admin token", () => {
+    it("rejects invalid options without revealing the admin token", () => {
       const refused = (options: Partial<Record<keyof AdminClientOptions, unknown>>) =>
         refusalOf(() => client(options as Partial<AdminClientOptions>));
       for (const adminToken of ["", "two words", "ümlaut", "x".repeat(501), 7, undefined])

@@ -28,7 +28,7 @@ import { never } from "../../support/support.ts";
 import { ENDLESS_MS } from "../../support/endless.ts";
 
 describeOnBoth("two services that publish", (startChain) => {
-  it("lose no key and publish no key twice if kill -9 ends them at random times", async () => {
+  it("publish every key exactly once despite kill -9", async () => {
     const chain = await startChain();
     try {
       const postgres = await sharedPostgres();
@@ -43,7 +43,7 @@ describeOnBoth("two services that publish", (startChain) => {
     }
   }).timeout(FAULTS_TIMEOUT_MS);
 
-  describe("the check of the published keys", () => {
+  describe("the check of published keys", () => {
     const fresh = freshRegistry(startChain);
     const [first = never(), second = never(), third = never(), fourth = never()] = sampleRecords(4);
     let publisher: CompetingPublisher;
@@ -54,7 +54,7 @@ describeOnBoth("two services that publish", (startChain) => {
     });
     const findings = async (...records: (typeof first)[]) => (await verifyPublished(fresh, records)).findings;
 
-    it("finds nothing if every key has one root and every root has its file", async () => {
+    it("accepts keys that each have one root with a file", async () => {
       await publisher.publish([third]);
       expect(await findings(first, second, third)).to.deep.equal([]);
     });
@@ -77,7 +77,7 @@ describeOnBoth("two services that publish", (startChain) => {
       expect(await findings(...all)).to.deep.equal([`root ${root}: 2 users in its file, added for 1 and 1`]);
     });
 
-    it("finds a missing file, and a file with a different key", async () => {
+    it("finds a missing file and a file with a different key", async () => {
       const root = await publisher.publish([{ ...third, pubKey: fourth.pubKey, keyID: fourth.keyID }]);
       expect(await findings(first, second, third)).to.deep.equal([
         `The file ${root} has another key of ${third.userID}.`,

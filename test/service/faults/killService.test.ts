@@ -14,10 +14,10 @@ import { isLarge } from "../../support/testSize.ts";
 
 const KILLS = isLarge ? 20 : 2;
 
-describe("kill -9 under load", function () {
+describe("the service, after kill -9 under load", function () {
   this.timeout(FAULTS_TIMEOUT_MS);
 
-  it("loses no acknowledged user, token or key if it ends the service and its PostgreSQL", async () => {
+  it("loses no acknowledged user, token or key", async () => {
     const victims = Array.from({ length: KILLS }, (_, i): Victim => (i % 2 === 0 ? "service" : "postgres"));
     const { kills, acknowledged, interrupted, findings } = await reported(killUnderLoad(victims));
     expect(findings).to.deep.equal([]);
@@ -26,7 +26,7 @@ describe("kill -9 under load", function () {
     for (const count of Object.values(acknowledged)) expect(count).to.be.greaterThan(0);
   });
 
-  it("loses data that a PostgreSQL acknowledges before writing it, which the test detects", async () => {
+  it("loses data if PostgreSQL acknowledges it before writing it", async () => {
     const { findings } = await killUnderLoad(["postgres"], { synchronous_commit: "off", wal_writer_delay: "10s" });
     expect(findings).not.to.be.empty;
   });

@@ -23,7 +23,7 @@ import { deployForService } from "./load/deployForService.ts";
 
 const KEYS = isLarge ? 1000 : 60;
 
-describe("a key that two services withdraw, discard and publish at the same time", () => {
+describe("a key that is withdrawn, discarded and published at the same time", () => {
   it("is either removed or published, never both", async () => {
     const chain = await startHardhat();
     try {

@@ -37,7 +37,7 @@ describe("the file host", () => {
       expect(await response.text()).to.equal(CONTENT);
     });
 
-    it("declares the file's type and length, and that the file never changes", async () => {
+    it("declares the file's type, length and permanence", async () => {
       const { headers } = await fetch(url);
       expect(headers.get("content-type")).to.equal("application/json");
       expect(headers.get("content-length")).to.equal(String(Buffer.byteLength(CONTENT)));
@@ -101,7 +101,7 @@ describe("the file host", () => {
       }
     });
 
-    it("are cached: the proof permanently, and the bundle until it is revalidated", async () => {
+    it("are cached permanently (proof) or until revalidated (bundle)", async () => {
       const [kept, asked] = [await fetch(`${host.url}/${proof}`), await fetch(`${host.url}/${bundle}`)];
       expect(kept.headers.get("cache-control")).to.equal("public, max-age=31536000, immutable");
       expect(kept.headers.get("etag")).to.equal(`"${ROOT}/${USER}"`);
@@ -117,7 +117,7 @@ describe("the file host", () => {
       expect(await ask(bundle, `"${ROOT}/${USER}"`)).to.equal(200);
     });
 
-    it("are not served through a link or if their folder is a file", async () => {
+    it("are not served through a link", async () => {
       await symlink(join(folder.path, ROOT), join(folder.path, OTHER_ROOT));
       expect((await fetch(`${host.url}/${OTHER_ROOT}/${USER}.json`)).status).to.equal(404);
       await symlink(join(folder.path, proof), join(folder.path, ROOT, `${USER.replace("y", "b")}.json`));
@@ -159,7 +159,7 @@ describe("the file host", () => {
       });
     }
 
-    it("returns 404 if the file does not exist", async () => {
+    it("gets 404 if the file does not exist", async () => {
       expect((await ask("*", OTHER_ROOT)).status).to.equal(404);
     });
   });
@@ -222,7 +222,7 @@ describe("the file host", () => {
       "a way up from a root": `/${ROOT}/../${ROOT}.json`,
     };
     for (const [name, target] of Object.entries(targets)) {
-      it(`get 404, which must not be cached, for ${name}`, async () => {
+      it(`get an uncached 404 for ${name}`, async () => {
         const answer = await send("GET", target);
         expect(answer).to.match(/^HTTP\/1\.1 404 Not Found\r\n/);
         expect(answer).to.include("Cache-Control: no-store\r\n");
@@ -240,12 +240,12 @@ describe("the file host", () => {
   });
 
   describe("a path that is not a regular file", () => {
-    it("does not follow a symbolic link", async () => {
+    it("is not followed if it is a symbolic link", async () => {
       await symlink(pathOf(ROOT), pathOf(OTHER_ROOT));
       expect((await fetch(`${host.url}/${OTHER_ROOT}.json`)).status).to.equal(404);
     });
 
-    it("does not serve a folder", async () => {
+    it("is not served if it is a folder", async () => {
       await mkdir(pathOf(OTHER_ROOT));
       expect((await fetch(`${host.url}/${OTHER_ROOT}.json`)).status).to.equal(404);
     });
@@ -257,7 +257,7 @@ describe("the file host", () => {
       expect((await fetch(`${host.url}/${OTHER_ROOT}.json`)).status).to.equal(404);
     });
 
-    it("returns no details if the folder cannot be read", async () => {
+    it("reveals no details if the folder cannot be read", async () => {
       const broken = closing(await startFileHost({ dir: pathOf(ROOT), port: 0 }));
       const response = await fetch(`${broken.url}/${ROOT}.json`);
       expect([response.status, await response.text()]).to.deep.equal([500, "Internal Server Error\n"]);

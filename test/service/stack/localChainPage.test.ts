@@ -22,7 +22,7 @@ describe("docs/local-chain.md", () => {
   });
   after(() => stack.close());
 
-  it("names the ports, the chain, the registry and the registry's owner", async () => {
+  it("names the ports, chain, registry and owner of the local chain", async () => {
     const { chain, files, service } = stackPorts(Number(new URL(valueOf("JSON-RPC") ?? "").port));
     expect([chain, files, service]).to.deep.equal([8545, 8546, 8547]);
     expect(page).to.match(/^\| Chain id +\| 31337 +\|$/m);

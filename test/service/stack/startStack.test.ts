@@ -126,7 +126,7 @@ describe("the local stack", () => {
       }
     });
 
-    it("stores the files of each region in a separate folder, and the file host serves both folders", async () => {
+    it("stores and serves the files of each region separately", async () => {
       const stack = await start({ ports: { chain: 0, files: 0, service: 0 } });
       const { serviceUrl = "", adminToken = "" } = stack.service ?? {};
       const caller = new Caller(adminToken);
@@ -143,7 +143,7 @@ describe("the local stack", () => {
     });
   });
 
-  describe("announce", () => {
+  describe("option announce", () => {
     it("writes the stack file for other processes", async () => {
       const stack = await start({ announce: true });
       expect(stack.announced).to.be.true;
@@ -158,7 +158,7 @@ describe("the local stack", () => {
       expect(await readdir(project.path)).to.be.empty;
     });
 
-    it("keeps the stack file of another running stack, even after this stack ends", async () => {
+    it("keeps the stack file of another running stack", async () => {
       const one = await start({ announce: true });
       const other = await start({ announce: true });
       expect(other.announced).to.be.false;
