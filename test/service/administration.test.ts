@@ -105,20 +105,6 @@ describeOnEachDatabase("administration", (service) => {
       const unknown = await service.post("/v1/admin/partners/list", { after: "biz_x" }, { token: service.adminToken });
       expectProblem(unknown, [404, "PARTNER_UNKNOWN"]);
     });
-
-    it("is unknown to every operation if it does not exist", async () => {
-      for (const path of [
-        "partners/get",
-        "partners/suspend",
-        "partners/resume",
-        "partners/setUserLimit",
-        "serverTokens/list",
-      ]) {
-        const body = { biz_id: "biz_unknown", ...(path.endsWith("Limit") && { user_limit: 1 }) };
-        const answer = await service.post(`/v1/admin/${path}`, body, { token: service.adminToken });
-        expectProblem(answer, [404, "PARTNER_UNKNOWN"]);
-      }
-    });
   });
 
   describe("a partner's suspension", () => {

@@ -132,15 +132,7 @@ describe("the service's configuration", () => {
       });
     });
 
-    for (const [name, value] of Object.entries(INVALID)) {
-      it(`names ${name} but not its value if the value is invalid`, () => {
-        const faults = faultsIn({ [name]: value });
-        expect(faults.some((fault) => fault.startsWith(`${name} `))).to.equal(true);
-        expect(faults.join("\n")).not.to.match(/Secret|65536|-1\b/);
-      });
-    }
-
-    it("names every invalid variable in one message", () => {
+    it("names every invalid variable in one message, without its value", () => {
       const faults = faultsIn(INVALID);
       for (const name of Object.keys(INVALID)) {
         expect(
@@ -148,7 +140,7 @@ describe("the service's configuration", () => {
           name,
         ).to.have.length.at.least(1);
       }
-      expect(faults.join("\n")).not.to.include("Secret");
+      expect(faults.join("\n")).not.to.match(/Secret|65536|-1\b/);
     });
 
     it("treats empty variables as unset", () => {

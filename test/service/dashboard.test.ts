@@ -108,12 +108,6 @@ describeOnEachDatabase("the dashboard", (service) => {
       expectProblem(await person.call("/v1/dashboard/staff/list"), [401, "SESSION_REQUIRED"]);
     });
 
-    it("ends when an administrator removes the person", async () => {
-      const person = await signInPerson(service, bizID, "Leaving");
-      await admin.call("/v1/dashboard/staff/remove", { person_id: person.personID });
-      expectProblem(await person.call("/v1/dashboard/staff/list"), [401, "SESSION_REQUIRED"]);
-    });
-
     it("ends after 12 hours without a request", async () => {
       const person = await signInPerson(service, bizID, "Idle");
       service.ahead = 11 * HOUR;

@@ -31,13 +31,6 @@ describe("the operator's console", () => {
       .to.include.members(["Olga", "Otto"])
       .and.not.include("Ada");
     expect(await names(ofPartner)).to.deep.equal(["Ada"]);
-    for (const [person, target] of [
-      [operator, ofPartner],
-      [ofPartner, operator],
-    ] as const) {
-      const removed = await person.call("/v1/dashboard/staff/remove", { person_id: target.personID });
-      expectProblem(removed, [404, "PERSON_UNKNOWN"]);
-    }
     expect((await operator.call("/v1/dashboard/session/get")).body["partner"]).to.equal(null);
   });
 

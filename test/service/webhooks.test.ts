@@ -148,9 +148,6 @@ describeOnEachDatabase(
         ];
         expect(rotations[0]).to.deep.equal(rotations[1]);
         expect((await call(service, partner, "list", {}))["endpoints"]).to.have.length(1);
-        const different = { token: partner.jwt, idempotencyKey };
-        const reused = await service.post("/v1/authdBizSrv/webhooks/create", { url: `${receiver.url}/x` }, different);
-        expectProblem(reused, [409, "IDEMPOTENCY_KEY_REUSED"]);
       });
 
       it("refuses the Idempotency-Key of a different operation or request", async () => {
@@ -161,6 +158,7 @@ describeOnEachDatabase(
         for (const [operation, body, idempotencyKey] of [
           ["rotateSecret", { endpoint_id }, ofCreation],
           ["create", { url, types: ["user.created"] }, ofCreation],
+          ["create", { url: `${url}/x` }, ofCreation],
           ["create", { url }, ofRotation],
         ] as const) {
           const carried = { token: partner.jwt, idempotencyKey };

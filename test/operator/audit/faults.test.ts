@@ -66,6 +66,14 @@ describe("audit", () => {
     expect(other).not.to.equal(text);
     await world.writeText(firstRoot, other);
   };
+  /** Makes the endpoint withhold the first log and lower the number of users. */
+  const hideFirstLog = () => {
+    world.lie((method, params, truth) =>
+      JSON.stringify(params).includes("0x07973ccf")
+        ? word(2)
+        : lieOfLogs((logs) => logs.slice(1))(method, params, truth),
+    );
+  };
   const inFolder = (): Partial<AuditOptions> => ({ files: { dir: world.fresh.filesDir, ...LIMITS } });
   const pinned = async (): Promise<Partial<AuditOptions>> => ({
     at: { blockHash: await world.head() },
@@ -175,11 +183,7 @@ describe("audit", () => {
       },
     );
     finds("a withheld log and a lowered number of users, under a proof", ["LOG_WITHHELD"], async () => {
-      world.lie((method, params, truth) =>
-        JSON.stringify(params).includes("0x07973ccf")
-          ? word(2)
-          : lieOfLogs((logs) => logs.slice(1))(method, params, truth),
-      );
+      hideFirstLog();
       return pinned();
     });
     finds("a count that is too low", ["LOG_WITHHELD", "ADDED_COUNT_TOO_LOW"], () => {
@@ -507,11 +511,7 @@ describe("audit", () => {
 
   describe("without a storage proof", () => {
     it("does not find a withheld event if the user count is lowered too", async () => {
-      world.lie((method, params, truth) =>
-        JSON.stringify(params).includes("0x07973ccf")
-          ? word(2)
-          : lieOfLogs((logs) => logs.slice(1))(method, params, truth),
-      );
+      hideFirstLog();
       expect(outcomeOf(await world.audit())).to.deep.equal({ verdict: "passed", codes: [] });
     });
   });

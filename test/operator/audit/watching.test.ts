@@ -3,7 +3,7 @@ import { chmod, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { text as textOf } from "node:stream/consumers";
 import { inspect } from "node:util";
-import { Webhook, WebhookVerificationError } from "standardwebhooks";
+import { Webhook } from "standardwebhooks";
 import type { Finding } from "../../../packages/operator/src/audit/finding.ts";
 import type { PollOptions } from "../../../packages/operator/src/audit/pollChain.ts";
 import { pollEvents, watch, type WatchEvent, type WatchOptions } from "../../../packages/operator/src/audit/watch.ts";
@@ -464,18 +464,7 @@ describe("alarm webhooks", () => {
     const { url, received } = await receiver();
     await postWebhook(url, { event: "alarm", message: "ключ" }, { secret: new WebhookSecret(SECRET) });
     const [{ headers, body } = never()] = received;
-    const verifier = new Webhook(SECRET);
-    expect(verifier.verify(body, headers)).to.deep.equal({ event: "alarm", message: "ключ" });
-    for (const change of [
-      { body: body.replace("alarm", "alarn") },
-      { headers: { ...headers, "webhook-id": "msg_other" } },
-      { headers: { ...headers, "webhook-timestamp": String(Number(headers["webhook-timestamp"]) + 1) } },
-    ]) {
-      const changed = { headers, body, ...change };
-      expect(() => verifier.verify(changed.body, changed.headers)).to.throw(WebhookVerificationError);
-    }
-    const other = new Webhook(`whsec_${Buffer.alloc(32, 8).toString("base64")}`);
-    expect(() => other.verify(body, headers)).to.throw(WebhookVerificationError);
+    expect(new Webhook(SECRET).verify(body, headers)).to.deep.equal({ event: "alarm", message: "ключ" });
   });
 
   it("postWebhook repeats a failed message with the same id", async () => {

@@ -152,19 +152,12 @@ describeWithProgram("keyroot, with a light client", (keyroot) => {
       const server = closing(await serveFalseProofs());
       const refused = { code: 1, error: "PROOF_INVALID" };
       expect(await run("status", ...chain(server.url))).to.include(refused);
-      expect(await run("audit", ...chain(server.url), ...files(), "--fresh")).to.include(refused);
-      const { code, json } = await keyroot.jsonLines(["watch", ...chain(server.url), ...files(), ...user]);
-      expect(json).to.have.nested.property("error.code", "PROOF_INVALID");
-      expect(code).to.equal(1);
-    });
-
-    it("lets audit and watch prove each user's root", async () => {
-      const server = closing(await serveFalseProofs(USER_COUNT_SLOT));
-      const audited = await run("audit", ...chain(server.url), ...files(), "--fresh");
-      expect(audited).to.include({ code: 1, error: "PROOF_INVALID" });
-      const { code, json } = await keyroot.jsonLines(["watch", ...chain(server.url), ...files(), ...user]);
-      expect(json).to.have.nested.property("error.code", "PROOF_INVALID");
-      expect(code).to.equal(1);
+      // The second server's proof of the number of users is correct, but its proofs of the users' roots are not.
+      for (const { url } of [server, closing(await serveFalseProofs(USER_COUNT_SLOT))]) {
+        expect(await run("audit", ...chain(url), ...files(), "--fresh")).to.include(refused);
+        const { code, json } = await keyroot.jsonLines(["watch", ...chain(url), ...files(), ...user]);
+        expect([code, json.error?.["code"]]).to.deep.equal([1, "PROOF_INVALID"]);
+      }
     });
 
     it("cannot be combined with another choice of the block", async () => {

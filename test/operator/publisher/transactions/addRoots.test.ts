@@ -89,6 +89,17 @@ describeOnBoth("addRoots", (startChain) => {
       },
     };
   };
+  /** An endpoint that hides receipts, logs and newer roots, and changes the transactions of blocks. */
+  const hidingSince =
+    (block: unknown, change: (transactions: object[]) => object[] = () => []): RpcCall =>
+    async (method, params) => {
+      if (method === "eth_getTransactionReceipt") return null;
+      if (method === "eth_getLogs") return [];
+      if (method === "eth_call") return fresh.call(method, [params[0], block]);
+      const answer = (await fresh.call(method, params)) as { transactions: object[] };
+      if (method !== "eth_getBlockByNumber" || params[1] !== true) return answer;
+      return { ...answer, transactions: change(answer.transactions) };
+    };
   const stopMining = () => fresh.call("evm_setAutomine", [false]);
 
   describe("without faults", () => {
@@ -363,15 +374,7 @@ describeOnBoth("addRoots", (startChain) => {
       const journal = new MemoryJournal();
       const before = await count();
       const block = await fresh.call("eth_blockNumber", []);
-      const hiding: RpcCall = async (method, params) => {
-        if (method === "eth_getTransactionReceipt") return null;
-        if (method === "eth_getLogs") return [];
-        if (method === "eth_call") return fresh.call(method, [params[0], block]);
-        const answer = await fresh.call(method, params);
-        return method === "eth_getBlockByNumber" && params[1] === true
-          ? { ...(answer as object), transactions: [] }
-          : answer;
-      };
+      const hiding = hidingSince(block);
       for (let round = 0; round < 6; round++) {
         const error = await failure(run(some, { via: hiding, journal, options: { timeoutMs: 150 } }));
         expect(error).to.have.property("code", "NO_RECEIPT");
@@ -390,17 +393,9 @@ describeOnBoth("addRoots", (startChain) => {
       for (let round = 0; round < 6; round++) {
         let asked = 0;
         const inventing: RpcCall = async (method, params) => {
-          if (method === "eth_getTransactionReceipt") return null;
-          if (method === "eth_getLogs") return [];
-          if (method === "eth_call") return fresh.call(method, [params[0], block]);
-          if (method === "eth_getTransactionCount" && params[1] === "pending") {
-            const actual = await count();
-            return `0x${(actual + (asked++ === 0 ? 2 : 0)).toString(16)}`;
-          }
-          const answer = await fresh.call(method, params);
-          return method === "eth_getBlockByNumber" && params[1] === true
-            ? { ...(answer as object), transactions: [] }
-            : answer;
+          if (method !== "eth_getTransactionCount" || params[1] !== "pending")
+            return hidingSince(block)(method, params);
+          return `0x${((await count()) + (asked++ === 0 ? 2 : 0)).toString(16)}`;
         };
         await failure(run([batch], { via: inventing, journal, options: { timeoutMs: 300 } }));
       }
@@ -411,14 +406,7 @@ describeOnBoth("addRoots", (startChain) => {
       const [batch = never()] = batches(1);
       const before = await count();
       const block = await fresh.call("eth_blockNumber", []);
-      const forging: RpcCall = async (method, params) => {
-        if (method === "eth_getTransactionReceipt") return null;
-        if (method === "eth_getLogs") return [];
-        if (method === "eth_call") return fresh.call(method, [params[0], block]);
-        const answer = (await fresh.call(method, params)) as { transactions: object[] };
-        if (method !== "eth_getBlockByNumber" || params[1] !== true) return answer;
-        return { ...answer, transactions: answer.transactions.map((one) => ({ ...one, input: "0x8da5cb5b" })) };
-      };
+      const forging = hidingSince(block, (all) => all.map((one) => ({ ...one, input: "0x8da5cb5b" })));
       const error = await failure(run([batch], { via: forging, options: { timeoutMs: 400 } }));
       expect(error).to.have.property("code", "NO_RECEIPT");
       expect([(await count()) - before, emitted("displaced")]).to.deep.equal([1, 0]);
