@@ -24,11 +24,12 @@ export default async function demo(
   { keepRunning, port, json }: DemoArgs,
   { hre }: HardhatHost,
 ): Promise<Outcome | undefined> {
+  const say: Print = json ? () => undefined : print;
   const stopping = new AbortController();
   const stopped = untilStopped().then((signal) => {
+    say("\nStopping the local stack.");
     stopping.abort(signal);
   });
-  const say: Print = json ? () => undefined : print;
 
   say("Keyroot: every user's key is published once, and every client verifies the keys that a server sends.");
   // Runs in a separate process during the demo.

@@ -14,7 +14,7 @@ export function Alarms({ alarms, onDismiss }) {
     <View>
       {alarms.map(({ code, userID, message }, i) => (
         <View key={i} role="alert">
-          <Text>{ACTIONS[code]}</Text>
+          <Text>{ACTIONS[code] ?? "The app cannot watch your keys. Restart it, and report the message."}</Text>
           <Text>{`User ${userID}. ${message} (${code})`}</Text>
         </View>
       ))}

@@ -150,6 +150,12 @@ describe("alarms", () => {
     screen.getByText(`User ${userID}. Another key. (${code})`);
   });
 
+  it("include an error of the watch itself", async () => {
+    verifier.watch.mockRejectedValueOnce(Object.assign(new Error("No endpoint."), { code: "UNREACHABLE" }));
+    await render(<App />);
+    await screen.findByText(`User ${me.userID}. No endpoint. (UNREACHABLE)`);
+  });
+
   it.each([["contact list"], ["safety code"]])("replace the %s", async (replaced) => {
     await render(<App />);
     await screen.findByText("✓ Ada, verified");

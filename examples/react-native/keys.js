@@ -77,6 +77,8 @@ export function watchKeys(showAlarms) {
     });
     ended.signal.addEventListener("abort", () => subscription.remove());
   };
-  void start();
+  start().catch(({ code = "WATCH_FAILED", message }) => {
+    if (!ended.signal.aborted) showAlarms([{ code, userID: me.userID, message }]);
+  });
   return () => ended.abort();
 }

@@ -13,7 +13,7 @@ import { parseJson } from "../../packages/keyroot/src/input/parseJson.ts";
 import { parseMerkleFile } from "../../packages/keyroot/src/merkle/parseMerkleFile.ts";
 import { parseMerkleProof, verifyMerkleProof } from "../../packages/keyroot/src/merkle/proof.ts";
 import { parseBundle } from "../../packages/keyroot/src/verifier/bundle.ts";
-import { ANY_KEY } from "../../packages/keyroot/src/identity/expectedKey.ts";
+import { ANY_KEY } from "../../packages/keyroot/src/identity/compareKey.ts";
 import { mainnet, MAINNET_SAMPLES } from "../../test/support/beacon/mainnet.ts";
 import { type Case, readVectors, toBytes } from "../../test/support/data/vectors.ts";
 

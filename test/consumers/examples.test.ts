@@ -6,7 +6,7 @@ import { extname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { randomBytes } from "node:crypto";
 import { launchChromium } from "../support/browser/chromium.ts";
-import { ANY_KEY } from "../../packages/keyroot/src/identity/expectedKey.ts";
+import { ANY_KEY } from "../../packages/keyroot/src/identity/compareKey.ts";
 import { parseKeyRecord } from "../../packages/keyroot/src/identity/keyRecord.ts";
 import type { KeyRecord } from "../../packages/keyroot/src/identity/serializedRecord.ts";
 import { generateKeyPair } from "../../packages/keyroot/src/identity/newPublicKey.ts";

@@ -208,12 +208,15 @@ describe("the demo", () => {
       it(`exits with code ${code} and deletes its files after ${signal} at "${line}…"`, async () => {
         const child = hardhat.start(["demo"], { TMPDIR: folder.path });
         const stderr = text(child.stderr);
+        const lines: string[] = [];
         for await (const printed of createInterface({ input: child.stdout })) {
+          lines.push(printed);
           // Ctrl-C also sends the signal to the whole process group.
           if (printed.startsWith(line)) signalGroup(child, signal);
         }
         if (child.exitCode === null) await once(child, "exit");
         expect([child.exitCode, await stderr]).to.deep.equal([code, ""]);
+        expect(lines.filter((printed) => printed.startsWith("Stopping"))).to.deep.equal(["Stopping the local stack."]);
         await untilGroupIsGone(child);
         expect(await stackFoldersIn(folder.path)).to.be.empty;
       });

@@ -2,7 +2,7 @@ import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import { expect } from "chai";
 import fc from "fast-check";
 import { readFileSync } from "node:fs";
-import { ANY_KEY } from "../../packages/keyroot/src/identity/expectedKey.ts";
+import { ANY_KEY } from "../../packages/keyroot/src/identity/compareKey.ts";
 import type { KeyRecord } from "../../packages/keyroot/src/identity/serializedRecord.ts";
 import { makeMerkleFile } from "../../packages/keyroot/src/merkle/file.ts";
 import { verifyMerkleProof, makeMerkleProof, parseMerkleProof } from "../../packages/keyroot/src/merkle/proof.ts";

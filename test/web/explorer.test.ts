@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { readFile } from "node:fs/promises";
 import type { Page } from "playwright-core";
-import { ANY_KEY } from "../../packages/keyroot/src/identity/expectedKey.ts";
+import { ANY_KEY } from "../../packages/keyroot/src/identity/compareKey.ts";
 import { verifyBundle } from "../../packages/keyroot/src/verifier/bundle.ts";
 import { verifyMerkleProof } from "../../packages/keyroot/src/merkle/proof.ts";
 import { makeSafetyCode } from "../../packages/keyroot/src/identity/safetyCode.ts";

@@ -4,7 +4,7 @@ export { makeKeyRecord, parseKeyRecord } from "./identity/keyRecord.ts";
 export { type KeyRecord, serializeKeyRecord } from "./identity/serializedRecord.ts";
 export { checkKeyRecord } from "./identity/checkKeyRecord.ts";
 export { checkPublicKey, keyIDOf } from "./identity/publicKey.ts";
-export { ANY_KEY, type ExpectedKey } from "./identity/expectedKey.ts";
+export { ANY_KEY, type ExpectedKey } from "./identity/compareKey.ts";
 export { deriveUserID } from "./identity/deriveUserID.ts";
 export {
   isUserID,

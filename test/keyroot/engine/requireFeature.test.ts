@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { ANY_KEY } from "../../../packages/keyroot/src/identity/expectedKey.ts";
+import { ANY_KEY } from "../../../packages/keyroot/src/identity/compareKey.ts";
 import { createVerifier } from "../../../packages/keyroot/src/verifier/createVerifier.ts";
 import { generateKeyPair } from "../../../packages/keyroot/src/identity/newPublicKey.ts";
 import { randomUserID } from "../../../packages/keyroot/src/identity/userID.ts";

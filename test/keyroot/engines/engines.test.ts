@@ -6,7 +6,7 @@ import "keyroot/auditors";
 import "keyroot/beacon";
 import { hashRoots, RootProofs, serializeRootEntry, serializeStatement } from "keyroot/auditors/protocol";
 import { createVerifier, type VerifierOptions } from "../../../packages/keyroot/src/verifier/createVerifier.ts";
-import { TEST_CHECKPOINT } from "../../../packages/operator/src/testing/simulatedBeacon.ts";
+import { TEST_CHECKPOINT } from "../../../packages/operator/src/testing/testCheckpoint.ts";
 import { StatementHost } from "../../support/auditors/statementHost.ts";
 import { signedBy, TestAuditor } from "../../support/auditors/testAuditor.ts";
 import { startEndpoint } from "../../support/chain/lyingEndpoint.ts";

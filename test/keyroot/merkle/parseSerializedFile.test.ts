@@ -7,7 +7,7 @@ import { type KeyRecord, serializeKeyRecord } from "../../../packages/keyroot/sr
 import { makeMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
 import { parseMerkleFile } from "../../../packages/keyroot/src/merkle/parseMerkleFile.ts";
 import { parseSerializedFile } from "../../../packages/keyroot/src/merkle/parseSerializedFile.ts";
-import { verifyFileText } from "../../../packages/keyroot/src/merkle/verifyFileText.ts";
+import { verifyMerkleFile } from "../../../packages/keyroot/src/merkle/verifyMerkleFile.ts";
 import { mutation, swap } from "../../support/data/mutations.ts";
 
 /** Returns the file that a parser returns, or all visible parts of the error that it throws. */
@@ -23,7 +23,7 @@ function outcomeOf(parse: () => unknown): unknown {
 
 /** Parses a text with both functions, and compares the results. @returns true if the fast function accepts the text */
 function compare(text: string, root: string): boolean {
-  const complete = outcomeOf(() => verifyFileText(text, root));
+  const complete = outcomeOf(() => verifyMerkleFile(text, root));
   expect(outcomeOf(() => parseMerkleFile(Buffer.from(text), root))).to.deep.equal(complete);
   const fast = parseSerializedFile(text, root);
   if (fast !== undefined) expect(fast).to.deep.equal(complete);
@@ -41,7 +41,7 @@ describe("parseSerializedFile", () => {
   const values = records.map(serializeKeyRecord);
   const [first, second] = records as [KeyRecord, KeyRecord, ...KeyRecord[]];
 
-  it("has the same result as verifyFileText for written files whose sizes are close to a piece", () => {
+  it("has the same result as verifyMerkleFile for written files whose sizes are close to a piece", () => {
     for (const count of [1, 2, 3, 7, 255, 256, 257, 513]) {
       const file = makeMerkleFile(sampleRecords(count));
       expect(compare(textOf(file), file.tree.root), String(count)).to.equal(true);
@@ -57,7 +57,7 @@ describe("parseSerializedFile", () => {
     );
   });
 
-  it("does not parse valid files in another form, which verifyFileText parses", () => {
+  it("does not parse valid files in another form, which verifyMerkleFile parses", () => {
     const [text, root] = fileOf(values);
     const spaced = JSON.stringify(JSON.parse(text), null, 1);
     const escaped = text.replace("pubKey", "pubK\\u0065y");
@@ -66,7 +66,7 @@ describe("parseSerializedFile", () => {
     }
   });
 
-  it("leaves records with other spacing and order of fields to verifyFileText", () => {
+  it("leaves records with other spacing and order of fields to verifyMerkleFile", () => {
     const { userID, ...key } = first;
     const [text, root] = fileOf([JSON.stringify({ ...key, userID }, null, 1)]);
     expect(compare(text, root)).to.equal(false);
@@ -106,7 +106,7 @@ describe("parseSerializedFile", () => {
     expect(parsed).to.equal(1);
   });
 
-  it("has the same result as verifyFileText for every changed file, and accepts no other text", () => {
+  it("has the same result as verifyMerkleFile for every changed file, and accepts no other text", () => {
     const files = [1, 2, 3, 5, 8].map((count) => fileOf(values.slice(0, count)));
     const known = files.map(([text]) => text).join("");
     const change = fc.oneof(mutation(known), swap(known));
@@ -119,7 +119,7 @@ describe("parseSerializedFile", () => {
     );
   });
 
-  it("returns the same as verifyFileText for files whose values changed and whose hashes were computed again", () => {
+  it("returns the same as verifyMerkleFile for files whose values changed and whose hashes were computed again", () => {
     const change = fc.oneof(mutation(values.join("")), swap(values.join("")));
     fc.assert(
       fc.property(fc.nat(7), change, (at, change) => {

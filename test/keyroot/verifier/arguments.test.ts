@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { inspect } from "node:util";
-import { ANY_KEY } from "../../../packages/keyroot/src/identity/expectedKey.ts";
+import { ANY_KEY } from "../../../packages/keyroot/src/identity/compareKey.ts";
 import type { KeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
 import { makeMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
 import { makeMerkleProof } from "../../../packages/keyroot/src/merkle/proof.ts";

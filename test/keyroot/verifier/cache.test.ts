@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { ANY_KEY } from "../../../packages/keyroot/src/identity/expectedKey.ts";
+import { ANY_KEY } from "../../../packages/keyroot/src/identity/compareKey.ts";
 import type { VerificationError } from "../../../packages/keyroot/src/errors.ts";
 import type { ContactOutcome } from "../../../packages/keyroot/src/verifier/verifyContacts.ts";
 import { verifyMany, type VerifyManyOptions } from "../../../packages/keyroot/src/verifier/verifyMany.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { ANY_KEY } from "../../../packages/keyroot/src/identity/expectedKey.ts";
+import { ANY_KEY } from "../../../packages/keyroot/src/identity/compareKey.ts";
 import { base64ToBytes } from "../../../packages/keyroot/src/bytes/base64.ts";
 import type { Endpoint } from "../../../packages/keyroot/src/verifier/options.ts";
 import { createVerifier } from "../../../packages/keyroot/src/verifier/createVerifier.ts";

@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { ANY_KEY } from "../../../packages/keyroot/src/identity/expectedKey.ts";
+import { ANY_KEY } from "../../../packages/keyroot/src/identity/compareKey.ts";
 import type { KeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
 import { createVerifier, type VerifierOptions } from "../../../packages/keyroot/src/index.ts";
 import { makeMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import type { KeyrootError } from "../../../packages/keyroot/src/errors.ts";
-import { ANY_KEY } from "../../../packages/keyroot/src/identity/expectedKey.ts";
+import { ANY_KEY } from "../../../packages/keyroot/src/identity/compareKey.ts";
 import { createVerifier, type VerifierOptions } from "../../../packages/keyroot/src/verifier/createVerifier.ts";
 import type { VerifyOptions } from "../../../packages/keyroot/src/verifier/options.ts";
 import { describeOnChains, mine, nameOf, userID } from "../../support/chain/fiveEndpoints.ts";

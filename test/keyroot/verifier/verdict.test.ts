@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { ANY_KEY } from "../../../packages/keyroot/src/identity/expectedKey.ts";
+import { ANY_KEY } from "../../../packages/keyroot/src/identity/compareKey.ts";
 import { TransportError, VerificationError } from "../../../packages/keyroot/src/errors.ts";
 import type { KeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
 import { makeMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";

@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { FINDING_CODES } from "../../../packages/operator/src/audit/finding.ts";
 import { startLocalChain } from "../../../packages/service/src/stack/localChain.ts";
-import { ANY_KEY } from "../../../packages/keyroot/src/identity/expectedKey.ts";
+import { ANY_KEY } from "../../../packages/keyroot/src/identity/compareKey.ts";
 import { makeBundle, verifyBundle } from "../../../packages/keyroot/src/bundle.ts";
 import type { KeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
 import { userIDToHex } from "../../../packages/keyroot/src/identity/userID.ts";

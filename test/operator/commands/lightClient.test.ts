@@ -67,6 +67,11 @@ describeWithProgram("keyroot, with a light client", (keyroot) => {
       expect(code).to.equal(0);
     });
 
+    it("follows the test network without --beacon-network, if the checkpoint is the local stack's", async () => {
+      const { code, json } = await run("light-client", ...trusted);
+      expect({ code, ...json }).to.include({ code: 0, network: "test", chainId: 31_337 });
+    });
+
     it("exits with code 3 if no endpoint responds", async () => {
       expect(await follow({ beacon: "http://127.0.0.1:1" })).to.include({ code: 3, error: "UNREACHABLE" });
     });

@@ -13,7 +13,7 @@ import {
   serializeRoots,
   serializeStatement,
 } from "keyroot/auditors/protocol";
-import { ANY_KEY } from "../../../packages/keyroot/src/identity/expectedKey.ts";
+import { ANY_KEY } from "../../../packages/keyroot/src/identity/compareKey.ts";
 import { serializeKeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
 import { signedBy, TestAuditor } from "../../support/auditors/testAuditor.ts";
 import { auditedWorld } from "../../support/chain/auditedWorld.ts";

@@ -4,7 +4,7 @@ import hre from "hardhat";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ANY_KEY } from "../../../packages/keyroot/src/identity/expectedKey.ts";
+import { ANY_KEY } from "../../../packages/keyroot/src/identity/compareKey.ts";
 import { extractHeader, hashHeader, type HeaderJson } from "../../../packages/keyroot/src/ethereum/header.ts";
 import { slotOfUser } from "../../../packages/keyroot/src/registry/slotOfUser.ts";
 import { KeyrootError } from "../../../packages/keyroot/src/errors.ts";

@@ -1,6 +1,6 @@
 import { ArgumentError } from "../errors.ts";
 import type { Evidence } from "../evidence.ts";
-import type { ExpectedBytes } from "../identity/expectedKey.ts";
+import type { ExpectedBytes } from "../identity/compareKey.ts";
 import type { KeyRecord } from "../identity/serializedRecord.ts";
 import type { UserID } from "../identity/userID.ts";
 import type { BlockRequest, BlockSource } from "./blockSource.ts";

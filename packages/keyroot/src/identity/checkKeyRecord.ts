@@ -3,7 +3,7 @@ import { ArgumentError } from "../errors.ts";
 import { describeValue } from "../input/describeValue.ts";
 import { checkObject } from "../input/options.ts";
 import { checkUntrusted } from "../input/untrusted.ts";
-import { compareKey, type ExpectedBytes } from "./expectedKey.ts";
+import { compareKey, type ExpectedBytes } from "./compareKey.ts";
 import type { KeyRecord } from "./serializedRecord.ts";
 import { checkPublicKey, keyIDOf } from "./publicKey.ts";
 

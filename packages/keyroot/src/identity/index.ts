@@ -1,5 +1,5 @@
 export { deriveUserID } from "./deriveUserID.ts";
-export { ANY_KEY, type ExpectedKey } from "./expectedKey.ts";
+export { ANY_KEY, type ExpectedKey } from "./compareKey.ts";
 export { checkKeyRecord } from "./checkKeyRecord.ts";
 export { makeKeyRecord, parseKeyRecord } from "./keyRecord.ts";
 export { type KeyRecord, serializeKeyRecord } from "./serializedRecord.ts";

@@ -7,7 +7,7 @@ import type { MerkleFile } from "./fileOf.ts";
 import { hashChildren, hashLeaf } from "./hash.ts";
 import { parseSerializedFile } from "./parseSerializedFile.ts";
 import { hashAt } from "./tree.ts";
-import { verifyFileText } from "./verifyFileText.ts";
+import { verifyMerkleFile } from "./verifyMerkleFile.ts";
 
 /** Returns the SHA-256 of the data: 32 bytes, not a promise. */
 export type Sha256 = (data: Uint8Array) => Uint8Array;
@@ -22,7 +22,7 @@ const HASH_BYTES = 32;
  * decides: a wrong function never makes a file look false.
  * @param text the whole file
  * @param root 64 lowercase hex digits
- * @throws EnvironmentError SHA256_INVALID; VerificationError as `verifyFileText`
+ * @throws EnvironmentError SHA256_INVALID; VerificationError as `verifyMerkleFile`
  */
 export function parseAnyFile(
   text: string,
@@ -30,7 +30,7 @@ export function parseAnyFile(
   sha256: Sha256 | undefined,
   userIDs: readonly UserID[],
 ): MerkleFile {
-  if (!sha256) return verifyFileText(text, root);
+  if (!sha256) return verifyMerkleFile(text, root);
   let cause: unknown;
   const hash = (text: string): string => {
     try {
@@ -44,7 +44,7 @@ export function parseAnyFile(
   };
   const file = parseSerializedFile(text, root, hash);
   if (file && userIDs.every((userID) => isUnderRoot(file, userID))) return file;
-  if (parseSerializedFile(text, root) === undefined) return verifyFileText(text, root);
+  if (parseSerializedFile(text, root) === undefined) return verifyMerkleFile(text, root);
   const message = `The option sha256 fails, or returns a wrong hash: the file ${root}.json is right by the built-in function. Correct sha256, or leave it out.`;
   throw new EnvironmentError("SHA256_INVALID", message, { cause });
 }

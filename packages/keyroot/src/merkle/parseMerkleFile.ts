@@ -2,7 +2,7 @@ import { invalidArgument } from "../input/options.ts";
 import type { MerkleFile } from "./fileOf.ts";
 import { checkMerkleRoot } from "./hash.ts";
 import { decodeFile, parseSerializedFile } from "./parseSerializedFile.ts";
-import { verifyFileText } from "./verifyFileText.ts";
+import { verifyMerkleFile } from "./verifyMerkleFile.ts";
 
 /**
  * Parses and verifies an untrusted Merkle-tree file. Computes the whole tree from `values` and compares it with the
@@ -23,5 +23,5 @@ export function parseMerkleFile(bytes: Uint8Array, root: string): MerkleFile {
   checkMerkleRoot(root);
   if (!(bytes instanceof Uint8Array)) throw invalidArgument("The argument bytes", "a Uint8Array", bytes);
   const text = decodeFile(bytes);
-  return parseSerializedFile(text, root) ?? verifyFileText(text, root);
+  return parseSerializedFile(text, root) ?? verifyMerkleFile(text, root);
 }

@@ -20,9 +20,9 @@ export function decodeFile(bytes: Uint8Array): string {
 }
 
 /**
- * Parses a file that `serializeMerkleFile` wrote, in half the time of `verifyFileText`. Reads only the records in
+ * Parses a file that `serializeMerkleFile` wrote, in half the time of `verifyMerkleFile`. Reads only the records in
  * `values`, makes a file from them, and compares its text with all of `text`. For this reason, it accepts no file that
- * `verifyFileText` rejects.
+ * `verifyMerkleFile` rejects.
  * @returns undefined for any other file, whether valid or not
  */
 export function parseSerializedFile(text: string, root: string, hash?: Sha256Hex): MerkleFile | undefined {
@@ -31,7 +31,7 @@ export function parseSerializedFile(text: string, root: string, hash?: Sha256Hex
     const values = readValues(text);
     file = fileOf(values, readRecords(values), hash);
   } catch {
-    // The caller then uses `verifyFileText`, which reports the problem.
+    // The caller then uses `verifyMerkleFile`, which reports the problem.
     return undefined;
   }
   let end = 0;

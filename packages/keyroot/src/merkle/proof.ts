@@ -1,6 +1,6 @@
 import { describeValue } from "../input/describeValue.ts";
 import { VerificationError } from "../errors.ts";
-import { ANY_KEY, type ExpectedBytes } from "../identity/expectedKey.ts";
+import { ANY_KEY, type ExpectedBytes } from "../identity/compareKey.ts";
 import { verifyKeyRecord } from "../identity/checkKeyRecord.ts";
 import { parseKeyRecord } from "../identity/keyRecord.ts";
 import type { KeyRecord } from "../identity/serializedRecord.ts";

@@ -1,7 +1,7 @@
 import type { UserID } from "../identity/userID.ts";
 import { checkNames, checkObject } from "../input/options.ts";
 import type { Watch, WatchKeysOptions } from "../watch/watch.ts";
-import type { StrictOptions } from "./strictOptions.ts";
+import type { StrictOptions } from "./compileTimeChecks.ts";
 import { type Contact, copyContacts } from "./contacts.ts";
 import { VERIFY_OPTIONS, type VerifyOptions } from "./options.ts";
 import { parseVerifierOptions } from "./verifierConfig.ts";

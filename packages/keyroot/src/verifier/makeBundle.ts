@@ -1,4 +1,4 @@
-import { ANY_KEY } from "../identity/expectedKey.ts";
+import { ANY_KEY } from "../identity/compareKey.ts";
 import type { UserID } from "../identity/userID.ts";
 import { parseMerkleFile } from "../merkle/parseMerkleFile.ts";
 import { makeMerkleProof } from "../merkle/proof.ts";

@@ -1,5 +1,5 @@
 import { ArgumentError } from "../errors.ts";
-import { type ExpectedBytes, type ExpectedKey, parseExpectedKey } from "../identity/expectedKey.ts";
+import { type ExpectedBytes, type ExpectedKey, parseExpectedKey } from "../identity/compareKey.ts";
 import { parseUserID, type UserID } from "../identity/userID.ts";
 import { checkNames, checkBoolean, checkInteger, checkObject, checkText, invalidArgument } from "../input/options.ts";
 import { type AddedSource, type KeyProof, makeSource } from "../blocks/addedSources.ts";

@@ -1,4 +1,4 @@
-import type { StrictOptions } from "./strictOptions.ts";
+import type { StrictOptions } from "./compileTimeChecks.ts";
 import { type Contact, copyContacts } from "./contacts.ts";
 import { VERIFY_OPTIONS, type VerifyOptions } from "./options.ts";
 import { parseVerifierOptions } from "./verifierConfig.ts";

@@ -1,7 +1,7 @@
 import { VerificationError } from "../errors.ts";
 import type { UserID } from "../identity/userID.ts";
 import type { Evidence } from "../evidence.ts";
-import type { StrictOptions } from "./strictOptions.ts";
+import type { StrictOptions } from "./compileTimeChecks.ts";
 import { parseKeyQuery, VERIFY_OPTIONS, type VerifyOptions } from "./options.ts";
 import { readRoot } from "./readRoot.ts";
 import { readBlockNumber } from "./readBlockNumber.ts";

@@ -1,6 +1,6 @@
 import { groupBy } from "../engine/groupBy.ts";
 import { KeyrootError, VerificationError } from "../errors.ts";
-import { ANY_KEY } from "../identity/expectedKey.ts";
+import { ANY_KEY } from "../identity/compareKey.ts";
 import type { UserID } from "../identity/userID.ts";
 import type { MerkleFile } from "../merkle/fileOf.ts";
 import type { KeyQuery } from "../verifier/options.ts";

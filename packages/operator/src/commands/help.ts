@@ -299,7 +299,7 @@ export const DEFINITIONS = {
       ...beacon,
       beacon: { ...beacon.beacon, required: true },
       checkpoint: { ...beacon.checkpoint, required: true },
-      beaconNetwork: { ...beacon.beaconNetwork, defaultText: "mainnet" },
+      beaconNetwork: { ...beacon.beaconNetwork, defaultText: "test for the local stack's checkpoint, or mainnet" },
       allowHttp: chainOptions.allowHttp,
       json,
     },

@@ -3,6 +3,7 @@ import { checkSourceUrl, DEFAULT_LIMITS } from "keyroot/transport";
 import { lightClientOptionsOf } from "./blockSource.ts";
 import type { ArgsOf } from "./help.ts";
 import type { Outcome } from "./host.ts";
+import { TEST_CHECKPOINT } from "../testing/testCheckpoint.ts";
 
 /** The number of members of a sync committee. */
 const MEMBERS = 512;
@@ -12,7 +13,7 @@ export default async function lightClient(args: ArgsOf<"light-client">): Promise
   const urls = args.beacon.split(",");
   const { checkpoint, maxCheckpointAgeMs } = lightClientOptionsOf(args);
   for (const url of urls) checkSourceUrl("beacon", url, args.allowHttp);
-  const name = args.beaconNetwork ?? "mainnet";
+  const name = args.beaconNetwork ?? (checkpoint === TEST_CHECKPOINT ? "test" : "mainnet");
   const network = name === "test" ? TEST_NETWORK : BEACON_NETWORKS[name];
   const following: Following = {
     ...{ network, checkpoint, urls, state: undefined, now: Date.now },

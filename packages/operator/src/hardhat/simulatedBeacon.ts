@@ -2,6 +2,7 @@ import type { NetworkHooks } from "hardhat/types/hooks";
 import type { ChainType, DefaultChainType, NetworkConnection } from "hardhat/types/network";
 import type { RpcCall } from "keyroot/transport";
 import type { Listening } from "../http/listen.ts";
+import { TEST_CHECKPOINT } from "../testing/testCheckpoint.ts";
 
 /** The properties that the plugin adds to a connection. */
 export interface KeyrootConnection {
@@ -41,7 +42,7 @@ export default function networkHooks(): Promise<Partial<NetworkHooks>> {
 
 async function startBeacon(connection: Pick<NetworkConnection, "provider">) {
   // Load this module on demand, because it contains the curve BLS12-381.
-  const { SimulatedBeacon, TEST_CHECKPOINT } = await import("../testing/simulatedBeacon.ts");
+  const { SimulatedBeacon } = await import("../testing/simulatedBeacon.ts");
   const call: RpcCall = (method, params) => connection.provider.request({ method, params: [...params] });
   const server = running.get(connection) ?? new SimulatedBeacon({ call }).listen();
   running.set(connection, server);

@@ -1,5 +1,5 @@
 /** `@keyroot/operator/testing`: a simulated beacon endpoint, for tests against a local chain. */
-export { SimulatedBeacon, type SimulatedBeaconOptions, TEST_CHECKPOINT } from "./simulatedBeacon.ts";
+export { SimulatedBeacon, type SimulatedBeaconOptions } from "./simulatedBeacon.ts";
 export {
   committeeOf,
   simulateBootstrap,
@@ -9,3 +9,4 @@ export {
   type TestCommittee,
   type UpdateParts,
 } from "./simulatedUpdates.ts";
+export { TEST_CHECKPOINT } from "./testCheckpoint.ts";

@@ -3,6 +3,7 @@ import { forkAt, type Layouts, periodOf, slotAt, TEST_NETWORK, toNumber } from "
 import type { RpcCall } from "keyroot/transport";
 import { listen, type Listening } from "../http/listen.ts";
 import { simulateBootstrap, simulateUpdate } from "./simulatedUpdates.ts";
+import { TEST_CHECKPOINT } from "./testCheckpoint.ts";
 
 /** Options of a simulated beacon endpoint. */
 export interface SimulatedBeaconOptions {
@@ -27,9 +28,6 @@ const LAG = 64;
 const NO_BLOCK = `0x${"00".repeat(32)}`;
 /** The number of slots from the last update of a period to the end of the period. */
 const BEFORE_END = 8;
-
-/** The root of the first block of every simulated beacon chain, for the option `checkpoint`. */
-export const TEST_CHECKPOINT = "0x054848ffc5ddd0fe6778ff79eb267a4a387e69bda0675fcc4b626ae7e44c309a";
 
 /**
  * A beacon chain for tests. Its sync committees have public test keys, and sign the local chain's newest block in the format

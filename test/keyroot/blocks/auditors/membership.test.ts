@@ -10,7 +10,7 @@ import {
   serializeStatement,
   verifyInclusion,
 } from "keyroot/auditors/protocol";
-import { ANY_KEY } from "../../../../packages/keyroot/src/identity/expectedKey.ts";
+import { ANY_KEY } from "../../../../packages/keyroot/src/identity/compareKey.ts";
 import { signedBy, TestAuditor } from "../../../support/auditors/testAuditor.ts";
 import { codeOf } from "../../../support/refusalOf.ts";
 import { sampleRecords } from "../../../support/samples.ts";

@@ -10,7 +10,7 @@ import {
   serializeStatement,
 } from "keyroot/auditors/protocol";
 import { makeLeafChunks } from "keyroot/merkle";
-import { ANY_KEY } from "../../../../packages/keyroot/src/identity/expectedKey.ts";
+import { ANY_KEY } from "../../../../packages/keyroot/src/identity/compareKey.ts";
 import type { KeyRecord } from "../../../../packages/keyroot/src/identity/serializedRecord.ts";
 import { KeyrootError } from "../../../../packages/keyroot/src/errors.ts";
 import type { MerkleFile } from "../../../../packages/keyroot/src/merkle/fileOf.ts";

@@ -5,7 +5,7 @@ import { createVerifier, type VerifierOptions, verifyMany } from "keyroot";
 import type { Statement } from "keyroot/auditors";
 import "keyroot/auditors";
 import { serializeAuditorList, serializeStatement } from "keyroot/auditors/protocol";
-import { ANY_KEY } from "../../../../packages/keyroot/src/identity/expectedKey.ts";
+import { ANY_KEY } from "../../../../packages/keyroot/src/identity/compareKey.ts";
 import { KeyrootError } from "../../../../packages/keyroot/src/errors.ts";
 import { signedBy, TestAuditor } from "../../../support/auditors/testAuditor.ts";
 import { StatementHost } from "../../../support/auditors/statementHost.ts";

@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { TEST_NETWORK } from "keyroot/beacon/protocol";
 import { SimulatedBeacon } from "@keyroot/operator/testing";
 import type { Listening } from "@keyroot/operator/shared";
-import { ANY_KEY } from "../../../../packages/keyroot/src/identity/expectedKey.ts";
+import { ANY_KEY } from "../../../../packages/keyroot/src/identity/compareKey.ts";
 import type { BeaconOptions } from "../../../../packages/keyroot/src/blocks/beacon/options.ts";
 import { sha256Hex } from "../../../../packages/keyroot/src/bytes/platform.ts";
 import type { KeyrootError } from "../../../../packages/keyroot/src/errors.ts";

@@ -2,7 +2,7 @@ import { decodeUtf8, encodeUtf8 } from "../../engine/utf8.ts";
 import { VerificationError } from "../../errors.ts";
 import type { Evidence } from "../../evidence.ts";
 import type { KeyRecord } from "../../identity/serializedRecord.ts";
-import type { ExpectedBytes } from "../../identity/expectedKey.ts";
+import type { ExpectedBytes } from "../../identity/compareKey.ts";
 import type { UserID } from "../../identity/userID.ts";
 import { parseDocument } from "../../input/document.ts";
 import { ShapeChecker } from "../../input/shapeChecker.ts";

@@ -101,10 +101,12 @@ class RootAdder {
     const { chain, owner } = this.#registry;
     this.#usedNonces = await chain.transactionCount(owner, "latest");
     const byRoot = new Map(batches.map((batch) => [batch.root, batch]));
+    const current = owner.toLowerCase();
     // The latest attempt with a nonce counts, even if the nonce is used: its transaction may have added the root.
     for (const attempt of this.#journal.attempts()) {
       const batch = byRoot.get(attempt.root);
-      if (batch === undefined) continue;
+      // An earlier owner's transaction has a nonce of another account, and can no longer add a root.
+      if (batch === undefined || (attempt.sender ?? current) !== current) continue;
       const known = this.#transactions.get(attempt.nonce);
       const hashes = known?.batch === batch ? known.hashes : [];
       if (attempt.hash !== undefined) hashes.push(attempt.hash);

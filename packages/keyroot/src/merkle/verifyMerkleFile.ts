@@ -28,7 +28,7 @@ const MAX_DEPTH = 3;
  * @param root 64 lowercase hex digits
  * @throws VerificationError as `parseMerkleFile`, except FILE_TOO_LARGE and FILE_NOT_UTF8
  */
-export function verifyFileText(text: string, root: string): MerkleFile {
+export function verifyMerkleFile(text: string, root: string): MerkleFile {
   const { merkle, values, lookup } = parseParts(checkUntrusted("file", "The file", () => parseJson(text, MAX_DEPTH)));
   const records = values.map((value, i) => parseValue(`values[${i}]`, value));
   const file = checkUntrusted("file", "values", () => fileOf(values, records));
