@@ -40,8 +40,8 @@ async function use(exported: Loose, isClass: boolean, args: unknown[]): Promise<
   for (let i = 0; i < 10 && result.next().done !== true; i++);
 }
 
-describe("every function that an entry exports", () => {
-  it("belongs to an entry of the README's table", () => {
+describe("exported functions of keyroot", () => {
+  it("belong to the entries in the README's table", () => {
     const readme = readFileSync(join(import.meta.dirname, "../../packages/keyroot/README.md"), "utf8");
     const rows = [...readme.matchAll(/^\| (`keyroot[^|]*)\|/gm)].map(([, names = ""]) => names);
     const documented = rows.flatMap((names) => [...names.matchAll(/`(keyroot[^`]*)`/g)].map(([, name = ""]) => name));
@@ -53,7 +53,7 @@ describe("every function that an entry exports", () => {
     const functions = Object.entries(names).filter(
       (pair): pair is [string, Loose] => typeof pair[1] === "function" && !pair[0].endsWith("Error"),
     );
-    it(`throws no error except a KeyrootError, whatever the arguments are: ${entry}`, async () => {
+    it(`throw only a KeyrootError, whatever the arguments are: ${entry}`, async () => {
       if (entry !== "keyroot/errors") expect(functions).to.not.be.empty;
       for (const [name, exported] of functions) {
         const isClass = /^[A-Z]/.test(name);

@@ -33,7 +33,7 @@ function sourcesIn(folders: readonly string[]): string {
 
 describe("errors", () => {
   describe("error codes", () => {
-    it("each belong to only one package", () => {
+    it("belong to one package each", () => {
       expect(new Set(ALL_CODES).size).to.equal(ALL_CODES.length);
     });
 
@@ -46,19 +46,19 @@ describe("errors", () => {
       });
     }
 
-    it("of other packages are not in the library's source code", () => {
+    it("of other packages are absent from the library's source code", () => {
       const sources = sourcesIn(["packages/keyroot/src"]);
       const foreign = [...OPERATOR_ERROR_CODES, ...SERVICE_ERROR_CODES].filter((code) => sources.includes(`"${code}"`));
       expect(foreign).to.deep.equal([]);
     });
 
-    it("match docs/errors.md, which has one row per code and no other rows", () => {
+    it("match the rows of docs/errors.md", () => {
       const rows = readFileSync(join(project, "docs/errors.md"), "utf8").matchAll(/^\| `([A-Z0-9_]+)` +\|/gm);
       expect(Array.from(rows, ([, code]) => code).sort()).to.deep.equal([...ALL_CODES].sort());
     });
   });
 
-  describe("advice", () => {
+  describe("the property advice of errors", () => {
     const of = (error: (code: (typeof ERROR_CODES)[number]) => KeyrootError, advice: string) =>
       ERROR_CODES.filter((code) => error(code).advice === advice);
 
@@ -66,7 +66,7 @@ describe("errors", () => {
       expect(of((code) => new VerificationError("root", code, ""), "warn")).to.deep.equal(ERROR_CODES);
     });
 
-    it("is `warn`, `developer` or `retry` for every other error, never `wait`", () => {
+    it("is `warn`, `developer` or `retry` for every other error", () => {
       for (const error of [
         (code: (typeof ERROR_CODES)[number]) => new ArgumentError(code, ""),
         (code: (typeof ERROR_CODES)[number]) => new TransportError(code, ""),
@@ -79,7 +79,7 @@ describe("errors", () => {
       }
     });
 
-    it("is `warn` after a false key or response, and `retry` after a network failure", () => {
+    it("depends on the error's code", () => {
       expect(new ArgumentError("PUBLIC_KEY_LENGTH", "").advice).to.equal("warn");
       expect(new TransportError("SERVICE_ANSWER_INVALID", "").advice).to.equal("warn");
       expect(new TransportError("TIMEOUT", "").advice).to.equal("retry");
@@ -90,7 +90,7 @@ describe("errors", () => {
   });
 
   describe("KeyrootError", () => {
-    it("contains its name, code, message and cause, and the expected and actual values", () => {
+    it("contains the code, the message and the given details", () => {
       const cause = new Error("why");
       const error = new ArgumentError("TREE_EMPTY", "No value.", { expected: 1, actual: 0, cause });
       expect(error).to.be.instanceOf(KeyrootError).and.instanceOf(Error);
@@ -109,7 +109,7 @@ describe("errors", () => {
       expect(docs).to.equal("https://github.com/keyroot/keyroot/blob/main/docs/errors.md#TIMEOUT");
     });
 
-    it("has no cause unless one is given", () => {
+    it("has the property cause only if a cause is given", () => {
       expect(Object.hasOwn(new TransportError("TIMEOUT", "Too late."), "cause")).to.be.false;
     });
   });

@@ -83,7 +83,7 @@ describe("the package keyroot", () => {
   const writeUser = (pubKey: string) =>
     writeFile(join(app, USERS_FILE), `${JSON.stringify({ ...key.record, pubKey })}\n`);
 
-  describe("installed", () => {
+  describe("after installation", () => {
     for (const page of ["README.md", "packages/keyroot/README.md"]) {
       it(`verifies a key with the program of ${page}`, async () => {
         const program = await pageProgram(page, key, key.record.pubKey);
@@ -101,7 +101,7 @@ describe("the package keyroot", () => {
       });
     }
 
-    it("verifies online, with a storage proof and from a bundle, and rejects a swapped key each time", async () => {
+    it("verifies a key online and from a bundle", async () => {
       await writeFile(join(app, "check.js"), await checkProgram("esm"));
       const output = await node("main.js", MAIN.esm, JSON.stringify(inputOf(key)));
       expect(JSON.parse(output)).to.deep.equal(expectedOutcome(key));
@@ -122,7 +122,7 @@ describe("the package keyroot", () => {
       await node("entries.js", program);
     });
 
-    it("has JSON schemas as entries", async () => {
+    it("has entries for its JSON schemas", async () => {
       const program = `import proof from "keyroot/schemas/proof.json" with { type: "json" };
 import bundle from "keyroot/schemas/bundle.json" with { type: "json" };
 console.log(proof.title, bundle.title);
@@ -130,7 +130,7 @@ console.log(proof.title, bundle.title);
       expect(await node("schemas.js", program)).to.match(/proof.* bundle/i);
     });
 
-    it("has types that a strict TypeScript program can use", async () => {
+    it("has types for strict TypeScript programs", async () => {
       await cp(join(ROOT, "test", "consumers", "app", "types.ts"), join(app, "types.ts"));
       const tsc = join(ROOT, "node_modules", "typescript", "bin", "tsc");
       const options = ["--noEmit", "--strict", "--module", "nodenext", "--target", "es2024", "--lib", "es2024,dom"];
@@ -148,7 +148,7 @@ console.log(proof.title, bundle.title);
       expect(source.split("\n")[Number(line) - 1]).to.include('"KEY_MISMATCH"');
     });
 
-    it("has the entry keyroot/partner, which bundlers for browsers reject", async () => {
+    it("has the entry keyroot/partner only outside browsers", async () => {
       const bundled = bundle('export { PartnerClient } from "keyroot/partner";', { logLevel: "silent" }, app);
       expect(await failure(bundled))
         .to.have.nested.property("errors[0].text")
@@ -168,7 +168,7 @@ export { verifyBundle } from "keyroot/bundle";
       return [...section.matchAll(/([\d.]+)\s+kB/g)].map(([, kB]) => Number(kB) * 1000);
     };
 
-    it("takes no more than the README says, at most 15 kB, for a basic verification in split code", async () => {
+    it("takes at most 15 kB for a basic verification", async () => {
       const { chunks, initial } = await bundle('export { createVerifier } from "keyroot";', {}, app);
       const size = sizeOf(initial.map((name) => chunks.get(name)));
       const [stated = NaN] = await statedSizes();
@@ -176,7 +176,7 @@ export { verifyBundle } from "keyroot/bundle";
       expect(size).to.be.within(stated - 2000, stated);
     });
 
-    it("takes no more than the README says, at most 4 kB, for a watch, which is loaded on demand", async () => {
+    it("takes at most 4 kB for a watch", async () => {
       const { chunks, chunksWith, initial } = await bundle('export { createVerifier } from "keyroot";', {}, app);
       const watch = chunksWith("dist/watch");
       const size = sizeOf(watch.map((name) => chunks.get(name)));
@@ -187,7 +187,7 @@ export { verifyBundle } from "keyroot/bundle";
       expect(size).to.be.within(stated - 1000, stated);
     });
 
-    it("takes no more than the README says, at most 25.1 kB, in a single file with all proofs", async () => {
+    it("takes at most 25.1 kB in a single file with all proofs", async () => {
       const { chunks } = await bundle(EVERYTHING, { splitting: false }, app);
       const [, , stated = NaN] = await statedSizes();
       expect([...chunks.keys()]).to.have.lengthOf(1);
@@ -195,7 +195,7 @@ export { verifyBundle } from "keyroot/bundle";
       expect(sizeOf([...chunks.values()])).to.be.within(stated - 2000, stated);
     });
 
-    it("takes no more than the README says, at most 27.4 kB, in a single file with all proofs and verifyMany", async () => {
+    it("takes at most 27.4 kB in a single file with verifyMany", async () => {
       const many = EVERYTHING.replace("verifyPublicKey", "verifyPublicKey, verifyMany");
       const { chunks } = await bundle(many, { splitting: false }, app);
       const [, , , stated = NaN] = await statedSizes();
@@ -203,7 +203,7 @@ export { verifyBundle } from "keyroot/bundle";
       expect(sizeOf([...chunks.values()])).to.be.within(stated - 2000, stated);
     });
 
-    it("takes no more than the README says, at most 30.6 kB, in a single file with createVerifier", async () => {
+    it("takes at most 30.6 kB in a single file with createVerifier", async () => {
       const all = EVERYTHING.replace("verifyPublicKey", "createVerifier");
       const { chunks } = await bundle(all, { splitting: false }, app);
       const [, , , , stated = NaN] = await statedSizes();
@@ -211,7 +211,7 @@ export { verifyBundle } from "keyroot/bundle";
       expect(sizeOf([...chunks.values()])).to.be.within(stated - 2000, stated);
     });
 
-    it("takes at most 35 kB for the light client, which is loaded on demand", async () => {
+    it("takes at most 35 kB for the light client", async () => {
       const verifier = 'export { createVerifier } from "keyroot";';
       const without = await bundle(verifier, {}, app);
       const { chunks, chunksWith, initial } = await bundle(`import "keyroot/beacon";${verifier}`, {}, app);
@@ -225,7 +225,7 @@ export { verifyBundle } from "keyroot/bundle";
       expect(without.chunksWith("dist/lightClient")).to.deep.equal([]);
     });
 
-    it("leaves Keccak-256, storage proofs, contact lists, other forms of files, the watch and the curve out of a basic verification in split code", async () => {
+    it("loads the code of other functions on demand", async () => {
       const split = await bundle('export { createVerifier } from "keyroot";', {}, app);
       for (const chunk of ["keccak", "evidence", "readRoot", "verifyContacts", "anyFile", "watch"]) {
         const loaded = split.chunksWith(`dist/${chunk}`);
@@ -241,8 +241,8 @@ export { verifyBundle } from "keyroot/bundle";
     });
   });
 
-  describe("tarball", () => {
-    it("contains its modules, source maps and declarations, schemas, licenses, README and error reference only", () => {
+  describe("in its tarball", () => {
+    it("contains only modules, types, schemas, licenses and documentation", () => {
       const others = files.filter((path) => !/^dist\/[\w/-]+(?:\.js|\.js\.map|\.d\.ts)$/.test(path));
       expect(others.sort()).to.deep.equal([
         "LICENSE",
@@ -256,7 +256,7 @@ export { verifyBundle } from "keyroot/bundle";
       ]);
     });
 
-    it("contains few modules: one per entry, and at most 24 that the entries share or load on demand", () => {
+    it("contains at most 24 modules besides its entries", () => {
       const entries = Object.values(manifest.exports).filter((target) => typeof target === "object");
       const modules = files.filter((path) => path.endsWith(".js"));
       expect(modules.length - entries.length).to.be.within(1, 24);
@@ -272,7 +272,7 @@ export { verifyBundle } from "keyroot/bundle";
       }
     });
 
-    it("has no dependencies, because it includes the code for RLP, hashes, curves and concurrency", async () => {
+    it("has no dependencies", async () => {
       expect(manifest.dependencies ?? {}).to.deep.equal({});
       const notices = await read(installed, "THIRD-PARTY.md");
       const named = [...notices.matchAll(/^## (\S+) \d+\.\d+\.\d+$/gm)].map(([, name]) => name);
@@ -286,7 +286,7 @@ export { verifyBundle } from "keyroot/bundle";
       expect([...sources].sort()).to.deep.equal(named);
     });
 
-    it("names its repository, the place for bug reports, and the required Node", () => {
+    it("names its repository, bug tracker and required Node", () => {
       expect(manifest).to.deep.include({
         name: "keyroot",
         homepage: `${REPOSITORY}#readme`,
@@ -296,7 +296,7 @@ export { verifyBundle } from "keyroot/bundle";
       expect(manifest.repository.url).to.equal(`git+${REPOSITORY}.git`);
     });
 
-    it("has only absolute links, to existing pages and headings of the repository", async () => {
+    it("contains only absolute links to existing pages", async () => {
       const pages = files.filter((path) => path.endsWith(".md"));
       expect(pages).to.include.members(["README.md", "docs/errors.md"]);
       for (const page of pages) {

@@ -17,7 +17,7 @@ const [proofSchema, bundleSchema] = ["proof", "bundle"].map((name) => {
   return ajv.addSchema(JSON.parse(schema) as object).getSchema(`urn:keyroot:${name}-v1`);
 }) as [ValidateFunction, ValidateFunction];
 
-describe("published JSON schemas", () => {
+describe("JSON schemas", () => {
   const file = makeMerkleFile(sampleRecords(33));
   const { root } = file.tree;
   const [mine] = file.records as [KeyRecord];

@@ -35,7 +35,7 @@ describe("test vectors", () => {
     expect(new Set(names)).to.have.property("size", names.length);
   });
 
-  it("get the expected verdicts from the library", async () => {
+  it("have the expected verdicts in the library", async () => {
     const documents = sets.filter((set) => set.kind !== "safety-code");
     for (const { name, verdict, ...vector } of documents.flatMap(({ kind, vectors }) =>
       vectors.map((vector) => ({ ...vector, kind })),
@@ -44,7 +44,7 @@ describe("test vectors", () => {
     }
   });
 
-  it("get the expected verdicts on safety codes from the library", () => {
+  it("have the expected safety-code verdicts in the library", () => {
     const codes = sets.filter((set) => set.kind === "safety-code").flatMap(({ vectors }) => vectors);
     expect(codes).to.have.lengthOf.above(30);
     for (const { name, question, input, verdict } of codes) {
@@ -52,14 +52,14 @@ describe("test vectors", () => {
     }
   });
 
-  describe("second verifier", () => {
-    it("agrees with every vector", () => {
+  describe("in the second verifier", () => {
+    it("have the expected verdicts", () => {
       const { stdout, status } = secondVerifier(files.map((name) => fileURLToPath(new URL(name, VECTORS))));
       expect(stdout.split("\n").filter((line) => line.startsWith("DISAGREE"))).to.deep.equal([]);
       expect(status).to.equal(0);
     });
 
-    it("reports wrong verdicts, and exits with code 1", () => {
+    it("cause exit code 1 if verdicts are wrong", () => {
       const [set] = sets;
       const wrong = set?.vectors.map((vector) => ({ ...vector, verdict: { step: "file", code: "FILE_SHAPE" } }));
       const { stdout, status } = secondVerifier(["-"], JSON.stringify({ ...set, vectors: wrong }));
@@ -67,21 +67,21 @@ describe("test vectors", () => {
       expect(status).to.equal(1);
     });
 
-    it("fails for an empty set, and for a set in an unknown format", () => {
+    it("cause exit code 1 if the set is empty or unknown", () => {
       expect(secondVerifier([])).to.include({ status: 1 });
       expect(secondVerifier(["-"], JSON.stringify({ ...sets[0], format: "keyroot-vectors-v2" }))).to.include({
         status: 1,
       });
     });
 
-    it("imports only Node's modules and ethers", () => {
+    it("are checked by a program that imports only Node's modules and ethers", () => {
       const imports = readFileSync(SECOND_VERIFIER, "utf8").matchAll(/\b(?:from|import\(|require\()\s*"([^"]+)"/g);
       for (const [, specifier] of imports) expect(specifier).to.match(/^(?:node:.*|ethers)$/);
     });
 
     // `FAULTS=large npm test -- test/keyroot/vectors.test.ts` compares 100,000 changes. `FAULTS_SEED=2` selects
     // different changes.
-    it("agrees with the library on randomly changed files, proofs and bundles", async function () {
+    it("have the library's verdicts after random changes", async function () {
       if (isLarge) this.timeout(0);
       const { accepted, rejected, findings } = await reported(compareOnMutants(isLarge ? 100_000 : 2000, SEED));
       expect(findings, `FAULTS_SEED=${SEED}`).to.deep.equal([]);

@@ -59,7 +59,7 @@ describe("llms-api.txt", () => {
   );
 
   for (const { task, text } of files.values())
-    it(`has every name that a program to ${task} uses`, () => {
+    it(`contains every name that a program to ${task} uses`, () => {
       for (const [, names = "", module = ""] of text.matchAll(/import \{ ([^}]+) \} from "([^"]+)"/g)) {
         const part = summary.split(`## import … from "${module}"\n`)[1]?.split("\n## ")[0] ?? "";
         for (const name of names.split(", "))
@@ -69,7 +69,7 @@ describe("llms-api.txt", () => {
       }
     });
 
-  it("is enough to write these programs, which compile", () => {
+  it("describes enough of the API for programs that compile", () => {
     const { config } = ts.readConfigFile(join(ROOT, "tsconfig.json"), (path) => ts.sys.readFile(path)) as {
       config: unknown;
     };

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { billOfMaterials } from "../../scripts/package/billOfMaterials.ts";
 import { ROOT } from "../../scripts/test/root.ts";
 
-describe("the bill of materials", () => {
+describe("bill of materials", () => {
   const namesOf = (folder: string) => billOfMaterials(ROOT, folder).components.map(({ name }) => name);
 
   it("of the library lists the packages in its modules", () => {
@@ -14,7 +14,7 @@ describe("the bill of materials", () => {
     expect(namesOf("packages/keyroot").sort()).to.deep.equal(Object.keys(devDependencies).sort());
   });
 
-  it("of another package lists the packages that npm installs with it, and describes this package", () => {
+  it("of another package lists the packages that npm installs", () => {
     const { metadata, components, dependencies } = billOfMaterials(ROOT, "packages/operator");
     expect(metadata.component.name).to.equal("@keyroot/operator");
     const names = components.map(({ name }) => name);

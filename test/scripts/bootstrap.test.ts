@@ -59,7 +59,7 @@ describe("scripts/bootstrap.mjs", () => {
     expect(await readdir(join(folder.path, "node_modules"))).to.deep.equal([".package-lock.json", "started"]);
   });
 
-  it("adds the other packages later, and leaves the installed ones and the lock file as they are", async () => {
+  it("adds the other packages later without changing installed ones", async () => {
     await bootstrap("--omit=dev");
     const lock = await readFile(join(folder.path, "package-lock.json"));
     const { ino, ctimeMs } = await stat(installed("started"));
@@ -69,19 +69,19 @@ describe("scripts/bootstrap.mjs", () => {
     expect(await readFile(join(folder.path, "package-lock.json"))).to.deep.equal(lock);
   });
 
-  it("installs everything whatever npm's configuration omits", async () => {
+  it("installs all packages whatever npm's configuration omits", async () => {
     await writeFile(join(folder.path, ".npmrc"), "omit=dev\n");
     await bootstrap();
     expect((await stat(installed("developed"))).isFile()).to.equal(true);
   });
 
-  it("installs nothing if everything is installed", async () => {
+  it("skips installed packages", async () => {
     await bootstrap();
     const { stderr } = await bootstrap("--omit=dev");
     expect([stderr, (await bootstrap()).stderr]).to.deep.equal(["", ""]);
   });
 
-  it("installs again after the lock file has changed", async () => {
+  it("installs again after a change of the lock file", async () => {
     await bootstrap();
     const lock = join(folder.path, "package-lock.json");
     await writeFile(lock, await readFile(lock));

@@ -11,15 +11,15 @@ const DOCUMENTS = testAll ? 8_000 : 300;
 
 describe("fuzzing", () => {
   for (const [name, makeTarget] of Object.entries(TARGETS))
-    describe(`of the parser ${name}`, () => {
+    describe(`parser ${name}`, () => {
       const target = makeTarget();
 
-      it("finds that the parser accepts valid documents", () => {
+      it("accepts the valid documents", () => {
         expect(target.seeds).to.have.length.above(1);
         for (const document of target.seeds) expect(outcomeOf(target, document)).to.equal("accepted");
       });
 
-      it("finds the same outcome as before for each recorded document", () => {
+      it("returns the recorded outcome for each recorded document", () => {
         const found = readCorpus(name);
         expect(found).not.to.be.empty;
         for (const { outcome, bytes } of found) expect(outcomeOf(target, bytes)).to.equal(outcome);
@@ -32,7 +32,7 @@ describe("fuzzing", () => {
       });
     });
 
-  it("reports a parser's error that is not a KeyrootError, with as few changes as possible", () => {
+  it("reports a defect with as few changes as possible", () => {
     const seeds = [Buffer.from('{"a":[1,2,3]}')];
     const parse = (bytes: Uint8Array) => {
       if (!Buffer.from(bytes).includes("]")) throw new TypeError("a defect");
@@ -43,7 +43,7 @@ describe("fuzzing", () => {
     expect(defect?.match(/"kind"/g)).to.have.length(1);
   });
 
-  it("stores documents with new outcomes, and continues to change them", () => {
+  it("stores documents with new outcomes for further changes", () => {
     const seeds = [Buffer.from("aaaa")];
     const parse = (bytes: Uint8Array) => {
       throw new ArgumentError("ARGUMENT_INVALID", "x".repeat(Math.min(bytes.length, 40)));

@@ -7,7 +7,7 @@ import { never, temporaryFolder } from "../support/support.ts";
 describe("builds of the contracts", () => {
   const folder = temporaryFolder();
 
-  it("that start together run one after the other", async () => {
+  it("run one after the other", async () => {
     const { default: loadHandlers } = (await oneBuildAtATime.hookHandlers?.solidity?.()) ?? {};
     const { build = never() } = (await loadHandlers?.()) ?? {};
     const context = { config: { paths: { cache: folder.path } } } as unknown as HookContext;

@@ -6,10 +6,10 @@ import { eventually } from "../support/browser/eventually.ts";
 import { expectNowhere } from "../support/browser/expectNowhere.ts";
 import { describeIfNamed } from "../support/named.ts";
 
-describeIfNamed(import.meta.filename)("the dashboard in Chromium", () => {
+describeIfNamed(import.meta.filename)("dashboard in Chromium", () => {
   const world = sharedDashboard();
 
-  describe("signing in", () => {
+  describe("at sign-in", () => {
     it("accepts an invitation, and later a passkey", async () => {
       await using opened = await world.open(await world.invite("Ada"));
       const { page, complaints, requests } = opened;
@@ -34,7 +34,7 @@ describeIfNamed(import.meta.filename)("the dashboard in Chromium", () => {
       expect(new Set(requests.map((url) => new URL(url).origin))).to.deep.equal(new Set([new URL(world.url).origin]));
     });
 
-    it("refuses a used link, and keeps its person's session", async () => {
+    it("refuses a used link and keeps the session", async () => {
       const link = await world.invite("Twice");
       await using first = await world.open(link);
       await click(first.page, "Accept the invitation");
@@ -46,7 +46,7 @@ describeIfNamed(import.meta.filename)("the dashboard in Chromium", () => {
       await sees(first.page, "Welcome, Twice");
     });
 
-    it("keeps a link valid after a preview or a reload", async () => {
+    it("accepts a link after a preview or a reload", async () => {
       const link = await world.invite("Previewed");
       expect((await fetch(link.replace("localhost", "127.0.0.1"))).status).to.equal(200);
       await using opened = await world.open(link);
@@ -60,7 +60,7 @@ describeIfNamed(import.meta.filename)("the dashboard in Chromium", () => {
       await sees(page, "Welcome, Previewed");
     });
 
-    it("explains how to sign in if the person has no passkey for this site", async () => {
+    it("explains how to sign in without a passkey", async () => {
       await using opened = await world.open();
       const { page } = opened;
       await click(page, "Sign in with a passkey");
@@ -68,7 +68,7 @@ describeIfNamed(import.meta.filename)("the dashboard in Chromium", () => {
       expect(await button(page, "Sign in with a passkey").isEnabled()).to.equal(true);
     });
 
-    it("ends at the next click of a removed person", async () => {
+    it("ends the session of a removed person", async () => {
       await using opened = await world.signIn("Removed soon");
       await using remaining = await world.signIn("Remaining");
       const { page } = remaining;
@@ -82,8 +82,8 @@ describeIfNamed(import.meta.filename)("the dashboard in Chromium", () => {
     });
   });
 
-  describe("the overview", () => {
-    it("says in one line that there is nothing to do, and links each number to its list", async () => {
+  describe("on the overview", () => {
+    it("links each number to its list", async () => {
       const bizID = await world.createPartner("Quiet company");
       await using opened = await world.signIn("Quinn", { bizID });
       const { page, complaints } = opened;
@@ -109,9 +109,9 @@ describeIfNamed(import.meta.filename)("the dashboard in Chromium", () => {
     });
   });
 
-  describe("the header", () => {
+  describe("in the header", () => {
     for (const width of [390, 1280]) {
-      it(`has one row at ${width} pixels, even with a long name`, async () => {
+      it(`needs one row at ${width} pixels`, async () => {
         await using opened = await world.signIn(
           `Bartholomew Featherstonehaugh ${width}`,
           {},
@@ -122,7 +122,7 @@ describeIfNamed(import.meta.filename)("the dashboard in Chromium", () => {
       });
     }
 
-    it("shows the pages in a menu on phones, which closes with Escape or after a choice", async () => {
+    it("shows the pages in a menu on phones", async () => {
       await using opened = await world.signIn("Phone", {}, { viewport: { width: 390, height: 800 } });
       const { page } = opened;
       const nav = page.getByRole("navigation");
@@ -138,7 +138,7 @@ describeIfNamed(import.meta.filename)("the dashboard in Chromium", () => {
     });
   });
 
-  describe("the company page", () => {
+  describe("on the company page", () => {
     it("copies the business identifier", async () => {
       await using opened = await world.signIn("Copier");
       const { page } = opened;
@@ -149,7 +149,7 @@ describeIfNamed(import.meta.filename)("the dashboard in Chromium", () => {
       });
     });
 
-    it("stores an invitation's link nowhere after a click on Done", async () => {
+    it("deletes an invitation's link after a click on Done", async () => {
       await using opened = await world.signIn("Inviter");
       const { page, complaints } = opened;
       await follow(page, "Company");
@@ -192,7 +192,7 @@ describeIfNamed(import.meta.filename)("the dashboard in Chromium", () => {
       expect(await page.locator("[data-secret]").count()).to.equal(0);
     });
 
-    it("adds and removes passkeys, but keeps the last passkey", async () => {
+    it("adds and removes passkeys, except for the last one", async () => {
       await using opened = await world.signIn("Collector");
       const { page } = opened;
       await follow(page, "Company");
@@ -214,7 +214,7 @@ describeIfNamed(import.meta.filename)("the dashboard in Chromium", () => {
       expect(await own.locator(".row").count()).to.equal(1);
     });
 
-    it("shows markup in every name as text", async () => {
+    it("shows markup in names as text", async () => {
       const markup = `<img src=x onerror="document.title='owned'"><script>alert(1)</script>&amp;`;
       const bizID = await world.createPartner(markup);
       await using opened = await world.signIn(markup, { bizID });
@@ -229,8 +229,8 @@ describeIfNamed(import.meta.filename)("the dashboard in Chromium", () => {
     });
   });
 
-  describe("the servers page", () => {
-    it("stores a new token nowhere after Done, and revokes it after confirmation", async () => {
+  describe("on the servers page", () => {
+    it("deletes a new token from the page after Done", async () => {
       const bizID = await world.createPartner("Server company");
       await using opened = await world.signIn("Sam", { bizID });
       const { page, requests, complaints } = opened;
@@ -283,7 +283,7 @@ describeIfNamed(import.meta.filename)("the dashboard in Chromium", () => {
     });
   });
 
-  describe("a failed call", () => {
+  describe("after a failed call", () => {
     // The route, the failing calls, and a text that the page shows after they succeed.
     for (const [route, calls, text] of [
       ["overview", /v1\/dashboard\/overview\/get$/, "Nothing to do."],
@@ -292,7 +292,7 @@ describeIfNamed(import.meta.filename)("the dashboard in Chromium", () => {
       [`users/${"y".repeat(32)}`, /dashboard\/users\/get$/, "USER_UNKNOWN"],
       ["publishing", /v1\/dashboard\/publishing\//, "No key of your users is published yet"],
     ] as const) {
-      it(`shows the reason and a retry button on the page ${route.replace(/\/.*/, "/…")}`, async () => {
+      it(`shows the reason and a retry button on ${route.replace(/\/.*/, "/…")}`, async () => {
         const bizID = await world.createPartner("Failing company");
         await using opened = await world.signIn("Fay", { bizID });
         const { page } = opened;
@@ -312,8 +312,8 @@ describeIfNamed(import.meta.filename)("the dashboard in Chromium", () => {
     }
   });
 
-  describe("the content security policy", () => {
-    it("allows only two scripts by their hashes, and forbids unsafe sources and frames", async () => {
+  describe("under its content security policy", () => {
+    it("allows two scripts by their hashes and no other", async () => {
       const response = await fetch(world.url.replace("localhost", "127.0.0.1"));
       const policy = response.headers.get("Content-Security-Policy") ?? "";
       expect(policy).to.match(/^default-src 'none'; script-src(?: 'sha384-[A-Za-z0-9+/]+'){2}; style-src 'self';/);

@@ -4,10 +4,10 @@ import { sharedDashboard } from "../support/browser/dashboardWorld.ts";
 import { runCommand } from "../support/browser/runCommand.ts";
 import { describeIfNamed } from "../support/named.ts";
 
-describeIfNamed(import.meta.filename)("the operator's pages in Chromium", () => {
+describeIfNamed(import.meta.filename)("operator's pages of the dashboard in Chromium", () => {
   const world = sharedDashboard();
 
-  it("create a partner, and show its first administrator's link only once", async () => {
+  it("show a new administrator's link only once", async () => {
     await using opened = await world.signIn("Olga", { bizID: null });
     const { page, complaints } = opened;
     expect(await page.getByRole("navigation").innerText()).to.match(
@@ -63,7 +63,7 @@ describeIfNamed(import.meta.filename)("the operator's pages in Chromium", () => 
     expect(await page.getByRole("button", { name: /Suspend|Limit|Invite|Revoke/ }).count()).to.equal(0);
   });
 
-  it("suspend, resume and limit a partner, and revoke its tokens", async () => {
+  it("suspend, resume and limit a partner", async () => {
     const { bizID, users } = await world.createPartnerWithUsers("Managed", 3);
     await using opened = await world.signIn("Omar", { bizID: null });
     const { page, complaints } = opened;
@@ -87,7 +87,7 @@ describeIfNamed(import.meta.filename)("the operator's pages in Chromium", () => 
     expect(complaints).to.deep.equal([]);
   });
 
-  it("show the state of databases, chain and stores without secrets, and publish keys", async () => {
+  it("show the state of databases, chain and stores", async () => {
     await using opened = await world.signIn("Oda", { bizID: null });
     const { page, complaints } = opened;
     await follow(page, "System");
@@ -110,7 +110,7 @@ describeIfNamed(import.meta.filename)("the operator's pages in Chromium", () => 
     expect(complaints).to.deep.equal([]);
   });
 
-  it("disable the button Publish now with a reason while no key can be published", async () => {
+  it("explain why the button Publish now is disabled", async () => {
     world.publishable = 0;
     try {
       await using opened = await world.signIn("Otto", { bizID: null });
@@ -126,7 +126,7 @@ describeIfNamed(import.meta.filename)("the operator's pages in Chromium", () => 
     }
   });
 
-  it("show roots that the last checks did not confirm, and the metric for alerts", async () => {
+  it("show roots that the last checks did not confirm", async () => {
     world.differences = [
       { region: "us-west-2", root: "5d".repeat(32), code: "NOT_PUBLISHED" },
       { region: "eu-west-1", root: "c4".repeat(32), code: "ROOT_MISMATCH" },
@@ -148,7 +148,7 @@ describeIfNamed(import.meta.filename)("the operator's pages in Chromium", () => 
     }
   });
 
-  it("invite the operator's staff", async () => {
+  it("invite people of the operator", async () => {
     await using opened = await world.signIn("Opal", { bizID: null });
     const { page } = opened;
     await follow(page, "People");

@@ -5,10 +5,10 @@ import { runCommand } from "../support/browser/runCommand.ts";
 import { sharedDashboard } from "../support/browser/dashboardWorld.ts";
 import { describeIfNamed } from "../support/named.ts";
 
-describeIfNamed(import.meta.filename)("the dashboard's publishing page in Chromium", () => {
+describeIfNamed(import.meta.filename)("publishing page of the dashboard in Chromium", () => {
   const world = sharedDashboard();
 
-  it("shows commands before the first published key, and loads no chart", async () => {
+  it("shows commands before the first published key", async () => {
     const { bizID, refreshToken } = await world.service.createPartner("Beginner");
     await using opened = await world.signIn("Bea", { bizID, role: "reader" });
     const { page, requests } = opened;
@@ -23,7 +23,7 @@ describeIfNamed(import.meta.filename)("the dashboard's publishing page in Chromi
     await world.service.exchange(bizID, created?.token ?? "");
   });
 
-  it("shows pending keys, the partner's batches, and a chart whose numbers are also in a table", async () => {
+  it("shows pending keys, batches and a chart", async () => {
     const { bizID, users } = await world.createPartnerWithUsers("Publisher", 5);
     const other = await world.createPartnerWithUsers("Other partner", 1);
     for (const user of [...users, ...other.users]) await world.service.registerKey(user, generateKeyPair());
@@ -75,7 +75,7 @@ describeIfNamed(import.meta.filename)("the dashboard's publishing page in Chromi
     expect(requests.filter((url) => url.includes("drawChart"))).to.deep.equal([]);
   });
 
-  it("shows only the table if the hash of the chart's script is wrong", async () => {
+  it("shows a table if the hash of the chart's script is wrong", async () => {
     const { bizID, users } = await world.createPartnerWithUsers("Without a chart", 3);
     for (const user of users) await world.service.registerKey(user, generateKeyPair());
     for (const [daysAgo, { userID }] of users.entries())

@@ -301,7 +301,7 @@ async function addDeliveries({ service, bizID }: DashboardWorld): Promise<void> 
   await set(delivered, { state: "delivered", attempts: 1, status: 204 });
 }
 
-describeIfNamed(import.meta.filename)("the dashboard's pages", () => {
+describeIfNamed(import.meta.filename)("dashboard pages", () => {
   // The worlds are separate, so that the pages look the same in every run, even if only one test runs.
   const [partnersWorld, operatorsWorld] = [new DashboardWorld(), new DashboardWorld()];
   const layouts = new RecordedLayouts("dashboard");
@@ -317,7 +317,7 @@ describeIfNamed(import.meta.filename)("the dashboard's pages", () => {
     ["a partner's administrator", partnersWorld, STEPS, {}],
     ["the operator's people", operatorsWorld, OPERATOR_STEPS, { bizID: null }],
   ] as const) {
-    it(`explain terms, pass axe and fit both widths in every state for ${person}`, async () => {
+    it(`meet the layout and accessibility rules in every state for ${person}`, async () => {
       await world.start();
       await using opened = await world.open(await world.invite("Ada", options));
       const { page } = opened;
@@ -331,7 +331,7 @@ describeIfNamed(import.meta.filename)("the dashboard's pages", () => {
   }
 
   for (const width of [390, 1280]) {
-    it(`keep their layout while they load slowly at ${width} pixels`, async () => {
+    it(`keep their layout while they load at ${width} pixels`, async () => {
       const { bizID, users } = await partnersWorld.createPartnerWithUsers(`Slow company ${width}`, 5);
       for (const user of users) await partnersWorld.service.registerKey(user, generateKeyPair());
       await using opened = await partnersWorld.signIn("Mona", { bizID }, { viewport: { width, height: 800 } });

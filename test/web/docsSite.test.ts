@@ -14,7 +14,7 @@ const HOME = "index.html";
 const ERRORS = "documents/errors.html";
 const API = "functions/keyroot.createVerifier.html";
 
-describeIfNamed(import.meta.filename)("the documentation site, opened from a folder", () => {
+describeIfNamed(import.meta.filename)("documentation site, opened from a folder", () => {
   let folder: string;
   /** The texts of the site's pages and pictures, by path. */
   let texts: Map<string, string>;
@@ -50,7 +50,7 @@ describeIfNamed(import.meta.filename)("the documentation site, opened from a fol
     return page;
   }
 
-  it("contains every page of docs and every public entry of the packages", async () => {
+  it("contains every page and every public entry", async () => {
     const docs = (await readdir(join(ROOT, "docs"))).filter((name) => name.endsWith(".md"));
     expect(docs.filter((name) => !pages.has(`documents/${name.replace(".md", ".html")}`))).to.deep.equal([]);
     const modules = [...pages].filter(([path]) => path.startsWith("modules/"));
@@ -105,7 +105,7 @@ describeIfNamed(import.meta.filename)("the documentation site, opened from a fol
   });
 
   for (const path of [HOME, "documents/system.html", "documents/alternatives.html", API]) {
-    it(`passes axe in light and dark mode: ${path}`, async () => {
+    it(`passes the accessibility checks of axe: ${path}`, async () => {
       const page = await open(path);
       await page.evaluate(axe.source);
       for (const colorScheme of ["light", "dark"] as const) {

@@ -29,7 +29,7 @@ const FAILING: Readonly<Record<string, string[]>> = {
   "other-chain": ["endpoint"],
 };
 
-describeIfNamed(import.meta.filename)("the explorer in Chromium", () => {
+describeIfNamed(import.meta.filename)("explorer in Chromium", () => {
   const explorer = sharedExplorer();
   const { world } = explorer;
 
@@ -39,7 +39,7 @@ describeIfNamed(import.meta.filename)("the explorer in Chromium", () => {
   const steps = (page: Page) =>
     page.$$eval("[data-step]", (items) => items.map((item) => item.getAttribute("data-state")));
 
-  describe("verifying a user id", () => {
+  describe("on the page of a user", () => {
     it("draws the path from the key to the contract's root", async () => {
       await using opened = await world.open(`${explorer.url}#/verify/${world.victim.userID}`);
       const { page } = opened;
@@ -88,8 +88,8 @@ describeIfNamed(import.meta.filename)("the explorer in Chromium", () => {
     });
   });
 
-  describe("the start page", () => {
-    it("shows chain, contract, owner, users, roots and recent batches with their evidence", async () => {
+  describe("on the start page", () => {
+    it("shows the chain, the contract and recent batches", async () => {
       await using opened = await world.open(explorer.url);
       const { page, complaints } = opened;
       const card = page.locator(".registry-card");
@@ -105,7 +105,7 @@ describeIfNamed(import.meta.filename)("the explorer in Chromium", () => {
       expect(complaints).to.deep.equal([]);
     });
 
-    it("reports contract code whose hash differs from the configured hash", async () => {
+    it("reports contract code with a wrong hash", async () => {
       const codeHash = `0x${"12".repeat(32)}`;
       await using opened = await world.open(await world.serve({ codeHash }));
       await sees(opened.page, "code has another hash");
@@ -127,7 +127,7 @@ describeIfNamed(import.meta.filename)("the explorer in Chromium", () => {
     });
   });
 
-  describe("the attacks", () => {
+  describe("on the page of attacks", () => {
     it("lists every attack of the demo", async () => {
       await using opened = await world.open(`${explorer.url}#/attacks`);
       await opened.page.locator(".cards code").first().waitFor();
@@ -136,7 +136,7 @@ describeIfNamed(import.meta.filename)("the explorer in Chromium", () => {
     });
 
     for (const [name, nodes] of Object.entries(FAILING)) {
-      it(`rejects ${name}, and marks ${nodes.join(" and ")} red`, async () => {
+      it(`rejects ${name} and marks ${nodes.join(" and ")} red`, async () => {
         await using opened = await world.open(`${explorer.url}#/attack/${name}`);
         const { page, complaints } = opened;
         const { expectedCode = "" } = world.attacks.find((attack) => attack.name === name) ?? {};
@@ -150,8 +150,8 @@ describeIfNamed(import.meta.filename)("the explorer in Chromium", () => {
     }
   });
 
-  describe("comparing a pasted key", () => {
-    it("puts the key in no request and no link", async () => {
+  describe("after a key was pasted", () => {
+    it("keeps the key out of requests and links", async () => {
       await using opened = await world.open(`${explorer.url}#/verify/${world.victim.userID}`);
       const { page, requests } = opened;
       await page.getByText("Compare with a key that you have").click();
@@ -175,8 +175,8 @@ describeIfNamed(import.meta.filename)("the explorer in Chromium", () => {
     });
   });
 
-  describe("comparing safety codes", () => {
-    it("compares the code with entered digits and with QR codes", async () => {
+  describe("with a safety code", () => {
+    it("compares the code with entered digits and QR codes", async () => {
       await using opened = await world.open(`${explorer.url}#/verify/${world.victim.userID}`);
       const { page, requests, complaints } = opened;
       const [mine, contact, stranger] = [world.records[0], world.victim, world.records[1]].map((record) => ({
@@ -215,8 +215,8 @@ describeIfNamed(import.meta.filename)("the explorer in Chromium", () => {
     });
   });
 
-  describe("choosing the evidence", () => {
-    it("verifies at a trusted block, with a storage proof", async () => {
+  describe("with chosen evidence", () => {
+    it("verifies at a trusted block with a storage proof", async () => {
       const { hash } = (await rpc(world.stack.rpcUrl, "eth_getBlockByNumber", ["latest", false])) as { hash: string };
       await using opened = await world.open(`${explorer.url}#/verify/${world.victim.userID}`);
       const { page } = opened;
@@ -238,7 +238,7 @@ describeIfNamed(import.meta.filename)("the explorer in Chromium", () => {
     const chosen = (page: Page) =>
       page.getByLabel("Source of the block").evaluate((select: HTMLSelectElement) => select.selectedOptions[0]?.text);
 
-    it("uses the light client by default if it is configured, and then rejects a false endpoint", async () => {
+    it("uses the configured light client by default", async () => {
       const { beacon } = await world.lightClientConfig();
       const url = await world.serve({ beacon, visitorEndpoints: true });
       await using opened = await world.open(`${url}#/verify/${world.victim.userID}`);
@@ -264,7 +264,7 @@ describeIfNamed(import.meta.filename)("the explorer in Chromium", () => {
       expect(await verdict(attacked.page)).to.contain("PROOF_INVALID");
     });
 
-    it("verifies nothing without the light client's endpoint until the visitor chooses weaker evidence", async () => {
+    it("asks before it verifies without the light client", async () => {
       const beacon = { urls: [world.stack.merkleUrl], checkpoint: `0x${"12".repeat(32)}` };
       await using opened = await world.open(`${await world.serve({ beacon })}#/verify/${world.victim.userID}`);
       const { page } = opened;
@@ -274,7 +274,7 @@ describeIfNamed(import.meta.filename)("the explorer in Chromium", () => {
       await sees(page, "one endpoint’s unproven answer");
     });
 
-    it("uses the auditors' block by default if auditors are configured, and names them", async () => {
+    it("uses the configured auditors' block by default", async () => {
       const { auditors } = await world.auditorsConfig();
       await using opened = await world.open(`${await world.serve({ auditors })}#/verify/${world.victim.userID}`);
       const { page, complaints } = opened;
@@ -302,7 +302,7 @@ describeIfNamed(import.meta.filename)("the explorer in Chromium", () => {
       await sees(page, "NOT_PUBLISHED");
     });
 
-    it("connects only to the endpoints in the configuration and those that the visitor adds", async () => {
+    it("connects only to configured and added endpoints", async () => {
       const { rpcUrl } = world.stack;
       const visitors = rpcUrl.replace("127.0.0.1", "localhost");
       const explorer = await world.serve({ visitorEndpoints: true, rpc: [world.attacks.at(-1)?.rpc ?? ""] });
@@ -327,7 +327,7 @@ describeIfNamed(import.meta.filename)("the explorer in Chromium", () => {
     });
   });
 
-  describe("downloading evidence", () => {
+  describe("after a verification", () => {
     const download = async (page: Page, name: string): Promise<unknown> => {
       const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name }).click()]);
       return JSON.parse(await readFile(await file.path(), "utf8"));
@@ -382,8 +382,8 @@ describeIfNamed(import.meta.filename)("the explorer in Chromium", () => {
     });
   });
 
-  describe("the content security policy", () => {
-    it("allows connections only to the configured servers", async () => {
+  describe("under its content security policy", () => {
+    it("connects only to the configured servers", async () => {
       await using opened = await world.open(`${explorer.url}#/verify/${world.victim.userID}`);
       const { page, complaints, requests } = opened;
       await verdict(page);
@@ -394,7 +394,7 @@ describeIfNamed(import.meta.filename)("the explorer in Chromium", () => {
       for (const address of requests) expect(address).to.not.contain(world.victim.userID);
     });
 
-    it("allows one script by its hash, and no unsafe source", async () => {
+    it("allows one script by its hash", async () => {
       const policy = (await fetch(explorer.url)).headers.get("Content-Security-Policy") ?? "";
       expect(policy).to.match(/^default-src 'none'; script-src 'sha384-[A-Za-z0-9+/]+'; style-src 'self';/);
       expect(policy).to.contain("require-trusted-types-for 'script'").and.not.contain("unsafe");

@@ -5,11 +5,11 @@ import { done, dropFile } from "../support/browser/explorerStates.ts";
 import { sharedExplorer } from "../support/browser/sharedExplorer.ts";
 import { describeIfNamed } from "../support/named.ts";
 
-describeIfNamed(import.meta.filename)("the explorer's controls", () => {
+describeIfNamed(import.meta.filename)("controls of the explorer", () => {
   const explorer = sharedExplorer();
   const { world } = explorer;
 
-  describe("that show a batch", () => {
+  describe("for a batch", () => {
     const openBatch = async (options = {}) => {
       const opened = await world.open(`${explorer.url}#/batch/${world.root}`, options);
       const canvas = opened.page.locator("canvas");
@@ -40,7 +40,7 @@ describeIfNamed(import.meta.filename)("the explorer's controls", () => {
       }
     });
 
-    it("zoom with the keyboard, buttons and wheel, and show the whole tree again", async () => {
+    it("zoom with the keyboard, buttons and wheel", async () => {
       await using view = await openBatch({ reducedMotion: "reduce" });
       const { page, canvas } = view;
       const whole = world.records.length;
@@ -108,7 +108,7 @@ describeIfNamed(import.meta.filename)("the explorer's controls", () => {
       }
     });
 
-    it("list all records as text, with links to their verification", async () => {
+    it("list all records with links to their verification", async () => {
       await using view = await openBatch();
       const { page } = view;
       await page.getByText("The same as text").click();
@@ -131,7 +131,7 @@ describeIfNamed(import.meta.filename)("the explorer's controls", () => {
     expect(complaints).to.deep.equal([]);
   });
 
-  it("open a Merkle-tree file that is dropped on any page, and compute its root", async () => {
+  it("open a Merkle-tree file that is dropped on any page", async () => {
     await using opened = await world.open(explorer.url);
     const { page, complaints } = opened;
     await page.getByRole("heading", { level: 1 }).waitFor();
@@ -145,7 +145,7 @@ describeIfNamed(import.meta.filename)("the explorer's controls", () => {
     expect(complaints).to.deep.equal([]);
   });
 
-  it("show and focus the verdict after the visitor chooses other evidence", async () => {
+  it("focus the verdict after a choice of other evidence", async () => {
     await using opened = await world.open(`${explorer.url}#/verify/${world.victim.userID}`, {
       viewport: { width: 360, height: 800 },
     });
@@ -160,7 +160,7 @@ describeIfNamed(import.meta.filename)("the explorer's controls", () => {
     });
   });
 
-  it("explain a term on demand with the keyboard", async () => {
+  it("explain a term with the keyboard", async () => {
     await using opened = await world.open(explorer.url);
     const { page } = opened;
     const explanation = page.getByText("Others use it to encrypt messages");
@@ -172,7 +172,7 @@ describeIfNamed(import.meta.filename)("the explorer's controls", () => {
     await explanation.waitFor({ state: "hidden" });
   });
 
-  it("reach the content with one key, and show which control has the focus", async () => {
+  it("show which control has the focus", async () => {
     await using opened = await world.open(explorer.url);
     const { page } = opened;
     await page.keyboard.press("Tab");

@@ -16,7 +16,7 @@ const SCRIPT_LIMIT = 70_000;
 /** The same limit for explorers that are configured with auditors or the light client, which need signature code. */
 const SIGNED_LIMIT = 110_000;
 
-describeIfNamed(import.meta.filename)("the explorer's pages", () => {
+describeIfNamed(import.meta.filename)("explorer pages", () => {
   const explorer = sharedExplorer();
   const { world } = explorer;
   const layouts = new RecordedLayouts("explorer");
@@ -27,7 +27,7 @@ describeIfNamed(import.meta.filename)("the explorer's pages", () => {
   });
 
   for (const [name, state] of Object.entries(EXPLORER_STATES)) {
-    it(`explain terms, pass axe and fit both widths in the state "${name}"`, async () => {
+    it(`meet the layout and accessibility rules in the state "${name}"`, async () => {
       await using opened = await openState(world, explorer.url, state, VIEWS[0]);
       await checkInAllViews(opened.page, name, { layouts, pictures });
     });
@@ -40,7 +40,7 @@ describeIfNamed(import.meta.filename)("the explorer's pages", () => {
       }),
     "the colors are the dark ones": (page: Page) => page.emulateMedia({ colorScheme: "dark" }),
   })) {
-    it(`do not match their recorded pictures if ${what}`, async () => {
+    it(`differ from their recorded pictures if ${what}`, async () => {
       await using opened = await world.open(`${explorer.url}#/verify/${world.victim.userID}`, {
         viewport: { width: 1280, height: 800 },
         colorScheme: "light",
@@ -72,7 +72,7 @@ describeIfNamed(import.meta.filename)("the explorer's pages", () => {
     }
   }
 
-  it("show the verdict, the key, the evidence and its form on one screen of 1280 x 800 pixels", async () => {
+  it("show a verification on one screen of 1280 x 800 pixels", async () => {
     const view = { viewport: { width: 1280, height: 800 } };
     await using opened = await world.open(`${explorer.url}#/verify/${world.victim.userID}`, view);
     const { page } = opened;
@@ -83,14 +83,14 @@ describeIfNamed(import.meta.filename)("the explorer's pages", () => {
     }
   });
 
-  it(`load at most ${SCRIPT_LIMIT / 1000} kB of scripts for the first verification with unsigned blocks`, async () => {
+  it(`load at most ${SCRIPT_LIMIT / 1000} kB for unsigned blocks`, async () => {
     for (const worker of ["basic-", "evidence-"])
       expect(await gzippedSize(ASSETS, ["index-", worker]))
         .to.be.above(5000)
         .and.at.most(SCRIPT_LIMIT);
   });
 
-  it(`load at most ${SIGNED_LIMIT / 1000} kB of scripts for the first verification with signed blocks`, async () => {
+  it(`load at most ${SIGNED_LIMIT / 1000} kB for signed blocks`, async () => {
     expect(await gzippedSize(ASSETS, ["index-", "signedBlock-"]))
       .to.be.above(SCRIPT_LIMIT)
       .and.at.most(SIGNED_LIMIT);

@@ -29,7 +29,7 @@ type Case = [open: (page: Page) => Promise<unknown>, value: string, message: Reg
 /** The reason why a field has no invalid value. */
 const LIST = "people choose from a list";
 
-describeIfNamed(import.meta.filename)("a form field with an invalid value", () => {
+describeIfNamed(import.meta.filename)("forms of the web pages", () => {
   const explorer = sharedExplorer();
   const world = sharedDashboard();
   let explorerPage: ObservedPage;
@@ -205,7 +205,7 @@ describeIfNamed(import.meta.filename)("a form field with an invalid value", () =
     ],
   };
 
-  it("reports the wrong length or character of a user id", () => {
+  it("report the wrong length or character of a user id", () => {
     for (const [text, error] of [
       ["", "Enter a user id."],
       ["abc", "A user id in hex has 40 digits, but this has 3."],
@@ -215,7 +215,7 @@ describeIfNamed(import.meta.filename)("a form field with an invalid value", () =
       expect(readUserID(text)).to.deep.equal({ error });
   });
 
-  it("has a case below for every field in the sources", () => {
+  it("have a test case for each field", () => {
     const labels: string[] = [];
     for (const path of globSync("**/*.tsx", { cwd: SOURCES })) {
       const source = readFileSync(join(SOURCES, path), "utf8");
@@ -249,7 +249,7 @@ describeIfNamed(import.meta.filename)("a form field with an invalid value", () =
     Name: [() => operatorPage.page, OPERATOR["dashboard/partners/partnersPage.tsx: Name"], /^The name is missing\.$/],
   };
   for (const [label, [pageOf, form, message]] of Object.entries(EMPTY)) {
-    it(`has the focus and shows a message if it is empty: ${label}`, async () => {
+    it(`focus an empty field and show a message: ${label}`, async () => {
       const [open, , , button = ""] = form as Case;
       await check(pageOf(), label, [open, "", message, button]);
     });
@@ -262,7 +262,7 @@ describeIfNamed(import.meta.filename)("a form field with an invalid value", () =
   ] as const) {
     for (const [name, field] of Object.entries(cases)) {
       if (typeof field === "string") continue;
-      it(`keeps its value and the focus, and shows a message: ${name}`, async () => {
+      it(`keep an invalid value and show a message: ${name}`, async () => {
         await check(pageOf(), name, field);
       });
     }

@@ -33,15 +33,15 @@ describe("times on the web pages", () => {
     return textOf(Hour({ ms: Date.parse(start) })).text;
   }
 
-  describe("an hour", () => {
-    it("is shown with today, yesterday or the date, in the reader's time zone", () => {
+  describe("Hour", () => {
+    it("shows today, yesterday or the date", () => {
       const start = "2026-05-04T12:00:00Z";
       expect(hourText(start, "2026-05-04T21:59:59Z")).to.equal("today, 14:00 to 15:00");
       expect(hourText(start, "2026-05-04T22:00:00Z")).to.equal("yesterday, 14:00 to 15:00");
       expect(hourText(start, "2026-05-05T22:00:00Z")).to.equal("May 4, 2026, 14:00 to 15:00");
     });
 
-    it("is shown with yesterday after a day of 23 or 25 hours", () => {
+    it("shows yesterday after a day of 23 or 25 hours", () => {
       for (const [midnight, next] of [
         ["2026-03-28T23:00:00Z", "2026-03-29T22:00:00Z"],
         ["2026-10-24T22:00:00Z", "2026-10-25T23:00:00Z"],
@@ -50,8 +50,8 @@ describe("times on the web pages", () => {
     });
   });
 
-  describe("a time", () => {
-    it("has the time zone in its tooltip", () => {
+  describe("Time", () => {
+    it("shows the time zone in its tooltip", () => {
       const { text, title } = textOf(Time({ ms: Date.parse("2026-05-04T12:34:56Z") }));
       expect(text).to.equal("May 4, 2026, 14:34");
       expect(title).to.equal("Monday, May 4, 2026 at 14:34:56 GMT+2");

@@ -3,8 +3,8 @@ import { getAddress } from "ethers/address";
 import fc from "fast-check";
 import { hasValidChecksum } from "../../../packages/keyroot/src/ethereum/checksum.ts";
 
-describe("the checksum of an address", () => {
-  it("is valid for the examples of EIP-55", () => {
+describe("hasValidChecksum", () => {
+  it("accepts the examples of EIP-55", () => {
     const examples = [
       "0x52908400098527886E0F7030069857D2E4169EE7",
       "0x8617E340B3D01FA5F11F306F4090FD50E238070D",
@@ -18,7 +18,7 @@ describe("the checksum of an address", () => {
     for (const example of examples) expect(hasValidChecksum(example), example).to.equal(true);
   });
 
-  it("is valid only if it equals the checksum that ethers computes", () => {
+  it("accepts only the checksum that ethers computes", () => {
     const property = fc.property(fc.stringMatching(/^[0-9a-f]{40}$/), fc.nat(39), (digits, at) => {
       const address = getAddress(`0x${digits}`);
       const letter = address.charAt(at + 2);
@@ -33,7 +33,7 @@ describe("the checksum of an address", () => {
     fc.assert(property, { numRuns: 200 });
   });
 
-  it("is not required in an address whose letters are all in one case", () => {
+  it("accepts addresses in upper or lower case", () => {
     expect(hasValidChecksum(`0x${"ab".repeat(20)}`)).to.equal(true);
     expect(hasValidChecksum(`0x${"AB".repeat(20)}`)).to.equal(true);
   });

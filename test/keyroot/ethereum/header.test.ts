@@ -108,7 +108,7 @@ describe("block header", () => {
       );
     });
 
-    it("accepts hex in upper and lower case, quantities with leading zeros, and fields in any order", () => {
+    it("accepts hex in any case and fields in any order", () => {
       const upper = Object.entries(genesis).map(
         ([name, hex]) => [name, hex.toUpperCase().replace("0X", "0x")] as const,
       );
@@ -150,7 +150,7 @@ describe("block header", () => {
       });
     }
 
-    it("computes a different hash if a digit of any field changes", () => {
+    it("computes a different hash if any field changes", () => {
       const { hash } = hashHeader(genesis);
       for (const [name, hex] of Object.entries(genesis)) {
         const changed = hex.slice(0, -1) + (hex.endsWith("1") ? "2" : "1");
@@ -160,7 +160,7 @@ describe("block header", () => {
   });
 
   describe("extractHeader", () => {
-    it("returns only the header fields that exist in the block's fork", () => {
+    it("returns only the header fields of the block's fork", () => {
       const block = { hash: `0x${ZERO}`, size: "0x1", uncles: [], totalDifficulty: "0x1", baseFeePerGas: null };
       expect(extractHeader({ ...block, ...genesis })).to.deep.equal(genesis);
     });

@@ -9,7 +9,7 @@ import { INVALID_ANSWERS } from "../../support/data/junk.ts";
 const LARGEST = 2n ** 256n - 1n;
 const INVALID = [...INVALID_ANSWERS, "0x", "1", "0x1.5", "-0x1", `0x1${"0".repeat(64)}`];
 
-describe("quantity", () => {
+describe("quantities", () => {
   describe("toQuantity", () => {
     it("encodes numbers in the same way as ethers", () => {
       fc.assert(

@@ -32,7 +32,7 @@ describe("storage proof", () => {
       proof = await state.prove(39, 3);
     });
 
-    it("proves the value of any slot of any contract, an empty slot, and a missing contract", async () => {
+    it("returns the value of any slot of any contract", async () => {
       const storage = fc.array(fc.tuple(fc.nat(9), fc.bigInt(1n, 2n ** 256n - 1n)), { maxLength: 9 });
       await fc.assert(
         fc.asyncProperty(
@@ -49,7 +49,7 @@ describe("storage proof", () => {
       );
     });
 
-    it("treats an account without code as no contract", async () => {
+    it("treats an account without code as a missing contract", async () => {
       const account = RLP.encode([1n, 1n, getBytes(keccak256("0x80")), getBytes(NO_CODE_HASH)]);
       const accounts = await trieOf([[addressOf(0), account]]);
       const proof = { accountProof: await accounts.prove(addressOf(0)), storageProof: [] };
@@ -61,13 +61,13 @@ describe("storage proof", () => {
       expect(verifyStorageProof(state.root, upper, slotOf(3), proof)).to.have.property("value", toBeHex(2n ** 18n, 32));
     });
 
-    it("ignores extra nodes, and the order of the nodes after the root", () => {
+    it("ignores additional nodes and the order of lower nodes", () => {
       const [root, ...below] = proof.storageProof as [string, ...string[]];
       const storageProof = [root, ...proof.accountProof, ...below.reverse(), ...below];
       expect(prove({ storageProof })).to.deep.equal(prove({}));
     });
 
-    it("reads a node of fewer than 32 bytes inside its parent", async () => {
+    it("reads a short node inside its parent", async () => {
       // The paths of the two slots have a long common prefix, so their leaves are shorter than a hash.
       const path = keccak256(slotOf(3)).slice(2);
       const leaf = [packed("3", path.slice(61)), Uint8Array.of(7)];
@@ -114,7 +114,7 @@ describe("storage proof", () => {
       });
     }
 
-    it("proves no other value, whichever nodes are changed", () => {
+    it("returns only the true value after random changes to nodes", () => {
       const honest = prove({});
       const half = fc.constantFrom("accountProof", "storageProof");
       const place = fc.nat(9);

@@ -10,20 +10,20 @@ import { refusalOf } from "../../support/refusalOf.ts";
 import { samplePublicKeys, sampleRecords, sampleUserID, sha256 } from "../../support/samples.ts";
 import { encode, IDENTITY } from "../../support/data/curve41417.ts";
 
-describe("key record", () => {
+describe("key records", () => {
   const [record, other] = sampleRecords(2) as [KeyRecord, KeyRecord];
   const { userID, pubKey, keyID } = record;
   const [publicKey] = samplePublicKeys as [Uint8Array];
   const text = serializeKeyRecord(record);
 
   describe("makeKeyRecord", () => {
-    it("contains the user, the key and the key's id", () => {
+    it("returns the user, the key and the key's id", () => {
       const keyID = Buffer.from(sha256(publicKey).slice(0, 32), "hex").toString("base64");
       const pubKey = Buffer.from(publicKey).toString("base64");
       expect(makeKeyRecord(userID, publicKey)).to.deep.equal({ userID, pubKey, keyID });
     });
 
-    it("rejects an invalid user id and an invalid key", () => {
+    it("rejects an invalid user id or key", () => {
       expect(refusalOf(() => makeKeyRecord("bob", publicKey))).to.equal("USER_ID_INVALID");
       expect(refusalOf(() => makeKeyRecord(userID, publicKey.subarray(1)))).to.equal("PUBLIC_KEY_LENGTH");
       expect(refusalOf(() => makeKeyRecord(userID, encode(IDENTITY)))).to.equal("PUBLIC_KEY_SMALL_ORDER");
@@ -31,19 +31,19 @@ describe("key record", () => {
   });
 
   describe("serializeKeyRecord", () => {
-    it("writes the three fields in a fixed order, without spaces", () => {
+    it("writes the three fields in a fixed order", () => {
       expect(text).to.equal(`{"userID":"${userID}","pubKey":"${pubKey}","keyID":"${keyID}"}`);
       expect(serializeKeyRecord({ keyID, pubKey, userID })).to.equal(text);
     });
 
-    it("is the inverse of parseKeyRecord", () => {
+    it("writes text that parseKeyRecord reads", () => {
       const made = makeKeyRecord(randomUserID(), generateKeyPair().publicKey);
       expect(parseKeyRecord(serializeKeyRecord(made))).to.deep.equal(made);
     });
   });
 
-  describe("functions called from plain JavaScript", () => {
-    it("reject arguments of the wrong type with an ArgumentError", () => {
+  describe("called from plain JavaScript", () => {
+    it("cause an ArgumentError for arguments of the wrong type", () => {
       for (const value of [undefined, null, 7, "text", [], new Map()]) {
         expect(refusalOf(() => serializeKeyRecord(value as unknown as KeyRecord))).to.equal("RECORD_INVALID");
         expect(refusalOf(() => checkKeyRecord(value as unknown as KeyRecord))).to.be.oneOf([
@@ -60,7 +60,7 @@ describe("key record", () => {
   });
 
   describe("parseKeyRecord", () => {
-    it("accepts any order and spacing", () => {
+    it("accepts fields in any order with any spacing", () => {
       const fields = fc.shuffledSubarray(["userID", "pubKey", "keyID"], { minLength: 3 });
       fc.assert(
         fc.property(fields, fc.constantFrom("", " ", "\t", "\r\n  "), (keys, space) => {
@@ -72,7 +72,7 @@ describe("key record", () => {
   });
 
   describe("toKeyRecord", () => {
-    it("rejects values other than an object with exactly three fields", () => {
+    it("accepts only an object with exactly three fields", () => {
       const heir = Object.assign(Object.create(record) as object, { a: "", b: "", c: "" });
       for (const value of [null, undefined, 7, text, [userID, pubKey, keyID], heir, Object.create(record), new Map()]) {
         expect(refusalOf(() => toKeyRecord(value))).to.equal("RECORD_INVALID");

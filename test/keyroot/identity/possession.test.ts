@@ -50,8 +50,8 @@ function statementOf(json: StatementJson): PossessionStatement {
 }
 type Triple = [Uint8Array, Uint8Array, Uint8Array];
 
-describe("proof of possession", () => {
-  describe("test vectors", () => {
+describe("proofs of possession", () => {
+  describe("in the test vectors", () => {
     const text = readFileSync(new URL("possession/possession.json", VECTORS), "utf8");
     const { vectors } = JSON.parse(text) as { vectors: PossessionVector[] };
 
@@ -60,7 +60,7 @@ describe("proof of possession", () => {
     });
 
     for (const vector of vectors) {
-      it(`agree with the library: ${vector.name}`, () => {
+      it(`have the expected verdict in the library: ${vector.name}`, () => {
         const statement = statementOf(vector.statement);
         if (vector.kind === "check") {
           const { response } = makeChallenge(statement, BigInt(vector.ephemeralPrivateKey));
@@ -79,13 +79,13 @@ describe("proof of possession", () => {
       });
     }
 
-    it("agree with the second implementation", () => {
+    it("have the expected verdicts in a second implementation", () => {
       const { stdout, status } = spawnSync(process.execPath, [SECOND, "-"], { input: text, encoding: "utf8" });
       expect(stdout.split("\n").filter((line) => line.startsWith("agree"))).to.have.length(vectors.length);
       expect(status).to.equal(0);
     });
 
-    it("with wrong verdicts make the second implementation exit with code 1", () => {
+    it("make the second implementation exit with code 1 if verdicts are wrong", () => {
       const wrong = vectors.slice(0, 2).map((vector) => ({ ...vector, verdict: { code: "KEY_MISMATCH" } }));
       const input = JSON.stringify({ format: "keyroot-vectors-v1", kind: "possession", vectors: wrong });
       const { stdout, status } = spawnSync(process.execPath, [SECOND, "-"], { input, encoding: "utf8" });
@@ -93,21 +93,21 @@ describe("proof of possession", () => {
       expect(status).to.equal(1);
     });
 
-    it("are checked by a second implementation that imports only Node's modules", () => {
+    it("are checked by a program that imports only Node's modules", () => {
       const imports = [...readFileSync(SECOND, "utf8").matchAll(/\b(?:from|import\()\s*"([^"]+)"/g)];
       expect(imports).not.to.be.empty;
       for (const [, specifier] of imports) expect(specifier).to.match(/^node:/);
     });
   });
 
-  describe("a challenge", () => {
+  describe("makeChallenge and provePossession", () => {
     const keys = generateKeyPair();
     const statement = {
       ...{ service: "https://keys.test", registry: undefined, userID: "y".repeat(32) },
       ...{ publicKey: keys.publicKey, nonce: new Uint8Array(32).fill(7), expires: 1 },
     };
 
-    it("has a new ephemeral key each time, and expects the response that the private key produces", () => {
+    it("agree on the response for each new ephemeral key", () => {
       const made = [makeChallenge(statement), makeChallenge(statement)];
       const [first, second] = made.map(({ ephemeralKey }) => bytesToBase64(ephemeralKey));
       expect(first).not.to.equal(second);
@@ -119,20 +119,20 @@ describe("proof of possession", () => {
       }
     });
 
-    it("is not made for a point of small or mixed order", () => {
+    it("refuse a public key of small order", () => {
       const [, small = decode(keys.publicKey)] = pointsOfSmallOrder();
       expect(codeOf(() => makeChallenge({ ...statement, publicKey: encode(small) }))).to.equal(
         "PUBLIC_KEY_SMALL_ORDER",
       );
     });
 
-    it("can be answered with a shared point that other hardware computed", () => {
+    it("accept a shared point that other hardware computed", () => {
       const { ephemeralKey, response } = makeChallenge(statement);
       const shared = encode(multiply(keys.privateKey, decode(ephemeralKey)));
       expect(responseOf({ ...statement, ephemeralKey }, shared)).to.deep.equal(response);
     });
 
-    it("is not answered with an invalid private key, and no error shows the key", () => {
+    it("refuse an invalid private key without showing it", () => {
       const { ephemeralKey } = makeChallenge(statement);
       for (const privateKey of [0n, -1n, N, N + 5n, 5 as unknown as bigint, "5" as unknown as bigint]) {
         expect(() => provePossession({ ...statement, ephemeralKey }, privateKey))
@@ -141,7 +141,7 @@ describe("proof of possession", () => {
       }
     });
 
-    it("throws only Keyroot errors for fields and private keys of other types", async () => {
+    it("throw only a KeyrootError for values of other types", async () => {
       const whole = { ...statement, ephemeralKey: keys.publicKey };
       const calls: Record<string, (statement: PossessionStatement, privateKey: bigint) => unknown> = {
         makeChallenge,
@@ -163,7 +163,7 @@ describe("proof of possession", () => {
       }
     }).timeout(20_000);
 
-    it("has a transcript only if every field is valid", () => {
+    it("refuse a statement with an invalid field", () => {
       const whole = { ...statement, ephemeralKey: keys.publicKey };
       const invalid: Partial<Record<keyof PossessionStatement, unknown>>[] = [
         { service: 5 },
@@ -181,8 +181,8 @@ describe("proof of possession", () => {
     });
   });
 
-  describe("the name of a service", () => {
-    it("is the same for all forms of its URL", () => {
+  describe("serviceNameOf", () => {
+    it("returns the same name for all forms of a URL", () => {
       for (const url of ["https://Keys.Example", "https://keys.example/", "https://keys.example:443"])
         expect(serviceNameOf(url)).to.equal("https://keys.example");
       expect(serviceNameOf("https://keys.example/a/")).to.equal("https://keys.example/a");
@@ -190,8 +190,8 @@ describe("proof of possession", () => {
     });
   });
 
-  describe("a key pair", () => {
-    it("is accepted only if the private key belongs to the public key", () => {
+  describe("checkKeyPair", () => {
+    it("accepts only a private key that belongs to the public key", () => {
       const keys = generateKeyPair();
       checkKeyPair(keys);
       expect(

@@ -17,17 +17,17 @@ const errorOfNew = (key: Uint8Array) =>
     checkNewPublicKey(key);
   });
 
-describe("public key", () => {
+describe("public keys", () => {
   const { privateKey, publicKey } = generateKeyPair();
   const { x, y } = curve.decode(publicKey);
 
-  describe("the curve of the fixtures", () => {
-    it("has a base point of order N on the curve", () => {
+  describe("on the tests' curve", () => {
+    it("include a base point of order N", () => {
       expect(curve.isOnCurve(BASE)).to.be.true;
       expect(multiply(N, BASE)).to.deep.equal(IDENTITY);
     });
 
-    it("has eight points of small order: one of order 1, one of 2, two of 4, four of 8", () => {
+    it("include eight points of small order", () => {
       const orders = curve.pointsOfSmallOrder().map((point) => {
         expect(curve.isOnCurve(point)).to.be.true;
         return [1n, 2n, 4n, 8n].find((order) => multiply(order, point).x === 0n && multiply(order, point).y === 1n);
@@ -57,7 +57,7 @@ describe("public key", () => {
       checkPublicKey(Buffer.from(publicKey));
     });
 
-    it("rejects other lengths, and values that are not bytes", () => {
+    it("rejects values other than 105 bytes", () => {
       const others = [new Uint8Array(), publicKey.subarray(1), Uint8Array.of(...publicKey, 0), [...publicKey]];
       for (const key of [...others, Buffer.from(publicKey).toString("base64"), null, undefined, 105]) {
         expect(errorOf(key)).to.equal("PUBLIC_KEY_LENGTH");
@@ -130,7 +130,7 @@ describe("public key", () => {
       expect(errorOfNew(encode(IDENTITY))).to.equal("PUBLIC_KEY_SMALL_ORDER");
     });
 
-    it("rejects a valid key plus a point of small order, which checkPublicKey accepts", () => {
+    it("rejects a valid key plus a point of small order", () => {
       for (const point of curve.pointsOfSmallOrder().slice(1)) {
         const mixed = encode(curve.add(curve.decode(publicKey), point));
         checkPublicKey(mixed);
@@ -138,7 +138,7 @@ describe("public key", () => {
       }
     });
 
-    it("rejects a valid key with swapped coordinates, although it is on the curve", () => {
+    it("rejects a valid key with swapped coordinates", () => {
       const swapped = encode({ x: y, y: x });
       checkPublicKey(swapped);
       expect(errorOfNew(swapped)).to.equal("PUBLIC_KEY_NOT_PRIME_ORDER");
@@ -152,7 +152,7 @@ describe("public key", () => {
       }
     });
 
-    it("rejects everything except 105 bytes, such as a key in base64", () => {
+    it("rejects values other than 105 bytes", () => {
       for (const key of [Buffer.from(publicKey).toString("base64"), publicKey.subarray(1), [...publicKey], null]) {
         expect(refusalOf(() => keyIDOf(key as Uint8Array))).to.equal("PUBLIC_KEY_LENGTH");
       }

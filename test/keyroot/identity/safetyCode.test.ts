@@ -32,9 +32,9 @@ const scan = (payload: string, mine: KeyHolder = alice, contact: KeyHolder = bob
   }
 };
 
-describe("safety code", () => {
+describe("safety codes", () => {
   describe("makeSafetyCode", () => {
-    it("agrees with an independent implementation for any pair of users", () => {
+    it("agrees with an independent implementation for any two users", () => {
       const plain = ({ userID, publicKey }: typeof alice) => ({ userID, publicKey: base64(publicKey) });
       fc.assert(
         fc.property(pairs, ([mine, contact]) => {
@@ -44,7 +44,7 @@ describe("safety code", () => {
       );
     });
 
-    it("returns 60 digits that are equal on both sides, and a payload of 228 alphanumeric characters", () => {
+    it("returns the same 60 digits on both sides", () => {
       fc.assert(
         fc.property(pairs, ([mine, contact]) => {
           const [here, there] = [makeSafetyCode(mine, contact), makeSafetyCode(contact, mine)];
@@ -78,13 +78,13 @@ describe("safety code", () => {
       expect(new Set(codes.map(({ payload }) => payload))).to.have.property("size", codes.length);
     });
 
-    it("refuses a pair that consists of the same user twice", () => {
+    it("refuses the same user twice", () => {
       expect(() => makeSafetyCode(alice, { ...alice, publicKey: key(1) }))
         .to.throw()
         .with.property("code", "ARGUMENT_INVALID");
     });
 
-    it("refuses keys that no verifier accepts", () => {
+    it("refuses invalid public keys", () => {
       const [, small = { x: 0n, y: 0n }] = pointsOfSmallOrder();
       const cases = {
         PUBLIC_KEY_LENGTH: key(0).slice(1),
@@ -99,7 +99,7 @@ describe("safety code", () => {
       }
     });
 
-    it("returns the same code with hashes in plain JavaScript, as in browsers", () => {
+    it("uses the same SHA-512 in browsers as in Node", () => {
       fc.assert(
         fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
           expect(sha512(bytes)).to.deep.equal(portableSha512(bytes));
@@ -111,7 +111,7 @@ describe("safety code", () => {
   describe("verifySafetyPayload", () => {
     const { payload } = makeSafetyCode(bob, alice);
 
-    it("accepts the payload of the contact's app if both apps use the same keys, for any pair of users", () => {
+    it("accepts the payload of a contact with the same keys", () => {
       fc.assert(
         fc.property(pairs, ([mine, contact]) => {
           expect(scan(makeSafetyCode(contact, mine).payload, mine, contact)).to.equal(undefined);
@@ -120,7 +120,7 @@ describe("safety code", () => {
       );
     });
 
-    it("reports which user's key differs", () => {
+    it("reports whose key differs", () => {
       const cases = {
         contact: makeSafetyCode({ ...bob, publicKey: key(2) }, alice),
         mine: makeSafetyCode(bob, { ...alice, publicKey: key(2) }),
@@ -133,26 +133,26 @@ describe("safety code", () => {
       }
     });
 
-    it("reports that a payload is this user's own", () => {
+    it("reports a payload that this user's app made", () => {
       const error = scan(makeSafetyCode(alice, bob).payload);
       expect(error).to.include({ step: "record", code: "USER_MISMATCH" });
       expect(error?.message).to.include("this user's own");
     });
 
-    it("names the users of a payload that belongs to other users", () => {
+    it("names the users of another pair's payload", () => {
       const carol = { userID: sampleUserID(2), publicKey: key(2) };
       const error = scan(makeSafetyCode(carol, alice).payload);
       expect(error).to.include({ step: "record", code: "USER_MISMATCH" });
       expect(error?.message).to.include(carol.userID).and.include(bob.userID);
     });
 
-    it("reports an outdated app if the payload has another version", () => {
+    it("reports an outdated app for a payload with another version", () => {
       const error = scan(payload.replace("SAFETY-1", "SAFETY-2"));
       expect(error).to.include({ step: "file", code: "SAFETY_CODE_INVALID" });
       expect(error?.message).to.include("out of date");
     });
 
-    it("rejects every payload in which one character is changed, removed or added", () => {
+    it("rejects every payload with one changed character", () => {
       const characters = fc.constantFrom(...Array.from('0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ $%*+-./:abcdef\n"é'));
       fc.assert(
         fc.property(fc.nat(payload.length - 1), characters, fc.nat(2), (at, character, change) => {
@@ -165,7 +165,7 @@ describe("safety code", () => {
       );
     });
 
-    it("throws a VerificationError for anything that is not a payload", async () => {
+    it("throws a VerificationError for anything except a payload", async () => {
       await fc.assert(
         fc.asyncProperty(junk, async (value) => {
           const error = await keyrootErrorOf(() => {

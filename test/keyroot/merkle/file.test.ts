@@ -13,7 +13,7 @@ const read = (file: string | object, root: string) => parseMerkleFile(toBytes(fi
 /** Separates the root from the other keys of a file. */
 const publish = ({ root, ...file }: ReturnType<typeof plainFile>) => ({ root, file });
 
-describe("Merkle-tree file", () => {
+describe("Merkle-tree files", () => {
   const records = sampleRecords(5).sort((a, b) => (a.userID < b.userID ? -1 : 1));
   const values = records.map(serializeKeyRecord);
   const [first, second] = records as [KeyRecord, KeyRecord, ...KeyRecord[]];
@@ -42,12 +42,12 @@ describe("Merkle-tree file", () => {
       );
     });
 
-    it("does not change its argument, and writes only the three fields of a record", () => {
+    it("writes only the three fields of a record", () => {
       const given = Object.freeze([{ ...second, name: "Bob" }, first]);
       expect(makeMerkleFile(given).values).to.deep.equal(values.slice(0, 2));
     });
 
-    it("rejects two records of one user, a repeated record, and an empty array", () => {
+    it("rejects repeated users, repeated records and an empty array", () => {
       expect(refusalOf(() => makeMerkleFile([first, { ...second, userID: first.userID }]))).to.equal("DUPLICATE_USER");
       expect(refusalOf(() => makeMerkleFile([first, second, first]))).to.equal("DUPLICATE_VALUE");
       expect(refusalOf(() => makeMerkleFile([]))).to.equal("TREE_EMPTY");
@@ -61,8 +61,8 @@ describe("Merkle-tree file", () => {
     });
   });
 
-  describe("functions called from plain JavaScript", () => {
-    it("reject arguments of the wrong type with an ArgumentError", () => {
+  describe("called from plain JavaScript", () => {
+    it("cause an ArgumentError for arguments of the wrong type", () => {
       const others = [undefined, null, 7, "text", {}, { length: 1 }, new Set()];
       for (const value of others) {
         expect(refusalOf(() => makeMerkleFile(value as KeyRecord[]))).to.equal("ARGUMENT_INVALID");
@@ -76,7 +76,7 @@ describe("Merkle-tree file", () => {
   });
 
   describe("serializeMerkleFile", () => {
-    it("writes the file that the specification requires, with the key order of the deployed files", () => {
+    it("writes the file that the specification requires", () => {
       for (const count of [1, 2, 3, 4, 5, 8, 13, 100]) {
         const file = makeMerkleFile(sampleRecords(count));
         expect(textOf(file)).to.equal(JSON.stringify(publish(plainFile(file.values)).file));
@@ -94,7 +94,7 @@ describe("Merkle-tree file", () => {
   });
 
   describe("parseMerkleFile", () => {
-    it("returns the file that was written", () => {
+    it("returns the file that serializeMerkleFile wrote", () => {
       fc.assert(
         fc.property(fc.integer({ min: 1, max: 40 }), fc.nat(), (count, seed) => {
           const file = makeMerkleFile(sampleRecords(count, seed));
@@ -122,8 +122,8 @@ describe("Merkle-tree file", () => {
     });
   });
 
-  describe("parseMerkleFile, for a changed file, rejects", () => {
-    it("any wrong field of any node", () => {
+  describe("parseMerkleFile for a changed file", () => {
+    it("rejects a wrong field in any node", () => {
       const nodes = Object.keys((JSON.parse(text) as PlainFile).merkle).slice(4);
       const wrongFields: Record<string, unknown[]> = {
         type: ["leaf", "node", "root", "Leaf", "data", 0],
@@ -147,7 +147,7 @@ describe("Merkle-tree file", () => {
       }
     });
 
-    it("a value of another type, or no value, in any place", () => {
+    it("rejects a value of another type in any place", () => {
       const places = placesIn(JSON.parse(text));
       expect(places.length).to.be.greaterThan(70);
       for (const place of places) {
@@ -170,12 +170,12 @@ describe("Merkle-tree file", () => {
     });
   });
 
-  describe("parseMerkleFile, for damaged bytes, rejects", () => {
-    it("a file larger than the longest string", () => {
+  describe("parseMerkleFile for damaged bytes", () => {
+    it("rejects a file larger than the longest string", () => {
       expect(refusalOf(() => parseMerkleFile(new Uint8Array(2 ** 29 - 23), root))).to.equal("file: FILE_TOO_LARGE");
     });
 
-    it("any changed, added or removed byte, unless the parsed file stays the same", () => {
+    it("rejects any changed, added or removed byte", () => {
       const good = Buffer.from(text);
       const anyEdit = fc.tuple(fc.nat(good.length - 1), fc.constantFrom(0, 1), fc.uint8Array({ maxLength: 1 }));
       fc.assert(

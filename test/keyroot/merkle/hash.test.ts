@@ -24,15 +24,15 @@ const INVALID = [
   [ROOT],
 ];
 
-describe("hashes of a Merkle tree", () => {
+describe("hash functions of the Merkle tree", () => {
   describe("hashLeaf", () => {
-    it("is SHA-256 over the value in UTF-8", () => {
+    it("returns SHA-256 of the value in UTF-8", () => {
       fc.assert(fc.property(fc.string({ unit: "binary" }), (value) => hashLeaf(value) === sha256(value)));
     });
   });
 
   describe("hashChildren", () => {
-    it("is SHA-256 over the 128 characters of both hashes, left then right", () => {
+    it("returns SHA-256 of both hashes as hex, left then right", () => {
       const [left, right] = [sha256("left"), sha256("right")];
       expect(hashChildren(left, right)).to.equal(sha256(left + right));
       expect(hashChildren(right, left)).to.equal(sha256(right + left));
@@ -40,14 +40,14 @@ describe("hashes of a Merkle tree", () => {
   });
 
   describe("isMerkleRoot", () => {
-    it("is true only for 64 lowercase hex digits", () => {
+    it("returns true only for 64 lowercase hex digits", () => {
       expect(isMerkleRoot(ROOT)).to.be.true;
       expect(INVALID.some(isMerkleRoot)).to.be.false;
     });
   });
 
   describe("rootOfFileName", () => {
-    it("returns the root of a file name, and undefined for any other name", () => {
+    it("returns the root only for the name of a Merkle-tree file", () => {
       expect(rootOfFileName(`${ROOT}.json`)).to.equal(ROOT);
       for (const name of ["", ".json", ROOT, `${ROOT}.json.gz`, `${ROOT.toUpperCase()}.json`, `a/${ROOT}.json`]) {
         expect(rootOfFileName(name)).to.equal(undefined);
@@ -56,7 +56,7 @@ describe("hashes of a Merkle tree", () => {
   });
 
   describe("checkMerkleRoot", () => {
-    it("returns a valid root, and rejects any other value", () => {
+    it("accepts only 64 lowercase hex digits", () => {
       expect(checkMerkleRoot(ROOT)).to.equal(ROOT);
       for (const value of INVALID) expect(refusalOf(() => checkMerkleRoot(value))).to.equal("HASH_INVALID");
     });

@@ -14,7 +14,7 @@ const chunksOf = (file: MerkleFile) => new Map([...makeLeafChunks(file)].map(({ 
 
 describe("leaf chunks", () => {
   describe("makeLeafChunks", () => {
-    it("makes a chunk for each user that proves the position of the user's leaf, for trees of any size", () => {
+    it("makes chunks that prove each user's position", () => {
       for (const size of [
         ...Array.from({ length: 40 }, (_, i) => i + 1),
         63,
@@ -36,7 +36,7 @@ describe("leaf chunks", () => {
       }
     });
 
-    it("makes 32 chunks of at most 2 kB for 700 users, and one chunk for up to 32 users", () => {
+    it("makes 32 chunks of at most 2 kB for 700 users", () => {
       const chunks = [...chunksOf(makeMerkleFile(sampleRecords(700))).values()];
       expect(chunks).to.have.lengthOf(32);
       expect(Math.max(...chunks.map(({ length }) => length))).to.be.below(2048);
@@ -44,7 +44,7 @@ describe("leaf chunks", () => {
       expect(chunksOf(makeMerkleFile(sampleRecords(33))).size).to.equal(2);
     });
 
-    it("makes no chunks for a file whose records are not sorted, and no chunk larger than clients accept", () => {
+    it("makes no chunks for unsorted records or uneven ids", () => {
       const { values, records } = makeMerkleFile(sampleRecords(5));
       expect(chunksOf(fileOf([...values].reverse(), [...records].reverse())).size).to.equal(0);
       // All ids begin alike.
@@ -54,7 +54,7 @@ describe("leaf chunks", () => {
   });
 
   describe("chunkNumber", () => {
-    it("follows the byte order of user ids, which is not the order of their bits", () => {
+    it("returns numbers in the order of user ids", () => {
       const ids = sampleRecords(2000).map(({ userID }) => userID);
       const numbers = [...ids].sort().map((userID) => chunkNumber(userID, 1_000_000));
       expect(numbers).to.deep.equal([...numbers].sort((a, b) => a - b));
@@ -70,7 +70,7 @@ describe("leaf chunks", () => {
     const leaf = hashLeaf(file.values[0] ?? "");
     const chunk = chunksOf(file).get(chunkNumber(record.userID, 100)) ?? never();
 
-    it("refuses a chunk with one changed bit in any byte", () => {
+    it("refuses a chunk with any changed bit", () => {
       for (let i = 0; i < chunk.length; i++) {
         const changed = Uint8Array.from(chunk);
         changed[i] = (changed[i] ?? 0) ^ (1 << (i % 8));
@@ -82,7 +82,7 @@ describe("leaf chunks", () => {
     });
 
     // The test vectors of short proofs check other sizes and trees.
-    it("refuses a chunk that is larger than the limit, and a wrong number of leaves", () => {
+    it("refuses a chunk that is too large for the tree", () => {
       const large = new Uint8Array(MAX_CHUNK_BYTES + 8);
       expect(codeOf(() => findInLeafChunk(large, leaf, treeOf(file)))).to.equal("PROOF_SHAPE");
       for (const leafCount of [1, 50, 200])
@@ -92,7 +92,7 @@ describe("leaf chunks", () => {
         ]);
     });
 
-    it("finds only leaves of the chunk, and no inner nodes of the tree", () => {
+    it("finds only leaves of the chunk", () => {
       const nodes = [hashLeaf("x"), file.tree.root, ...file.tree.hashes(1), file.tree.hashes(0)[99] ?? ""];
       for (const node of nodes)
         expect(codeOf(() => findInLeafChunk(chunk, node, treeOf(file)))).to.equal("USER_NOT_IN_FILE");

@@ -12,11 +12,11 @@ const counts = Array.from({ length: 200 }, (_, i) => i + 1);
 const [randomCount] = fc.sample(fc.integer({ min: 201, max: 5000 }), 1) as [number];
 const large = [1000, 1023, 1024, 1025, 4097, randomCount];
 
-describe("other implementations of the Merkle tree", () => {
+describe("MerkleTree", () => {
   const records = sampleRecords(5000);
   const filesOf = (counts: number[]) => counts.map((count) => makeMerkleFile(records.slice(0, count)));
 
-  it("merkle-tree-gen builds the same merkle object, with the same order of keys", () => {
+  it("builds the same merkle object as merkle-tree-gen", () => {
     const files = filesOf([...counts, 1023, 1025, randomCount]);
     const { stdout } = spawnSync(process.execPath, [SCRIPT], {
       input: JSON.stringify(files.map(({ values }) => values)),
@@ -32,7 +32,7 @@ describe("other implementations of the Merkle tree", () => {
     }
   });
 
-  it("OpenZeppelin's SimpleMerkleTree computes the same root if unpaired nodes are repeated", () => {
+  it("computes the same root as OpenZeppelin's SimpleMerkleTree", () => {
     for (const count of [...counts, ...large]) {
       const values = Array.from({ length: count }, (_, i) => `value ${i}`);
       expect(new MerkleTree(values).root, `${count} values`).to.equal(openZeppelinRoot(values));

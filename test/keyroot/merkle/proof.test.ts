@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { ANY_KEY } from "../../../packages/keyroot/src/identity/compareKey.ts";
-import { ArgumentError, VerificationError } from "../../../packages/keyroot/src/errors.ts";
+import { VerificationError } from "../../../packages/keyroot/src/errors.ts";
 import { base64ToBytes, bytesToBase64 } from "../../../packages/keyroot/src/bytes/base64.ts";
 import { type KeyRecord, serializeKeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
 import { makeMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
@@ -28,7 +28,7 @@ function naiveRoot({ value, siblings }: Pick<MerkleProof, "value" | "siblings">)
   return hash;
 }
 
-describe("inclusion proof", () => {
+describe("inclusion proofs", () => {
   const file = makeMerkleFile(sampleRecords(7));
   const { root } = file.tree;
   const [mine, other, third] = file.records as [KeyRecord, KeyRecord, KeyRecord];
@@ -59,7 +59,7 @@ describe("inclusion proof", () => {
       [9, 16],
       [17, 33],
     ] as const) {
-      it(`makes valid proofs of all records, with ${range.join(" to ")} users`, () => {
+      it(`makes valid proofs of all records with ${range.join(" to ")} users`, () => {
         for (let count = range[0]; count <= range[1]; count++) {
           const file = makeMerkleFile(sampleRecords(count));
           provesAll(file, [...file.values.keys()]);
@@ -68,7 +68,7 @@ describe("inclusion proof", () => {
     }
 
     for (const count of [63, 64, 65, 127, 128, 129, 700, 1000, 1023, 1024, 1025, 4097]) {
-      it(`makes valid proofs of the first, middle and last records and some others, with ${count} users`, () => {
+      it(`makes valid proofs of sampled records with ${count} users`, () => {
         const places = [0, 1, 2, count >> 1, (count >> 1) + 1, Math.ceil(count / 3), count - 3, count - 2, count - 1];
         provesAll(makeMerkleFile(sampleRecords(count)), places);
       });
@@ -80,7 +80,7 @@ describe("inclusion proof", () => {
       expect(Math.max(...sizes)).to.be.at.most(3_000);
     });
 
-    it("writes the format and the other keys in a fixed order", () => {
+    it("writes the keys in a fixed order", () => {
       const { value, siblings } = good;
       expect(Object.keys(good)).to.deep.equal(["format", "value", "siblings", "root"]);
       expect(good).to.deep.equal({ format: "keyroot-proof-v1", value, siblings, root });
@@ -98,10 +98,8 @@ describe("inclusion proof", () => {
         expect(refusalOf(() => makeMerkleProof(file, user))).to.equal("record: USER_NOT_IN_FILE");
       }
     });
-  });
 
-  describe("makeMerkleProof from plain JavaScript", () => {
-    it("rejects arguments of the wrong type with an ArgumentError", () => {
+    it("throws an ArgumentError for a wrong file or user", () => {
       for (const value of [undefined, null, {}, [], "file", { ...file, tree: undefined }, { ...file, lookup: {} }]) {
         expect(refusalOf(() => makeMerkleProof(value as MerkleFile, userID))).to.equal("ARGUMENT_INVALID");
       }
@@ -111,8 +109,15 @@ describe("inclusion proof", () => {
     });
   });
 
+  describe("parseMerkleProof", () => {
+    it("returns the record without verifying the proof", () => {
+      expect(parseMerkleProof(good)).to.deep.equal({ proof: good, record: mine });
+      expect(parseMerkleProof(but({ root: "0".repeat(64) })).record).to.deep.equal(mine);
+    });
+  });
+
   describe("verifyMerkleProof for a valid proof", () => {
-    it("accepts any spacing and order of keys, with the exact text of the record", () => {
+    it("accepts any spacing and order of keys", () => {
       const { root, siblings, value, format } = good;
       const text = JSON.stringify({ siblings, root, format, value }, null, 1);
       expect(check(new TextEncoder().encode(text))).to.deep.equal(check(good));
@@ -126,19 +131,17 @@ describe("inclusion proof", () => {
       ).to.deep.equal(mine);
     });
 
-    it("is not needed for parseMerkleProof, which does not verify", () => {
-      expect(parseMerkleProof(good)).to.deep.equal({ proof: good, record: mine });
-      expect(parseMerkleProof(but({ root: "0".repeat(64) })).record).to.deep.equal(mine);
-    });
-
-    it("rejects arguments of the wrong type with an ArgumentError", () => {
+    it("rejects a query with a wrong field", () => {
       const queries: [string, unknown][] = [
         ["ARGUMENT_INVALID", undefined],
         ["ARGUMENT_INVALID", null],
         ["ARGUMENT_INVALID", userID],
         ["USER_ID_INVALID", { root, expectedPublicKey: ANY_KEY }],
         ["USER_ID_INVALID", { userID: 7, root, expectedPublicKey: ANY_KEY }],
-        ["HASH_INVALID", { userID, expectedPublicKey: ANY_KEY }],
+        ...[undefined, "", `0x${root}`, root.toUpperCase(), root.slice(1)].map((wrong): [string, unknown] => [
+          "HASH_INVALID",
+          { userID, root: wrong, expectedPublicKey: ANY_KEY },
+        ]),
         ["ARGUMENT_INVALID", { userID, root }],
         ["ARGUMENT_INVALID", { userID, root, expectedPublicKey: undefined }],
         ["ARGUMENT_INVALID", { userID, root, expectedPublicKey: mine.pubKey }],
@@ -146,14 +149,6 @@ describe("inclusion proof", () => {
       ];
       for (const [code, query] of queries) {
         expect(refusalOf(() => verifyMerkleProof(good, query as ProofQuery))).to.equal(code);
-      }
-    });
-
-    it("rejects a query with a malformed root", () => {
-      for (const wrong of ["", `0x${root}`, root.toUpperCase(), root.slice(1), undefined as unknown as string]) {
-        expect(() => check(good, { root: wrong }))
-          .to.throw(ArgumentError)
-          .and.include({ code: "HASH_INVALID" });
       }
     });
   });
@@ -164,7 +159,7 @@ describe("inclusion proof", () => {
     );
     const alien = makeMerkleProof(elsewhere, userID);
 
-    it("rejects a given key that differs from the published one", () => {
+    it("rejects a published key other than the expected key", () => {
       for (const expectedPublicKey of [base64ToBytes(third.pubKey), new Uint8Array(), new Uint8Array(105)]) {
         const details = { expected: mine.pubKey, actual: bytesToBase64(expectedPublicKey) };
         expect(() => check(good, { expectedPublicKey }))
@@ -184,7 +179,7 @@ describe("inclusion proof", () => {
         .and.include({ step: "record", code: "USER_MISMATCH", ...user });
     });
 
-    it("never accepts another key, and always throws an error with a code, after random changes", () => {
+    it("returns only the published record after random changes", () => {
       const known = JSON.stringify([good, alien, makeMerkleProof(file, other.userID)]);
       fc.assert(
         fc.property(fc.array(fc.oneof(mutation(known), swap(known)), { minLength: 1, maxLength: 3 }), (changes) => {
@@ -212,7 +207,7 @@ describe("inclusion proof", () => {
       });
     }
 
-    it("throws an error with a short message without control characters", () => {
+    it("throws a short error without control characters", () => {
       for (const key of ["\u001b[31m", "x".repeat(10_000)]) {
         expect(() => check({ [key]: 1 }))
           .to.throw(VerificationError)

@@ -12,13 +12,13 @@ const anyValues = fc.array(anyText, { minLength: 1, maxLength: 40 });
 describe("MerkleTree", () => {
   const [a, b, c] = ["a", "b", "c"].map(sha256) as [string, string, string];
 
-  describe("hashes", () => {
-    it("of leaves are SHA-256 of the values in UTF-8 (test vector of FIPS 180-2)", () => {
+  describe("the method hashes", () => {
+    it("returns SHA-256 of the values as leaves", () => {
       expect(rootOf("abc")).to.equal("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
       expect(rootOf("é")).to.equal(sha256(Uint8Array.of(0xc3, 0xa9)));
     });
 
-    it("are returned level by level, the leaves first", () => {
+    it("returns the hashes of each level, leaves first", () => {
       const tree = new MerkleTree(["a", "b", "c"]);
       const [ab, cc] = [sha256(a + b), sha256(c + c)];
       expect([0, 1, 2].map((level) => tree.hashes(level))).to.deep.equal([[a, b, c], [ab, cc], [sha256(ab + cc)]]);
@@ -28,8 +28,8 @@ describe("MerkleTree", () => {
     });
   });
 
-  describe("root", () => {
-    it("is the leaf if there is only one value", () => {
+  describe("the root", () => {
+    it("is the leaf of a single value", () => {
       expect(rootOf("a")).to.equal(a);
       expect(new MerkleTree(["a"]).height).to.equal(1);
     });
@@ -38,7 +38,7 @@ describe("MerkleTree", () => {
       expect(rootOf("a", "b")).to.equal(sha256(a + b));
     });
 
-    it("pairs the last node of a level with itself if it has no sibling", () => {
+    it("pairs the last node with itself if it has no sibling", () => {
       const ab = sha256(a + b);
       expect(rootOf("a", "b", "c")).to.equal(sha256(ab + sha256(c + c)));
       const five = sha256(sha256(ab + sha256(c + a)) + sha256(sha256(b + b) + sha256(b + b)));
@@ -76,30 +76,30 @@ describe("MerkleTree", () => {
       expect(new Set([rootOf("a", "b", "c"), rootOf("a", "c", "b"), rootOf("c", "b", "a")]).size).to.equal(3);
     });
 
-    it("is the same if the last value is repeated, or if a value consists of two hashes, so files reject such values", () => {
+    it("is the same if the last value is repeated", () => {
       expect(rootOf("a", "b", "c", "c")).to.equal(rootOf("a", "b", "c"));
       expect(rootOf(a + b, c + c)).to.equal(rootOf("a", "b", "c"));
     });
   });
 
-  describe("size", () => {
-    it("is at least one value", () => {
+  describe("the number of values", () => {
+    it("is at least one", () => {
       expect(refusalOf(() => new MerkleTree([]))).to.equal("TREE_EMPTY");
     });
 
-    it("can be a million values", () => {
+    it("may be a million", () => {
       const tree = new MerkleTree(Array.from({ length: MAX_VALUES }, (_, i) => `value ${i}`));
       expect([MAX_VALUES, tree.leafCount, tree.height]).to.deep.equal([1_000_000, 1_000_000, 21]);
       expect(tree.root).to.equal("2dc4c3bd67f85878bb08bf7b57437490b2dced3f3dc95a16ac0b685610a923b0");
     });
 
-    it("is at most a million values, which is checked before hashing", () => {
+    it("is limited to a million before hashing", () => {
       expect(refusalOf(() => new MerkleTree(new Array<string>(MAX_VALUES + 1)))).to.equal("TREE_TOO_LARGE");
       expect(refusalOf(() => new MerkleTree(new Array<string>(2 ** 32 - 1)))).to.equal("TREE_TOO_LARGE");
     });
   });
 
-  describe("values", () => {
+  describe("the argument", () => {
     it("must be an array of strings", () => {
       for (const values of [undefined, null, "abc", 7, {}, [undefined], ["a", 1], ["a", null], [["a"]], new Array(3)]) {
         expect(refusalOf(() => new MerkleTree(values as string[]))).to.equal("ARGUMENT_INVALID");

@@ -22,7 +22,7 @@ import { INVALID_ANSWERS } from "../../support/data/junk.ts";
 const ROOT = "0123456789abcdef".repeat(4);
 const ZERO = "0".repeat(64);
 
-describe("registry calldata", () => {
+describe("call data of the registry", () => {
   const contract = new Interface([
     "function addMerkleTreeRoot(bytes32 merkleTreeRoot, bytes userIDsPacked)",
     "function getMerkleTreeRoot(bytes20 userID) view returns (bytes32)",
@@ -31,7 +31,7 @@ describe("registry calldata", () => {
     "function userCount() view returns (uint256)",
   ]);
 
-  describe("encoding", () => {
+  describe("in calls", () => {
     const userID = randomUserID();
 
     it("begins with the first four bytes of the signature's Keccak-256", () => {
@@ -39,11 +39,11 @@ describe("registry calldata", () => {
       expect(encodeGetBlockNumber(ROOT).slice(0, 10)).to.equal(id("getBlockNumber(bytes32)").slice(0, 10));
     });
 
-    it("of getMerkleTreeRoot is the selector, the user id (20 bytes) and 12 zero bytes", () => {
+    it("consists of the selector and the padded user id", () => {
       expect(encodeGetMerkleTreeRoot(userID)).to.equal(`0xee94c797${userIDToHex(userID)}000000000000000000000000`);
     });
 
-    it("is the same as with ethers", () => {
+    it("is the same as in ethers", () => {
       const data = contract.encodeFunctionData("getMerkleTreeRoot", [`0x${userIDToHex(userID)}`]);
       expect(encodeGetMerkleTreeRoot(userID)).to.equal(data);
       expect(encodeGetBlockNumber(ROOT)).to.equal(contract.encodeFunctionData("getBlockNumber", [`0x${ROOT}`]));
@@ -51,7 +51,7 @@ describe("registry calldata", () => {
       expect(USER_COUNT_CALL).to.equal(contract.encodeFunctionData("userCount"));
     });
 
-    it("of addMerkleTreeRoot is the same as with ethers, for any number of users", () => {
+    it("for addMerkleTreeRoot is the same as in ethers", () => {
       fc.assert(
         fc.property(fc.array(fc.uint8Array({ minLength: 20, maxLength: 20 }), { maxLength: 20 }), (ids) => {
           const packed = `0x${ids.map((bytes) => Buffer.from(bytes).toString("hex")).join("")}`;
@@ -61,7 +61,7 @@ describe("registry calldata", () => {
       );
     });
 
-    it("rejects a malformed user id", () => {
+    it("cannot contain a malformed user id", () => {
       expect(() => encodeGetMerkleTreeRoot(userID.toUpperCase())).to.throw(ArgumentError, "zBase32");
     });
   });
@@ -76,7 +76,7 @@ describe("registry calldata", () => {
       expect(decodeMerkleTreeRoot(`0x${ZERO}`)).to.equal(undefined);
     });
 
-    it("reports a missing contract if the result is 0x", () => {
+    it("throws NO_CONTRACT for the result 0x", () => {
       expect(() => decodeMerkleTreeRoot("0x"))
         .to.throw(VerificationError)
         .and.include({ step: "root", code: "NO_CONTRACT", actual: "0x" });

@@ -45,7 +45,7 @@ describe("registry events", () => {
       await add(OTHER_ROOT, 2, 3);
     });
 
-    it("returns the root and the number of users of each event, in the order of the chain", async () => {
+    it("returns the events in the order of the chain", async () => {
       const logs = await fetchAll();
       expect(logs.map(({ root, addedCount }) => [root, addedCount])).to.deep.equal([
         [ROOT, 2],
@@ -54,7 +54,7 @@ describe("registry events", () => {
       expect(await fetchAll(changing((logs) => logs.toReversed()))).to.deep.equal(logs);
     });
 
-    it("halves a range that the endpoint rejects, and reports the last block of each response", async () => {
+    it("halves a range that the endpoint rejects", async () => {
       const sizes: number[] = [];
       const limited: RpcCall = (method, params) => {
         const [{ fromBlock, toBlock }] = params as [{ fromBlock: string; toBlock: string }];
@@ -73,7 +73,7 @@ describe("registry events", () => {
       expect(read.at(-1)).to.equal(toBlock);
     });
 
-    it("throws the endpoint's error if the endpoint rejects a range of one block", async () => {
+    it("throws the endpoint's error for a range of one block", async () => {
       const error = new TransportError("RPC_ERROR", "no");
       expect(await failure(fetchAll(() => Promise.reject(error)))).to.equal(error);
     });

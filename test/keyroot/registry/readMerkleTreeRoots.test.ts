@@ -22,12 +22,12 @@ describe("readMerkleTreeRoots", () => {
   };
   const read = (call: RpcCall, userIDs: readonly UserID[]) => readMerkleTreeRoots(call, registry.contract, userIDs);
 
-  it("contains the code that the compiler produces", async () => {
+  it("uses the reader contract that the compiler produces", async () => {
     const { bytecode } = await hre.artifacts.readArtifact("MerkleTreeRootsReader");
     expect(ROOTS_READER_CODE).to.equal(bytecode);
   });
 
-  it("returns the roots in the order of the users, with few calls for many users", async () => {
+  it("returns the roots in the order of the users", async () => {
     await publish(known);
     let calls = 0;
     const counted: RpcCall = (...args) => (calls++, registry.call(...args));
@@ -36,7 +36,7 @@ describe("readMerkleTreeRoots", () => {
     expect(await read(registry.call, [])).to.deep.equal([]);
   });
 
-  it("reads as many different roots as there are users in one call", async () => {
+  it("reads 700 different roots in one call", async () => {
     const rootOf = (i: number) => (i + 1).toString(16).padStart(64, "f");
     const some = users.slice(0, 700);
     for (const [i, userID] of some.entries()) {
@@ -48,7 +48,7 @@ describe("readMerkleTreeRoots", () => {
     expect(calls).to.equal(1);
   });
 
-  it("sends 20 bytes per user, and receives 34 bytes for consecutive users with one root", async () => {
+  it("receives 34 bytes for consecutive users with one root", async () => {
     await publish(users.slice(100, 600));
     const sizes: number[] = [];
     const counted: RpcCall = async (method, params) => {
@@ -62,7 +62,7 @@ describe("readMerkleTreeRoots", () => {
     expect(sizes).to.deep.equal([3 * 32 + Math.ceil((700 * 20) / 32) * 32, 3 * 34]);
   });
 
-  it("uses a reader contract that ignores bytes after the last complete id", async () => {
+  it("ignores bytes after the last complete user id", async () => {
     const [userID = ""] = users;
     await publish([userID]);
     const registryWord = registry.contract.slice(2).padStart(64, "0");
@@ -77,7 +77,7 @@ describe("readMerkleTreeRoots", () => {
     }
   });
 
-  it("reports how many roots are known", async () => {
+  it("reports the number of roots that it has read", async () => {
     const counts: number[] = [];
     await readMerkleTreeRoots(registry.call, registry.contract, users, { onRead: (count) => counts.push(count) });
     expect(counts.at(-1)).to.equal(users.length);
@@ -103,7 +103,7 @@ describe("readMerkleTreeRoots", () => {
     expect(await read(limited, users)).to.deep.equal(expected);
   });
 
-  it("throws an error if there is no such contract, or if the node does not respond", async () => {
+  it("throws the error of the endpoint", async () => {
     const nowhere = `0x${"11".repeat(20)}`;
     const missing = await errorOf(readMerkleTreeRoots(registry.call, nowhere, users.slice(0, 2)));
     expect(missing).to.include({ code: "RPC_ERROR" });
@@ -111,7 +111,7 @@ describe("readMerkleTreeRoots", () => {
     expect(await errorOf(read(silent, users))).to.include({ code: "TIMEOUT" });
   });
 
-  it("rejects a result that does not contain the requested number of roots", async () => {
+  it("rejects a result with another number of roots", async () => {
     const answers = [
       undefined,
       "0x",

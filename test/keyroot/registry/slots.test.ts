@@ -14,7 +14,7 @@ describe("registry slots", () => {
   const closing = closedAfterEach();
 
   describe("slotOfUser", () => {
-    it("is Keccak-256 of the ABI encoding of the user id and the mapping's slot", () => {
+    it("returns Keccak-256 of the user id and the mapping's slot", () => {
       fc.assert(
         fc.property(fc.uint8Array({ minLength: 20, maxLength: 20 }), fc.nat(), (bytes, usersSlot) => {
           const encoded = AbiCoder.defaultAbiCoder().encode(["bytes20", "uint256"], [bytes, usersSlot]);
@@ -23,7 +23,7 @@ describe("registry slots", () => {
       );
     });
 
-    it("is the slot in which the compiled registry stores the user's root", async () => {
+    it("returns the slot of the user's root in the compiled registry", async () => {
       const { ethers } = closing(await hre.network.create());
       const [owner] = await ethers.getSigners();
       const registry = await ethers.deployContract("PublicKeyRegistry", [owner]);
@@ -37,7 +37,7 @@ describe("registry slots", () => {
   });
 
   describe("slotOfBlockNumber", () => {
-    it("is the slot in which the compiled registry stores the block of a root", async () => {
+    it("returns the slot of a root's block in the compiled registry", async () => {
       const { ethers } = closing(await hre.network.create());
       const [owner] = await ethers.getSigners();
       const registry = await ethers.deployContract("PublicKeyRegistry", [owner]);
@@ -48,7 +48,7 @@ describe("registry slots", () => {
   });
 
   describe("USER_COUNT_SLOT", () => {
-    it("is the slot in which the compiled registry stores the number of users", async () => {
+    it("is the slot of the number of users", async () => {
       const { ethers } = closing(await hre.network.create());
       const [owner] = await ethers.getSigners();
       const registry = await ethers.deployContract("PublicKeyRegistry", [owner]);

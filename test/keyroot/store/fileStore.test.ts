@@ -7,7 +7,7 @@ import { failure, temporaryFolder } from "../../support/support.ts";
 describe("fileStore", () => {
   const folder = temporaryFolder();
 
-  it("returns the last text that was stored under a name, even by another process", async () => {
+  it("returns the last text that any process stored", async () => {
     const store = fileStore(folder.path);
     expect(await store.get("a")).to.equal(undefined);
     await store.set("a", "1");
@@ -21,7 +21,7 @@ describe("fileStore", () => {
     ]);
   });
 
-  it("creates the folder, which only the user can read, with one file per name", async () => {
+  it("creates a folder that only the user can read", async () => {
     const path = join(folder.path, "app", "keyroot");
     const store = fileStore(path);
     await Promise.all(["1", "2", "3"].map((text) => store.set("a", text)));

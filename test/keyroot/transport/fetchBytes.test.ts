@@ -34,14 +34,14 @@ describe("fetchBytes", () => {
     fetchBytes(url, init, { maxBytes: 1000, timeoutMs: ENDLESS_MS, ...options });
 
   describe("with a working server", () => {
-    it("returns the status and the bytes, for any status", async () => {
+    it("returns the status and the bytes of any response", async () => {
       for (const status of [200, 201, 404, 500, 503]) {
         const url = await at((_, response) => response.writeHead(status).end(`number ${status}`));
         expect(await request(url)).to.deep.include({ status, bytes: new TextEncoder().encode(`number ${status}`) });
       }
     });
 
-    it("accepts an empty body, and the status 304, which is not a redirect", async () => {
+    it("accepts an empty body and the status 304", async () => {
       for (const status of [200, 204, 304]) {
         const url = await at((_, response) => response.writeHead(status).end());
         expect(await request(url)).to.deep.include({ status, bytes: new Uint8Array() });
@@ -72,10 +72,10 @@ describe("fetchBytes", () => {
     });
   });
 
-  describe("the size limit", () => {
+  describe("with a size limit", () => {
     const TOO_LARGE = { name: "TransportError", code: "ANSWER_TOO_LARGE", expected: 1000 };
 
-    it("applies to the body of the response", async () => {
+    it("rejects a body above the limit", async () => {
       const url = await at((request, response) => response.end(Buffer.alloc(Number(request.url?.slice(1)))));
       expect(await request(`${url}/1000`))
         .to.have.property("bytes")
@@ -89,7 +89,7 @@ describe("fetchBytes", () => {
       await closed;
     });
 
-    it("applies after decompression, which stops compression bombs", async () => {
+    it("applies the limit after decompression", async () => {
       const { url, closed } = await watched((_, response) => {
         response.setHeader("Content-Encoding", "gzip");
         pipeline(zeros(), createGzip(), response, ignore);
@@ -99,7 +99,7 @@ describe("fetchBytes", () => {
     });
   });
 
-  describe("the timeout", () => {
+  describe("with a timeout", () => {
     const TIMEOUT = { name: "TransportError", code: "TIMEOUT" };
     const HEAD = "HTTP/1.1 200 OK\r\nContent-Length: 900\r\n";
     const behaviors = {
@@ -121,7 +121,7 @@ describe("fetchBytes", () => {
       });
     }
 
-    it("applies to a server that sends a byte from time to time", async () => {
+    it("stops reading from a server that sends single bytes", async () => {
       const { url } = closing(
         await serveRaw((socket) => {
           socket.write(`${HEAD}\r\n`);
@@ -134,16 +134,16 @@ describe("fetchBytes", () => {
       expect(await failure(request(url, { timeoutMs: 100 }))).to.include(TIMEOUT);
     });
 
-    it("applies to a fetch that ignores its signal", async () => {
+    it("stops waiting for a fetch that ignores its signal", async () => {
       const fetch = () => new Promise<never>(ignore);
       expect(await failure(request("http://nowhere.invalid", { fetch, timeoutMs: 20 }))).to.include(TIMEOUT);
     });
   });
 
-  describe("the signal", () => {
+  describe("with a signal", () => {
     const ABORTED = { name: "TransportError", code: "ABORTED" };
 
-    it("prevents the request if it is already aborted", async () => {
+    it("sends no request if the signal is already aborted", async () => {
       let requests = 0;
       const url = await at((_, response) => {
         requests++;
@@ -157,7 +157,7 @@ describe("fetchBytes", () => {
       ["headers", ""],
       ["body", "HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\nx"],
     ] as const) {
-      it(`closes the connection if it is aborted before the ${when}`, async () => {
+      it(`closes the connection if the signal aborts before the ${when}`, async () => {
         const controller = new AbortController();
         const { promise: closed, resolve } = Promise.withResolvers<unknown>();
         const { url } = closing(
@@ -176,7 +176,7 @@ describe("fetchBytes", () => {
       });
     }
 
-    it("has no effect after the response, and leaves no listener", async () => {
+    it("removes its listener after the response", async () => {
       const controller = new AbortController();
       const url = await at((_, response) => response.end("words"));
       const { bytes } = await request(url, { signal: controller.signal });
@@ -185,7 +185,7 @@ describe("fetchBytes", () => {
       expect(bytes).to.have.lengthOf(5);
     });
 
-    it("does not prevent requests from sharing a connection", async () => {
+    it("lets requests share a connection", async () => {
       const sockets = new Set<unknown>();
       const url = await at((request, response) => {
         sockets.add(request.socket);
@@ -196,11 +196,11 @@ describe("fetchBytes", () => {
     });
   });
 
-  describe("redirects", () => {
+  describe("for redirects", () => {
     const REJECTED = { name: "TransportError", code: "REDIRECT_REFUSED" };
 
     for (const status of REDIRECTS) {
-      it(`with status ${status} are not followed`, async () => {
+      it(`rejects the status ${status}`, async () => {
         const urls: unknown[] = [];
         const url = await at(({ url }, response) => {
           urls.push(url);
@@ -211,13 +211,13 @@ describe("fetchBytes", () => {
       });
     }
 
-    it("are rejected if the browser hides the status", async () => {
+    it("rejects a redirect whose status the browser hides", async () => {
       const hidden = Object.defineProperty(Response.error(), "type", { value: "opaqueredirect" });
       const fetch = () => Promise.resolve(hidden);
       expect(await failure(request("http://nowhere.invalid", { fetch }))).to.include(REJECTED);
     });
 
-    it("are rejected without reading the body", async () => {
+    it("rejects a redirect without reading its body", async () => {
       const { url, closed } = await watched((_, response) => {
         pipeline(zeros(), response.writeHead(302, { Location: "/" }), ignore);
       });
@@ -226,11 +226,11 @@ describe("fetchBytes", () => {
     });
   });
 
-  describe("with a fetch function without streams that follows redirects, as in React Native", () => {
+  describe("with React Native's fetch", () => {
     const fromPhone = (url: string, options: Partial<FetchOptions> = {}) =>
       request(url, { fetch: phoneFetch, ...options });
 
-    it("returns the status and the bytes, for any status and an empty body", async () => {
+    it("returns the status and the bytes of any response", async () => {
       const url = await at((request, response) => response.writeHead(Number(request.url?.slice(1))).end("words"));
       for (const status of [200, 404, 503])
         expect(await fromPhone(`${url}/${status}`)).to.deep.include({
@@ -240,7 +240,7 @@ describe("fetchBytes", () => {
       expect(await fromPhone(`${url}/204`)).to.deep.include({ status: 204, bytes: new Uint8Array() });
     });
 
-    it("refuses a response whose declared length is above the limit, without reading it", async () => {
+    it("rejects a declared length above the limit before reading", async () => {
       let isRead = false;
       const fetch = () =>
         Promise.resolve({
@@ -254,7 +254,7 @@ describe("fetchBytes", () => {
       expect(isRead).to.equal(false);
     });
 
-    it("refuses a response whose real length is above the limit", async () => {
+    it("rejects a real length above the limit", async () => {
       const url = await at((request, response) => {
         response.setHeader("Content-Encoding", "gzip").end(gzipSync(Buffer.alloc(Number(request.url?.slice(1)))));
       });
@@ -264,7 +264,7 @@ describe("fetchBytes", () => {
       expect(await failure(fromPhone(`${url}/1001`))).to.include({ code: "ANSWER_TOO_LARGE" });
     });
 
-    it("stops reading an endless response at the timeout, and closes the connection", async () => {
+    it("closes the connection of an endless response at the timeout", async () => {
       const { url, closed } = await watched((_, response) => {
         const drip = setInterval(() => response.write("x"), 10);
         response.once("close", () => {
@@ -275,7 +275,7 @@ describe("fetchBytes", () => {
       await closed;
     });
 
-    it("refuses the response of a redirect's target", async () => {
+    it("rejects the response of a redirect's target", async () => {
       const url = await at((request, response) => {
         if (request.url === "/there") response.end("words");
         else response.writeHead(302, { Location: "/there" }).end();
@@ -289,7 +289,7 @@ describe("fetchBytes", () => {
       expect(await failure(fromPhone(url, { fetch: withoutUrl }))).to.include({ code: "REDIRECT_REFUSED" });
     });
 
-    it("accepts other notations of the requested URL, but no other URL", async () => {
+    it("accepts only notations of the requested URL", async () => {
       const answering = (url: string) => () =>
         Promise.resolve({ status: 200, url, arrayBuffer: () => Promise.resolve(new ArrayBuffer(1)) } as Response);
       for (const url of ["https://rpc.example", "https://RPC.example:443/", "https://rpc.example/#part"])
@@ -301,7 +301,7 @@ describe("fetchBytes", () => {
     });
   });
 
-  describe("a broken server", () => {
+  describe("with a broken server", () => {
     const behaviors = {
       "that closes the connection": "",
       "that does not speak HTTP": "SSH-2.0-OpenSSH_9.2\r\n",
@@ -310,13 +310,13 @@ describe("fetchBytes", () => {
       "whose compression is broken": "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 5\r\n\r\nwords",
     };
     for (const [which, words] of Object.entries(behaviors)) {
-      it(`${which} is unreachable`, async () => {
+      it(`throws UNREACHABLE for a server ${which}`, async () => {
         const { url } = closing(await serveRaw((socket) => socket.once("data", () => socket.end(words))));
         expect(await failure(request(url))).to.include({ name: "TransportError", code: "UNREACHABLE" });
       });
     }
 
-    it("that does not run is unreachable, with the system's error code", async () => {
+    it("throws UNREACHABLE with the system's code if no server listens", async () => {
       const server = await serve(ignore);
       await server.close();
       const { host } = new URL(server.url);
@@ -326,8 +326,8 @@ describe("fetchBytes", () => {
     });
   });
 
-  describe("errors", () => {
-    it("contain the host, but not the path or query of the URL", async () => {
+  describe("errors of fetchBytes", () => {
+    it("name only the host of the URL", async () => {
       const url = await at((request, response) => {
         if (request.url?.endsWith("redirect")) response.writeHead(302, { Location: SECRET }).end();
         else if (request.url?.endsWith("hang-up")) request.socket.destroy();
@@ -341,7 +341,7 @@ describe("fetchBytes", () => {
       }
     });
 
-    it("do not contain the message of fetch, which may contain the whole URL", async () => {
+    it("omit the message of fetch, which may contain the URL", async () => {
       const fetch = (url: unknown) => Promise.reject(new TypeError(`error sending request for url (${String(url)})`));
       expect(await failure(request(`https://rpc.example${SECRET}`, { fetch }))).to.include({
         code: "UNREACHABLE",
@@ -350,7 +350,7 @@ describe("fetchBytes", () => {
     });
 
     for (const thrown of [null, undefined, "words", 7, { code: 5 }]) {
-      it(`have a code if fetch throws ${inspect(thrown)}`, async () => {
+      it(`have the code UNREACHABLE if fetch throws ${inspect(thrown)}`, async () => {
         // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- a fetch can throw anything
         const fetch = () => Promise.reject(thrown);
         expect(await failure(request("http://nowhere.invalid", { fetch }))).to.include({ code: "UNREACHABLE" });

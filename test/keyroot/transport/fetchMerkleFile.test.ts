@@ -19,7 +19,7 @@ describe("fetchMerkleFile", () => {
   const fetchFrom = async (handler: RequestListener) =>
     fetchMerkleFile(closing(await serve(handler)).url, root, OPTIONS);
 
-  it("fetches <root>.json", async () => {
+  it("fetches the file named after the root", async () => {
     let path: string | undefined;
     const bytes = await fetchFrom((request, response) => {
       path = request.url;
@@ -35,14 +35,14 @@ describe("fetchMerkleFile", () => {
         return (_, response) => response.setHeader("Content-Encoding", encoding).end(body);
       };
 
-      it("returns a complete file, even with white space at its end", async () => {
+      it("returns a complete file with white space at its end", async () => {
         for (const end of ["", "\n", " \r\n\t"]) {
           const bytes = await fetchFrom(served(compress(text + end)));
           expect(new TextDecoder().decode(bytes)).to.equal(text + end);
         }
       });
 
-      it("reports a file that is cut off as a TransportError, and not as a false file", async () => {
+      it("throws a TransportError for a file that is cut off", async () => {
         const body = compress(text);
         for (const length of [0, 1, 10, 1000, body.length >> 1, body.length - 20]) {
           const error = await failure(fetchFrom(served(body.subarray(0, length))));
@@ -53,7 +53,7 @@ describe("fetchMerkleFile", () => {
     });
   }
 
-  it("reports any status except 200, including 304, which is not a redirect", async () => {
+  it("throws an error for any status except 200", async () => {
     for (const status of [204, 304, 403, 500]) {
       const error = await failure(fetchFrom((_, response) => response.writeHead(status).end()));
       expect(error).to.include({ name: "TransportError", code: "FILE_HOST_ERROR", actual: status });
@@ -62,7 +62,7 @@ describe("fetchMerkleFile", () => {
     expect(missing).to.include({ name: "VerificationError", code: "FILE_NOT_FOUND" });
   });
 
-  it("refuses plain http to another machine, unless it is allowed", async () => {
+  it("refuses plain http to another machine by default", async () => {
     const url = "http://files.invalid/secret";
     const error = await failure(fetchMerkleFile(url, root, OPTIONS));
     expect(error).to.include({ name: "ArgumentError", code: "ARGUMENT_INVALID" });

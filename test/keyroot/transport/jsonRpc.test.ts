@@ -58,7 +58,7 @@ describe("rpcCaller", () => {
         expect(await call(result(value))).to.deep.equal(value);
     });
 
-    it("returns the result of a response whose error is null", async () => {
+    it("returns the result next to an error of null", async () => {
       expect(await call(answers({ jsonrpc: "2.0", id: 1, result: "0x1", error: null }))).to.equal("0x1");
     });
 
@@ -84,7 +84,7 @@ describe("rpcCaller", () => {
       });
     }
 
-    it("rejects a response with more values than its size allows, before it is parsed", async () => {
+    it("rejects a response with too many values before parsing", async () => {
       const times = (text: string) => text.repeat(2 ** 15).slice(0, -1);
       const bodies = {
         "empty objects": `[${times("{},")}]`,
@@ -103,7 +103,7 @@ describe("rpcCaller", () => {
       }
     });
 
-    it("reports a compressed response that is cut off as a TransportError", async () => {
+    it("throws a TransportError for a compressed response that is cut off", async () => {
       const body = gzipSync(`{"jsonrpc":"2.0","id":1,"result":"${"ab".repeat(5000)}"}`);
       for (const length of [0, 12, body.length - 20]) {
         const cut = body.subarray(0, length);
@@ -112,7 +112,7 @@ describe("rpcCaller", () => {
       }
     });
 
-    it("refuses a response that is larger than the methods of its calls allow", async () => {
+    it("refuses a response that is too large for its methods", async () => {
       const padded: RequestListener = (request, response) => {
         void text(request).then((body) => {
           const ids = [JSON.parse(body) as { id: number }].flat();
@@ -128,7 +128,7 @@ describe("rpcCaller", () => {
       expect(await Promise.all([limited("small", []), limited("small", [])])).to.deep.equal(["0x1", "0x1"]);
     });
 
-    it("returns large responses of an honest endpoint", async () => {
+    it("accepts large responses of an honest endpoint", async () => {
       const hash = `0x${"ab".repeat(32)}`;
       const log = {
         address: `0x${"12".repeat(20)}`,
@@ -144,7 +144,7 @@ describe("rpcCaller", () => {
       expect(await call(result(large))).to.deep.equal(large);
     });
 
-    it("reports any other HTTP status as an error, even with a web page or a result", async () => {
+    it("throws RPC_ERROR for any other HTTP status", async () => {
       for (const body of ["<!doctype html>", { jsonrpc: "2.0", id: 1, result: "0x1" }]) {
         for (const status of [201, 401, 429, 500]) {
           const error = await failure(call(answers(body, status)));
@@ -156,7 +156,7 @@ describe("rpcCaller", () => {
       }
     });
 
-    it("quotes the endpoint's error, for any status and even with a result", async () => {
+    it("quotes the endpoint's error next to any status or result", async () => {
       const reverted = { code: 3, message: "execution reverted" };
       const both = answers({ jsonrpc: "2.0", id: 1, result: "0x1", error: reverted });
       for (const answer of [error(reverted), error(reverted, 400), error(reverted, 500), both]) {
@@ -166,7 +166,7 @@ describe("rpcCaller", () => {
       }
     });
 
-    it("reports an error without a message", async () => {
+    it("reports an endpoint's error without a message", async () => {
       for (const value of [{}, { code: "3", message: 4 }, { message: null }]) {
         expect(await messageOf(call(error(value)))).to.match(/answered eth_chainId with the error: "no reason"\.$/);
       }
@@ -183,7 +183,7 @@ describe("rpcCaller", () => {
     const through = (request: Eip1193Provider["request"], options = {}) =>
       rpcCaller({ request }, { ...OPTIONS, ...options })("eth_chainId", []);
 
-    it("passes the method and the parameters to the provider, and returns its result", async () => {
+    it("passes the method and parameters to the provider", async () => {
       for (const value of ["0x1", 1n, null, undefined]) {
         expect(await through((args) => Promise.resolve([args, value]))).to.deep.equal([
           { method: "eth_chainId", params: [] },
@@ -192,7 +192,7 @@ describe("rpcCaller", () => {
       }
     });
 
-    it("calls the provider with its own `this`", async () => {
+    it("calls the provider with the right `this`", async () => {
       class Wallet implements Eip1193Provider {
         readonly #chainId = "0x1";
         request() {
@@ -203,7 +203,7 @@ describe("rpcCaller", () => {
     });
 
     for (const thrown of [new Error("locked"), null, undefined, "words", 7, { code: 4001, message: "no" }]) {
-      it(`reports a thrown or rejected ${inspect(thrown).split("\n")[0]}`, async () => {
+      it(`throws RPC_ERROR if the provider throws ${inspect(thrown).split("\n")[0]}`, async () => {
         const now = () => {
           // eslint-disable-next-line @typescript-eslint/only-throw-error -- a provider can throw anything
           throw thrown;
@@ -216,7 +216,7 @@ describe("rpcCaller", () => {
       });
     }
 
-    it("shortens and escapes the provider's message, and removes URLs", async () => {
+    it("shortens the provider's message and removes URLs", async () => {
       const words = `HTTP request failed. URL: https://rpc.example/v3/${SECRET} ${HOSTILE}`;
       const message = await messageOf(through(() => Promise.reject(new Error(words))));
       expect(message).to.match(/URL: <address> all is well\\n/);
@@ -230,7 +230,7 @@ describe("rpcCaller", () => {
       expect(await failure(through(never, { signal }))).to.include({ code: "ABORTED" });
     });
 
-    it("does not call the provider if the signal is aborted", async () => {
+    it("skips the call if the signal is already aborted", async () => {
       let asked = 0;
       const request = () => Promise.resolve(asked++);
       expect(await failure(through(request, { signal: AbortSignal.abort() }))).to.include({ code: "ABORTED" });
@@ -238,8 +238,8 @@ describe("rpcCaller", () => {
     });
   });
 
-  describe("the argument rpc", () => {
-    it("must be a URL or a provider", () => {
+  describe("with an invalid argument rpc", () => {
+    it("requires a URL or a provider", () => {
       for (const rpc of [undefined, null, 7, [], {}, { request: "eth_chainId" }]) {
         expect(() => rpcCaller(rpc as never, OPTIONS))
           .to.throw(ArgumentError)
@@ -267,7 +267,7 @@ describe("checkUrl", () => {
     `https://${SECRET} .example`,
   ];
   for (const url of others) {
-    it(`rejects ${String(url).replace(SECRET, "<secret>")} without repeating it in the error`, () => {
+    it(`rejects ${String(url).replace(SECRET, "<secret>")} without quoting it`, () => {
       const error = expect(() => checkUrl("rpc", url)).to.throw(ArgumentError);
       error.and.include({ code: "ARGUMENT_INVALID" });
       error.and.satisfy((error: unknown) => !inspect(error, { depth: Infinity }).includes(SECRET));

@@ -24,36 +24,36 @@ const ELSEWHERE = [
 const hostnameOf = (host: string) => new URL(`http://${host}`).hostname;
 
 describe("isLoopback", () => {
-  it("is true for all names and addresses of this machine", () => {
+  it("returns true for all names and addresses of this machine", () => {
     for (const host of HERE) expect(isLoopback(hostnameOf(host)), host).to.equal(true);
   });
 
-  it("is false for every other host", () => {
+  it("returns false for every other host", () => {
     for (const host of [...ELSEWHERE, "0.0.0.0", "[::]"]) expect(isLoopback(hostnameOf(host)), host).to.equal(false);
   });
 });
 
 describe("nodeOf", () => {
-  it("is the same for all names of this machine with the same port", () => {
+  it("returns the same name for all names of this machine", () => {
     for (const host of [...HERE, "0.0.0.0", "[::]", "[::ffff:0.0.0.0]"])
       expect(nodeOf(`http://${host}:8545/path?key`), host).to.equal("localhost:8545");
   });
 
-  it("differs for different ports of this machine, whatever the scheme is", () => {
+  it("returns different names for different ports of this machine", () => {
     expect(nodeOf("http://localhost:8546")).to.equal("localhost:8546");
     expect(nodeOf("http://localhost")).to.equal(nodeOf("https://127.0.0.1:80"));
     expect(nodeOf("https://localhost")).to.equal(nodeOf("http://[::1]:443"));
     expect(nodeOf("https://localhost")).to.not.equal(nodeOf("http://localhost"));
   });
 
-  it("is the same for all ports, paths and spellings of another host", () => {
+  it("returns the same name for all spellings of another host", () => {
     const spellings = ["https://a.example", "http://a.example:1", "https://A.Example./x", "https://a.example:8443?k#f"];
     expect(new Set(spellings.map(nodeOf))).to.deep.equal(new Set(["a.example"]));
     const addresses = ["https://192.0.2.1", "https://3221225985:1", "https://[::ffff:192.0.2.1]", "https://0xc0.0.2.1"];
     expect(new Set(addresses.map(nodeOf))).to.deep.equal(new Set(["192.0.2.1"]));
   });
 
-  it("is the IPv4 address that an IPv6 address leads to", () => {
+  it("returns the IPv4 address that an IPv6 address contains", () => {
     const forms = (ipv4: string, sixToFour: string) =>
       ["::ffff:", "::ffff:0:", "64:ff9b::", "::"].map((prefix) => prefix + ipv4).concat(sixToFour);
     const addresses = {

@@ -5,7 +5,7 @@ import { SCRIPT } from "../../support/data/brokenBuiltins.ts";
 import { describeOnChains, mine, rehash, userID } from "../../support/chain/fiveEndpoints.ts";
 import { ENDLESS_MS } from "../../support/endless.ts";
 
-describeOnChains("the verifier, next to a library that replaces methods of Array", (chain) => {
+describeOnChains("verifier next to a library that replaces methods of Array", (chain) => {
   it("finds the block of a quorum before the time limit", async () => {
     // Two members have the block, and the other two claim a higher block. A second round then uses the lower number.
     chain.letLie(async (method, params, truth) => {

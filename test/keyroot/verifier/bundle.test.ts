@@ -9,7 +9,7 @@ import { sampleRecords } from "../../support/samples.ts";
 import { type Bundle, bundle } from "../../support/browser/bundle.ts";
 import { cannedAnswers } from "../../support/data/cannedAnswers.ts";
 
-describe("the verifier, bundled for browsers", () => {
+describe("verifier, bundled for browsers", () => {
   let script: string;
 
   /** Bundles these functions in one file. */
@@ -63,7 +63,7 @@ describe("the verifier, bundled for browsers", () => {
       "@ethereumjs/rlp",
       ...ON_DEMAND,
     ]) {
-      it(`loads ${words} only when it is needed`, () => {
+      it(`loads ${words} on demand`, () => {
         const chunks = split.chunksWith(words);
         expect(chunks).to.not.be.empty;
         for (const chunk of chunks) expect(split.initial).to.not.include(chunk);

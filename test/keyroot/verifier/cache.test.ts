@@ -17,7 +17,7 @@ import { failure } from "../../support/support.ts";
 
 const FINAL = { block: "finalized" } as const;
 
-describeOnChains("a cache of verified keys", (chain) => {
+describeOnChains("cache of verified keys", (chain) => {
   let cache: Map<string, string>;
   /** Two invented states. In the first, the user has another key. In the second, the user has no key. */
   let withForgedKey: InventedState;
@@ -52,14 +52,14 @@ describeOnChains("a cache of verified keys", (chain) => {
   const requests = () => chain.endpoints.map(({ requests }) => requests);
 
   describe("after a false answer", () => {
-    it("from one endpoint, is not used for another endpoint", async () => {
+    it("of one endpoint returns only true answers for other endpoints", async () => {
       lie(0, withForgedKey);
       expect(resultOf(await verify(FINAL))).to.equal("lie");
       for (let i = 0; i < 2; i++) expect(resultOf(await verify({ ...FINAL, rpc: url(1) }))).to.equal("truth");
       expect(requests()[1]).to.be.greaterThan(0);
     });
 
-    it("with a forged block and a matching proof, is not used for another endpoint", async () => {
+    it("with a forged proof returns only true answers for other endpoints", async () => {
       lie(0, withForgedKey, lieAboutBlock);
       const proven = { ...FINAL, storageProof: true };
       expect(resultOf(await verify(proven))).to.equal("lie");
@@ -67,7 +67,7 @@ describeOnChains("a cache of verified keys", (chain) => {
     });
 
     for (const storageProof of [false, true]) {
-      it(`from a quorum, is not used for honest endpoints, ${storageProof ? "proven" : "not proven"}`, async () => {
+      it(`of a quorum returns only true answers later, ${storageProof ? "proven" : "not proven"}`, async () => {
         for (const index of [0, 1]) lie(index, withForgedKey, lieAboutBlock);
         const required = { ...FINAL, storageProof };
         expect(resultOf(await verify({ ...required, ...quorumOf(0, 1) }))).to.equal("lie");
@@ -82,7 +82,7 @@ describeOnChains("a cache of verified keys", (chain) => {
       });
     }
 
-    it("at the latest block, does not prevent later honest answers, and reports the contradiction once", async () => {
+    it("at the latest block reports the contradiction once", async () => {
       lie(0, withForgedKey);
       expect(resultOf(await verify({}))).to.equal("lie");
       chain.letLie(undefined as never, 1);
@@ -96,7 +96,7 @@ describeOnChains("a cache of verified keys", (chain) => {
       expect(await verify({})).not.to.have.property("contradicts");
     });
 
-    it("about a user who has no key, does not prevent the honest answer that there is none", async () => {
+    it("about a user without a key returns the honest answer later", async () => {
       lie(0, withForgedKey);
       lie(1, withoutKey);
       expect(resultOf(await verify(FINAL))).to.equal("lie");
@@ -107,7 +107,7 @@ describeOnChains("a cache of verified keys", (chain) => {
       expect(resultOf(await verify({ ...FINAL, rpc: url(2) }))).to.equal("truth");
     });
 
-    it("forgets this answer even if the file of the honest answer is unavailable", async () => {
+    it("deletes the answer after a contradiction", async () => {
       lie(0, withForgedKey);
       expect(resultOf(await verify(FINAL))).to.equal("lie");
       const withoutFiles = { ...FINAL, rpc: url(1), merkleUrl: `${chain.files.url}/nowhere` };
@@ -119,7 +119,7 @@ describeOnChains("a cache of verified keys", (chain) => {
     });
   });
 
-  describe("after a false answer that the same endpoint later corrects", () => {
+  describe("after an endpoint corrected its false answer", () => {
     const HOUR = 3_600_000;
     /** Uses the time of the newest block as the time of storing, because test chains are ahead of the clock. */
     const at = (ms: number) => ({ ...FINAL, now: () => Number(chain.head.timestamp) * 1000 + ms });
@@ -142,7 +142,7 @@ describeOnChains("a cache of verified keys", (chain) => {
       expect(resultOf(await verify({ ...at(1000), recheckMs: 1000 }))).to.equal("truth");
     });
 
-    it("does not return a false answer whose storage time is in the future", async () => {
+    it("discards an answer whose storage time is in the future", async () => {
       expect(resultOf(await verify(at(-1)))).to.equal("truth");
     });
 
@@ -155,7 +155,7 @@ describeOnChains("a cache of verified keys", (chain) => {
     });
   });
 
-  it("with a quorum's answer needs no request after an hour", async () => {
+  it("returns a quorum's answer without a request after an hour", async () => {
     expect(resultOf(await verify({ ...FINAL, ...quorumOf(0, 1) }))).to.equal("truth");
     const before = requests();
     const later = { ...FINAL, ...quorumOf(0, 1), now: () => Date.now() + 10_000_000 };
@@ -163,7 +163,7 @@ describeOnChains("a cache of verified keys", (chain) => {
     expect(requests()).to.deep.equal(before);
   });
 
-  it("does not use an answer at a block in the future", async () => {
+  it("discards an answer about a block in the future", async () => {
     expect(resultOf(await verify({ ...FINAL, ...quorumOf(0, 1) }))).to.equal("truth");
     const [[name = "", text = ""] = []] = cache;
     const entry = JSON.parse(text) as { evidence: { block: { timestamp: number } } };
@@ -174,7 +174,7 @@ describeOnChains("a cache of verified keys", (chain) => {
     expect(requests()).not.to.deep.equal(before);
   });
 
-  it("does not use one endpoint's answer if this endpoint is later declared a light client or a quorum", async () => {
+  it("discards one endpoint's answer for a stronger block source", async () => {
     expect(resultOf(await verify(FINAL))).to.equal("truth");
     for (const anchor of [{ lightClient: true }, { rpc: [url(0)], quorum: 1 }]) {
       const before = requests();
@@ -183,7 +183,7 @@ describeOnChains("a cache of verified keys", (chain) => {
     }
   });
 
-  it("with the answer of a quorum of 1 does not refuse another endpoint's answer, which is equally weak", async () => {
+  it("accepts an equally weak answer that contradicts a quorum of 1", async () => {
     lie(0, withForgedKey, lieAboutBlock);
     const quorumOf1 = { ...FINAL, storageProof: true, rpc: [url(0)], quorum: 1 };
     expect(resultOf(await verify(quorumOf1))).to.equal("lie");
@@ -212,14 +212,14 @@ describeOnChains("a cache of verified keys", (chain) => {
     }
   });
 
-  it("is not read if the options are invalid", async () => {
+  it("is read only with valid options", async () => {
     for (const rpc of ["not a URL", null, 7, "ws://a.example"]) {
       const error = await failure(verify({ ...FINAL, rpc: rpc as never }));
       expect(error).to.include({ name: "ArgumentError", code: "ARGUMENT_INVALID" });
     }
   });
 
-  describe("with stronger evidence", () => {
+  describe("with stronger evidence than the new answer", () => {
     const strong = () => ({ ...FINAL, storageProof: true, ...quorumOf(2, 3, 4) });
 
     beforeEach(async () => {
@@ -227,7 +227,7 @@ describeOnChains("a cache of verified keys", (chain) => {
     });
 
     for (const [what, invented] of Object.entries({ "another key": () => withForgedKey, "no key": () => withoutKey })) {
-      it(`fails with EQUIVOCATION if one endpoint reports ${what}, and returns the evidence for both answers`, async () => {
+      it(`fails with EQUIVOCATION if one endpoint reports ${what}`, async () => {
         lie(0, invented());
         for (const required of [{}, FINAL]) {
           const outcome = await verify({ ...required, rpc: url(0) });
@@ -240,7 +240,7 @@ describeOnChains("a cache of verified keys", (chain) => {
       });
     }
 
-    it("keeps this evidence if one endpoint gives the same answer", async () => {
+    it("keeps its evidence after the same answer of one endpoint", async () => {
       expect(resultOf(await verify({ ...FINAL, rpc: url(0) }))).to.equal("truth");
       const before = requests();
       expect(resultOf(await verify(strong()))).to.equal("truth");
@@ -249,7 +249,7 @@ describeOnChains("a cache of verified keys", (chain) => {
   });
 
   describe("with a quorum's answer", () => {
-    it("needs no request while enough of the endpoints that agreed are members", async () => {
+    it("sends no request while enough of its endpoints are members", async () => {
       expect(resultOf(await verify({ ...FINAL, ...quorumOf(0, 1) }))).to.equal("truth");
       const before = requests();
       for (const members of [
@@ -262,7 +262,7 @@ describeOnChains("a cache of verified keys", (chain) => {
       expect(requests()).to.deep.equal(before);
     });
 
-    it("requests the answer again if too few of these endpoints remain", async () => {
+    it("sends a new request if too few of its endpoints remain", async () => {
       for (const change of [quorumOf(1, 2), quorumOf(2, 3), { rpc: [0, 1, 2].map(url), quorum: 3 }]) {
         cache.clear();
         expect(resultOf(await verify({ ...FINAL, ...quorumOf(0, 1) }))).to.equal("truth");
@@ -273,13 +273,13 @@ describeOnChains("a cache of verified keys", (chain) => {
     });
   });
 
-  it("sends a new request if the block of an entry is older than the call allows", async () => {
+  it("sends a new request if its block is too old", async () => {
     const now = () => Number(chain.head.timestamp) * 1000 + 10_000_000;
     expect(resultOf(await verify(FINAL))).to.equal("truth");
     expect(resultOf(await verify({ ...FINAL, maxAgeMs: 1000, now }))).to.equal("STALE_BLOCK");
   });
 
-  it("does not treat an older pinned block without the user's key as a contradiction", async () => {
+  it("accepts an older pinned block without the user's key", async () => {
     expect(resultOf(await verify(FINAL))).to.equal("truth");
     const { hash } = await chain.fetchBlock("0x1");
     const outcome = await verify({ pinned: hash, contract: chain.contract });
@@ -287,20 +287,20 @@ describeOnChains("a cache of verified keys", (chain) => {
     expect(resultOf(outcome)).to.be.oneOf(["NOT_PUBLISHED", "NO_CONTRACT"]);
   });
 
-  it("does not contain an endpoint's URL", async () => {
+  it("omits the URLs of endpoints", async () => {
     await verify({ ...FINAL, rpc: `${url(0)}/v3/d41d8cd98f00b204` });
     expect(cache.size).to.equal(1);
     expect([...cache].join()).not.to.match(/d41d8cd9|127\.0\.0\.1/);
   });
 
-  it("is not used for another path on the same host", async () => {
+  it("sends a new request for another path on the same host", async () => {
     expect(resultOf(await verify({ ...FINAL, rpc: `${url(0)}/one` }))).to.equal("truth");
     const before = requests();
     expect(resultOf(await verify({ ...FINAL, rpc: `${url(0)}/two` }))).to.equal("truth");
     expect(requests()).not.to.deep.equal(before);
   });
 
-  it("is used for the same provider, but not for another provider", async () => {
+  it("returns a provider's answer only to the same provider", async () => {
     const provider = (index: number) => {
       const made = {
         requests: 0,

@@ -8,10 +8,10 @@ import { verifyMany } from "../../../packages/keyroot/src/verifier/verifyMany.ts
 import { describeOnChains, forged, lieAboutBlock, mine, other, userID } from "../../support/chain/fiveEndpoints.ts";
 import { failure } from "../../support/support.ts";
 
-describeOnChains("options that the caller changes after the call", (chain) => {
+describeOnChains("options that the caller changes during a verification", (chain) => {
   const place = () => ({ chainId: chain.chainId, contract: chain.contract, merkleUrl: chain.files.url });
 
-  it("do not change which endpoints are called", async () => {
+  it("have no effect on the endpoints", async () => {
     const state = await chain.inventState(`0x${forged.tree.root}`);
     chain.letLie((...call) => lieAboutBlock(state, ...call), 2);
     const rpc: Endpoint[] = chain.urls().slice(2);
@@ -20,7 +20,7 @@ describeOnChains("options that the caller changes after the call", (chain) => {
     expect((await verifier.verify(userID, { expectedPublicKey: ANY_KEY })).record.pubKey).to.equal(mine.pubKey);
   });
 
-  it("do not change which key is compared", async () => {
+  it("have no effect on the compared key", async () => {
     const expectedPublicKey = base64ToBytes(other.pubKey);
     const options = { ...place(), rpc: chain.urls()[0] };
     const verified = verifyPublicKey(userID, { ...options, expectedPublicKey });

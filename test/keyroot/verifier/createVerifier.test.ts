@@ -31,9 +31,9 @@ describe("createVerifier", () => {
     requests = 0;
   });
 
-  describe("its options", () => {
+  describe("with its options", () => {
     for (const name of ["rpc", "chainId", "contract", "merkleUrl"]) {
-      it(`must have ${name}, or it throws an error immediately, without a request`, () => {
+      it(`requires ${name}`, () => {
         expect(() => createVerifier({ ...options(), [name]: undefined }))
           .to.throw(new RegExp(`^The option ${name} must be `))
           .with.include({ name: "ArgumentError", code: "ARGUMENT_INVALID" });
@@ -41,17 +41,17 @@ describe("createVerifier", () => {
       });
     }
 
-    it("do not include the options of a single call", () => {
+    it("refuses the options of a single call", () => {
       for (const name of ["expectedPublicKey", "signal", "cache"]) {
         expect(() => createVerifier({ ...options(), [name]: undefined })).to.throw(name);
       }
     });
 
-    it("are refused if they are misspelled, and the error suggests the nearest name", () => {
+    it("suggests the nearest name for a misspelled option", () => {
       expect(() => createVerifier({ ...options(), quorom: 2 } as VerifierOptions)).to.throw("Did you mean quorum?");
     });
 
-    it("do not change if the caller changes them after the verifier was created", async () => {
+    it("ignores later changes to the options", async () => {
       const changing = options();
       const verifier = createVerifier(changing);
       Object.assign(changing, { contract: `0x${"ff".repeat(20)}`, chainId: 5, merkleUrl: "https://other.example" });
@@ -87,7 +87,7 @@ describe("createVerifier", () => {
       expect(await verify(userID, { expectedPublicKey: ANY_KEY })).to.deep.include({ record: mine });
     });
 
-    it("rejects misspelled options, options of createVerifier, and values that are not options", async () => {
+    it("rejects unknown options", async () => {
       const verify = createVerifier(options()).verify as unknown as Loose;
       for (const wrong of [{ expectedPublickey: mine.pubKey }, { quorum: 1 }, { signal: 7 }, ...WRONG_VALUES]) {
         // An object without own keys is the same as no options.
@@ -99,7 +99,7 @@ describe("createVerifier", () => {
       expect(requests).to.equal(0);
     });
 
-    it("ends when its signal aborts, and does not affect other calls", async () => {
+    it("throws ABORTED only for the aborted call", async () => {
       const verifier = createVerifier(options());
       const aborted = verifier.verify(userID, { signal: AbortSignal.abort(), expectedPublicKey: ANY_KEY });
       const [error, { record }] = await Promise.all([
@@ -126,7 +126,7 @@ describe("createVerifier", () => {
       expect(verified).to.deep.equal([mine.pubKey, other.pubKey, "USER_NOT_IN_FILE"]);
     });
 
-    it("returns an error for a contact without an expected key, and results for the other contacts", async () => {
+    it("returns an error for a contact without an expected key", async () => {
       const many = createVerifier({ ...options(), rpc: { request: provider() } }).verifyMany as unknown as Loose;
       const contacts = [
         { userID, expectedPublicKey: undefined },
@@ -137,7 +137,7 @@ describe("createVerifier", () => {
       expect(second).to.have.nested.property("verified.record").that.deep.equals(mine);
     });
 
-    it("rejects options that belong to createVerifier, and a cache that is not a store", async () => {
+    it("rejects unknown options and invalid caches", async () => {
       const many = createVerifier(options()).verifyMany as unknown as Loose;
       for (const wrong of [{ block: "finalized" }, { cache: {} }, { cache: 7 }, { signal: "now" }, 7]) {
         const error = await keyrootErrorOf(() => many([{ userID, expectedPublicKey: ANY_KEY }], wrong));

@@ -15,10 +15,10 @@ import {
 } from "../../support/chain/fiveEndpoints.ts";
 import { failure } from "../../support/support.ts";
 
-describeOnChains("evidence", (chain) => {
+describeOnChains("evidence of a verification", (chain) => {
   for (const pair of PAIRS) {
     describe(nameOf(pair), () => {
-      it("is returned with a key, and names the block at which the key was found", async () => {
+      it("names the block at which the key was found", async () => {
         const verified = await verifyPublicKey(userID, chain.optionsFor(pair));
         expect(verified).to.deep.include({ record: mine, blockNumber: chain.blockNumber });
         const evidence = chain.evidenceOf(pair, chain.head);
@@ -26,7 +26,7 @@ describeOnChains("evidence", (chain) => {
         expect(verified.evidence).to.deep.equal(known);
       });
 
-      it("is part of the error NOT_PUBLISHED", async () => {
+      it("is a property of the error NOT_PUBLISHED", async () => {
         const error = await failure(verifyPublicKey(sampleUserID(9), chain.optionsFor(pair)));
         expect(error).to.include({ name: "VerificationError", step: "root", code: "NOT_PUBLISHED" });
         const { evidence, message } = error as VerificationError;
@@ -36,19 +36,19 @@ describeOnChains("evidence", (chain) => {
         if (!needsNoBlock(pair)) expect(message).to.include(`as of block ${Number(chain.head.number)}`);
       });
 
-      it("is refused for an address without a contract", async () => {
+      it("requires a contract at the address", async () => {
         const options = { ...chain.optionsFor(pair), contract: `0x${"1".repeat(40)}` };
         const error = await failure(verifyPublicKey(userID, options));
         expect(error).to.include({ name: "VerificationError", step: "root", code: "NO_CONTRACT" });
       });
 
-      it("is refused if the contract's code does not have the required hash", async () => {
+      it("requires the contract's code to have the given hash", async () => {
         const options = chain.optionsFor(pair);
         expect(await resultOf({ ...options, codeHash: chain.codeHash })).to.equal("truth");
         expect(await resultOf({ ...options, codeHash: ZERO })).to.equal("CODE_HASH_MISMATCH");
       });
 
-      it("is refused from endpoints on another chain", async () => {
+      it("requires endpoints on the given chain", async () => {
         const code = pair.anchor === "quorum" ? "QUORUM_NOT_REACHED" : "CHAIN_ID_MISMATCH";
         expect(await resultOf({ ...chain.optionsFor(pair), chainId: 1 })).to.equal(code);
       });
@@ -60,14 +60,14 @@ describeOnChains("evidence", (chain) => {
         expect(error).to.include({ name: "VerificationError", step: "anchor", code: "STALE_BLOCK", actual: 60_000 });
       });
 
-      it("is refused if its block is more than 2 minutes ahead of the clock", async () => {
+      it("is refused if its block is more than 2 minutes ahead", async () => {
         const head = Number(chain.head.timestamp) * 1000;
         const resultAt = (time: number) => resultOf({ ...chain.optionsFor(pair), now: () => time });
         expect(await resultAt(head - 120_000)).to.equal("truth");
         expect(await resultAt(head - 120_001)).to.equal(needsNoBlock(pair) ? "truth" : "FUTURE_BLOCK");
       });
 
-      it("is refused if the root was added in a later block than its own", async () => {
+      it("is refused if its root was added after its block", async () => {
         const options = chain.optionsFor(pair);
         const at = Number(chain.head.number);
         const withNumber = async (number: number) => {
@@ -81,7 +81,7 @@ describeOnChains("evidence", (chain) => {
         expect(await withNumber(at + 1)).to.equal(needsNoBlock(pair) ? "truth" : "RPC_ANSWER_INVALID");
       });
 
-      it("is the same if the verifier reads a contract that has its users at slot 1, such as PubKeyTrust", async () => {
+      it("is the same for a contract with its users at slot 1", async () => {
         const options = { ...chain.optionsFor(pair), contract: chain.olderContract };
         expect(await resultOf({ ...options, usersSlot: 1 })).to.equal("truth");
         // A call runs the contract's code, so the slot has no effect. A proof covers only the slot in the options, so
@@ -94,7 +94,7 @@ describeOnChains("evidence", (chain) => {
     });
   }
 
-  describe("for a block that is chosen by tag", () => {
+  describe("at a block that a tag selects", () => {
     for (const pair of PAIRS.filter(({ anchor }) => anchor !== "pinned")) {
       for (const block of ["latest", "safe", "finalized"] as const) {
         it(`names the ${block} block: ${nameOf(pair)}`, async () => {
@@ -110,7 +110,7 @@ describeOnChains("evidence", (chain) => {
 
   describe("at an earlier, pinned block", () => {
     for (const storageProof of [false, true]) {
-      it(`shows what was published at that block, ${storageProof ? "proven" : "not proven"}`, async () => {
+      it(`shows the keys of that time, ${storageProof ? "proven" : "not proven"}`, async () => {
         const options = { ...chain.optionsFor({ anchor: "pinned", storageProof }), pinned: chain.earlier.hash };
         expect(await resultOf(options)).to.equal("truth");
         const error = await failure(verifyPublicKey(late.userID, options));

@@ -19,7 +19,7 @@ import {
 } from "../../support/chain/fiveEndpoints.ts";
 import type { Lie } from "../../support/chain/lyingEndpoint.ts";
 
-describeOnChains("a verifier with lying endpoints", (chain) => {
+describeOnChains("verifier with lying endpoints", (chain) => {
   // The same table as in docs/threat-model.md: the result if this many endpoints lie about the contract or invent a
   // block.
   const table: [Pair["anchor"], storageProof: boolean, liars: number, contract: string, block: string][] = [
@@ -43,13 +43,13 @@ describeOnChains("a verifier with lying endpoints", (chain) => {
       const lie = root === ZERO ? "NOT_PUBLISHED" : "lie";
       const resultFor = (expected: string) => (expected === "lie" ? lie : expected);
 
-      it(`returns ${onContract} with ${nameOf(pair)} if ${who} reported ${claim} for the contract`, async () => {
+      it(`returns ${onContract} with ${nameOf(pair)} if ${who} reported ${claim}`, async () => {
         const state = await chain.inventState(root);
         chain.letLie((...call) => lieAboutContract(state, ...call), liars);
         expect(await resultOf(chain.optionsFor(pair))).to.equal(resultFor(onContract));
       });
 
-      it(`returns ${onBlock} with ${nameOf(pair)} if ${who} reported ${claim} in an invented block`, async () => {
+      it(`returns ${onBlock} with ${nameOf(pair)} if ${who} invented a block with ${claim}`, async () => {
         const state = await chain.inventState(root);
         chain.letLie((...call) => lieAboutBlock(state, ...call), liars);
         expect(await resultOf(chain.optionsFor(pair))).to.equal(resultFor(onBlock));
@@ -57,25 +57,25 @@ describeOnChains("a verifier with lying endpoints", (chain) => {
     }
   }
 
-  describe("for an empty slot", () => {
+  describe("for a user without a root", () => {
     const proven = () => chain.optionsFor({ anchor: "quorum", storageProof: true });
     const claim = (root: string): Lie => {
       return (method, params, truth) => (method === "eth_call" ? Promise.resolve(root) : truth(method, params));
     };
 
-    it("rejects the wrong usersSlot although 2 of 5 endpoints claim that there is no root", async () => {
+    it("rejects the wrong usersSlot if 2 of 5 endpoints agree", async () => {
       chain.letLie(claim(ZERO), 2);
       expect(await resultOf({ ...proven(), contract: chain.olderContract })).to.equal("PROOF_INVALID");
     });
 
-    it("reports that a user has no root although 2 of 5 endpoints claim one", async () => {
+    it("reports NOT_PUBLISHED if 2 of 5 endpoints claim a root", async () => {
       chain.letLie(claim(`0x${forged.tree.root}`), 2);
       const unknown = { ...late, userID: sampleUserID(7) };
       expect(await resultOf(proven(), unknown)).to.equal("NOT_PUBLISHED");
     });
   });
 
-  describe("for a false header", () => {
+  describe("with a false block header", () => {
     const change = (change: (block: BlockJson) => unknown): Lie => {
       return async (method, params, truth) =>
         method.startsWith("eth_getBlockBy")
@@ -95,7 +95,7 @@ describeOnChains("a verifier with lying endpoints", (chain) => {
     ];
     for (const [what, lie, code, pinned = code] of lies) {
       for (const storageProof of [false, true]) {
-        it(`fails with ${code} for a header ${what}, ${storageProof ? "proven" : "not proven"}`, async () => {
+        it(`throws ${code} for a header ${what}, ${storageProof ? "proven" : "not proven"}`, async () => {
           for (const anchor of ["endpoint", "light-client", "pinned"] as const) {
             chain.letLie(lie, 1);
             const options = { ...chain.optionsFor({ anchor, storageProof }), maxAgeMs: Number.MAX_SAFE_INTEGER };
@@ -107,14 +107,14 @@ describeOnChains("a verifier with lying endpoints", (chain) => {
 
     const old = change(() => chain.earlier);
 
-    it("fails with HEADER_MISMATCH for a block that is not the pinned block", async () => {
+    it("throws HEADER_MISMATCH for a block other than the pinned block", async () => {
       for (const storageProof of [false, true]) {
         chain.letLie(old, 1);
         expect(await resultOf(chain.optionsFor({ anchor: "pinned", storageProof }))).to.equal("HEADER_MISMATCH");
       }
     });
 
-    it("fails in the case of an old block: STALE_BLOCK, if the options limit its age", async () => {
+    it("throws STALE_BLOCK for a block above the age limit", async () => {
       const options = chain.optionsFor({ anchor: "endpoint", storageProof: true });
       chain.letLie(old, 1);
       const now = () => (Number(chain.earlier.timestamp) + 60) * 1000;
@@ -123,7 +123,7 @@ describeOnChains("a verifier with lying endpoints", (chain) => {
     });
   });
 
-  describe("for a false storage proof", () => {
+  describe("with a false storage proof", () => {
     interface Proof {
       accountProof: string[];
       storageProof: [{ proof: string[] }];
@@ -150,14 +150,14 @@ describeOnChains("a verifier with lying endpoints", (chain) => {
       ["that is null", () => null],
     ];
     for (const [what, prove] of lies) {
-      it(`fails with PROOF_INVALID for a proof ${what}`, async () => {
+      it(`throws PROOF_INVALID for a proof ${what}`, async () => {
         for (const anchor of ["endpoint", "light-client", "pinned"] as const) {
           chain.letLie(answerProof(prove), 1);
           expect(await resultOf(chain.optionsFor({ anchor, storageProof: true })), anchor).to.equal("PROOF_INVALID");
         }
       });
 
-      it(`needs one endpoint of a quorum with a valid proof if the others return a proof ${what}`, async () => {
+      it(`needs one valid proof of a quorum next to proofs ${what}`, async () => {
         const options = chain.optionsFor({ anchor: "quorum", storageProof: true });
         chain.letLie(answerProof(prove), 4);
         expect(await resultOf(options)).to.equal("truth");

@@ -7,7 +7,7 @@ import { sampleRecords } from "../../support/samples.ts";
 import { type Answers, cannedAnswers } from "../../support/data/cannedAnswers.ts";
 import { failure } from "../../support/support.ts";
 
-describe("the limits of a verification", () => {
+describe("limits of a verification", () => {
   const [mine] = sampleRecords(1) as [KeyRecord];
   const { answers, fetchFrom, options } = cannedAnswers(makeMerkleFile([mine]));
   const verify = (name: keyof Answers, bytes: number, limits = {}) =>
@@ -27,7 +27,7 @@ describe("the limits of a verification", () => {
     ["file", 2 ** 24],
   ];
   for (const [name, limit] of cases) {
-    it(`accept a response of ${limit} bytes and refuse a larger response: ${name}`, async () => {
+    it(`allow responses of up to ${limit} bytes: ${name}`, async () => {
       expect(await verify(name, limit))
         .to.have.property("record")
         .that.deep.equals(mine);
@@ -35,11 +35,11 @@ describe("the limits of a verification", () => {
     });
   }
 
-  it("are not raised by a larger limit in the options", async () => {
+  it("stay the same for larger limits in the options", async () => {
     expect(await failure(verify("root", 2 ** 12 + 1, { rpcBytes: 2 ** 24 }))).to.include({ code: "ANSWER_TOO_LARGE" });
   });
 
-  it("are lowered by a smaller limit in the options", async () => {
+  it("are lower for smaller limits in the options", async () => {
     expect(await failure(verify("root", 501, { rpcBytes: 500 }))).to.include({ expected: 500 });
   });
 });

@@ -70,7 +70,7 @@ describe("makeBundle", () => {
   });
   const newest = async () => (await chain.connection.ethers.provider.getBlock("latest"))?.hash ?? "";
 
-  it("makes a bundle for every user that can be verified offline with its block", async () => {
+  it("makes bundles that can be verified offline with their block", async () => {
     const pinned = await newest();
     for (const record of [...first.records.slice(0, 9), ...first.records.slice(-2), ...second.records]) {
       const { bundle, verified } = await make({}, record.userID);
@@ -90,7 +90,7 @@ describe("makeBundle", () => {
     expect(Math.max(...sizes)).to.be.at.most(8_000);
   });
 
-  it("makes the same bundle with a URL as with a provider", async () => {
+  it("makes the same bundle with a URL and a provider", async () => {
     // Only RPC calls use the network.
     const { fetch } = options;
     const both: typeof globalThis.fetch = (url, init) =>
@@ -98,7 +98,7 @@ describe("makeBundle", () => {
     expect(await make({ rpc: chain.rpcUrl, fetch: both })).to.deep.equal(await make());
   });
 
-  it("writes lowercase hex, even if the endpoint does not", async () => {
+  it("writes lowercase hex if the endpoint writes uppercase hex", async () => {
     const upperCase = (answer: unknown): unknown =>
       JSON.parse(JSON.stringify(answer), (_, value: unknown) =>
         typeof value === "string" && value.startsWith("0x") ? `0x${value.slice(2).toUpperCase()}` : value,
@@ -112,7 +112,7 @@ describe("makeBundle", () => {
     }
   });
 
-  it("uses the block that `pinned` specifies", async () => {
+  it("uses the block in the option pinned", async () => {
     const pinned = await newest();
     await callRpc(chain.rpcUrl, "hardhat_mine", ["0x3"]);
     const { verified } = await make({ pinned });
@@ -134,14 +134,14 @@ describe("makeBundle", () => {
     ],
     ["another proof", "PROOF_INVALID", () => ({ rpc: lying("eth_getProof", withOther("accountProof", [])) }), userID],
   ] as const) {
-    it(`refuses with ${code}: ${what}`, async () => {
+    it(`throws ${code} for ${what}`, async () => {
       expect(await failure(make(change(), user)))
         .to.be.an.instanceof(VerificationError)
         .and.include({ code });
     });
   }
 
-  it("refuses a file that is missing, changed, or belongs to another root", async () => {
+  it("refuses a file that is missing, changed or of another root", async () => {
     const name = nameOf(first);
     for (const [code, text] of [
       ["FILE_NOT_FOUND", undefined],
@@ -156,13 +156,13 @@ describe("makeBundle", () => {
     }
   });
 
-  it("fails with a TransportError if the endpoint fails or does not have the block", async () => {
+  it("throws a TransportError if the endpoint fails", async () => {
     const rpc = { request: () => Promise.reject(new Error("no")) };
     expect(await failure(make({ rpc }))).to.be.an.instanceof(TransportError);
     expect(await failure(make({ pinned: HASH }))).to.be.an.instanceof(TransportError);
   });
 
-  it("sends no request with invalid options", async () => {
+  it("checks its options before any request", async () => {
     const rpc = { request: () => Promise.reject(new RangeError("There was a request.")) };
     for (const wrong of [{ contract: "0x12" }, { chainId: 0 }, { merkleUrl: "files" }, { pinned: "latest" }]) {
       expect(await failure(make({ rpc, ...wrong }))).to.be.an.instanceof(ArgumentError);
@@ -189,7 +189,7 @@ describe("makeBundle", () => {
       return text;
     };
 
-    it("makes a bundle that contains their statement and can be verified offline with their keys", async () => {
+    it("makes a bundle that the auditors' keys verify", async () => {
       await publish([a, b]);
       const { bundle, verified } = await make({ auditors: signing });
       const bytes = new TextEncoder().encode(JSON.stringify(bundle));
@@ -199,12 +199,12 @@ describe("makeBundle", () => {
       expect(again.evidence.block?.hash).to.equal(await newest());
     });
 
-    it("makes no bundle if too few auditors signed", async () => {
+    it("throws AUDITORS_NOT_REACHED if too few auditors signed", async () => {
       await publish([a]);
       expect(await failure(make({ auditors: signing }))).to.include({ code: "AUDITORS_NOT_REACHED" });
     });
 
-    it("makes a bundle that readers with other auditors accept only if enough of these signed", async () => {
+    it("makes a bundle that other auditors' keys reject", async () => {
       await publish([a, b]);
       const { bundle } = await make({ auditors: signing });
       const codeOf = async (changes: object, other: object = bundle) =>
@@ -225,7 +225,7 @@ describe("makeBundle", () => {
       await verifyBundle({ ...bundle, statement: old }, query(), { auditors: { ...trusted, maxAgeMs: 2 ** 40 } });
     });
 
-    it("refuses a statement about another block, or about this block with another number", async () => {
+    it("makes a bundle that requires the statement's own block", async () => {
       await publish([a, b]);
       const { bundle } = await make({ auditors: signing });
       const hash = await newest();
@@ -239,7 +239,7 @@ describe("makeBundle", () => {
       }
     });
 
-    it("does not accept a key that a list in the reader's store has revoked", async () => {
+    it("makes a bundle that a reader's newer auditor list can reject", async () => {
       await publish([a, b]);
       const { bundle } = await make({ auditors: signing });
       const list = serializeAuditorList({
@@ -252,7 +252,7 @@ describe("makeBundle", () => {
       expect(await failure(other)).to.include({ code: "AUDITORS_NOT_REACHED" });
     });
 
-    it("accepts a pinned block or auditors, but not both", async () => {
+    it("makes a bundle that accepts a pinned block or auditors", async () => {
       await publish([a, b]);
       const { bundle } = await make({ auditors: signing });
       const pinned = await newest();

@@ -11,7 +11,7 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const stranger = sampleUserID(9);
 
-describeOnChains("the advice of an error in a verification", (chain) => {
+describeOnChains("the property advice of a verification's error", (chain) => {
   const verifierOf = (options: VerifyOptions, more: Partial<VerifierOptions> = {}) => {
     const ofVerifier: VerifierOptions & { expectedPublicKey?: unknown } = { ...options, now: blockTime, ...more };
     delete ofVerifier.expectedPublicKey;
@@ -34,14 +34,14 @@ describeOnChains("the advice of an error in a verification", (chain) => {
       });
     }
 
-  it("is `warn` for a new user without a root if the block depends on a quorum of one endpoint", async () => {
+  it("is `warn` for a quorum of one endpoint", async () => {
     const options = chain.optionsFor(proven);
     const [rpc] = options.rpc as readonly string[];
     const verifier = verifierOf({ ...options, rpc: [rpc ?? never()], quorum: 1 });
     expect(await adviceFor(verifier, blockTime() - HOUR_MS)).to.equal("warn");
   });
 
-  it("is `warn` if the publication period has passed, or if knownSince is missing or in the future", async () => {
+  it("is `warn` after the publication period", async () => {
     const verifier = verifierOf(chain.optionsFor(proven));
     expect(await adviceFor(verifier, blockTime() - 2 * DAY_MS)).to.equal("wait");
     for (const knownSince of [blockTime() - 2 * DAY_MS - 1, blockTime() + 1, NaN, undefined])
@@ -50,12 +50,12 @@ describeOnChains("the advice of an error in a verification", (chain) => {
     expect(await adviceFor(slow, blockTime() - 3 * DAY_MS)).to.equal("wait");
   });
 
-  it("is `warn` if the block that proves the absence is more than an hour old", async () => {
+  it("is `warn` if the block is more than an hour old", async () => {
     const later = verifierOf(chain.optionsFor(proven), { now: () => blockTime() + HOUR_MS + 1 });
     expect(await adviceFor(later, blockTime())).to.equal("warn");
   });
 
-  it("is the same in verifyMany", async () => {
+  it("has the same value in verifyMany", async () => {
     const contacts = [{ userID: stranger, expectedPublicKey: ANY_KEY, knownSince: blockTime() }];
     const [outcome] = await verifierOf(chain.optionsFor(proven)).verifyMany(contacts);
     expect(outcome).to.have.nested.property("error.advice", "wait");
@@ -67,7 +67,7 @@ describeOnChains("the advice of an error in a verification", (chain) => {
     expect(error).to.include({ code: "KEY_MISMATCH", advice: "warn" });
   });
 
-  it("is `developer` if the chain or the contract is wrong, until a key was verified", async () => {
+  it("is `developer` for a wrong chain or contract before the first verification", async () => {
     const options = chain.optionsFor({ anchor: "endpoint", storageProof: false });
     const wrong = { chainId: chain.chainId + 1 };
     expect(await adviceFor(verifierOf(options, wrong))).to.equal("developer");

@@ -10,7 +10,7 @@ import { failure } from "../../support/support.ts";
 const userID = sampleUserID(1);
 const HASH = `0x${"0".repeat(64)}`;
 
-describe("the options of a verification", () => {
+describe("options of a verification", () => {
   const fail = () => Promise.reject(new Error("There was a request."));
   const provider: Eip1193Provider = { request: fail };
   const twice = (...rpc: unknown[]) => ({ rpc, quorum: 1 });
@@ -45,14 +45,14 @@ describe("the options of a verification", () => {
     failure(verifyPublicKey(user, { ...place, expectedPublicKey: ANY_KEY, fetch: fail, ...options }));
 
   for (const [what, options] of invalid) {
-    it(`are refused before any request: ${what}`, async () => {
+    it(`are refused before any request for ${what}`, async () => {
       expect(await errorOf(options))
         .to.be.an.instanceof(ArgumentError)
         .and.include({ code: "ARGUMENT_INVALID" });
     });
   }
 
-  it("allow http to other machines only on request, and to this machine always", async () => {
+  it("allow http to other machines only with allowHttp", async () => {
     const remote = { rpc: "http://rpc.example", merkleUrl: "http://files.example" };
     const error = await errorOf(remote);
     expect(error)
@@ -83,7 +83,7 @@ describe("the options of a verification", () => {
     ["x".repeat(100_000), undefined],
   ];
   for (const [name, nearest] of misspelt) {
-    it(`are refused before any request if one is misspelled: ${name.slice(0, 20)}`, async () => {
+    it(`are refused before any request if misspelled: ${name.slice(0, 20)}`, async () => {
       const error = await errorOf({ [name]: true });
       expect(error).to.be.an.instanceof(ArgumentError).and.include({ code: "ARGUMENT_INVALID", expected: nearest });
       const hint = nearest === undefined ? "Known are rpc, " : `Did you mean ${nearest}?`;
@@ -91,11 +91,11 @@ describe("the options of a verification", () => {
     });
   }
 
-  it("are refused if a limit is misspelled", async () => {
+  it("are refused with a misspelled limit", async () => {
     expect(await errorOf({ limits: { timeoutMS: 5 } })).to.include({ expected: "timeoutMs" });
   });
 
-  it("are refused before any request if a value is malformed", async () => {
+  it("are refused before any request with a malformed value", async () => {
     const malformed: [string, Record<string, unknown>[]][] = [
       ["ARGUMENT_INVALID", [{ rpc: "wss://rpc.example" }, { merkleUrl: "http://user:password@127.0.0.1" }]],
       ["ARGUMENT_INVALID", [{ merkleUrl: "/files" }, { chainId: 0 }, { chainId: 1.5 }, { contract: "0x12" }]],
@@ -110,7 +110,7 @@ describe("the options of a verification", () => {
         expect(await errorOf(options), Object.keys(options).join()).to.include({ name: "ArgumentError", code });
   });
 
-  it("are refused with USER_ID_INVALID before any request for a user id in any other form", async () => {
+  it("are refused before any request with an invalid user id", async () => {
     for (const user of [userID.toUpperCase(), userIDToHex(userID), ` ${userID}`, "", null as never]) {
       expect(await errorOf({}, user))
         .to.be.an.instanceof(ArgumentError)

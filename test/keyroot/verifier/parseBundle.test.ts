@@ -28,7 +28,7 @@ describe("parseBundle", () => {
     return parseError;
   };
 
-  it("returns the bundle and the record in it, from bytes or a value", () => {
+  it("returns the bundle and its record", () => {
     for (const source of [good, new TextEncoder().encode(text)]) {
       expect(parseBundle(source)).to.deep.equal({ bundle: good, record: mine });
     }
@@ -40,7 +40,7 @@ describe("parseBundle", () => {
     expect(await verifyBundle(bytes, query, { pinned })).to.deep.include({ record: mine });
   });
 
-  describe("fails with", () => {
+  describe("with a malformed bundle", () => {
     const malformed: [string, unknown][] = [
       ["undefined", undefined],
       ["null", null],
@@ -49,12 +49,12 @@ describe("parseBundle", () => {
       ["an empty object", {}],
     ];
     for (const [name, bundle] of malformed) {
-      it(`BUNDLE_SHAPE: ${name}`, async () => {
+      it(`throws BUNDLE_SHAPE for ${name}`, async () => {
         expect(await errorOf(bundle)).to.equal("file: BUNDLE_SHAPE");
       });
     }
 
-    it("the error code of a malformed proof", async () => {
+    it("throws the error code of a malformed proof", async () => {
       expect(await errorOf(withChanges({ proof: null }))).to.equal("file: PROOF_SHAPE");
       expect(await errorOf(withChanges({ proof: { ...proof, siblings: {} } }))).to.equal("file: PROOF_SHAPE");
       expect(await errorOf(withChanges({ proof: { ...proof, value: "{}" } }))).to.equal("record: RECORD_INVALID");

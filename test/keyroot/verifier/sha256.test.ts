@@ -33,7 +33,7 @@ describe("the option sha256", () => {
   const verify = (sha256: unknown, text?: string, expectedPublicKey: KeyRecord["pubKey"] = mine.pubKey) =>
     verifierWith(sha256, text).verify(userID, { expectedPublicKey });
 
-  it("computes all hashes of the tree, with the same result as the built-in function", async () => {
+  it("computes all hashes of the Merkle tree", async () => {
     const inputs: string[] = [];
     const recorded: Sha256 = (data) => {
       inputs.push(textIn(data));
@@ -45,7 +45,7 @@ describe("the option sha256", () => {
     expect(inputs.slice(11).map((text) => Buffer.from(right(Buffer.from(text))).toString("hex"))).to.deep.equal(nodes);
   });
 
-  it("also serves contact lists", async () => {
+  it("computes the hashes in verifyMany", async () => {
     const contacts = [mine, other].map(({ userID }) => ({ userID, expectedPublicKey: ANY_KEY }));
     let count = 0;
     const counted: Sha256 = (data) => {
@@ -95,14 +95,14 @@ describe("the option sha256", () => {
     };
 
     for (const [name, sha256] of Object.entries(wrong)) {
-      it(`fails with an EnvironmentError and never calls the file a forgery, if it ${name}`, async () => {
+      it(`causes an EnvironmentError if it ${name}`, async () => {
         const error = await failure(verify(sha256));
         expect(error).to.be.instanceOf(EnvironmentError).and.include({ code: "SHA256_INVALID", advice: "developer" });
         expect(error).to.have.property("message").that.includes(`${file.tree.root}.json is right`);
       });
     }
 
-    it("states the reason if the function throws", async () => {
+    it("causes an error with its own error as the cause", async () => {
       const cause = new Error("no such algorithm");
       const throws = () => {
         throw cause;
@@ -110,7 +110,7 @@ describe("the option sha256", () => {
       expect(await failure(verify(throws))).to.include({ code: "SHA256_INVALID", cause });
     });
 
-    it("refuses a forged file as one, whatever the function returns", async () => {
+    it("has no effect on the refusal of a forged file", async () => {
       const forged = answers.file.replace(mine.pubKey, other.pubKey);
       for (const sha256 of [right, ...Object.values(wrong)])
         expect(await failure(verify(sha256, forged, other.pubKey)))
@@ -118,7 +118,7 @@ describe("the option sha256", () => {
           .and.include({ code: "ROOT_MISMATCH", advice: "warn" });
     });
 
-    it("refuses another key of the user, although the function returns the hash of the published record", async () => {
+    it("cannot hide another key of the user", async () => {
       const published = new Map(file.records.map(({ userID }, i) => [userID, file.values[i] ?? never()]));
       const byUser: Sha256 = (data) => {
         const [, name = ""] = /^{"userID":"(\w+)"/.exec(textIn(data)) ?? [];
@@ -135,7 +135,7 @@ describe("the option sha256", () => {
     });
   });
 
-  it("does not matter for a valid file of another form, which the built-in function verifies", async () => {
+  it("is not used for a valid file of another form", async () => {
     const spaced = JSON.stringify(JSON.parse(textOf(file)), null, 1);
     for (const sha256 of [right, wrongFor(() => true)])
       expect((await verify(sha256, spaced)).record).to.deep.equal(mine);

@@ -12,7 +12,7 @@ const HASH = `0x${"c0de".repeat(16)}`;
 const OTHER_HASH = `0x${"0c0d".repeat(16)}`;
 const ZERO = `0x${"0".repeat(64)}`;
 
-describe("the verdict", () => {
+describe("verifyRoot", () => {
   const records = sampleRecords(3);
   const [{ userID }] = records as [KeyRecord];
   const { root } = makeMerkleFile(records).tree;
@@ -25,11 +25,11 @@ describe("the verdict", () => {
   };
   const answers: RootAnswers = { chainId: "0xaa36a7", codeHash: undefined, root: `0x${root}` };
 
-  describe("about the root", () => {
+  describe("for an endpoint's answers", () => {
     const verify = (changes: Partial<KeyQuery>, answered: Partial<RootAnswers>) =>
       verifyRoot({ ...query, ...changes }, { ...answers, ...answered }, { anchor: "endpoint", storageProof: false });
 
-    it("is the root that the contract has for the user", () => {
+    it("returns the root of the user", () => {
       expect(verify({}, {})).to.equal(root);
     });
 
@@ -50,20 +50,20 @@ describe("the verdict", () => {
       ["NOT_PUBLISHED: the user has no root", {}, { root: ZERO }, unlike("a root", "zero")],
     ] as const;
     for (const [name, expected, answered, details] of falsehoods) {
-      it(`fails with ${name}`, () => {
-        const [code] = name.split(":");
+      const [code = "", what] = name.split(": ");
+      it(`throws ${code} if ${what}`, () => {
         expect(() => verify(expected, answered))
           .to.throw(VerificationError)
           .and.include({ step: "root", code, ...details });
       });
     }
 
-    it("reports a wrong chain before a missing contract, and wrong code before a missing root", () => {
+    it("reports a wrong chain before a missing contract", () => {
       expect(() => verify({}, { chainId: "0x1", root: "0x" })).to.throw("chain");
       expect(() => verify({ codeHash: HASH }, { codeHash: OTHER_HASH, root: ZERO })).to.throw("code");
     });
 
-    it("fails with RPC_ANSWER_INVALID for a malformed answer", () => {
+    it("throws RPC_ANSWER_INVALID for a malformed answer", () => {
       for (const answered of [{ chainId: 11_155_111 }, { chainId: undefined }, { root: null }, { root }]) {
         expect(() => verify({}, answered))
           .to.throw(TransportError)

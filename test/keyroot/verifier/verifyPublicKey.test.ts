@@ -74,13 +74,13 @@ describe("verifyPublicKey", () => {
   });
   const lyingRoot = ({ tree }: MerkleFile) => lying(GET_MERKLE_TREE_ROOT, `0x${tree.root}`);
 
-  describe("of a published key", () => {
+  describe("for a published key", () => {
     const ways = {
       "an RPC address": () => chain.rpcUrl,
       "an EIP-1193 provider": () => valid.rpc,
     };
     for (const [way, rpc] of Object.entries(ways)) {
-      it(`returns the key and the place of its publication, over ${way}`, async () => {
+      it(`returns the key and its place, over ${way}`, async () => {
         expect(await verify({ rpc: rpc() })).to.deep.equal({
           record: mine,
           index: first.lookup.get(userID),
@@ -100,13 +100,13 @@ describe("verifyPublicKey", () => {
       });
     }
 
-    it("compares the key with the server's key, as bytes and as base64", async () => {
+    it("compares the key with the server's key", async () => {
       for (const expectedPublicKey of [mine.pubKey, base64ToBytes(mine.pubKey), Buffer.from(mine.pubKey, "base64")]) {
         expect(await verify({ expectedPublicKey })).to.deep.include({ record: mine });
       }
     });
 
-    it("fetches the file from a URL with a slash at the end, a folder or a query", async () => {
+    it("fetches the file from any form of URL", async () => {
       const requested: unknown[] = [];
       answerFiles = ({ url }, response) => {
         requested.push(url);
@@ -122,8 +122,8 @@ describe("verifyPublicKey", () => {
     });
   });
 
-  describe("of a key other than the published key", () => {
-    it("fails with KEY_MISMATCH", async () => {
+  describe("for a key other than the published key", () => {
+    it("throws KEY_MISMATCH", async () => {
       for (const expectedPublicKey of [other.pubKey, base64ToBytes(other.pubKey)]) {
         const details = { expected: mine.pubKey, actual: other.pubKey };
         expect(await failure(verify({ expectedPublicKey }))).to.include(
@@ -133,19 +133,19 @@ describe("verifyPublicKey", () => {
     });
   });
 
-  describe("of a user without a key", () => {
-    it("fails with NOT_PUBLISHED", async () => {
+  describe("for a user without a key", () => {
+    it("throws NOT_PUBLISHED", async () => {
       expect(await failure(verify({}, sampleUserID(3)))).to.include(verificationError("root", "NOT_PUBLISHED"));
     });
   });
 
-  describe("of a false root from the endpoint", () => {
-    it("fails with USER_NOT_IN_FILE if the root belongs to a batch without the user", async () => {
+  describe("for a false root from the endpoint", () => {
+    it("throws USER_NOT_IN_FILE for a root without the user", async () => {
       const error = await failure(verify({ rpc: lyingRoot(second) }, other.userID));
       expect(error).to.include(verificationError("record", "USER_NOT_IN_FILE"));
     });
 
-    it("fails with FILE_NOT_FOUND if the root has no file", async () => {
+    it("throws FILE_NOT_FOUND for a root without a file", async () => {
       for (const status of [404, 410]) {
         answerFiles = (_, response) => response.writeHead(status).end("{}");
         const error = await failure(verify({ rpc: lyingRoot(makeMerkleFile([late])) }));
@@ -153,7 +153,7 @@ describe("verifyPublicKey", () => {
       }
     });
 
-    it("fails with ROOT_MISMATCH if the file belongs to another root", async () => {
+    it("throws ROOT_MISMATCH for the file of another root", async () => {
       answerFiles = (_, response) => response.end(textOf(first));
       const error = await failure(verify({ rpc: lyingRoot(second) }));
       const details = { expected: second.tree.root, actual: first.tree.root };
@@ -161,7 +161,7 @@ describe("verifyPublicKey", () => {
     });
 
     for (const answer of [null, undefined, 1n, {}, [], "0x1", `0x${"0".repeat(63)}`, "[".repeat(2 ** 20)]) {
-      it(`fails with RPC_ANSWER_INVALID if the answer is ${brief(answer)}`, async () => {
+      it(`throws RPC_ANSWER_INVALID for the answer ${brief(answer)}`, async () => {
         for (const about of [GET_MERKLE_TREE_ROOT, id("getBlockNumber(bytes32)").slice(0, 10)]) {
           const error = await failure(verify({ rpc: lying(about, answer) }));
           expect(error).to.include(transportError("RPC_ANSWER_INVALID"));
@@ -171,8 +171,8 @@ describe("verifyPublicKey", () => {
     }
   });
 
-  describe("of a false file from the file host", () => {
-    it("fails with ROOT_MISMATCH if the file has a different key for the user", async () => {
+  describe("for a false file from the file host", () => {
+    it("throws ROOT_MISMATCH for a file with another key", async () => {
       const forged = makeMerkleFile([{ ...late, userID }, other]);
       answerFiles = (_, response) => response.end(textOf(forged));
       const details = { expected: first.tree.root, actual: forged.tree.root };
@@ -180,22 +180,22 @@ describe("verifyPublicKey", () => {
     });
   });
 
-  describe("if the network or a host is unavailable", () => {
-    it("fails with FILE_HOST_ERROR for any other HTTP status of the file host", async () => {
+  describe("with a broken host or network", () => {
+    it("throws FILE_HOST_ERROR for any other HTTP status", async () => {
       for (const status of [201, 206, 401, 403, 500, 503]) {
         answerFiles = (_, response) => response.writeHead(status).end(textOf(first));
         expect(await failure(verify())).to.include(transportError("FILE_HOST_ERROR", { actual: status }));
       }
     });
 
-    it("fails with REDIRECT_REFUSED for a redirect, even to the right file", async () => {
+    it("throws REDIRECT_REFUSED for a redirect to the right file", async () => {
       const Location = `${files.url}/${first.tree.root}.json`;
       const { url } = closing(await serve((_, response) => response.writeHead(302, { Location }).end()));
       expect(await failure(verify({ merkleUrl: url }))).to.include(transportError("REDIRECT_REFUSED"));
       expect(await failure(verify({ rpc: url }))).to.include(transportError("REDIRECT_REFUSED"));
     });
 
-    it("fails with ANSWER_TOO_LARGE if a response is larger than the limits", async () => {
+    it("throws ANSWER_TOO_LARGE above the limits", async () => {
       const fileBytes = textOf(first).length;
       expect(await verify({ limits: { fileBytes } })).to.deep.include({ record: mine });
       const tooLarge = (expected: number) => transportError("ANSWER_TOO_LARGE", { expected });
@@ -204,7 +204,7 @@ describe("verifyPublicKey", () => {
       expect(await failure(verify({ rpc: chain.rpcUrl, limits: { rpcBytes: 40 } }))).to.include(tooLarge(40));
     });
 
-    it("fails with TIMEOUT after the time limit", async () => {
+    it("throws TIMEOUT after the time limit", async () => {
       const { url } = closing(await serve(() => undefined));
       const limits = { timeoutMs: 50 };
       for (const options of [
@@ -215,7 +215,7 @@ describe("verifyPublicKey", () => {
         expect(await failure(verify({ ...options, limits }))).to.include(transportError("TIMEOUT"));
     });
 
-    it("shows only the host of an endpoint's URL in the error", async () => {
+    it("names only the host of an endpoint in errors", async () => {
       const { url } = closing(await serve((_, response) => response.writeHead(401).end("no")));
       const error = await failure(verify({ rpc: `${url}/v3/d41d8cd98f00b204` }));
       expect(error).to.include(transportError("RPC_ERROR"));
@@ -225,7 +225,7 @@ describe("verifyPublicKey", () => {
     });
   });
 
-  describe("if the caller aborts", () => {
+  describe("with a signal", () => {
     it("sends no request if the signal is already aborted", async () => {
       const counted = counting();
       const error = await failure(verify({ ...counted.options, signal: AbortSignal.abort() }));
@@ -233,7 +233,7 @@ describe("verifyPublicKey", () => {
       expect(counted.requests).to.equal(0);
     });
 
-    it("sends no further request", async () => {
+    it("stops after the request in which the signal aborts", async () => {
       const controller = new AbortController();
       const rpc: Eip1193Provider = {
         request: (args) => {
@@ -247,7 +247,7 @@ describe("verifyPublicKey", () => {
       expect(counted.requests).to.equal(0);
     });
 
-    it("stops fetching the file", async () => {
+    it("closes the file's connection", async () => {
       const controller = new AbortController();
       const { promise: hungUp, resolve } = Promise.withResolvers<unknown>();
       answerFiles = (request, response) => {
@@ -260,7 +260,7 @@ describe("verifyPublicKey", () => {
       await hungUp;
     });
 
-    it("leaves no listener on the caller's signal after it succeeds", async () => {
+    it("removes its listener from the signal", async () => {
       const { signal } = new AbortController();
       expect(await verify({ signal })).to.deep.include({ record: mine });
       expect(getEventListeners(signal, "abort")).to.be.empty;
@@ -268,7 +268,7 @@ describe("verifyPublicKey", () => {
   });
 
   describe("after it ends", () => {
-    it("leaves no open request that would keep the process running", async () => {
+    it("closes requests that would keep the process running", async () => {
       const endpoint = closing(
         await serve((request, response) => {
           // Two calls are sent at the same time. One fails, and the other never receives a response.
@@ -278,7 +278,7 @@ describe("verifyPublicKey", () => {
       expect(await inProcess(JSON.stringify(endpoint.url), 3_600_000)).to.equal("RPC_ERROR\n");
     });
 
-    it("reports a provider that never responds, even if nothing else keeps the process running", async () => {
+    it("throws TIMEOUT for a provider that never responds", async () => {
       expect(await inProcess("{ request: () => new Promise(() => {}) }", 50)).to.equal("TIMEOUT\n");
     });
   });

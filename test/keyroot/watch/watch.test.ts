@@ -92,7 +92,7 @@ describe("watch", () => {
   };
 
   describe("with honest servers", () => {
-    it("raises no alarm for published and unpublished users, with and without a server's key", async () => {
+    it("raises no alarm while all keys are the published keys", async () => {
       serverKeys = [
         { userID: contact.userID, expectedPublicKey: contact.pubKey },
         { userID: late.userID, expectedPublicKey: never.pubKey },
@@ -120,12 +120,12 @@ describe("watch", () => {
     });
   });
 
-  describe("with a server that swaps a contact's key", () => {
+  describe("after a server swapped a contact's key", () => {
     beforeEach(() => {
       serverKeys = [{ userID: contact.userID, expectedPublicKey: late.pubKey }];
     });
 
-    it("raises CONTACT_KEY_MISMATCH only once, even after restarts, and again after the server has returned the right key", async () => {
+    it("raises CONTACT_KEY_MISMATCH once for each swap", async () => {
       const watch = await start();
       await watch.check();
       await watch.check();
@@ -138,7 +138,7 @@ describe("watch", () => {
       expect(codes()).to.deep.equal(["CONTACT_KEY_MISMATCH", "CONTACT_KEY_MISMATCH"]);
     });
 
-    it("provides evidence that others can verify offline", async () => {
+    it("returns evidence that others can verify offline", async () => {
       await (await start()).check();
       const { bundle, published, ...file } = fileOf(alarms[0]);
       expect(file).to.include({ format: "keyroot-alarm-v1", userID: contact.userID, expectedPublicKey: late.pubKey });
@@ -152,7 +152,7 @@ describe("watch", () => {
       expect(record).to.deep.equal(contact);
     });
 
-    it("raises the alarm without chain and file host if the published key was verified before", async () => {
+    it("raises the alarm offline if the published key is known", async () => {
       const swapped = serverKeys;
       serverKeys = [{ userID: contact.userID, expectedPublicKey: contact.pubKey }];
       const watch = await start();
@@ -165,9 +165,9 @@ describe("watch", () => {
     });
   });
 
-  describe("with an endpoint that changes its answer", () => {
+  describe("after an endpoint changed its answer", () => {
     for (const [what, root] of Object.entries({ "another root": `0x${sha256("another")}`, "no root": ZERO })) {
-      it(`raises WATCHED_ROOT_CHANGED once for ${what}, with both answers`, async () => {
+      it(`raises WATCHED_ROOT_CHANGED once for ${what}`, async () => {
         const watch = await start();
         await watch.check();
         answerRoot(root);
@@ -190,8 +190,8 @@ describe("watch", () => {
     });
   });
 
-  describe("with a file host that withholds a file", () => {
-    it("raises FILE_UNAVAILABLE only after the limit, and not while the chain is also unavailable", async () => {
+  describe("while a file host withholds a file", () => {
+    it("raises FILE_UNAVAILABLE after the limit if the chain is available", async () => {
       const watch = await start();
       network.isHostDown = true;
       for (let minutes = 0; minutes < 24 * 60; minutes += 10, time += HOUR / 6) await watch.check();
@@ -206,12 +206,12 @@ describe("watch", () => {
     });
   });
 
-  describe("with a server that tries to prevent alarms", () => {
+  describe("against a server that prevents alarms", () => {
     const strangers = (from: number, count: number) =>
       Array.from({ length: count }, (_, i) => ({ userID: sampleUserID(1000 + from + i), expectedPublicKey: ANY_KEY }));
     const swapped = { userID: contact.userID, expectedPublicKey: late.pubKey };
 
-    it("reads each of n contacts within n / 20 rounds, although each round adds new contacts", async () => {
+    it("reads each of n contacts within n / 20 rounds", async () => {
       const others = strangers(0, 40);
       let added = 40;
       let list: Contact[] = [...others, swapped];
@@ -222,7 +222,7 @@ describe("watch", () => {
       expect(codes()).to.deep.equal(["CONTACT_KEY_MISMATCH"]);
     });
 
-    it("keeps the place of a contact that is missing in every second list", async () => {
+    it("remembers a contact that every second list omits", async () => {
       let calls = 0;
       const contacts = () => [...strangers(25 * ++calls, 25), ...(calls % 2 === 0 ? [swapped] : [])];
       const watch = await start({ contacts });
@@ -230,7 +230,7 @@ describe("watch", () => {
       expect(codes()).to.deep.equal(["CONTACT_KEY_MISMATCH"]);
     });
 
-    it("reports the times of the last answers separately for the app's user and each contact", async () => {
+    it("reports the time of the last answer for each user", async () => {
       serverKeys = [
         { userID: contact.userID, expectedPublicKey: contact.pubKey },
         { userID: never.userID, expectedPublicKey: ANY_KEY },
@@ -249,7 +249,7 @@ describe("watch", () => {
       expect(contactsCheckedAt.get(contact.userID)).to.equal(time);
     });
 
-    it("skips malformed contacts, and reports each of them", async () => {
+    it("reports malformed contacts and checks the others", async () => {
       const malformed = [null, 7, {}, { userID: "nobody" }, { userID: own.userID, expectedPublicKey: "short" }];
       const watch = await start({ contacts: () => [...malformed, swapped] as never });
       const { errors } = await watch.check();
@@ -258,7 +258,7 @@ describe("watch", () => {
       expect(codes()).to.deep.equal(["CONTACT_KEY_MISMATCH"]);
     });
 
-    it("keeps at most 5,000 users and 100 errors, and removes no known user", async () => {
+    it("keeps known users within its limit of 5,000 users", async () => {
       network.isOffline = true;
       let list: object[] = [swapped];
       const watch = await start({ contacts: () => list as never });
@@ -274,7 +274,7 @@ describe("watch", () => {
       expect(users).to.include.keys(own.userID, contact.userID);
     });
 
-    it("keeps a limited list of reported changes, however often an endpoint changes its answer", async () => {
+    it("keeps a limited list of reported changes", async () => {
       const watch = await start();
       for (let i = 0; i < 30; i++) {
         answerRoot(`0x${sha256(String(i))}`);
@@ -284,8 +284,8 @@ describe("watch", () => {
     });
   });
 
-  describe("while something is unavailable", () => {
-    it("raises no alarm, and reports the failure in its status", async () => {
+  describe("while a server is unavailable", () => {
+    it("reports the failure in its status instead of an alarm", async () => {
       network.isOffline = true;
       const watch = await start({
         contacts: () => {
@@ -298,7 +298,7 @@ describe("watch", () => {
       expect(codes()).to.deep.equal([]);
     });
 
-    it("doubles the wait after each failure, up to 5 minutes, and resets it after a success", async () => {
+    it("doubles the wait after each failure, up to 5 minutes", async () => {
       network.isOffline = true;
       const watch = await start();
       const waits: number[] = [];
@@ -312,7 +312,7 @@ describe("watch", () => {
       for (const [i, limit] of limits.entries()) expect(waits[i], String(i)).to.be.within(limit * 0.75, limit);
     });
 
-    it("reports an alarm again if the app's function failed", async () => {
+    it("repeats an alarm if the app's function failed", async () => {
       serverKeys = [{ userID: contact.userID, expectedPublicKey: late.pubKey }];
       let calls = 0;
       const watch = await start({
@@ -328,7 +328,7 @@ describe("watch", () => {
     });
   });
 
-  it("checks everything again if its state is damaged, whatever the value in the store is", async () => {
+  it("checks all keys again if its state is damaged", async () => {
     serverKeys = [{ userID: contact.userID, expectedPublicKey: never.pubKey }];
     await (await start()).check();
     const [[name, text] = ["", ""]] = store;
@@ -357,7 +357,7 @@ describe("watch", () => {
   });
 
   describe("in several tabs", () => {
-    it("runs one round at a time, and no round before it is due", async () => {
+    it("runs one round at a time for all tabs", async () => {
       let running = 0;
       let rounds = 0;
       const contacts = async () => {
@@ -373,7 +373,7 @@ describe("watch", () => {
       expect(rounds).to.equal(2);
     });
 
-    it("starts no round while it is paused, and runs one after the pause if it is due", async () => {
+    it("delays rounds until the end of a pause", async () => {
       let rounds = 0;
       const contacts = () => {
         rounds++;
@@ -400,8 +400,8 @@ describe("watch", () => {
     });
   });
 
-  describe("options", () => {
-    it("are refused if they are missing, misspelled or of another type", async () => {
+  describe("with invalid options", () => {
+    it("refuses missing, misspelled and mistyped options", async () => {
       const valid = { userID: own.userID, publicKey: own.pubKey, store, makeBundle, onAlarm: () => undefined };
       for (const name of Object.keys(valid)) {
         for (const value of [undefined, ...WRONG_VALUES]) {
@@ -421,12 +421,12 @@ describe("watch", () => {
       }
     });
 
-    it("are refused with a pinned block", async () => {
+    it("refuses a pinned block", async () => {
       expect(await failure(start({}, { pinned: ZERO }))).to.include({ code: "ARGUMENT_INVALID" });
     });
   });
 
-  it("has a row in docs/watching.md for each alarm and each option, and shares codes with the operator's watch", async () => {
+  it("has a row in docs/watching.md for each alarm and option", async () => {
     const project = join(import.meta.dirname, "../../..");
     const page = await readFile(join(project, "docs/watching.md"), "utf8");
     const rows = (pattern: RegExp) => Array.from(page.matchAll(pattern), ([, name]) => name);

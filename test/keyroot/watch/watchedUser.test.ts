@@ -30,9 +30,9 @@ const published = (key = "key"): WatchedUserState => {
   return user;
 };
 
-describe("the state of a watched user", () => {
+describe("state of a watched user", () => {
   describe("before publication", () => {
-    it("raises no alarm, whatever key the user has", () => {
+    it("causes no alarm for any key", () => {
       const user: WatchedUserState = {};
       applyAnswer(user, undefined, at(1), 0);
       expect(conditions(user, "key")).to.deep.equal([]);
@@ -40,24 +40,24 @@ describe("the state of a watched user", () => {
   });
 
   describe("with a published key", () => {
-    it("raises no alarm if it is the expected key, or if no key is expected", () => {
+    it("causes no alarm if the key is the expected key", () => {
       expect(conditions(published(), "key")).to.deep.equal([]);
       expect(conditions(published(), undefined)).to.deep.equal([]);
     });
 
-    it("raises WATCHED_KEY_MISMATCH for the app's user and CONTACT_KEY_MISMATCH for a contact if another key is expected", () => {
+    it("causes WATCHED_KEY_MISMATCH or CONTACT_KEY_MISMATCH if another key is expected", () => {
       expect(codes(published("false"), "key")).to.deep.equal(["WATCHED_KEY_MISMATCH"]);
       expect(codes(published("false"), "key", false)).to.deep.equal(["CONTACT_KEY_MISMATCH"]);
     });
 
-    it("also raises an alarm if the file has no valid key", () => {
+    it("causes an alarm if the file has no valid key", () => {
       expect(codes(published(""), "key")).to.deep.equal(["WATCHED_KEY_MISMATCH"]);
       expect(conditions(published(""), "key")[0]?.message).to.include("no valid key");
     });
   });
 
-  describe("an answer of the chain", () => {
-    it("raises no alarm if it has the same root at any block", () => {
+  describe("after a further answer of the chain", () => {
+    it("causes no alarm for the same root at any block", () => {
       fc.assert(
         fc.property(fc.array(fc.nat(1000)), (blocks) => {
           const user = published();
@@ -67,13 +67,13 @@ describe("the state of a watched user", () => {
       );
     });
 
-    it("raises no alarm if it has no root at an earlier block, because the node is behind", () => {
+    it("causes no alarm for no root at an earlier block", () => {
       const user = published();
       applyAnswer(user, undefined, at(99), 0);
       expect(conditions(user, "key")).to.deep.equal([]);
     });
 
-    it("raises WATCHED_ROOT_CHANGED if it has no root at the same or a later block, until there is a root", () => {
+    it("causes WATCHED_ROOT_CHANGED while a later block has no root", () => {
       for (const block of [100, 101]) {
         const user = published();
         applyAnswer(user, undefined, at(block), 0);
@@ -88,7 +88,7 @@ describe("the state of a watched user", () => {
       }
     });
 
-    it("raises WATCHED_ROOT_CHANGED with both answers if it has another root at any block", () => {
+    it("causes WATCHED_ROOT_CHANGED for another root at any block", () => {
       for (const block of [1, 100, 101]) {
         const user = published();
         applyAnswer(user, otherRoot, at(block), 0);
@@ -101,14 +101,14 @@ describe("the state of a watched user", () => {
     });
   });
 
-  describe("an outage of the file host", () => {
+  describe("during an outage of the file host", () => {
     const outage = (gapMs: number, attempts: number) => {
       const user = published();
       for (let i = 0; i < attempts; i++) applyOutage(user, "UNREACHABLE", i * gapMs);
       return user;
     };
 
-    it("raises FILE_UNAVAILABLE after the limit, with the code of the last error", () => {
+    it("causes FILE_UNAVAILABLE after the limit", () => {
       const perHour = 60;
       expect(codes(outage(HOUR / perHour, 24 * perHour), "key")).to.deep.equal([]);
       const [condition] = conditions(outage(HOUR / perHour, 24 * perHour + 1), "key");
@@ -116,20 +116,20 @@ describe("the state of a watched user", () => {
       expect(condition?.message).to.include("UNREACHABLE");
     });
 
-    it("does not include the time in which the app did not run", () => {
+    it("excludes the time in which the app did not run", () => {
       expect(codes(outage(100 * HOUR, 50), "key")).to.deep.equal([]);
       expect(codes(outage(100 * HOUR, 97), "key")).to.deep.equal(["FILE_UNAVAILABLE"]);
     });
 
-    it("ends when the file can be read", () => {
+    it("causes no alarm after the file can be read", () => {
       const user = outage(HOUR / 4, 200);
       applyFile(user, "key", 0);
       expect(conditions(user, "key")).to.deep.equal([]);
     });
   });
 
-  describe("reported alarms", () => {
-    it("are not repeated while they last, but are reported again when they begin again", () => {
+  describe("after reported alarms", () => {
+    it("reports an alarm again only if it ended in between", () => {
       const user = published("false");
       expect(newConditions(user, conditions(user, "key"))).to.have.lengthOf(1);
       noteReported(user, conditions(user, "key"));
@@ -138,13 +138,13 @@ describe("the state of a watched user", () => {
       expect(newConditions(user, conditions(user, "key"))).to.have.lengthOf(1);
     });
 
-    it("are reported for each different key", () => {
+    it("reports an alarm for each different key", () => {
       const user = published();
       noteReported(user, conditions(user, "swapped", false));
       expect(newConditions(user, conditions(user, "swapped again", false))).to.have.lengthOf(1);
     });
 
-    it("are reported once for two roots that alternate", () => {
+    it("reports two alternating roots once each", () => {
       const user = published();
       let reported = 0;
       for (let i = 0; i < 10; i++) {
@@ -157,8 +157,8 @@ describe("the state of a watched user", () => {
     });
   });
 
-  describe("the next reading", () => {
-    it("is due if the key is unknown, after the interval, and if the clock has gone back", () => {
+  describe("with the time of the last reading", () => {
+    it("requires a new reading after the interval", () => {
       expect(isDue({}, 0, HOUR)).to.be.true;
       expect(isDue(published(), HOUR - 1, HOUR)).to.be.false;
       expect(isDue(published(), HOUR, HOUR)).to.be.true;
@@ -166,7 +166,7 @@ describe("the state of a watched user", () => {
     });
   });
 
-  it("stays the same when it is stored as JSON, after any events", () => {
+  it("stays the same when it is stored as JSON", () => {
     const events = fc.array(
       fc.oneof(
         fc.record({
