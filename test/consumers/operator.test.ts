@@ -220,7 +220,7 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
       expect([code, [...events, json].filter(({ event }) => event === "alarm").length]).to.deep.equal([1, 1]);
     });
 
-    it("publish every key after publish was interrupted and started again", async () => {
+    it("publish every key after an interruption", async () => {
       const sending = new EventEmitter();
       const holding = closing(
         await serve((request, response) => {

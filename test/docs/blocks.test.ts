@@ -396,7 +396,7 @@ describe("code blocks of the pages", () => {
     expect(parsed.map((text) => (JSON.parse(text) as { name: string }).name)).to.include.members(names);
   });
 
-  it("are run by a test or listed as not run", async () => {
+  it("are run by a test or listed as exceptions", async () => {
     for (const [path, test] of Object.entries(RUN_BY)) expect(await read(test), path).to.include(basename(path));
     const found = new Map(Object.keys(NOT_RUN).map((text) => [text, 0]));
     const forgotten: string[] = [];

@@ -123,7 +123,7 @@ describe("names in the project", () => {
     expect(found).to.deep.equal([]);
   });
 
-  it("have one meaning for each option, except for the listed options", async () => {
+  it("have one meaning for each option outside the list", async () => {
     const options = await commandOptions();
     // The help also shows in which commands an option is required.
     const terms = options.map((option) => ({
@@ -133,7 +133,7 @@ describe("names in the project", () => {
     expect(withSeveralMeanings(terms)).to.deep.equal(OPTIONS_BY_COMMAND);
   });
 
-  it("have one meaning for each API field, except for the listed fields", () => {
+  it("have one meaning for each API field outside the list", () => {
     expect(withSeveralMeanings(apiFields())).to.deep.equal(FIELDS_BY_OPERATION);
   });
 

@@ -53,7 +53,7 @@ describe("exported functions of keyroot", () => {
     const functions = Object.entries(names).filter(
       (pair): pair is [string, Loose] => typeof pair[1] === "function" && !pair[0].endsWith("Error"),
     );
-    it(`throw only a KeyrootError, whatever the arguments are: ${entry}`, async () => {
+    it(`throw only a KeyrootError for any arguments: ${entry}`, async () => {
       if (entry !== "keyroot/errors") expect(functions).to.not.be.empty;
       for (const [name, exported] of functions) {
         const isClass = /^[A-Z]/.test(name);

@@ -38,7 +38,7 @@ describe("errors", () => {
     });
 
     for (const [name, { codes, folders }] of Object.entries(PACKAGES)) {
-      it(`of ${name} are all thrown in its source code`, () => {
+      it(`are all thrown in the source code of ${name}`, () => {
         const sources = sourcesIn(folders);
         // A comparison with an error code is not counted as a use.
         const unused = codes.filter((code) => !new RegExp(`(?<!=== )"${code}"`).test(sources));
@@ -46,7 +46,7 @@ describe("errors", () => {
       });
     }
 
-    it("of other packages are absent from the library's source code", () => {
+    it("are absent from the library if they belong to other packages", () => {
       const sources = sourcesIn(["packages/keyroot/src"]);
       const foreign = [...OPERATOR_ERROR_CODES, ...SERVICE_ERROR_CODES].filter((code) => sources.includes(`"${code}"`));
       expect(foreign).to.deep.equal([]);
@@ -58,7 +58,7 @@ describe("errors", () => {
     });
   });
 
-  describe("the property advice of errors", () => {
+  describe("advice", () => {
     const of = (error: (code: (typeof ERROR_CODES)[number]) => KeyrootError, advice: string) =>
       ERROR_CODES.filter((code) => error(code).advice === advice);
 

@@ -52,7 +52,7 @@ describe("test vectors", () => {
     }
   });
 
-  describe("in the second verifier", () => {
+  describe("with the second verifier", () => {
     it("have the expected verdicts", () => {
       const { stdout, status } = secondVerifier(files.map((name) => fileURLToPath(new URL(name, VECTORS))));
       expect(stdout.split("\n").filter((line) => line.startsWith("DISAGREE"))).to.deep.equal([]);
@@ -74,7 +74,7 @@ describe("test vectors", () => {
       });
     });
 
-    it("are checked by a program that imports only Node's modules and ethers", () => {
+    it("need only Node's modules and ethers", () => {
       const imports = readFileSync(SECOND_VERIFIER, "utf8").matchAll(/\b(?:from|import\(|require\()\s*"([^"]+)"/g);
       for (const [, specifier] of imports) expect(specifier).to.match(/^(?:node:.*|ethers)$/);
     });

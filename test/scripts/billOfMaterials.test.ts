@@ -7,14 +7,14 @@ import { ROOT } from "../../scripts/test/root.ts";
 describe("bill of materials", () => {
   const namesOf = (folder: string) => billOfMaterials(ROOT, folder).components.map(({ name }) => name);
 
-  it("of the library lists the packages in its modules", () => {
+  it("lists the packages in the library's modules", () => {
     const { devDependencies } = JSON.parse(readFileSync(join(ROOT, "packages/keyroot/package.json"), "utf8")) as {
       devDependencies: Record<string, string>;
     };
     expect(namesOf("packages/keyroot").sort()).to.deep.equal(Object.keys(devDependencies).sort());
   });
 
-  it("of another package lists the packages that npm installs", () => {
+  it("lists the packages that npm installs with another package", () => {
     const { metadata, components, dependencies } = billOfMaterials(ROOT, "packages/operator");
     expect(metadata.component.name).to.equal("@keyroot/operator");
     const names = components.map(({ name }) => name);

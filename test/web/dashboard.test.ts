@@ -10,7 +10,7 @@ describeIfNamed(import.meta.filename)("dashboard in Chromium", () => {
   const world = sharedDashboard();
 
   describe("at sign-in", () => {
-    it("accepts an invitation, and later a passkey", async () => {
+    it("accepts an invitation and then a passkey", async () => {
       await using opened = await world.open(await world.invite("Ada"));
       const { page, complaints, requests } = opened;
       await sees(page, "You are invited");
@@ -192,7 +192,7 @@ describeIfNamed(import.meta.filename)("dashboard in Chromium", () => {
       expect(await page.locator("[data-secret]").count()).to.equal(0);
     });
 
-    it("adds and removes passkeys, except for the last one", async () => {
+    it("keeps the last passkey after it removes others", async () => {
       await using opened = await world.signIn("Collector");
       const { page } = opened;
       await follow(page, "Company");
@@ -313,7 +313,7 @@ describeIfNamed(import.meta.filename)("dashboard in Chromium", () => {
   });
 
   describe("under its content security policy", () => {
-    it("allows two scripts by their hashes and no other", async () => {
+    it("allows only two scripts by their hashes", async () => {
       const response = await fetch(world.url.replace("localhost", "127.0.0.1"));
       const policy = response.headers.get("Content-Security-Policy") ?? "";
       expect(policy).to.match(/^default-src 'none'; script-src(?: 'sha384-[A-Za-z0-9+/]+'){2}; style-src 'self';/);

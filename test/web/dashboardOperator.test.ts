@@ -4,7 +4,7 @@ import { sharedDashboard } from "../support/browser/dashboardWorld.ts";
 import { runCommand } from "../support/browser/runCommand.ts";
 import { describeIfNamed } from "../support/named.ts";
 
-describeIfNamed(import.meta.filename)("operator's pages of the dashboard in Chromium", () => {
+describeIfNamed(import.meta.filename)("operator pages of the dashboard in Chromium", () => {
   const world = sharedDashboard();
 
   it("show a new administrator's link only once", async () => {
@@ -44,7 +44,7 @@ describeIfNamed(import.meta.filename)("operator's pages of the dashboard in Chro
     await page.getByRole("heading", { name: "Acme", level: 1 }).waitFor();
   });
 
-  it("find partners, and hide changes from readers", async () => {
+  it("find a partner for a reader", async () => {
     await world.createPartner("Found company");
     await using opened = await world.signIn("Otto", { bizID: null, role: "reader" });
     const { page } = opened;

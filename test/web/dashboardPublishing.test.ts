@@ -5,7 +5,7 @@ import { runCommand } from "../support/browser/runCommand.ts";
 import { sharedDashboard } from "../support/browser/dashboardWorld.ts";
 import { describeIfNamed } from "../support/named.ts";
 
-describeIfNamed(import.meta.filename)("publishing page of the dashboard in Chromium", () => {
+describeIfNamed(import.meta.filename)("publishing page in Chromium", () => {
   const world = sharedDashboard();
 
   it("shows commands before the first published key", async () => {

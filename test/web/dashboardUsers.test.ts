@@ -13,7 +13,7 @@ import { describeIfNamed } from "../support/named.ts";
 const userLink = (page: Page, userID: string) => page.locator(`a[href="#/users/${userID}"]`);
 const followUser = (page: Page, userID: string) => userLink(page, userID).click();
 
-describeIfNamed(import.meta.filename)("user pages of the dashboard in Chromium", () => {
+describeIfNamed(import.meta.filename)("user pages in Chromium", () => {
   const world = sharedDashboard();
 
   it("show the commands that create the first user", async () => {

@@ -9,7 +9,7 @@ import { describeIfNamed } from "../support/named.ts";
 import { deliver } from "../support/service/deliver.ts";
 import { startReceiver, type WebhookReceiver } from "../support/service/webhookReceiver.ts";
 
-describeIfNamed(import.meta.filename)("webhook and audit log pages of the dashboard in Chromium", () => {
+describeIfNamed(import.meta.filename)("webhook and audit log pages in Chromium", () => {
   const world = sharedDashboard();
   let receiver: WebhookReceiver;
 

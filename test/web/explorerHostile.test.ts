@@ -49,7 +49,7 @@ describeIfNamed(import.meta.filename)("explorer with hostile servers and links",
     "an HTML page": () => `<!doctype html>${MARKUP}`,
   };
   for (const [where, content] of Object.entries(FILES)) {
-    it(`shows the file host's markup as text, in ${where}`, async () => {
+    it(`shows the file host's markup in ${where} as text`, async () => {
       const url = await world.serve({ merkleUrl: await fileHost(content) });
       await using one = await world.open(`${url}#/verify/${world.victim.userID}`);
       const { page, complaints } = one;
@@ -75,7 +75,7 @@ describeIfNamed(import.meta.filename)("explorer with hostile servers and links",
     ["a result", { result: MARKUP }],
     ["the block's fields", { result: { number: MARKUP, hash: MARKUP } }],
   ] as const) {
-    it(`shows an endpoint's markup as text, in ${what}`, async () => {
+    it(`shows an endpoint's markup in ${what} as text`, async () => {
       const rpc = await server(async (request, response) => {
         const { id } = JSON.parse(await text(request)) as { id: number };
         response.end(JSON.stringify({ jsonrpc: "2.0", id, ...answer }));
@@ -155,7 +155,7 @@ describeIfNamed(import.meta.filename)("explorer with hostile servers and links",
     `#/verify/${"y".repeat(100_000)}`,
     `#/${MARKUP}`,
   ]) {
-    it(`sends no request for the invalid link ${link.slice(0, 40)}`, async () => {
+    it(`ignores the invalid link ${link.slice(0, 40)}`, async () => {
       await using one = await world.open(explorer.url + link);
       const { page, complaints, requests } = one;
       await page.locator("h1").waitFor();

@@ -106,7 +106,7 @@ describe("arguments of the clients", () => {
       const token = name === "PartnerClient" ? "serverToken" : "refreshToken";
       const valid = { ...scriptedService(), [token]: tokens[token] };
       for (const option of ["serviceUrl", "bizID", "timeoutMs", "retries", "fetch", "now", token]) {
-        it(`require a valid value for ${option}, or the error names it`, async () => {
+        it(`cause an error that names an invalid ${option}`, async () => {
           for (const value of WRONG_VALUES.filter((value) => RIGHT[option]?.(value) !== true)) {
             const error = await keyrootErrorOf(() => construct({ ...valid, [option]: value }));
             expect(error, inspect(value)).to.include({ name: "ArgumentError", code: "ARGUMENT_INVALID" });
@@ -115,14 +115,14 @@ describe("arguments of the clients", () => {
         });
       }
 
-      it("require all mandatory options, or the error names the missing one", async () => {
+      it("cause an error that names a missing option", async () => {
         for (const option of ["serviceUrl", "bizID", token]) {
           const error = await keyrootErrorOf(() => construct({ ...valid, [option]: undefined }));
           expect(error?.message).to.match(new RegExp(`^The option ${option} must be `));
         }
       });
 
-      it("require correct names, or the error suggests the nearest name", async () => {
+      it("cause an error that suggests the name of a misspelled option", async () => {
         for (const [name, nearest] of [
           ["timeoutMS", "timeoutMs"],
           ["retrys", "retries"],
@@ -133,7 +133,7 @@ describe("arguments of the clients", () => {
         }
       });
 
-      it("cause only a KeyrootError, whatever their values are", () =>
+      it("cause only a KeyrootError for any values", () =>
         fc.assert(
           fc.asyncProperty(junk, fc.constantFrom(...Object.keys(valid), "timeoutMs", "now"), async (value, option) => {
             await keyrootErrorOf(() => construct(value));
@@ -145,7 +145,7 @@ describe("arguments of the clients", () => {
   }
 
   for (const [name, { args }] of Object.entries(operations(counting()))) {
-    describe(name, () => {
+    describe(`the operation ${name}`, () => {
       it("accepts the valid arguments that the next tests change", async () => {
         const made = counting();
         await operations(made)[name]?.call(...args);
@@ -173,7 +173,7 @@ describe("arguments of the clients", () => {
         }
       });
 
-      it("throws only a KeyrootError, whatever the arguments are", () =>
+      it("throws only a KeyrootError for any arguments", () =>
         fc.assert(
           fc.asyncProperty(junk, fc.nat(args.length - 1), async (value, i) => {
             await keyrootErrorOf(() => operations(counting())[name]?.call(...args.with(i, value)));
@@ -220,7 +220,7 @@ describe("arguments of the clients", () => {
       }
     });
 
-    it("names a wrong option in the error", async () => {
+    it("throws an error that names a wrong option", async () => {
       for (const [option, value] of [
         ["context", 7],
         ["concurrency", "8"],

@@ -73,7 +73,7 @@ describe("clients of a hostile service", () => {
       expect(await failure(operation())).to.include({ code: "SERVICE_ERROR", status: 400 });
   });
 
-  it("throw only a KeyrootError, whatever a field's value is", async () => {
+  it("throw only a KeyrootError for any field", async () => {
     const field = fc.constantFrom(...Object.keys(ANSWER));
     const value = fc.oneof(
       fc.jsonValue(),
@@ -85,7 +85,7 @@ describe("clients of a hostile service", () => {
     );
   });
 
-  it("throw only a KeyrootError, whatever body and status are", async () => {
+  it("throw only a KeyrootError for any body and status", async () => {
     const body = fc.oneof(
       fc.json(),
       fc.string(),

@@ -36,7 +36,7 @@ describe("options of the clients", () => {
       }
     });
 
-    it("has no slash at the end after the check", () => {
+    it("loses slashes at its end", () => {
       expect(check({ serviceUrl: "https://keys.example/" }).serviceUrl).to.equal("https://keys.example");
       expect(check({ serviceUrl: "https://keys.example/a/b//" }).serviceUrl).to.equal("https://keys.example/a/b");
     });

@@ -30,7 +30,7 @@ const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
 const NODE_ONLY = ["partner.js", "p-map.js", "store/fileStore.js"];
 
 describe("modules of the package keyroot", () => {
-  it("use only ES2020 syntax, and newer functions with a fallback", async () => {
+  it("use only ES2020 syntax and functions, or a fallback", async () => {
     const dist = join(await installPackages("keyroot"), "node_modules/keyroot/dist");
     const modules = globSync("**/*.js", { cwd: dist }).filter((name) => !NODE_ONLY.includes(name));
     expect(modules).to.have.length.above(15);

@@ -33,7 +33,7 @@ describe("platform without a required feature", () => {
     });
   }
 
-  it("generates no user id without a secure random source", async () => {
+  it("throws an error for a user id without a secure random source", async () => {
     await withoutGlobals({ crypto: {} }, async () => {
       const error = await failure((async () => Promise.resolve(randomUserID()))());
       expect(error).to.include({ code: "ENVIRONMENT_UNSUPPORTED", expected: "crypto.getRandomValues" });

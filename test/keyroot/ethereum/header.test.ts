@@ -59,7 +59,7 @@ const MAINNET: [hash: string, header: HeaderJson][] = [
 const HARDHAT_FORKS = { berlin: 15, london: 16, shanghai: 17, cancun: 20, prague: 21, osaka: 21, amsterdam: 23 };
 const ANVIL_FORKS = { berlin: 15, london: 16, paris: 16, shanghai: 17, cancun: 20, prague: 21, osaka: 21 };
 
-describe("block header", () => {
+describe("block headers", () => {
   const [[, genesis]] = MAINNET as [(typeof MAINNET)[0]];
   const closing = closedAfterEach();
 
@@ -86,7 +86,7 @@ describe("block header", () => {
       });
     }
 
-    describeOnAnvil("hashHeader", () => {
+    describeOnAnvil("on Anvil", () => {
       for (const [hardfork, fields] of Object.entries(ANVIL_FORKS)) {
         it(`computes the hash of a ${hardfork} block`, async () => {
           const { url } = closing(await startAnvil("--hardfork", hardfork));

@@ -51,7 +51,7 @@ function statementOf(json: StatementJson): PossessionStatement {
 type Triple = [Uint8Array, Uint8Array, Uint8Array];
 
 describe("proofs of possession", () => {
-  describe("in the test vectors", () => {
+  describe("test vectors", () => {
     const text = readFileSync(new URL("possession/possession.json", VECTORS), "utf8");
     const { vectors } = JSON.parse(text) as { vectors: PossessionVector[] };
 
@@ -93,7 +93,7 @@ describe("proofs of possession", () => {
       expect(status).to.equal(1);
     });
 
-    it("are checked by a program that imports only Node's modules", () => {
+    it("need only Node's modules in the second implementation", () => {
       const imports = [...readFileSync(SECOND, "utf8").matchAll(/\b(?:from|import\()\s*"([^"]+)"/g)];
       expect(imports).not.to.be.empty;
       for (const [, specifier] of imports) expect(specifier).to.match(/^node:/);

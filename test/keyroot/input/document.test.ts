@@ -17,7 +17,7 @@ describe("checkUntrusted", () => {
       .that.includes({ step: "file", code: "TREE_EMPTY", expected: 1, actual: 0, cause });
   });
 
-  it("does not change any other error", () => {
+  it("throws any other error unchanged", () => {
     for (const error of [
       new TransportError("TIMEOUT", ""),
       new VerificationError("key", "KEY_MISMATCH", ""),

@@ -44,7 +44,7 @@ describe("leaf chunks", () => {
       expect(chunksOf(makeMerkleFile(sampleRecords(33))).size).to.equal(2);
     });
 
-    it("makes no chunks for unsorted records or uneven ids", () => {
+    it("skips files with unsorted records or uneven ids", () => {
       const { values, records } = makeMerkleFile(sampleRecords(5));
       expect(chunksOf(fileOf([...values].reverse(), [...records].reverse())).size).to.equal(0);
       // All ids begin alike.

@@ -31,7 +31,7 @@ describe("call data of the registry", () => {
     "function userCount() view returns (uint256)",
   ]);
 
-  describe("in calls", () => {
+  describe("for a call", () => {
     const userID = randomUserID();
 
     it("begins with the first four bytes of the signature's Keccak-256", () => {
@@ -51,7 +51,7 @@ describe("call data of the registry", () => {
       expect(USER_COUNT_CALL).to.equal(contract.encodeFunctionData("userCount"));
     });
 
-    it("for addMerkleTreeRoot is the same as in ethers", () => {
+    it("is the same as in ethers for addMerkleTreeRoot", () => {
       fc.assert(
         fc.property(fc.array(fc.uint8Array({ minLength: 20, maxLength: 20 }), { maxLength: 20 }), (ids) => {
           const packed = `0x${ids.map((bytes) => Buffer.from(bytes).toString("hex")).join("")}`;
@@ -61,7 +61,7 @@ describe("call data of the registry", () => {
       );
     });
 
-    it("cannot contain a malformed user id", () => {
+    it("requires a valid user id", () => {
       expect(() => encodeGetMerkleTreeRoot(userID.toUpperCase())).to.throw(ArgumentError, "zBase32");
     });
   });

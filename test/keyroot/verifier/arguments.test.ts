@@ -99,7 +99,7 @@ describe("arguments of the verifier", () => {
   };
 
   for (const [option, message] of Object.entries(OPTIONS)) {
-    it(`include a valid value of ${option}, or the error names it`, async () => {
+    it(`cause an error that names an invalid ${option}`, async () => {
       const callers = option === "cache" ? ["verifyMany"] : ["verifyPublicKey", "verifyMany"];
       for (const value of WRONG_VALUES.filter((value) => RIGHT[option]?.(value) !== true)) {
         for (const name of callers) {
@@ -143,7 +143,7 @@ describe("arguments of the verifier", () => {
     }
   });
 
-  it("require valid limits, or the error names the wrong limit", async () => {
+  it("cause an error that names a wrong limit", async () => {
     for (const limit of ["fileBytes", "rpcBytes", "timeoutMs"]) {
       const error = await keyrootErrorOf(() => functions["verifyPublicKey"]?.({ ...place, limits: { [limit]: "1" } }));
       expect(error?.message).to.match(

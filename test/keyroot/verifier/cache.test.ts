@@ -52,14 +52,14 @@ describeOnChains("cache of verified keys", (chain) => {
   const requests = () => chain.endpoints.map(({ requests }) => requests);
 
   describe("after a false answer", () => {
-    it("of one endpoint returns only true answers for other endpoints", async () => {
+    it("returns the true answer for other endpoints", async () => {
       lie(0, withForgedKey);
       expect(resultOf(await verify(FINAL))).to.equal("lie");
       for (let i = 0; i < 2; i++) expect(resultOf(await verify({ ...FINAL, rpc: url(1) }))).to.equal("truth");
       expect(requests()[1]).to.be.greaterThan(0);
     });
 
-    it("with a forged proof returns only true answers for other endpoints", async () => {
+    it("returns the true answer for other endpoints after a forged proof", async () => {
       lie(0, withForgedKey, lieAboutBlock);
       const proven = { ...FINAL, storageProof: true };
       expect(resultOf(await verify(proven))).to.equal("lie");
@@ -67,7 +67,7 @@ describeOnChains("cache of verified keys", (chain) => {
     });
 
     for (const storageProof of [false, true]) {
-      it(`of a quorum returns only true answers later, ${storageProof ? "proven" : "not proven"}`, async () => {
+      it(`returns true answers for other quorums, ${storageProof ? "proven" : "not proven"}`, async () => {
         for (const index of [0, 1]) lie(index, withForgedKey, lieAboutBlock);
         const required = { ...FINAL, storageProof };
         expect(resultOf(await verify({ ...required, ...quorumOf(0, 1) }))).to.equal("lie");
@@ -82,7 +82,7 @@ describeOnChains("cache of verified keys", (chain) => {
       });
     }
 
-    it("at the latest block reports the contradiction once", async () => {
+    it("reports a contradiction at the latest block once", async () => {
       lie(0, withForgedKey);
       expect(resultOf(await verify({}))).to.equal("lie");
       chain.letLie(undefined as never, 1);
@@ -96,7 +96,7 @@ describeOnChains("cache of verified keys", (chain) => {
       expect(await verify({})).not.to.have.property("contradicts");
     });
 
-    it("about a user without a key returns the honest answer later", async () => {
+    it("returns NOT_PUBLISHED after a false key of one endpoint", async () => {
       lie(0, withForgedKey);
       lie(1, withoutKey);
       expect(resultOf(await verify(FINAL))).to.equal("lie");
@@ -107,7 +107,7 @@ describeOnChains("cache of verified keys", (chain) => {
       expect(resultOf(await verify({ ...FINAL, rpc: url(2) }))).to.equal("truth");
     });
 
-    it("deletes the answer after a contradiction", async () => {
+    it("deletes the false answer if another contradicts it", async () => {
       lie(0, withForgedKey);
       expect(resultOf(await verify(FINAL))).to.equal("lie");
       const withoutFiles = { ...FINAL, rpc: url(1), merkleUrl: `${chain.files.url}/nowhere` };

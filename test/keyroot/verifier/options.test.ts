@@ -83,7 +83,7 @@ describe("options of a verification", () => {
     ["x".repeat(100_000), undefined],
   ];
   for (const [name, nearest] of misspelt) {
-    it(`are refused before any request if misspelled: ${name.slice(0, 20)}`, async () => {
+    it(`are refused if one is misspelled: ${name.slice(0, 20)}`, async () => {
       const error = await errorOf({ [name]: true });
       expect(error).to.be.an.instanceof(ArgumentError).and.include({ code: "ARGUMENT_INVALID", expected: nearest });
       const hint = nearest === undefined ? "Known are rpc, " : `Did you mean ${nearest}?`;

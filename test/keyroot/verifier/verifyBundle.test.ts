@@ -83,7 +83,7 @@ describe("verifyBundle", () => {
   });
 
   describe("without a trusted block", () => {
-    it("throws UNANCHORED, and the error names the block", async () => {
+    it("throws UNANCHORED with the hash of the block", async () => {
       const error = await failure(verifyBundle(good, query));
       expect(error).to.be.an.instanceof(VerificationError);
       expect(error).to.include({ step: "anchor", code: "UNANCHORED", actual: made.pinned });
@@ -101,7 +101,7 @@ describe("verifyBundle", () => {
   });
 
   describe("for a user without a key", () => {
-    it("throws NOT_PUBLISHED, and the error names the block", async () => {
+    it("throws NOT_PUBLISHED with the hash of the block", async () => {
       for (const storageDepth of [0, 1, 3]) {
         const { bundle, pinned } = plainBundle(proof, { root: undefined, storageDepth });
         const error = await failure(verify(bundle, {}, pinned));

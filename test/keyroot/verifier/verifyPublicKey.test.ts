@@ -80,7 +80,7 @@ describe("verifyPublicKey", () => {
       "an EIP-1193 provider": () => valid.rpc,
     };
     for (const [way, rpc] of Object.entries(ways)) {
-      it(`returns the key and its place, over ${way}`, async () => {
+      it(`returns the key and its place over ${way}`, async () => {
         expect(await verify({ rpc: rpc() })).to.deep.equal({
           record: mine,
           index: first.lookup.get(userID),
@@ -94,7 +94,7 @@ describe("verifyPublicKey", () => {
         expect(await verify({ rpc: rpc() }, late.userID)).to.deep.include({ record: late, blockNumber: 3 });
       });
 
-      it(`compares the contract's code with its hash, over ${way}`, async () => {
+      it(`compares the contract's code with its hash over ${way}`, async () => {
         const codeHash = keccak256(await chain.connection.ethers.provider.getCode(contract));
         expect(await verify({ rpc: rpc(), codeHash })).to.deep.include({ record: mine });
       });
@@ -247,7 +247,7 @@ describe("verifyPublicKey", () => {
       expect(counted.requests).to.equal(0);
     });
 
-    it("closes the file's connection", async () => {
+    it("closes the connection to the file host", async () => {
       const controller = new AbortController();
       const { promise: hungUp, resolve } = Promise.withResolvers<unknown>();
       answerFiles = (request, response) => {

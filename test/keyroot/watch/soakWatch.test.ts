@@ -41,7 +41,7 @@ describe("watch over a faulty network", function () {
   });
   after(() => chain.close());
 
-  it("raises an alarm for each false answer and no other", async () => {
+  it("raises alarms only for false answers", async () => {
     const soaking = soakWatch(chain, {
       rounds: ROUNDS,
       seed: SEED,

@@ -50,7 +50,7 @@ describe("state of a watched user", () => {
       expect(codes(published("false"), "key", false)).to.deep.equal(["CONTACT_KEY_MISMATCH"]);
     });
 
-    it("causes an alarm if the file has no valid key", () => {
+    it("causes an alarm if the key in the file is invalid", () => {
       expect(codes(published(""), "key")).to.deep.equal(["WATCHED_KEY_MISMATCH"]);
       expect(conditions(published(""), "key")[0]?.message).to.include("no valid key");
     });
@@ -67,13 +67,13 @@ describe("state of a watched user", () => {
       );
     });
 
-    it("causes no alarm for no root at an earlier block", () => {
+    it("causes no alarm if an earlier block lacks the root", () => {
       const user = published();
       applyAnswer(user, undefined, at(99), 0);
       expect(conditions(user, "key")).to.deep.equal([]);
     });
 
-    it("causes WATCHED_ROOT_CHANGED while a later block has no root", () => {
+    it("causes WATCHED_ROOT_CHANGED while later blocks lack the root", () => {
       for (const block of [100, 101]) {
         const user = published();
         applyAnswer(user, undefined, at(block), 0);

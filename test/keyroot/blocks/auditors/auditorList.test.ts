@@ -46,7 +46,7 @@ describe("verifyAuditorList", () => {
     expect(policy.keys.map(({ text }) => text)).to.deep.equal([bob.key, carol.key, dave.key]);
   });
 
-  it("accepts the same text after it was parsed and written again", () => {
+  it("accepts a list that was parsed and written again", () => {
     const file = signedBy([alice, bob], TEXT, TIME);
     expect(serializeSignedNote(parseSignedAuditorList(Buffer.from(file)))).to.equal(file);
   });

@@ -34,13 +34,13 @@ describe("verifyStatement", () => {
       expect(verified).to.deep.equal({ ...STATEMENT, auditors: [alice.key, bob.key] });
     });
 
-    it("accepts signatures in any order and ignores unknown signatures", () => {
+    it("accepts signatures in any order next to unknown signatures", () => {
       const other = `— log.example ${Buffer.alloc(68).toString("base64")}\n`;
       const file = signedBy([new TestAuditor("dave.example"), bob, alice], TEXT, TIME) + other;
       expect(codeOf(file)).to.equal(undefined);
     });
 
-    it("accepts the same text after it was parsed and written again", () => {
+    it("accepts a statement that was parsed and written again", () => {
       expect(serializeSignedNote(parseSignedStatement(Buffer.from(signed)))).to.equal(signed);
     });
 

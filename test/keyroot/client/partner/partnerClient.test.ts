@@ -28,8 +28,8 @@ describe("PartnerClient", () => {
     new PartnerClient({ serviceUrl: proxy.url, ...partner, ...options });
   const exchanges = () => proxy.to("/auth/jwt").length;
 
-  describe("users of PartnerClient", () => {
-    it("can be created again with the same result", async () => {
+  describe("for users", () => {
+    it("creates the same user again with the same result", async () => {
       const [userID, partner] = [randomUserID(), client()];
       const hex = userIDToHex(userID);
       const created = await partner.createUser(userID, "eu-west-1");
@@ -40,7 +40,7 @@ describe("PartnerClient", () => {
       expect({ status: 201, ...(await partner.getUser(hex)) }).to.deep.equal({ ...created, deactivated: null });
     });
 
-    it("cause USER_ID_TAKEN if they exist elsewhere", async () => {
+    it("throws USER_ID_TAKEN for a user that exists elsewhere", async () => {
       const userID = randomUserID();
       await client().createUser(userID, "us-west-2");
       const other = client(await newPartner(service));
@@ -51,7 +51,7 @@ describe("PartnerClient", () => {
       expect(await failure(other.getUser(userID))).to.include({ code: "USER_UNKNOWN", status: 404 });
     });
 
-    it("are created in lists with a result for each user", async () => {
+    it("creates a list of users with a result for each", async () => {
       const [a, b, taken] = [randomUserID(), randomUserID(), randomUserID()];
       await client(await newPartner(service)).createUser(taken, "us-west-2");
       const users = [
@@ -71,7 +71,7 @@ describe("PartnerClient", () => {
       expect([again[0], again[2]]).to.deep.equal([first, last]);
     });
 
-    it("are checked before a list is sent", async () => {
+    it("checks a list of users before it sends the list", async () => {
       const user = { userID: randomUserID(), region: "us-west-2" as const };
       const invalid: [unknown, string][] = [
         [[], "ARGUMENT_INVALID"],
@@ -87,7 +87,7 @@ describe("PartnerClient", () => {
       expect(proxy.seen).to.be.empty;
     });
 
-    it("are checked in the response to a list", async () => {
+    it("rejects a wrong response to a list of users", async () => {
       const [mine, other] = [randomUserID(), randomUserID()];
       const [good] = await client().createUsers([{ userID: mine, region: "us-west-2" }]);
       const [elsewhere] = await client().createUsers([{ userID: other, region: "us-west-2" }]);
@@ -102,7 +102,7 @@ describe("PartnerClient", () => {
       expect(error).to.include({ code: "SERVICE_ANSWER_INVALID" });
     });
 
-    it("are listed page by page on demand", async () => {
+    it("lists users page by page on demand", async () => {
       const ids = Array.from({ length: 7 }, () => randomUserID());
       for (const id of ids) await client().createUser(id, "us-west-2");
       const listed: string[] = [];
@@ -116,7 +116,7 @@ describe("PartnerClient", () => {
       expect(await all(client(await newPartner(service)).listUsers())).to.be.empty;
     });
 
-    it("are checked for a valid id before a request", async () => {
+    it("checks a user id before it sends a request", async () => {
       for (const id of ["", "y".repeat(31), "0".repeat(39), "g".repeat(40), `0x${"0".repeat(40)}`]) {
         expect(await failure(client().getUser(id))).to.include({ code: "USER_ID_INVALID" });
       }
@@ -126,7 +126,7 @@ describe("PartnerClient", () => {
       expect(proxy.seen).to.be.empty;
     });
 
-    it("cause errors with the service's code, detail and request id", async () => {
+    it("throws errors with the service's code, detail and request id", async () => {
       const error = await failure(client().createUser(randomUserID(), "mars" as "us-west-2"));
       expect(error).to.include({ name: "ServiceError", code: "REGION_UNKNOWN", status: 400 });
       expect(error)
@@ -139,8 +139,8 @@ describe("PartnerClient", () => {
     });
   });
 
-  describe("webhooks of PartnerClient", () => {
-    it("can be created, changed, tested and deleted", async () => {
+  describe("for webhooks", () => {
+    it("creates, changes, tests and deletes endpoints", async () => {
       const { webhooks } = client();
       const { secret, ...endpoint } = await webhooks.create("https://a.example/", { types: ["key.published"] });
       expect(secret).to.match(/^whsec_/);
@@ -162,7 +162,7 @@ describe("PartnerClient", () => {
       expect(await webhooks.list()).to.deep.equal([]);
     });
 
-    it("are checked for valid arguments before a request", async () => {
+    it("checks its arguments before it sends a request", async () => {
       const { webhooks } = client();
       const calls = [
         webhooks.create("https://a.example/", { types: "key.published" as never }),
@@ -174,8 +174,8 @@ describe("PartnerClient", () => {
     });
   });
 
-  describe("events of PartnerClient", () => {
-    it("are listed once each after a cursor", async () => {
+  describe("for events", () => {
+    it("lists each event once after a cursor", async () => {
       const partner = client();
       const ids = Array.from({ length: 3 }, () => randomUserID());
       for (const id of ids) await partner.createUser(id, "us-west-2");
@@ -189,7 +189,7 @@ describe("PartnerClient", () => {
       expect((await partner.listEvents({ after: second.cursor })).events).to.be.empty;
     });
 
-    it("require a cursor of the same partner", async () => {
+    it("requires a cursor of the same partner", async () => {
       await client().createUser(randomUserID(), "us-west-2");
       const { cursor: after } = await client().listEvents();
       const other = client(await newPartner(service));
@@ -199,8 +199,8 @@ describe("PartnerClient", () => {
     });
   });
 
-  describe("refresh tokens of PartnerClient", () => {
-    it("can be created, listed and revoked", async () => {
+  describe("for refresh tokens", () => {
+    it("creates, lists and revokes tokens", async () => {
       const [userID, partner] = [randomUserID(), client()];
       await partner.createUser(userID, "us-west-2");
       expect(await partner.createUserRefreshToken(userID, "telephone")).to.match(/^kru_us-west-2_[\w-]{43}$/);
@@ -214,7 +214,7 @@ describe("PartnerClient", () => {
       expect(await failure(partner.revokeRefreshToken(userID, randomUUID()))).to.include({ code: "TOKEN_UNKNOWN" });
     });
 
-    it("require a valid idempotency key before a request", async () => {
+    it("checks the idempotency key before it sends a request", async () => {
       for (const idempotencyKey of [
         "",
         "x".repeat(31),
@@ -229,7 +229,7 @@ describe("PartnerClient", () => {
       expect(proxy.seen).to.be.empty;
     });
 
-    it("are created once if the connection breaks afterwards", async () => {
+    it("creates a token once if the connection breaks afterwards", async () => {
       const [userID, partner] = [randomUserID(), client()];
       await partner.createUser(userID, "us-west-2");
       proxy.fail("/users/createRefreshToken", "reset after", "reset after");
@@ -241,8 +241,8 @@ describe("PartnerClient", () => {
     });
   });
 
-  describe("server tokens of PartnerClient", () => {
-    it("are refused after they are revoked", async () => {
+  describe("for server tokens", () => {
+    it("throws an error after its token is revoked", async () => {
       const [partner, other] = [client(), client()];
       const [token] = await all(partner.listServerTokens());
       expect(token).to.include({ name: null, revoked: null });
@@ -260,8 +260,8 @@ describe("PartnerClient", () => {
     });
   });
 
-  describe("access token of PartnerClient", () => {
-    it("is requested once for 50 concurrent calls", async () => {
+  describe("with an access token", () => {
+    it("requests the token once for 50 concurrent calls", async () => {
       const partner = client();
       await Promise.all(Array.from({ length: 50 }, () => partner.createUser(randomUserID(), "us-west-2")));
       expect(exchanges()).to.equal(1);
@@ -269,7 +269,7 @@ describe("PartnerClient", () => {
       for (const { path } of proxy.seen) expect(path).to.match(/^\/v1\/[a-zA-Z/]+$/);
     });
 
-    it("is replaced at most once per call", async () => {
+    it("replaces the token at most once per call", async () => {
       const partner = client();
       const body = JSON.stringify({ code: "ACCESS_TOKEN_INVALID", detail: "no" });
       proxy.disturb(({ path }) => (path.endsWith("/list") ? { status: 401, body } : undefined));
@@ -283,8 +283,8 @@ describe("PartnerClient", () => {
     });
   });
 
-  describe("requests of PartnerClient", () => {
-    it("are repeated after 429, 503 and broken connections", async () => {
+  describe("after a failed request", () => {
+    it("repeats the request after 429, 503 and broken connections", async () => {
       const faults = [
         { status: 429, headers: { "Retry-After": "0" } },
         { status: 503 },
@@ -301,7 +301,7 @@ describe("PartnerClient", () => {
     });
   });
 
-  describe("responses of PartnerClient", () => {
+  describe("with an invalid response", () => {
     const userID = randomUserID();
     const token = { token_id: randomUUID(), context: "c", created: 1, revoked: null, last_used: 2 };
     const place = { bucket: "b", region: "us-west-2", stage: "s" };
@@ -365,7 +365,7 @@ describe("PartnerClient", () => {
     };
 
     for (const [operation, answers] of Object.entries(INVALID) as [keyof typeof INVALID, unknown[]][]) {
-      it(`are rejected if they are malformed: ${operation}`, async () => {
+      it(`rejects a malformed response: ${operation}`, async () => {
         for (const answer of answers) {
           const error = await failure(CALLS[operation](answered(answer)));
           expect(error, JSON.stringify(answer)).to.include({ name: "TransportError", code: "SERVICE_ANSWER_INVALID" });
@@ -373,7 +373,7 @@ describe("PartnerClient", () => {
       });
     }
 
-    it("are rejected if they repeat a page", async () => {
+    it("rejects a repeated page", async () => {
       const seen: string[] = [];
       const list = answered({ users: [listed], next: userID }).listUsers();
       const error = await failure(
@@ -385,20 +385,20 @@ describe("PartnerClient", () => {
       expect(seen).to.deep.equal([userID, userID]);
     });
 
-    it("are returned without unknown fields", async () => {
+    it("removes unknown fields", async () => {
       expect(await answered({ ...user, newer: 1 }).createUser(userID, "us-west-2")).to.deep.equal(user);
     });
   });
 
-  describe("secrets of PartnerClient", () => {
-    it("are hidden in the client's properties", async () => {
+  describe("with secrets", () => {
+    it("hides secrets in its properties", async () => {
       const partner = client();
       await all(partner.listServerTokens());
       const shown = inspect(partner, { depth: null, showHidden: true }) + JSON.stringify(partner);
       expect(shown).not.to.include("krs_").and.not.to.include("eyJ");
     });
 
-    it("are absent from every error", async () => {
+    it("omits secrets from every error", async () => {
       const echo = JSON.stringify({ code: "DEFECT", detail: partner.serverToken, request_id: partner.serverToken });
       const jwt = `{"jwt":"${partner.serverToken}"}`;
       const faults = ["reset before", "silence", { status: 500, body: echo }, { status: 302 }] as const;
@@ -415,7 +415,7 @@ describe("PartnerClient", () => {
     });
   });
 
-  describe("PartnerClient in a browser", () => {
+  describe("in a browser", () => {
     for (const name of ["document", "importScripts"]) {
       it(`throws BROWSER_REFUSED next to a global ${name}`, () => {
         Object.assign(globalThis, { [name]: {} });

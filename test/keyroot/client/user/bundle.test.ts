@@ -9,7 +9,7 @@ describe("client bundles for browsers", () => {
     expect(sizes.reduce((sum, size) => sum + size)).to.be.at.most(15 * 1000);
   });
 
-  it("contain no partner code in keyroot/user", async () => {
+  it("keep partner code out of keyroot/user", async () => {
     const bundled = await bundle('export { UserClient } from "../../../packages/keyroot/src/user.ts";');
     for (const words of ["src/client/partner", "p-map"]) expect(bundled.chunksWith(words)).to.be.empty;
   });
