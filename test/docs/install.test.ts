@@ -5,12 +5,11 @@ import { mkdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { readConfig } from "../../packages/service/src/config/readConfig.ts";
 import { startService } from "../../packages/service/src/startService.ts";
-import { openDatabases } from "../../packages/service/src/database/database.ts";
 import { blocksOf, readPage, variablesIn } from "../support/pages.ts";
 import { freePort } from "../support/servers/ports.ts";
 import { untilReady } from "../support/servers/untilReady.ts";
 import { temporaryFolder } from "../support/support.ts";
-import { ADMIN_TOKEN, freshDatabaseUrl, SIGNING_JWK } from "../support/service/support.ts";
+import { ADMIN_TOKEN, migratedDatabaseUrl, SIGNING_JWK } from "../support/service/support.ts";
 
 const page = await readPage("docs/install.md");
 
@@ -94,9 +93,7 @@ describe("docs/install.md", () => {
     let files: string;
 
     beforeEach(async () => {
-      const url = await freshDatabaseUrl();
-      await using databases = await openDatabases({ url });
-      await databases.migrate();
+      const url = await migratedDatabaseUrl();
       const signingKeys = join(folder.path, "keys.json");
       await writeFile(signingKeys, JSON.stringify({ keys: [SIGNING_JWK] }), { mode: 0o600 });
       files = join(folder.path, "files");

@@ -3,10 +3,14 @@ import { makeKeyRecord } from "../../packages/keyroot/src/identity/keyRecord.ts"
 import { generateKeyPair } from "../../packages/keyroot/src/identity/newPublicKey.ts";
 import { takePublishable } from "../../packages/service/src/publishing/takePublishable.ts";
 import { SERVICE } from "../../packages/service/src/auditLog/recordChange.ts";
-import { openDatabases } from "../../packages/service/src/database/database.ts";
 import { sampleKeyPairs } from "../support/samples.ts";
 import { type Answer, expectProblem, randomHex, type TestPartner, type TestUser } from "../support/service/caller.ts";
-import { describeOnEachDatabase, freshDatabases, freshDatabaseUrl, TestService } from "../support/service/support.ts";
+import {
+  describeOnEachDatabase,
+  serviceWithRegions,
+  type TestService,
+  twoReplicas,
+} from "../support/service/support.ts";
 
 const EXCHANGE = "/v1/public/auth/jwt";
 const LIST = "/v1/authdBizSrv/users/list";
@@ -326,19 +330,7 @@ describeOnEachDatabase("administration", (service) => {
 });
 
 describe("administration with two replicas", () => {
-  const closing = new AsyncDisposableStack();
-  const [a, b] = [new TestService(), new TestService()];
-
-  before(async () => {
-    const url = await freshDatabaseUrl();
-    for (const replica of [a, b]) {
-      const databases = closing.use(await openDatabases({ url }));
-      await databases.migrate();
-      await replica.start(databases);
-      closing.defer(() => replica.close());
-    }
-  });
-  after(() => closing.disposeAsync());
+  const [a, b] = twoReplicas();
 
   it("suspends a partner at both replicas immediately", async () => {
     const partner = await a.createPartner();
@@ -367,23 +359,18 @@ describe("administration with two replicas", () => {
 });
 
 describe("administration with a database per region", () => {
+  const service = serviceWithRegions();
+
   it("suspends a partner in every region", async () => {
-    const regionUrls = { "us-west-2": await freshDatabaseUrl(), "eu-west-1": await freshDatabaseUrl() };
-    await using databases = await freshDatabases({ regionUrls });
-    const service = await new TestService().start(databases);
-    try {
-      const partner = await service.createPartner();
-      const users = [await service.createUser(partner), await service.createUser(partner, "eu-west-1")];
-      for (const user of users) expect((await service.registerKey(user, KEYS)).status).to.equal(200);
-      const get = () => service.admin("/v1/admin/partners/get", { biz_id: partner.bizID });
-      expect(await get()).to.include({ users: 2, pending_keys: 2 });
-      await service.admin("/v1/admin/partners/suspend", { biz_id: partner.bizID });
-      for (const user of users) expect(await codesOf(service, partner, user)).to.deep.equal(SUSPENDED);
-      await service.admin("/v1/admin/partners/resume", { biz_id: partner.bizID });
-      for (const user of users) expect(await codesOf(service, partner, user)).to.deep.equal(ACCEPTED);
-    } finally {
-      await service.close();
-    }
+    const partner = await service.createPartner();
+    const users = [await service.createUser(partner), await service.createUser(partner, "eu-west-1")];
+    for (const user of users) expect((await service.registerKey(user, KEYS)).status).to.equal(200);
+    const get = () => service.admin("/v1/admin/partners/get", { biz_id: partner.bizID });
+    expect(await get()).to.include({ users: 2, pending_keys: 2 });
+    await service.admin("/v1/admin/partners/suspend", { biz_id: partner.bizID });
+    for (const user of users) expect(await codesOf(service, partner, user)).to.deep.equal(SUSPENDED);
+    await service.admin("/v1/admin/partners/resume", { biz_id: partner.bizID });
+    for (const user of users) expect(await codesOf(service, partner, user)).to.deep.equal(ACCEPTED);
   });
 });
 

@@ -3,16 +3,15 @@ import { sql } from "drizzle-orm";
 import fc from "fast-check";
 import { recordChanges, SERVICE } from "../../packages/service/src/auditLog/recordChange.ts";
 import { encodeCursor } from "../../packages/service/src/database/cursor.ts";
-import { type Database, type Databases, rowsOf } from "../../packages/service/src/database/database.ts";
+import { type Database, rowsOf } from "../../packages/service/src/database/database.ts";
 import { expectProblem, type TestPartner, type TestUser } from "../support/service/caller.ts";
 import { signInPerson } from "../support/service/dashboardPerson.ts";
 import {
   ADMIN_TOKEN,
   describeOnEachDatabase,
-  freshDatabases,
-  freshDatabaseUrl,
   serviceOnPostgres,
-  TestService,
+  serviceWithRegions,
+  type TestService,
 } from "../support/service/support.ts";
 
 const PARTNER_PATH = "/v1/authdBizSrv/audit/list";
@@ -235,20 +234,10 @@ describe("a long audit log list", () => {
 });
 
 describe("the audit log of several databases", () => {
-  const service = new TestService();
-  let databases: Databases;
-  before(async () => {
-    const regionUrls = { "us-west-2": await freshDatabaseUrl(), "eu-west-1": await freshDatabaseUrl() };
-    databases = await freshDatabases({ regionUrls });
-    await service.start(databases);
-  });
-  after(async () => {
-    await service.close();
-    await databases[Symbol.asyncDispose]();
-  });
+  const service = serviceWithRegions();
 
   it("lists entries by time, even if some have the same time", async () => {
-    const { home, regions } = databases;
+    const { home, regions } = service.databases;
     const places = [home, regions["us-west-2"], regions["eu-west-1"]];
     for (const [i, place] of places.entries())
       await addEntries(

@@ -4,15 +4,14 @@ import fc from "fast-check";
 import { setTimeout as sleep } from "node:timers/promises";
 import { recordChange, SERVICE } from "../../packages/service/src/auditLog/recordChange.ts";
 import { decodeCursor, encodeCursor } from "../../packages/service/src/database/cursor.ts";
-import { type Databases, rowsOf } from "../../packages/service/src/database/database.ts";
+import { rowsOf } from "../../packages/service/src/database/database.ts";
 import { type EventCursor, eventCursorSchema } from "../../packages/service/src/webhooks/events.ts";
 import { events } from "../../packages/service/src/webhooks/tables.ts";
 import { expectProblem, type TestPartner } from "../support/service/caller.ts";
 import {
   describeOnEachDatabase,
-  freshDatabases,
-  freshDatabaseUrl,
   serviceOnPostgres,
+  serviceWithRegions,
   TestService,
 } from "../support/service/support.ts";
 
@@ -273,22 +272,14 @@ describe("events/list, during overlapping transactions", () => {
 });
 
 describe("events/list, with several databases", () => {
-  const service = new TestService();
-  let databases: Databases;
+  const service = serviceWithRegions();
   let partner: TestPartner;
   before(async () => {
-    const regionUrls = { "us-west-2": await freshDatabaseUrl(), "eu-west-1": await freshDatabaseUrl() };
-    databases = await freshDatabases({ regionUrls });
-    await service.start(databases);
     partner = await service.createPartner();
-  });
-  after(async () => {
-    await service.close();
-    await databases[Symbol.asyncDispose]();
   });
 
   it("returns the events of all databases by time", async () => {
-    const { home, regions } = databases;
+    const { home, regions } = service.databases;
     const places = [home, regions["us-west-2"], regions["eu-west-1"]];
     for (let at = 0; at < 9; at++) {
       const place = places[(at * 2) % 3];
@@ -307,7 +298,7 @@ describe("events/list, with several databases", () => {
   });
 
   it("does not skip events of a database with an open transaction", async () => {
-    const { home, regions } = databases;
+    const { home, regions } = service.databases;
     const list = listOf(service, partner);
     const { cursor } = await list();
     const recorded = Promise.withResolvers<undefined>();
@@ -330,7 +321,7 @@ describe("events/list, with several databases", () => {
   it("reads events in the order of an index", async () => {
     const query = sql`explain (format json) select id from events where biz_id = 'b'
       and xid < pg_snapshot_xmin(pg_current_snapshot()) and (xid, position) > ('5'::xid8, 5) order by xid, position limit 10`;
-    const plan = rowsOf(await databases.home.execute(query));
+    const plan = rowsOf(await service.databases.home.execute(query));
     expect(JSON.stringify(plan)).to.include("events_of_partner").and.not.include("Sort");
   });
 });

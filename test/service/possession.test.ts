@@ -1,18 +1,12 @@
 import { expect } from "chai";
 import { generateKeyPair } from "../../packages/keyroot/src/identity/newPublicKey.ts";
 import { provePossession } from "../../packages/keyroot/src/identity/possession.ts";
-import { openDatabases } from "../../packages/service/src/database/database.ts";
 import { sampleKeyPairs } from "../support/samples.ts";
 import { keyFieldsOf, statementOf } from "../support/service/answerChallenge.ts";
 import { AppSession, FALSE_REGISTRATIONS } from "../support/service/falseRegistrations.ts";
 import { expectProblem, type TestPartner, type TestUser } from "../support/service/caller.ts";
 import { dump } from "../support/service/dump.ts";
-import {
-  describeOnEachDatabase,
-  freshDatabaseUrl,
-  serviceOnPostgres,
-  TestService,
-} from "../support/service/support.ts";
+import { describeOnEachDatabase, serviceOnPostgres, twoReplicas } from "../support/service/support.ts";
 
 const CHALLENGE = "/v1/authdUser/publicKey/challenge";
 const REGISTER = "/v1/authdUser/publicKey/register";
@@ -196,17 +190,9 @@ describe("optional proof of possession", () => {
 });
 
 describe("a challenge of one replica", () => {
+  const [a, b] = twoReplicas({ serviceUrl: "https://keys.test" });
+
   it("can be answered at another replica", async () => {
-    const url = await freshDatabaseUrl();
-    await using cleanup = new AsyncDisposableStack();
-    const replicas = [new TestService(), new TestService()] as const;
-    const [a, b] = replicas;
-    for (const replica of replicas) {
-      const databases = cleanup.use(await openDatabases({ url }));
-      await databases.migrate();
-      await replica.start(databases, { serviceUrl: "https://keys.test" });
-      cleanup.defer(() => replica.close());
-    }
     const { jwt: token } = await a.createUser(await a.createPartner());
     const statement = statementOf(await a.done(CHALLENGE, keyFieldsOf(KEYS), { token }), KEYS.publicKey);
     expect(statement.service).to.equal("https://keys.test");

@@ -3,12 +3,11 @@ import { sql } from "drizzle-orm";
 import { countShares } from "../../packages/service/src/publishing/batches.ts";
 import { SERVICE } from "../../packages/service/src/auditLog/recordChange.ts";
 import { type Databases, openDatabases, rowsOf } from "../../packages/service/src/database/database.ts";
-import { PublicKeyStore } from "../../packages/service/src/keys/publicKeys.ts";
 import { PublicationStore } from "../../packages/service/src/publishing/publications.ts";
-import { UserStore } from "../../packages/service/src/users/users.ts";
 import { runAt } from "../support/postgres/postgres.ts";
 import { sampleRecords } from "../support/samples.ts";
-import { freshDatabaseUrl } from "../support/service/support.ts";
+import { registerKeys } from "../support/service/registerKeys.ts";
+import { migratedDatabaseUrl } from "../support/service/support.ts";
 
 const REGION = "us-west-2";
 const PARTNERS = ["biz_one", "biz_two"];
@@ -33,24 +32,15 @@ describe("the daily sums of published users and costs", () => {
   const records = sampleRecords(12);
   const roots = ["a", "b", "c"].map((digit) => digit.repeat(64));
   let databases: Databases;
-  let keys: PublicKeyStore;
   let publications: PublicationStore;
 
   beforeEach(async () => {
-    const url = await freshDatabaseUrl();
+    const url = await migratedDatabaseUrl();
     // Transactions without this lock may deadlock. In that case, one of them should fail quickly.
     await runAt(url, `ALTER DATABASE "${new URL(url).pathname.slice(1)}" SET deadlock_timeout = '10ms'`);
     databases = await openDatabases({ url });
-    await databases.migrate();
-    keys = new PublicKeyStore(databases);
     publications = new PublicationStore(databases);
-    const users = new UserStore(databases, { bucketPrefix: "keyroot", stage: "test" });
-    for (const [i, record] of records.entries()) {
-      const user = { userID: record.userID, bizID: PARTNERS[i % 2] ?? "", region: REGION } as const;
-      await users.create(user.bizID, user.userID, REGION, 1, SERVICE);
-      const registration = { registered: 1, holdEndsAt: 1, possession: "proven" } as const;
-      await keys.add(databases.home, user, record, registration, SERVICE);
-    }
+    await registerKeys(databases, records, (i) => ({ bizID: PARTNERS[i % 2] ?? "", region: REGION }));
   });
   afterEach(() => databases[Symbol.asyncDispose]());
 

@@ -26,7 +26,8 @@ import { type Endpoint, type Lie, startEndpoint } from "../support/chain/lyingEn
 import { sampleRecords } from "../support/samples.ts";
 import { failure, never, temporaryFolder } from "../support/support.ts";
 import { program, signalGroup, untilGroupIsGone } from "../support/processes/commandLine.ts";
-import { freshDatabases, freshDatabaseUrl, SIGNING_JWK } from "../support/service/support.ts";
+import { registerKeys } from "../support/service/registerKeys.ts";
+import { freshDatabases, migratedDatabaseUrl, SIGNING_JWK } from "../support/service/support.ts";
 
 describeOnBoth("the service's publisher", (startChain) => {
   const fresh = freshRegistry(startChain);
@@ -34,9 +35,8 @@ describeOnBoth("the service's publisher", (startChain) => {
   let url: string;
   let databases: Databases;
   beforeEach(async () => {
-    url = await freshDatabaseUrl();
+    url = await migratedDatabaseUrl();
     databases = await openDatabases({ url });
-    await databases.migrate();
   });
   afterEach(() => databases[Symbol.asyncDispose]());
 
@@ -61,16 +61,12 @@ describeOnBoth("the service's publisher", (startChain) => {
       records.map(({ userID }) => userID),
     );
 
-  const register = async (records: readonly KeyRecord[], bizID = "biz_test") => {
-    const users = new UserStore(databases, { bucketPrefix: "keyroot", stage: "test" });
-    const keys = new PublicKeyStore(databases);
-    for (const [i, record] of records.entries()) {
-      const region = REGIONS[i % 2] ?? REGIONS[0];
-      const user = { userID: record.userID, bizID, region };
-      await users.create(user.bizID, user.userID, region, 1, SERVICE);
-      const registration = { registered: 1, holdEndsAt: 1, possession: "proven" } as const;
-      await keys.add(databases.regions[region], user, record, registration, SERVICE);
-    }
+  const register = (records: readonly KeyRecord[], bizID = "biz_test") =>
+    registerKeys(databases, records, (i) => ({ bizID, region: REGIONS[i % 2] ?? REGIONS[0] }));
+  /** Continues with an empty database, as after a restore from an old backup. */
+  const loseDatabase = async () => {
+    await databases[Symbol.asyncDispose]();
+    databases = await freshDatabases();
   };
   const stateOf = async ({ userID }: KeyRecord, i: number) =>
     new PublicKeyStore(databases).get(REGIONS[i % 2] ?? REGIONS[0], userID);
@@ -195,10 +191,7 @@ describeOnBoth("the service's publisher", (startChain) => {
     await register([record]);
     await publisherOver(databases).publish();
     const earlier = await stateOf(record, 0);
-    // The database is new, as after a restore from an old backup.
-    const restored = await freshDatabases();
-    await databases[Symbol.asyncDispose]();
-    databases = restored;
+    await loseDatabase();
     await register([record, ...others]);
     await publisherOver(databases).publish();
     expect(await stateOf(record, 0)).to.deep.equal(earlier);
@@ -211,9 +204,7 @@ describeOnBoth("the service's publisher", (startChain) => {
     beforeEach(async () => {
       await register([first, second]);
       await publisherOver(databases).publish();
-      const restored = await freshDatabases();
-      await databases[Symbol.asyncDispose]();
-      databases = restored;
+      await loseDatabase();
     });
     const found = async () => {
       const key = await stateOf(first, 0);
@@ -490,9 +481,7 @@ describeOnBoth("the service's publisher", (startChain) => {
     const [record = never()] = sampleRecords(1);
     await register([record]);
     const [{ root } = never()] = await publisherOver(databases).publish();
-    const restored = await freshDatabases();
-    await databases[Symbol.asyncDispose]();
-    databases = restored;
+    await loseDatabase();
     await register([record]);
     await rm(`${filesOf("us-west-2")}/${root}.json`);
     await publisherOver(databases).publish();

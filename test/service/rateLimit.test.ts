@@ -14,7 +14,7 @@ import {
 } from "../support/service/caller.ts";
 import { callDashboard } from "../support/service/dashboardPerson.ts";
 import { sendRaw } from "../support/support.ts";
-import { ADMIN_TOKEN, freshDatabaseUrl, TestService, type TestServiceOptions } from "../support/service/support.ts";
+import { ADMIN_TOKEN, migratedDatabaseUrl, TestService, type TestServiceOptions } from "../support/service/support.ts";
 
 const LIMIT = 10;
 const LIST = "/v1/authdBizSrv/users/list";
@@ -27,7 +27,7 @@ describe("the rate limits", () => {
   let closing: AsyncDisposableStack;
 
   before(async () => {
-    url = await freshDatabaseUrl();
+    url = await migratedDatabaseUrl();
   });
   beforeEach(async () => {
     closing = new AsyncDisposableStack();
@@ -39,7 +39,6 @@ describe("the rate limits", () => {
   /** Starts a service with its own connections, like a separate process. */
   async function replica(options: TestServiceOptions = {}): Promise<TestService> {
     const databases: Databases = closing.use(await openDatabases({ url, connections: 4 }));
-    await databases.migrate();
     const service = await new TestService().start(databases, { rateLimits: { caller: LIMIT }, ...options });
     closing.defer(() => service.close());
     return service;

@@ -8,14 +8,13 @@ import { makeMerkleFile } from "../../packages/keyroot/src/merkle/file.ts";
 import { FolderStore } from "../../packages/operator/src/publisher/files/folderStore.ts";
 import { SERVICE } from "../../packages/service/src/auditLog/recordChange.ts";
 import { type Databases, openDatabases } from "../../packages/service/src/database/database.ts";
-import { PublicKeyStore } from "../../packages/service/src/keys/publicKeys.ts";
 import { publicKeys } from "../../packages/service/src/keys/tables.ts";
 import { PublicationStore } from "../../packages/service/src/publishing/publications.ts";
 import { rebuildFiles } from "../../packages/service/src/publishing/rebuildFiles.ts";
 import { eraseUser } from "../../packages/service/src/users/eraseUser.ts";
-import { UserStore } from "../../packages/service/src/users/users.ts";
 import { program } from "../support/processes/commandLine.ts";
 import { sampleRecords, textOf } from "../support/samples.ts";
+import { registerKeys } from "../support/service/registerKeys.ts";
 import { freshDatabaseUrl, SIGNING_JWK } from "../support/service/support.ts";
 import { never, temporaryFolder } from "../support/support.ts";
 import { testAll } from "../support/testSize.ts";
@@ -45,14 +44,7 @@ for (const [name, findUrl] of [
 
     /** Registers keys in a region, and records them as published in one file. */
     const publish = async (records: readonly KeyRecord[], region: Region = REGION) => {
-      const users = new UserStore(databases, { bucketPrefix: "keyroot", stage: "test" });
-      const keys = new PublicKeyStore(databases);
-      for (const record of records) {
-        const user = { userID: record.userID, bizID: "biz_test", region };
-        await users.create(user.bizID, user.userID, region, 1, SERVICE);
-        const registration = { registered: 1, holdEndsAt: 1, possession: "proven" } as const;
-        await keys.add(databases.regions[region], user, record, registration, SERVICE);
-      }
+      await registerKeys(databases, records, () => ({ bizID: "biz_test", region }));
       const file = makeMerkleFile(records);
       const { root } = file.tree;
       const added = { transactionHash: `0x${root}`, blockNumber: 7, blockHash: `0x${root}` };

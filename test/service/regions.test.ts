@@ -1,11 +1,12 @@
 import { expect } from "chai";
+import { openDatabases } from "../../packages/service/src/database/database.ts";
 import { REGIONS, type Region } from "../../packages/keyroot/src/identity/region.ts";
 import { userIDFromHex } from "../../packages/keyroot/src/identity/userID.ts";
 import { sampleKeyPairs } from "../support/samples.ts";
 import { type BrokenWire, wireTo } from "../support/service/brokenWire.ts";
 import { expectProblem, randomHex, type TestPartner, type TestUser } from "../support/service/caller.ts";
 import { dump } from "../support/service/dump.ts";
-import { freshDatabases, freshDatabaseUrl, TestService } from "../support/service/support.ts";
+import { migratedDatabaseUrl, TestService } from "../support/service/support.ts";
 
 const CREATE = "/v1/authdBizSrv/users/create";
 const LIST = "/v1/authdBizSrv/users/list";
@@ -20,9 +21,9 @@ describe("regions with separate databases", () => {
   let partner: TestPartner;
 
   before(async () => {
-    for (const place of ["home", ...REGIONS] as const) wires[place] = await wireTo(await freshDatabaseUrl());
+    for (const place of ["home", ...REGIONS] as const) wires[place] = await wireTo(await migratedDatabaseUrl());
     const [home, west, east] = [wires.home.url, wires["us-west-2"].url, wires["eu-west-1"].url];
-    await service.start(await freshDatabases({ url: home, regionUrls: { "us-west-2": west, "eu-west-1": east } }));
+    await service.start(await openDatabases({ url: home, regionUrls: { "us-west-2": west, "eu-west-1": east } }));
     partner = await service.createPartner();
     for (const region of REGIONS) {
       users[region] = await service.createUser(partner, region);

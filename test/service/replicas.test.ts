@@ -1,32 +1,18 @@
 import { expect } from "chai";
-import { type Databases, openDatabases } from "../../packages/service/src/database/database.ts";
 import { sampleKeyPairs } from "../support/samples.ts";
 import { expectProblem, randomHex, type TestPartner } from "../support/service/caller.ts";
 import { dump } from "../support/service/dump.ts";
-import { freshDatabaseUrl, TestService } from "../support/service/support.ts";
+import { type TestService, twoReplicas } from "../support/service/support.ts";
 
 const CREATE = "/v1/authdBizSrv/users/create";
 
 describe("two replicas with one PostgreSQL database", () => {
-  const opened: Databases[] = [];
-  const [a, b] = [new TestService(), new TestService()];
+  const [a, b] = twoReplicas();
   let partner: TestPartner;
   let other: TestPartner;
 
   before(async () => {
-    const url = await freshDatabaseUrl();
-    // Each replica has its own connections, like a separate process.
-    for (const replica of [a, b]) {
-      const databases = await openDatabases({ url });
-      opened.push(databases);
-      await databases.migrate();
-      await replica.start(databases);
-    }
     [partner, other] = [await a.createPartner(), await b.createPartner()];
-  });
-  after(async () => {
-    for (const replica of [a, b]) await replica.close();
-    for (const databases of opened) await databases[Symbol.asyncDispose]();
   });
 
   const create = (replica: TestService, { jwt }: TestPartner, user_id_hex: string, region = "us-west-2") =>

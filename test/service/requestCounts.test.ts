@@ -2,15 +2,14 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { type Databases, openDatabases, rowsOf } from "../../packages/service/src/database/database.ts";
 import { RequestCounts } from "../../packages/service/src/rateLimits/requestCounts.ts";
-import { freshDatabaseUrl } from "../support/service/support.ts";
+import { migratedDatabaseUrl } from "../support/service/support.ts";
 
 describe("RequestCounts", () => {
   let replicas: Databases[];
   let counts: RequestCounts[];
   before(async () => {
-    const url = await freshDatabaseUrl();
+    const url = await migratedDatabaseUrl();
     replicas = await Promise.all([1, 2].map(() => openDatabases({ url, connections: 4 })));
-    for (const databases of replicas) await databases.migrate();
   });
   beforeEach(() => {
     counts = replicas.map(({ home }) => new RequestCounts(home));

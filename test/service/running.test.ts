@@ -14,12 +14,11 @@ import {
   startService,
   type StartServiceOptions,
 } from "../../packages/service/src/startService.ts";
-import { openDatabases } from "../../packages/service/src/database/database.ts";
 import { runAt } from "../support/postgres/postgres.ts";
 import { closedAfterEach, failure, temporaryFolder } from "../support/support.ts";
 import { type BrokenWire, wireTo } from "../support/service/brokenWire.ts";
 import { Caller, expectProblem, randomHex, type TestPartner } from "../support/service/caller.ts";
-import { ADMIN_TOKEN, freshDatabaseUrl, SIGNING_JWK } from "../support/service/support.ts";
+import { ADMIN_TOKEN, migratedDatabaseUrl, SIGNING_JWK } from "../support/service/support.ts";
 
 const CREATE = "/v1/authdBizSrv/users/create";
 const START_SERVICE = new URL("../../packages/service/src/startService.ts", import.meta.url).href;
@@ -42,9 +41,7 @@ describe("a running service", () => {
   let url: string;
 
   before(async () => {
-    url = await freshDatabaseUrl();
-    await using databases = await openDatabases({ url });
-    await databases.migrate();
+    url = await migratedDatabaseUrl();
   });
 
   async function environment(databaseUrl: string): Promise<Record<string, string>> {

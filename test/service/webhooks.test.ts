@@ -8,7 +8,7 @@ import { Webhook } from "standardwebhooks";
 import type { Region } from "../../packages/keyroot/src/identity/region.ts";
 import { startService } from "../../packages/service/src/startService.ts";
 import { type EventType, SERVICE } from "../../packages/service/src/auditLog/recordChange.ts";
-import { type Databases, openDatabases } from "../../packages/service/src/database/database.ts";
+import type { Databases } from "../../packages/service/src/database/database.ts";
 import { events } from "../../packages/service/src/webhooks/tables.ts";
 import { WebhookEndpointStore } from "../../packages/service/src/webhooks/webhookEndpoints.ts";
 import { webhookDeliveries, webhookEndpoints, webhookSecrets } from "../../packages/service/src/webhooks/tables.ts";
@@ -20,9 +20,10 @@ import {
   ADMIN_TOKEN,
   describeOnEachDatabase,
   freshDatabases,
-  freshDatabaseUrl,
+  migratedDatabaseUrl,
   SIGNING_JWK,
   TestService,
+  twoReplicas,
   WEBHOOK_KEYS,
 } from "../support/service/support.ts";
 import { type Received, startReceiver, type WebhookReceiver } from "../support/service/webhookReceiver.ts";
@@ -517,28 +518,18 @@ describeOnEachDatabase(
 );
 
 describe("two replicas that deliver webhooks", () => {
-  const replicas = [new TestService(), new TestService()];
-  const opened: Databases[] = [];
+  // The home database and one region's database are separate.
+  const [a, b] = twoReplicas(PRIVATE, async () => ({
+    url: await migratedDatabaseUrl(),
+    regionUrls: { "eu-west-1": await migratedDatabaseUrl() },
+  }));
   let receiver: WebhookReceiver;
   before(async () => {
     receiver = await startReceiver();
-    // The home database and one region's database are separate.
-    const [url, regionUrl] = [await freshDatabaseUrl(), await freshDatabaseUrl()];
-    for (const replica of replicas) {
-      const databases = await openDatabases({ url, regionUrls: { "eu-west-1": regionUrl } });
-      opened.push(databases);
-      await databases.migrate();
-      await replica.start(databases, PRIVATE);
-    }
   });
-  after(async () => {
-    for (const replica of replicas) await replica.close();
-    for (const databases of opened) await databases[Symbol.asyncDispose]();
-    await receiver.close();
-  });
+  after(() => receiver.close());
 
   it("send each event once", async () => {
-    const [a = new TestService(), b = new TestService()] = replicas;
     const partner = await a.createPartner();
     await addEndpoint(b, partner, receiver.url);
     const running = [workerOf(a), workerOf(b)];
@@ -617,16 +608,13 @@ describe("the keys that encrypt webhook secrets", () => {
   });
 
   it("are required to start a service whose partners have endpoints", async () => {
-    const url = await freshDatabaseUrl();
+    const url = await migratedDatabaseUrl();
     const signingKeys = join(folder.path, "signing.json");
     await writeFile(signingKeys, JSON.stringify({ keys: [SIGNING_JWK] }), { mode: 0o600 });
     const options = {
       ...{ databaseUrl: url, signingKeys, serviceUrl: "https://keyroot.example", adminToken: ADMIN_TOKEN },
       ...{ port: 0, monitoringPort: 0, logLevel: "silent" as const, webhooksPrivate: true },
     };
-    const databases = await openDatabases({ url });
-    await databases.migrate();
-    await databases[Symbol.asyncDispose]();
     const receiver = await startReceiver();
 
     // Without keys, the service runs and reports that they are missing.

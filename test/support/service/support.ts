@@ -146,14 +146,22 @@ export async function unconnectedApp(): Promise<App> {
 
 let migrated: Promise<string> | undefined;
 
-/** Creates a database in the run's PostgreSQL with all tables. Regions may have their own. */
-export async function freshDatabases(options: Partial<DatabaseOptions> = {}): Promise<Databases> {
+/** Creates a database in the run's PostgreSQL with all tables, and returns its URL. */
+export async function migratedDatabaseUrl(): Promise<string> {
   // Copying a database takes a third of the processor time of its migration.
   migrated ??= createMigratedDatabase();
-  const url = await (await sharedPostgres()).createDatabase(await migrated);
-  const databases = await openDatabases({ url, ...options });
-  if (options.regionUrls !== undefined) await databases.migrate();
-  return databases;
+  return (await sharedPostgres()).createDatabase(await migrated);
+}
+
+/** Opens a new database with all tables. */
+export async function freshDatabases(): Promise<Databases> {
+  return openDatabases({ url: await migratedDatabaseUrl() });
+}
+
+/** Opens a new database with all tables for each region, and one for the rest. */
+async function freshRegionDatabases(): Promise<Databases> {
+  const regionUrls = { "us-west-2": await migratedDatabaseUrl(), "eu-west-1": await migratedDatabaseUrl() };
+  return openDatabases({ url: await migratedDatabaseUrl(), regionUrls });
 }
 
 async function createMigratedDatabase(): Promise<string> {
@@ -171,6 +179,32 @@ export async function freshDatabaseUrl(): Promise<string> {
 /** A service over a new PostgreSQL database, for the tests of the surrounding `describe`. */
 export function serviceOnPostgres(options: TestServiceOptions = {}): TestService {
   return serviceOver(freshDatabases, options);
+}
+
+/** A service with a new PostgreSQL database for each region, for the tests of the surrounding `describe`. */
+export function serviceWithRegions(): TestService {
+  return serviceOver(freshRegionDatabases, {});
+}
+
+/**
+ * Two replicas of a service for the tests of the surrounding `describe`. Each has its own connections to the same new
+ * databases, like a separate process.
+ */
+export function twoReplicas(
+  options: TestServiceOptions = {},
+  createDatabases: () => Promise<DatabaseOptions> = async () => ({ url: await migratedDatabaseUrl() }),
+): readonly [TestService, TestService] {
+  const closing = new AsyncDisposableStack();
+  const replicas = [new TestService(), new TestService()] as const;
+  before(async () => {
+    const created = await createDatabases();
+    for (const replica of replicas) {
+      await replica.start(closing.use(await openDatabases(created)), options);
+      closing.defer(() => replica.close());
+    }
+  });
+  after(() => closing.disposeAsync());
+  return replicas;
 }
 
 /** Describes tests that run over PostgreSQL, and in `npm run test:all` also over PGlite. */

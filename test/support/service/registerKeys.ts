@@ -1,0 +1,22 @@
+import type { Region } from "../../../packages/keyroot/src/identity/region.ts";
+import type { KeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
+import { SERVICE } from "../../../packages/service/src/auditLog/recordChange.ts";
+import type { Databases } from "../../../packages/service/src/database/database.ts";
+import { PublicKeyStore } from "../../../packages/service/src/keys/publicKeys.ts";
+import { UserStore } from "../../../packages/service/src/users/users.ts";
+
+/** Creates users with these keys, whose hold period has ended. @param ownerOf the partner and region of each user */
+export async function registerKeys(
+  databases: Databases,
+  records: readonly KeyRecord[],
+  ownerOf: (index: number) => { bizID: string; region: Region },
+): Promise<void> {
+  const users = new UserStore(databases, { bucketPrefix: "keyroot", stage: "test" });
+  const keys = new PublicKeyStore(databases);
+  for (const [i, record] of records.entries()) {
+    const user = { userID: record.userID, ...ownerOf(i) };
+    await users.create(user.bizID, user.userID, user.region, 1, SERVICE);
+    const registration = { registered: 1, holdEndsAt: 1, possession: "proven" } as const;
+    await keys.add(databases.regions[user.region], user, record, registration, SERVICE);
+  }
+}
