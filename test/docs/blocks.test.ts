@@ -125,6 +125,7 @@ describe("code blocks of the pages", () => {
 
   const environment = () => ({
     ...{ PATH: `${join(root, "node_modules/.bin")}:${process.env["PATH"] ?? ""}`, HOME: folder.path },
+    NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"],
     ...{ KEYROOT_STACK_FILE: join(folder.path, "stack.json"), KEYROOT_ADMIN_TOKEN: service.adminToken },
   });
   /**
