@@ -230,54 +230,50 @@ describe("the demo", () => {
       signalGroup(child, "SIGKILL");
     });
 
-    const [repeated, ...single] = [
-      ["Ctrl-C, which npm repeats", "SIGINT", "SIGINT"],
-      ["SIGTERM", "SIGTERM"],
-    ] as const;
-    for (const [what, ...signals] of [repeated, ...(testAll ? single : [])]) {
-      it(`frees its ports and deletes its files after ${what}`, async () => {
-        const env = { KEYROOT_STACK_FILE: join(folder.path, "stack", "stack.json"), TMPDIR: folder.path };
-        child = hardhat.start(["demo", "--keep-running", "--port", "0", "--json"], env);
-        const [line] = (await once(child.stdout, "data")) as [Buffer];
-        const ready = JSON.parse(String(line)) as Omit<StackFile, "pid"> &
-          DemoResult & { serviceUrl: string; explorerUrl: string; dashboardUrl: string; users: string[] };
-        const place = ["rpcUrl", "merkleUrl", "filesDir", "contract", "chainId", "beaconUrl"];
-        expect(ready).to.have.all.keys(
-          ...place,
-          "serviceUrl",
-          "explorerUrl",
-          "dashboardUrl",
-          "bizID",
-          "serverToken",
-          "users",
-        );
-        expect(ready.users).to.have.lengthOf(25);
-        const { serviceUrl, explorerUrl, bizID, serverToken } = ready;
-        expect(await (await fetch(explorerUrl)).text()).to.contain(ready.contract);
-        const { origin, pathname, hash } = new URL(ready.dashboardUrl);
-        expect(origin).to.equal(serviceUrl.replace("127.0.0.1", "localhost"));
-        expect(hash).to.match(/^#\/invitation\/[\w-]{43}$/);
-        expect(await (await fetch(serviceUrl + pathname)).text()).to.contain("Keyroot dashboard");
-        const known = new Set<string>();
-        for await (const user of new PartnerClient({ serviceUrl, bizID, serverToken }).listUsers())
-          known.add(user.user_id);
-        expect(known).to.deep.equal(new Set(ready.users));
-        expect((await stat(ready.filesDir)).isDirectory()).to.be.true;
-        const { code, json } = await program.json(["verify", ready.users[24] ?? never()], { env });
-        expect([code, json["contract"]]).to.deep.equal([0, ready.contract]);
+    // The README's test ends it with SIGTERM.
+    it("frees its ports and deletes its files after Ctrl-C, which npm repeats", async () => {
+      const env = { KEYROOT_STACK_FILE: join(folder.path, "stack", "stack.json"), TMPDIR: folder.path };
+      child = hardhat.start(["demo", "--keep-running", "--port", "0", "--json"], env);
+      const [line] = (await once(child.stdout, "data")) as [Buffer];
+      const ready = JSON.parse(String(line)) as Omit<StackFile, "pid"> &
+        DemoResult & { serviceUrl: string; explorerUrl: string; dashboardUrl: string; users: string[] };
+      const place = ["rpcUrl", "merkleUrl", "filesDir", "contract", "chainId", "beaconUrl"];
+      expect(ready).to.have.all.keys(
+        ...place,
+        "serviceUrl",
+        "explorerUrl",
+        "dashboardUrl",
+        "bizID",
+        "serverToken",
+        "users",
+      );
+      expect(ready.users).to.have.lengthOf(25);
+      const { serviceUrl, explorerUrl, bizID, serverToken } = ready;
+      expect(await (await fetch(explorerUrl)).text()).to.contain(ready.contract);
+      const { origin, pathname, hash } = new URL(ready.dashboardUrl);
+      expect(origin).to.equal(serviceUrl.replace("127.0.0.1", "localhost"));
+      expect(hash).to.match(/^#\/invitation\/[\w-]{43}$/);
+      expect(await (await fetch(serviceUrl + pathname)).text()).to.contain("Keyroot dashboard");
+      const known = new Set<string>();
+      for await (const user of new PartnerClient({ serviceUrl, bizID, serverToken }).listUsers())
+        known.add(user.user_id);
+      expect(known).to.deep.equal(new Set(ready.users));
+      expect((await stat(ready.filesDir)).isDirectory()).to.be.true;
+      const { code, json } = await program.json(["verify", ready.users[24] ?? never()], { env });
+      expect([code, json["contract"]]).to.deep.equal([0, ready.contract]);
 
-        const ending = outcomeOf(child);
-        for (const signal of signals) signalGroup(child, signal);
-        expect(await ending).to.deep.equal({ code: 0, stdout: "", stderr: "" });
-        await untilGroupIsGone(child);
-        expect(await stackFoldersIn(folder.path)).to.be.empty;
-        expect(await readdir(join(folder.path, "stack"))).to.be.empty;
-        for (const address of [ready.rpcUrl, ready.merkleUrl, ready.beaconUrl ?? never(), serviceUrl, explorerUrl]) {
-          const server = await hold(Number(new URL(address).port));
-          expect(portOf(server)).to.equal(Number(new URL(address).port));
-          server.close();
-        }
-      });
-    }
+      const ending = outcomeOf(child);
+      signalGroup(child, "SIGINT");
+      signalGroup(child, "SIGINT");
+      expect(await ending).to.deep.equal({ code: 0, stdout: "", stderr: "" });
+      await untilGroupIsGone(child);
+      expect(await stackFoldersIn(folder.path)).to.be.empty;
+      expect(await readdir(join(folder.path, "stack"))).to.be.empty;
+      for (const address of [ready.rpcUrl, ready.merkleUrl, ready.beaconUrl ?? never(), serviceUrl, explorerUrl]) {
+        const server = await hold(Number(new URL(address).port));
+        expect(portOf(server)).to.equal(Number(new URL(address).port));
+        server.close();
+      }
+    });
   });
 });

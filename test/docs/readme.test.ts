@@ -1,14 +1,14 @@
 import { expect } from "chai";
 import { JsonRpcProvider } from "ethers";
 import hre from "hardhat";
-import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { promisify } from "node:util";
-import { never } from "../support/support.ts";
+import { type Running, signalGroup, stackFoldersIn, untilGroupIsGone } from "../support/processes/commandLine.ts";
+import { hold, never, portOf } from "../support/support.ts";
 import type { StackFile } from "../../packages/operator/src/commands/stackFile.ts";
 
 const run = promisify(execFile);
@@ -21,21 +21,26 @@ const blocks = [...readme.matchAll(/```sh\n([^]*?)```/g)].map(([, block = ""]) =
 describe("README.md", () => {
   let folder: string;
   let env: NodeJS.ProcessEnv;
-  let start: ChildProcess;
+  let start: Running;
+  let printed = "";
 
   before("npm start runs in another terminal", async () => {
     folder = await mkdtemp(join(tmpdir(), "keyroot-readme-"));
     // A stack that a developer has running is left alone.
     env = { ...process.env, KEYROOT_STACK_FILE: join(folder, "stack.json") };
-    start = spawn("npm", ["start"], { cwd: root, env, stdio: ["ignore", "pipe", "inherit"] });
-    for await (const line of createInterface({ input: start.stdout as NodeJS.ReadableStream })) {
-      if (line.includes("stays up")) break;
+    const options = { cwd: root, env: { ...env, TMPDIR: folder }, detached: true } as const;
+    start = spawn("npm", ["start"], options);
+    start.stderr.on("data", (text: Buffer) => (printed += String(text)));
+    for await (const text of start.stdout.iterator({ destroyOnReturn: false })) {
+      printed += String(text);
+      if (printed.includes("stays up")) break;
     }
+    if (start.exitCode !== null) throw new Error(`npm start ended:\n${printed}`);
+    start.stdout.on("data", (text: Buffer) => (printed += String(text)));
   });
 
   after(async () => {
-    start.kill("SIGINT");
-    await once(start, "close");
+    signalGroup(start, "SIGKILL");
     await rm(folder, { recursive: true });
   });
 
@@ -139,6 +144,25 @@ describe("README.md", () => {
       .replace("DIR", stack.filesDir)
       .replace("https://…", stack.merkleUrl);
     expect(await runHere(filledIn)).to.include({ users: 100, alreadyPublished: 0 });
+  });
+
+  it("starts a stack that runs until SIGTERM, then frees its ports and removes its files", async () => {
+    const stack = JSON.parse(await readFile(join(folder, "stack.json"), "utf8")) as StackFile;
+    const whileRunning = printed;
+    const closed = once(start, "close");
+    start.kill("SIGTERM");
+    expect(await closed).to.deep.equal([0, null]);
+    expect(printed).to.equal(whileRunning);
+    await untilGroupIsGone(start);
+    expect(await stackFoldersIn(folder)).to.be.empty;
+    expect(await readdir(folder)).to.not.include("stack.json");
+    const [explorer] = /http:\/\/localhost:\d+\//.exec(printed) ?? [];
+    for (const address of [stack.rpcUrl, stack.merkleUrl, stack.beaconUrl, stack.service?.serviceUrl, explorer]) {
+      const port = Number(new URL(address ?? never()).port);
+      const server = await hold(port);
+      expect(portOf(server)).to.equal(port);
+      server.close();
+    }
   });
 });
 
