@@ -143,7 +143,7 @@ console.log(proof.title, bundle.title);
       await writeFile(join(app, "traced.js"), program);
       const error = await failure(run(process.execPath, ["--enable-source-maps", "traced.js"], { cwd: app }));
       const [, line = ""] =
-        /keyroot\/src\/identity\/expectedKey\.ts:(\d+)/.exec((error as { stderr: string }).stderr) ?? [];
+        /keyroot\/src\/identity\/compareKey\.ts:(\d+)/.exec((error as { stderr: string }).stderr) ?? [];
       const source = await read(ROOT, "packages", "keyroot", "src", "identity", "compareKey.ts");
       expect(source.split("\n")[Number(line) - 1]).to.include('"KEY_MISMATCH"');
     });

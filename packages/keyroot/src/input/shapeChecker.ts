@@ -18,13 +18,11 @@ export class ShapeChecker {
 
   /** Checks an object that has exactly these keys. */
   object<Key extends string>(path: string, value: unknown, keys: readonly Key[]): Record<Key, unknown> {
-    const expected = `an object with exactly the keys ${keys.join(", ")}`;
-    if (!isObject(value)) throw this.error(path, expected, value);
-    const actual = Object.keys(value);
-    if (actual.length === keys.length && keys.every((key) => hasOwn(value, key))) return value;
-    const description =
-      actual.length === 0 ? "an empty object" : `an object with the keys ${describeValue(actual.join(", "))}`;
-    throw this.error(path, expected, value, description);
+    const fits =
+      isObject(value) && Object.keys(value).length === keys.length && keys.every((key) => hasOwn(value, key));
+    if (fits) return value;
+    const actual = isObject(value) ? `the keys ${Object.keys(value).join(", ")}` : value;
+    throw this.error(path, `an object with exactly the keys ${keys.join(", ")}`, actual);
   }
 
   /** Returns the values of these keys of an object. Other keys are ignored. A missing key has the value undefined. */
@@ -74,7 +72,8 @@ export class ShapeChecker {
     throw this.error(path, "a whole number", value);
   }
 
-  private error(path: string, expected: string, actual: unknown, description = describeValue(actual)): KeyrootError {
+  private error(path: string, expected: string, actual: unknown): KeyrootError {
+    const description = describeValue(actual);
     return this.makeError(`${path} must be ${expected}, but is ${description}.`, { expected, actual: description });
   }
 }
