@@ -83,7 +83,7 @@ describe("a dashboard session", () => {
   const person = (kind: string) => people[kind] ?? expect.fail(kind);
 
   for (const { path, callers, role, verified, body, forStaff, token } of ALL) {
-    describe(path, () => {
+    describe(`the operation ${path}`, () => {
       if (forStaff) {
         for (const [kind, { staff, role: own, passkey = true }] of Object.entries(KINDS)) {
           const isInvited = callers.includes("invited") || callers.includes("visitor");
@@ -94,11 +94,14 @@ describe("a dashboard session", () => {
               : !callers.includes(staff) || (role === "administrator" && own === "reader")
                 ? "ROLE_REFUSED"
                 : undefined;
-          it(`${code === undefined ? "accepts" : "refuses"} ${kind}`, async () => {
-            const answer = await person(kind).call(path, PROBE);
-            if (code === undefined) expectAccepted(answer);
-            else expectProblem(answer, [403, code]);
-          });
+          if (code === undefined)
+            it(`accepts ${kind}`, async () => {
+              expectAccepted(await person(kind).call(path, PROBE));
+            });
+          else
+            it(`refuses ${kind}`, async () => {
+              expectProblem(await person(kind).call(path, PROBE), [403, code]);
+            });
 
           if (code === undefined && verified)
             it(`requires recent passkey verification from ${kind}`, async () => {
@@ -107,7 +110,7 @@ describe("a dashboard session", () => {
             });
         }
       } else {
-        it("accepts no session cookie", async () => {
+        it("does not accept a session", async () => {
           for (const kind of ["an administrator of a partner", "an administrator of the operator"]) {
             const answer = await person(kind).call(path, PROBE);
             if (token === "public") expectAccepted(answer);

@@ -4,7 +4,7 @@ import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { inspect } from "node:util";
-import { startPostgres } from "../support/postgres/postgres.ts";
+import { runAt, startPostgres } from "../support/postgres/postgres.ts";
 import { toServiceError } from "../../packages/service/src/app/problem.ts";
 import { type Database, type Databases, openDatabases } from "../../packages/service/src/database/database.ts";
 import { failure } from "../support/support.ts";
@@ -12,10 +12,12 @@ import { type BrokenWire, wireTo } from "../support/service/brokenWire.ts";
 import { freshDatabaseUrl } from "../support/service/support.ts";
 
 describe("a database transaction", () => {
+  let url: string;
   let wire: BrokenWire;
   let databases: Databases;
   beforeEach(async () => {
-    wire = await wireTo(await freshDatabaseUrl());
+    url = await freshDatabaseUrl();
+    wire = await wireTo(url);
     // There is only one connection. If it is not released, all later queries fail.
     databases = await openDatabases({ url: wire.url, connections: 1 });
     await databases.home.execute(sql`select 1`);
@@ -31,45 +33,53 @@ describe("a database transaction", () => {
       await transaction.execute(sql`select 1`);
     });
 
+  const failures: [when: string, work: (transaction: Database) => Promise<unknown>][] = [
+    [
+      "its connection breaks during a query",
+      async (transaction) => {
+        setTimeout(() => {
+          wire.cut();
+        }, 50);
+        await transaction.execute(sql`select pg_sleep(10)`);
+      },
+    ],
+    [
+      "its connection breaks between two queries",
+      async () => {
+        wire.cut();
+        await sleep(50);
+      },
+    ],
+    [
+      "its server ends the connection between two queries",
+      async () => {
+        const others = "datname = current_database() AND pid <> pg_backend_pid()";
+        await runAt(url, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${others}`);
+        // Wait until the end of the connection arrives while no query runs.
+        await sleep(100);
+      },
+    ],
+    [
+      "its server is no longer the leader",
+      async (transaction) => {
+        await transaction.execute(sql`set transaction read only`);
+        await transaction.execute(sql`create table never (id int)`);
+      },
+    ],
+  ];
   async function expectUnavailable(transaction: Promise<unknown>): Promise<void> {
     expect(toServiceError(await failure(transaction))).to.include({ status: 503, retryAfter: 2 });
     wire.mend();
     await run();
   }
-
-  it("fails with 503 if its connection breaks during a query", async () => {
-    await expectUnavailable(
-      run(async (transaction) => {
-        const sleeping = transaction.execute(sql`select pg_sleep(10)`);
-        setTimeout(() => {
-          wire.cut();
-        }, 50);
-        await sleeping;
-      }),
-    );
-  });
-
-  it("fails with 503 if its connection breaks between two queries", async () => {
-    await expectUnavailable(
-      run(async () => {
-        wire.cut();
-        await sleep(50);
-      }),
-    );
-  });
+  for (const [when, work] of failures)
+    it(`fails with 503 if ${when}`, async () => {
+      await expectUnavailable(run(work));
+    });
 
   it("fails with 503 if its connection breaks before it begins", async () => {
     wire.cut();
     await expectUnavailable(run());
-  });
-
-  it("fails with 503 on a server that is no longer the leader", async () => {
-    await expectUnavailable(
-      run(async (transaction) => {
-        await transaction.execute(sql`set transaction read only`);
-        await transaction.execute(sql`create table never (id int)`);
-      }),
-    );
   });
 
   it("rolls back and keeps its connection if its function throws", async () => {

@@ -214,21 +214,6 @@ describe("the service's databases", () => {
       expect(`${reason.message}${reason.stack ?? ""}`).not.to.include("hidden-word");
   });
 
-  it("fail only the transaction whose connection breaks", async () => {
-    const url = await freshDatabaseUrl();
-    await using databases = await openDatabases({ url });
-    const interrupted = databases.home.transaction(async (transaction) => {
-      await transaction.execute("select 1");
-      const others = "datname = current_database() AND pid <> pg_backend_pid()";
-      await runAt(url, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${others}`);
-      // Wait until the end of the connection arrives while no query runs.
-      await sleep(100);
-      await transaction.execute("select 1");
-    });
-    expect(await failure(interrupted)).to.be.instanceOf(Error);
-    await databases.home.execute("select 1");
-  });
-
   describe("PGlite's folder", () => {
     // Both tests share this database, because creating a database takes 2 s.
     let pglite: string;
@@ -293,7 +278,7 @@ describe("the service's databases", () => {
     });
   });
 
-  describe("without the PGlite package", () => {
+  describe("openDatabases, without the PGlite package", () => {
     let installation: string;
     before(async () => {
       installation = await installWithout("@electric-sql");
@@ -311,7 +296,7 @@ describe("the service's databases", () => {
       return JSON.parse(output);
     }
 
-    it("openDatabases requires DATABASE_URL", () => {
+    it("requires DATABASE_URL", () => {
       const answer = run(`
         const { code, message } = await openDatabases({ url: undefined }).catch((error) => error);
         console.log(JSON.stringify({ code, message }));`);
@@ -320,7 +305,7 @@ describe("the service's databases", () => {
       expect(answer).to.have.property("message").that.includes("npm install @electric-sql/pglite");
     });
 
-    it("openDatabases works with DATABASE_URL", async () => {
+    it("works with DATABASE_URL", async () => {
       const answer = run(`
         await using databases = await openDatabases({ url: ${JSON.stringify(await freshDatabaseUrl())} });
         await databases.migrate();

@@ -218,7 +218,7 @@ describe("the hold period", () => {
     });
   });
 
-  it("can be ended only for the partner's own users", async () => {
+  it("can be seen and ended only by the user's partner", async () => {
     await register();
     const { jwt: token } = await service.createPartner();
     for (const operation of ["get", "discard", "approve"]) {
@@ -242,7 +242,7 @@ describe("the hold period, with holdOnConflict", () => {
     expect(await afterHold()).to.equal(true);
   });
 
-  it("continues until the partner approves a key with a conflict", async () => {
+  it("has no end until the partner approves a key with a conflict", async () => {
     await register();
     const refused = await register(THIEFS);
     expect(refused.body).to.include({ state: "pending", hold_ends_at: null });
@@ -263,7 +263,7 @@ describe("the hold period, with holdOnConflict", () => {
     expect(await isPublished(true)).to.equal(false);
   });
 
-  it("also continues for the next key after a withdrawal", async () => {
+  it("has no end for the next key after a conflicting key is withdrawn", async () => {
     await register(THIEFS);
     await withdraw(THIEFS_ID);
     expect((await register()).body).to.include({ hold_ends_at: null });
@@ -272,13 +272,13 @@ describe("the hold period, with holdOnConflict", () => {
     expect(await isPublished(true)).to.equal(true);
   });
 
-  it("is not extended if the same key is registered again", async () => {
+  it("has an end if the same key is registered again", async () => {
     await register();
     await withdraw();
     expect((await register()).body["hold_ends_at"]).to.be.a("number");
   });
 
-  it("is not extended after the partner discarded a key", async () => {
+  it("has an end after the partner discarded a conflicting key", async () => {
     await register(THIEFS);
     await register();
     await discard(THIEFS_ID);
@@ -286,7 +286,7 @@ describe("the hold period, with holdOnConflict", () => {
     expect(await record()).to.deep.include({ conflicting_keys: [] });
   });
 
-  it("is extended again if a decided key is replaced", async () => {
+  it("has no end if the partner's choice is withdrawn and replaced", async () => {
     await register(THIEFS);
     await register();
     await discard(THIEFS_ID);
@@ -300,7 +300,7 @@ describe("the hold period, with holdOnConflict", () => {
     expect(await afterHold()).to.equal(false);
   });
 
-  it("is not extended again for a key that the partner has decided on", async () => {
+  it("has an end for a conflict that the partner has decided", async () => {
     await register();
     await register(THIEFS);
     await approve();

@@ -125,12 +125,15 @@ describeOnBoth("the service's publisher", (startChain) => {
     expect(await metrics(without)).to.include("keyroot_owner_balance_ether Nan\n");
   });
 
-  it("takes no key if the endpoint serves a different chain", async () => {
+  it("takes and signs nothing if the endpoint serves a different chain", async () => {
     const [record = never()] = sampleRecords(1);
     await register([record]);
-    const elsewhere = new KeyPublisher(databases, { ...chain(), chainId: fresh.chainId + 1 }, undefined);
+    let signed = 0;
+    const signer = { address: fresh.owner, sign: () => Promise.reject(new Error(String(++signed))) };
+    const elsewhere = new KeyPublisher(databases, { ...chain(), chainId: fresh.chainId + 1 }, signer);
     expect(await failure(elsewhere.publish())).to.include({ code: "CHAIN_ID_MISMATCH" });
     expect(await failure(elsewhere.reconcile())).to.include({ code: "CHAIN_ID_MISMATCH" });
+    expect(signed).to.equal(0);
     expect(await stateOf(record, 0)).to.include({ state: "pending" });
   });
 

@@ -59,7 +59,7 @@ describeOnEachDatabase("tokens in each operation", (service) => {
     for (const operation of OPERATIONS.filter(({ tag }) => tag !== "public")) {
       const { path, tag } = operation;
 
-      it(`${path} rejects every token except a valid ${tag} token`, async () => {
+      it(`rejects every token except a valid ${tag} token: ${path}`, async () => {
         const expected = Object.entries(rejected[tag]);
         expect(expected).to.have.length.greaterThan(30);
         const outcomes = expected.map(async ([kind, [token]]) => {
@@ -73,7 +73,7 @@ describeOnEachDatabase("tokens in each operation", (service) => {
         );
       });
 
-      it(`${path} accepts tokens only in the scheme Bearer`, async () => {
+      it(`accepts tokens only in the scheme Bearer: ${path}`, async () => {
         const token = tenant.tokens[tag] ?? "";
         const authorizations = [token, `Basic ${token}`, `Bearer`, `Bearer ${token} ${token}`, `Bearer "${token}"`];
         for (const Authorization of authorizations)
@@ -87,7 +87,7 @@ describeOnEachDatabase("tokens in each operation", (service) => {
         ]);
       });
 
-      it(`${path} accepts a valid ${tag} token`, async () => {
+      it(`accepts a valid ${tag} token: ${path}`, async () => {
         const { status, text } = await service.post(path, {}, { token: tenant.tokens[tag] ?? "" });
         expect(status, text).to.be.oneOf([200, 400]);
       });

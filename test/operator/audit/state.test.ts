@@ -136,7 +136,7 @@ const watch: Kind = {
 };
 
 for (const [name, kind] of Object.entries({ AuditState: audit, WatchState: watch })) {
-  describe(name, () => {
+  describe(`a file of ${name}`, () => {
     const folder = temporaryFolder();
     const path = () => join(folder.path, "state.sqlite");
     const refused = async (about = target) => {

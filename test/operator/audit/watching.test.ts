@@ -409,7 +409,7 @@ describe("alarm webhooks", () => {
   const closing = closedAfterEach();
   const folder = temporaryFolder();
 
-  it("checkWebhook accepts a webhook whose host is allowed", () => {
+  it("may have any URL with an allowed host", () => {
     const allowed: [string, string][] = [
       ["https://hooks.example/secret", "hooks.example"],
       ["https://hooks.example:8443/", "hooks.example:8443"],
@@ -428,7 +428,7 @@ describe("alarm webhooks", () => {
     ["with a password", "https://hooks.example@other.example/secret", "other.example"],
     ["that is not a URL", "secret", "secret"],
   ] as const) {
-    it(`checkWebhook refuses a webhook ${what}`, () => {
+    it(`are refused for a URL ${what}`, () => {
       expect(() => checkWebhook(url, [host]))
         .to.throw(ArgumentError)
         .that.satisfies(({ message }: Error) => !message.includes("/secret") && !message.includes('"secret"'));
@@ -450,7 +450,7 @@ describe("alarm webhooks", () => {
   };
   const SECRET = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
 
-  it("postWebhook sends JSON with an id and the time", async () => {
+  it("are sent as JSON with an id and the time", async () => {
     const { url, received } = await receiver();
     await postWebhook(url, { event: "alarm" });
     const [{ headers, body } = never()] = received;
@@ -460,14 +460,14 @@ describe("alarm webhooks", () => {
     expect(headers).not.to.have.property("webhook-signature");
   });
 
-  it("postWebhook signs messages as Standard Webhooks specifies", async () => {
+  it("are signed as Standard Webhooks specifies", async () => {
     const { url, received } = await receiver();
     await postWebhook(url, { event: "alarm", message: "ключ" }, { secret: new WebhookSecret(SECRET) });
     const [{ headers, body } = never()] = received;
     expect(new Webhook(SECRET).verify(body, headers)).to.deep.equal({ event: "alarm", message: "ключ" });
   });
 
-  it("postWebhook repeats a failed message with the same id", async () => {
+  it("are sent again with the same id after a failure", async () => {
     const { url, received } = await receiver(503, 429);
     await postWebhook(url, { event: "alarm" }, { secret: new WebhookSecret(SECRET) });
     expect(received).to.have.lengthOf(3);
@@ -475,7 +475,7 @@ describe("alarm webhooks", () => {
     for (const { headers, body } of received) new Webhook(SECRET).verify(body, headers);
   });
 
-  it("WebhookSecret.read requires a private file with 24 to 64 bytes", async function () {
+  it("need a private secret file with 24 to 64 bytes", async function () {
     const path = join(folder.path, "secret");
     await writeFile(path, `${SECRET}\n`, { mode: 0o600 });
     const secret = await WebhookSecret.read(path);
@@ -492,7 +492,7 @@ describe("alarm webhooks", () => {
     expect(await failure(WebhookSecret.read(path))).to.include({ code: "FILE_PERMISSIONS" });
   });
 
-  it("postWebhook fails for every status except 2xx", async () => {
+  it("fail for every status except 2xx", async () => {
     const busy = closing(await serve((_, response) => response.writeHead(500).end()));
     const elsewhere = closing(await serve((_, response) => response.writeHead(307, { Location: busy.url }).end()));
     expect(await failure(postWebhook(`${busy.url}/secret`, {})))

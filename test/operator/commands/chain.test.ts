@@ -22,7 +22,7 @@ const NOBODY = "0x000000000000000000000000000000000000dEaD";
 describeOnHosts("keyroot, with a chain", (keyroot) => {
   // For the second chain, one program is enough, because the programs differ only in parsing.
   if (keyroot === program) {
-    describeOnBoth("keyroot, with a chain", (startChain) => {
+    describeOnBoth("commands", (startChain) => {
       describeCommands(keyroot, startChain);
     });
   } else describeCommands(keyroot, startHardhat);
@@ -350,7 +350,7 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
       expect(stdout).to.contain(` ${smallAmount}\n`).and.to.contain("\nGnosis: The endpoint has chain id ");
     });
 
-    it("rejects unknown, repeated or incomplete chains in --compare", async () => {
+    it("rejects invalid chains and prices", async () => {
       const records = await write([one]);
       for (const compare of [
         "mars=1",
@@ -365,9 +365,6 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
         const { code, json } = await keyroot.json(["estimate", "--records", records, `--compare=${compare}`]);
         expect([code, json.error?.["code"]], compare).to.deep.equal([2, "ARGUMENT_INVALID"]);
       }
-    });
-
-    it("rejects an invalid price", async () => {
       const { code, json } = await estimate([one], { "eth-price": "much" });
       expect([code, json.error?.["code"]]).to.deep.equal([2, "ARGUMENT_INVALID"]);
     });

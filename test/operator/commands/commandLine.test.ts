@@ -7,132 +7,131 @@ import { DEFINITIONS } from "../../../packages/operator/src/commands/help.ts";
 import { DEFINITIONS as SERVICE_DEFINITIONS } from "../../../packages/service/src/commands/help.ts";
 import { goneUrl, serve } from "../../support/servers/servers.ts";
 import { closedAfterEach } from "../../support/support.ts";
-import { CommandLine, environment, hardhat, outcomeOf, program } from "../../support/processes/commandLine.ts";
+import { environment, hardhat, outcomeOf, program } from "../../support/processes/commandLine.ts";
 
 /** The commands of both packages that do not need Hardhat. */
 const NAMES = Object.keys({ ...DEFINITIONS, ...SERVICE_DEFINITIONS });
 
 for (const keyroot of [program, hardhat]) {
   describe(`the command line of ${keyroot.program}`, () => {
-    describeCommandLine(keyroot);
-  });
-}
+    const closing = closedAfterEach();
 
-function describeCommandLine(keyroot: CommandLine): void {
-  const closing = closedAfterEach();
-
-  it("lists its commands", async () => {
-    const { code, stdout } = await keyroot.run([]);
-    expect(code).to.equal(0);
-    const pattern = keyroot === hardhat ? /^ {2}keyroot (\S+)/gm : /^ {2}([a-z]\S+) /gm;
-    const listed = Array.from(stdout.matchAll(pattern), ([, name]) => name);
-    const more = keyroot === hardhat ? ["stack", "demo"] : [];
-    expect(listed).to.include.members([...NAMES, ...more]);
-    expect(listed.filter((name) => name !== "help")).to.have.lengthOf(NAMES.length + more.length);
-  });
-
-  describe("invalid arguments", () => {
-    it("exit with code 2 and an error on standard error", async () => {
-      const nowhere = ["--records", "nowhere", "--files", "nowhere"];
-      const invalid = [
-        ["an-unknown-command"],
-        ["status", "--an-unknown-option"],
-        ["status", "--rpc"],
-        ["status", "--rpc", "http://127.0.0.1:1", "--rpc", "http://127.0.0.1:2"],
-        ["sample-users", "--count", "no number"],
-        ["status", "an argument too many"],
-        ["check-file"],
-        ["sample-users", "--count", "0"],
-        ["build-file", "--files", "nowhere"],
-        ["build-file", "--records", "nowhere"],
-        ["build-file", ...nowhere],
-        ["build-file", ...nowhere, "--users-per-file", "0"],
-        ["check-file", "nowhere"],
-        ["status", "--rpc", "ftp://secret.example/key", "--contract", `0x${"12".repeat(20)}`],
-        // Without a running stack, and without an address
-        ["status"],
-      ];
-      const results = await Promise.all(invalid.map((args) => keyroot.run(args)));
-      for (const [i, { code, stdout, stderr }] of results.entries()) {
-        const args = invalid[i]?.join(" ");
-        expect({ code, stdout }, args).to.deep.equal({ code: 2, stdout: "" });
-        expect(stderr, args).to.match(/\S.*\n$/);
-        // The output contains no secret and no stack trace.
-        expect(stderr, args).to.not.match(/secret|^ +at /m);
-      }
+    it("lists its commands", async () => {
+      const { code, stdout } = await keyroot.run([]);
+      expect(code).to.equal(0);
+      const pattern = keyroot === hardhat ? /^ {2}keyroot (\S+)/gm : /^ {2}([a-z]\S+) /gm;
+      const listed = Array.from(stdout.matchAll(pattern), ([, name]) => name);
+      const more = keyroot === hardhat ? ["stack", "demo"] : [];
+      expect(listed).to.include.members([...NAMES, ...more]);
+      expect(listed.filter((name) => name !== "help")).to.have.lengthOf(NAMES.length + more.length);
     });
 
-    it("print one JSON object with --json", async () => {
-      const invalid = [["status", "--bogus"], ["check-file"], ["nonsense"], ["status"], ["check-file", "nowhere"]];
-      for (const { code, json } of await Promise.all(invalid.map((args) => keyroot.json(args)))) {
-        expect(code).to.equal(2);
-        expect(json.error).to.include.keys("code", "message");
-      }
-    });
-  });
+    describe("invalid arguments", () => {
+      it("exit with code 2 and an error on standard error", async () => {
+        const nowhere = ["--records", "nowhere", "--files", "nowhere"];
+        const invalid = [
+          ["an-unknown-command"],
+          ["status", "--an-unknown-option"],
+          ["status", "--rpc"],
+          ["status", "--rpc", "http://127.0.0.1:1", "--rpc", "http://127.0.0.1:2"],
+          ["sample-users", "--count", "no number"],
+          ["status", "an argument too many"],
+          ["check-file"],
+          ["sample-users", "--count", "0"],
+          ["build-file", "--files", "nowhere"],
+          ["build-file", "--records", "nowhere"],
+          ["build-file", ...nowhere],
+          ["build-file", ...nowhere, "--users-per-file", "0"],
+          ["check-file", "nowhere"],
+          ["status", "--rpc", "ftp://secret.example/key", "--contract", `0x${"12".repeat(20)}`],
+          // Without a running stack, and without an address
+          ["status"],
+        ];
+        const results = await Promise.all(invalid.map((args) => keyroot.run(args)));
+        for (const [i, { code, stdout, stderr }] of results.entries()) {
+          const args = invalid[i]?.join(" ");
+          expect({ code, stdout }, args).to.deep.equal({ code: 2, stdout: "" });
+          expect(stderr, args).to.match(/\S.*\n$/);
+          // The output contains no secret and no stack trace.
+          expect(stderr, args).to.not.match(/secret|^ +at /m);
+        }
+      });
 
-  describe("with a closed or full standard output", () => {
-    it("ends without a message if standard output is closed early", async () => {
-      const child = keyroot.start(["sample-users", "--count", "1000000"]);
-      const stderr = text(child.stderr);
-      const [first] = (await once(child.stdout, "data")) as [Buffer];
-      child.stdout.destroy();
-      expect(String(first)).to.match(/^\{"userID":/);
-      expect([await once(child, "exit"), await stderr]).to.deep.equal([[0, null], ""]);
+      it("print one JSON object with --json", async () => {
+        const invalid = [["status", "--bogus"], ["check-file"], ["nonsense"], ["status"], ["check-file", "nowhere"]];
+        for (const { code, json } of await Promise.all(invalid.map((args) => keyroot.json(args)))) {
+          expect(code).to.equal(2);
+          expect(json.error).to.include.keys("code", "message");
+        }
+      });
     });
 
-    it("prints its error although standard output is closed", async () => {
-      const child = keyroot.start(["status"]);
-      const stderr = text(child.stderr);
-      child.stdout.destroy();
-      expect(await once(child, "exit")).to.deep.equal([2, null]);
-      expect(await stderr).to.match(/^ARGUMENT_INVALID: .*\n$/);
+    describe("with a closed or full standard output", () => {
+      it("ends without a message if standard output is closed early", async () => {
+        const child = keyroot.start(["sample-users", "--count", "1000000"]);
+        const stderr = text(child.stderr);
+        const [first] = (await once(child.stdout, "data")) as [Buffer];
+        child.stdout.destroy();
+        expect(String(first)).to.match(/^\{"userID":/);
+        expect([await once(child, "exit"), await stderr]).to.deep.equal([[0, null], ""]);
+      });
+
+      it("prints its error although standard output is closed", async () => {
+        const child = keyroot.start(["status"]);
+        const stderr = text(child.stderr);
+        child.stdout.destroy();
+        expect(await once(child, "exit")).to.deep.equal([2, null]);
+        expect(await stderr).to.match(/^ARGUMENT_INVALID: .*\n$/);
+      });
+
+      it("exits with code 3 if standard output is full", async function () {
+        // Only Linux has /dev/full, which behaves like a full disk.
+        if (process.platform !== "linux") this.skip();
+        const [node, ...cli] = keyroot.words;
+        await using full = await open("/dev/full", "w");
+        const child = spawn(node, [...cli, "sample-users"], {
+          stdio: ["ignore", full.fd, "pipe"],
+          env: environment({}),
+        });
+        const { code, stderr } = await outcomeOf(child);
+        expect(code).to.equal(3);
+        expect(stderr).to.match(/^FILE_UNWRITABLE: .*ENOSPC.*\n$/);
+      });
     });
 
-    it("exits with code 3 if standard output is full", async function () {
-      // Only Linux has /dev/full, which behaves like a full disk.
-      if (process.platform !== "linux") this.skip();
-      const [node, ...cli] = keyroot.words;
-      await using full = await open("/dev/full", "w");
-      const child = spawn(node, [...cli, "sample-users"], { stdio: ["ignore", full.fd, "pipe"], env: environment({}) });
-      const { code, stderr } = await outcomeOf(child);
-      expect(code).to.equal(3);
-      expect(stderr).to.match(/^FILE_UNWRITABLE: .*ENOSPC.*\n$/);
-    });
-  });
-
-  describe("with an endpoint that fails", () => {
-    it("exits with code 3 and does not print the endpoint's secret", async () => {
-      const html = closing(await serve((_, response) => response.end("<html>It works!</html>")));
-      const broken = closing(await serve((_, response) => response.writeHead(500).end()));
-      const endless = closing(
-        await serve((_, response) => {
-          const more = () => response.write("x".repeat(2 ** 16), more);
-          more();
-        }),
-      );
-      const quota = closing(
-        await serve((_, response) => {
-          const message = "over quota, see https://rpc.example/secret \u001b[31m";
-          response.end(JSON.stringify({ jsonrpc: "2.0", id: 1, error: { code: -32000, message } }));
-        }),
-      );
-      const cases = [
-        [html.url, "RPC_ANSWER_INVALID"],
-        [broken.url, "RPC_ERROR"],
-        [endless.url, "ANSWER_TOO_LARGE"],
-        [quota.url, "RPC_ERROR"],
-        [await goneUrl(), "UNREACHABLE"],
-      ] as const;
-      const status = ["status", "--contract", "0x5FbDB2315678afecb367f032d93F642f64180aa3"];
-      const answers = await Promise.all(
-        cases.map(([url]) => keyroot.json([...status, "--rpc", `${url}/secret?key=secret`])),
-      );
-      for (const [i, { code, json }] of answers.entries()) {
-        expect([code, json.error?.["code"]]).to.deep.equal([3, cases[i]?.[1]]);
-        expect(JSON.stringify(json)).to.not.contain("secret");
-        expect(json.error?.["message"]).to.not.contain("\u001b");
-      }
+    describe("with an endpoint that fails", () => {
+      it("exits with code 3 and does not print the endpoint's secret", async () => {
+        const html = closing(await serve((_, response) => response.end("<html>It works!</html>")));
+        const broken = closing(await serve((_, response) => response.writeHead(500).end()));
+        const endless = closing(
+          await serve((_, response) => {
+            const more = () => response.write("x".repeat(2 ** 16), more);
+            more();
+          }),
+        );
+        const quota = closing(
+          await serve((_, response) => {
+            const message = "over quota, see https://rpc.example/secret \u001b[31m";
+            response.end(JSON.stringify({ jsonrpc: "2.0", id: 1, error: { code: -32000, message } }));
+          }),
+        );
+        const cases = [
+          [html.url, "RPC_ANSWER_INVALID"],
+          [broken.url, "RPC_ERROR"],
+          [endless.url, "ANSWER_TOO_LARGE"],
+          [quota.url, "RPC_ERROR"],
+          [await goneUrl(), "UNREACHABLE"],
+        ] as const;
+        const status = ["status", "--contract", "0x5FbDB2315678afecb367f032d93F642f64180aa3"];
+        const answers = await Promise.all(
+          cases.map(([url]) => keyroot.json([...status, "--rpc", `${url}/secret?key=secret`])),
+        );
+        for (const [i, { code, json }] of answers.entries()) {
+          expect([code, json.error?.["code"]]).to.deep.equal([3, cases[i]?.[1]]);
+          expect(JSON.stringify(json)).to.not.contain("secret");
+          expect(json.error?.["message"]).to.not.contain("\u001b");
+        }
+      });
     });
   });
 }

@@ -6,19 +6,14 @@ import { Chain } from "../../../packages/operator/src/publisher/chain/chain.ts";
 import { FolderStore } from "../../../packages/operator/src/publisher/files/folderStore.ts";
 import { publish } from "../../../packages/operator/src/publisher/publish.ts";
 import type { PublishOptions } from "../../../packages/operator/src/publisher/publishOptions.ts";
-import type { Signer } from "../../../packages/operator/src/publisher/signers/signer.ts";
-import { KeyPublisher } from "../../../packages/service/src/publishing/keyPublisher.ts";
 import { FAST_RETRY, freshRegistry } from "../../support/chain/freshRegistry.ts";
 import { LOCAL } from "../../support/chain/local.ts";
 import { sampleRecords } from "../../support/samples.ts";
-import { startEndpoint } from "../../support/chain/lyingEndpoint.ts";
-import { freshDatabases } from "../../support/service/support.ts";
-import { closedAfterEach, failure, temporaryFolder } from "../../support/support.ts";
+import { failure, temporaryFolder } from "../../support/support.ts";
 
 describe("the chain id for signing", () => {
   const fresh = freshRegistry();
   const folder = temporaryFolder();
-  const closing = closedAfterEach();
   const records = sampleRecords(2);
   /** An endpoint of the local chain that reports the chain id of Ethereum mainnet. */
   const lying: RpcCall = async (method, params) => (method === "eth_chainId" ? "0x1" : fresh.call(method, params));
@@ -57,26 +52,5 @@ describe("the chain id for signing", () => {
       return fresh.call(method, params);
     });
     expect(chainIds).to.deep.equal(["0x7a69"]);
-  });
-
-  it("must be the configured one before the service signs", async () => {
-    const endpoint = closing(await startEndpoint(fresh.rpcUrl));
-    endpoint.lie = lying;
-    const { url } = endpoint;
-    await using databases = await freshDatabases();
-    let signed = 0;
-    const signer: Signer = {
-      address: fresh.owner,
-      sign: () => {
-        signed++;
-        return Promise.reject(new Error("not to be signed"));
-      },
-    };
-    const files = { "us-west-2": folder.path, "eu-west-1": folder.path };
-    const chain = { ...LOCAL, rpcUrl: url, contract: fresh.contract, confirmations: 1, files };
-    expect(await failure(new KeyPublisher(databases, chain, signer).publish())).to.include({
-      code: "CHAIN_ID_MISMATCH",
-    });
-    expect(signed).to.equal(0);
   });
 });

@@ -1,6 +1,8 @@
 import { getAddress, HDNodeWallet } from "ethers";
 import hre from "hardhat";
+import { subscribe } from "node:diagnostics_channel";
 import { mkdtemp, rm } from "node:fs/promises";
+import type { Server } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Registry, type SendTransaction, toTransaction } from "@keyroot/operator/publisher";
@@ -10,7 +12,14 @@ import { PublicKeyRegistry__factory } from "../../../typechain-types/factories/P
 import { type Anvil, describeOnAnvil, startAnvil } from "../anvil/anvil.ts";
 import { receiptOf } from "./local.ts";
 import { ENDLESS_MS } from "../endless.ts";
-import "../servers/idleConnections.ts";
+
+/**
+ * Keeps idle connections to the servers of this process open. By default, Node's servers close them after 5 s. If a test works
+ * for longer without a pause, the server then closes the connection that the next request uses.
+ */
+subscribe("http.server.request.start", (message) => {
+  (message as { server: Server }).server.keepAliveTimeout = 0;
+});
 
 /** A chain with a file host, and a new registry without users. */
 export interface FreshRegistry {

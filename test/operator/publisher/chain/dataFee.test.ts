@@ -46,7 +46,7 @@ function describeFees(startChain: StartChain, setCode: string): void {
     return { journal, publication };
   };
 
-  describe("on OP-stack chains", () => {
+  describe("data fees of OP-stack chains", () => {
     it("include the L1 fee and the operator fee", async () => {
       const before = await estimate();
       await installFees(fresh.call, "GasPriceOracle", setCode);
@@ -152,7 +152,7 @@ function describeFees(startChain: StartChain, setCode: string): void {
     });
   });
 
-  describe("on Arbitrum", () => {
+  describe("data fees of Arbitrum", () => {
     it("are gas, which estimates and gas limits include", async () => {
       const { journal: without, publication: first } = await publishing({});
       await first;
@@ -170,10 +170,10 @@ function describeFees(startChain: StartChain, setCode: string): void {
   });
 }
 
-describe("data fees", () => {
+describe("Hardhat's chain", () => {
   describeFees(startHardhat, "hardhat_setCode");
 });
 
-describeOnAnvil("data fees in Optimism mode", function (this: Mocha.Suite) {
+describeOnAnvil("Anvil's chain in Optimism mode", function (this: Mocha.Suite) {
   describeFees(() => startAnvil("--optimism"), "anvil_setCode");
 });

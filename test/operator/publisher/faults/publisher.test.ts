@@ -34,7 +34,83 @@ const MAX_RUNS = 30;
 
 describeOnBoth("a publisher with faults", (startChain) => {
   const fresh = freshRegistry(startChain);
-  itSurvives(fresh);
+  const { records, publishOnce, publishUntilDone, expectPublished } = publisherOf(fresh);
+  const closing = closedAfterEach();
+
+  it("publishes when it is run again after a crash at any step", async () => {
+    let crashes = 0;
+    // Test every third step, to save time. soakPublisher.test.ts kills processes at random moments.
+    for (let atStep = 1; ; atStep += 3) {
+      const crash = new SimulatedCrash(atStep);
+      if ((await publishOnce({ crash })) !== "crashed") break;
+      crashes++;
+      await publishOnce();
+      await expectPublished(records);
+      fresh.contract = await fresh.deploy(fresh.owner);
+      for (const name of await readdir(fresh.filesDir)) await rm(join(fresh.filesDir, name));
+    }
+    expect(crashes).to.be.greaterThan(25);
+  });
+
+  it("publishes a plan after repeated crashes", async () => {
+    let crashes = 0;
+    const crashAt = (atStep: number) => publishOnce({ crash: new SimulatedCrash(atStep) });
+    for (let atStep = 5; (await crashAt(atStep)) === "crashed"; atStep += 7) crashes++;
+    expect(crashes).to.be.greaterThan(3);
+    await expectPublished(records);
+  });
+
+  for (const seed of [1, 2, 3, 4]) {
+    it(`publishes despite random faults of every kind (seed ${seed})`, async () => {
+      const endpoint = closing(await startFaultyEndpoint(fresh.rpcUrl, { slowMs: 20 }));
+      endpoint.injectAtRandom({ seed, perMille: 200 });
+      const via = rpcCaller(endpoint.url, { maxBytes: 2 ** 20, timeoutMs: 150 });
+      await publishUntilDone({ via, send: rawSender(via, fresh.chainId) });
+      expect(endpoint.count()).to.be.greaterThan(2);
+      await expectPublished(records);
+    });
+  }
+
+  it("publishes through an endpoint with a rate limit", async () => {
+    const endpoint = closing(await startFaultyEndpoint(fresh.rpcUrl));
+    // The second retry is delayed by more than 15 ms.
+    endpoint.limitRate(10, 15);
+    const via = rpcCaller(endpoint.url, { maxBytes: 2 ** 20, timeoutMs: 1_000 });
+    await publishUntilDone({ via });
+    await expectPublished(records);
+  });
+
+  it("continues when a failed store works again", async () => {
+    const store = new FolderStore(join(fresh.filesDir, "none", "\0"));
+    expect(await failure(publish(records, { ...LOCAL, registry: await fresh.connect(), store }))).to.be.an.instanceof(
+      KeyrootError,
+    );
+    expect(await fetchUserCount(fresh.call, fresh.contract)).to.equal(0);
+    await publishOnce();
+    await expectPublished(records);
+  });
+
+  it("rebuilds lost files of its plan despite crashes", async () => {
+    let sent = 0;
+    const via: RpcCall = async (method, params) => {
+      if (method === "eth_sendTransaction" && ++sent === 3) {
+        throw new TransportError("RPC_ERROR", "insufficient funds");
+      }
+      return fresh.call(method, params);
+    };
+    await failure(publishOnce({ via, sending: { inFlight: 1 } }));
+    expect(await fetchUserCount(fresh.call, fresh.contract)).to.equal(6);
+    const files = await readdir(fresh.filesDir);
+    expect(files).to.have.lengthOf(4);
+    for (const name of files.slice(1)) await rm(join(fresh.filesDir, name));
+
+    let crashes = 0;
+    const crashAt = (atStep: number) => publishOnce({ crash: new SimulatedCrash(atStep) });
+    for (let atStep = 8; (await crashAt(atStep)) === "crashed"; atStep += 3) crashes++;
+    expect(crashes).to.be.greaterThan(5);
+    expect(await readdir(fresh.filesDir)).to.have.members(files);
+    await expectPublished(records);
+  });
 });
 
 describeOnAnvil("a publisher with reorganizations", function (this: Mocha.Suite) {
@@ -183,84 +259,4 @@ function publisherOf(fresh: ReturnType<typeof freshRegistry>) {
     expect(await fetchUserCount(fresh.call, fresh.contract)).to.equal(rootOf.size);
   };
   return { folder, records, publishOnce, publishUntilDone, expectPublished };
-}
-
-function itSurvives(fresh: ReturnType<typeof freshRegistry>): void {
-  const { records, publishOnce, publishUntilDone, expectPublished } = publisherOf(fresh);
-  const closing = closedAfterEach();
-
-  it("publishes when it is run again after a crash at any step", async () => {
-    let crashes = 0;
-    // Test every third step, to save time. soakPublisher.test.ts kills processes at random moments.
-    for (let atStep = 1; ; atStep += 3) {
-      const crash = new SimulatedCrash(atStep);
-      if ((await publishOnce({ crash })) !== "crashed") break;
-      crashes++;
-      await publishOnce();
-      await expectPublished(records);
-      fresh.contract = await fresh.deploy(fresh.owner);
-      for (const name of await readdir(fresh.filesDir)) await rm(join(fresh.filesDir, name));
-    }
-    expect(crashes).to.be.greaterThan(25);
-  });
-
-  it("publishes a plan after repeated crashes", async () => {
-    let crashes = 0;
-    const crashAt = (atStep: number) => publishOnce({ crash: new SimulatedCrash(atStep) });
-    for (let atStep = 5; (await crashAt(atStep)) === "crashed"; atStep += 7) crashes++;
-    expect(crashes).to.be.greaterThan(3);
-    await expectPublished(records);
-  });
-
-  for (const seed of [1, 2, 3, 4]) {
-    it(`publishes despite random faults of every kind (seed ${seed})`, async () => {
-      const endpoint = closing(await startFaultyEndpoint(fresh.rpcUrl, { slowMs: 20 }));
-      endpoint.injectAtRandom({ seed, perMille: 200 });
-      const via = rpcCaller(endpoint.url, { maxBytes: 2 ** 20, timeoutMs: 150 });
-      await publishUntilDone({ via, send: rawSender(via, fresh.chainId) });
-      expect(endpoint.count()).to.be.greaterThan(2);
-      await expectPublished(records);
-    });
-  }
-
-  it("publishes through an endpoint with a rate limit", async () => {
-    const endpoint = closing(await startFaultyEndpoint(fresh.rpcUrl));
-    // The second retry is delayed by more than 15 ms.
-    endpoint.limitRate(10, 15);
-    const via = rpcCaller(endpoint.url, { maxBytes: 2 ** 20, timeoutMs: 1_000 });
-    await publishUntilDone({ via });
-    await expectPublished(records);
-  });
-
-  it("continues when a failed store works again", async () => {
-    const store = new FolderStore(join(fresh.filesDir, "none", "\0"));
-    expect(await failure(publish(records, { ...LOCAL, registry: await fresh.connect(), store }))).to.be.an.instanceof(
-      KeyrootError,
-    );
-    expect(await fetchUserCount(fresh.call, fresh.contract)).to.equal(0);
-    await publishOnce();
-    await expectPublished(records);
-  });
-
-  it("rebuilds lost files of its plan despite crashes", async () => {
-    let sent = 0;
-    const via: RpcCall = async (method, params) => {
-      if (method === "eth_sendTransaction" && ++sent === 3) {
-        throw new TransportError("RPC_ERROR", "insufficient funds");
-      }
-      return fresh.call(method, params);
-    };
-    await failure(publishOnce({ via, sending: { inFlight: 1 } }));
-    expect(await fetchUserCount(fresh.call, fresh.contract)).to.equal(6);
-    const files = await readdir(fresh.filesDir);
-    expect(files).to.have.lengthOf(4);
-    for (const name of files.slice(1)) await rm(join(fresh.filesDir, name));
-
-    let crashes = 0;
-    const crashAt = (atStep: number) => publishOnce({ crash: new SimulatedCrash(atStep) });
-    for (let atStep = 8; (await crashAt(atStep)) === "crashed"; atStep += 3) crashes++;
-    expect(crashes).to.be.greaterThan(5);
-    expect(await readdir(fresh.filesDir)).to.have.members(files);
-    await expectPublished(records);
-  });
 }

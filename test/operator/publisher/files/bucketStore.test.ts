@@ -91,11 +91,8 @@ describe("BucketStore", () => {
       expect(server.requests.map(({ line }) => line)).to.deep.equal([`GET ${pathOf(large)}`]);
     });
 
-    for (const [same, verdict] of [
-      [true, "accepts the same bytes"],
-      [false, "rejects different content"],
-    ] as const) {
-      it(`${verdict} if another writer is faster`, async () => {
+    for (const same of [true, false]) {
+      it(`${same ? "accepts the same" : "rejects different"} content from a faster writer`, async () => {
         const conditions = checkConditions({ url: server.url });
         server.gate = async (request, response) => {
           if (request.method !== "PUT" || request.headers["if-none-match"] === undefined) return false;

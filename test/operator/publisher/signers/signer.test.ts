@@ -349,42 +349,6 @@ describe("RemoteSigner", () => {
   });
 });
 
-/** Tests that apply to every signer on every chain. */
-function itPublishes(begin: () => { signer: Promise<Signer>; call: RpcCall; contract: string; chainId: number }): void {
-  for (const accessList of [false, true]) {
-    it(`adds a root with the hash computed before sending, ${accessList ? "with" : "without"} an access list`, async () => {
-      const { signer, call, contract, chainId } = begin();
-      const opened = await signer;
-      const nonce = (await call("eth_getTransactionCount", [wallet.address, "latest"])) as string;
-      const user = sampleUserID(accessList ? 1 : 2);
-      const data = encodeAddMerkleTreeRoot(ROOT, [user]);
-      const list = accessList ? [{ address: contract, storageKeys: [slotOfUser(user, USERS_SLOT)] }] : undefined;
-      const request = requestOf({ to: contract, nonce, data, accessList: list });
-      const { hash } = await opened.sign(request, chainId);
-      const send = signingSender(opened, { chainId, contract, owner: wallet.address.toLowerCase() }, call);
-      expect(await send(request)).to.equal(hash);
-      let receipt: unknown = null;
-      while (receipt === null) receipt = await call("eth_getTransactionReceipt", [hash]);
-      expect(receipt).to.include({ status: "0x1" });
-      const root = await call("eth_call", [{ to: contract, data: encodeGetMerkleTreeRoot(user) }, "latest"]);
-      expect(decodeMerkleTreeRoot(root)).to.equal(ROOT);
-      // The transaction is the same when it is sent again, and the chain includes it once.
-      await send(request).catch((error: unknown) => {
-        expect(error).to.be.an.instanceof(TransportError).with.property("code", "RPC_ERROR");
-      });
-      expect(Number(await call("eth_getTransactionCount", [wallet.address, "latest"]))).to.equal(Number(nonce) + 1);
-    });
-  }
-
-  it("rejects a registry with a different owner", async () => {
-    const { signer, call, contract, chainId } = begin();
-    const opened = await signer;
-    expect(() => signingSender(opened, { chainId, contract, owner: CONTRACT }, call))
-      .to.throw(ArgumentError)
-      .with.property("code", "NOT_OWNER");
-  });
-}
-
 describe("signingSender", () => {
   const folder = temporaryFolder();
   const openFile = async () => {
@@ -392,6 +356,44 @@ describe("signingSender", () => {
     await writeFile(path, KEY_FILE, { mode: 0o600 });
     return openKeyFile(path, { passphrase: PASSPHRASE });
   };
+
+  /** Tests that apply to every signer on every chain. */
+  function itPublishes(
+    begin: () => { signer: Promise<Signer>; call: RpcCall; contract: string; chainId: number },
+  ): void {
+    for (const accessList of [false, true]) {
+      it(`adds a root with the hash computed before sending, ${accessList ? "with" : "without"} an access list`, async () => {
+        const { signer, call, contract, chainId } = begin();
+        const opened = await signer;
+        const nonce = (await call("eth_getTransactionCount", [wallet.address, "latest"])) as string;
+        const user = sampleUserID(accessList ? 1 : 2);
+        const data = encodeAddMerkleTreeRoot(ROOT, [user]);
+        const list = accessList ? [{ address: contract, storageKeys: [slotOfUser(user, USERS_SLOT)] }] : undefined;
+        const request = requestOf({ to: contract, nonce, data, accessList: list });
+        const { hash } = await opened.sign(request, chainId);
+        const send = signingSender(opened, { chainId, contract, owner: wallet.address.toLowerCase() }, call);
+        expect(await send(request)).to.equal(hash);
+        let receipt: unknown = null;
+        while (receipt === null) receipt = await call("eth_getTransactionReceipt", [hash]);
+        expect(receipt).to.include({ status: "0x1" });
+        const root = await call("eth_call", [{ to: contract, data: encodeGetMerkleTreeRoot(user) }, "latest"]);
+        expect(decodeMerkleTreeRoot(root)).to.equal(ROOT);
+        // The transaction is the same when it is sent again, and the chain includes it once.
+        await send(request).catch((error: unknown) => {
+          expect(error).to.be.an.instanceof(TransportError).with.property("code", "RPC_ERROR");
+        });
+        expect(Number(await call("eth_getTransactionCount", [wallet.address, "latest"]))).to.equal(Number(nonce) + 1);
+      });
+    }
+
+    it("rejects a registry with a different owner", async () => {
+      const { signer, call, contract, chainId } = begin();
+      const opened = await signer;
+      expect(() => signingSender(opened, { chainId, contract, owner: CONTRACT }, call))
+        .to.throw(ArgumentError)
+        .with.property("code", "NOT_OWNER");
+    });
+  }
 
   describe("with a key file on Hardhat's chain", () => {
     const fresh = freshRegistry();
