@@ -264,7 +264,7 @@ describeOnEachDatabase("administration", (service) => {
   });
 
   describe("a deactivated user", () => {
-    it("loses all tokens and keeps its published key", async () => {
+    it("loses its tokens but not its published key", async () => {
       const partner = await service.createPartner();
       const [user, other] = [await service.createUser(partner), await service.createUser(partner)];
       await service.registerKey(user, KEYS);

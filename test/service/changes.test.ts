@@ -266,7 +266,7 @@ function testRecords(service: TestService): void {
   ];
 
   describe("a transaction that fails after its change", () => {
-    it("leaves no change and no record until it is repeated", async () => {
+    it("has an effect only when it is repeated", async () => {
       await database().execute(sql`
         create or replace function fail_commit() returns trigger language plpgsql as
         $$ begin raise exception 'injected' using errcode = 'serialization_failure'; end $$`);

@@ -3,7 +3,7 @@ import { Cleanup } from "../../packages/service/src/cleanup.ts";
 import { failure } from "../support/support.ts";
 
 describe("Cleanup", () => {
-  it("closes in the reverse order of opening, once", async () => {
+  it("closes its resources once, in reverse order", async () => {
     const closed: string[] = [];
     const cleanup = new Cleanup();
     cleanup.use({ [Symbol.dispose]: () => void closed.push("a") });

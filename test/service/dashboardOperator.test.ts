@@ -61,7 +61,7 @@ describe("the operator's console", () => {
     expect(line).to.contain('"name":"Olga"');
   });
 
-  it("starts publishing once and shows the result", async () => {
+  it("starts publishing and shows its result", async () => {
     const outcome = Promise.withResolvers<PublishedBatch[]>();
     const authors: Author[] = [];
     const lines: string[] = [];

@@ -130,7 +130,7 @@ describeOnEachDatabase("events/list", (service) => {
       await fc.assert(property, { numRuns: 300 });
     });
 
-    it("refuses a cursor from the database's future", async () => {
+    it("refuses a cursor that is newer than the database", async () => {
       await record();
       const cursor = decode((await list()).cursor);
       const { home } = cursor.read;

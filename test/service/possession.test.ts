@@ -93,7 +93,7 @@ describeOnEachDatabase("proof of possession", (service) => {
       for (let i = 0; i < 12; i++) expect((await service.registerKey(other, KEYS)).status).to.equal(200);
     });
 
-    it("leaves no secret in the database and is deleted after its use", async () => {
+    it("is stored without secrets until its use or expiry", async () => {
       const [used, open] = [await challengeFor(), await challengeFor(OTHER_KEYS)];
       const response = provePossession(used, KEYS.privateKey);
       const rowsOf = async () =>

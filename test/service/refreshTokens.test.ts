@@ -403,7 +403,7 @@ describeOnEachDatabase("refresh tokens", (service) => {
 describe("a refresh token that is created while the user is erased", () => {
   const service = serviceOnPostgres();
 
-  it("is refused and leaves no row", async () => {
+  it("is refused", async () => {
     const partner = await service.createPartner();
     const { hex } = await service.createUser(partner);
     const userID = userIDFromHex(hex);

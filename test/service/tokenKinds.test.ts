@@ -131,7 +131,7 @@ describeOnEachDatabase("tokens in each operation", (service) => {
     });
   });
 
-  describe("another partner, or its user,", () => {
+  describe("another partner or its user", () => {
     let person: TestPerson;
     before(async () => {
       person = await signInPerson(service, stranger.partner.bizID, "Mallory");

@@ -9,7 +9,7 @@ const LIST_TOKENS = "/v1/authdBizSrv/users/listRefreshTokens";
 const CREATE_TOKEN = "/v1/authdBizSrv/users/createRefreshToken";
 
 describe("the user id in a request", () => {
-  it("may have either form in every operation beyond the specification", () => {
+  it("may have two forms except in the operations of the specification", () => {
     const fieldsOf = ({ body }: (typeof operations)[number]) => Object.keys((body as { shape?: object }).shape ?? {});
     const withHex = operations.filter((operation) => fieldsOf(operation).includes("user_id_hex"));
     expect(withHex).to.have.length.above(10);

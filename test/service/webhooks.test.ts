@@ -168,7 +168,7 @@ describeOnEachDatabase(
         }
       });
 
-      it("is one of at most ten per partner", async () => {
+      it("is limited to ten per partner", async () => {
         const answers = await Promise.all(Array.from({ length: 13 }, () => post("create", { url: receiver.url })));
         expect(answers.filter(({ status }) => status === 200)).to.have.length(10);
         for (const answer of answers) if (answer.status !== 200) expectProblem(answer, [409, "WEBHOOK_LIMIT_REACHED"]);
@@ -419,7 +419,7 @@ describeOnEachDatabase(
         expect(await signersAfter(25 * HOUR)).to.deep.equal(["second"]);
       });
 
-      it("is one of at most five that sign at the same time", async () => {
+      it("is limited to five that sign at the same time", async () => {
         const { endpointID: endpoint_id } = await addEndpoint(service, partner, receiver.url);
         for (let i = 0; i < 4; i++) await call(service, partner, "rotateSecret", { endpoint_id });
         expectProblem(await post("rotateSecret", { endpoint_id }), [409, "WEBHOOK_LIMIT_REACHED"]);
@@ -432,7 +432,7 @@ describeOnEachDatabase(
     });
 
     describe("a test delivery", () => {
-      it("returns the endpoint's response and is not stored", async () => {
+      it("returns the endpoint's response without storing it", async () => {
         const { endpointID: endpoint_id, secret } = await addEndpoint(service, partner, receiver.url, [
           "key.published",
         ]);

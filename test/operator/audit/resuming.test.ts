@@ -138,7 +138,7 @@ describe("a resumed audit", () => {
     expect(await audit()).to.deep.equal(PASSED);
   });
 
-  it("finds users whom a planted state hides", async () => {
+  it("finds users whom a manipulated state hides", async () => {
     using state = await world.openState(NAME);
     const text = await world.readText(firstRoot);
     // Record the first file without its users.

@@ -191,7 +191,7 @@ for (const [name, kind] of Object.entries({ AuditState: audit, WatchState: watch
       }
     });
 
-    describe("after a change of its file", () => {
+    describe("after a change", () => {
       beforeEach(() => kind.write(path()));
 
       for (const sql of kind.edits) {
@@ -221,7 +221,7 @@ for (const [name, kind] of Object.entries({ AuditState: audit, WatchState: watch
         expect(state).not.to.equal(undefined);
       });
 
-      it("refuses a state of the other kind", async () => {
+      it("refuses a file of the other kind", async () => {
         await rm(path());
         await (kind === audit ? watch : audit).write(path());
         await refused();

@@ -23,7 +23,7 @@ const [mine = never(), ...others] = records;
 const other = others.find(({ pubKey }) => pubKey !== mine.pubKey) ?? never();
 const NAME = "watch.sqlite";
 
-describe("the watch of a contract", () => {
+describe("watching a contract", () => {
   const world = auditedWorld();
   const closing = closedAfterEach();
   let state: WatchState;

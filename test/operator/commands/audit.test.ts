@@ -195,7 +195,7 @@ describeWithProgram("keyroot", (keyroot) => {
       ]);
     });
 
-    it("exits with code 1 for a wrong key, after it sends an alarm", async () => {
+    it("sends an alarm for a wrong key before it exits with code 1", async () => {
       const { url, host, messages } = await startWebhook();
       const child = keyroot.start(watching("--json", "--alarm-host", host), { KEYROOT_ALARM_URL: `${url}/secret` });
       const lines: string[] = [];
@@ -337,7 +337,7 @@ describeWithProgram("keyroot", (keyroot) => {
       expect(new Set(seen.slice(0, -2))).to.deep.equal(new Set(["unavailable"]));
     });
 
-    it("repeats its first requests if the endpoint fails, like audit", async () => {
+    it("repeats its first requests if the endpoint fails", async () => {
       for (const words of [watching("--once"), auditing("--fresh")]) {
         const failed = new Set<string>();
         world.lie((method, params, truth) => {

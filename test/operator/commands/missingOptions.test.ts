@@ -3,14 +3,14 @@ import { describeOnHosts } from "../../support/processes/commandLine.ts";
 
 const RPC = ["--rpc", "https://rpc.example/secret"];
 
-describeOnHosts("the error about missing and contradictory options", (keyroot) => {
+describeOnHosts("a command with missing or contradictory options", (keyroot) => {
   const messageOf = async (args: readonly string[], env: NodeJS.ProcessEnv = {}) => {
     const { code, json } = await keyroot.json(args, { env });
     expect([code, json.error?.["code"]], args.join(" ")).to.deep.equal([2, "ARGUMENT_INVALID"]);
     return String(json.error?.["message"]);
   };
 
-  it("lists all options at once, with the chain's name", async () => {
+  it("lists all of them at once, with the chain's name", async () => {
     const message = await messageOf(["publish", ...RPC]);
     expect(message).to.match(/^Missing for the chain of rpc\.example: --records, --files \(or KEYROOT_FILES\), /);
     for (const name of ["--contract (or KEYROOT_CONTRACT)", "--merkle-url", "--chain-id", "--max-fee"])
@@ -26,7 +26,7 @@ describeOnHosts("the error about missing and contradictory options", (keyroot) =
     expect(await messageOf(["list-partners"])).to.match(/or set --service-url \(or KEYROOT_SERVICE_URL\)\.$/);
   });
 
-  it("includes invalid values and options that exclude each other", async () => {
+  it("also lists invalid values and options that exclude each other", async () => {
     const contradictory = ["--safe-transactions", "dir", "--max-fee", "20", "--finalized", "--confirmations", "3"];
     const message = await messageOf(["publish", ...RPC, ...contradictory, "--in-flight", "0"]);
     expect(message).to.contain("--safe-transactions excludes --max-fee. ");

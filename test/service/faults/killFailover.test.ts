@@ -36,7 +36,7 @@ const SMALL: readonly Fault[] = ["leader killed"];
 const LARGE: readonly Fault[] = [...FAULTS, ...FAULTS, ...FAULTS];
 
 describeFaults("a database with a leader and two standbys", () => {
-  it("loses no acknowledged data when a machine fails under load", async function () {
+  it("loses no acknowledged data when any part fails under load", async function () {
     if (!isLarge && !isCached()) this.skip(); // CI does not install Patroni, etcd and HAProxy.
     this.timeout(FAULTS_TIMEOUT_MS);
     const start = performance.now();

@@ -42,7 +42,7 @@ describe("FolderJournal", () => {
     database.close();
   };
 
-  it("keeps the plan until it is finished, and attempts beyond that", async () => {
+  it("deletes a finished plan but keeps its attempts", async () => {
     {
       using journal = await FolderJournal.open(dir());
       expect(await journal.readPlan()).to.equal(undefined);

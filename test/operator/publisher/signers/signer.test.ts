@@ -362,7 +362,7 @@ describe("signingSender", () => {
     begin: () => { signer: Promise<Signer>; call: RpcCall; contract: string; chainId: number },
   ): void {
     for (const accessList of [false, true]) {
-      it(`adds a root with the hash computed before sending, ${accessList ? "with" : "without"} an access list`, async () => {
+      it(`adds a root ${accessList ? "with" : "without"} an access list`, async () => {
         const { signer, call, contract, chainId } = begin();
         const opened = await signer;
         const nonce = (await call("eth_getTransactionCount", [wallet.address, "latest"])) as string;

@@ -355,7 +355,7 @@ describeOnBoth("addRoots", (startChain) => {
       expect((await count()) - before).to.equal(4);
     });
 
-    it("sends nothing again after a kill if only receipts are current", async () => {
+    it("sends nothing again after a kill although the endpoint's roots are outdated", async () => {
       const some = batches(6);
       const journal = new MemoryJournal();
       const before = await count();
