@@ -29,7 +29,7 @@ describe("docs/install.md", () => {
     expect(readConfig({ ...publishing, KEYROOT_CONTRACT: `0x${"a".repeat(40)}` }).chain?.confirmations).to.equal(6);
   });
 
-  describe("the systemd units of docs/install.md", () => {
+  describe("systemd units", () => {
     const [migrate = "", service = ""] = blocks("ini", "Run");
     const [schedule = ""] = blocks("ini", "Publish registered keys");
 
@@ -80,7 +80,7 @@ describe("docs/install.md", () => {
     }
   });
 
-  describe("the proxy configuration of docs/install.md", () => {
+  describe("proxy configuration", () => {
     const INTERNAL = [
       "/healthz",
       "/readyz",

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { commandsWith, loadServiceCommands } from "../../packages/operator/src/commands/table.ts";
 import { type Definition, optionName } from "../../packages/operator/src/commands/definition.ts";
 import { demoCommand } from "../../tasks/demoCommand.ts";
+import { headingsOf } from "../support/packages/markdown.ts";
 import { readPage } from "../support/pages.ts";
 
 const project = join(import.meta.dirname, "../..");
@@ -95,13 +96,3 @@ describe("pages", () => {
     }
   });
 });
-
-/** The names by which headings can be linked to. */
-function headingsOf(page: string): string[] {
-  return [...page.matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) =>
-    heading
-      .toLowerCase()
-      .replace(/[^\p{L}\p{N} _-]/gu, "")
-      .replaceAll(" ", "-"),
-  );
-}

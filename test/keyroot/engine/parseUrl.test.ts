@@ -47,8 +47,9 @@ for (const [platform, URL] of [
     it("refuses every other text without quoting it", async () => {
       await withoutGlobals({ URL }, () => {
         for (const url of NOT_PLAIN) {
-          const error = catchError(() => parseUrl(url));
-          expect(error, url).to.include({ code: "ARGUMENT_INVALID", message: "The text is not a URL." });
+          expect(() => parseUrl(url), url)
+            .to.throw()
+            .include({ code: "ARGUMENT_INVALID", message: "The text is not a URL." });
         }
       });
     });
@@ -63,11 +64,3 @@ describe("addPath", () => {
     expect(addPath("https://a.example/", "x?count=2")).to.equal("https://a.example/x?count=2");
   });
 });
-
-function catchError(work: () => unknown): unknown {
-  try {
-    return work();
-  } catch (error) {
-    return error;
-  }
-}

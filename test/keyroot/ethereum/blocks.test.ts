@@ -25,7 +25,7 @@ describe("blocks", () => {
     });
 
     for (const answer of [null, "0x", {}, { hash: "0x12" }, { hash: null }]) {
-      it(`rejects ${JSON.stringify(answer)}`, async () => {
+      it(`throws RPC_ANSWER_INVALID for ${JSON.stringify(answer)}`, async () => {
         expect(await failure(fetchGenesisHash(() => Promise.resolve(answer)))).to.include({
           name: "TransportError",
           code: "RPC_ANSWER_INVALID",

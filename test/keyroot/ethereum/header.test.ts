@@ -143,7 +143,7 @@ describe("block headers", () => {
       ...Object.keys(genesis).map((name): [string, unknown] => [`a header without ${name}`, without(genesis, name)]),
     ];
     for (const [what, header] of rejected) {
-      it(`rejects ${what}`, () => {
+      it(`throws HEADER_INVALID for ${what}`, () => {
         expect(() => hashHeader(header))
           .to.throw(VerificationError)
           .and.include({ step: "anchor", code: "HEADER_INVALID" });

@@ -51,7 +51,7 @@ describe("parseLogs", () => {
     ["a removed log", [{ ...LOG, removed: true }]],
   ];
   for (const [name, answer] of invalid) {
-    it(`rejects ${name}`, () => {
+    it(`throws RPC_ANSWER_INVALID for ${name}`, () => {
       expect(() => parseLogs(answer), describeValue(answer))
         .to.throw(TransportError)
         .and.include({ code: "RPC_ANSWER_INVALID" });

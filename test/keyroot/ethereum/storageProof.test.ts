@@ -17,7 +17,7 @@ const PROOF_INVALID = { name: "VerificationError", step: "root", code: "PROOF_IN
 /** The values of a contract's storage slots by number, without zeros. */
 type Storage = Map<number, bigint>;
 
-describe("storage proof", () => {
+describe("storage proofs", () => {
   describe("verifyStorageProof", () => {
     const contracts = Array.from({ length: 40 }, (_, i): Storage => {
       return new Map(Array.from({ length: i }, (_, slot) => [slot, 2n ** BigInt(6 * slot)]));
@@ -106,7 +106,7 @@ describe("storage proof", () => {
       ["the proof of the same slot in another block", async () => (await stateOf(contracts.slice(1))).prove(38, 3)],
     ];
     for (const [name, forge] of forgeries) {
-      it(`rejects ${name}`, async () => {
+      it(`throws PROOF_INVALID for ${name}`, async () => {
         const forged = await forge();
         expect(() => prove(forged))
           .to.throw(VerificationError)
@@ -148,7 +148,7 @@ describe("storage proof", () => {
     });
 
     for (const answer of [null, "0x", [], {}, { storageProof: [] }, { accountProof: [], storageProof: [null] }]) {
-      it(`rejects ${JSON.stringify(answer)}`, () => {
+      it(`throws PROOF_INVALID for ${JSON.stringify(answer)}`, () => {
         expect(() => extractProof(answer))
           .to.throw(VerificationError)
           .and.include(PROOF_INVALID);
@@ -173,7 +173,7 @@ describe("storage proof", () => {
       ["a line break", ["0x0\n"]],
     ];
     for (const [name, list] of nodes) {
-      it(`rejects ${name}`, () => {
+      it(`throws PROOF_INVALID for ${name}`, () => {
         for (const proof of [
           { accountProof: list, storageProof: [{ proof: [] }] },
           { accountProof: [], storageProof: [{ proof: list }] },

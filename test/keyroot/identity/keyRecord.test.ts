@@ -42,8 +42,8 @@ describe("key records", () => {
     });
   });
 
-  describe("called from plain JavaScript", () => {
-    it("cause an ArgumentError for arguments of the wrong type", () => {
+  describe("functions called from plain JavaScript", () => {
+    it("throw an ArgumentError for arguments of the wrong type", () => {
       for (const value of [undefined, null, 7, "text", [], new Map()]) {
         expect(refusalOf(() => serializeKeyRecord(value as unknown as KeyRecord))).to.equal("RECORD_INVALID");
         expect(refusalOf(() => checkKeyRecord(value as unknown as KeyRecord))).to.be.oneOf([

@@ -21,13 +21,13 @@ describe("public keys", () => {
   const { privateKey, publicKey } = generateKeyPair();
   const { x, y } = curve.decode(publicKey);
 
-  describe("on the tests' curve", () => {
-    it("include a base point of order N", () => {
+  describe("curve of the tests", () => {
+    it("has a base point of order N", () => {
       expect(curve.isOnCurve(BASE)).to.be.true;
       expect(multiply(N, BASE)).to.deep.equal(IDENTITY);
     });
 
-    it("include eight points of small order", () => {
+    it("has eight points of small order", () => {
       const orders = curve.pointsOfSmallOrder().map((point) => {
         expect(curve.isOnCurve(point)).to.be.true;
         return [1n, 2n, 4n, 8n].find((order) => multiply(order, point).x === 0n && multiply(order, point).y === 1n);
@@ -38,7 +38,7 @@ describe("public keys", () => {
   });
 
   describe("generateKeyPair", () => {
-    it("returns a public key that is the base point multiplied by the private key", () => {
+    it("returns the base point multiplied by the private key", () => {
       expect(privateKey > 0n && privateKey < N).to.be.true;
       expect(encode(multiply(privateKey, BASE))).to.deep.equal(publicKey);
     });

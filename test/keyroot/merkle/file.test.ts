@@ -61,8 +61,8 @@ describe("Merkle-tree files", () => {
     });
   });
 
-  describe("called from plain JavaScript", () => {
-    it("cause an ArgumentError for arguments of the wrong type", () => {
+  describe("functions called from plain JavaScript", () => {
+    it("throw an ArgumentError for arguments of the wrong type", () => {
       const others = [undefined, null, 7, "text", {}, { length: 1 }, new Set()];
       for (const value of others) {
         expect(refusalOf(() => makeMerkleFile(value as KeyRecord[]))).to.equal("ARGUMENT_INVALID");

@@ -82,7 +82,7 @@ describe("leaf chunks", () => {
     });
 
     // The test vectors of short proofs check other sizes and trees.
-    it("refuses a chunk that is too large for the tree", () => {
+    it("refuses a chunk of the wrong size", () => {
       const large = new Uint8Array(MAX_CHUNK_BYTES + 8);
       expect(codeOf(() => findInLeafChunk(large, leaf, treeOf(file)))).to.equal("PROOF_SHAPE");
       for (const leafCount of [1, 50, 200])

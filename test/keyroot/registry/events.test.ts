@@ -13,7 +13,7 @@ type Log = Record<string, unknown> & { topics: string[] };
 
 const [ROOT, OTHER_ROOT] = [sha256("root"), sha256("other")];
 
-describe("registry events", () => {
+describe("events of the registry", () => {
   const registry = freshRegistry();
   const add = (root: string, ...users: number[]) =>
     registry.send(
@@ -93,7 +93,7 @@ describe("registry events", () => {
       ["null", () => null],
     ];
     for (const [name, change] of lies) {
-      it(`rejects ${name}`, async () => {
+      it(`throws RPC_ANSWER_INVALID for ${name}`, async () => {
         expect(await failure(fetchAll(changing(change)))).to.include({
           name: "TransportError",
           code: "RPC_ANSWER_INVALID",

@@ -8,6 +8,7 @@ import { describeOnAnvil, startAnvil } from "../../support/anvil/anvil.ts";
 import { freshRegistry } from "../../support/chain/freshRegistry.ts";
 import { receiptOf } from "../../support/chain/local.ts";
 import { ENDLESS_MS } from "../../support/endless.ts";
+import { failure } from "../../support/support.ts";
 
 // The root begins with 0xef, with which no contract code may begin (EIP-3541).
 const ROOT = `ef${"01".repeat(31)}`;
@@ -105,10 +106,10 @@ describe("readMerkleTreeRoots", () => {
 
   it("throws the error of the endpoint", async () => {
     const nowhere = `0x${"11".repeat(20)}`;
-    const missing = await errorOf(readMerkleTreeRoots(registry.call, nowhere, users.slice(0, 2)));
+    const missing = await failure(readMerkleTreeRoots(registry.call, nowhere, users.slice(0, 2)));
     expect(missing).to.include({ code: "RPC_ERROR" });
     const silent: RpcCall = () => Promise.reject(new TransportError("TIMEOUT", "no answer"));
-    expect(await errorOf(read(silent, users))).to.include({ code: "TIMEOUT" });
+    expect(await failure(read(silent, users))).to.include({ code: "TIMEOUT" });
   });
 
   it("rejects a result with another number of roots", async () => {
@@ -126,13 +127,13 @@ describe("readMerkleTreeRoots", () => {
       `0xffff${ROOT}`,
     ];
     for (const answer of answers) {
-      const error = await errorOf(read(() => Promise.resolve(answer), users.slice(0, 2)));
+      const error = await failure(read(() => Promise.resolve(answer), users.slice(0, 2)));
       expect(error, String(answer)).to.include({ code: "RPC_ANSWER_INVALID" });
     }
   });
 
   it("rejects malformed user ids", async () => {
-    expect(await errorOf(read(registry.call, ["nobody"]))).to.be.instanceOf(ArgumentError);
+    expect(await failure(read(registry.call, ["nobody"]))).to.be.instanceOf(ArgumentError);
   });
 });
 
@@ -158,9 +159,3 @@ async function startClosable(): Promise<{ url: string } & AsyncDisposable> {
   const anvil = await startAnvil();
   return { url: anvil.url, [Symbol.asyncDispose]: () => anvil.close() };
 }
-
-const errorOf = (reading: Promise<unknown>): Promise<unknown> =>
-  reading.then(
-    () => undefined,
-    (error: unknown) => error,
-  );

@@ -326,8 +326,8 @@ describe("fetchBytes", () => {
     });
   });
 
-  describe("errors of fetchBytes", () => {
-    it("name only the host of the URL", async () => {
+  describe("if the request fails", () => {
+    it("names only the host of the URL in its error", async () => {
       const url = await at((request, response) => {
         if (request.url?.endsWith("redirect")) response.writeHead(302, { Location: SECRET }).end();
         else if (request.url?.endsWith("hang-up")) request.socket.destroy();
@@ -341,7 +341,7 @@ describe("fetchBytes", () => {
       }
     });
 
-    it("omit the message of fetch, which may contain the URL", async () => {
+    it("omits the message of fetch, which may contain the URL", async () => {
       const fetch = (url: unknown) => Promise.reject(new TypeError(`error sending request for url (${String(url)})`));
       expect(await failure(request(`https://rpc.example${SECRET}`, { fetch }))).to.include({
         code: "UNREACHABLE",
@@ -350,7 +350,7 @@ describe("fetchBytes", () => {
     });
 
     for (const thrown of [null, undefined, "words", 7, { code: 5 }]) {
-      it(`have the code UNREACHABLE if fetch throws ${inspect(thrown)}`, async () => {
+      it(`throws UNREACHABLE if fetch throws ${inspect(thrown)}`, async () => {
         // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- a fetch can throw anything
         const fetch = () => Promise.reject(thrown);
         expect(await failure(request("http://nowhere.invalid", { fetch }))).to.include({ code: "UNREACHABLE" });

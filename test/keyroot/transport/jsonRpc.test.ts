@@ -79,7 +79,7 @@ describe("rpcCaller", () => {
       "a megabyte of brackets": "[".repeat(2 ** 19) + "]".repeat(2 ** 19),
     };
     for (const [what, body] of Object.entries(notJsonRpc)) {
-      it(`rejects ${what}`, async () => {
+      it(`throws RPC_ANSWER_INVALID for ${what}`, async () => {
         expect(await failure(call(answers(body)))).to.include({ name: "TransportError", code: "RPC_ANSWER_INVALID" });
       });
     }
@@ -267,7 +267,7 @@ describe("checkUrl", () => {
     `https://${SECRET} .example`,
   ];
   for (const url of others) {
-    it(`rejects ${String(url).replace(SECRET, "<secret>")} without quoting it`, () => {
+    it(`rejects the URL ${String(url).replace(SECRET, "<secret>")} without quoting it`, () => {
       const error = expect(() => checkUrl("rpc", url)).to.throw(ArgumentError);
       error.and.include({ code: "ARGUMENT_INVALID" });
       error.and.satisfy((error: unknown) => !inspect(error, { depth: Infinity }).includes(SECRET));

@@ -197,7 +197,7 @@ describe("arguments of the verifier", () => {
     });
   });
 
-  describe("of any type and value", () => {
+  describe("with any values", () => {
     const holds = (property: (value: unknown, option: string) => Promise<unknown>) =>
       fc.assert(
         fc.asyncProperty(junk, fc.constantFrom(...Object.keys(OPTIONS), "expectedPublicKey"), async (value, option) => {
@@ -209,9 +209,9 @@ describe("arguments of the verifier", () => {
     for (const [name, call] of Object.entries(functions)) {
       const valid = () => (name === "verifyBundle" ? bundleQuery : counted().options);
 
-      it(`cause only a KeyrootError as options of ${name}`, () => holds((value) => call(value)));
+      it(`cause only a KeyrootError as all options of ${name}`, () => holds((value) => call(value)));
 
-      it(`cause only a KeyrootError as a single option of ${name}`, () =>
+      it(`cause only a KeyrootError as one option of ${name}`, () =>
         holds((value, option) => call({ ...valid(), [option]: value })));
     }
 

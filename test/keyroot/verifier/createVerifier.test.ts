@@ -31,9 +31,9 @@ describe("createVerifier", () => {
     requests = 0;
   });
 
-  describe("with its options", () => {
+  describe("at creation", () => {
     for (const name of ["rpc", "chainId", "contract", "merkleUrl"]) {
-      it(`requires ${name}`, () => {
+      it(`requires the option ${name}`, () => {
         expect(() => createVerifier({ ...options(), [name]: undefined }))
           .to.throw(new RegExp(`^The option ${name} must be `))
           .with.include({ name: "ArgumentError", code: "ARGUMENT_INVALID" });
@@ -66,11 +66,6 @@ describe("createVerifier", () => {
       const expected = await verifyPublicKey(userID, { ...options(), expectedPublicKey: mine.pubKey });
       expect(await verifier.verify(userID, { expectedPublicKey: mine.pubKey })).to.deep.equal(expected);
       expect(await verifier.verify(userID, { expectedPublicKey: ANY_KEY })).to.deep.equal(expected);
-    });
-
-    it("rejects a swapped key with KEY_MISMATCH", async () => {
-      const verifying = createVerifier(options()).verify(userID, { expectedPublicKey: other.pubKey });
-      expect(await failure(verifying)).to.include({ name: "VerificationError", code: "KEY_MISMATCH" });
     });
 
     it("requires an expected key or ANY_KEY", async () => {
@@ -137,7 +132,7 @@ describe("createVerifier", () => {
       expect(second).to.have.nested.property("verified.record").that.deep.equals(mine);
     });
 
-    it("rejects unknown options and invalid caches", async () => {
+    it("rejects invalid options", async () => {
       const many = createVerifier(options()).verifyMany as unknown as Loose;
       for (const wrong of [{ block: "finalized" }, { cache: {} }, { cache: 7 }, { signal: "now" }, 7]) {
         const error = await keyrootErrorOf(() => many([{ userID, expectedPublicKey: ANY_KEY }], wrong));

@@ -94,7 +94,7 @@ describeOnChains("evidence of a verification", (chain) => {
     });
   }
 
-  describe("at a block that a tag selects", () => {
+  describe("at a tagged block", () => {
     for (const pair of PAIRS.filter(({ anchor }) => anchor !== "pinned")) {
       for (const block of ["latest", "safe", "finalized"] as const) {
         it(`names the ${block} block: ${nameOf(pair)}`, async () => {
@@ -110,7 +110,7 @@ describeOnChains("evidence of a verification", (chain) => {
 
   describe("at an earlier, pinned block", () => {
     for (const storageProof of [false, true]) {
-      it(`shows the keys of that time, ${storageProof ? "proven" : "not proven"}`, async () => {
+      it(`shows the keys of that time with storageProof ${storageProof}`, async () => {
         const options = { ...chain.optionsFor({ anchor: "pinned", storageProof }), pinned: chain.earlier.hash };
         expect(await resultOf(options)).to.equal("truth");
         const error = await failure(verifyPublicKey(late.userID, options));

@@ -63,7 +63,7 @@ describeOnChains("verifier with lying endpoints", (chain) => {
       return (method, params, truth) => (method === "eth_call" ? Promise.resolve(root) : truth(method, params));
     };
 
-    it("rejects the wrong usersSlot if 2 of 5 endpoints agree", async () => {
+    it("rejects a wrong usersSlot if 2 of 5 endpoints return no root", async () => {
       chain.letLie(claim(ZERO), 2);
       expect(await resultOf({ ...proven(), contract: chain.olderContract })).to.equal("PROOF_INVALID");
     });
@@ -95,7 +95,7 @@ describeOnChains("verifier with lying endpoints", (chain) => {
     ];
     for (const [what, lie, code, pinned = code] of lies) {
       for (const storageProof of [false, true]) {
-        it(`throws ${code} for a header ${what}, ${storageProof ? "proven" : "not proven"}`, async () => {
+        it(`throws ${code} for a header ${what} with storageProof ${storageProof}`, async () => {
           for (const anchor of ["endpoint", "light-client", "pinned"] as const) {
             chain.letLie(lie, 1);
             const options = { ...chain.optionsFor({ anchor, storageProof }), maxAgeMs: Number.MAX_SAFE_INTEGER };
@@ -123,7 +123,7 @@ describeOnChains("verifier with lying endpoints", (chain) => {
     });
   });
 
-  describe("with a false storage proof", () => {
+  describe("with false storage proofs", () => {
     interface Proof {
       accountProof: string[];
       storageProof: [{ proof: string[] }];
@@ -157,7 +157,7 @@ describeOnChains("verifier with lying endpoints", (chain) => {
         }
       });
 
-      it(`needs one valid proof of a quorum next to proofs ${what}`, async () => {
+      it(`accepts a single valid proof next to proofs ${what}`, async () => {
         const options = chain.optionsFor({ anchor: "quorum", storageProof: true });
         chain.letLie(answerProof(prove), 4);
         expect(await resultOf(options)).to.equal("truth");

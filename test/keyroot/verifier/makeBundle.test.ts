@@ -189,7 +189,7 @@ describe("makeBundle", () => {
       return text;
     };
 
-    it("makes a bundle that the auditors' keys verify", async () => {
+    it("makes a bundle that readers with the same auditors accept", async () => {
       await publish([a, b]);
       const { bundle, verified } = await make({ auditors: signing });
       const bytes = new TextEncoder().encode(JSON.stringify(bundle));
@@ -204,7 +204,7 @@ describe("makeBundle", () => {
       expect(await failure(make({ auditors: signing }))).to.include({ code: "AUDITORS_NOT_REACHED" });
     });
 
-    it("makes a bundle that other auditors' keys reject", async () => {
+    it("makes a bundle that readers with other auditors reject", async () => {
       await publish([a, b]);
       const { bundle } = await make({ auditors: signing });
       const codeOf = async (changes: object, other: object = bundle) =>
@@ -239,7 +239,7 @@ describe("makeBundle", () => {
       }
     });
 
-    it("makes a bundle that a reader's newer auditor list can reject", async () => {
+    it("makes a bundle that is rejected after an auditor was replaced", async () => {
       await publish([a, b]);
       const { bundle } = await make({ auditors: signing });
       const list = serializeAuditorList({

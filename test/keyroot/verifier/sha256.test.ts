@@ -45,7 +45,7 @@ describe("the option sha256", () => {
     expect(inputs.slice(11).map((text) => Buffer.from(right(Buffer.from(text))).toString("hex"))).to.deep.equal(nodes);
   });
 
-  it("computes the hashes in verifyMany", async () => {
+  it("computes the hashes of the Merkle tree in verifyMany", async () => {
     const contacts = [mine, other].map(({ userID }) => ({ userID, expectedPublicKey: ANY_KEY }));
     let count = 0;
     const counted: Sha256 = (data) => {
@@ -61,7 +61,7 @@ describe("the option sha256", () => {
     );
   });
 
-  it("may return each result in the same array", async () => {
+  it("may be a function that returns the same array each time", async () => {
     const buffer = new Uint8Array(32);
     const reused: Sha256 = (data) => {
       buffer.set(right(data));
@@ -102,7 +102,7 @@ describe("the option sha256", () => {
       });
     }
 
-    it("causes an error with its own error as the cause", async () => {
+    it("causes an error whose cause is the function's error", async () => {
       const cause = new Error("no such algorithm");
       const throws = () => {
         throw cause;

@@ -13,10 +13,8 @@ import { type Anvil, describeOnAnvil, startAnvil } from "../anvil/anvil.ts";
 import { receiptOf } from "./local.ts";
 import { ENDLESS_MS } from "../endless.ts";
 
-/**
- * Keeps idle connections to the servers of this process open. By default, Node's servers close them after 5 s. If a test works
- * for longer without a pause, the server then closes the connection that the next request uses.
- */
+// Keep idle connections to the servers of this process open. By default, Node's servers close them after 5 s. If a test
+// works for longer without a pause, the server then closes the connection that the next request uses.
 subscribe("http.server.request.start", (message) => {
   (message as { server: Server }).server.keepAliveTimeout = 0;
 });

@@ -71,7 +71,7 @@ describe("membership proof", () => {
     expect(codeOf(() => verify({}, { ...OPTIONS, keys: [OPTIONS.keys[0] ?? ""] }))).to.equal("ARGUMENT_INVALID");
   });
 
-  it("requires a file without superseded records", () => {
+  it("cannot be made for a file with an outdated record", () => {
     const world = worldWith(1);
     expect(codeOf(() => makeMembership(world.statement, world.roots, file, userID))).to.equal(
       "STATEMENT_TREE_MISMATCH",
@@ -80,7 +80,7 @@ describe("membership proof", () => {
     expect(codeOf(() => verify(forged))).to.equal("STATEMENT_TREE_MISMATCH");
   });
 
-  it("cannot hide a superseded record of the user", () => {
+  it("is rejected for a file with an outdated record of the user", () => {
     const world = worldWith(1);
     const path = proveInclusion(world.roots.toString().trim().split("\n"), 1);
     const statement = world.statement.toString();

@@ -159,7 +159,7 @@ describeOnChains("verifier with the option auditors", (chain) => {
       expect(await codeOf()).to.equal("AUDITORS_NOT_REACHED");
     });
 
-    it("refuses a block with another number than in the statement", async () => {
+    it("refuses a block whose number differs from the statement", async () => {
       publish(textFor(chain.head, { block: { number: Number(chain.head.number) + 1, hash: chain.head.hash } }));
       expect(await codeOf()).to.equal("HEADER_MISMATCH");
     });

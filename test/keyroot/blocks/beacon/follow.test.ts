@@ -130,7 +130,7 @@ describe("follow", () => {
       },
     };
     for (const [what, answers] of Object.entries(malformed))
-      it(`refuses ${what}`, async () => {
+      it(`throws BEACON_ANSWER_INVALID for ${what}`, async () => {
         expect(await codeOf(answers)).to.equal("BEACON_ANSWER_INVALID");
       });
 

@@ -252,7 +252,7 @@ describeOnChains("verifier with the option beacon", (chain) => {
       "an unknown name": { url: "https://a.example" },
     };
     for (const [what, change] of Object.entries(invalid))
-      it(`refuses ${what}`, () => {
+      it(`throws ARGUMENT_INVALID for ${what}`, () => {
         expect(() => verifierWith({ beacon: trusted(change as Partial<BeaconOptions>) }))
           .to.throw()
           .include({
@@ -268,7 +268,7 @@ describeOnChains("verifier with the option beacon", (chain) => {
       "auditors as well": { auditors: {} },
     };
     for (const [what, options] of Object.entries(combined))
-      it(`refuses ${what}`, () => {
+      it(`throws ARGUMENT_INVALID for ${what}`, () => {
         expect(() => verifierWith(options))
           .to.throw()
           .include({ code: "ARGUMENT_INVALID" });

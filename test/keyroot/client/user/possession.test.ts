@@ -109,7 +109,7 @@ describe("UserClient.register", () => {
     expect(sent).to.have.length(3);
   });
 
-  it("signs the relaying service's real name for a relayed challenge", async () => {
+  it("answers a relayed challenge with the service's real name", async () => {
     // A relayed challenge has the ephemeral key and the nonce of another service. Its names were changed in transit.
     const elsewhere = { ...statement, service: "https://other.example" };
     const relayed = makeChallenge(elsewhere);

@@ -199,7 +199,7 @@ describe("UserClient", () => {
     });
   });
 
-  describe("with a response of the service", () => {
+  describe("with the service's response", () => {
     const place = { bucket: "b", region: "us-west-2", stage: "s" };
     const record = () => ({
       ...place,
@@ -255,8 +255,8 @@ describe("UserClient", () => {
     });
   });
 
-  describe("with a secret", () => {
-    it("hides tokens in its properties and errors", async () => {
+  describe("with a refresh token", () => {
+    it("hides the token in its properties and errors", async () => {
       const user = client({ retries: 0 });
       await user.record();
       const echo = JSON.stringify({
