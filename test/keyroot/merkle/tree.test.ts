@@ -38,7 +38,7 @@ describe("MerkleTree", () => {
       expect(rootOf("a", "b")).to.equal(sha256(a + b));
     });
 
-    it("pairs the last node with itself if it has no sibling", () => {
+    it("uses the last node twice if it has no sibling", () => {
       const ab = sha256(a + b);
       expect(rootOf("a", "b", "c")).to.equal(sha256(ab + sha256(c + c)));
       const five = sha256(sha256(ab + sha256(c + a)) + sha256(sha256(b + b) + sha256(b + b)));

@@ -157,7 +157,7 @@ describeOnChains("verifier with lying endpoints", (chain) => {
         }
       });
 
-      it(`accepts a single valid proof next to proofs ${what}`, async () => {
+      it(`accepts one valid proof of a quorum next to proofs ${what}`, async () => {
         const options = chain.optionsFor({ anchor: "quorum", storageProof: true });
         chain.letLie(answerProof(prove), 4);
         expect(await resultOf(options)).to.equal("truth");

@@ -267,7 +267,7 @@ describe("verifyPublicKey", () => {
     });
   });
 
-  describe("after it ends", () => {
+  describe("in a separate process", () => {
     it("closes requests that would keep the process running", async () => {
       const endpoint = closing(
         await serve((request, response) => {

@@ -314,7 +314,7 @@ describeOnChains("verifier with the options auditors and proofs", (chain) => {
       expect(await failure(verify())).to.have.property("code", "AUDITORS_NOT_REACHED");
     });
 
-    it("proves with a storage proof that a user has no root", async () => {
+    it("throws NOT_PUBLISHED with a storage proof as evidence", async () => {
       const [stranger = never()] = sampleRecords(1, 77);
       const error = await failure(verify(stranger));
       expect(error).to.be.an.instanceof(KeyrootError).with.property("code", "NOT_PUBLISHED");
