@@ -1,15 +1,17 @@
 /** Other light clients from npm. They are not dependencies of this project, and are downloaded when they are measured. */
 import { execFileSync } from "node:child_process";
-import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 import { bundle } from "../../test/support/browser/bundle.ts";
+import { installLocked } from "../../test/support/packages/installLocked.ts";
 import { median, round, type Row } from "../runner/report.ts";
 import type { ChainData } from "./work.ts";
 
-const LODESTAR = { name: "@lodestar/light-client", version: "1.28.1" };
+/** Its version is in lodestar/package.json. */
+const LODESTAR = "@lodestar/light-client";
 /** The files that a browser loads: one module, or all modules and their WebAssembly files. */
 const PACKED = [
   { name: "@a16z/helios", version: "0.11.1", files: /^dist\/lib\.mjs$/ },
@@ -28,7 +30,8 @@ export interface Peers {
 export async function measurePeers({ bootstrap, updates }: ChainData, runs: number): Promise<Peers> {
   const folder = mkdtempSync(join(tmpdir(), "keyroot-peers-"));
   try {
-    const lodestar = installLodestar(join(folder, "lodestar"));
+    const lodestar = join(folder, "lodestar");
+    await installLodestar(lodestar);
     copyFileSync(join(import.meta.dirname, "lodestar.mjs"), join(lodestar, "lodestar.mjs"));
     const data = { bootstrap: base64(bootstrap), updates: updates.map(base64) };
     const input = JSON.stringify(data);
@@ -42,24 +45,24 @@ export async function measurePeers({ bootstrap, updates }: ChainData, runs: numb
       implementation: string;
     };
     const times = { all: round(median(all)), one: round(median(one)) };
+    const manifest = readFileSync(join(lodestar, "node_modules", LODESTAR, "package.json"), "utf8");
+    const { version } = JSON.parse(manifest) as { version: string };
     const sizes = [
       ["keyroot, verifier and light client", "this version", await sizeOfKeyroot()],
-      [LODESTAR.name, LODESTAR.version, await sizeOfLodestar(lodestar)],
+      [LODESTAR, version, await sizeOfLodestar(lodestar)],
       ...PACKED.map(({ name, version, files }) => [name, version, sizeOfPackage(`${name}@${version}`, files, folder)]),
     ].map(([what = "", version = "", gzippedBytes = NaN]) => ({ what, version, gzippedBytes }));
-    return { lodestar: { ...measured, ...times, version: LODESTAR.version }, sizes };
+    return { lodestar: { ...measured, ...times, version }, sizes };
   } finally {
     rmSync(folder, { recursive: true });
   }
 }
 
-/** Installs Lodestar in a new folder, without install scripts. */
-export function installLodestar(folder: string): string {
+/** Makes a folder whose programs find Lodestar. */
+export async function installLodestar(folder: string): Promise<void> {
+  const installed = await installLocked(join(import.meta.dirname, "lodestar"), "lodestar");
   mkdirSync(folder);
-  writeFileSync(join(folder, "package.json"), '{ "type": "module", "private": true }');
-  const packed = `${LODESTAR.name}@${LODESTAR.version}`;
-  npm(["install", "--ignore-scripts", "--no-audit", "--no-fund", packed], folder);
-  return folder;
+  symlinkSync(join(installed, "node_modules"), join(folder, "node_modules"));
 }
 
 async function sizeOfKeyroot(): Promise<number> {
@@ -71,7 +74,7 @@ async function sizeOfKeyroot(): Promise<number> {
 /** Bundles for Node, because Lodestar contains modules that do not exist in browsers. */
 async function sizeOfLodestar(folder: string): Promise<number> {
   const { outputFiles } = await build({
-    stdin: { contents: `export { Lightclient } from "${LODESTAR.name}";`, resolveDir: folder },
+    stdin: { contents: `export { Lightclient } from "${LODESTAR}";`, resolveDir: folder },
     ...{ bundle: true, minify: true, format: "esm", platform: "node", write: false, logLevel: "silent" },
   });
   return sum(outputFiles.map(({ contents }) => gzipSync(contents).length));

@@ -44,7 +44,7 @@ function slotAfter({ fork, checkpoint }: MainnetSample, [bootstrap, update]: Pai
   return (next ?? state).slot;
 }
 
-// The installation downloads 63 MB from npm.
+// The first run downloads 63 MB from npm.
 if (testAll)
   describe("Lodestar's light client", function () {
     this.timeout(1_200_000);
@@ -53,7 +53,8 @@ if (testAll)
 
     before(async () => {
       folder = await mkdtemp(join(tmpdir(), "keyroot-test-"));
-      lodestar = installLodestar(join(folder, "lodestar"));
+      lodestar = join(folder, "lodestar");
+      await installLodestar(lodestar);
       copyFileSync(PROGRAM, join(lodestar, "lodestar.mjs"));
     });
 
