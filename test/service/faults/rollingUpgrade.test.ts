@@ -15,6 +15,7 @@ import { UserWorkload } from "./load/userWorkload.ts";
 import { Balancer } from "./upgrade/balancer.ts";
 import { type Replica, ServiceVersion, type Upgrade } from "./upgrade/serviceVersion.ts";
 import { describeFaults, FAULTS_TIMEOUT_MS, reported } from "../../support/faults.ts";
+import { isLarge } from "../../support/testSize.ts";
 
 describeFaults("a rolling upgrade under load", () => {
   it("fails no request when a column is added and later removed", async () => {
@@ -30,6 +31,8 @@ describeFaults("a rolling upgrade under load", () => {
 
 const REPLICAS = 2;
 const WORKERS = 4;
+/** Pause of a worker between two users, in ms. Each user takes five requests. */
+const PAUSE_MS = isLarge ? 0 : 100;
 const CONNECTIONS = 5;
 /** Several times the time that the balancer needs to notice a stopping replica, even if the machine has other load. */
 const SHUTDOWN_DELAY_S = 5;
@@ -114,7 +117,7 @@ async function upgradeUnderLoad(shutdownDelay = SHUTDOWN_DELAY_S): Promise<Outco
     },
   );
   let replaced = 0;
-  const load = cleanup.use(workload.start(WORKERS));
+  const load = cleanup.use(workload.start(WORKERS, PAUSE_MS));
   for (const next of later) {
     await setTimeout(WORK_MS);
     await next.migrate(environment);
