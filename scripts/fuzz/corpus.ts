@@ -18,10 +18,6 @@ export function readCorpus(target: string): FoundDocument[] {
   return vectors.map(({ outcome, input }) => ({ outcome, bytes: toBytes(input) }));
 }
 
-export function corpusDocuments(found: readonly FoundDocument[]): Uint8Array[] {
-  return found.map(({ bytes }) => bytes);
-}
-
 export function writeCorpus(target: string, found: readonly FoundDocument[]): void {
   const vectors = found.map(({ outcome, bytes }) => ({ outcome, input: toInput(bytes) }));
   const set = { format: "keyroot-fuzz-v1", target, vectors };

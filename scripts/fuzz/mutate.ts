@@ -67,14 +67,26 @@ export function mutate(document: Uint8Array, other: Uint8Array, list: readonly C
   return new Uint8Array(Buffer.concat(units.parts));
 }
 
-function toUnits(bytes: Uint8Array): { isText: boolean; parts: readonly Buffer[] } {
+interface Units {
+  isText: boolean;
+  parts: readonly Buffer[];
+}
+
+/** The units of documents. Most documents are changed many times. */
+const knownUnits = new WeakMap<Uint8Array, Units>();
+
+function toUnits(bytes: Uint8Array): Units {
+  const known = knownUnits.get(bytes);
+  if (known !== undefined) return known;
   const buffer = Buffer.from(bytes);
   const text = buffer.toString();
   const isText = Buffer.from(text).equals(buffer) && text.length > 0;
   const parts = isText
     ? (text.match(TOKEN) ?? []).map((token) => Buffer.from(token))
     : [...buffer].map((byte) => Buffer.of(byte));
-  return { isText, parts };
+  const units = { isText, parts };
+  knownUnits.set(bytes, units);
+  return units;
 }
 
 function flipped(unit: Buffer | undefined, choice: number): Buffer {

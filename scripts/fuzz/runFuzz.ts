@@ -1,16 +1,18 @@
 /**
- * Changes valid documents at random and parses them, to find errors that no caller expects and documents that are wrongly accepted:
+ * Changes valid documents at random and parses them, to find errors that no caller expects and documents that are wrongly accepted.
+ * Documents that run new code are changed further:
  *
  *     npm run fuzz                          all targets, one minute each
  *     npm run fuzz -- TARGET --minutes N    one target: file, proof, bundle, rlp, header, statement, light-client
  *     npm run fuzz -- TARGET --seed N       repeats a run
- *     npm run fuzz -- --record              adds documents with new outcomes to test/vectors/fuzz
+ *     npm run fuzz -- --record              adds documents with new outcomes or new code to test/vectors/fuzz
  *
  * Exit code 1 for a defect.
  */
 import { parseArgs } from "node:util";
-import { corpusDocuments, readCorpus, writeCorpus } from "./corpus.ts";
-import { fuzz } from "./fuzz.ts";
+import "./coverage.ts";
+import { readCorpus, writeCorpus } from "./corpus.ts";
+import { fuzz, smallest } from "./fuzz.ts";
 import { TARGETS } from "./targets.ts";
 
 const { values, positionals } = parseArgs({
@@ -27,14 +29,15 @@ for (const name of positionals.length > 0 ? positionals : Object.keys(TARGETS)) 
   if (target === undefined) {
     throw new Error(`There is no target "${name}". Choose from: ${Object.keys(TARGETS).join(", ")}.`);
   }
-  const known = readCorpus(name);
+  const known = readCorpus(name).map(({ bytes }) => bytes);
   const [seed, maxMs] = [Number(values.seed), Number(values.minutes) * 60_000];
-  const report = fuzz(target, { seed, maxMs, documents: Number.MAX_SAFE_INTEGER, corpus: corpusDocuments(known) });
-  const { documents, accepted, corpus, defect } = report;
+  const report = fuzz(target, { seed, maxMs, documents: Number.MAX_SAFE_INTEGER, corpus: known });
+  const { documents, accepted, corpus, coverage, defect } = report;
   process.stdout.write(
-    `${name}: ${documents} documents, ${accepted} accepted, ${known.length} + ${corpus.size} other outcomes, seed ${seed}\n`,
+    `${name}: ${documents} documents, ${accepted} accepted, ${known.length} recorded and ${corpus.length} new in the corpus, ` +
+      `${coverage.functions} functions ran except for ${coverage.idleBlocks} blocks, seed ${seed}\n`,
   );
-  if (values.record) writeCorpus(name, [...known, ...[...corpus].map(([outcome, bytes]) => ({ outcome, bytes }))]);
+  if (values.record) writeCorpus(name, smallest(target, [...known, ...corpus.map(({ bytes }) => bytes)]));
   if (defect === undefined) continue;
   process.stdout.write(`A defect:\n${defect}\n`);
   process.exitCode = 1;

@@ -86,12 +86,13 @@ export const TARGETS: Readonly<Record<string, () => Target>> = {
           throw new ArgumentError("RECORD_INVALID", "A node has 1 to 1024 bytes.");
         const decoded = refusing(() => decodeRlp(new Uint8Array(bytes)));
         requireEqual("RLP, decoded and encoded", encodeRlp(decoded), new Uint8Array(bytes));
-        try {
-          refusing(() => readTrie(keccak256(bytes), "0".repeat(64), [bytes]));
-        } catch (error) {
-          // A single node rarely proves anything about this key. Only a programming error is a defect.
-          if (!(error instanceof KeyrootError)) throw error;
-        }
+        for (const key of ["", "0".repeat(64), pathIn(decoded)])
+          try {
+            refusing(() => readTrie(keccak256(bytes), key, [bytes]));
+          } catch (error) {
+            // A single node rarely proves anything about a key. Only a programming error is a defect.
+            if (!(error instanceof KeyrootError)) throw error;
+          }
       },
     };
   },
@@ -141,6 +142,16 @@ function goodVectors(name: string): { question: Case["question"]; bytes: Uint8Ar
   const vectors = readVectors(name).vectors.filter(({ verdict }) => "verified" in verdict);
   const all = vectors.map(({ question, input }) => ({ question, bytes: toBytes(input) }));
   return all.filter(({ bytes }) => bytes.length <= MAX_SEED_BYTES);
+}
+
+/** Returns the path of a leaf or extension without its flag: the nibbles of a key that ends in this node. */
+function pathIn(node: unknown): string {
+  const [path] = Array.isArray(node) ? (node as unknown[]) : [];
+  return path instanceof Uint8Array
+    ? Buffer.from(path)
+        .toString("hex")
+        .replace(/^[13]|^[02]0/, "")
+    : "";
 }
 
 /** Returns the root that the text of a file names. */

@@ -1,13 +1,20 @@
+import "../../scripts/fuzz/coverage.ts";
 import { expect } from "chai";
+import { execFile } from "node:child_process";
+import { join } from "node:path";
+import { promisify } from "node:util";
 import { readCorpus } from "../../scripts/fuzz/corpus.ts";
-import { fuzz, outcomeOf } from "../../scripts/fuzz/fuzz.ts";
+import { fuzz, outcomeOf, smallest } from "../../scripts/fuzz/fuzz.ts";
 import { TARGETS } from "../../scripts/fuzz/targets.ts";
+import { ROOT } from "../../scripts/test/root.ts";
 import { ArgumentError } from "../../packages/keyroot/src/errors.ts";
 import { SEED } from "../support/faults.ts";
 import { testAll } from "../support/testSize.ts";
 
-/** The number of documents per target. With `npm run test:all`, they take about ten seconds. */
-const DOCUMENTS = testAll ? 8_000 : 300;
+/** The number of documents per target. */
+const DOCUMENTS = 300;
+/** The time per target with `npm run test:all`. All targets together take a minute. */
+const MINUTES = 1 / Object.keys(TARGETS).length;
 
 describe("fuzzing", () => {
   for (const [name, makeTarget] of Object.entries(TARGETS))
@@ -30,6 +37,13 @@ describe("fuzzing", () => {
         expect(report.defect).to.equal(undefined);
         expect(report.documents).to.equal(DOCUMENTS);
       });
+
+      // A separate process measures the coverage of all functions, because it runs none of them before.
+      (testAll ? it : it.skip)("finds no defect in a share of one minute", async () => {
+        const words = [join(ROOT, "scripts/fuzz/runFuzz.ts"), name, "--minutes", String(MINUTES)];
+        const { stdout } = await promisify(execFile)(process.execPath, words);
+        expect(stdout).to.match(/: [1-9]\d* documents, .* [1-9]\d* functions ran/);
+      });
     });
 
   it("reports a defect with as few changes as possible", () => {
@@ -41,6 +55,34 @@ describe("fuzzing", () => {
     const { defect } = fuzz({ seeds, parse }, { seed: 1, documents: 10_000 });
     expect(defect).to.include("a defect");
     expect(defect?.match(/"kind"/g)).to.have.length(1);
+    const { text } = JSON.parse(defect?.split("\n").at(-1) ?? "") as { text: string };
+    expect(() => {
+      parse(Buffer.from(text));
+    }).to.throw(TypeError);
+  });
+
+  it("reaches code behind nested conditions, because it continues to change documents that run new code", () => {
+    const seeds = [Buffer.from("aaaaaaaa")];
+    const parse = (bytes: Uint8Array) => {
+      const [first, second, third] = Buffer.from(bytes).toString();
+      if (first === "c") if (second === "e") if (third === "i") throw new TypeError("a defect");
+    };
+    const { defect, corpus } = fuzz({ seeds, parse }, { seed: 1, documents: 20_000 });
+    expect(defect).to.include("a defect");
+    expect(corpus.map(({ bytes }) => Buffer.from(bytes).toString().slice(0, 2))).to.include.members(["ca", "ce"]);
+  });
+
+  it("records the smallest documents that have all outcomes and run all code", () => {
+    const seeds = [Buffer.from("a")];
+    let long = 0;
+    const parse = (bytes: Uint8Array) => {
+      if (bytes.length > 2) long++;
+      if (bytes.includes(0)) throw new ArgumentError("ARGUMENT_INVALID", "A zero.");
+    };
+    const documents = ["aaaa", "aaa", "aaaaa", "\0aaa", "\0a"].map((text) => Buffer.from(text));
+    const found = smallest({ seeds, parse }, documents).map(({ bytes }) => Buffer.from(bytes).toString());
+    expect(found).to.deep.equal(["\0a", "aaa"]);
+    expect(long).to.equal(4);
   });
 
   it("stores documents with new outcomes for further changes", () => {
@@ -49,7 +91,7 @@ describe("fuzzing", () => {
       throw new ArgumentError("ARGUMENT_INVALID", "x".repeat(Math.min(bytes.length, 40)));
     };
     const { corpus, accepted } = fuzz({ seeds, parse }, { seed: 1, documents: 2_000 });
-    expect(corpus.size).to.be.above(10);
+    expect(corpus.length).to.be.above(10);
     expect(accepted).to.equal(0);
   });
 });
