@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Browser, CDPSession, Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 
 /** The columns and rows of a recorded picture. Each cell is the average color of its part of the page. */
 const CELLS = 24;
@@ -25,26 +25,30 @@ export class RecordedPictures {
   /**
    * Compares a picture of a page with the recorded one.
    * @param name the name of its file, without `.png`
+   * @returns the picture in full size
    */
-  async compare(page: Page, name: string): Promise<void> {
-    const { png, share } = await this.read(page, name);
+  async compare(page: Page, name: string): Promise<Buffer> {
+    const { picture, png, share } = await this.read(page, name);
     if (process.env["UPDATE_LAYOUTS"] === "1") {
       mkdirSync(this.#folder, { recursive: true });
       // A picture that still passes is kept, so that a change has few new files.
       if (share > MOST_DIFFERENT / 2) writeFileSync(this.#pathOf(name), png);
-      return;
+      return picture;
     }
     const remedy = "Look at both (npm run screenshots). If the change is intended, run the test with UPDATE_LAYOUTS=1.";
     expect(share, `${this.#pathOf(name)}: the share that differs. ${remedy}`).to.be.at.most(MOST_DIFFERENT);
+    return picture;
   }
 
-  /** Takes a picture of a page. @returns its small PNG, and the share of cells that differ: 1 without a recorded one */
-  async read(page: Page, name: string): Promise<{ png: Uint8Array; share: number }> {
+  /** Takes a picture of a page. @returns it in full size, its small PNG, and the share of cells that differ: 1 without a recorded one */
+  async read(page: Page, name: string): Promise<{ picture: Buffer; png: Uint8Array; share: number }> {
+    // Beside an open dialog, only the visible part of the page is dimmed.
+    const fullPage = (await page.locator("dialog[open]").count()) === 0;
+    const picture = await page.screenshot({ fullPage, animations: "disabled" });
+    const { png, pixels } = await shrink(page, picture);
     const path = this.#pathOf(name);
-    const pictures = [await halfSizePicture(page), ...(existsSync(path) ? [readFileSync(path, "base64")] : [])];
-    const [small, recorded] = await shrink(page, pictures);
-    if (small === undefined) throw new Error("There is no picture.");
-    return { png: small.png, share: recorded === undefined ? 1 : shareOfDifferent(small.pixels, recorded.pixels) };
+    const recorded = existsSync(path) ? await shrink(page, readFileSync(path)) : undefined;
+    return { picture, png, share: recorded === undefined ? 1 : shareOfDifferent(pixels, recorded.pixels) };
   }
 
   #pathOf(name: string): string {
@@ -61,48 +65,23 @@ function shareOfDifferent(a: readonly number[], b: readonly number[]): number {
   return different.size / CELLS ** 2;
 }
 
-/** Takes a picture of a page in half its size, which takes a third of the time of a whole one. @returns a PNG in base64 */
-async function halfSizePicture(page: Page): Promise<string> {
-  const chromium = await sessionOf(page);
-  const { cssContentSize, cssVisualViewport } = await chromium.send("Page.getLayoutMetrics");
-  const { pageX: x, pageY: y, clientWidth: width, clientHeight: height } = cssVisualViewport;
-  // Beside an open dialog, only the visible part of the page is dimmed.
-  const part = (await page.locator("dialog[open]").count()) === 0 ? cssContentSize : { x, y, width, height };
-  const options = { captureBeyondViewport: true, optimizeForSpeed: true, clip: { ...part, scale: 0.5 } };
-  const { data } = await chromium.send("Page.captureScreenshot", options);
-  return data;
-}
-
-const sessions = new WeakMap<Page, Promise<CDPSession>>();
-
-/** One session per page, which stays open: its end would also end the page's virtual passkeys. */
-function sessionOf(page: Page): Promise<CDPSession> {
-  const session = sessions.get(page) ?? page.context().newCDPSession(page);
-  sessions.set(page, session);
-  return session;
-}
-
-/** Makes pictures small, in Chromium. @param pictures PNGs in base64 */
-async function shrink(page: Page, pictures: readonly string[]): Promise<{ png: Uint8Array; pixels: number[] }[]> {
+/** Makes a picture small, in Chromium. */
+async function shrink(page: Page, picture: Buffer): Promise<{ png: Uint8Array; pixels: number[] }> {
   const blank = await blankPage(page);
-  const small = await blank.evaluate(
-    ([pictures, cells]) =>
-      Promise.all(
-        pictures.map(async (base64) => {
-          const blob = await (await fetch(`data:image/png;base64,${base64}`)).blob();
-          const size = { resizeWidth: cells, resizeHeight: cells, resizeQuality: "high" } as const;
-          const small = await createImageBitmap(blob, size);
-          const canvas = new OffscreenCanvas(cells, cells);
-          const context = canvas.getContext("2d");
-          context?.drawImage(small, 0, 0);
-          const bytes = await (await canvas.convertToBlob()).arrayBuffer();
-          const pixels = [...(context?.getImageData(0, 0, cells, cells).data ?? [])];
-          return { png: [...new Uint8Array(bytes)], pixels };
-        }),
-      ),
-    [pictures, CELLS] as const,
+  const { png, pixels } = await blank.evaluate(
+    async ([base64, cells]) => {
+      const blob = await (await fetch(`data:image/png;base64,${base64}`)).blob();
+      const size = { resizeWidth: cells, resizeHeight: cells, resizeQuality: "high" } as const;
+      const small = await createImageBitmap(blob, size);
+      const canvas = new OffscreenCanvas(cells, cells);
+      const context = canvas.getContext("2d");
+      context?.drawImage(small, 0, 0);
+      const bytes = await (await canvas.convertToBlob()).arrayBuffer();
+      return { png: [...new Uint8Array(bytes)], pixels: [...(context?.getImageData(0, 0, cells, cells).data ?? [])] };
+    },
+    [picture.toString("base64"), CELLS] as const,
   );
-  return small.map(({ png, pixels }) => ({ png: Uint8Array.from(png), pixels }));
+  return { png: Uint8Array.from(png), pixels };
 }
 
 const blanks = new WeakMap<Browser, Promise<Page>>();

@@ -1,6 +1,6 @@
 import axe, { type AxeResults } from "axe-core";
 import { expect } from "chai";
-import { readdir, readFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { gzipSync } from "node:zlib";
@@ -54,9 +54,9 @@ export async function checkInAllViews(
     // Colors do not change the layout.
     if (colorScheme === "light") await recorded.layouts.compare(page, `${state}, ${viewport.width}`);
     const name = `${state.replaceAll(/[^a-z]+/g, "-")}-${viewport.width}-${colorScheme}`;
-    await recorded.pictures.compare(page, name);
+    const picture = await recorded.pictures.compare(page, name);
     const { SCREENSHOTS: folder } = process.env;
-    if (folder !== undefined) await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
+    if (folder !== undefined) await writeFile(join(folder, `${name}.png`), picture);
   }
   expect(await unexplainedTerms(page, known), state).to.deep.equal([]);
 }
