@@ -89,7 +89,8 @@ async function startOidcProvider(): Promise<{ jwt: Contender; opaque: Contender 
 }
 
 /**
- * Inserts the rows that the creation of a user needs with pgbench. They have the same columns, indexes, triggers and results.
+ * Inserts the rows that the creation of a user needs, with pgbench. The rows have the same columns, indexes, triggers
+ * and results.
  */
 async function sameRows(clients: number, { oneCommit = false, withoutRecords = false } = {}) {
   const partner = "'biz_00000000000000000000000'";

@@ -10,7 +10,7 @@ interface BeaconAttack {
   description: string;
   /** The error code that the verifier reports. */
   expectedCode: ErrorCode;
-  /** Changes the newest finality update. @param parts makes the genuine update */
+  /** Returns a forged version of the newest finality update. @param parts the parts of the genuine update */
   update?: (parts: UpdateParts, context: AttackContext) => Update;
   /** Whether the list of updates is endless. */
   endless?: boolean;

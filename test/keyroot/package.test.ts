@@ -225,7 +225,7 @@ export { verifyBundle } from "keyroot/bundle";
       expect(without.chunksWith("dist/lightClient")).to.deep.equal([]);
     });
 
-    it("loads the code of other functions on demand", async () => {
+    it("loads the code of other functions only when they are called", async () => {
       const split = await bundle('export { createVerifier } from "keyroot";', {}, app);
       for (const chunk of ["keccak", "evidence", "readRoot", "verifyContacts", "anyFile", "watch"]) {
         const loaded = split.chunksWith(`dist/${chunk}`);

@@ -89,7 +89,7 @@ export abstract class KeyrootError<Code extends string = ErrorCode> extends Erro
     this.actual = actual;
   }
 
-  /** The recommended reaction to this error. The app must not use the key in any case. */
+  /** The recommended reaction to this error. After any error, the app must not use the key. */
   get advice(): Advice {
     return this.name === "VerificationError" ? "warn" : (ADVICE[this.code] ?? ADVICE[this.name] ?? "developer");
   }

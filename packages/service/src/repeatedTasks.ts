@@ -13,7 +13,7 @@ export interface RepeatedTask {
   /** The name of the task in the log. */
   name: string;
   intervalMs: number;
-  /** @param signal aborts when the service stops */
+  /** @param signal a signal that aborts when the service stops */
   run: (signal: AbortSignal) => Promise<void>;
 }
 

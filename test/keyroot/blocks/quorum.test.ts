@@ -118,18 +118,6 @@ describeOnChains("quorum of 3 endpoints", (chain) => {
       const { evidence } = await verifyPublicKey(userID, options);
       expect(evidence).to.deep.equal(chain.evidenceOf(pair, chain.earlier));
     });
-
-    it("succeeds if both write hex in upper case", async () => {
-      const upperCase: Lie = async (method, params, truth) => {
-        const answer = JSON.stringify(await truth(method, params));
-        return JSON.parse(answer.replace(/"0x[0-9a-f]*"/g, (hex) => hex.toUpperCase().replace("0X", "0x"))) as unknown;
-      };
-      for (const pair of PAIRS) {
-        chain.letLie(upperCase, 2);
-        const options = { ...chain.optionsFor(pair), codeHash: chain.codeHash, quorum: 5 };
-        expect(await resultOf(options)).to.equal("truth");
-      }
-    });
   });
 
   describe("without enough agreement", () => {
@@ -168,6 +156,18 @@ describeOnChains("quorum of 3 endpoints", (chain) => {
       const options = chain.optionsFor({ anchor: "quorum", storageProof: false });
       expect(await errorClass(options)).to.equal("TransportError");
     });
+  });
+
+  it("counts equal answers in upper and lower case as one vote", async () => {
+    const upperCase: Lie = async (method, params, truth) => {
+      const answer = JSON.stringify(await truth(method, params));
+      return JSON.parse(answer.replace(/"0x[0-9a-f]*"/g, (hex) => hex.toUpperCase().replace("0X", "0x"))) as unknown;
+    };
+    for (const pair of PAIRS) {
+      chain.letLie(upperCase, 2);
+      const options = { ...chain.optionsFor(pair), codeHash: chain.codeHash, quorum: 5 };
+      expect(await resultOf(options)).to.equal("truth");
+    }
   });
 
   it("ends immediately when the caller aborts", async () => {

@@ -70,7 +70,7 @@ describe("the option sha256", () => {
     expect((await verify(reused)).record).to.deep.equal(mine);
   });
 
-  describe("with a wrong function", () => {
+  describe("a wrong function", () => {
     const path = [file.tree.hashes(0)[2], file.tree.hashes(1)[0], file.tree.hashes(2)[0]].map(
       (hash) => hash ?? never(),
     );
@@ -95,7 +95,7 @@ describe("the option sha256", () => {
     };
 
     for (const [name, sha256] of Object.entries(wrong)) {
-      it(`causes an EnvironmentError if it ${name}`, async () => {
+      it(`that ${name} causes an EnvironmentError`, async () => {
         const error = await failure(verify(sha256));
         expect(error).to.be.instanceOf(EnvironmentError).and.include({ code: "SHA256_INVALID", advice: "developer" });
         expect(error).to.have.property("message").that.includes(`${file.tree.root}.json is right`);

@@ -95,7 +95,7 @@ describe("a resumed audit", () => {
       expect(await audit()).to.deep.equal({ verdict: "damage", codes: ["FILE_MISSING"] });
     });
 
-    it("is incomplete if the host returns one file in each run", async () => {
+    it("is incomplete if each run can read only one of two files", async () => {
       for (const served of [firstRoot, secondRoot, firstRoot]) {
         const { files } = await world.hostFiles((path) => path.includes(served));
         using state = await world.openState(NAME);

@@ -55,6 +55,6 @@ interface FoundBlock {
  * - send requests only through `calls`, or within the limits and the signal of `http`;
  * - keep no data between two calls, except in a store that the caller passes.
  *
- * An implementation MUST NOT read the contract. It may load its code on demand.
+ * An implementation MUST NOT read the contract. It may load its own code on demand.
  */
 export type BlockSource = (request: BlockRequest) => Promise<FoundBlock>;

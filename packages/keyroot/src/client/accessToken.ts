@@ -84,7 +84,7 @@ function parseClaims(payload = ""): Record<string, unknown> {
     const claims: unknown = JSON.parse(decodeUtf8(bytes));
     return isObject(claims) ? claims : {};
   } catch {
-    // The error of the parser may contain the token. `lifetimeOf` throws an error without it.
+    // The error of the parser may contain the token. `lifetimeOf` throws an error that does not contain the token.
     return {};
   }
 }

@@ -26,9 +26,9 @@ export function checkBlockAge({ number, timestamp }: Position, maxAgeMs: number 
 }
 
 /**
- * Checks whether a block is earlier than another block. Compares times first: block sources reject blocks from the
- * future, but a false high number would hide all later answers. Compares the numbers of blocks with equal times.
- * Returns false if a block is unknown.
+ * Checks whether a block is earlier than another block. Compares times, and numbers only if the times are equal. A
+ * false number could be so high that every later answer seems older. A false time cannot, because block sources reject
+ * blocks from the future. Returns false if a block is unknown.
  */
 export function isEarlier(block: Position | undefined, other: Position | undefined): boolean {
   if (block === undefined || other === undefined) return false;

@@ -16,8 +16,8 @@ export async function fetchChainId(call: RpcCall): Promise<number> {
 }
 
 /**
- * Fetches the hash of the chain's first block. It distinguishes test chains that have the same chain id. It is an
- * unproven claim of the endpoint.
+ * Fetches the hash of the chain's first block. The hash distinguishes test chains with the same chain id. The endpoint
+ * does not prove it.
  * @returns 0x and 64 lowercase hex digits
  * @throws TransportError RPC_ANSWER_INVALID, and the errors of the call
  */

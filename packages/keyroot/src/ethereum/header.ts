@@ -7,7 +7,7 @@ import { keccak256 } from "./keccak.ts";
 
 /** The fields of a block header in order, with their JSON-RPC names and sizes in bytes. Each fork appends fields. */
 const FIELDS = [
-  // In every fork: Yellow Paper, section 4.4
+  // The fields that blocks of every fork have (Yellow Paper, section 4.4)
   ["parentHash", 32],
   ["sha3Uncles", 32],
   ["miner", 20],

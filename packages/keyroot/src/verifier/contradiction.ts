@@ -8,7 +8,7 @@ import type { KeyQuery } from "./options.ts";
 export interface CachedAnswer {
   root: string;
   evidence: Evidence;
-  /** True if the root was read at a finalized block. It is then permanent, because a root is set only once. */
+  /** True if the root was read at a finalized block. Such a root is permanent, because a root is set only once. */
   final: boolean;
 }
 

@@ -29,7 +29,10 @@ export interface Alarm {
 export interface Published {
   /** The Merkle root, 64 lowercase hex digits. */
   root: string;
-  /** The user's key in the root's file, in base64. Empty without a valid record. Undefined if the file was not read. */
+  /**
+   * The user's key in the root's file, in base64. Empty if the file has no valid record of the user. Undefined if the
+   * file was not read.
+   */
   publicKey?: string | undefined;
   /** The evidence for the root, which includes its block. */
   evidence: Evidence;

@@ -27,7 +27,7 @@ export interface WatchedUserState extends Partial<Published> {
   outage?: Outage;
   /** The root and evidence recorded before the chain returned a different answer. */
   earlier?: Published;
-  /** The evidence of a later answer, according to which the user has no root. */
+  /** The evidence for a later answer that the user has no root. */
   gone?: Evidence;
   /** The ids of the conditions whose alarms are already reported. */
   reported?: string[];

@@ -5,7 +5,7 @@ import { type FileRequest, type FileResult, loadFile } from "./loadFile.ts";
 
 /** The number of files that each thread has in progress. It audits one file while others are being read. */
 const FILES_PER_WORKER = 4;
-/** The script ends in `.ts` in the repository and in `.js` in the package. */
+/** The script's file name ends in `.ts` in the repository and in `.js` in the package. */
 const SCRIPT = new URL(`fileWorker${extname(import.meta.url)}`, import.meta.url);
 
 /** Threads that read and audit files. Auditing a file of 700 users takes about 10 ms of processor time. */

@@ -86,7 +86,7 @@ function resultOf(state: AuditState): PartResult {
   throw invalid(`${nameOf(result)} has events up to another block than that of its result. Run it again with --fresh.`);
 }
 
-/** Checks that each number from 1 to the count occurs once. @param parts sorted by number */
+/** Checks that every part is present exactly once: the numbers 1 to `count`. @param parts sorted by number */
 function checkNumbers(parts: readonly Part[], count: number): void {
   const numbers = parts.map(({ result }) => result.part.number);
   const other = parts.find(({ result }) => result.part.count !== count);
@@ -135,7 +135,7 @@ function checkFiles({ state, result }: Part, allRoots: readonly string[]): void 
   );
 }
 
-/** Adds the findings of all parts. Every part has the findings about the chain, so they are added once. */
+/** Adds the findings of all parts. Findings about the chain are in every part, so they are added only once. */
 function addFindings(findings: Findings, parts: readonly Part[]): void {
   const seen = new Set<string>();
   for (const { result } of parts) {

@@ -77,7 +77,7 @@ const skipBad = flag("Leave out bad rows instead of stopping");
 const usersPerFile = integer("n", "Maximum number of users in one file", { min: 1, max: 1_000_000, default: 700 });
 const recordFiles = { records, usersPerFile, skipBad };
 const besideFiles = {
-  proofs: flag("Also store the leaf chunks that short proofs need: 32 objects with 32 kB for a file of 700 users", {
+  proofs: flag("Also store the leaf chunks that short proofs need: 32 objects of 1 kB each for a file of 700 users", {
     variable: "KEYROOT_PROOFS",
   }),
   brotli: flag("Also store Brotli-compressed copies of the files: <root>.json.br", { variable: "KEYROOT_BROTLI" }),
@@ -174,7 +174,7 @@ export const DEFINITIONS = {
         variable: "KEYROOT_MAX_COST_PER_DAY",
       }),
       checkSubgroup: flag(
-        "Also check that each key is in the prime-order subgroup, as registration does. This uses all cores, and takes about 2 ms per key on each",
+        "Also check that each key is in the prime-order subgroup, as registration does. This uses all cores, and takes about 2 ms per key on each core",
       ),
       accessList: text(
         "when",
@@ -203,7 +203,7 @@ export const DEFINITIONS = {
       lastYear: flag("Also show last year's base fees, from about one block per week"),
       compare: text(
         "prices",
-        "Compare the cost on known chains, such as ethereum=1,base=0.01+0.04,own=0. Set gwei per unit of gas, and on rollups also gwei per byte after a +. Or set an endpoint's URL to read current prices",
+        "Compare the cost on other chains. For each chain, give its price in gwei per unit of gas, or an endpoint's URL. On a rollup, add the price in gwei per byte: ethereum=1,base=0.01+0.04",
         { excludes: ["rpc", "contract", "chainId", "lastYear"] },
       ),
       ...chain,
@@ -253,7 +253,7 @@ export const DEFINITIONS = {
   },
 
   "accept-ownership": {
-    summary: "Accept the ownership of a registry that transfer-ownership offered",
+    summary: "Accept a registry's ownership, which transfer-ownership offered",
     needs: ownershipNeeds,
     options: { ...ownership, ...chain, json },
   },

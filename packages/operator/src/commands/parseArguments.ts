@@ -71,7 +71,7 @@ function excludedBy(options: Definition["options"], isGiven: (name: string) => b
     for (const other of excludes) {
       const describe = (one: string, another: string) =>
         `${optionName(one)} excludes ${optionName(another)}. Use one of them.`;
-      // Report each conflict once, even if both options exclude each other.
+      // Report each conflict once, even if each option lists the other in `excludes`.
       if (isGiven(name) && isGiven(other) && !problems.includes(describe(other, name)))
         problems.push(describe(name, other));
       if (isGiven(name)) excluded.add(other);

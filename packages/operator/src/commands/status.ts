@@ -33,7 +33,7 @@ export default async function status(args: ArgsOf<"status">, host: Host): Promis
   return { json: { ...found, plan: unfinished ?? null }, text: `${describe(found)}\n${plan}` };
 }
 
-/** Reads the status at a trusted block, with storage proofs. The endpoint needs no trust. */
+/** Reads the status at a trusted block, with storage proofs. The endpoint need not be trusted. */
 async function provenStatus({ call, contract, chainId }: Target, at: TrustedBlock): Promise<Outcome> {
   const counts = await readCounts(call, { contract, chainId, at, storageProof: true }, undefined);
   const { userCount, deploymentBlock, codeHash = EMPTY_CODE_HASH, evidence } = counts;

@@ -234,7 +234,7 @@ function throwUnreadable(path: string, cause: unknown): never {
 
 /**
  * Returns SHA-256 over the values of a row: 64 hex digits. This checksum shows careless edits, and damage that SQLite does
- * not detect. It does not stop attackers, because they can compute it as well.
+ * not detect. It does not stop attackers, because they can compute the checksum as well.
  */
 export function checksumOf(values: readonly SQLOutputValue[]): string {
   return hash("sha256", JSON.stringify(values));

@@ -40,7 +40,7 @@ export interface UpdateParts {
    * The next committee to include: true for that of the period after `attestedSlot`. Default: none, as in a finality update.
    */
   next?: boolean | Committee;
-  /** The network for which the signature is made, which determines the fork. Default: the chain's own network. */
+  /** The network for which the signature is made. Its forks determine the signed fork. Default: the chain's own network. */
   signedFor?: BeaconNetwork;
 }
 

@@ -76,7 +76,10 @@ export interface InviteOptions extends CallOptions {
 
 /** Options of `AdminClient.listPartners`. */
 export interface ListPartnersOptions extends PageOptions {
-  /** Text to find: any part of a partner's name, in any case, or the start of its `biz_id`. Default: all partners. */
+  /**
+   * Text to find: any part of a partner's name in upper or lower case, or the start of its `biz_id`. Default: all
+   * partners.
+   */
   search?: string | undefined;
 }
 
@@ -292,7 +295,7 @@ export class AdminClient {
   }
 }
 
-/** Returns the request fields of an invitation. @throws ArgumentError ARGUMENT_INVALID */
+/** Checks the arguments of an invitation, and returns its request's fields. @throws ArgumentError ARGUMENT_INVALID */
 function checkInvitation(name: string, options: InviteOptions) {
   const { role } = checkCallOptions(options, "role");
   if (role !== undefined && !ROLES.includes(role))

@@ -74,7 +74,8 @@ export class AuditLog {
       [...this.#databases].map(([place, database]) => readPage(database, place, filter, after, limit)),
     );
     const found = pages.flatMap(({ found }) => found).sort(inOrder);
-    // A database with more entries stopped at `end`. Entries after this position belong to a later page.
+    // If a database has more entries, `end` is the position of the last one that was read. Entries after the first such
+    // position in the list's order are left for the next page.
     const [end] = pages.flatMap(({ end }) => end ?? []).sort(inOrder);
     const complete = end === undefined ? found : found.filter((item) => inOrder(item, end) <= 0);
     const page = complete.slice(0, limit);

@@ -1,7 +1,7 @@
 /** Maximum printed users and roots. `--json` prints all. */
 const SHOWN = 20;
 
-/** The first ones in a list as lines of text. @param what follows each of them */
+/** Returns the first items of a list as lines of text. @param what the text after each item */
 export function listed(what: string, all: readonly string[]): string[] {
   const rest = all.length - SHOWN;
   return [

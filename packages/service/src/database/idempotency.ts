@@ -33,7 +33,7 @@ export const requestColumns = () => ({
   requestDigest: text("request_digest"),
 });
 
-/** The values of `requestColumns`. Null without an Idempotency-Key. */
+/** The values of `requestColumns`. They are null if the request has no Idempotency-Key. */
 export interface RequestValues {
   /** SHA-256 of the owner and the Idempotency-Key. */
   requestHash: string | null;

@@ -108,7 +108,7 @@ export const partnerOperations = [
     callers: ["operator", "operatorStaff"],
     summary: "List or search partners with their numbers in pages, in the order of creation",
     body: strict({
-      search: text("A part of the name, in any case, or the beginning of the biz_id").optional(),
+      search: text("A part of the name in upper or lower case, or the beginning of the biz_id").optional(),
       limit,
       after: bizID.optional(),
     }),

@@ -32,7 +32,7 @@ export interface PartnerSummary extends Partner {
 
 /** Filter and page of a list of partners. */
 export interface ListPartnersOptions {
-  /** A part of the name, in any case, or the beginning of the biz_id. Undefined for all partners. */
+  /** A part of the name in upper or lower case, or the beginning of the biz_id. Undefined for all partners. */
   search?: string | undefined;
   /** The last biz_id of the previous page. Undefined for the first page. */
   after?: string | undefined;
@@ -202,7 +202,7 @@ export class PartnerStore {
     }));
   }
 
-  /** Counts the public keys of these partners in all regions. Published keys are counted by adding the sums of days. */
+  /** Counts these partners' public keys in all regions. The count of published keys is the sum of the daily counts. */
   async #countKeys(bizIDs: readonly string[]): Promise<Map<string, { pendingKeys: number; publishedKeys: number }>> {
     const counts = new Map<string, { pendingKeys: number; publishedKeys: number }>();
     if (bizIDs.length === 0) return counts;

@@ -155,7 +155,7 @@ export class KeyPublisher {
 
   /**
    * Counts the registered keys that the next call of `publish` would publish.
-   * @param overdueSeconds counts only keys that could have been published at least this many seconds ago
+   * @param overdueSeconds the minimum number of seconds since a key could have been published
    */
   countPublishable(overdueSeconds?: number): Promise<number> {
     return countPublishable(this.#databases, { holdOnConflict: this.#holdOnConflict }, overdueSeconds);
@@ -212,7 +212,7 @@ export class KeyPublisher {
     });
   }
 
-  /** @param lost aborts all calls to the chain if the lease is lost */
+  /** @param lost the signal that aborts all calls to the chain when the lease is lost */
   async #connect(lost: AbortSignal, rpcUrl = this.#chain.rpcUrl): Promise<Registry> {
     const { contract, chainId, allowHttp } = this.#chain;
     const { rpcBytes: maxBytes, timeoutMs } = DEFAULT_LIMITS;
@@ -281,7 +281,7 @@ export class KeyPublisher {
     return { databases: this.#databases, publications: this.#publications, check, now: this.#now };
   }
 
-  /** @param lost aborts all calls to the chain if the lease is lost */
+  /** @param lost the signal that aborts all calls to the chain when the lease is lost */
   async #openCheck(registry: Registry, lost: AbortSignal): Promise<RootCheck> {
     const { secondRpcUrl, chainId, confirmations, files } = this.#chain;
     const second = secondRpcUrl === undefined ? [] : [await this.#connect(lost, secondRpcUrl)];

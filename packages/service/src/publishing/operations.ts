@@ -9,7 +9,7 @@ import { keyID, root, transaction } from "../keys/operations.ts";
 import { BATCH_CURSOR, type PendingKey } from "./batches.ts";
 import type { PublishRun } from "./publishRuns.ts";
 
-const errorCode = z.string().nullable().meta({ description: "The error code. Null without an error." });
+const errorCode = z.string().nullable().meta({ description: "The error code. Null if there is no error." });
 const publishedBatches = z.array(
   strict({
     root,

@@ -33,7 +33,7 @@ export async function takePublishable(
 
 /**
  * Counts the keys that `takePublishable` would return in all regions.
- * @param overdueSeconds counts only keys whose hold period ended at least this many seconds ago
+ * @param overdueSeconds the minimum number of seconds since the end of a key's hold period
  */
 export async function countPublishable(
   { regions }: Databases,

@@ -34,9 +34,9 @@ interface Counter {
 }
 
 /**
- * Limits the requests per minute of each name, such as an address. A replica counts in memory, without queries. It
- * shares a name's count each time the count has grown by a tenth of the limit. Each replica can therefore exceed the
- * limit by a tenth. Names with few requests add no rows to the database.
+ * Limits the requests per minute for each name, for example an address. Each replica counts in memory. It adds its
+ * count to the database whenever the count has grown by a tenth of the limit, so each replica can exceed the limit by
+ * a tenth. Names with few requests add no rows to the database.
  */
 export class MinuteLimit {
   readonly limit: number;
@@ -44,7 +44,7 @@ export class MinuteLimit {
   readonly #share: ShareCount | undefined;
   readonly #counters = new LRUCache<string, Counter>({ max: MAX_NAMES });
 
-  /** @param share shares counts with other replicas; undefined counts only this replica's requests */
+  /** @param share shares counts with other replicas. If undefined, only this replica's requests are counted */
   constructor(limit: number, share?: ShareCount) {
     this.limit = limit;
     this.#step = Math.ceil(limit / STEPS);

@@ -27,7 +27,7 @@ type Caller = Principal | "operator" | { kind: "person"; personID: string };
 
 type Policy = keyof RateLimitOptions;
 
-/** Names of the counted requests in error messages. */
+/** The words for the counted requests in error messages. */
 const WHAT: Record<Policy, string> = {
   caller: "requests",
   address: "requests from your address",

@@ -53,7 +53,8 @@ export class RequestCounts {
   /** Deletes each count one minute after its counting period ends. */
   async dropExpired(): Promise<void> {
     const { key, expire } = rateLimits;
-    // Skips rows that a request is counting. It may wait for other rows, so waiting for it could cause a deadlock.
+    // Skips rows that a request is counting. Such a request may wait for other rows, so waiting for it could cause a
+    // deadlock.
     const past = this.#home
       .select({ key })
       .from(rateLimits)
@@ -63,7 +64,9 @@ export class RequestCounts {
   }
 }
 
-/** Prepares a statement that increments many counts by the database's clock, because replicas' clocks differ. */
+/**
+ * Prepares an SQL statement that increments many counts. It uses the database's clock, because replicas' clocks differ.
+ */
 function prepareIncrements(home: Database): (increments: readonly CountIncrement[]) => Promise<RequestCount[]> {
   const { key, points, expire } = rateLimits;
   const ended = sql`${expire} <= clock_timestamp()`;

@@ -58,7 +58,7 @@ export async function startLocalChain(hre: HardhatRuntimeEnvironment, options: L
 async function createChain(
   hre: HardhatRuntimeEnvironment,
 ): Promise<{ server: JsonRpcServer; connection: NetworkConnection }> {
-  // Hardhat calls the hook for every connection of the process. This value marks the connection of this call.
+  // Hardhat calls the hook for every connection of the process. This value identifies this call's connection.
   const ours = new AsyncLocalStorage<true>();
   let captured: NetworkConnection<string> | undefined;
   const hooks: Pick<NetworkHooks, "newConnection"> = {

@@ -61,7 +61,7 @@ export class Passkeys {
     return { credentialID, publicKey: Buffer.from(publicKey).toString("base64url"), counter, transports };
   }
 
-  /** The options of `navigator.credentials.get`, to sign in or to verify the session's person. */
+  /** The options of `navigator.credentials.get`, to sign in, or to check that the signed-in person is present. */
   async authenticationOptions(session: Session | undefined, request: FastifyRequest) {
     const { generateAuthenticationOptions } = await load();
     const { passkeys, sessions, now } = this.#context;

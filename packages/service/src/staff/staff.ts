@@ -26,7 +26,7 @@ export interface StaffInfo extends Person {
   created: number;
   /** Time of the last sign-in in milliseconds since 1970. Null before the first sign-in. */
   lastSignIn: number | null;
-  /** Expiry of the unused invitation in milliseconds since 1970. Null without an unused invitation. */
+  /** Time at which the unused invitation expires, in milliseconds since 1970. Null if there is none. */
   invitationExpires: number | null;
   passkeys: number;
 }

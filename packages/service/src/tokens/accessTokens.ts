@@ -49,7 +49,7 @@ export class AccessTokens {
     this.#sign = createSigner({ key: pem, algorithm: ALGORITHM, kid, header: { alg: ALGORITHM, typ: TYPE } });
   }
 
-  /** Issues an access token. @param now milliseconds since 1970 @param now milliseconds since 1970 */
+  /** Issues an access token. @param now milliseconds since 1970 */
   issue(principal: Principal, now: number): string {
     const seconds = Math.floor(now / 1000);
     return this.#sign({

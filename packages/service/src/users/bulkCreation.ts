@@ -105,7 +105,7 @@ export class BulkCreation {
     return found;
   }
 
-  /** Creates users with claimed ids, and their tokens, in one transaction. */
+  /** Creates users whose ids are already claimed, and their tokens, in one transaction. */
   async #createInRegion(
     bizID: string,
     region: Region,

@@ -25,7 +25,7 @@ export interface FailedAttempt {
   attempts: number;
   firstAttempt: number;
   now: number;
-  /** The endpoint's Retry-After in ms. Undefined without this header. */
+  /** The endpoint's Retry-After in ms. Undefined if the response has no such header. */
   retryAfterMs?: number | undefined;
 }
 

@@ -35,11 +35,11 @@ export interface WebhookSenderOptions {
 
 /** The response to a delivery, or the reason why there was none. */
 export interface WebhookResponse {
-  /** The HTTP status. Null without a response. */
+  /** The HTTP status. Null if there was no response. */
   status: number | null;
   /** The reason for the failure. Null if the status is 2xx. */
   error: string | null;
-  /** Retry-After in ms. Undefined without this header. */
+  /** Retry-After in ms. Undefined if the response has no such header. */
   retryAfterMs?: number | undefined;
 }
 

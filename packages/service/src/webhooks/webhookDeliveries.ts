@@ -41,7 +41,7 @@ export interface FinishedDelivery extends ClaimedDelivery {
   due: number;
   /** End of the attempt in ms since 1970. */
   lastAttempt: number;
-  /** The HTTP status. Null without a response. */
+  /** The HTTP status. Null if there was no response. */
   status: number | null;
   /** The reason for the failure. Null after success. */
   error: string | null;

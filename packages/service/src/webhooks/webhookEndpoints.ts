@@ -40,7 +40,7 @@ export interface WebhookEndpoint {
 /** A new secret with its value, which can be read later only by repeating the request. */
 export interface NewSecret {
   secret: string;
-  /** Time when the earlier secrets end, in ms since 1970. Null without earlier secrets. */
+  /** Time when the earlier secrets end, in ms since 1970. Null if there are none. */
   previousUntil: number | null;
 }
 

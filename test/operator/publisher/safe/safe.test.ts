@@ -304,7 +304,7 @@ describeOnBoth("a registry whose owner is a Safe", (startChain) => {
       expect((await readdir(into)).toSorted()).to.deep.equal(["safe-1-of-1.json", "safe-notes.json"]);
     });
 
-    it("writes private files into a private folder", async function () {
+    it("writes files and a folder that only the owner can read", async function () {
       // Windows has no POSIX modes.
       if (process.platform === "win32") this.skip();
       const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8);

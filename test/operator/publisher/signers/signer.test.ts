@@ -191,7 +191,7 @@ describe("openKeyFile", () => {
     }
   });
 
-  it("names the passphrase file that is empty", async () => {
+  it("names the passphrase file in the error if the file is empty", async () => {
     const key = await write("key.json", KEY_FILE);
     for (const text of ["", "\n", "\r\n"]) {
       const file = await write("passphrase", text);

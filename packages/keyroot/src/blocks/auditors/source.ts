@@ -23,7 +23,7 @@ import {
 
 /** The value of the option `auditors`. */
 export interface AuditorsOption extends AuditorOptions {
-  /** The URLs of folders with statements. The hosts need no trust. Additional hosts improve availability. */
+  /** The URLs of folders with statements. The hosts need not be trusted. Additional hosts improve availability. */
   urls: readonly string[];
   /** The number of the auditor list with these `keys`. Default: 0, for the registry's original auditors. */
   sequence?: number | undefined;
@@ -56,7 +56,7 @@ export const makeAuditorsSource: MakeSource = (option, place) => {
   checkInteger("The option auditors.sequence", sequence, 0);
   const lists: ListPlace = { place, store: checkStore("The option auditors.store", store) };
   let auditors: Auditors = { policy, folders, sequence };
-  // All users of a contact list share one statement. They are recognized by their shared request options.
+  // All users of a contact list share one statement. Users of one list are recognized by their shared request options.
   const searches = new WeakMap<object, Promise<FoundStatement>>();
   const update = async (search: Parameters<typeof findAuditors>[2]) => {
     const found = await findAuditors(auditors, lists, search);

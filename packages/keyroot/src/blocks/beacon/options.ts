@@ -3,7 +3,7 @@ import type { BeaconNetwork, BeaconNetworkName } from "./networks.ts";
 
 /** The options of the light client: its endpoints and the trusted checkpoint. Import `keyroot/beacon` first. */
 export interface BeaconOptions {
-  /** The URLs of Beacon API endpoints (https, or http with `allowHttp`), in the order of use. They need no trust. */
+  /** URLs of Beacon API endpoints (https, or http with `allowHttp`) in the order of use. They need not be trusted. */
   urls: readonly string[];
   /** The root of a finalized beacon block that the app trusts: 0x and 64 lowercase hex digits. */
   checkpoint: string;

@@ -15,7 +15,7 @@ export interface BaseFeeRange {
 }
 
 const YEAR_SECONDS = 365 * 24 * 60 * 60;
-/** The number of blocks to read: about one block per week. */
+/** The number of blocks to read from the last year: about one per week. */
 const SAMPLES = 53;
 /** The number of blocks over which the mean block time is measured. */
 const INTERVAL_BLOCKS = 1_000;

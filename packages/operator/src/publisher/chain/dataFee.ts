@@ -84,7 +84,7 @@ export class DataFees {
     return answer === "0x" ? undefined : ("arbitrum" as const);
   }
 
-  /** Returns 0 on chains before the upgrade Isthmus. They have no operator fee, and their contract rejects the call. */
+  /** Returns 0 on chains before the upgrade Isthmus. Such chains have no operator fee, and their contract rejects the call. */
   async #operatorFee(gas: bigint): Promise<bigint> {
     try {
       return await this.#read(GAS_PRICE_ORACLE, "getOperatorFee", [gas]);

@@ -7,7 +7,7 @@ import { makeLeafChunks, type MerkleFile, serializeMerkleFile } from "keyroot/me
  */
 export interface BesideFileOptions {
   /**
-   * Stores leaf chunks `<root>/<number>.bin` for short proofs: 32 objects with 32 kB for a file of 700 users. Default: false.
+   * Stores leaf chunks `<root>/<number>.bin` for short proofs: 32 objects of 1 kB each for a file of 700 users. Default: false.
    */
   proofs?: boolean | undefined;
   /** Stores a Brotli-compressed copy `<root>.json.br`, which has a third of the file's size. Default: false. */

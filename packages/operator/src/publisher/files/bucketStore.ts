@@ -16,7 +16,7 @@ import type { MerkleFileStore, PutOptions, StoredFile } from "./merkleFileStore.
 
 /** The time limits for requests to a bucket. */
 export interface BucketTimeouts {
-  /** The maximum time of one attempt, and of a pause within it, in ms. Default: 30,000. */
+  /** The maximum time of one attempt in ms. It is also the maximum time without data. Default: 30,000. */
   attemptMs: number;
   /** The maximum time of a request with all attempts of the SDK, in ms. Default: 120,000. */
   requestMs: number;

@@ -19,8 +19,8 @@ export interface Attempt {
   /** The time of signing in ms since 1970. Undefined in journals of version 0.2. */
   time?: number | undefined;
   /**
-   * The transaction hash: 0x and 64 lowercase hex digits. Undefined until the transaction was sent, or if no node confirmed
-   * it.
+   * The transaction hash: 0x and 64 lowercase hex digits. Undefined before the transaction is sent, and if no node
+   * confirmed that it received the transaction.
    */
   hash?: string | undefined;
   /** The chain and the registry, in the format of `registryKeyOf`. */
@@ -57,7 +57,7 @@ export interface Journal {
   /** Records a transaction before it is sent, and again with its hash. */
   recordAttempt(attempt: Attempt): Promise<void>;
   /**
-   * Returns all attempts of this plan and the newest attempts of earlier plans, the oldest first. They are needed to limit
+   * Returns all attempts of this plan and the newest attempts of earlier plans, the oldest first. All are needed to limit
    * the cost per plan and per day, and to find the transactions that may have added a root.
    */
   attempts(): readonly Attempt[];

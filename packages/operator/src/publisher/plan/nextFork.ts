@@ -1,8 +1,8 @@
 /** The gas under the rules of the fork Amsterdam: the part for state, and the cost on chains before this fork. */
 
 /**
- * The ids of chains whose next fork is Amsterdam: Ethereum and Hoodi. They have not set a date. Source: EIP-7773,
- * https://eips.ethereum.org/EIPS/eip-7773
+ * The ids of chains whose next fork is Amsterdam: Ethereum and Hoodi. The date of the fork is not set on either chain.
+ * Source: EIP-7773, https://eips.ethereum.org/EIPS/eip-7773
  */
 const BEFORE_AMSTERDAM: readonly number[] = [1, 560_048];
 
@@ -38,7 +38,7 @@ export interface NextForkGas {
   gas: number;
   /** The part of `gas` that pays for new state. The rest is regular gas. */
   stateGas: number;
-  /** The maximum gas, if the prices that are not fixed rise. */
+  /** The maximum gas after a rise of the prices that are not final yet. */
   gasAtMost: number;
 }
 

@@ -6,11 +6,11 @@ import type { KeyRecord, UserID } from "keyroot/identity";
 import { plural } from "../../plural.ts";
 import { WorkerPool } from "../../threads/workerPool.ts";
 
-/** The number of keys in one request to a thread. They take about 0.2 s. */
+/** The number of keys in one request to a thread. Checking them takes about 0.2 s. */
 const KEYS_PER_REQUEST = 100;
 /** The maximum number of users in an error message. */
 const NAMED = 20;
-/** The script ends in `.ts` in the repository and in `.js` in the package. */
+/** The script's file name ends in `.ts` in the repository and in `.js` in the package. */
 const SCRIPT = new URL(`subgroupWorker${extname(import.meta.url)}`, import.meta.url);
 
 /**

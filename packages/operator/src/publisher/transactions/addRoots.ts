@@ -57,7 +57,7 @@ class RootAdder {
   readonly #options: SendOptions;
   readonly #budget: CostBudget | undefined;
   readonly #emit: (event: TransactionEvent) => void;
-  /** Batches without a nonce. */
+  /** Batches that wait for a nonce. */
   #queue: RootBatch[] = [];
   readonly #transactions = new Map<number, PendingTransaction>();
   /** The number of the owner's transactions in blocks. All lower nonces are used. */

@@ -9,15 +9,17 @@ export interface CostLimits {
   /** The maximum wei per unit of gas that a transaction may offer, including base fee and priority fee. */
   maxFeePerGas: bigint;
   /**
-   * The maximum wei per unit of gas for a block's producer. Default: a quarter of `maxFeePerGas`. The chain sets the base
-   * fee, so a false base fee costs nothing. The priority fee is paid as signed.
+   * The maximum wei per unit of gas for a block's producer. Default: a quarter of `maxFeePerGas`. This limit is
+   * needed because the signed priority fee is always paid in full. The base fee needs none: the chain sets it, whatever an
+   * endpoint reports.
    */
   maxPriorityFeePerGas?: bigint | undefined;
   /**
    * The maximum cost of a plan over all its runs, in wei. Every signed transaction counts with its whole gas limit at its
-   * highest fee, because only these values need no trust in the endpoint. Transactions of an earlier plan for the same root
-   * also count. Default: at `maxFeePerGas`, 150,000 gas per file, and per user twice the gas that the node estimates, but at
-   * least 50,000 and at most 250,000. Ethereum needs 22,660 per user, and about 111,700 after the fork Amsterdam.
+   * highest fee, because a false answer of the endpoint cannot change these values. Transactions of an earlier plan for
+   * the same root also count. Default: at `maxFeePerGas`, 150,000 gas per file, and per user twice the gas that the node
+   * estimates, but at least 50,000 and at most 250,000. Ethereum needs 22,660 per user, and about 111,700 after the fork
+   * Amsterdam.
    */
   maxCost?: bigint | undefined;
   /**

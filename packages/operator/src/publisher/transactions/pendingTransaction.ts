@@ -1,7 +1,7 @@
 import type { AddRootCall, RootBatch } from "../chain/registry.ts";
 import type { Attempt } from "../journal/journal.ts";
 
-/** A batch, and its transaction that waits for a block. */
+/** A batch whose transaction is not in a block yet. */
 export interface PendingTransaction {
   batch: RootBatch;
   /** The call of the transaction. It is built on demand, and deleted when the transaction is in a block. */

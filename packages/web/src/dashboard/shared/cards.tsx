@@ -8,7 +8,7 @@ interface CardHeadProps {
   /** The id of the heading, to which `aria-labelledby` refers. */
   id: string;
   title: ComponentChildren;
-  /** The button's text. Undefined shows no button. */
+  /** The button's text. If undefined, there is no button. */
   action?: string | undefined;
   onAction: () => void;
 }
