@@ -18,8 +18,8 @@ export interface RegistrationAttack {
 
 /**
  * Runs two attacks with a new user's stolen token. First, the attacker registers another user's public key, which the
- * service refuses. Then the attacker registers its own key before the user's app does. The app finds this key and
- * withdraws it. The user finally registers the user's own key, and is added to `provisioned`.
+ * service refuses. Then the attacker registers its own key before the user's app registers one. The app finds the
+ * attacker's key and withdraws it. The user finally registers the user's own key, and is added to `provisioned`.
  * @throws DemoError DEMO_FAILED if an attack has an unexpected outcome
  */
 export async function attackRegistrations(

@@ -37,7 +37,7 @@ const TASKS: readonly { task: string; sql: string; after?: string }[] = [
   { task: "autovacuum of audit_entries after it", sql: "VACUUM audit_entries" },
 ];
 
-/** The seconds of each task. The database is the same afterwards, without the oldest entries of the audit log. */
+/** Measures the seconds of each task. Afterwards, the oldest entries of the audit log are missing from the database. */
 export async function measureMaintenance(url: string): Promise<{ task: string; seconds: number }[]> {
   const client = new Client({ connectionString: url });
   await client.connect();

@@ -81,7 +81,7 @@ export const TARGETS: Readonly<Record<string, () => Target>> = {
     return {
       seeds: nodes,
       parse: (bytes) => {
-        // A storage proof refuses these nodes, too. The decoder would read no bytes as an empty text.
+        // Storage proofs refuse nodes of these sizes before decoding. The decoder would accept zero bytes.
         if (bytes.length === 0 || bytes.length > MAX_NODE_BYTES)
           throw new ArgumentError("RECORD_INVALID", "A node has 1 to 1024 bytes.");
         const decoded = refusing(() => decodeRlp(new Uint8Array(bytes)));

@@ -96,7 +96,7 @@ describeIfNamed(import.meta.filename)("explorer pages", () => {
       .and.at.most(SIGNED_LIMIT);
   });
 
-  it("load the code for storage proofs on demand", async () => {
+  it("load the code for storage proofs only when it is needed", async () => {
     await using opened = await world.open(`${explorer.url}#/verify/${world.victim.userID}`);
     const { page, requests } = opened;
     await done(page);

@@ -137,7 +137,7 @@ describeIfNamed(import.meta.filename)("the verifier in Chromium, under a strict 
     expect(await verify({ codeHash: keccak256("0x") })).to.equal("root: CODE_HASH_MISMATCH");
   });
 
-  it("loads the code for storage proofs on demand", async () => {
+  it("loads the code for storage proofs only when it is needed", async () => {
     const { pubKey, evidence } = (await verify({ storageProof: true })) as { pubKey: string; evidence: object };
     expect(pubKey).to.equal(mine.pubKey);
     expect(evidence).to.include({ storageProof: true });

@@ -16,8 +16,8 @@ export async function fetchOwner(call: RpcCall, contract: string, block: BlockPa
 
 /**
  * Fetches the number of users who have a root.
- * @throws the errors of `fetchOwner`; VerificationError NO_USER_COUNT if the contract does not have this function, such
- * as `PubKeyTrust`
+ * @throws the errors of `fetchOwner`; VerificationError NO_USER_COUNT if the contract, such as `PubKeyTrust`,
+ * does not have this function
  */
 export async function fetchUserCount(
   call: RpcCall,

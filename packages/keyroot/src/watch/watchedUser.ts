@@ -62,7 +62,7 @@ export function isDue({ publicKey, fileReadAt = NaN }: WatchedUserState, now: nu
   return publicKey === undefined || !(age >= 0 && age < recheckMs);
 }
 
-/** Records the user's key from the root's file, in base64. Empty if the file has no valid record of the user. */
+/** Records the user's key in base64. The key is empty if the root's file has no valid record of the user. */
 export function applyFile(user: WatchedUserState, publicKey: string, now: number): void {
   user.publicKey = publicKey;
   user.fileReadAt = now;

@@ -10,7 +10,7 @@ type TextRequest = Pick<RequestInit, "method"> & {
   signal?: AbortSignal;
 };
 
-/** The same encodings as those of `fetch`, so that a file host returns the same compressed files as to clients. */
+/** The same encodings as those of `fetch`, so that a file host returns the same compressed files. */
 const HEADERS = { Accept: "*/*", "Accept-Encoding": "gzip, br", "User-Agent": "keyroot" };
 
 const { Z_SYNC_FLUSH: FLUSH, BROTLI_OPERATION_FLUSH: BROTLI_FLUSH } = constants;

@@ -46,7 +46,7 @@ const MIGRATIONS = { migrationsFolder: fileURLToPath(new URL("migrations", impor
 const KNOWN = readMigrationFiles(MIGRATIONS).map(({ hash }) => hash);
 const CONNECT_TIMEOUT_MS = 5_000;
 const STATEMENT_TIMEOUT_MS = 15_000;
-/** Time in ms for which a migration waits for a table lock. Requests wait behind it, so it retries later. */
+/** Time limit in ms of a migration's wait for a table lock. Requests wait meanwhile, so the migration is retried later. */
 const LOCK_TIMEOUT_MS = 2_000;
 const LOCK_RETRIES = { retries: 20, minTimeout: 1_000, maxTimeout: 10_000 };
 

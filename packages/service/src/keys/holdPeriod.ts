@@ -16,7 +16,7 @@ export const isOfSuspended = sql`exists (select from suspensions where suspensio
 
 /**
  * Returns the end of a key's hold period in milliseconds since 1970. Null while the partner must decide.
- * @param holdOnConflict whether a key with a conflicting key waits for the partner's decision
+ * @param holdOnConflict whether a key that conflicts with another key waits for the partner's decision
  */
 export function holdEndOf(
   { holdEndsAt, undecidedSince }: Pick<typeof publicKeys.$inferSelect, "holdEndsAt" | "undecidedSince">,

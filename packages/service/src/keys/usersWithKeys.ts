@@ -51,7 +51,7 @@ export class UsersWithKeys {
   readonly #databases: Databases;
   readonly #holdOnConflict: boolean;
 
-  /** @param holdOnConflict whether a key with a conflicting key waits for the partner's decision */
+  /** @param holdOnConflict whether a key that conflicts with another key waits for the partner's decision */
   constructor(databases: Databases, holdOnConflict: boolean) {
     this.#databases = databases;
     this.#holdOnConflict = holdOnConflict;

@@ -71,7 +71,7 @@ export class BatchStore {
   readonly #databases: readonly Database[];
   readonly #holdOnConflict: boolean;
 
-  /** @param holdOnConflict whether a key with a conflicting key waits for the partner's decision */
+  /** @param holdOnConflict whether a key that conflicts with another key waits for the partner's decision */
   constructor(databases: Pick<Databases, "regions">, holdOnConflict: boolean) {
     this.#databases = regionalDatabases(databases);
     this.#holdOnConflict = holdOnConflict;

@@ -119,7 +119,7 @@ export class PasskeyStore {
    */
   remove({ personID, bizID }: Person, credentialID: string, now: number, author: Author): Promise<boolean> {
     return this.#home.transaction(async (transaction) => {
-      // The lock makes concurrent requests count one after the other.
+      // With this lock, concurrent requests run one after the other, so that one passkey remains.
       await lockStaff(transaction, personID);
       const own = await transaction.select().from(passkeys).where(eq(passkeys.personID, personID));
       if (!own.some((passkey) => passkey.credentialID === credentialID)) return false;

@@ -85,7 +85,7 @@ export class RefreshTokenStore {
     return createToken({ kind: "partner" }, bizID, options, {
       insert: (row) =>
         home.transaction(async (transaction) => {
-          // The lock makes concurrent requests count one after the other.
+          // With this lock, concurrent requests run one after the other, so that none exceeds the limit.
           const owner = transaction.select({ bizID: partners.bizID }).from(partners).where(eq(partners.bizID, bizID));
           await owner.for("no key update");
           const isActive = and(eq(serverTokens.bizID, bizID), isNull(serverTokens.revoked));
@@ -116,7 +116,7 @@ export class RefreshTokenStore {
     return createToken({ kind: "user", region }, userID, options, {
       insert: (row) =>
         database.transaction(async (transaction) => {
-          // The lock makes concurrent requests count one after the other.
+          // With this lock, concurrent requests run one after the other, so that none exceeds the limit.
           const isActiveUser = and(eq(users.userID, userID), isNull(users.deactivated));
           const owner = transaction.select({ userID: users.userID }).from(users).where(isActiveUser);
           if ((await owner.for("no key update")).length === 0) throw userDeactivated();

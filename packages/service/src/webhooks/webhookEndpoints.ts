@@ -104,7 +104,7 @@ export class WebhookEndpointStore {
     const endpoint = { endpointID: randomUUID(), bizID, url, types, created: now, paused: null };
     const made = await this.#make(endpoint.endpointID);
     const added = await this.#home.transaction(async (transaction) => {
-      // The lock makes concurrent requests count one after the other.
+      // With this lock, concurrent requests run one after the other, so that none exceeds the limit.
       await transaction
         .select({ bizID: partners.bizID })
         .from(partners)

@@ -93,7 +93,7 @@ describe("a serialized plan", () => {
       });
     }
 
-    it("rejects text that is empty, not JSON or has a duplicate key", () => {
+    it("rejects text that is empty, is not JSON or has a duplicate key", () => {
       expect(() => parse("")).to.throw(VerificationError);
       const twice = text.replace('{"root"', `{"fileBytes":1,"root"`);
       expect(() => parse(twice))

@@ -29,7 +29,7 @@ export interface BlockProof {
   bootstrap: string;
   /** One update per committee period, from the checkpoint's period to the block's. */
   updates: string[];
-  /** The update whose finalized header contains the block. Undefined if the last entry of `updates` contains it. */
+  /** The update whose finalized header contains the block. Undefined if the block is in the last one of `updates`. */
   finalityUpdate?: string | undefined;
 }
 
