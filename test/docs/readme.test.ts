@@ -152,7 +152,7 @@ describe("README.md", () => {
     const closed = once(start, "close");
     start.kill("SIGTERM");
     expect(await closed).to.deep.equal([0, null]);
-    expect(printed).to.equal(whileRunning);
+    expect(printed).to.equal(`${whileRunning}\nStopping the local stack.\n`);
     await untilGroupIsGone(start);
     expect(await stackFoldersIn(folder)).to.be.empty;
     expect(await readdir(folder)).to.not.include("stack.json");
