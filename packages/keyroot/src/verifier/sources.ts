@@ -1,7 +1,8 @@
 import { checkBuiltins } from "../input/builtins.ts";
 import { checkBoolean, checkFunction, checkSignal, optional } from "../input/options.ts";
 import { fetchMerkleFile } from "../transport/fetchMerkleFile.ts";
-import { checkDifferentHosts, checkSourceUrl } from "../transport/url.ts";
+import { checkDifferentHosts } from "../transport/differentHosts.ts";
+import { checkSourceUrl } from "../transport/url.ts";
 import { checkEndpoint, type RpcCall, rpcCaller } from "../transport/jsonRpc.ts";
 import type { FetchOptions } from "../transport/fetchBytes.ts";
 import { monotonicNow, withTimeout } from "../transport/timeout.ts";
