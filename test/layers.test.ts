@@ -41,6 +41,9 @@ const LAYERS: Readonly<Record<string, readonly (string | readonly string[])[]>> 
     "hardhat",
     "commands",
     "explorer",
+    // The package's entry for auditors. It also exports `watch`.
+    "audit/index.ts",
+    "watch",
     "audit",
     "publisher",
     "testing",

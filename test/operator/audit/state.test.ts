@@ -8,7 +8,7 @@ import { AuditState } from "../../../packages/operator/src/audit/auditState.ts";
 import type { AuditTarget, OpenStateOptions } from "../../../packages/operator/src/audit/openStateFile.ts";
 import { finding } from "../../../packages/operator/src/audit/finding.ts";
 import type { PartResult } from "../../../packages/operator/src/audit/partResult.ts";
-import { WatchState } from "../../../packages/operator/src/audit/watchState.ts";
+import { WatchState } from "../../../packages/operator/src/watch/watchState.ts";
 import { checksumOf } from "../../../packages/operator/src/disk/stateDatabase.ts";
 import { ArgumentError, KeyrootError } from "../../../packages/keyroot/src/errors.ts";
 import { sampleUserID, sha256 } from "../../support/samples.ts";

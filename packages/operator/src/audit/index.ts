@@ -6,9 +6,9 @@ export { type Finding, FINDING_CODES, type FindingCode, Findings, type Severity 
 export { mergeParts, type MergedReport } from "./mergeParts.ts";
 export type { AuditPart } from "./part.ts";
 export type { PartResult } from "./partResult.ts";
-export { type PollOptions, type WatchedUser } from "./pollChain.ts";
+export { type PollOptions, type WatchedUser } from "../watch/pollChain.ts";
 export type { AuditedContract } from "./readCounts.ts";
 export type { AuditTarget, OpenStateOptions } from "./openStateFile.ts";
 export { UserIndex } from "./userIndex.ts";
-export { pollEvents, watch, type WatchEvent, type WatchOptions } from "./watch.ts";
-export { WatchState } from "./watchState.ts";
+export { pollEvents, watch, type WatchEvent, type WatchOptions } from "../watch/watch.ts";
+export { WatchState } from "../watch/watchState.ts";

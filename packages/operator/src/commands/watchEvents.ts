@@ -1,5 +1,5 @@
 import { printable } from "keyroot/input";
-import type { WatchEvent } from "../audit/watch.ts";
+import type { WatchEvent } from "../watch/watch.ts";
 import { plural } from "../plural.ts";
 import { style } from "./output.ts";
 

@@ -1,9 +1,9 @@
 import type { UserID } from "keyroot/identity";
-import type { FileAudit } from "./auditFile.ts";
-import { auditOwnRoot, auditWatchedUsers } from "./auditWatchedUsers.ts";
-import type { FileSource } from "./fileSource.ts";
-import { type Finding, finding } from "./finding.ts";
-import { loadFile } from "./loadFile.ts";
+import type { FileAudit } from "../audit/auditFile.ts";
+import { checkOwnRoot, checkWatchedUsers } from "./checkWatchedUsers.ts";
+import type { FileSource } from "../audit/fileSource.ts";
+import { type Finding, finding } from "../audit/finding.ts";
+import { loadFile } from "../audit/loadFile.ts";
 import type { LogReading, PollOptions, UserReading, UserWithRoot } from "./pollChain.ts";
 
 /** The default time in ms after which an unavailable file or endpoint becomes an alarm. */
@@ -55,7 +55,7 @@ export async function readFiles(
     const [root, known] = [roots[i], state.roots.get(user.userID)];
     if (root === undefined || (root === known && !waiting.has(root) && (!readOwnFiles || isLate()))) continue;
     const file = isLate() ? files.known(root, true) : await files.load(root);
-    const own = auditOwnRoot(user, root, file?.users);
+    const own = checkOwnRoot(user, root, file?.users);
     findings.push(...own);
     // A root with findings stays a suspect, so that every poll audits its file.
     if (file === undefined || file.findings.length + own.length > 0) waiting.add(root);
@@ -65,7 +65,7 @@ export async function readFiles(
   for (const root of waiting) {
     const file = isLate() ? files.known(root, state.unavailable.has(root)) : await files.load(root);
     if (file === undefined || file.findings.length > 0) suspects.add(root);
-    const found = auditWatchedUsers(users, root, file?.users);
+    const found = checkWatchedUsers(users, root, file?.users);
     findings.push(...found.filter(({ message }) => !findings.some((known) => known.message === message)));
   }
   findings.push(...files.findings);

@@ -1,20 +1,20 @@
 import { base64ToBytes } from "keyroot/bytes";
 import { keyIDOf, USER_ID_BYTES, type UserID, userIDToBytes } from "keyroot/identity";
-import { USER_BYTES } from "./auditFile.ts";
-import { type Finding, finding } from "./finding.ts";
+import { USER_BYTES } from "../audit/auditFile.ts";
+import { type Finding, finding } from "../audit/finding.ts";
 import type { WatchedUser } from "./pollChain.ts";
 
 /** Checks that the file of a user's root contains the user with the user's own key. */
-export function auditOwnRoot(user: WatchedUser, root: string, users: Uint8Array | undefined): Finding[] {
+export function checkOwnRoot(user: WatchedUser, root: string, users: Uint8Array | undefined): Finding[] {
   if (users === undefined) return [];
   const { userID } = user;
-  if (keyIDIn(users, userID) !== undefined) return auditWatchedUsers([user], root, users);
+  if (keyIDIn(users, userID) !== undefined) return checkWatchedUsers([user], root, users);
   const message = `The user ${userID} has the root ${root}, whose file does not contain them.`;
   return [finding("USER_NOT_IN_FILE", message, { root, userID })];
 }
 
 /** Reports watched users for whom a file has a different key, even if the file is not that of the user's root. */
-export function auditWatchedUsers(
+export function checkWatchedUsers(
   watched: readonly WatchedUser[],
   root: string,
   users: Uint8Array | undefined,

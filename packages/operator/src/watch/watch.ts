@@ -2,8 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { TransportError } from "keyroot/errors";
 import type { UserID } from "keyroot/identity";
 import { checkOptions } from "../checkOptions.ts";
-import { checkFileSource } from "./fileSource.ts";
-import { type Finding, finding } from "./finding.ts";
+import { checkFileSource } from "../audit/fileSource.ts";
+import { type Finding, finding } from "../audit/finding.ts";
 import { type PollOptions, readLogs, readUsers } from "./pollChain.ts";
 import { readFiles, UNAVAILABLE_AFTER_MS } from "./pollFiles.ts";
 

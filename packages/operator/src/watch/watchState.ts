@@ -3,7 +3,7 @@ import type { UserID } from "keyroot/identity";
 import { parseJson } from "keyroot/input";
 import { MERKLE_ROOT } from "keyroot/merkle";
 import { checksumOf, type Row, StateDatabase } from "../disk/stateDatabase.ts";
-import type { BlockCursor } from "./checkBlock.ts";
+import type { BlockCursor } from "../audit/checkBlock.ts";
 import {
   type AuditTarget,
   checkedRow,
@@ -14,7 +14,7 @@ import {
   type OpenStateOptions,
   stateFormat,
   stateShape,
-} from "./openStateFile.ts";
+} from "../audit/openStateFile.ts";
 
 /** A block up to which every root was audited. */
 export interface WatchCursor extends BlockCursor {

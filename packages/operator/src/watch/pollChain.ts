@@ -12,13 +12,13 @@ import {
 } from "keyroot/registry";
 import type { RpcCall } from "keyroot/transport";
 import { verifyChainId } from "keyroot/verifier";
-import { auditCursor, auditUserCount } from "./auditChain.ts";
-import { checkBlock } from "./checkBlock.ts";
-import type { FileSource } from "./fileSource.ts";
-import { type Finding, finding } from "./finding.ts";
-import { isOnChain } from "./history.ts";
-import { proveRoots, proveSlots } from "./proveRoots.ts";
-import { fetchUserCountIfAny } from "./readCounts.ts";
+import { auditCursor, auditUserCount } from "../audit/auditChain.ts";
+import { checkBlock } from "../audit/checkBlock.ts";
+import type { FileSource } from "../audit/fileSource.ts";
+import { type Finding, finding } from "../audit/finding.ts";
+import { isOnChain } from "../audit/history.ts";
+import { proveRoots, proveSlots } from "../audit/proveRoots.ts";
+import { fetchUserCountIfAny } from "../audit/readCounts.ts";
 import type { WatchCursor, WatchState } from "./watchState.ts";
 
 /** A user to watch, with the user's own key. */
