@@ -10,14 +10,11 @@ import { addPath } from "../../transport/url.ts";
 import { type Layouts, toNumber, type Update } from "./forks.ts";
 import { applyUpdate, forkAt, type LightClientState, periodOf, slotAt, startAt, timeOf } from "./lightClient.ts";
 import type { BeaconNetwork } from "./networks.ts";
+import { checkAge, type CheckpointConfig } from "./checkpointAge.ts";
 import { malformed, readUint64, type ValueOf } from "./ssz.ts";
 
 /** The settings and the current state of a light client. */
-export interface Following {
-  network: BeaconNetwork;
-  /** The root of the trusted beacon block: 0x and 64 lowercase hex digits. */
-  checkpoint: string;
-  maxCheckpointAgeMs: number;
+export interface Following extends CheckpointConfig {
   /** The URLs of the Beacon API endpoints, in the order in which they are tried. */
   urls: readonly string[];
   /** The current state of the light client. Undefined before the first bootstrap. */
@@ -26,8 +23,6 @@ export interface Following {
   startSlot?: number;
   /** Called with each container that changed the state, and the slot of the container's first header. */
   onAccepted?: (kind: keyof Layouts, slot: number, value: object) => void;
-  /** Returns the current time in ms since 1970. */
-  now: () => number;
 }
 
 /** The options of all requests, except the maximum size of a response. */
@@ -114,23 +109,6 @@ async function followEndpoint(following: Following, endpoint: BeaconEndpoint): P
   if (newest !== undefined)
     following.onAccepted?.("finality_update", toNumber(update.attested_header.beacon.slot), update);
   return (following.state = newest ?? state);
-}
-
-/** Checks whether a state is too old to be trusted. Members may sell their keys after they leave a committee. */
-export function isTooOld(
-  { network, maxCheckpointAgeMs, now }: Omit<Following, "state" | "urls">,
-  { slot }: LightClientState,
-) {
-  return now() - timeOf(network, slot) > maxCheckpointAgeMs;
-}
-
-/** Rejects a state that is too old to be trusted. @throws VerificationError CHECKPOINT_TOO_OLD, step "anchor" */
-export function checkAge(following: Omit<Following, "state" | "urls">, state: LightClientState): void {
-  if (!isTooOld(following, state)) return;
-  const { checkpoint, maxCheckpointAgeMs: expected, network } = following;
-  const time = new Date(timeOf(network, state.slot)).toISOString();
-  const message = `The checkpoint ${checkpoint} is of ${time}, the maximum age is ${expected / 86_400_000} days. Take a newer checkpoint from a source that you trust, or set maxCheckpointAgeMs.`;
-  throw new VerificationError("anchor", "CHECKPOINT_TOO_OLD", message, { expected, actual: time });
 }
 
 /** An endpoint of the Beacon API (github.com/ethereum/beacon-APIs, `apis/beacon/light_client`). */

@@ -2,7 +2,8 @@ import type { Store } from "../../store/store.ts";
 import type { RpcCall } from "../../transport/jsonRpc.ts";
 import type { BlockSource } from "../blockSource.ts";
 import { VerificationError } from "../../errors.ts";
-import { follow, type Following, isTooOld } from "./follow.ts";
+import { isTooOld } from "./checkpointAge.ts";
+import { follow, type Following } from "./follow.ts";
 import { parseState, serializeState } from "./state.ts";
 
 export interface BeaconConfig extends Omit<Following, "state" | "now"> {
