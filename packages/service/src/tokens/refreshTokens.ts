@@ -3,7 +3,7 @@ import type { Region, UserID } from "keyroot/identity";
 import type { Principal } from "./accessTokens.ts";
 import { REPEATABLE_MS } from "../database/idempotency.ts";
 import { hashSecret } from "../database/secrets.ts";
-import { parseRefreshToken } from "./refreshToken.ts";
+import { parseRefreshToken } from "./tokenText.ts";
 import { batchingLoader } from "../database/batchingLoader.ts";
 import { prepareServerTokens, prepareUserTokens } from "./findTokens.ts";
 import { recordChange } from "../auditLog/recordChange.ts";

@@ -11,7 +11,7 @@ import {
   sealToken,
 } from "../database/idempotency.ts";
 import { hashSecret } from "../database/secrets.ts";
-import { makeRefreshToken } from "./refreshToken.ts";
+import { makeRefreshToken } from "./tokenText.ts";
 import type { Author } from "../auditLog/recordChange.ts";
 
 /** Maximum number of active tokens for each user, and for the servers of each partner. */
