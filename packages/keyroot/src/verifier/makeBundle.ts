@@ -6,13 +6,8 @@ import { extractHeader } from "../ethereum/header.ts";
 import { extractProof } from "../ethereum/storageProof.ts";
 import type { RpcCall } from "../transport/jsonRpc.ts";
 import { type Bundle, verifyBundle, type VerifiedBundle } from "./bundle.ts";
-import {
-  type Endpoint,
-  parseEvidencePolicy,
-  parseKeyQuery,
-  parseRegistryReference,
-  type VerifyOptions,
-} from "./options.ts";
+import { parseEvidencePolicy } from "./evidencePolicy.ts";
+import { type Endpoint, parseKeyQuery, parseRegistryReference, type VerifyOptions } from "./options.ts";
 import { readRootAtBlock } from "./readRootAtBlock.ts";
 import { parseSources, type VerifierSources, withSources } from "./sources.ts";
 import { verifyRoot } from "./verdict.ts";

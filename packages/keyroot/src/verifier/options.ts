@@ -1,8 +1,7 @@
 import { ArgumentError } from "../errors.ts";
 import { type ExpectedBytes, type ExpectedKey, parseExpectedKey } from "../identity/compareKey.ts";
 import { parseUserID, type UserID } from "../identity/userID.ts";
-import { checkNames, checkBoolean, checkInteger, checkObject, checkText, invalidArgument } from "../input/options.ts";
-import { type AddedSource, type KeyProof, makeSource } from "../blocks/addedSources.ts";
+import { checkNames, checkInteger, checkObject, checkText, invalidArgument } from "../input/options.ts";
 import type { BeaconOptions } from "../blocks/beacon/options.ts";
 import { ADDRESS, LOWERCASE_HASH } from "../ethereum/rpcValues.ts";
 import type { Sha256 } from "../merkle/parseAnyFile.ts";
@@ -116,22 +115,6 @@ export interface KeyQuery extends RootQuery {
   expectedPublicKey: ExpectedBytes;
 }
 
-export interface EvidencePolicy {
-  /** The source of the block hash. `quorum` is the number of endpoints that must agree. `pinned` is the hash itself. */
-  anchor: "endpoint" | "light-client" | { quorum: number } | { pinned: string } | { added: AddedSource };
-  storageProof: boolean;
-  /** Verifies keys without the whole file, if the option `proofs` is set. */
-  proveKey?: KeyProof | undefined;
-  /** The block at which the contract is read, unless a block is pinned. */
-  tag: "latest" | "safe" | "finalized";
-  /** Maximum age of the block in ms. */
-  maxAgeMs: number | undefined;
-  /** The storage slot of the contract's mapping from users to roots. */
-  usersSlot: number;
-}
-
-const TAGS: readonly unknown[] = ["latest", "safe", "finalized"];
-
 export const VERIFY_OPTIONS: readonly (keyof VerifyOptions)[] = [
   "rpc",
   "chainId",
@@ -181,36 +164,6 @@ export function parseRegistryReference(
 
 export function parseKeyQuery(registry: RegistryReference, userID: UserID, expectedPublicKey: ExpectedKey): KeyQuery {
   return { ...registry, userID: parseUserID(userID), expectedPublicKey: parseExpectedKey(expectedPublicKey) };
-}
-
-export function parseEvidencePolicy(
-  options: Partial<VerifyOptions> & Pick<VerifyOptions, "chainId" | "contract">,
-): EvidencePolicy {
-  const { quorum, pinned, lightClient = false, auditors, proofs, beacon } = options;
-  const { storageProof = false, maxAgeMs } = options;
-  checkBoolean("The option lightClient", lightClient);
-  checkBoolean("The option storageProof", storageProof);
-  checkOnlyOne(options, ["quorum", "pinned", "lightClient", "auditors", "beacon"]);
-  checkOnlyOne(options, ["block", "pinned", "auditors", "beacon"]);
-  checkHash("The option pinned", pinned);
-  // The source for auditors also checks the option `proofs`, and rejects it without `auditors`.
-  const given = auditors ?? beacon ?? (proofs ? true : undefined);
-  const added = given === undefined ? given : makeSource(auditors || proofs ? "auditors" : "beacon", given, options);
-  const { block: tag = added ? "finalized" : "latest" } = options;
-  if (!TAGS.includes(tag)) throw invalidArgument("The option block", "latest, safe or finalized", tag);
-  if (maxAgeMs !== undefined) checkInteger("The option maxAgeMs", maxAgeMs, 0);
-  const usersSlot = parseUsersSlot(options.usersSlot);
-  const anchor = added
-    ? { added }
-    : quorum !== undefined
-      ? { quorum }
-      : pinned !== undefined
-        ? { pinned }
-        : lightClient
-          ? "light-client"
-          : "endpoint";
-  // Auditors and sync committees sign blocks. Only a storage proof connects a block to the contract's answer.
-  return { anchor, storageProof: storageProof || !!added, proveKey: added?.proveKey, tag, maxAgeMs, usersSlot };
 }
 
 /** Checks that at most one of these options is set. @throws ArgumentError ARGUMENT_INVALID */

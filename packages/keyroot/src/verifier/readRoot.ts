@@ -1,5 +1,6 @@
 import type { RpcCall } from "../transport/jsonRpc.ts";
-import type { EvidencePolicy, RootQuery } from "./options.ts";
+import type { EvidencePolicy } from "./evidencePolicy.ts";
+import type { RootQuery } from "./options.ts";
 import type { RootReading } from "./readRootAtBlock.ts";
 import { callContract, readRootByCall } from "./rootByCall.ts";
 import type { VerifierSources } from "./sources.ts";

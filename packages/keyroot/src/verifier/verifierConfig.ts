@@ -1,12 +1,7 @@
 import type { Sha256 } from "../merkle/parseAnyFile.ts";
 import { checkBoolean, checkFunction, checkInteger, optional } from "../input/options.ts";
-import {
-  type EvidencePolicy,
-  parseEvidencePolicy,
-  parseRegistryReference,
-  type RegistryReference,
-  type VerifyOptions,
-} from "./options.ts";
+import { type EvidencePolicy, parseEvidencePolicy } from "./evidencePolicy.ts";
+import { parseRegistryReference, type RegistryReference, type VerifyOptions } from "./options.ts";
 import { parseSources, type SourceConfig } from "./sources.ts";
 
 /** The default of `publicationMs`: one day for the service's default hold period, and one day for a batch. */

@@ -11,7 +11,7 @@ import { advise } from "./milderAdvice.ts";
 import { type KeyQuery, parseKeyQuery, type VerifyOptions } from "./options.ts";
 import { parseFile } from "./parseFile.ts";
 import { readRoot } from "./readRoot.ts";
-import { readBlockNumber } from "./readBlockNumber.ts";
+import { readBlockOfRoot } from "./readBlockOfRoot.ts";
 import type { RootReading } from "./readRootAtBlock.ts";
 import { noteSuccess, type VerifierConfig } from "./verifierConfig.ts";
 import { shareEqualCalls } from "./shareEqualCalls.ts";
@@ -180,7 +180,7 @@ async function verifyInFile(
 ): Promise<VerifiedKey> {
   const { contract, chainId } = query;
   const verified = verifyRecord(query, root, file);
-  const blockNumber = await readBlockNumber(root, evidence, callContract);
+  const blockNumber = await readBlockOfRoot(root, evidence, callContract);
   return { ...verified, root, blockNumber, contract, chainId, evidence: { ...evidence, uniqueness: "checked" } };
 }
 

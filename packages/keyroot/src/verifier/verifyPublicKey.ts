@@ -4,7 +4,7 @@ import type { Evidence } from "../evidence.ts";
 import type { StrictOptions } from "./compileTimeChecks.ts";
 import { parseKeyQuery, VERIFY_OPTIONS, type VerifyOptions } from "./options.ts";
 import { readRoot } from "./readRoot.ts";
-import { readBlockNumber } from "./readBlockNumber.ts";
+import { readBlockOfRoot } from "./readBlockOfRoot.ts";
 import { noteSuccess, parseVerifierOptions, type VerifierConfig } from "./verifierConfig.ts";
 import { type VerifierSources, withSources } from "./sources.ts";
 import { verifyFile, type VerifiedRecord, verifyRoot } from "./verdict.ts";
@@ -72,7 +72,7 @@ export async function verifyKey(
     if (proven) return { ...proven, contract, chainId };
     const { answers, evidence, callContract } = await readRoot(query, policy, sources, now);
     const root = verifyRoot(query, answers, evidence);
-    const reading = readBlockNumber(root, evidence, callContract);
+    const reading = readBlockOfRoot(root, evidence, callContract);
     const [bytes, blockNumber] = await Promise.all([sources.fetchFile(root), reading]);
     const verified = await verifyFile(query, root, bytes, sha256);
     evidence.uniqueness = "checked";

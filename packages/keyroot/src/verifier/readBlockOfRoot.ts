@@ -7,7 +7,7 @@ import { encodeGetBlockNumber } from "../registry/calldata.ts";
  * @throws TransportError RPC_ANSWER_INVALID if this block is later than the block of the evidence; and the errors of
  * the call
  */
-export async function readBlockNumber(
+export async function readBlockOfRoot(
   root: string,
   { block }: Evidence,
   callContract: (data: string) => Promise<unknown>,
