@@ -11,8 +11,8 @@ import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 import { parseMerkleFile } from "keyroot/merkle";
-import { BEACON_ATTACKS, forgeUpdate } from "./beaconAttacks.ts";
-import { type Attack, type AttackContext, ATTACKS, type Call } from "./attacks.ts";
+import { BEACON_ATTACKS, forgeUpdate } from "./attacks/beaconAttacks.ts";
+import { type Attack, type AttackContext, ATTACKS, type Call } from "./attacks/keyAttacks.ts";
 
 /** The attacker's configuration: the victim and the servers. It is the first line of standard input. */
 export interface AttackerConfig extends Omit<AttackContext, "attackersKey"> {

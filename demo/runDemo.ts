@@ -6,11 +6,11 @@ import { fetchBlock } from "keyroot/ethereum";
 import { DEFAULT_LIMITS, rpcCaller } from "keyroot/transport";
 import { generateKeyPair, type KeyRecord } from "keyroot/identity";
 import type { AttackerConfig } from "./attacker.ts";
-import { ATTACKS, type AttackContext } from "./attacks.ts";
-import { BEACON_ATTACKS } from "./beaconAttacks.ts";
+import { ATTACKS, type AttackContext } from "./attacks/keyAttacks.ts";
+import { BEACON_ATTACKS } from "./attacks/beaconAttacks.ts";
 import type { VerifyRequest, VerifyResponse } from "./contactsApp.ts";
 import { fetchKeys, type Provisioned, provisionUsers } from "./samplePartner.ts";
-import { attackRegistrations, type RegistrationAttack } from "./registrationAttacks.ts";
+import { attackRegistrations, type RegistrationAttack } from "./attacks/registrationAttacks.ts";
 import { startProcess } from "./startProcess.ts";
 import { DemoError } from "./demoError.ts";
 

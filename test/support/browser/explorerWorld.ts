@@ -13,7 +13,7 @@ import { type Bundle, makeBundle } from "keyroot/bundle";
 import { makeMerkleFile } from "keyroot/merkle";
 import { rpcCaller } from "keyroot/transport";
 import type { AttackerConfig } from "../../../demo/attacker.ts";
-import { ATTACKS } from "../../../demo/attacks.ts";
+import { ATTACKS } from "../../../demo/attacks/keyAttacks.ts";
 import { startProcess } from "../../../demo/startProcess.ts";
 import { StatementHost } from "../auditors/statementHost.ts";
 import { signedBy, TestAuditor } from "../auditors/testAuditor.ts";

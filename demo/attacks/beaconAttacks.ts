@@ -1,7 +1,7 @@
 import { forkAt, TEST_NETWORK, toNumber, type Update } from "keyroot/beacon/protocol";
 import { simulateUpdate, testCommittee, type UpdateParts } from "@keyroot/operator/testing";
 import type { ErrorCode } from "keyroot/errors";
-import type { AttackContext } from "./attacks.ts";
+import type { AttackContext } from "./keyAttacks.ts";
 
 /** One attempt to make a light client accept a false block. */
 interface BeaconAttack {

@@ -4,8 +4,8 @@ import { ServiceError } from "keyroot/errors";
 import { generateKeyPair, provePossession, randomUserID } from "keyroot/identity";
 import { PartnerClient } from "keyroot/partner";
 import { UserClient } from "keyroot/user";
-import type { Provisioned } from "./samplePartner.ts";
-import { DemoError } from "./demoError.ts";
+import type { Provisioned } from "../samplePartner.ts";
+import { DemoError } from "../demoError.ts";
 
 /** An attack on the registration of keys, with its outcome. */
 export interface RegistrationAttack {
