@@ -129,11 +129,11 @@ export const BENCHMARKS: readonly Benchmark[] = [
   },
   { name: "explorer", about: "the explorer in Chromium: from a file's last byte to the drawn path" },
   {
-    name: "startup",
+    name: "install",
     about: "from nothing to the first verified key, and the start of npm start and keyroot --help",
     charts: [
       {
-        ...{ file: "bench-startup", title: "Time to the first verified key", figures: "firstKey", kind: "bars" },
+        ...{ file: "bench-install", title: "Time to the first verified key", figures: "firstKey", kind: "bars" },
         ...{ x: { column: "from", title: "" }, y: { column: "seconds", title: "s" } },
       },
     ],

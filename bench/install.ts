@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { median, progress, report, round, type Row, SMALL } from "./runner/report.ts";
-import { clone, installAndVerify, npmStart } from "./startup/firstKey.ts";
+import { clone, installAndVerify, npmStart } from "./install/firstKey.ts";
 
 const HELP_RUNS = 31;
 const START_RUNS = 3;
