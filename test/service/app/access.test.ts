@@ -1,0 +1,177 @@
+import { expect } from "chai";
+import { z } from "zod";
+import { isForStaff, tokenCallerOf } from "../../../packages/service/src/app/defineOperation.ts";
+import { operations } from "../../../packages/service/src/app/operations.ts";
+import { type Answer, expectProblem } from "../../support/service/caller.ts";
+import { callDashboard, signInPerson, type TestPerson } from "../../support/service/dashboardPerson.ts";
+import { contentsOf } from "../../support/service/dump.ts";
+import { createTenant, goodBody, type JsonSchema, type Tenant } from "../../support/service/operations.ts";
+import { serviceOnPostgres } from "../../support/service/support.ts";
+
+/**
+ * All operations in the table, with the caller of the bearer token, and whether people with a session may call each.
+ */
+const ALL = operations.map((operation) => {
+  const { path, role = "reader", verified = false, body } = operation;
+  const callers: readonly string[] = operation.callers;
+  const schema = z.toJSONSchema(body, { io: "input" }) as JsonSchema;
+  const forStaff = isForStaff(operation);
+  return {
+    path,
+    callers,
+    role,
+    verified,
+    body: schema,
+    forStaff,
+    token: tokenCallerOf(operation),
+  };
+});
+const FOR_STAFF = ALL.filter(({ forStaff }) => forStaff);
+const FOR_SESSIONS = FOR_STAFF.filter(({ callers }) => !callers.includes("visitor"));
+/** A body with a field that no operation has. An operation that accepts the caller rejects it without any change. */
+const PROBE = { unknown_field: 1 };
+
+function expectAccepted(answer: Answer): void {
+  expect(answer.status, answer.text).to.equal(400);
+  expect(answer.text).to.contain("unknown_field");
+}
+
+describe("the table of operations", () => {
+  it("contains each path once, with its callers", () => {
+    expect(new Set(ALL.map(({ path }) => path)).size).to.equal(ALL.length);
+    for (const { path, callers } of ALL) expect(callers, path).to.not.be.empty;
+  });
+
+  it("accepts at most one kind of bearer token per operation", () => {
+    for (const { path, callers } of ALL) {
+      const tokens = callers.filter((caller) => ["public", "partner", "user", "operator"].includes(caller));
+      expect(tokens.length, path).to.be.at.most(1);
+    }
+  });
+
+  it("lets only administrators change the data of others", () => {
+    const reading = /\/(?:get|list|listUsers|listBatches|listPending|listRefreshTokens|listDeliveries)$/;
+    const own = /^\/v1\/dashboard\/(?:session|passkeys)\//;
+    for (const { path, role } of FOR_SESSIONS.filter(({ path }) => !own.test(path)))
+      expect(role, path).to.equal(reading.test(path) ? "reader" : "administrator");
+  });
+});
+
+describe("a dashboard session", () => {
+  const service = serviceOnPostgres();
+  let tenant: Tenant;
+  const people = {} as Record<string, TestPerson>;
+  const KINDS: Readonly<Record<string, { staff: string; role: string; passkey?: boolean }>> = {
+    "an administrator of a partner": { staff: "partnerStaff", role: "administrator" },
+    "a reader of a partner": { staff: "partnerStaff", role: "reader" },
+    "a person of a partner without a passkey": { staff: "partnerStaff", role: "administrator", passkey: false },
+    "an administrator of the operator": { staff: "operatorStaff", role: "administrator" },
+    "a reader of the operator": { staff: "operatorStaff", role: "reader" },
+    "a person of the operator without a passkey": { staff: "operatorStaff", role: "administrator", passkey: false },
+  };
+  let rows: unknown;
+
+  before(async () => {
+    tenant = await createTenant(service);
+    for (const [kind, { staff, ...options }] of Object.entries(KINDS)) {
+      const bizID = staff === "partnerStaff" ? tenant.partner.bizID : null;
+      people[kind] = await signInPerson(service, bizID, kind, options);
+    }
+    await service.context.refreshTokens.storeUses();
+    rows = await contentsOf(service);
+  });
+  const person = (kind: string) => people[kind] ?? expect.fail(kind);
+
+  for (const { path, callers, role, verified, body, forStaff, token } of ALL) {
+    describe(`the operation ${path}`, () => {
+      if (forStaff) {
+        for (const [kind, { staff, role: own, passkey = true }] of Object.entries(KINDS)) {
+          const isInvited = callers.includes("invited") || callers.includes("visitor");
+          const code = isInvited
+            ? undefined
+            : !passkey
+              ? "PASSKEY_REQUIRED"
+              : !callers.includes(staff) || (role === "administrator" && own === "reader")
+                ? "ROLE_REFUSED"
+                : undefined;
+          if (code === undefined)
+            it(`accepts ${kind}`, async () => {
+              expectAccepted(await person(kind).call(path, PROBE));
+            });
+          else
+            it(`refuses ${kind}`, async () => {
+              expectProblem(await person(kind).call(path, PROBE), [403, code]);
+            });
+
+          if (code === undefined && verified)
+            it(`requires recent passkey verification from ${kind}`, async () => {
+              const answer = await person(kind).call(path, goodBody({ path, body }, tenant));
+              expectProblem(answer, [403, "VERIFICATION_REQUIRED"]);
+            });
+        }
+      } else {
+        it("does not accept a session", async () => {
+          for (const kind of ["an administrator of a partner", "an administrator of the operator"]) {
+            const answer = await person(kind).call(path, PROBE);
+            if (token === "public") expectAccepted(answer);
+            else expectProblem(answer, [401, "ACCESS_TOKEN_MISSING"]);
+          }
+        });
+      }
+    });
+  }
+
+  for (const [name, headers] of Object.entries({
+    "without Origin": { Origin: undefined },
+    "with the Origin null": { Origin: "null" },
+    "from another site": { Origin: "https://evil.example" },
+    "from another port": { Origin: "http://localhost:1" },
+    "from 127.0.0.1 instead of localhost": { Origin: "http://127.0.0.1" },
+    "that a browser marks as cross-site": { "Sec-Fetch-Site": "cross-site" },
+    "that a browser marks as same-site": { "Sec-Fetch-Site": "same-site" },
+    "for another host, with its Origin": { Origin: "http://evil.example", Host: "evil.example" },
+  } satisfies Record<string, Record<string, string | undefined>>)) {
+    it(`is refused by every operation in a request ${name}`, async () => {
+      for (const { path } of FOR_STAFF) {
+        const { cookie } = person("an administrator of a partner");
+        expectProblem(await callDashboard(service, path, PROBE, { cookie, headers }), [403, "ORIGIN_REFUSED"]);
+      }
+    });
+  }
+
+  it("is required by every operation for people", async () => {
+    for (const cookie of [undefined, "A".repeat(43), "'; drop table sessions; --", tenant.partner.bizID])
+      for (const { path } of FOR_SESSIONS)
+        expectProblem(await callDashboard(service, path, PROBE, { cookie }), [401, "SESSION_REQUIRED"]);
+  });
+
+  it("cannot be replaced by a bearer token", async () => {
+    for (const { path } of FOR_SESSIONS.filter(({ token }) => token === undefined))
+      for (const token of Object.values(tenant.tokens)) {
+        expectProblem(await service.post(path, PROBE, token === undefined ? {} : { token }), [403, "ORIGIN_REFUSED"]);
+        const headers = { Authorization: `Bearer ${token}` };
+        expectProblem(await callDashboard(service, path, PROBE, { headers }), [401, "SESSION_REQUIRED"]);
+      }
+  });
+
+  it("is ignored if the request has an Authorization header", async () => {
+    for (const { path } of FOR_STAFF.filter(({ token }) => token !== undefined)) {
+      const { cookie } = person("an administrator of a partner");
+      const headers = { Authorization: "Bearer x" };
+      const answer = await callDashboard(service, path, PROBE, { cookie, headers });
+      expectProblem(answer);
+      expect(answer.status, path).to.equal(401);
+    }
+  });
+
+  it("changes nothing in any of these requests", async () => {
+    expect(await contentsOf(service)).to.deep.equal(rows);
+  });
+
+  it("gives no access after the person is removed", async () => {
+    const admin = person("an administrator of the operator");
+    const leaving = await signInPerson(service, null, "Leaving");
+    expect((await admin.call("/v1/dashboard/staff/remove", { person_id: leaving.personID })).status).to.equal(200);
+    for (const { path } of FOR_SESSIONS) expectProblem(await leaving.call(path, PROBE), [401, "SESSION_REQUIRED"]);
+  });
+});
