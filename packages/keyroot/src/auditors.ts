@@ -13,7 +13,7 @@ export {
   type Membership,
   verifyMembership,
   type VerifiedMembership,
-} from "./blocks/auditors/membership.ts";
+} from "./blocks/auditors/membershipProof.ts";
 export type { AuditorsOption } from "./blocks/auditors/source.ts";
 export type { Statement } from "./blocks/auditors/statement.ts";
 export {

@@ -35,7 +35,7 @@ export type { Eip1193Provider } from "./transport/jsonRpc.ts";
 export type { Anchor, Evidence } from "./evidence.ts";
 export type { VerifyOptions } from "./verifier/options.ts";
 export type { Store } from "./store/store.ts";
-export type { CachedAnswer } from "./verifier/contradiction.ts";
+export type { CachedAnswer } from "./verifier/equivocation.ts";
 export { createVerifier, type Verifier, type VerifierOptions } from "./verifier/createVerifier.ts";
 export type { Contact } from "./verifier/contacts.ts";
 export type { ContactListOptions, ContactOutcome } from "./verifier/verifyContacts.ts";

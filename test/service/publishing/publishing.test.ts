@@ -19,7 +19,7 @@ import { PublicKeyStore } from "../../../packages/service/src/keys/publicKeys.ts
 import { takePublishable } from "../../../packages/service/src/publishing/takePublishable.ts";
 import { RootCheck } from "../../../packages/service/src/publishing/rootCheck.ts";
 import { suspensions } from "../../../packages/service/src/partners/tables.ts";
-import { UserStore } from "../../../packages/service/src/users/users.ts";
+import { UserCreation } from "../../../packages/service/src/users/createUser.ts";
 import { verifyPublicKey } from "../../../packages/keyroot/src/verifier/verifyPublicKey.ts";
 import { describeOnBoth, freshRegistry } from "../../support/chain/freshRegistry.ts";
 import { type Endpoint, type Lie, startEndpoint } from "../../support/chain/lyingEndpoint.ts";
@@ -233,7 +233,7 @@ describeOnBoth("the service's publisher", (startChain) => {
       const none = { recorded: 0, lost: 0, differences: [] };
       expect(reconciled).to.deep.equal({ ...none, roots: 2, replaced: 1, added: 0, unknownUsers: [second.userID] });
       expect(await found()).to.deep.equal(await expected());
-      const users = new UserStore(databases, { bucketPrefix: "keyroot", stage: "test" });
+      const users = new UserCreation(databases, { bucketPrefix: "keyroot", stage: "test" });
       await users.create("biz_test", second.userID, "eu-west-1", 1, SERVICE);
       const again = { ...none, roots: 2, replaced: 0, added: 1, unknownUsers: [] };
       expect(await publisherOver(databases).reconcile()).to.deep.equal(again);
@@ -248,7 +248,7 @@ describeOnBoth("the service's publisher", (startChain) => {
     };
     for (const [what, [code, cause]] of Object.entries(faults))
       it(`lists a root whose file is ${what} when it reconciles`, async () => {
-        const users = new UserStore(databases, { bucketPrefix: "keyroot", stage: "test" });
+        const users = new UserCreation(databases, { bucketPrefix: "keyroot", stage: "test" });
         await users.create("biz_test", first.userID, "us-west-2", 1, SERVICE);
         await users.create("biz_test", second.userID, "eu-west-1", 1, SERVICE);
         const path = (root: string) => `${filesOf("us-west-2")}/${root}.json`;

@@ -3,7 +3,7 @@ import type { KeyRecord } from "../../../packages/keyroot/src/identity/serialize
 import { SERVICE } from "../../../packages/service/src/auditLog/recordChange.ts";
 import type { Databases } from "../../../packages/service/src/database/database.ts";
 import { PublicKeyStore } from "../../../packages/service/src/keys/publicKeys.ts";
-import { UserStore } from "../../../packages/service/src/users/users.ts";
+import { UserCreation } from "../../../packages/service/src/users/createUser.ts";
 
 /** Creates users with these keys, whose hold period has ended. @param ownerOf the partner and region of each user */
 export async function registerKeys(
@@ -11,7 +11,7 @@ export async function registerKeys(
   records: readonly KeyRecord[],
   ownerOf: (index: number) => { bizID: string; region: Region },
 ): Promise<void> {
-  const users = new UserStore(databases, { bucketPrefix: "keyroot", stage: "test" });
+  const users = new UserCreation(databases, { bucketPrefix: "keyroot", stage: "test" });
   const keys = new PublicKeyStore(databases);
   for (const [i, record] of records.entries()) {
     const user = { userID: record.userID, ...ownerOf(i) };

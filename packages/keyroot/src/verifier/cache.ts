@@ -7,7 +7,7 @@ import { isMerkleRoot } from "../merkle/hash.ts";
 import type { Evidence } from "../evidence.ts";
 import type { Store } from "../store/store.ts";
 import { sha256Hex } from "../bytes/platform.ts";
-import { type CachedAnswer, isStronger, strengthOf } from "./contradiction.ts";
+import { type CachedAnswer, isStronger, strengthOf } from "./equivocation.ts";
 import type { EvidencePolicy } from "./evidencePolicy.ts";
 import type { Endpoint, KeyQuery } from "./options.ts";
 import type { VerifiedKey } from "./verifyPublicKey.ts";

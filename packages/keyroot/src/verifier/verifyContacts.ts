@@ -6,7 +6,7 @@ import type { MerkleFile } from "../merkle/fileOf.ts";
 import { checkStore, type Store } from "../store/store.ts";
 import { type CachedKey, forgetKey, loadCachedKey, meetsPolicy, sourceOf, storeKey, verifyCachedKey } from "./cache.ts";
 import type { Contact } from "./contacts.ts";
-import { type CachedAnswer, contradicts } from "./contradiction.ts";
+import { type CachedAnswer, contradicts } from "./equivocation.ts";
 import { advise } from "./milderAdvice.ts";
 import { type KeyQuery, parseKeyQuery, type VerifyOptions } from "./options.ts";
 import { parseFile } from "./parseFile.ts";

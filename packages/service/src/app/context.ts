@@ -20,6 +20,7 @@ import { RefreshTokenStore } from "../tokens/refreshTokens.ts";
 import { InvitationStore } from "../staff/invitations.ts";
 import { SessionStore } from "../staff/sessions.ts";
 import { StaffStore } from "../staff/staff.ts";
+import { UserCreation } from "../users/createUser.ts";
 import { UserStore } from "../users/users.ts";
 import { WebhookDeliveryStore } from "../webhooks/webhookDeliveries.ts";
 import { WebhookEndpointStore } from "../webhooks/webhookEndpoints.ts";
@@ -86,6 +87,7 @@ export interface ServiceContext extends Required<Pick<ContextOptions, "databases
   invitations: InvitationStore;
   sessions: SessionStore;
   users: UserStore;
+  userCreation: UserCreation;
   bulkCreation: BulkCreation;
   refreshTokens: RefreshTokenStore;
   publicKeys: PublicKeyStore;
@@ -142,7 +144,8 @@ export function makeContext(options: ContextOptions): ServiceContext {
     passkeys: new PasskeyStore(databases.home),
     invitations: new InvitationStore(databases.home),
     sessions: new SessionStore(databases.home),
-    users: new UserStore(databases, { bucketPrefix, stage }),
+    users: new UserStore(databases),
+    userCreation: new UserCreation(databases, { bucketPrefix, stage }),
     bulkCreation: new BulkCreation(databases, { bucketPrefix, stage }),
     refreshTokens,
     publicKeys,

@@ -20,7 +20,7 @@ import {
 import { userDeactivated } from "../tokens/tokenState.ts";
 import { claimWithinLimit } from "./userLimit.ts";
 import { creationOf, type NewUser, newUser, type User, type UserNaming } from "./newUser.ts";
-import { userIDTaken } from "./users.ts";
+import { userIDTaken } from "./createUser.ts";
 
 /** A user to create. With a `context` (a device or purpose), a refresh token is also created. */
 export interface WantedUser {

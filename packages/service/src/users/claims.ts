@@ -1,4 +1,4 @@
-import { type SQL, sql } from "drizzle-orm";
+import { eq, type SQL, sql } from "drizzle-orm";
 import type { Region, UserID } from "keyroot/identity";
 import { columnOf } from "../database/columns.ts";
 import type { Database } from "../database/database.ts";
@@ -37,6 +37,15 @@ export async function addClaims(home: Database, claims: readonly Claim[]): Promi
     columnOf("text", sorted, ({ region }) => region),
   ];
   await insertClaims(home, claimsFrom(sql.join(columns, sql`, `)));
+}
+
+/** Prepares the query for the claim of one id. Its placeholder is `userID`. */
+export function prepareGetClaim(home: Database) {
+  return home
+    .select()
+    .from(userIDs)
+    .where(eq(userIDs.userID, sql.placeholder("userID")))
+    .prepare("get_claim");
 }
 
 /** Returns the claims of these ids. Ids without a claim are omitted. */

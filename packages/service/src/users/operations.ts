@@ -18,7 +18,6 @@ import {
 import type { CreatedUser } from "./bulkCreation.ts";
 import { LISTED_STATES, type UserWithKey } from "../keys/usersWithKeys.ts";
 import type { User } from "./newUser.ts";
-import { userIDTaken } from "./users.ts";
 
 /** Maximum number of users in one creation request. */
 const MAX_LIST = 500;
@@ -69,8 +68,7 @@ export const userOperations = [
     errors: [409],
     async handle({ user_id_hex, region }, { context, principal: { bizID }, author }) {
       const id = userIDFromHex(user_id_hex);
-      const user = await context.users.create(bizID, id, region, context.now(), author);
-      if (user === undefined) throw userIDTaken();
+      const user = await context.userCreation.create(bizID, id, region, context.now(), author);
       return { status: 201 as const, ...toUser(user, context) };
     },
   }),

@@ -1,86 +1,25 @@
 import { and, asc, eq, gt, inArray, isNull, sql } from "drizzle-orm";
 import { REGIONS, type Region, type UserID } from "keyroot/identity";
-import { ServiceError } from "../errors.ts";
-import { batchingLoader } from "../database/batchingLoader.ts";
 import { type Author, recordChange } from "../auditLog/recordChange.ts";
-import { type Claim, prepareClaims } from "./claims.ts";
+import { type Claim, prepareGetClaim } from "./claims.ts";
 import { type Databases, perRegion } from "../database/database.ts";
-import { type ErasedUser, eraseUser, userErased } from "./eraseUser.ts";
-import { prepareInsert } from "./insertUsers.ts";
-import { newUser, type User, type UserNaming } from "./newUser.ts";
+import { type ErasedUser, eraseUser } from "./eraseUser.ts";
+import type { User } from "./newUser.ts";
 import { userIDs, users } from "./tables.ts";
-import { claimWithinLimit } from "./userLimit.ts";
 
-/** Stores shadow users. The home database stores who owns each id. The user's region stores everything else. */
+/** Reads and changes shadow users. The home database stores who owns each id. The user's region stores everything else. */
 export class UserStore {
   readonly #databases: Databases;
-  readonly #naming: UserNaming;
   readonly #getClaim;
-  readonly #claim;
-  readonly #inRegion;
+  readonly #getUser;
 
-  constructor(databases: Databases, naming: UserNaming) {
+  constructor(databases: Databases) {
     this.#databases = databases;
-    this.#naming = naming;
-    const { home } = databases;
     const id = sql.placeholder("userID");
-    this.#getClaim = home.select().from(userIDs).where(eq(userIDs.userID, id)).prepare("get_claim");
-    const insertClaims = prepareClaims(home);
-    this.#claim = batchingLoader(async (claims: readonly Claim[]) => {
-      const byID = new Map((await insertClaims(claims)).map((row) => [row.userID, row]));
-      // A batch may contain the same id for two partners. The returned row shows whose claim was inserted.
-      return claims.map(({ userID, bizID, region }) => {
-        const row = byID.get(userID);
-        return row?.bizID === bizID && row.region === region;
-      });
-    });
-    this.#inRegion = perRegion(databases, (database) => {
-      return {
-        get: database.select().from(users).where(eq(users.userID, id)).prepare("get_user"),
-        insert: prepareInsert(database, { claiming: false }),
-        claimAndInsert: database === home ? prepareInsert(database, { claiming: true }) : undefined,
-      };
-    });
-  }
-
-  /**
-   * Creates a user, or returns the user that the same partner created earlier in the same region. In the home database,
-   * one statement does both. In another database, the id is claimed first. After a crash between the two inserts, the
-   * partner's next call completes the user.
-   * @param created milliseconds since 1970
-   * @returns undefined if the id belongs to another partner or another region
-   * @throws ServiceError USER_LIMIT_REACHED, USER_ERASED
-   */
-  async create(
-    bizID: string,
-    userID: UserID,
-    region: Region,
-    created: number,
-    author: Author,
-  ): Promise<User | undefined> {
-    const wanted = { userID, bizID, region };
-    const { get, insert, claimAndInsert } = this.#inRegion[region];
-    const user = { ...newUser(wanted, created, this.#naming), author };
-    const first = await claimAndInsert?.(user);
-    if (first !== undefined) return first;
-    if (claimAndInsert !== undefined || !(await this.#claim(wanted))) {
-      const [found] = await this.#getClaim.execute({ userID });
-      const claim = found ?? (await this.#claimWithinLimit(wanted));
-      if (claim.bizID !== bizID || claim.region !== region) return undefined;
-    }
-    const inserted = await insert(user);
-    if (inserted !== undefined) return inserted;
-    const [earlier] = await get.execute({ userID });
-    if (earlier !== undefined && earlier.erased !== null) throw userErased();
-    return earlier;
-  }
-
-  /** @throws ServiceError USER_LIMIT_REACHED */
-  async #claimWithinLimit(wanted: Claim): Promise<Claim> {
-    const { claims, refusal } = await claimWithinLimit(this.#databases.home, wanted.bizID, [wanted]);
-    const [claim] = claims;
-    if (claim === undefined) throw refusal;
-    return claim;
+    this.#getClaim = prepareGetClaim(databases.home);
+    this.#getUser = perRegion(databases, (database) =>
+      database.select().from(users).where(eq(users.userID, id)).prepare("get_user"),
+    );
   }
 
   /** @returns undefined if the partner has no such user */
@@ -91,7 +30,7 @@ export class UserStore {
 
   /** Reads a user in a known region without querying the home database. @returns undefined if there is no such user */
   async getIn(region: Region, userID: UserID): Promise<User | undefined> {
-    const [user] = await this.#inRegion[region].get.execute({ userID });
+    const [user] = await this.#getUser[region].execute({ userID });
     return user?.erased === null ? user : undefined;
   }
 
@@ -103,7 +42,7 @@ export class UserStore {
       if (changed.length > 0)
         await recordChange(transaction, author, { action: "user.deactivated", at: now, partner: bizID, user: userID });
     });
-    const [user] = await this.#inRegion[region].get.execute({ userID });
+    const [user] = await this.#getUser[region].execute({ userID });
     return user?.deactivated ?? now;
   }
 
@@ -142,9 +81,4 @@ export class UserStore {
     // A claimed id without a user is omitted: its creation is in progress or was interrupted, or the user is erased.
     return { users: ids.flatMap(({ userID }) => byID.get(userID) ?? []), next };
   }
-}
-
-/** The error for an id of another partner or region. The message does not show which of the two. */
-export function userIDTaken(): ServiceError {
-  return new ServiceError(409, "USER_ID_TAKEN", "This user id is already in use: choose another one.");
 }

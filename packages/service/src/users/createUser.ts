@@ -1,0 +1,84 @@
+import { eq, sql } from "drizzle-orm";
+import type { Region, UserID } from "keyroot/identity";
+import { ServiceError } from "../errors.ts";
+import type { Author } from "../auditLog/recordChange.ts";
+import { batchingLoader } from "../database/batchingLoader.ts";
+import { type Databases, perRegion } from "../database/database.ts";
+import { type Claim, prepareClaims, prepareGetClaim } from "./claims.ts";
+import { userErased } from "./eraseUser.ts";
+import { prepareInsert } from "./insertUsers.ts";
+import { newUser, type User, type UserNaming } from "./newUser.ts";
+import { users } from "./tables.ts";
+import { claimWithinLimit } from "./userLimit.ts";
+
+/** Creates single users. Calls at the same time share their statements. */
+export class UserCreation {
+  readonly #databases: Databases;
+  readonly #naming: UserNaming;
+  readonly #getClaim;
+  readonly #claim;
+  readonly #inRegion;
+
+  constructor(databases: Databases, naming: UserNaming) {
+    this.#databases = databases;
+    this.#naming = naming;
+    const { home } = databases;
+    const id = sql.placeholder("userID");
+    this.#getClaim = prepareGetClaim(home);
+    const insertClaims = prepareClaims(home);
+    this.#claim = batchingLoader(async (claims: readonly Claim[]) => {
+      const byID = new Map((await insertClaims(claims)).map((row) => [row.userID, row]));
+      // A batch may contain the same id for two partners. The returned row shows whose claim was inserted.
+      return claims.map(({ userID, bizID, region }) => {
+        const row = byID.get(userID);
+        return row?.bizID === bizID && row.region === region;
+      });
+    });
+    this.#inRegion = perRegion(databases, (database) => {
+      return {
+        get: database.select().from(users).where(eq(users.userID, id)).prepare("get_user"),
+        insert: prepareInsert(database, { claiming: false }),
+        claimAndInsert: database === home ? prepareInsert(database, { claiming: true }) : undefined,
+      };
+    });
+  }
+
+  /**
+   * Creates a user, or returns the user that the same partner created earlier in the same region. In the home database,
+   * one statement does both. In another database, the id is claimed first. After a crash between the two inserts, the
+   * partner's next call completes the user.
+   * @param created milliseconds since 1970
+   * @throws ServiceError USER_ID_TAKEN if the id belongs to another partner or another region; USER_LIMIT_REACHED, USER_ERASED
+   */
+  async create(bizID: string, userID: UserID, region: Region, created: number, author: Author): Promise<User> {
+    const wanted = { userID, bizID, region };
+    const { get, insert, claimAndInsert } = this.#inRegion[region];
+    const user = { ...newUser(wanted, created, this.#naming), author };
+    const first = await claimAndInsert?.(user);
+    if (first !== undefined) return first;
+    if (claimAndInsert !== undefined || !(await this.#claim(wanted))) {
+      const [found] = await this.#getClaim.execute({ userID });
+      const claim = found ?? (await this.#claimWithinLimit(wanted));
+      if (claim.bizID !== bizID || claim.region !== region) throw userIDTaken();
+    }
+    const inserted = await insert(user);
+    if (inserted !== undefined) return inserted;
+    const [earlier] = await get.execute({ userID });
+    if (earlier === undefined) throw userIDTaken();
+    if (earlier.erased !== null) throw userErased();
+    return earlier;
+  }
+
+  /** @throws ServiceError USER_LIMIT_REACHED */
+  async #claimWithinLimit(wanted: Claim): Promise<Claim> {
+    const { claims, refusal } = await claimWithinLimit(this.#databases.home, wanted.bizID, [wanted]);
+    const [claim] = claims;
+    if (claim === undefined) throw refusal;
+    return claim;
+  }
+}
+
+/** The error for an id of another partner or region. The message does not show which of the two. */
+export function userIDTaken(): ServiceError {
+  return new ServiceError(409, "USER_ID_TAKEN", "This user id is already in use: choose another one.");
+}
