@@ -5,7 +5,7 @@
  *     npm run test:all                   all stages, also on the second chain and database, with thorough fuzzing and all checks
  *     npm run test:all -- --everything   also the contract's proof, if nothing that it depends on has changed
  *     npm run test:all -- --stage NAME   only this stage; may be repeated
- *     npm test -- FILE …                 only these files, in one process
+ *     npm test -- PATH …                 only these files and folders, in one process
  *
  * `--record` writes the time of each stage to `scripts/test/stageSeconds.json`, which later runs print. The last line is
  * `N passed, N failed`.
@@ -19,7 +19,7 @@ import { CONTRACT_PROOF, recordedProof, recordProof } from "./test/contractProof
 import { ROOT } from "./test/root.ts";
 import { environmentOf, HARDHAT, OUTSIDE_TESTS, run, runStage, type StageResult } from "./test/runStage.ts";
 import type { Stage } from "./test/stage.ts";
-import { assignFiles, STAGES } from "./test/stages.ts";
+import { assignFiles, STAGES, testFilesIn } from "./test/stages.ts";
 
 const SECONDS = join(ROOT, "scripts/test/stageSeconds.json");
 
@@ -83,7 +83,8 @@ const LANES = availableParallelism() + 1;
 const env = environmentOf(all);
 
 if (named.length > 0) {
-  const child = spawn(process.execPath, [HARDHAT, "test", OUTSIDE_TESTS, ...named], {
+  const files = named.flatMap((path) => (testFilesIn(path).length > 0 ? testFilesIn(path) : [path]));
+  const child = spawn(process.execPath, [HARDHAT, "test", OUTSIDE_TESTS, ...files], {
     cwd: ROOT,
     env,
     stdio: "inherit",

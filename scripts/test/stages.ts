@@ -60,7 +60,8 @@ export function assignFiles(all: boolean): Map<Stage, string[]> {
   return new Map(STAGES.map((stage) => [stage, filesOf(stage, leftOut(stage))]));
 }
 
-function testFilesIn(path: string): string[] {
+/** Returns the test files in a folder, or the file itself. @param path relative to the repository */
+export function testFilesIn(path: string): string[] {
   const absolute = join(ROOT, path);
   if (!statSync(absolute, { throwIfNoEntry: false })?.isDirectory()) return isTest(path) ? [path] : [];
   const found = readdirSync(absolute, { recursive: true, encoding: "utf8" });

@@ -33,7 +33,8 @@ describeOnEachDatabase("the API", (service) => {
         const token = tenant.tokens[operation.tag];
         const carried = token === undefined ? {} : { token };
         const statuses = new Set<number>();
-        const bodies = fc.array(anyBody(operation, goodBody(operation, tenant)), {
+        const good = goodBody(operation, tenant);
+        const bodies = fc.array(anyBody(operation, good), {
           minLength: BATCH_SIZE,
           maxLength: BATCH_SIZE,
         });
@@ -46,8 +47,8 @@ describeOnEachDatabase("the API", (service) => {
             }),
           );
         });
-        await fc.assert(property, { numRuns: BATCHES });
-        // Both valid and invalid bodies were sent.
+        // The first batch has a valid and an invalid body.
+        await fc.assert(property, { numRuns: BATCHES, examples: [[[JSON.stringify(good), "[]"]]] });
         expect(statuses).to.include(400);
         expect([...statuses].some((status) => status !== 400)).to.equal(true);
       });
