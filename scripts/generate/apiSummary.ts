@@ -14,6 +14,8 @@ const FILE = join(import.meta.dirname, "../../llms-api.txt");
 const FORMAT: ts.TypeFormatFlags =
   ts.TypeFormatFlags.NoTruncation | ts.TypeFormatFlags.UseAliasDefinedOutsideCurrentScope;
 const IN_ALIAS: ts.TypeFormatFlags = FORMAT | ts.TypeFormatFlags.InTypeAlias;
+/** A union of many error codes. docs/errors.md lists them. */
+const MANY_CODES = /("[A-Z\d_]+")(?: \| "[A-Z\d_]+"){8,}/g;
 /** The maximum length of a type. Longer types are cut after their first members. */
 const MAX_TYPE = 400;
 
@@ -50,7 +52,7 @@ function classOf(name: string, symbol: ts.Symbol): string {
   const instance = checker.getDeclaredTypeOfSymbol(symbol);
   const constructed = symbol.valueDeclaration && checker.getTypeOfSymbolAtLocation(symbol, symbol.valueDeclaration);
   const [constructor] = constructed?.getConstructSignatures() ?? [];
-  const statics = constructed?.getProperties().filter((one) => one.name !== "prototype") ?? [];
+  const statics = constructed === undefined ? [] : publicMembers(constructed);
   const members = [...statics.map((one) => `static ${memberText(one)}`), ...publicMembers(instance).map(memberText)];
   const made = constructor === undefined ? "" : signatureText(constructor).replace(/: [^)]*$/, "");
   return `class ${name}${made} { ${members.join("; ")} }`;
@@ -68,9 +70,9 @@ function shapeOf(type: ts.Type): string {
 function publicMembers(type: ts.Type): ts.Symbol[] {
   const hidden = ts.ModifierFlags.Private | ts.ModifierFlags.Protected;
   return type.getProperties().filter(({ name, declarations: [declaration] = [] }) => {
-    // Skip private members, and members of JavaScript's own classes.
+    // Skip private members, and members of the classes of JavaScript and Node.
     if (name.startsWith("__") || name.includes("#") || declaration === undefined) return false;
-    const isOwn = !declaration.getSourceFile().fileName.includes("node_modules/typescript/");
+    const isOwn = !/\/node_modules\/(?:typescript|@types)\//.test(declaration.getSourceFile().fileName);
     return isOwn && (ts.getCombinedModifierFlags(declaration) & hidden) === 0;
   });
 }
@@ -93,7 +95,10 @@ function typeText(type: ts.Type): string {
 }
 
 function cut(text: string): string {
-  const line = text.replaceAll(/import\("[^"]*"\)\./g, "").replaceAll(/\s+/g, " ");
+  const line = text
+    .replaceAll(/import\("[^"]*"\)\./g, "")
+    .replaceAll(/\s+/g, " ")
+    .replaceAll(MANY_CODES, "$1 | …");
   return line.length <= MAX_TYPE ? line : `${line.slice(0, MAX_TYPE)} …`;
 }
 
