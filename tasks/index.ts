@@ -4,7 +4,7 @@
  *
  * | commands                                                                    | help and options                             | handlers                       |
  * | --------------------------------------------------------------------------- | -------------------------------------------- | ------------------------------ |
- * | demo                                                                        | tasks/demoCommand.ts                         | tasks/startOrDemo.ts                  |
+ * | demo                                                                        | tasks/demoCommand.ts                         | tasks/startOrDemo.ts           |
  * | sample-users, build-file, check-file, estimate, publish                     | packages/operator/src/commands/help.ts       | packages/operator/src/commands |
  * | deploy, make-owner-key, status, transfer-ownership, accept-ownership        | the same                                     | the same                       |
  * | verify, light-client, bundle, explorer, audit, watch                        | the same                                     | the same                       |

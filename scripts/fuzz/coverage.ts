@@ -23,9 +23,9 @@ v8.post("Profiler.startPreciseCoverage", { callCount: true, detailed: true });
 
 function takeCoverage(): PreciseCoverage["result"] {
   let taken: PreciseCoverage["result"] = [];
-  v8.post("Profiler.takePreciseCoverage", (error, { result }) => {
+  v8.post("Profiler.takePreciseCoverage", (error, answer) => {
     if (error !== null) throw error;
-    taken = result;
+    taken = answer.result;
   });
   return taken;
 }

@@ -17,7 +17,7 @@ const KINDS = ["remove", "repeat", "swap", "special", "insert", "splice", "flip"
 const MAX_UNITS = 64;
 /** The numbers of repetitions that the change `grow` can use. */
 const REPETITIONS = [2, 3, 17, 66, 1025];
-/** The maximum size of a document in bytes: twice the size that a bundle may have. Larger documents show nothing new and take long. */
+/** The maximum size of a repeated part: twice the size that a bundle may have, in bytes. Larger documents show nothing new and take long. */
 const MAX_BYTES = 2 ** 17;
 
 /** A unit of a text: a string, a bracket, a number or a space, as in JSON, hex and notes. */

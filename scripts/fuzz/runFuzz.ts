@@ -39,6 +39,6 @@ for (const name of positionals.length > 0 ? positionals : Object.keys(TARGETS)) 
   );
   if (values.record) writeCorpus(name, smallest(target, [...known, ...corpus.map(({ bytes }) => bytes)]));
   if (defect === undefined) continue;
-  process.stdout.write(`A defect:\n${defect}\n`);
+  process.stderr.write(`A defect in ${name}:\n${defect}\n`);
   process.exitCode = 1;
 }

@@ -14,7 +14,7 @@ const FILE = join(import.meta.dirname, "../../llms-api.txt");
 const FORMAT: ts.TypeFormatFlags =
   ts.TypeFormatFlags.NoTruncation | ts.TypeFormatFlags.UseAliasDefinedOutsideCurrentScope;
 const IN_ALIAS: ts.TypeFormatFlags = FORMAT | ts.TypeFormatFlags.InTypeAlias;
-/** A union of many error codes. docs/errors.md lists them. */
+/** A union of many codes, which docs/errors.md and docs/auditing.md list. */
 const MANY_CODES = /("[A-Z\d_]+")(?: \| "[A-Z\d_]+"){8,}/g;
 /** The maximum length of a type. Longer types are cut after their first members. */
 const MAX_TYPE = 400;

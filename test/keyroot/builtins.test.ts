@@ -93,7 +93,7 @@ describe("public functions, in a process with changed built-in methods", () => {
     expect(failed).to.include.members(["parseMerkleFile of a changed file", "verifyBundle of another block"]);
   });
 
-  it("return correct results after any array method is replaced", () => {
+  it("return no wrong result after any array method is replaced", () => {
     expect(usual.count).to.be.above(10_000);
     expect(usual.run).to.be.above(2_000);
     expect(usual.wrong).to.deep.equal([]);

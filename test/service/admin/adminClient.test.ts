@@ -92,7 +92,7 @@ describe("AdminClient", () => {
   });
 
   describe("invite, inviteOperator and removeStaff", () => {
-    it("create a new link with each call until the person is removed", async () => {
+    it("create a new link with each call, and remove a person once", async () => {
       const { biz_id: bizID } = await client().createPartner("A company");
       const first = await client().invite(bizID, "Ada");
       expect(first).to.have.all.keys("person_id", "name", "role", "url", "expires");
@@ -107,6 +107,7 @@ describe("AdminClient", () => {
       expect(ofOperator).to.include({ name: "Olga", role: "administrator" });
       const again = await client().inviteOperator("Olga", { role: "reader" });
       expect(again).to.include({ person_id: ofOperator.person_id, role: "reader" });
+      expect(again.url).to.not.equal(ofOperator.url);
     });
   });
 
@@ -214,6 +215,22 @@ describe("AdminClient", () => {
     });
   });
 
+  describe("an administrator's call", () => {
+    it("fails with the service's error code and status", async () => {
+      const [{ bizID }, other] = [await service.createPartner(), await service.createPartner()];
+      await client().invite(other.bizID, "Ada");
+      const { userID } = await service.createUser(other);
+      for (const [call, code, status] of [
+        [() => client().createPartner("x".repeat(201)), "TEXT_TOO_LONG", 400],
+        [() => client().createServerToken("biz_unknown"), "PARTNER_UNKNOWN", 404],
+        [() => client().invite("biz_unknown", "Ada"), "PARTNER_UNKNOWN", 404],
+        [() => client().removeStaff(bizID, "Ada"), "PERSON_UNKNOWN", 404],
+        [() => client().discardPublicKey(bizID, userID, USER.keyID), "USER_UNKNOWN", 404],
+      ] as const)
+        expect(await failure(call())).to.include({ name: "ServiceError", code, status });
+    });
+  });
+
   describe("every operation", () => {
     const operations = (admin: AdminClient, signal?: AbortSignal) => [
       () => admin.createPartner("A company", { signal }),
@@ -232,20 +249,6 @@ describe("AdminClient", () => {
       async () => (await admin.removeStaff("biz_1", "Ada", { signal }), true),
       async () => (await admin.discardPublicKey("biz_1", USER.userID, USER.keyID, { signal }), true),
     ];
-
-    it("fails with the service's error code and status", async () => {
-      const [{ bizID }, other] = [await service.createPartner(), await service.createPartner()];
-      await client().invite(other.bizID, "Ada");
-      const { userID } = await service.createUser(other);
-      for (const [call, code, status] of [
-        [() => client().createPartner("x".repeat(201)), "TEXT_TOO_LONG", 400],
-        [() => client().createServerToken("biz_unknown"), "PARTNER_UNKNOWN", 404],
-        [() => client().invite("biz_unknown", "Ada"), "PARTNER_UNKNOWN", 404],
-        [() => client().removeStaff(bizID, "Ada"), "PERSON_UNKNOWN", 404],
-        [() => client().discardPublicKey(bizID, userID, USER.keyID), "USER_UNKNOWN", 404],
-      ] as const)
-        expect(await failure(call())).to.include({ name: "ServiceError", code, status });
-    });
 
     it("fails with ADMIN_TOKEN_REFUSED for a wrong token", async () => {
       for (const operation of operations(client({ adminToken: "x".repeat(40) })))

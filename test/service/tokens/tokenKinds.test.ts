@@ -172,6 +172,13 @@ describeOnEachDatabase("tokens in each operation", (service) => {
       expect(await rowsOf(tenant)).to.deep.equal(mine);
     }
 
+    it("cannot revoke this partner's server token", async () => {
+      const path = "/v1/authdBizSrv/serverTokens/revoke";
+      const body = { token_id: tenant.partner.tokenID };
+      expectProblem(await service.post(path, body, { token: stranger.partner.jwt }), [404, "TOKEN_UNKNOWN"]);
+      await service.exchange(tenant.partner.bizID, tenant.partner.refreshToken);
+    });
+
     it("cannot exchange its refresh token with this partner's biz_id", async () => {
       const { bizID } = tenant.partner;
       const answer = await service.post("/v1/public/auth/jwt", { biz_id: bizID, token: stranger.user.refreshToken });

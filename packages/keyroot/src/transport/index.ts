@@ -2,7 +2,6 @@ export { fetchBytes } from "./fetchBytes.ts";
 export { withTimeout } from "./timeout.ts";
 export { DEFAULT_LIMITS } from "./limits.ts";
 export { checkDifferentHosts } from "./differentHosts.ts";
-export { isLoopback } from "./url.ts";
 export { fetchMerkleFile } from "./fetchMerkleFile.ts";
 export { type Eip1193Provider, type RpcCall, type RpcOptions, rpcCaller } from "./jsonRpc.ts";
-export { checkSourceUrl, checkUrl } from "./url.ts";
+export { checkSourceUrl, checkUrl, isLoopback } from "./url.ts";

@@ -203,7 +203,7 @@ export const DEFINITIONS = {
       lastYear: flag("Also show last year's base fees, from about one block per week"),
       compare: text(
         "prices",
-        "Compare the cost on other chains. For each chain, give its price in gwei per unit of gas, or an endpoint's URL. On a rollup, add the price in gwei per byte: ethereum=1,base=0.01+0.04",
+        "Compare the cost on ethereum, optimism, base, arbitrum, gnosis and own (your chain). For each chain, give its price in gwei per unit of gas, or an endpoint's URL. On a rollup, add the price in gwei per byte: ethereum=1,base=0.01+0.04,own=0",
         { excludes: ["rpc", "contract", "chainId", "lastYear"] },
       ),
       ...chain,

@@ -32,9 +32,9 @@ export interface StateFormat {
  */
 const OPEN = "PRAGMA locking_mode = EXCLUSIVE; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON";
 /**
- * A write-ahead log needs one sync per transaction; a rollback journal needs four (`bench/storage.ts`). FULL syncs the log
- * before a commit returns, so that a commit survives a power failure. On macOS, this also needs `fullfsync`, because `fsync`
- * alone does not reach the disk (sqlite.org/wal.html, sqlite.org/pragma.html).
+ * A write-ahead log needs one sync per transaction; a rollback journal needs four. FULL syncs the log before a commit
+ * returns, so that a commit survives a power failure. On macOS, this also needs `fullfsync`, because `fsync` alone does not
+ * reach the disk (sqlite.org/wal.html, sqlite.org/pragma.html).
  */
 const WRITE = "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA fullfsync = ON";
 /** The maximum time in ms to wait for another program that uses the file, such as the `sqlite3` shell. */

@@ -186,25 +186,6 @@ describeOnBoth("addRoots", (startChain) => {
       expect([emitted("sent"), emitted("replaced") > 0]).to.deep.equal([0, true]);
     });
 
-    it("gives a batch the owner's next nonce, even if an earlier owner sent it with another nonce", async () => {
-      const [batch = never()] = batches(1, 77);
-      const journal = new MemoryJournal();
-      const before = await count();
-      await journal.recordAttempt({
-        nonce: before + 3,
-        root: batch.root,
-        gas: 300_000,
-        fees: { maxFeePerGas: 3n, maxPriorityFeePerGas: 1n },
-        sender: `0x${"ab".repeat(20)}`,
-      });
-      await run([batch], { journal });
-      await expectAdded([batch]);
-      expect(events.map((event) => [event.event, "nonce" in event && event.nonce])).to.deep.equal([
-        ["sent", before],
-        ["included", before],
-      ]);
-    });
-
     it("does not raise the fees while no block is made", async () => {
       await stopMining();
       const fees = new Set<string>();
@@ -335,6 +316,25 @@ describeOnBoth("addRoots", (startChain) => {
       );
       await run(some, { via });
       await expectAdded(some);
+    });
+
+    it("gives a batch the owner's next nonce, even if an earlier owner sent it with another nonce", async () => {
+      const [batch = never()] = batches(1, 77);
+      const journal = new MemoryJournal();
+      const before = await count();
+      await journal.recordAttempt({
+        nonce: before + 3,
+        root: batch.root,
+        gas: 300_000,
+        fees: { maxFeePerGas: 3n, maxPriorityFeePerGas: 1n },
+        sender: `0x${"ab".repeat(20)}`,
+      });
+      await run([batch], { journal });
+      await expectAdded([batch]);
+      expect(events.map((event) => [event.event, "nonce" in event && event.nonce])).to.deep.equal([
+        ["sent", before],
+        ["included", before],
+      ]);
     });
 
     it("continues with the nonces of an earlier run", async () => {

@@ -105,7 +105,8 @@ class RootAdder {
     // The latest attempt with a nonce counts, even if the nonce is used: its transaction may have added the root.
     for (const attempt of this.#journal.attempts()) {
       const batch = byRoot.get(attempt.root);
-      // An earlier owner's transaction has a nonce of another account, and can no longer add a root.
+      // An earlier owner's transaction has a nonce of another account, and can no longer add a root. If it added one, the
+      // caller has read it from the chain.
       if (batch === undefined || (attempt.sender ?? current) !== current) continue;
       const known = this.#transactions.get(attempt.nonce);
       const hashes = known?.batch === batch ? known.hashes : [];

@@ -9,8 +9,7 @@ import { Unloaded } from "../shared/cards.tsx";
 import { Confirm, TextDialog } from "../shared/dialogs.tsx";
 import { useAction, useLoaded, usePages } from "../shared/useCall.ts";
 import { InvitationSecret, InviteDialog } from "../staff/inviteDialog.tsx";
-import { serverTokenName } from "../tokens/tokensCard.tsx";
-import { TokensCard } from "../tokens/tokensCard.tsx";
+import { serverTokenName, TokensCard } from "../tokens/tokensCard.tsx";
 
 /** The page of one partner: numbers, suspension, user limit, invitations and server tokens. */
 export function PartnerPage({ me, bizID }: { me: Me; bizID: string }) {
