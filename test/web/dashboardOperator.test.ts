@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { button, click, clickInDialog, follow, rows, sees, takeSecret } from "../support/browser/controls.ts";
 import { sharedDashboard } from "../support/browser/dashboardWorld.ts";
+import { eventually } from "../support/browser/eventually.ts";
 import { runCommand } from "../support/browser/runCommand.ts";
 import { describeIfNamed } from "../support/named.ts";
 
@@ -52,8 +53,11 @@ describeIfNamed(import.meta.filename)("operator pages of the dashboard in Chromi
     await page.getByLabel("Search").fill("found");
     await click(page, "Search");
     await sees(page, "Partners with “found”");
+    // The page shows the earlier rows until the search has loaded.
+    await eventually(async () => {
+      expect(await rows(page).allTextContents()).to.have.length(1);
+    });
     await rows(page, "Found company").waitFor();
-    expect(await rows(page).count()).to.equal(1);
     await page.getByLabel("Search").fill("none of them");
     await click(page, "Search");
     await sees(page, "No partner was found.");
