@@ -44,7 +44,7 @@ describe("regions with separate databases", () => {
     service.post(CREATE, { user_id_hex: hex, region }, { token: partner.jwt });
   const other = (region: Region): Region => (region === "us-west-2" ? "eu-west-1" : "us-west-2");
 
-  it("store all rows of their own users", async () => {
+  it("store all rows of the region's users", async () => {
     const { home, regions } = service.databases;
     const rows = {
       home: await dump(home),
