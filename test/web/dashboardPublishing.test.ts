@@ -28,9 +28,9 @@ describeIfNamed(import.meta.filename)("publishing page in Chromium", () => {
     const other = await world.createPartnerWithUsers("Other partner", 1);
     for (const user of [...users, ...other.users]) await world.service.registerKey(user, generateKeyPair());
     const ids = users.map(({ userID }) => userID);
-    const [root, shared] = ["1a".repeat(32), "2b".repeat(32)];
+    const [root, shared] = ["1f".repeat(32), "2f".repeat(32)];
     await world.publish(root, ids.slice(0, 1), { daysAgo: 2 });
-    await world.publish("4d".repeat(32), ids.slice(3, 4), { daysAgo: 1 });
+    await world.publish("4f".repeat(32), ids.slice(3, 4), { daysAgo: 1 });
     await world.publish(shared, [...ids.slice(1, 3), ...other.users.map(({ userID }) => userID)]);
 
     await using opened = await world.signIn("Pia", { bizID });
@@ -66,7 +66,7 @@ describeIfNamed(import.meta.filename)("publishing page in Chromium", () => {
   it("shows numbers instead of a chart for fewer than three days", async () => {
     const { bizID, users } = await world.createPartnerWithUsers("Young company", 1);
     await world.service.registerKey(users[0] ?? { jwt: "" }, generateKeyPair());
-    await world.publish("6d".repeat(32), [users[0]?.userID ?? ""]);
+    await world.publish("6f".repeat(32), [users[0]?.userID ?? ""]);
     await using opened = await world.signIn("Yara", { bizID });
     const { page, requests } = opened;
     await follow(page, "Publishing");

@@ -1,4 +1,3 @@
-import { eq, sql } from "drizzle-orm";
 import type { Region, UserID } from "keyroot/identity";
 import { ServiceError } from "../errors.ts";
 import type { Author } from "../auditLog/recordChange.ts";
@@ -8,8 +7,8 @@ import { type Claim, prepareClaims, prepareGetClaim } from "./claims.ts";
 import { userErased } from "./eraseUser.ts";
 import { prepareInsert } from "./insertUsers.ts";
 import { newUser, type User, type UserNaming } from "./newUser.ts";
-import { users } from "./tables.ts";
 import { claimWithinLimit } from "./userLimit.ts";
+import { prepareGetUser } from "./users.ts";
 
 /** Creates single users. Calls at the same time share their statements. */
 export class UserCreation {
@@ -23,7 +22,6 @@ export class UserCreation {
     this.#databases = databases;
     this.#naming = naming;
     const { home } = databases;
-    const id = sql.placeholder("userID");
     this.#getClaim = prepareGetClaim(home);
     const insertClaims = prepareClaims(home);
     this.#claim = batchingLoader(async (claims: readonly Claim[]) => {
@@ -36,7 +34,7 @@ export class UserCreation {
     });
     this.#inRegion = perRegion(databases, (database) => {
       return {
-        get: database.select().from(users).where(eq(users.userID, id)).prepare("get_user"),
+        get: prepareGetUser(database),
         insert: prepareInsert(database, { claiming: false }),
         claimAndInsert: database === home ? prepareInsert(database, { claiming: true }) : undefined,
       };

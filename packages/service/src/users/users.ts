@@ -2,7 +2,7 @@ import { and, asc, eq, gt, inArray, isNull, sql } from "drizzle-orm";
 import { REGIONS, type Region, type UserID } from "keyroot/identity";
 import { type Author, recordChange } from "../auditLog/recordChange.ts";
 import { type Claim, prepareGetClaim } from "./claims.ts";
-import { type Databases, perRegion } from "../database/database.ts";
+import { type Database, type Databases, perRegion } from "../database/database.ts";
 import { type ErasedUser, eraseUser } from "./eraseUser.ts";
 import type { User } from "./newUser.ts";
 import { userIDs, users } from "./tables.ts";
@@ -15,11 +15,8 @@ export class UserStore {
 
   constructor(databases: Databases) {
     this.#databases = databases;
-    const id = sql.placeholder("userID");
     this.#getClaim = prepareGetClaim(databases.home);
-    this.#getUser = perRegion(databases, (database) =>
-      database.select().from(users).where(eq(users.userID, id)).prepare("get_user"),
-    );
+    this.#getUser = perRegion(databases, prepareGetUser);
   }
 
   /** @returns undefined if the partner has no such user */
@@ -81,4 +78,13 @@ export class UserStore {
     // A claimed id without a user is omitted: its creation is in progress or was interrupted, or the user is erased.
     return { users: ids.flatMap(({ userID }) => byID.get(userID) ?? []), next };
   }
+}
+
+/** Prepares the query for the user with one id, erased or not. Its placeholder is `userID`. */
+export function prepareGetUser(database: Database) {
+  return database
+    .select()
+    .from(users)
+    .where(eq(users.userID, sql.placeholder("userID")))
+    .prepare("get_user");
 }
