@@ -16,7 +16,7 @@ const PAGE = join(import.meta.dirname, "../../docs/commands.md");
 
 const INTRODUCTION = `# Commands
 
-<!-- Written by scripts/generate/commandReference.ts from packages/operator/src/commands/help.ts. Do not edit. -->
+<!-- Written by scripts/generate/commandReference.ts from packages/operator/src/commands/commandDefinitions.ts. Do not edit. -->
 
 Install \`@keyroot/operator\`, then run a command:
 

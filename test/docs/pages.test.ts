@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { existsSync, globSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { commandsWith, loadServiceCommands } from "../../packages/operator/src/commands/table.ts";
-import { type Definition, optionName } from "../../packages/operator/src/commands/definition.ts";
+import { type Definition, optionName } from "../../packages/operator/src/commands/defineCommand.ts";
 import { demoCommand } from "../../tasks/demoCommand.ts";
 import { headingsOf } from "../support/packages/markdown.ts";
 import { readPage } from "../support/pages.ts";

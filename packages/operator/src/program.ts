@@ -1,10 +1,9 @@
 /** The program `keyroot`, with every command that does not need Hardhat. `cli.ts` loads it. */
 import { Command, CommanderError, Option } from "commander";
 import { readFileSync } from "node:fs";
-import { describeOption, optionName } from "./commands/definition.ts";
+import { type Command as KeyrootCommand, describeOption, optionName } from "./commands/defineCommand.ts";
 import { EXIT } from "./commands/exitCodes.ts";
 import type { Host } from "./commands/host.ts";
-import type { Command as KeyrootCommand } from "./commands/runCommand.ts";
 import { commandsWith, loadServiceCommands, SERVICE_HINT } from "./commands/table.ts";
 
 const words = () => process.argv.slice(2);

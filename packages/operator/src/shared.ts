@@ -4,7 +4,7 @@ export { createFolders } from "./disk/folder.ts";
 export { readSecretFile } from "./disk/permissions.ts";
 export { writeFileAtomic } from "./disk/writeFileAtomic.ts";
 export { checkOptions } from "./checkOptions.ts";
-export { MAX_TIMER_SECONDS } from "./commands/definition.ts";
+export { MAX_TIMER_SECONDS } from "./commands/defineCommand.ts";
 export { plural } from "./plural.ts";
 export { freePort, listen, type Listening, STACK_PORTS, stackPorts } from "./http/listen.ts";
 export { headersOf, readSite } from "./explorer/readSite.ts";

@@ -1,8 +1,8 @@
 import { expect } from "chai";
-import { type Definition, flag, integer, text } from "../../../packages/operator/src/commands/definition.ts";
-import { DEFINITIONS } from "../../../packages/operator/src/commands/help.ts";
+import { type Definition, flag, integer, text } from "../../../packages/operator/src/commands/defineCommand.ts";
+import { DEFINITIONS } from "../../../packages/operator/src/commands/commandDefinitions.ts";
 import { type RawArguments, readArguments } from "../../../packages/operator/src/commands/parseArguments.ts";
-import { DEFINITIONS as SERVICE_DEFINITIONS } from "../../../packages/service/src/commands/help.ts";
+import { DEFINITIONS as SERVICE_DEFINITIONS } from "../../../packages/service/src/commands/commandDefinitions.ts";
 
 const COMMAND = {
   summary: "Do something",

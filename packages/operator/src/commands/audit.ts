@@ -10,7 +10,7 @@ import { MAX_PARTS, parsePart } from "../audit/part.ts";
 import { checkHash, filesOf, placeOf, Target } from "./target.ts";
 import { auditJson, auditPage, describePart, partJson } from "./auditPage.ts";
 import { blockSourceOf } from "./blockSource.ts";
-import type { ArgsOf } from "./help.ts";
+import type { ArgsOf } from "./commandDefinitions.ts";
 import { EXIT } from "./exitCodes.ts";
 import type { Host, Outcome } from "./host.ts";
 import { printError } from "./output.ts";

@@ -1,6 +1,6 @@
 import { openStore } from "../publisher/files/openStore.ts";
 import { cutIntoFiles } from "../publisher/plan/cutIntoFiles.ts";
-import type { ArgsOf } from "./help.ts";
+import type { ArgsOf } from "./commandDefinitions.ts";
 import type { Outcome } from "./host.ts";
 import { loadRecords, skippedLine } from "./inputFiles.ts";
 import { plural } from "../plural.ts";

@@ -4,7 +4,7 @@ import { makeBlockProof } from "keyroot/beacon";
 import { makeBundle } from "keyroot/bundle";
 import { writeFileAtomic } from "../disk/writeFileAtomic.ts";
 import { auditorsOptionOf, beaconOptionOf } from "./blockSource.ts";
-import type { ArgsOf } from "./help.ts";
+import type { ArgsOf } from "./commandDefinitions.ts";
 import type { Host, Outcome } from "./host.ts";
 import { shellCommand } from "./output.ts";
 import { Target } from "./target.ts";

@@ -4,7 +4,7 @@ import { checkUntrusted } from "keyroot/input";
 import { checkKeyRecord } from "keyroot/identity";
 import { parseMerkleFile, rootOfFileName } from "keyroot/merkle";
 import { type OperatorErrorCode, VerificationError } from "../errors.ts";
-import type { ArgsOf } from "./help.ts";
+import type { ArgsOf } from "./commandDefinitions.ts";
 import type { Outcome } from "./host.ts";
 import { plural } from "../plural.ts";
 import { Progress } from "./progress.ts";

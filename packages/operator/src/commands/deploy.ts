@@ -6,7 +6,7 @@ import { Chain } from "../publisher/chain/chain.ts";
 import { constructorArguments, deploy } from "../publisher/deploy.ts";
 import { openSigner } from "../publisher/signers/openSigner.ts";
 import { costLimitsOf } from "./costLimits.ts";
-import type { ArgsOf } from "./help.ts";
+import type { ArgsOf } from "./commandDefinitions.ts";
 import type { Host, Outcome } from "./host.ts";
 import { checkAddress, Target } from "./target.ts";
 

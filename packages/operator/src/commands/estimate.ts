@@ -6,7 +6,7 @@ import { type BaseFeeRange, fetchBaseFeeRange } from "../publisher/chain/baseFee
 import { gasPriceOf } from "../publisher/chain/fees.ts";
 import { estimateCost, type CostEstimate } from "../publisher/plan/estimate.ts";
 import { nextForkGas, type NextForkGas } from "../publisher/plan/nextFork.ts";
-import type { ArgsOf } from "./help.ts";
+import type { ArgsOf } from "./commandDefinitions.ts";
 import { compareChains } from "./compareChains.ts";
 import type { Host, Outcome } from "./host.ts";
 import { loadRecords, skippedLine } from "./inputFiles.ts";

@@ -7,7 +7,7 @@ import { checkSourceUrl } from "keyroot/transport";
 import { writeFileAtomic } from "../disk/writeFileAtomic.ts";
 import { makeExplorer } from "../explorer/site.ts";
 import { auditorsOptionOf, beaconOptionOf } from "./blockSource.ts";
-import type { ArgsOf } from "./help.ts";
+import type { ArgsOf } from "./commandDefinitions.ts";
 import type { Host, Outcome } from "./host.ts";
 import { checkHash, Target } from "./target.ts";
 

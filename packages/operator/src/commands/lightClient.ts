@@ -1,7 +1,7 @@
 import { BEACON_NETWORKS, follow, type Following, periodOf, TEST_NETWORK, timeOf } from "keyroot/beacon/protocol";
 import { checkSourceUrl, DEFAULT_LIMITS } from "keyroot/transport";
 import { lightClientOptionsOf } from "./blockSource.ts";
-import type { ArgsOf } from "./help.ts";
+import type { ArgsOf } from "./commandDefinitions.ts";
 import type { Outcome } from "./host.ts";
 import { TEST_CHECKPOINT } from "../testing/testCheckpoint.ts";
 

@@ -1,5 +1,5 @@
 import { makeKeyFile } from "../publisher/signers/keyFile.ts";
-import type { ArgsOf } from "./help.ts";
+import type { ArgsOf } from "./commandDefinitions.ts";
 import type { Host, Outcome } from "./host.ts";
 import { writeKeyFile } from "./newKeyFile.ts";
 

@@ -1,6 +1,6 @@
 import { isLocalChain } from "../publisher/chain/localChains.ts";
 import { readStackFile, type StackFile } from "./stackFile.ts";
-import { type Definition, optionName } from "./definition.ts";
+import { type Definition, optionName } from "./defineCommand.ts";
 import type { Host } from "./host.ts";
 
 type Values = Readonly<Record<string, unknown>>;

@@ -9,7 +9,7 @@ import {
 import { sendCall } from "../publisher/transactions/sendCall.ts";
 import { openSigner } from "../publisher/signers/openSigner.ts";
 import { costLimitsOf } from "./costLimits.ts";
-import type { ArgsOf } from "./help.ts";
+import type { ArgsOf } from "./commandDefinitions.ts";
 import type { Host, Outcome } from "./host.ts";
 import { checkAddress, Target } from "./target.ts";
 

@@ -7,7 +7,7 @@ import {
   optionName,
   type Parsed,
   type TextOption,
-} from "./definition.ts";
+} from "./defineCommand.ts";
 
 /** The options and arguments of a command line, by `rawName`. Values are text, flags or lists. */
 export type RawArguments = Readonly<Record<string, unknown>>;

@@ -13,7 +13,7 @@ import { executeBySafe, USERS_PER_SAFE_TRANSACTION } from "../publisher/safe/exe
 import { openSigner } from "../publisher/signers/openSigner.ts";
 import { signingSender } from "../publisher/signers/signer.ts";
 import { costLimitsOf } from "./costLimits.ts";
-import type { ArgsOf } from "./help.ts";
+import type { ArgsOf } from "./commandDefinitions.ts";
 import type { Host, Outcome } from "./host.ts";
 import { loadRecords, skippedLine } from "./inputFiles.ts";
 import { print, printError, shellCommand } from "./output.ts";

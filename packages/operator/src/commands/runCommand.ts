@@ -1,28 +1,12 @@
 import { ArgumentError } from "keyroot/errors";
 import { checkAllBuiltins } from "keyroot/input";
 import { checkVariables } from "./checkVariables.ts";
-import type { Definition, Parsed } from "./definition.ts";
+import type { Command, Definition, Parsed } from "./defineCommand.ts";
 import { EXIT, exitCodeOf } from "./exitCodes.ts";
 import type { Host, Outcome } from "./host.ts";
 import { printFailure, printOutcome, watchOutput } from "./output.ts";
 import { describeMissing } from "./missingOptions.ts";
 import { readArguments, type RawArguments } from "./parseArguments.ts";
-
-/**
- * A command with its definition and its handler. The handler is loaded when the command runs. `H` is the type of host that
- * the handler needs.
- */
-export interface Command<H extends Host = Host> extends Definition {
-  readonly load: () => Promise<{ default: (args: never, host: H) => Promise<Outcome | undefined> }>;
-}
-
-/** Combines a definition and its handler. */
-export function defineCommand<const D extends Definition, H extends Host>(
-  definition: D,
-  load: () => Promise<{ default: (args: Parsed<D>, host: H) => Promise<Outcome | undefined> }>,
-): Command<H> {
-  return { ...definition, load };
-}
 
 /**
  * Runs a command, prints its result or error, and sets the exit code. With `--json`, both are one JSON object. Results and

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { setImmediate } from "node:timers/promises";
 import { generateKeyPair, makeKeyRecord, randomUserID, serializeKeyRecord } from "keyroot/identity";
-import type { ArgsOf } from "./help.ts";
+import type { ArgsOf } from "./commandDefinitions.ts";
 import { outputIsLost } from "./output.ts";
 import { Progress } from "./progress.ts";
 

@@ -16,7 +16,7 @@ import { openAuditorKeyFile } from "../audit/statements/auditorKeyFile.ts";
 import { StatementFolder } from "../audit/statements/statementFolder.ts";
 import { ArgumentError, VerificationError } from "../errors.ts";
 import { readStackFile } from "./stackFile.ts";
-import type { ArgsOf } from "./help.ts";
+import type { ArgsOf } from "./commandDefinitions.ts";
 import type { Host, Outcome } from "./host.ts";
 import { readLines } from "./inputFiles.ts";
 import { style } from "./output.ts";

@@ -11,7 +11,7 @@ import { quorumCall, quorumHead } from "../audit/statements/quorumCall.ts";
 import { StatementFolder, type StatementSource } from "../audit/statements/statementFolder.ts";
 import { ArgumentError, TransportError } from "../errors.ts";
 import { EXIT } from "./exitCodes.ts";
-import type { ArgsOf } from "./help.ts";
+import type { ArgsOf } from "./commandDefinitions.ts";
 import type { Host, Outcome } from "./host.ts";
 import type { TrustedBlock } from "./blockSource.ts";
 import { readLines } from "./inputFiles.ts";

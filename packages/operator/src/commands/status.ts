@@ -4,7 +4,7 @@ import { VerificationError } from "keyroot/errors";
 import { fetchBlockNumber, fetchOwner, ZERO_ROOT } from "keyroot/registry";
 import { fetchUserCountIfAny, readCounts } from "../audit/readCounts.ts";
 import { blockSourceOf, type TrustedBlock } from "./blockSource.ts";
-import type { ArgsOf } from "./help.ts";
+import type { ArgsOf } from "./commandDefinitions.ts";
 import type { Host, Outcome } from "./host.ts";
 import { plural } from "../plural.ts";
 import { Registry } from "../publisher/chain/registry.ts";

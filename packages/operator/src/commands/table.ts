@@ -1,7 +1,7 @@
 /** The commands with their handlers, for the program `keyroot` and the Hardhat plugin. */
-import { type ArgsOf, type CommandName, DEFINITIONS } from "./help.ts";
+import { type ArgsOf, type CommandName, DEFINITIONS } from "./commandDefinitions.ts";
 import type { Handler } from "./host.ts";
-import type { Command } from "./runCommand.ts";
+import type { Command } from "./defineCommand.ts";
 
 /** The handler of each command, in its own file. A command loads its handler when it runs. `--help` loads none. */
 const HANDLERS: { readonly [Name in CommandName]: () => Promise<{ default: Handler<ArgsOf<Name>> }> } = {

@@ -3,7 +3,7 @@ import { ANY_KEY } from "keyroot/identity";
 import { type Evidence, verifyPublicKey } from "keyroot/verifier";
 import { auditorsOptionOf, beaconOptionOf } from "./blockSource.ts";
 import { describeSource } from "./evidence.ts";
-import type { ArgsOf } from "./help.ts";
+import type { ArgsOf } from "./commandDefinitions.ts";
 import type { Host, Outcome } from "./host.ts";
 import { style } from "./output.ts";
 import { Target } from "./target.ts";

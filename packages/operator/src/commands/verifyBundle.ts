@@ -5,7 +5,7 @@ import type { Evidence } from "keyroot/verifier";
 import { ANY_KEY } from "keyroot/identity";
 import { parseBundle, verifyBundle } from "keyroot/bundle";
 import { readStackFile } from "./stackFile.ts";
-import type { ArgsOf } from "./help.ts";
+import type { ArgsOf } from "./commandDefinitions.ts";
 import type { Host, Outcome } from "./host.ts";
 import { lightClientOptionsOf } from "./blockSource.ts";
 import { readInput, readLines } from "./inputFiles.ts";

@@ -10,7 +10,7 @@ import { checkWebhook, postWebhook } from "../watch/webhook.ts";
 import { WebhookSecret } from "../http/webhookSecret.ts";
 import { blockSourceOf } from "./blockSource.ts";
 import { filesOf, placeOf, Target } from "./target.ts";
-import type { ArgsOf } from "./help.ts";
+import type { ArgsOf } from "./commandDefinitions.ts";
 import { EXIT } from "./exitCodes.ts";
 import type { Host } from "./host.ts";
 import { loadRecords } from "./inputFiles.ts";

@@ -1,12 +1,11 @@
 import { emptyTask } from "hardhat/config";
 import type { HardhatPlugin } from "hardhat/types/plugins";
 import { commandsWith, loadServiceCommands, SERVICE_HINT } from "../commands/table.ts";
-import type { Command } from "../commands/runCommand.ts";
+import type { Command } from "../commands/defineCommand.ts";
 import { correctRefusals } from "./refusals.ts";
 import { commandTask, type HardhatHost } from "./task.ts";
 
-export type { Definition, Parsed } from "../commands/definition.ts";
-export { defineCommand } from "../commands/runCommand.ts";
+export { defineCommand, type Definition, type Parsed } from "../commands/defineCommand.ts";
 export type { KeyrootConnection } from "./simulatedBeacon.ts";
 export { commandTask, type HardhatHost } from "./task.ts";
 

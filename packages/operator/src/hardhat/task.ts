@@ -3,11 +3,11 @@ import { ArgumentType } from "hardhat/types/arguments";
 import type { HardhatRuntimeEnvironment } from "hardhat/types/hre";
 import type { NewTaskDefinition } from "hardhat/types/tasks";
 import { ArgumentError } from "keyroot/errors";
-import { describeOption } from "../commands/definition.ts";
+import { type Command, describeOption } from "../commands/defineCommand.ts";
 import type { Host } from "../commands/host.ts";
 import { type RawArguments, rawName } from "../commands/parseArguments.ts";
 import { messageOf } from "../commands/output.ts";
-import { type Command, runCommand } from "../commands/runCommand.ts";
+import { runCommand } from "../commands/runCommand.ts";
 import { commandStarted } from "./refusals.ts";
 
 /** Hardhat as the host of a command. Commands that need Hardhat also receive its runtime environment. */

@@ -1,6 +1,6 @@
 /** The commands of the partner service. `keyroot` and the Hardhat plugin load them if this package is installed. */
 import { stackCommand } from "../stack/stackCommand.ts";
-import { type ArgsOf, type CommandName, DEFINITIONS } from "./help.ts";
+import { type ArgsOf, type CommandName, DEFINITIONS } from "./commandDefinitions.ts";
 import type { Command, Handler } from "@keyroot/operator/commands";
 
 /** Functions that load each command's handler when the command runs. `--help` loads no handler. */

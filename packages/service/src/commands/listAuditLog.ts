@@ -1,7 +1,7 @@
 import type { AuditEntry } from "../admin/index.ts";
 import { printable } from "keyroot/input";
 import { adminClientOf } from "./adminClient.ts";
-import type { ArgsOf } from "./help.ts";
+import type { ArgsOf } from "./commandDefinitions.ts";
 import { type Host, outputIsLost, print, printError } from "@keyroot/operator/commands";
 import { ArgumentError } from "../errors.ts";
 

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { writeFileAtomic } from "@keyroot/operator/shared";
 import { makeSigningKey, readKeyFile } from "../tokens/signingKeys.ts";
-import type { ArgsOf } from "./help.ts";
+import type { ArgsOf } from "./commandDefinitions.ts";
 import type { Outcome } from "@keyroot/operator/commands";
 import { ArgumentError } from "../errors.ts";
 

@@ -3,7 +3,7 @@ import { type Host, type Outcome, print, printError, shellCommand } from "@keyro
 import { ArgumentError } from "../errors.ts";
 import type { PartnerSummary } from "../admin/index.ts";
 import { adminClientOf, requireBizID } from "./adminClient.ts";
-import type { ArgsOf } from "./help.ts";
+import type { ArgsOf } from "./commandDefinitions.ts";
 
 /** `keyroot create-partner`: creates a partner company and prints its biz_id. */
 export async function createPartner(args: ArgsOf<"create-partner">, host: Host): Promise<Outcome> {

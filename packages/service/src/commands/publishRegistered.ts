@@ -1,5 +1,5 @@
 import { adminClientOf } from "./adminClient.ts";
-import type { ArgsOf } from "./help.ts";
+import type { ArgsOf } from "./commandDefinitions.ts";
 import type { Host, Outcome } from "@keyroot/operator/commands";
 import { plural } from "@keyroot/operator/shared";
 

@@ -1,6 +1,6 @@
 import { readConfig } from "../config/readConfig.ts";
 import { type RunningService, startService } from "../startService.ts";
-import type { ArgsOf } from "./help.ts";
+import type { ArgsOf } from "./commandDefinitions.ts";
 import { print, untilStopped } from "@keyroot/operator/commands";
 
 /** `keyroot serve`: runs the partner service until Ctrl-C or SIGTERM. Environment variables configure it. */

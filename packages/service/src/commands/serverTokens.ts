@@ -2,7 +2,7 @@ import { type Host, type Outcome, print, printError } from "@keyroot/operator/co
 import { ArgumentError } from "../errors.ts";
 import type { RevokedServerToken } from "../admin/index.ts";
 import { adminClientOf, requireBizID } from "./adminClient.ts";
-import type { ArgsOf } from "./help.ts";
+import type { ArgsOf } from "./commandDefinitions.ts";
 
 /** `keyroot create-server-token`: creates a partner's server token and prints it once. */
 export async function createServerToken(args: ArgsOf<"create-server-token">, host: Host): Promise<Outcome> {

@@ -1,7 +1,8 @@
 /**
  * The types of command definitions. The program `keyroot` and the Hardhat plugin make their commands from these definitions.
- * This file imports nothing, so that help appears quickly.
+ * This file imports only types, so that help appears quickly.
  */
+import type { Host, Outcome } from "./host.ts";
 
 /** The largest signed 32-bit integer. */
 export const MAX_INT32 = 2 ** 31 - 1;
@@ -88,6 +89,22 @@ type ArgumentOf<A> = A extends { name: infer Name extends string; kind: infer Ki
 export type Parsed<D extends Definition> = {
   [Name in keyof D["options"]]: ValueOf<D["options"][Name]>;
 } & ArgumentOf<D["argument"]>;
+
+/**
+ * A command with its definition and its handler. The handler is loaded when the command runs. `H` is the type of host that
+ * the handler needs.
+ */
+export interface Command<H extends Host = Host> extends Definition {
+  readonly load: () => Promise<{ default: (args: never, host: H) => Promise<Outcome | undefined> }>;
+}
+
+/** Combines a definition and its handler. */
+export function defineCommand<const D extends Definition, H extends Host>(
+  definition: D,
+  load: () => Promise<{ default: (args: Parsed<D>, host: H) => Promise<Outcome | undefined> }>,
+): Command<H> {
+  return { ...definition, load };
+}
 
 /**
  * Converts the name of an option to its form on the command line: `usersPerFile` to `--users-per-file`, `bizID` to

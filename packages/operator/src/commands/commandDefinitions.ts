@@ -12,7 +12,7 @@ import {
   MAX_TIMER_SECONDS,
   type Parsed,
   text,
-} from "./definition.ts";
+} from "./defineCommand.ts";
 
 // Options of several commands. If neither the option nor its variable is set, the command uses the running local stack.
 const contract = text("address", "Address of the registry", { variable: "KEYROOT_CONTRACT" });
