@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { WebhookWorker } from "../../packages/service/src/webhooks/worker.ts";
+import { DeliveryWorker } from "../../packages/service/src/webhooks/deliveryWorker.ts";
 import { freePort } from "../support/servers/ports.ts";
 import { serviceOnPostgres } from "../support/service/support.ts";
 import { temporaryFolder } from "../support/support.ts";
@@ -36,7 +36,7 @@ describe("docs/webhooks.md", () => {
       stdio: ["ignore", "pipe", "inherit"],
     });
     const { webhookEndpoints: endpoints, webhookDeliveries: deliveries, webhookSender: sender, now } = service.context;
-    const worker = new WebhookWorker({ endpoints, deliveries, sender, now });
+    const worker = new DeliveryWorker({ endpoints, deliveries, sender, now });
     try {
       const lines: string[] = [];
       for await (const line of createInterface(child.stdout)) {

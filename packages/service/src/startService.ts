@@ -21,7 +21,7 @@ import { makeSigningKey, readSigningKeys, toSigningKeys } from "./tokens/signing
 import { WebhookKeys } from "./webhooks/webhookKeys.ts";
 import { VARIABLES } from "./config/variables.ts";
 import { dropTasks, every, recheckTask } from "./repeatedTasks.ts";
-import { WebhookWorker } from "./webhooks/worker.ts";
+import { DeliveryWorker } from "./webhooks/deliveryWorker.ts";
 
 /** Assumed interval of publications by the operator's command, in seconds. */
 const DAY_SECONDS = 24 * 60 * 60;
@@ -208,7 +208,7 @@ function deliverInBackground(
   { observeDelivery: onAttempt }: Monitoring,
   logger: FastifyBaseLogger,
 ): () => Promise<void> {
-  const worker = new WebhookWorker({ endpoints, deliveries, sender, logger, now, onAttempt });
+  const worker = new DeliveryWorker({ endpoints, deliveries, sender, logger, now, onAttempt });
   const ended = worker.run();
   return async () => {
     await worker.stop();

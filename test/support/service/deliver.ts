@@ -1,10 +1,10 @@
-import { WebhookWorker } from "../../../packages/service/src/webhooks/worker.ts";
+import { DeliveryWorker } from "../../../packages/service/src/webhooks/deliveryWorker.ts";
 import type { TestService } from "./support.ts";
 
 /** A worker that sends the webhooks of a service. */
-export function workerOf({ context }: TestService): WebhookWorker {
+export function workerOf({ context }: TestService): DeliveryWorker {
   const { webhookEndpoints: endpoints, webhookDeliveries: deliveries, webhookSender: sender, now } = context;
-  return new WebhookWorker({ endpoints, deliveries, sender, now });
+  return new DeliveryWorker({ endpoints, deliveries, sender, now });
 }
 
 /** Dispatches all events, and sends everything that is due. */

@@ -23,7 +23,7 @@ const MAX_LANES = 250;
 /** The HTTP status with which an endpoint unsubscribes (Standard Webhooks, "Delivery success"). */
 const GONE = 410;
 
-export interface WebhookWorkerOptions {
+export interface DeliveryWorkerOptions {
   endpoints: WebhookEndpointStore;
   deliveries: WebhookDeliveryStore;
   sender: Pick<WebhookSender, "send">;
@@ -39,12 +39,12 @@ export interface WebhookWorkerOptions {
  * endpoint delays only its own deliveries. Each delivery is sent at least once. If the process ends before it stores a
  * result, another process sends the delivery again with the same id.
  */
-export class WebhookWorker {
-  readonly #options: WebhookWorkerOptions;
+export class DeliveryWorker {
+  readonly #options: DeliveryWorkerOptions;
   readonly #lanes = new Map<string, Promise<void>>();
   readonly #stopping = new AbortController();
 
-  constructor(options: WebhookWorkerOptions) {
+  constructor(options: DeliveryWorkerOptions) {
     this.#options = options;
   }
 
