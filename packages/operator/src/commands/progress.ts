@@ -1,7 +1,5 @@
 import progress, { type Options, Presets, SingleBar } from "cli-progress";
-import { afterOutput } from "./output.ts";
-import { exitCodeOfSignal } from "./exitCodes.ts";
-import { onStopSignal, type StopSignal } from "./stopSignals.ts";
+import { exitOnStopSignal } from "./stopSignals.ts";
 
 /** The bar is shown after the work has taken this time, in ms. */
 const SHOW_AFTER_MS = 1_000;
@@ -24,8 +22,7 @@ interface ProgressOptions {
 
 /**
  * A progress bar on standard error, for work that takes more than a second. If standard error is not a terminal, it can print
- * lines instead. On Ctrl-C, it restores the terminal and ends the process with `process.exit`, so that no file is left half
- * written. A second Ctrl-C ends the process without waiting for unread output.
+ * lines instead. On Ctrl-C, it restores the terminal, and the process ends (`exitOnStopSignal`).
  */
 export class Progress {
   readonly #start = performance.now();
@@ -39,7 +36,6 @@ export class Progress {
     },
     Presets.shades_classic,
   );
-  readonly #onInterrupt: () => void;
   readonly #listening: Disposable;
   readonly #printLine: (line: string) => void;
   readonly #timer: NodeJS.Timeout;
@@ -49,14 +45,15 @@ export class Progress {
   #isInterrupted = false;
 
   constructor({ onInterrupt, printLine, lineEveryMs = LINE_EVERY_MS }: ProgressOptions = {}) {
-    this.#onInterrupt = onInterrupt ?? (() => undefined);
     this.#printLine = process.stderr.isTTY || printLine === undefined ? () => undefined : printLine;
     // Print even if nothing changes, to show that the process still runs.
     this.#timer = setInterval(() => {
       if (this.#line !== "") this.#printLine(this.#line);
     }, lineEveryMs).unref();
-    this.#listening = onStopSignal((signal) => {
-      this.#interrupt(signal);
+    this.#listening = exitOnStopSignal(() => {
+      this.#bar.stop();
+      this.#isInterrupted = true;
+      onInterrupt?.();
     });
   }
 
@@ -79,12 +76,5 @@ export class Progress {
     this.#listening[Symbol.dispose]();
     clearInterval(this.#timer);
     this.#bar.stop();
-  }
-
-  #interrupt(signal: StopSignal): void {
-    this.#bar.stop();
-    this.#isInterrupted = true;
-    this.#onInterrupt();
-    afterOutput(() => process.exit(exitCodeOfSignal(signal)));
   }
 }

@@ -1,4 +1,5 @@
 import { exitCodeOfSignal } from "./exitCodes.ts";
+import { afterOutput } from "./output.ts";
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
@@ -28,6 +29,17 @@ export function onStopSignal(stop: (signal: StopSignal) => void): Disposable {
       for (const signal of SIGNALS) process.off(signal, listener);
     },
   };
+}
+
+/**
+ * Ends the process at the first stop signal (`onStopSignal`), after all printed lines are written. A second signal ends it
+ * without waiting for unread output.
+ */
+export function exitOnStopSignal(cleanUp: () => void): Disposable {
+  return onStopSignal((signal) => {
+    cleanUp();
+    afterOutput(() => process.exit(exitCodeOfSignal(signal)));
+  });
 }
 
 /** Resolves at the first stop signal (`onStopSignal`). The caller then cleans up. */
