@@ -18,7 +18,7 @@ import { type CostBudget, worstCostOf } from "./costLimits.ts";
 import { type Prices, replacementFees } from "./feeBumps.ts";
 import { findNonceUser, isNextNonceFree } from "./foreignNonce.ts";
 import { newTransaction, type PendingTransaction } from "./pendingTransaction.ts";
-import { sendOnce } from "./sendOnce.ts";
+import { trySend } from "./trySend.ts";
 import type { SendOptions, TransactionEvent } from "./sendOptions.ts";
 
 /** The default fee limit, as a multiple of the gas price when the first transaction is sent. */
@@ -257,7 +257,7 @@ class RootAdder {
     await this.#journal.recordAttempt(recorded);
     transaction.call ??= this.#callOf(transaction.batch);
     const request = { ...transaction.call, nonce: toQuantity(nonce), gas: toQuantity(gas), ...feesToHex(fees) };
-    const { accepted, hash } = await sendOnce(this.#send, request);
+    const { accepted, hash } = await trySend(this.#send, request);
     if (hash !== undefined) {
       transaction.hashes.push(hash);
       await this.#journal.recordAttempt({ ...recorded, hash });

@@ -8,7 +8,7 @@ import type { Registry } from "../chain/registry.ts";
 import { endpointSender } from "../signers/endpointSender.ts";
 import { type Signer, signingSender } from "../signers/signer.ts";
 import { type CostLimits, maxPriorityFeeOf } from "./costLimits.ts";
-import { sendOnce } from "./sendOnce.ts";
+import { trySend } from "./trySend.ts";
 
 /** The fee limit on local chains, as a multiple of the current price. */
 const LOCAL_FEE_FACTOR = 10n;
@@ -58,7 +58,7 @@ export async function sendCall(
   const { gas, fees } = await quoteWithin(chain, call, limits);
   const nonce = given.nonce ?? (await chain.transactionCount(from, "pending"));
   const request = { ...call, nonce: toQuantity(nonce), gas: toQuantity(gas), ...feesToHex(fees) };
-  const { hash } = await sendOnce(send, request);
+  const { hash } = await trySend(send, request);
   if (!isHash(hash)) throw noReceipt(`The endpoint did not confirm the transaction with the nonce ${nonce} of ${from}`);
   const receipt = await waitForReceipt(chain, hash, timeoutMs);
   if (receipt.succeeded) return receipt;

@@ -16,11 +16,11 @@ export interface SendResult {
 }
 
 /**
- * Sends a transaction once. An unclear response is not an error, because later reads of the chain show whether the node has
- * the transaction.
+ * Sends a transaction to a node. An unclear response is not an error, because later reads of the chain show whether the node
+ * has the transaction.
  * @throws the error of `send` if the node rejects the transaction permanently
  */
-export async function sendOnce(send: SendTransaction, transaction: TransactionRequest): Promise<SendResult> {
+export async function trySend(send: SendTransaction, transaction: TransactionRequest): Promise<SendResult> {
   try {
     const hash: unknown = await send(transaction);
     return isHash(hash) ? { accepted: true, hash } : { accepted: false };
