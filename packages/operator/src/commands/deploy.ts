@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { Chain } from "../publisher/chain/chain.ts";
 import { constructorArguments, deploy } from "../publisher/deploy.ts";
 import { openSigner } from "../publisher/signers/openSigner.ts";
-import { costLimitsOf } from "./costLimits.ts";
+import { costLimitsOf } from "./costOptions.ts";
 import type { ArgsOf } from "./commandDefinitions.ts";
 import type { Host, Outcome } from "./host.ts";
 import { checkAddress, Target } from "./target.ts";

@@ -8,7 +8,7 @@ import {
 } from "../publisher/ownership.ts";
 import { sendCall } from "../publisher/transactions/sendCall.ts";
 import { openSigner } from "../publisher/signers/openSigner.ts";
-import { costLimitsOf } from "./costLimits.ts";
+import { costLimitsOf } from "./costOptions.ts";
 import type { ArgsOf } from "./commandDefinitions.ts";
 import type { Host, Outcome } from "./host.ts";
 import { checkAddress, Target } from "./target.ts";

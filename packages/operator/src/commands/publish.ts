@@ -12,7 +12,7 @@ import type { PublishOptions } from "../publisher/publishOptions.ts";
 import { executeBySafe, USERS_PER_SAFE_TRANSACTION } from "../publisher/safe/executeBySafe.ts";
 import { openSigner } from "../publisher/signers/openSigner.ts";
 import { signingSender } from "../publisher/signers/signer.ts";
-import { costLimitsOf } from "./costLimits.ts";
+import { costLimitsOf } from "./costOptions.ts";
 import type { ArgsOf } from "./commandDefinitions.ts";
 import type { Host, Outcome } from "./host.ts";
 import { loadRecords, skippedLine } from "./inputFiles.ts";

@@ -17,6 +17,7 @@ import { checkNames } from "keyroot/input";
 import { ArgumentError, TransportError } from "../errors.ts";
 import { checkOptions } from "../checkOptions.ts";
 import { plural } from "../plural.ts";
+import { maxPriorityFeeOf } from "./chain/fees.ts";
 import type { AddedRootEvent } from "./chain/registry.ts";
 import { proveBatch, type ProvenBatch } from "./confirm/proveBatch.ts";
 import type { FetchFile } from "./files/fetchFile.ts";
@@ -38,7 +39,7 @@ import { endpointSender } from "./signers/endpointSender.ts";
 import type { SendTransaction } from "./signers/signer.ts";
 import { refuseTestAccount } from "./signers/testAccounts.ts";
 import { addRoots } from "./transactions/addRoots.ts";
-import { checkLimits, CostBudget, type CostLimits, maxPriorityFeeOf } from "./transactions/costLimits.ts";
+import { checkLimits, CostBudget, type CostLimits } from "./transactions/costLimits.ts";
 import { DEFAULT_SEND_OPTIONS, type SendOptions } from "./transactions/sendOptions.ts";
 
 /** The maximum number of user ids in a warning. */
@@ -121,7 +122,10 @@ class Publisher {
     this.#sending = {
       ...DEFAULT_SEND_OPTIONS,
       ...options.sending,
-      ...(limits && { maxFeePerGas: limits.maxFeePerGas, maxPriorityFeePerGas: maxPriorityFeeOf(limits) }),
+      ...(limits && {
+        maxFeePerGas: limits.maxFeePerGas,
+        maxPriorityFeePerGas: maxPriorityFeeOf(limits.maxFeePerGas, limits.maxPriorityFeePerGas),
+      }),
     };
     this.#limits = limits;
     this.#fetchFile = options.fetchFile ?? ((root) => options.store.get(root));

@@ -17,6 +17,14 @@ export interface FeeData {
  */
 const BASE_FEE_FACTOR = 2n;
 
+/** The default limit of the priority fee is the maximum fee divided by this number. */
+const MAX_FEE_PER_PRIORITY_FEE = 4n;
+
+/** Returns the limit of the priority fee in wei per unit of gas. @param maxPriorityFee the limit, if the operator has set one */
+export function maxPriorityFeeOf(maxFee: bigint, maxPriorityFee: bigint | undefined): bigint {
+  return maxPriorityFee ?? maxFee / MAX_FEE_PER_PRIORITY_FEE;
+}
+
 /** Limits the priority fee of fee data. Chains without a base fee have no priority fee. */
 export function limitPriorityFee(feeData: FeeData, maxPriorityFee: bigint): FeeData {
   if (feeData.baseFeePerGas === undefined) return feeData;

@@ -10,8 +10,8 @@ export interface CostLimits {
   maxFeePerGas: bigint;
   /**
    * The maximum wei per unit of gas for a block's producer. Default: a quarter of `maxFeePerGas`. This limit is
-   * needed because the signed priority fee is always paid in full. The base fee needs none: the chain sets it, whatever an
-   * endpoint reports.
+   * needed because the signed priority fee is always paid in full. The base fee needs no limit of its own, because the chain
+   * sets it and an endpoint cannot change it.
    */
   maxPriorityFeePerGas?: bigint | undefined;
   /**
@@ -33,16 +33,10 @@ const LIMITS: Record<keyof CostLimits, true> = {
   ...{ maxFeePerGas: true, maxPriorityFeePerGas: true },
   ...{ maxCost: true, maxCostPerDay: true },
 };
-const MAX_FEE_PER_PRIORITY_FEE = 4n;
 const GAS_PER_FILE = 150_000n;
 const MIN_GAS_PER_USER = 50_000;
 /** The maximum gas per user in the default, independent of an endpoint's estimates. */
 const MAX_GAS_PER_USER = 250_000;
-
-/** Returns the maximum priority fee in wei per unit of gas. */
-export function maxPriorityFeeOf({ maxFeePerGas, maxPriorityFeePerGas }: CostLimits): bigint {
-  return maxPriorityFeePerGas ?? maxFeePerGas / MAX_FEE_PER_PRIORITY_FEE;
-}
 
 /** @throws ArgumentError ARGUMENT_INVALID if limits are missing and the chain is not a development chain */
 export function checkLimits(limits: CostLimits | "local" | undefined, chainId: number): void {

@@ -3,11 +3,11 @@ import { isHash, parseSafeQuantity, toQuantity } from "keyroot/ethereum";
 import { ArgumentError, TransportError, VerificationError } from "../../errors.ts";
 import type { Chain, Receipt } from "../chain/chain.ts";
 import { DataFees, worstDataFeeOf } from "../chain/dataFee.ts";
-import { feesOf, feesToHex, gasPriceOf, limitPriorityFee, maxGasPriceOf } from "../chain/fees.ts";
+import { feesOf, feesToHex, gasPriceOf, limitPriorityFee, maxGasPriceOf, maxPriorityFeeOf } from "../chain/fees.ts";
 import type { Registry } from "../chain/registry.ts";
 import { endpointSender } from "../signers/endpointSender.ts";
 import { type Signer, signingSender } from "../signers/signer.ts";
-import { type CostLimits, maxPriorityFeeOf } from "./costLimits.ts";
+import type { CostLimits } from "./costLimits.ts";
 import { trySend } from "./trySend.ts";
 
 /** The fee limit on local chains, as a multiple of the current price. */
@@ -73,7 +73,10 @@ async function quoteWithin(chain: Chain, call: Call, limits: CostLimits | "local
   const fees =
     limits === "local"
       ? feesOf(feeData, LOCAL_FEE_FACTOR * gasPriceOf(feeData))
-      : feesOf(limitPriorityFee(feeData, maxPriorityFeeOf(limits)), limits.maxFeePerGas);
+      : feesOf(
+          limitPriorityFee(feeData, maxPriorityFeeOf(limits.maxFeePerGas, limits.maxPriorityFeePerGas)),
+          limits.maxFeePerGas,
+        );
   if (fees !== undefined) {
     const dataFee = await new DataFees(chain).fetch(call, estimated, fees);
     // The price of bytes in gas may double until the transaction is in a block.
