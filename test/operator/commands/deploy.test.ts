@@ -63,7 +63,7 @@ describeOnBoth("keyroot deploy", (startChain) => {
     expect(await fresh.call("eth_getTransactionCount", [address, "latest"])).to.equal("0x1");
     // Nor does the registry that used the nonce of the failed deployment.
     const limited = await deploy({ "max-fee": "100", "max-cost": "0.0000001" }, env);
-    expect([limited.code, limited.json.error?.["code"]]).to.deep.equal([3, "FEE_TOO_HIGH"]);
+    expect([limited.code, limited.json.error?.["code"]]).to.deep.equal([3, "COST_LIMIT_REACHED"]);
   });
 
   it("deploys again if the chain has lost the registry", async () => {

@@ -123,7 +123,7 @@ function describeFees(startChain: StartChain, setCode: string): void {
         gas *
         maxGasPriceOf(feesOf(await chain.fetchFeeData(await chain.block("latest")), price.maxFeePerGas) ?? never());
       const data = BigInt(call.data.length / 2) * OP_FEES.weiPerByte;
-      expect(await failure(deployWithin(execution + data))).to.include({ code: "FEE_TOO_HIGH" });
+      expect(await failure(deployWithin(execution + data))).to.include({ code: "COST_LIMIT_REACHED" });
       expect(sent).to.equal(0);
       await deployWithin(2n * execution + 3n * data);
       expect(sent).to.equal(1);

@@ -1,15 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { toQuantity } from "keyroot/ethereum";
-import { TransportError } from "../../errors.ts";
-import {
-  type Fees,
-  feesOf,
-  feesToHex,
-  gasPriceOf,
-  isWithinLimits,
-  limitPriorityFee,
-  maxGasPriceOf,
-} from "../chain/fees.ts";
+import type { TransportError } from "../../errors.ts";
+import { feesOf, feesToHex, gasPriceOf, isWithinLimits, limitPriorityFee, maxGasPriceOf } from "../chain/fees.ts";
 import { worstDataFeeOf } from "../chain/dataFee.ts";
 import { type AddRootCall, GAS_MARGIN, type Registry, type RootBatch } from "../chain/registry.ts";
 import type { Attempt, AttemptJournal } from "../journal/journal.ts";
@@ -19,6 +11,7 @@ import { type Prices, replacementFees } from "./feeBumps.ts";
 import { findNonceUser, isNextNonceFree } from "./foreignNonce.ts";
 import { newTransaction, type PendingTransaction } from "./pendingTransaction.ts";
 import { trySend } from "./trySend.ts";
+import { costLimitReached, feeTooHigh, noReceipt } from "./sendErrors.ts";
 import type { SendOptions, TransactionEvent } from "./sendOptions.ts";
 
 /** The default fee limit, as a multiple of the gas price when the first transaction is sent. */
@@ -181,7 +174,7 @@ class RootAdder {
     const pending = this.#pending();
     let free = this.#options.inFlight - pending.length;
     if (free <= 0 || this.#queue.length === 0) return false;
-    // Some nodes reject later nonces after a gap, so resend journaled but unsent transactions first.
+    // Some nodes reject later nonces after a gap, so first send the transactions that are recorded in the journal but not sent.
     if (pending.some(({ sentAt }) => sentAt === undefined)) return false;
     const { feeData, block, maxFee } = await this.#fetchPrices();
     const fees = feesOf(feeData, maxFee);
@@ -201,7 +194,7 @@ class RootAdder {
       const attempt = { nonce, root: batch.root, gas, fees, dataFee: worstDataFeeOf(dataFee) };
       const exceeded = this.#budget?.exceededBy(attempt);
       if (exceeded !== undefined) {
-        if (this.#pending().length === 0) throw costError(attempt, exceeded);
+        if (this.#pending().length === 0) throw costLimitReached(worstCostOf(attempt), exceeded);
         this.#reportWaiting(`the next transaction could exceed the limit of ${exceeded.wei} wei`);
         return false;
       }
@@ -249,9 +242,12 @@ class RootAdder {
     const { nonce, root, gas, fees } = attempt;
     // A journal may contain higher fees, from an earlier run with other limits or from an attacker.
     const { maxFeePerGas = MAX_UINT256, maxPriorityFeePerGas = maxFeePerGas } = this.#options;
-    if (!isWithinLimits(fees, maxFeePerGas, maxPriorityFeePerGas)) throw this.#feeError(fees);
+    if (!isWithinLimits(fees, maxFeePerGas, maxPriorityFeePerGas)) {
+      const offered = maxGasPriceOf(fees);
+      throw feeTooHigh(`The plan's recorded transaction offers ${offered} wei per unit of gas`, maxFeePerGas, offered);
+    }
     const exceeded = this.#budget?.exceededBy(attempt);
-    if (exceeded !== undefined) throw costError(attempt, exceeded);
+    if (exceeded !== undefined) throw costLimitReached(worstCostOf(attempt), exceeded);
     this.#budget?.record(attempt);
     const recorded = { ...attempt, sender: this.#registry.owner.toLowerCase(), time: Date.now() };
     await this.#journal.recordAttempt(recorded);
@@ -308,47 +304,25 @@ class RootAdder {
     return true;
   }
 
-  #feeError(fees: Fees): TransportError {
-    const actual = String(maxGasPriceOf(fees));
-    const message =
-      `The plan's recorded transaction offers ${actual} wei per unit of gas, more than the limit of ${this.#maxFee}: publish ` +
-      "again later, or raise the limit (--max-fee).";
-    return new TransportError("FEE_TOO_HIGH", message, { expected: String(this.#maxFee), actual });
-  }
-
   #timeoutError(first: PendingTransaction | undefined): TransportError {
     const { timeoutMs } = this.#options;
-    if (first === undefined) {
-      const message = `Gas has cost more than ${this.#maxFee} wei for ${timeoutMs} ms: publish again later, or raise the limit.`;
-      return new TransportError("FEE_TOO_HIGH", message, { expected: String(this.#maxFee) });
-    }
+    if (first === undefined)
+      return feeTooHigh(`Gas has cost too much for ${timeoutMs} ms`, this.#maxFee ?? MAX_UINT256);
     const { nonce } = first.attempt;
-    const blocked =
-      nonce > this.#usedNonces
-        ? ` Another transaction of the owner has the nonce ${this.#usedNonces}, and must be included first.`
-        : nonce < this.#usedNonces
-          ? ` The owner has used the nonce ${nonce}, but the endpoint does not show by which transaction. Nothing is sent ` +
-            "with another nonce before. Use another endpoint, one with the state of old blocks if this was long ago. If you " +
-            "sent the other transaction yourself, you can also delete the plan's folder and publish again."
-          : "";
-    const hash = first.hashes.at(-1) ?? `with the nonce ${nonce}`;
-    const message = `The transaction ${hash} is in no block, and nothing has changed for ${timeoutMs} ms: publish again.${blocked}`;
-    return new TransportError("NO_RECEIPT", message, { actual: hash });
+    const transaction = first.hashes.at(-1) ?? `with the nonce ${nonce}`;
+    const problem = `is in no block, and nothing has changed for ${timeoutMs} ms`;
+    return noReceipt(transaction, problem, describeBlockage(nonce, this.#usedNonces));
   }
 }
 
-/** Makes the error for a transaction that would exceed a cost limit. */
-function costError(
-  attempt: Attempt,
-  { limit, wei }: NonNullable<ReturnType<CostBudget["exceededBy"]>>,
-): TransportError {
-  const actual = String(worstCostOf(attempt));
-  const [sum, remedy] =
-    limit === "maxCost"
-      ? ["All runs of this plan", "publish again with a higher limit (--max-cost)"]
-      : ["All plans of the last 24 hours", "publish again later, or with a higher limit (--max-cost-per-day)"];
-  const message =
-    `The next transaction could cost ${actual} wei. ${sum} together would then have signed for more than the limit of ` +
-    `${wei} wei. Nothing is half done: to continue, ${remedy}.`;
-  return new TransportError("COST_LIMIT_REACHED", message, { expected: String(wei), actual });
+/** Describes why no block can include the transaction with a nonce. Returns undefined for the lowest unused nonce. */
+function describeBlockage(nonce: number, usedNonces: number): string | undefined {
+  if (nonce > usedNonces)
+    return `Another transaction of the owner has the nonce ${usedNonces}, and must be included first.`;
+  if (nonce === usedNonces) return undefined;
+  return (
+    `The owner has used the nonce ${nonce}, but the endpoint does not show by which transaction. Nothing is sent with another ` +
+    "nonce before. Use another endpoint, one with the state of old blocks if this was long ago. If you sent the other " +
+    "transaction yourself, you can also delete the plan's folder and publish again."
+  );
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isHash, parseSafeQuantity, toQuantity } from "keyroot/ethereum";
-import { ArgumentError, TransportError, VerificationError } from "../../errors.ts";
+import { ArgumentError, VerificationError } from "../../errors.ts";
 import type { Chain, Receipt } from "../chain/chain.ts";
 import { DataFees, worstDataFeeOf } from "../chain/dataFee.ts";
 import { feesOf, feesToHex, gasPriceOf, limitPriorityFee, maxGasPriceOf, maxPriorityFeeOf } from "../chain/fees.ts";
@@ -8,6 +8,7 @@ import type { Registry } from "../chain/registry.ts";
 import { endpointSender } from "../signers/endpointSender.ts";
 import { type Signer, signingSender } from "../signers/signer.ts";
 import type { CostLimits } from "./costLimits.ts";
+import { costLimitReached, feeTooHigh, noReceipt } from "./sendErrors.ts";
 import { trySend } from "./trySend.ts";
 
 /** The fee limit on local chains, as a multiple of the current price. */
@@ -37,8 +38,8 @@ export interface SendCallOptions {
 
 /**
  * Sends a call in a transaction, and waits until the transaction is in a block.
- * @throws ArgumentError NOT_OWNER if the signer has a different account; TransportError FEE_TOO_HIGH, NO_RECEIPT;
- * VerificationError TRANSACTION_REVERTED
+ * @throws ArgumentError NOT_OWNER if the signer has a different account; TransportError FEE_TOO_HIGH, COST_LIMIT_REACHED,
+ * NO_RECEIPT; VerificationError TRANSACTION_REVERTED
  */
 export async function sendCall(
   { chain, contract }: Pick<Registry, "chain" | "contract">,
@@ -59,7 +60,7 @@ export async function sendCall(
   const nonce = given.nonce ?? (await chain.transactionCount(from, "pending"));
   const request = { ...call, nonce: toQuantity(nonce), gas: toQuantity(gas), ...feesToHex(fees) };
   const { hash } = await trySend(send, request);
-  if (!isHash(hash)) throw noReceipt(`The endpoint did not confirm the transaction with the nonce ${nonce} of ${from}`);
+  if (!isHash(hash)) throw noReceipt(`with the nonce ${nonce} of ${from}`, "was not confirmed by the endpoint");
   const receipt = await waitForReceipt(chain, hash, timeoutMs);
   if (receipt.succeeded) return receipt;
   const message = `The transaction ${hash} in block ${receipt.blockNumber} was reverted.`;
@@ -70,22 +71,20 @@ export async function sendCall(
 async function quoteWithin(chain: Chain, call: Call, limits: CostLimits | "local") {
   const estimated = await chain.request("eth_estimateGas", [call], parseSafeQuantity);
   const feeData = await chain.fetchFeeData(await chain.block("latest"));
-  const fees =
-    limits === "local"
-      ? feesOf(feeData, LOCAL_FEE_FACTOR * gasPriceOf(feeData))
-      : feesOf(
-          limitPriorityFee(feeData, maxPriorityFeeOf(limits.maxFeePerGas, limits.maxPriorityFeePerGas)),
-          limits.maxFeePerGas,
-        );
-  if (fees !== undefined) {
-    const dataFee = await new DataFees(chain).fetch(call, estimated, fees);
-    // The price of bytes in gas may double until the transaction is in a block.
-    const gas = estimated + dataFee.gas;
-    const cost = BigInt(gas) * maxGasPriceOf(fees) + worstDataFeeOf(dataFee);
-    if (limits === "local" || limits.maxCost === undefined || cost <= limits.maxCost) return { gas, fees };
+  const { maxFeePerGas, maxPriorityFeePerGas, maxCost }: CostLimits =
+    limits === "local" ? { maxFeePerGas: LOCAL_FEE_FACTOR * gasPriceOf(feeData) } : limits;
+  const limited = limitPriorityFee(feeData, maxPriorityFeeOf(maxFeePerGas, maxPriorityFeePerGas));
+  const fees = feesOf(limited, maxFeePerGas);
+  if (fees === undefined) {
+    const price = gasPriceOf(limited);
+    throw feeTooHigh(`Gas costs ${price} wei per unit`, maxFeePerGas, price);
   }
-  const message = "The transaction could cost more than --max-fee and --max-cost allow. Nothing was sent.";
-  throw new TransportError("FEE_TOO_HIGH", message);
+  const dataFee = await new DataFees(chain).fetch(call, estimated, fees);
+  // The price of bytes in gas may double until the transaction is in a block.
+  const gas = estimated + dataFee.gas;
+  const cost = BigInt(gas) * maxGasPriceOf(fees) + worstDataFeeOf(dataFee);
+  if (maxCost !== undefined && cost > maxCost) throw costLimitReached(cost, { limit: "transaction", wei: maxCost });
+  return { gas, fees };
 }
 
 async function waitForReceipt(chain: Chain, hash: string, timeoutMs: number): Promise<Receipt> {
@@ -93,14 +92,7 @@ async function waitForReceipt(chain: Chain, hash: string, timeoutMs: number): Pr
   for (;;) {
     const receipt = await chain.receipt(hash);
     if (receipt !== undefined) return receipt;
-    if (performance.now() > end) throw noReceipt(`The transaction ${hash} is in no block after ${timeoutMs / 1000} s`);
+    if (performance.now() > end) throw noReceipt(hash, `is in no block after ${timeoutMs} ms`);
     await sleep(POLL_MS);
   }
-}
-
-function noReceipt(what: string): TransportError {
-  return new TransportError(
-    "NO_RECEIPT",
-    `${what}. It may still be included: run the command again, which reports that.`,
-  );
 }
