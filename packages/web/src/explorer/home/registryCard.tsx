@@ -5,7 +5,8 @@ import { formatCount, plural } from "../../shared/format.ts";
 import { Term } from "../../shared/term.tsx";
 import { Time } from "../../shared/time.tsx";
 import { config, endpoints, hostOf } from "../shared/config.ts";
-import { Explanation, RetryButton } from "../shared/verdict.tsx";
+import { Explanation } from "../shared/explanation.tsx";
+import { RetryButton } from "../shared/verdict.tsx";
 import { callWorker } from "../worker/callWorker.ts";
 import type { RegistryFacts, RootAdded, WorkerCalls } from "../worker/messages.ts";
 

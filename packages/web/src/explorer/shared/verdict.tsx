@@ -1,9 +1,5 @@
 import type { ComponentChildren } from "preact";
 import { Icon, type IconName } from "../../shared/icon.tsx";
-import type { Failure } from "../worker/messages.ts";
-
-/** The rows of docs/errors.md. The build replaces each ERROR_TABLE with the whole table, so this is its only use. */
-export const errorTable = ERROR_TABLE;
 
 /** The kind of a result. `neutral` is a result that verifies no key. */
 type Tone = "good" | "bad" | "open" | "neutral" | "busy";
@@ -51,28 +47,6 @@ export function Verdict({ tone, title, isTall = false, children }: VerdictProps)
         {children}
       </div>
     </section>
-  );
-}
-
-export function Remedy({ code }: { code: string }) {
-  const remedy = errorTable[code]?.remedy;
-  return remedy === undefined ? null : (
-    <p class="remedy">
-      <b>What to do:</b> {remedy}
-    </p>
-  );
-}
-
-/** Explains an error in the words of docs/errors.md, and shows its message. */
-export function Explanation({ failure: { code = "", message } }: { failure: Pick<Failure, "code" | "message"> }) {
-  return (
-    <>
-      <p>
-        <code class="error-code">{code}</code> {errorTable[code]?.meaning}
-      </p>
-      <Remedy code={code} />
-      <p class="detail">{message}</p>
-    </>
   );
 }
 

@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { Term } from "../../shared/term.tsx";
 import { Icon } from "../../shared/icon.tsx";
 import { saveFile } from "../../shared/saveFile.ts";
-import { Explanation } from "../shared/verdict.tsx";
+import { Explanation } from "../shared/explanation.tsx";
 import { callWorker } from "../worker/callWorker.ts";
 import type { VerifiedResult } from "../worker/messages.ts";
 import type { Verification } from "./useVerification.ts";

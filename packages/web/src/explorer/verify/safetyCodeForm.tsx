@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { TextField } from "../../shared/form.tsx";
 import { Icon } from "../../shared/icon.tsx";
 import { readUserID } from "../../shared/readUserID.ts";
-import { Explanation } from "../shared/verdict.tsx";
+import { Explanation } from "../shared/explanation.tsx";
 import { callWorker } from "../worker/callWorker.ts";
 import type { WorkerCalls } from "../worker/messages.ts";
 import { toBase64Key } from "./pastedKey.ts";

@@ -1,6 +1,7 @@
 import type { Evidence } from "keyroot";
 import { shorten } from "../../shared/format.ts";
-import { errorTable, Remedy, RetryButton, Verdict } from "../shared/verdict.tsx";
+import { Meaning, Remedy } from "../shared/explanation.tsx";
+import { RetryButton, Verdict } from "../shared/verdict.tsx";
 import type { Failure, Options } from "../worker/messages.ts";
 import { Term } from "../../shared/term.tsx";
 import { sourceNamed } from "./sources.ts";
@@ -65,16 +66,11 @@ interface FailureVerdictProps {
 /** Explains a failure and its remedy. The failed step shows the values. */
 function FailureVerdict({ failure, options, retry }: FailureVerdictProps) {
   const { name, code = "", advice, evidence } = failure;
-  const meaning = (
-    <p>
-      <code class="error-code">{code}</code> {errorTable[code]?.meaning}
-    </p>
-  );
   if (name !== "VerificationError" || advice === "developer") {
     const isArgument = advice === "developer";
     return (
       <Verdict tone="open" title={isArgument ? "Nothing was checked" : "Not verified"} isTall>
-        {meaning}
+        <Meaning code={code} />
         <Remedy code={code} />
         {!isArgument && retry && <RetryButton retry={retry} />}
       </Verdict>
@@ -87,7 +83,7 @@ function FailureVerdict({ failure, options, retry }: FailureVerdictProps) {
       title={isAbsent ? "No key is published for this user" : "Do not use this key"}
       isTall
     >
-      {!isAbsent && meaning}
+      {!isAbsent && <Meaning code={code} />}
       {isAbsent ? <Absent evidence={evidence} options={options} /> : <Remedy code={code} />}
     </Verdict>
   );
