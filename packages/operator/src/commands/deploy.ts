@@ -17,7 +17,7 @@ export default async function runDeploy(args: ArgsOf<"deploy">, host: Host): Pro
   const target = await Target.resolve(args, host);
   const { call, chainId, allowHttp } = target;
   const limits = costLimitsOf(args, target) ?? "local";
-  await target.checkChainId();
+  await target.verifyChainId();
   const chain = new Chain(call);
   const signer = await openSigner(host.environment, allowHttp);
   // Local chains have the same chain id, so the name also contains the first digits of the genesis block's hash.

@@ -26,7 +26,7 @@ export default async function estimate(args: ArgsOf<"estimate">, host: Host): Pr
     return await compareChains(records, { compare, usersPerFile, allowHttp, money });
   }
   const target = await Target.resolve(args, host);
-  await target.checkChainId();
+  await target.verifyChainId();
   const registry = await Registry.connect(target.call, target.contract);
   using progress = new Progress();
   const { records, bad } = await loadRecords(args, progress);

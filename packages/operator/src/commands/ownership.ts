@@ -38,7 +38,7 @@ export async function acceptOwnership(args: Args, host: Host): Promise<Outcome> 
 
 async function connect(args: Args, host: Host): Promise<{ registry: Registry; target: Target }> {
   const target = await Target.resolve(args, host);
-  await target.checkChainId();
+  await target.verifyChainId();
   return { registry: await Registry.connect(target.call, target.contract), target };
 }
 

@@ -43,7 +43,7 @@ export default async function publishKeys(args: Args, host: Host): Promise<Outco
   const { merkleUrl, chainId } = target;
   const limits = costLimitsOf(args, target);
   const store = await openStore(target.files, args);
-  await target.checkChainId();
+  await target.verifyChainId();
   const registry = await Registry.connect(target.call, contract);
   const signer = await openSigner(host.environment, target.allowHttp);
   const planTarget = await planTargetOf(registry);
@@ -107,7 +107,7 @@ function bySafe(
 
 /** `--plan-only`: shows the plan, and stores and sends nothing. */
 async function showPlan(args: Args, target: Target): Promise<Outcome | undefined> {
-  await target.checkChainId();
+  await target.verifyChainId();
   const registry = await Registry.connect(target.call, target.contract);
   using progress = new Progress();
   const { records, bad } = await loadRecords(args, progress);

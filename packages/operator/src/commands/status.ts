@@ -18,7 +18,7 @@ export default async function status(args: ArgsOf<"status">, host: Host): Promis
   if (findBlock !== undefined) return provenStatus(target, await findBlock());
   const { call, contract } = target;
   // Do not retry, because a person is waiting for the result.
-  const chainId = await target.checkChainId({ retries: 0, initialDelayMs: 0 });
+  const chainId = await target.verifyChainId({ retries: 0, initialDelayMs: 0 });
   const codeHash = await fetchCodeHash(call, contract, "latest");
   if (codeHash === EMPTY_CODE_HASH) {
     const message = `There is no contract at ${contract} on chain ${chainId}.`;

@@ -1,13 +1,14 @@
 import { resolve } from "node:path";
 import { isAddress } from "ethers/address";
-import { ArgumentError, VerificationError } from "keyroot/errors";
-import { fetchChainId, fetchGenesisHash, LOWERCASE_HASH } from "keyroot/ethereum";
+import { ArgumentError } from "keyroot/errors";
+import { fetchGenesisHash, LOWERCASE_HASH } from "keyroot/ethereum";
 import { describeValue } from "keyroot/input";
 import { checkSourceUrl, DEFAULT_LIMITS, type Eip1193Provider, type RpcCall, rpcCaller } from "keyroot/transport";
 import type { FileSource } from "../audit/fileSource.ts";
 import type { AuditTarget } from "../audit/openStateFile.ts";
+import { Chain } from "../publisher/chain/chain.ts";
 import { isLocalChain } from "../publisher/chain/localChains.ts";
-import { DEFAULT_RETRY, type RetryOptions, withRetry } from "../http/retry.ts";
+import { type RetryOptions, withRetry } from "../http/retry.ts";
 import { readStackFile, type StackFile } from "./stackFile.ts";
 import type { Host } from "./host.ts";
 
@@ -91,16 +92,16 @@ export class Target {
   }
 
   /**
-   * Reads the endpoint's chain id.
+   * Reads the endpoint's chain id, and verifies it if one is expected.
    * @param retry how often to repeat the request. Default: 5 times, like all reads of commands that publish or audit
    * @throws VerificationError CHAIN_ID_MISMATCH if the chain id differs from that of `--chain-id` or the local stack
    */
-  async checkChainId(retry: RetryOptions = DEFAULT_RETRY): Promise<number> {
-    const actual = await withRetry(() => fetchChainId(this.call), retry);
-    const expected = this.#expectedChainId ?? actual;
-    if (actual === expected) return actual;
-    const message = `The endpoint has chain id ${actual}, but ${expected} was expected.`;
-    throw new VerificationError("root", "CHAIN_ID_MISMATCH", message, { expected, actual });
+  async verifyChainId(retry?: RetryOptions): Promise<number> {
+    const chain = new Chain(this.call, retry);
+    const expected = this.#expectedChainId;
+    if (expected === undefined) return chain.chainId();
+    await chain.verifyChainId(expected);
+    return expected;
   }
 
   get #expectedChainId(): number | undefined {
@@ -144,7 +145,7 @@ export function filesOf(
 /** Returns the contract and chain that identify a saved state. @throws VerificationError CHAIN_ID_MISMATCH; TransportError */
 export async function placeOf(target: Target): Promise<AuditTarget> {
   const contract = target.contract.toLowerCase();
-  const chainId = await target.checkChainId();
+  const chainId = await target.verifyChainId();
   const genesisHash = await withRetry(() => fetchGenesisHash(target.call));
   return { chainId, genesisHash, contract };
 }

@@ -1,5 +1,6 @@
 import { TransportError, VerificationError } from "keyroot/errors";
 import {
+  fetchChainId,
   fetchGenesisHash,
   type Log,
   parseLogs,
@@ -83,7 +84,7 @@ export class Chain {
 
   /** Returns the chain id (EIP-155). */
   chainId(): Promise<number> {
-    return this.request("eth_chainId", [], parseSafeQuantity);
+    return this.withRetry(() => fetchChainId(this.call));
   }
 
   /** @throws VerificationError CHAIN_ID_MISMATCH if the endpoint reports a chain id other than `expected` */
