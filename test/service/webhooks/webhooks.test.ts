@@ -236,6 +236,14 @@ describeOnEachDatabase(
         expect(receiver.received).to.deep.equal([]);
       });
 
+      it("is also sent to the endpoints of a suspended partner", async () => {
+        await addEndpoint(service, partner, receiver.url, ["key.published"]);
+        await service.admin("/v1/admin/partners/suspend", { biz_id: partner.bizID });
+        const id = await emit(service.databases, partner, { type: "key.published" });
+        await deliver(service);
+        expect(receiver.ids()).to.deep.equal([id]);
+      });
+
       it("is sent again with the same id if its result was not stored", async () => {
         const { endpointID } = await addEndpoint(service, partner, receiver.url);
         const id = await emit(service.databases, partner);

@@ -74,7 +74,8 @@ export class WebhookDeliveryStore {
   }
 
   /**
-   * Stores deliveries for the oldest events that have none yet. Two replicas can do this at the same time.
+   * Stores deliveries for the oldest events that have none yet. Endpoints of suspended partners also receive events. Two
+   * replicas can do this at the same time.
    * @returns whether there may be more such events
    */
   async dispatch(database: Database, now: number): Promise<boolean> {
