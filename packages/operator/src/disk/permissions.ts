@@ -35,7 +35,7 @@ export async function readSecretFile(path: string, maxBytes: number): Promise<st
   // Windows has no POSIX modes. Node reports every file there as readable by all accounts.
   if (process.platform !== "win32" && isOpenToOthers(found, process.geteuid?.() ?? 0)) {
     const mode = toOctal(found.mode);
-    const message = `Others can read or write ${path}, which has a secret (mode ${mode}): run 'chmod 600 ${path}'.`;
+    const message = `Others can read or write ${path}, which contains a secret (mode ${mode}): run 'chmod 600 ${path}'.`;
     throw new ArgumentError("FILE_PERMISSIONS", message, { expected: "600", actual: mode });
   }
   try {
@@ -63,7 +63,7 @@ async function checkNotWritable(path: string, expected: string, problem: string)
   const found = await stat(path).catch(() => undefined);
   if (found === undefined || (found.mode & WRITTEN_BY_OTHERS) === 0) return;
   const actual = toOctal(found.mode);
-  const message = `${problem} (mode ${actual}): check what it has, and run 'chmod ${expected} ${path}'.`;
+  const message = `${problem} (mode ${actual}): check its content, and run 'chmod ${expected} ${path}'.`;
   throw new ArgumentError("FILE_PERMISSIONS", message, { expected, actual });
 }
 

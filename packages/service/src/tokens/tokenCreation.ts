@@ -17,7 +17,7 @@ import type { Author } from "../auditLog/recordChange.ts";
 /** Maximum number of active tokens for each user, and for the servers of each partner. */
 export const MAX_ACTIVE = 100;
 
-/** A new refresh token with its value, which is not stored and cannot be read later. */
+/** A new refresh token. Its value can be read later only by repeating the request with the same Idempotency-Key. */
 export interface CreatedToken {
   tokenID: string;
   token: string;

@@ -40,7 +40,7 @@ type UserRow = User & { erased: number | null };
 
 /**
  * Creates lists of users with one statement per table. The results are the same as for separate requests, one user
- * after the other.
+ * after the other. `operations.ts` counts the users for the rate limit.
  */
 export class BulkCreation {
   readonly #databases: Databases;

@@ -3,7 +3,7 @@ import { SkipLink, usePage } from "../shared/page.tsx";
 import { go, useRoute } from "../shared/router.ts";
 import { call, type Me, SESSION_ENDED } from "./shared/api.ts";
 import { CallError } from "./shared/send.ts";
-import { AuditPage } from "./auditLog/auditLogPage.tsx";
+import { AuditLogPage } from "./auditLog/auditLogPage.tsx";
 import { OperatorOverviewPage } from "./overview/operatorOverviewPage.tsx";
 import { OverviewPage } from "./overview/overviewPage.tsx";
 import { PartnerPage } from "./partners/partnerPage.tsx";
@@ -136,7 +136,7 @@ function Page({ me, page, item }: PageProps) {
   const { partner } = me;
   if (partner === null) {
     if (page === "system") return <SystemPage me={me} />;
-    if (page === "audit") return <AuditPage path="/v1/admin/audit/list" isOperator />;
+    if (page === "audit") return <AuditLogPage path="/v1/admin/audit/list" isOperator />;
     if (page === "people") return <CompanyPage me={me} />;
     if (page === "partners")
       return item === undefined ? <PartnersPage me={me} /> : <PartnerPage key={item} me={me} bizID={item} />;
@@ -144,7 +144,7 @@ function Page({ me, page, item }: PageProps) {
   }
   if (page === "servers") return <ServersPage me={me} partner={partner} />;
   if (page === "publishing") return <PublishingPage me={me} partner={partner} />;
-  if (page === "audit") return <AuditPage path="/v1/authdBizSrv/audit/list" />;
+  if (page === "audit") return <AuditLogPage path="/v1/authdBizSrv/audit/list" />;
   if (page === "webhooks")
     return item === undefined ? (
       <WebhooksPage me={me} partner={partner} />

@@ -1,4 +1,5 @@
 import { withResolvers } from "../../engine/language.ts";
+
 /** Maximum time in ms that an incomplete group waits for its next item. */
 const LINGER_MS = 20;
 

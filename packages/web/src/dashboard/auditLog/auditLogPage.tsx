@@ -36,7 +36,7 @@ const ACTORS: Readonly<Record<string, string>> = {
 const OWN_ACTORS: typeof ACTORS = { ...ACTORS, partner: "your server" };
 
 /** The list of changes with their times and authors. @param path the operation that lists the entries */
-export function AuditPage({ path, isOperator = false }: { path: AuditPath; isOperator?: boolean }) {
+export function AuditLogPage({ path, isOperator = false }: { path: AuditPath; isOperator?: boolean }) {
   const [filter, setFilter] = useState<AuditFilter>({});
   const entries = usePages(path, "entries", filter);
   return (
