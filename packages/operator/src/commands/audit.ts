@@ -7,7 +7,8 @@ import type { AuditedContract } from "../audit/readCounts.ts";
 import { AuditState } from "../audit/auditState.ts";
 import { mergeParts } from "../audit/mergeParts.ts";
 import { MAX_PARTS, parsePart } from "../audit/part.ts";
-import { checkHash, filesOf, placeOf, Target } from "./target.ts";
+import { filesOf, placeOf, ChainAndFiles } from "./chainAndFiles.ts";
+import { checkHash } from "./hexOptions.ts";
 import { auditJson, auditPage, describePart, partJson } from "./auditPage.ts";
 import { blockSourceOf } from "./blockSource.ts";
 import type { ArgsOf } from "./commandDefinitions.ts";
@@ -33,12 +34,12 @@ export default async function runAudit(args: ArgsOf<"audit">, host: Host): Promi
   const at = blockOf(args);
   checkHash("--code-hash", args.codeHash);
   const [rpc] = args.rpc?.split(",") ?? [];
-  const target = await Target.resolve({ ...args, rpc }, host);
-  const findBlock = await blockSourceOf({ ...args, auditors: undefined }, target);
-  const signing = await prepareSigning(args, target, host, findBlock);
-  const files = filesOf(args, target);
+  const chainAndFiles = await ChainAndFiles.resolve({ ...args, rpc }, host);
+  const findBlock = await blockSourceOf({ ...args, auditors: undefined }, chainAndFiles);
+  const signing = await prepareSigning(args, chainAndFiles, host, findBlock);
+  const files = filesOf(args, chainAndFiles);
   if ("dir" in files) await checkFolder("--files", files.dir);
-  const place = await placeOf(target);
+  const place = await placeOf(chainAndFiles);
   const { chainId, contract } = place;
   // Signed audits have their own state, so that they never use data from an audit that relied on one endpoint.
   const name = `${signing === undefined ? "audit" : "signed-audit"}-${chainId}-${place.genesisHash.slice(2, 10)}-${contract}`;
@@ -51,7 +52,7 @@ export default async function runAudit(args: ArgsOf<"audit">, host: Host): Promi
     },
   });
   const report = await audit({
-    call: signing?.call ?? target.call,
+    call: signing?.call ?? chainAndFiles.call,
     contract,
     chainId,
     codeHash: args.codeHash,

@@ -7,7 +7,7 @@ import { describeValue } from "keyroot/input";
 import { DEFAULT_LIMITS } from "keyroot/transport";
 import { type Evidence, makeSource } from "keyroot/verifier";
 import { readLines } from "./inputFiles.ts";
-import type { Target } from "./target.ts";
+import type { ChainAndFiles } from "./chainAndFiles.ts";
 
 interface SourceArguments {
   beacon?: string | undefined;
@@ -89,16 +89,20 @@ export async function auditorsOptionOf(args: SourceArguments): Promise<AuditorsO
  */
 export async function blockSourceOf(
   args: SourceArguments,
-  target: Target,
+  chainAndFiles: ChainAndFiles,
 ): Promise<(() => Promise<TrustedBlock>) | undefined> {
   const [beacon, auditors] = [await beaconOptionOf(args), await auditorsOptionOf(args)];
   if (beacon === undefined && auditors === undefined) return undefined;
-  const place = { chainId: target.chainId, contract: target.contract, allowHttp: target.allowHttp };
+  const place = {
+    chainId: chainAndFiles.chainId,
+    contract: chainAndFiles.contract,
+    allowHttp: chainAndFiles.allowHttp,
+  };
   const source = beacon === undefined ? makeSource("auditors", auditors, place) : makeSource("beacon", beacon, place);
   return async () => {
-    const http = { timeoutMs: DEFAULT_LIMITS.timeoutMs, allowHttp: target.allowHttp };
+    const http = { timeoutMs: DEFAULT_LIMITS.timeoutMs, allowHttp: chainAndFiles.allowHttp };
     // Use new objects, because a source keeps one block per request.
-    const { hash, anchor } = await source.find({ calls: [target.call], tag: "finalized", http, now: Date.now });
+    const { hash, anchor } = await source.find({ calls: [chainAndFiles.call], tag: "finalized", http, now: Date.now });
     return { blockHash: hash, anchor };
   };
 }

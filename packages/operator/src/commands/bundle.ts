@@ -7,7 +7,7 @@ import { auditorsOptionOf, beaconOptionOf } from "./blockSource.ts";
 import type { ArgsOf } from "./commandDefinitions.ts";
 import type { Host, Outcome } from "./host.ts";
 import { shellCommand } from "./output.ts";
-import { Target } from "./target.ts";
+import { ChainAndFiles } from "./chainAndFiles.ts";
 
 /** `keyroot bundle <userID>`: writes a user's proof and bundle to the folders that a file host serves. */
 export default async function bundle(args: ArgsOf<"bundle">, host: Host): Promise<Outcome> {
@@ -16,11 +16,12 @@ export default async function bundle(args: ArgsOf<"bundle">, host: Host): Promis
     const message = "--files must be a folder, for example the file host's folder. A bucket is not supported.";
     throw new ArgumentError("ARGUMENT_INVALID", message);
   }
-  const target = await Target.resolve(args, host);
+  const chainAndFiles = await ChainAndFiles.resolve(args, host);
   const beacon = await beaconOptionOf(args);
-  const block = beacon && (await makeBlockProof({ ...beacon, chainId: target.chainId, allowHttp: target.allowHttp }));
+  const block =
+    beacon && (await makeBlockProof({ ...beacon, chainId: chainAndFiles.chainId, allowHttp: chainAndFiles.allowHttp }));
   const pinned = block?.blockHash ?? args.pinned;
-  const { rpc, contract, merkleUrl, chainId, allowHttp } = target;
+  const { rpc, contract, merkleUrl, chainId, allowHttp } = chainAndFiles;
   const auditors = await auditorsOptionOf(args);
   const options = { rpc, contract, merkleUrl, chainId, pinned, auditors, allowHttp };
   const { bundle, verified } = await makeBundle(userID, options);

@@ -3,7 +3,7 @@ import { ArgumentError } from "keyroot/errors";
 import { describeValue } from "keyroot/input";
 import { parseAmount } from "../publisher/chain/amounts.ts";
 import type { CostLimits } from "../publisher/transactions/costLimits.ts";
-import type { Target } from "./target.ts";
+import type { ChainAndFiles } from "./chainAndFiles.ts";
 
 /** The options that limit the cost of a command's transactions. */
 interface CostArgs {
@@ -17,13 +17,13 @@ interface CostArgs {
  * Returns the cost limits. They are optional only on a local chain, and if the owners of a Safe send the transactions.
  * @throws ArgumentError ARGUMENT_INVALID
  */
-export function costLimitsOf(args: CostArgs, target: Target): CostLimits | "local" | undefined {
+export function costLimitsOf(args: CostArgs, chainAndFiles: ChainAndFiles): CostLimits | "local" | undefined {
   if (args.safeTransactions !== undefined) return undefined;
   const maxFeePerGas = readAmount("--max-fee", args.maxFee, "gwei");
   const maxCost = readAmount("--max-cost", args.maxCost, "ether");
   const maxCostPerDay = readAmount("--max-cost-per-day", args.maxCostPerDay, "ether");
   if (maxFeePerGas !== undefined) return { maxFeePerGas, maxCost, maxCostPerDay };
-  if (target.isLocal && maxCost === undefined && maxCostPerDay === undefined) return "local";
+  if (chainAndFiles.isLocal && maxCost === undefined && maxCostPerDay === undefined) return "local";
   const message =
     "--max-fee is missing. Set it, or KEYROOT_MAX_FEE, to the most gwei per unit of gas that you want to pay: without it, " +
     "the endpoint could choose the price. 'estimate' shows the current one.";

@@ -8,16 +8,17 @@ import { openSigner } from "../publisher/signers/openSigner.ts";
 import { costLimitsOf } from "./costOptions.ts";
 import type { ArgsOf } from "./commandDefinitions.ts";
 import type { Host, Outcome } from "./host.ts";
-import { checkAddress, Target } from "./target.ts";
+import { ChainAndFiles } from "./chainAndFiles.ts";
+import { checkAddress } from "./hexOptions.ts";
 
 /** `keyroot deploy`: deploys a registry. After an interruption, the same command resumes the deployment. */
 export default async function runDeploy(args: ArgsOf<"deploy">, host: Host): Promise<Outcome> {
   const { deterministic, timeout } = args;
   const owner = args.owner === undefined ? undefined : checkAddress("--owner", args.owner);
-  const target = await Target.resolve(args, host);
-  const { call, chainId, allowHttp } = target;
-  const limits = costLimitsOf(args, target) ?? "local";
-  await target.verifyChainId();
+  const chainAndFiles = await ChainAndFiles.resolve(args, host);
+  const { call, chainId, allowHttp } = chainAndFiles;
+  const limits = costLimitsOf(args, chainAndFiles) ?? "local";
+  await chainAndFiles.verifyChainId();
   const chain = new Chain(call);
   const signer = await openSigner(host.environment, allowHttp);
   // Local chains have the same chain id, so the name also contains the first digits of the genesis block's hash.

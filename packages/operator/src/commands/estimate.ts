@@ -13,7 +13,7 @@ import { loadRecords, skippedLine } from "./inputFiles.ts";
 import { describeEther, describeGwei, describeMoney } from "./amounts.ts";
 import { plural } from "../plural.ts";
 import { Progress } from "./progress.ts";
-import { Target } from "./target.ts";
+import { ChainAndFiles } from "./chainAndFiles.ts";
 
 /** `keyroot estimate`: estimates the cost of publishing records at current prices. */
 export default async function estimate(args: ArgsOf<"estimate">, host: Host): Promise<Outcome> {
@@ -25,9 +25,9 @@ export default async function estimate(args: ArgsOf<"estimate">, host: Host): Pr
     const { records } = await loadRecords(args, progress);
     return await compareChains(records, { compare, usersPerFile, allowHttp, money });
   }
-  const target = await Target.resolve(args, host);
-  await target.verifyChainId();
-  const registry = await Registry.connect(target.call, target.contract);
+  const chainAndFiles = await ChainAndFiles.resolve(args, host);
+  await chainAndFiles.verifyChainId();
+  const registry = await Registry.connect(chainAndFiles.call, chainAndFiles.contract);
   using progress = new Progress();
   const { records, bad } = await loadRecords(args, progress);
   let alreadyPublished = 0;

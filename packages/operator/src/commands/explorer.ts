@@ -9,19 +9,20 @@ import { makeExplorer } from "../explorer/site.ts";
 import { auditorsOptionOf, beaconOptionOf } from "./blockSource.ts";
 import type { ArgsOf } from "./commandDefinitions.ts";
 import type { Host, Outcome } from "./host.ts";
-import { checkHash, Target } from "./target.ts";
+import { ChainAndFiles } from "./chainAndFiles.ts";
+import { checkHash } from "./hexOptions.ts";
 
 /** `keyroot explorer --out DIR`: writes the explorer as static files, for any web host. */
 export default async function explorer(args: ArgsOf<"explorer">, host: Host): Promise<Outcome> {
   const { out, codeHash, usersSlot, visitorEndpoints } = args;
   checkHash("--code-hash", codeHash);
   const endpoints = args.rpc?.split(",");
-  const target = await Target.resolve({ ...args, rpc: endpoints?.[0] }, host);
-  const { contract, merkleUrl, chainId, allowHttp } = target;
-  if (typeof target.rpc !== "string") {
+  const chainAndFiles = await ChainAndFiles.resolve({ ...args, rpc: endpoints?.[0] }, host);
+  const { contract, merkleUrl, chainId, allowHttp } = chainAndFiles;
+  if (typeof chainAndFiles.rpc !== "string") {
     throw new ArgumentError("ARGUMENT_INVALID", "Visitors' browsers need the URL of an endpoint: set --rpc.");
   }
-  const rpc = (endpoints ?? [target.rpc]).map((url) => checkSourceUrl("rpc", url, allowHttp));
+  const rpc = (endpoints ?? [chainAndFiles.rpc]).map((url) => checkSourceUrl("rpc", url, allowHttp));
   const blockExplorerUrl = args.blockExplorerUrl && checkHttpUrl(args.blockExplorerUrl);
   const links = { ...(blockExplorerUrl !== undefined && { blockExplorerUrl }) };
   const place = { chainId, contract, merkleUrl, codeHash, usersSlot, allowHttp };

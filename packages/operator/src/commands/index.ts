@@ -6,4 +6,3 @@ export { messageOf, outputIsLost, print, printError, shellCommand, style } from 
 export { plural } from "../plural.ts";
 export { type StopSignal, untilStopped } from "./stopSignals.ts";
 export { commandsWith, loadServiceCommands } from "./table.ts";
-export { Target, checkAddress } from "./target.ts";

@@ -11,55 +11,56 @@ import { openSigner } from "../publisher/signers/openSigner.ts";
 import { costLimitsOf } from "./costOptions.ts";
 import type { ArgsOf } from "./commandDefinitions.ts";
 import type { Host, Outcome } from "./host.ts";
-import { checkAddress, Target } from "./target.ts";
+import { ChainAndFiles } from "./chainAndFiles.ts";
+import { checkAddress } from "./hexOptions.ts";
 
 type Args = ArgsOf<"accept-ownership">;
 
 /** `keyroot transfer-ownership`: offers a registry to another account. Only the owner can do this. */
 export async function transferOwnership(args: ArgsOf<"transfer-ownership">, host: Host): Promise<Outcome> {
   const newOwner = checkAddress("--new-owner", args.newOwner);
-  const { registry, target } = await connect(args, host);
-  const call = transferOwnershipCall(registry, newOwner, target.chainId);
+  const { registry, chainAndFiles } = await connect(args, host);
+  const call = transferOwnershipCall(registry, newOwner, chainAndFiles.chainId);
   const pending = await fetchPendingOwner(registry);
   if (pending?.toLowerCase() === newOwner.toLowerCase()) {
     const text = `The registry is already offered to ${pending}, which becomes the owner with 'accept-ownership'.`;
     return { json: { owner: registry.owner, pendingOwner: pending }, text };
   }
   const done = `Offered the registry to ${newOwner}. It becomes the owner with 'accept-ownership'; until then, ${registry.owner} is.`;
-  return send({ call, registry, target, args, done }, host);
+  return send({ call, registry, chainAndFiles, args, done }, host);
 }
 
 /** `keyroot accept-ownership`: makes the account that was offered a registry its owner. */
 export async function acceptOwnership(args: Args, host: Host): Promise<Outcome> {
-  const { registry, target } = await connect(args, host);
+  const { registry, chainAndFiles } = await connect(args, host);
   const call = await acceptOwnershipCall(registry);
-  return send({ call, registry, target, args, done: `${call.from} is the owner of the registry now.` }, host);
+  return send({ call, registry, chainAndFiles, args, done: `${call.from} is the owner of the registry now.` }, host);
 }
 
-async function connect(args: Args, host: Host): Promise<{ registry: Registry; target: Target }> {
-  const target = await Target.resolve(args, host);
-  await target.verifyChainId();
-  return { registry: await Registry.connect(target.call, target.contract), target };
+async function connect(args: Args, host: Host): Promise<{ registry: Registry; chainAndFiles: ChainAndFiles }> {
+  const chainAndFiles = await ChainAndFiles.resolve(args, host);
+  await chainAndFiles.verifyChainId();
+  return { registry: await Registry.connect(chainAndFiles.call, chainAndFiles.contract), chainAndFiles };
 }
 
 interface Sending {
   call: OwnershipCall;
   registry: Registry;
-  target: Target;
+  chainAndFiles: ChainAndFiles;
   args: Args;
   /** The text to print after the call was sent. */
   done: string;
 }
 
 /** Sends a call, or prints it for the sender's wallet. */
-async function send({ call, registry, target, args, done }: Sending, host: Host): Promise<Outcome> {
+async function send({ call, registry, chainAndFiles, args, done }: Sending, host: Host): Promise<Outcome> {
   const { from, to, data } = call;
   if (args.callOnly) {
     const text = `Send this transaction from ${from}:\n  to    ${to}\n  value 0\n  data  ${data}`;
     return { json: { from, to, value: "0", data }, text };
   }
-  const { chainId, allowHttp } = target;
-  const limits = costLimitsOf(args, target) ?? "local";
+  const { chainId, allowHttp } = chainAndFiles;
+  const limits = costLimitsOf(args, chainAndFiles) ?? "local";
   const signer = await openSigner(host.environment, allowHttp);
   const options = { chainId, limits, signer, timeoutMs: args.timeout * 1000 };
   const { transactionHash, blockNumber } = await sendCall(registry, call, options);

@@ -23,7 +23,7 @@ import { dateOf, planFolderOf } from "./unfinishedPlan.ts";
 import { Progress } from "./progress.ts";
 import { PublishBar } from "./publishBar.ts";
 import { describeResult, eventToJson, summaryOf } from "./publishResult.ts";
-import { Target } from "./target.ts";
+import { ChainAndFiles } from "./chainAndFiles.ts";
 
 type Args = ArgsOf<"publish">;
 
@@ -37,15 +37,15 @@ export default async function publishKeys(args: Args, host: Host): Promise<Outco
   const usersPerFile =
     safeTransactions === undefined ? args.usersPerFile : Math.min(args.usersPerFile, USERS_PER_SAFE_TRANSACTION);
   const options = optionsOf(args);
-  const target = await Target.resolve(args, host, nodeFetch);
-  const { contract } = target;
-  if (planOnly) return showPlan(args, target);
-  const { merkleUrl, chainId } = target;
-  const limits = costLimitsOf(args, target);
-  const store = await openStore(target.files, args);
-  await target.verifyChainId();
-  const registry = await Registry.connect(target.call, contract);
-  const signer = await openSigner(host.environment, target.allowHttp);
+  const chainAndFiles = await ChainAndFiles.resolve(args, host, nodeFetch);
+  const { contract } = chainAndFiles;
+  if (planOnly) return showPlan(args, chainAndFiles);
+  const { merkleUrl, chainId } = chainAndFiles;
+  const limits = costLimitsOf(args, chainAndFiles);
+  const store = await openStore(chainAndFiles.files, args);
+  await chainAndFiles.verifyChainId();
+  const registry = await Registry.connect(chainAndFiles.call, contract);
+  const signer = await openSigner(host.environment, chainAndFiles.allowHttp);
   const planTarget = await planTargetOf(registry);
   using journal = await FolderJournal.open(args.plan ?? planFolderOf(planTarget, host.root));
   using progress = new Progress({
@@ -62,11 +62,11 @@ export default async function publishKeys(args: Args, host: Host): Promise<Outco
     limits,
     store,
     ...(safeTransactions === undefined
-      ? { send: signer && signingSender(signer, { ...planTarget, chainId }, target.call) }
+      ? { send: signer && signingSender(signer, { ...planTarget, chainId }, chainAndFiles.call) }
       : { execute: bySafe(safeTransactions, registry, bar, json) }),
     journal,
     usersPerFile,
-    fetchFile: fetchFromHost(merkleUrl, { allowHttp: target.allowHttp }),
+    fetchFile: fetchFromHost(merkleUrl, { allowHttp: chainAndFiles.allowHttp }),
     ...options,
     onProgress: (stage, done, users) => {
       if (bar.show(stage, done, users) && json) print(JSON.stringify({ event: "stage", stage, users }));
@@ -106,9 +106,9 @@ function bySafe(
 }
 
 /** `--plan-only`: shows the plan, and stores and sends nothing. */
-async function showPlan(args: Args, target: Target): Promise<Outcome | undefined> {
-  await target.verifyChainId();
-  const registry = await Registry.connect(target.call, target.contract);
+async function showPlan(args: Args, chainAndFiles: ChainAndFiles): Promise<Outcome | undefined> {
+  await chainAndFiles.verifyChainId();
+  const registry = await Registry.connect(chainAndFiles.call, chainAndFiles.contract);
   using progress = new Progress();
   const { records, bad } = await loadRecords(args, progress);
   let alreadyPublished = 0;

@@ -20,7 +20,7 @@ import type { ArgsOf } from "./commandDefinitions.ts";
 import type { Host, Outcome } from "./host.ts";
 import { readLines } from "./inputFiles.ts";
 import { style } from "./output.ts";
-import { checkAddress } from "./target.ts";
+import { checkAddress } from "./hexOptions.ts";
 
 type Args = ArgsOf<"sign-auditor-list">;
 /** The public keys of the auditors, and the number that must sign. */

@@ -17,7 +17,7 @@ import type { TrustedBlock } from "./blockSource.ts";
 import { readLines } from "./inputFiles.ts";
 import { plural } from "../plural.ts";
 import { style } from "./output.ts";
-import type { Target } from "./target.ts";
+import type { ChainAndFiles } from "./chainAndFiles.ts";
 
 type Args = ArgsOf<"audit">;
 
@@ -39,7 +39,7 @@ export interface Signing {
  */
 export async function prepareSigning(
   args: Args,
-  target: Target,
+  chainAndFiles: ChainAndFiles,
   host: Host,
   findBlock: (() => Promise<TrustedBlock>) | undefined,
 ): Promise<Signing | undefined> {
@@ -48,9 +48,9 @@ export async function prepareSigning(
   if (statements === undefined) throw invalid("--sign needs the folder of statements: --statements DIR.");
   const { codeHash } = args;
   if (codeHash === undefined) throw invalid("--sign needs the hash of the contract's code: --code-hash HASH.");
-  const { calls, quorum, ...source } = sourceOf(args, target);
+  const { calls, quorum, ...source } = sourceOf(args, chainAndFiles);
   const signer = await openAuditorKeyFile(keyFile, host.environment);
-  const call = quorum === undefined ? target.call : quorumCall(calls, quorum);
+  const call = quorum === undefined ? chainAndFiles.call : quorumCall(calls, quorum);
   const hash =
     findBlock === undefined
       ? (await fetchBlock(call, lastMultiple(await finalizedNumber(calls, quorum ?? 1), interval))).hash
@@ -85,16 +85,17 @@ interface ChosenSource extends Pick<StatementSource, "source"> {
 }
 
 /** Returns the source of the chain's data, as the auditor declares it. @throws ArgumentError ARGUMENT_INVALID */
-function sourceOf({ rpc, quorum, ownNode, lightClient, beacon }: Args, target: Target): ChosenSource {
+function sourceOf({ rpc, quorum, ownNode, lightClient, beacon }: Args, chainAndFiles: ChainAndFiles): ChosenSource {
   if ([quorum !== undefined, ownNode, lightClient, beacon !== undefined].filter(Boolean).length !== 1) {
     throw invalid(
       "--sign refuses what rests on one endpoint's unproven answer. Set one of: --beacon URL with --checkpoint ROOT, --quorum N with several endpoints in --rpc, --own-node if you run the endpoint, --light-client if it is one.",
     );
   }
-  if (ownNode) return { calls: [target.call], quorum: undefined, anchor: "endpoint", source: "own node" };
-  if (lightClient) return { calls: [target.call], quorum: undefined, anchor: "light-client", source: "light client" };
+  if (ownNode) return { calls: [chainAndFiles.call], quorum: undefined, anchor: "endpoint", source: "own node" };
+  if (lightClient)
+    return { calls: [chainAndFiles.call], quorum: undefined, anchor: "light-client", source: "light client" };
   if (beacon !== undefined)
-    return { calls: [target.call], quorum: undefined, anchor: "beacon", source: "light client" };
+    return { calls: [chainAndFiles.call], quorum: undefined, anchor: "beacon", source: "light client" };
   const urls = rpc?.split(",") ?? [];
   const least = Math.max(2, Math.floor(urls.length / 2) + 1);
   if (quorum === undefined || quorum < least || quorum > urls.length)
@@ -102,8 +103,8 @@ function sourceOf({ rpc, quorum, ownNode, lightClient, beacon }: Args, target: T
       `--quorum must be ${least} to ${Math.max(least, urls.length)}: more than half of the endpoints in --rpc.`,
     );
   const { rpcBytes: maxBytes, timeoutMs } = DEFAULT_LIMITS;
-  checkDifferentHosts(urls.map((url) => checkSourceUrl("rpc", url, target.allowHttp)));
-  const calls = urls.map((url) => rpcCaller(url, { maxBytes, timeoutMs, allowHttp: target.allowHttp }));
+  checkDifferentHosts(urls.map((url) => checkSourceUrl("rpc", url, chainAndFiles.allowHttp)));
+  const calls = urls.map((url) => rpcCaller(url, { maxBytes, timeoutMs, allowHttp: chainAndFiles.allowHttp }));
   return { calls, quorum, anchor: "quorum", source: `${quorum} of ${urls.length} endpoints` };
 }
 

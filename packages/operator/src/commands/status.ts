@@ -8,17 +8,17 @@ import type { ArgsOf } from "./commandDefinitions.ts";
 import type { Host, Outcome } from "./host.ts";
 import { plural } from "../plural.ts";
 import { Registry } from "../publisher/chain/registry.ts";
-import { Target } from "./target.ts";
+import { ChainAndFiles } from "./chainAndFiles.ts";
 import { findUnfinishedPlan, type UnfinishedPlan } from "./unfinishedPlan.ts";
 
 /** `keyroot status`: shows a registry's owner, user count, code hash and deployment block. */
 export default async function status(args: ArgsOf<"status">, host: Host): Promise<Outcome> {
-  const target = await Target.resolve(args, host);
-  const findBlock = await blockSourceOf(args, target);
-  if (findBlock !== undefined) return provenStatus(target, await findBlock());
-  const { call, contract } = target;
+  const chainAndFiles = await ChainAndFiles.resolve(args, host);
+  const findBlock = await blockSourceOf(args, chainAndFiles);
+  if (findBlock !== undefined) return provenStatus(chainAndFiles, await findBlock());
+  const { call, contract } = chainAndFiles;
   // Do not retry, because a person is waiting for the result.
-  const chainId = await target.verifyChainId({ retries: 0, initialDelayMs: 0 });
+  const chainId = await chainAndFiles.verifyChainId({ retries: 0, initialDelayMs: 0 });
   const codeHash = await fetchCodeHash(call, contract, "latest");
   if (codeHash === EMPTY_CODE_HASH) {
     const message = `There is no contract at ${contract} on chain ${chainId}.`;
@@ -34,7 +34,7 @@ export default async function status(args: ArgsOf<"status">, host: Host): Promis
 }
 
 /** Reads the status at a trusted block, with storage proofs. The endpoint need not be trusted. */
-async function provenStatus({ call, contract, chainId }: Target, at: TrustedBlock): Promise<Outcome> {
+async function provenStatus({ call, contract, chainId }: ChainAndFiles, at: TrustedBlock): Promise<Outcome> {
   const counts = await readCounts(call, { contract, chainId, at, storageProof: true }, undefined);
   const { userCount, deploymentBlock, codeHash = EMPTY_CODE_HASH, evidence } = counts;
   const owner = getAddress(await fetchOwner(call, contract, { blockHash: at.blockHash }));

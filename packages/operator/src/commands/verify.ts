@@ -6,7 +6,7 @@ import { describeSource } from "./evidence.ts";
 import type { ArgsOf } from "./commandDefinitions.ts";
 import type { Host, Outcome } from "./host.ts";
 import { style } from "./output.ts";
-import { Target } from "./target.ts";
+import { ChainAndFiles } from "./chainAndFiles.ts";
 import { verifyBundleFile } from "./verifyBundle.ts";
 
 /** `keyroot verify [userID]`: verifies a user's key as an app does, or verifies a bundle. */
@@ -16,10 +16,10 @@ export default async function verify(args: ArgsOf<"verify">, host: Host): Promis
   if (userID === undefined) throw new ArgumentError("ARGUMENT_INVALID", "Name a user, or a bundle with --bundle FILE.");
   const endpoints = args.rpc?.split(",");
   checkQuorum(args.quorum, endpoints?.length ?? 1);
-  const target = await Target.resolve({ ...args, rpc: endpoints?.[0] }, host);
-  const { contract, merkleUrl, chainId } = target;
+  const chainAndFiles = await ChainAndFiles.resolve({ ...args, rpc: endpoints?.[0] }, host);
+  const { contract, merkleUrl, chainId } = chainAndFiles;
   const verified = await verifyPublicKey(userID, {
-    rpc: endpoints === undefined || endpoints.length === 1 ? target.rpc : endpoints,
+    rpc: endpoints === undefined || endpoints.length === 1 ? chainAndFiles.rpc : endpoints,
     contract,
     merkleUrl,
     chainId,
@@ -34,7 +34,7 @@ export default async function verify(args: ArgsOf<"verify">, host: Host): Promis
     block: args.block,
     maxAgeMs: args.maxAge === undefined ? undefined : args.maxAge * 1000,
     usersSlot: args.usersSlot,
-    allowHttp: target.allowHttp,
+    allowHttp: chainAndFiles.allowHttp,
   });
   const { record, root, index, blockNumber, evidence } = verified;
   return {

@@ -10,7 +10,7 @@ import type { Host, Outcome } from "./host.ts";
 import { lightClientOptionsOf } from "./blockSource.ts";
 import { readInput, readLines } from "./inputFiles.ts";
 import { style } from "./output.ts";
-import { checkAddress } from "./target.ts";
+import { checkAddress } from "./hexOptions.ts";
 
 type Args = ArgsOf<"verify"> & { bundle: string };
 

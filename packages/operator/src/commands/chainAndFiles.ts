@@ -1,19 +1,18 @@
 import { resolve } from "node:path";
-import { isAddress } from "ethers/address";
 import { ArgumentError } from "keyroot/errors";
-import { fetchGenesisHash, LOWERCASE_HASH } from "keyroot/ethereum";
-import { describeValue } from "keyroot/input";
+import { fetchGenesisHash } from "keyroot/ethereum";
 import { checkSourceUrl, DEFAULT_LIMITS, type Eip1193Provider, type RpcCall, rpcCaller } from "keyroot/transport";
 import type { FileSource } from "../audit/fileSource.ts";
 import type { AuditTarget } from "../audit/openStateFile.ts";
 import { Chain } from "../publisher/chain/chain.ts";
 import { isLocalChain } from "../publisher/chain/localChains.ts";
 import { type RetryOptions, withRetry } from "../http/retry.ts";
+import { checkAddress } from "./hexOptions.ts";
 import { readStackFile, type StackFile } from "./stackFile.ts";
 import type { Host } from "./host.ts";
 
 /** The options that name a chain, a registry, a file host and a folder of files. */
-export interface TargetArgs {
+export interface ChainAndFilesArgs {
   rpc?: string | undefined;
   contract?: string | undefined;
   merkleUrl?: string | undefined;
@@ -23,15 +22,15 @@ export interface TargetArgs {
 }
 
 /** The chain, registry and files of a command. They come from its options, or else from the running local stack. */
-export class Target {
-  readonly #args: TargetArgs;
+export class ChainAndFiles {
+  readonly #args: ChainAndFilesArgs;
   readonly #stack: StackFile | undefined;
   /** The URL of a JSON-RPC endpoint, or the connection to the network that `--network` names. */
   readonly rpc: string | Eip1193Provider;
   readonly call: RpcCall;
 
   private constructor(
-    args: TargetArgs,
+    args: ChainAndFilesArgs,
     stack: StackFile | undefined,
     rpc: string | Eip1193Provider,
     fetch?: typeof globalThis.fetch,
@@ -47,19 +46,19 @@ export class Target {
    * @param fetch sends the JSON-RPC requests to an endpoint. Default: `globalThis.fetch`
    * @throws ArgumentError ARGUMENT_INVALID
    */
-  static async resolve(args: TargetArgs, host: Host, fetch?: typeof globalThis.fetch): Promise<Target> {
+  static async resolve(args: ChainAndFilesArgs, host: Host, fetch?: typeof globalThis.fetch): Promise<ChainAndFiles> {
     const provider = await host.connectNetwork();
     if (provider !== undefined) {
       if (args.rpc !== undefined) {
         throw new ArgumentError("ARGUMENT_INVALID", "--network and --rpc both name a chain. Use one of them.");
       }
-      return new Target(args, undefined, provider);
+      return new ChainAndFiles(args, undefined, provider);
     }
     const stack = await readStackFile(host.root);
     // Use the stack's contract and files only with the stack's own endpoint.
     return args.rpc === undefined || args.rpc === stack?.rpcUrl
-      ? new Target(args, stack, stack?.rpcUrl ?? missing("--rpc"), fetch)
-      : new Target(args, undefined, args.rpc, fetch);
+      ? new ChainAndFiles(args, stack, stack?.rpcUrl ?? missing("--rpc"), fetch)
+      : new ChainAndFiles(args, undefined, args.rpc, fetch);
   }
 
   get contract(): string {
@@ -109,20 +108,6 @@ export class Target {
   }
 }
 
-/** Returns the address if it is valid. @throws ArgumentError ARGUMENT_INVALID */
-export function checkAddress(option: string, address: string): string {
-  if (address.startsWith("0x") && isAddress(address)) return address;
-  const message = `${option} must be 0x and 40 hex digits, in one case or with a valid checksum, not ${describeValue(address)}.`;
-  throw new ArgumentError("ARGUMENT_INVALID", message);
-}
-
-/** Checks a hash option, if it is given. @throws ArgumentError ARGUMENT_INVALID */
-export function checkHash(option: string, hash: string | undefined): void {
-  if (hash === undefined || LOWERCASE_HASH.test(hash)) return;
-  const message = `${option} must be 0x and 64 lowercase hex digits, not ${describeValue(hash)}.`;
-  throw new ArgumentError("ARGUMENT_INVALID", message);
-}
-
 function missing(option: string): never {
   throw new ArgumentError("ARGUMENT_INVALID", `The option ${option} is missing.`);
 }
@@ -133,19 +118,19 @@ function missing(option: string): never {
  */
 export function filesOf(
   args: { files: string | undefined; merkleUrl: string | undefined; fileBytes: number },
-  target: Target,
+  chainAndFiles: ChainAndFiles,
 ): FileSource {
   const limits = { maxBytes: args.fileBytes, timeoutMs: DEFAULT_LIMITS.timeoutMs };
   // If variables set both, use the file host, because clients read their files from it.
   return args.files === undefined || args.merkleUrl !== undefined
-    ? { merkleUrl: target.merkleUrl, allowHttp: target.allowHttp, ...limits }
+    ? { merkleUrl: chainAndFiles.merkleUrl, allowHttp: chainAndFiles.allowHttp, ...limits }
     : { dir: resolve(args.files), ...limits };
 }
 
 /** Returns the contract and chain that identify a saved state. @throws VerificationError CHAIN_ID_MISMATCH; TransportError */
-export async function placeOf(target: Target): Promise<AuditTarget> {
-  const contract = target.contract.toLowerCase();
-  const chainId = await target.verifyChainId();
-  const genesisHash = await withRetry(() => fetchGenesisHash(target.call));
+export async function placeOf(chainAndFiles: ChainAndFiles): Promise<AuditTarget> {
+  const contract = chainAndFiles.contract.toLowerCase();
+  const chainId = await chainAndFiles.verifyChainId();
+  const genesisHash = await withRetry(() => fetchGenesisHash(chainAndFiles.call));
   return { chainId, genesisHash, contract };
 }
