@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { RpcCall } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
-import { parseAmount } from "../../../packages/operator/src/publisher/chain/amounts.ts";
+import { parseAmount } from "../../../packages/operator/src/publisher/chain/parseAmount.ts";
 import { isLocalChain } from "../../../packages/operator/src/publisher/chain/localChains.ts";
 import { FolderStore } from "../../../packages/operator/src/publisher/files/folderStore.ts";
 import { type Attempt, countKeptAttempts } from "../../../packages/operator/src/publisher/journal/journal.ts";

@@ -1,7 +1,7 @@
 import { ArgumentError, KeyrootError } from "keyroot/errors";
 import { describeValue } from "keyroot/input";
 import { DEFAULT_LIMITS, rpcCaller } from "keyroot/transport";
-import { parseAmount } from "../publisher/chain/amounts.ts";
+import { parseAmount } from "../publisher/chain/parseAmount.ts";
 import { Chain } from "../publisher/chain/chain.ts";
 import {
   bytesOf,
@@ -17,7 +17,7 @@ import {
 import { DEFAULT_USERS_PER_FILE } from "../publisher/plan/cutIntoFiles.ts";
 import type { RecordTable } from "../publisher/records/recordTable.ts";
 import { plural } from "../plural.ts";
-import { describeEther, describeGwei, describeMoney } from "./amounts.ts";
+import { describeEther, describeGwei, describeMoney } from "./describeAmounts.ts";
 import { EXIT } from "./exitCodes.ts";
 import type { Outcome } from "./host.ts";
 

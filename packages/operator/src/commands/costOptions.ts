@@ -1,7 +1,7 @@
 /** Reads the options that limit cost: `--max-fee`, `--max-cost` and `--max-cost-per-day`. */
 import { ArgumentError } from "keyroot/errors";
 import { describeValue } from "keyroot/input";
-import { parseAmount } from "../publisher/chain/amounts.ts";
+import { parseAmount } from "../publisher/chain/parseAmount.ts";
 import type { CostLimits } from "../publisher/transactions/costLimits.ts";
 import type { ChainAndFiles } from "./chainAndFiles.ts";
 

@@ -10,7 +10,7 @@ import type { ArgsOf } from "./commandDefinitions.ts";
 import { compareChains } from "./compareChains.ts";
 import type { Host, Outcome } from "./host.ts";
 import { loadRecords, skippedLine } from "./inputFiles.ts";
-import { describeEther, describeGwei, describeMoney } from "./amounts.ts";
+import { describeEther, describeGwei, describeMoney } from "./describeAmounts.ts";
 import { plural } from "../plural.ts";
 import { Progress } from "./progress.ts";
 import { ChainAndFiles } from "./chainAndFiles.ts";

@@ -1,5 +1,5 @@
 import type { PublishEvent } from "../publisher/publishEvents.ts";
-import { describeGwei } from "./amounts.ts";
+import { describeGwei } from "./describeAmounts.ts";
 import type { Progress } from "./progress.ts";
 
 /** The progress bar of `publish`. It also shows the number of transactions, the gas used and the gas price. */

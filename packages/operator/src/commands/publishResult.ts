@@ -1,7 +1,7 @@
 import type { PublishResult, PublishEvent } from "../publisher/publishEvents.ts";
 import type { BadRow } from "../publisher/records/readRecords.ts";
 import { skippedLine } from "./inputFiles.ts";
-import { describeEther } from "./amounts.ts";
+import { describeEther } from "./describeAmounts.ts";
 import { plural } from "../plural.ts";
 import { style } from "./output.ts";
 

@@ -23,7 +23,7 @@ export { type SendOptions, type TransactionEvent } from "./transactions/sendOpti
 export { type Execution } from "./safe/awaitExecution.ts";
 export { executeBySafe, USERS_PER_SAFE_TRANSACTION } from "./safe/executeBySafe.ts";
 export { type Finality } from "./finality/waitForFinality.ts";
-export { parseAmount } from "./chain/amounts.ts";
+export { parseAmount } from "./chain/parseAmount.ts";
 export { creationCodeOf, deploy, type DeployedRegistry, type DeployOptions } from "./deploy.ts";
 export { isLocalChain } from "./chain/localChains.ts";
 export { type AddedRootEvent, type GasEstimate, Registry, type UserRoot } from "./chain/registry.ts";
