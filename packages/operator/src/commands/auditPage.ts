@@ -5,7 +5,7 @@ import type { DatedRootLog } from "../audit/history.ts";
 import type { AuditPart } from "../audit/part.ts";
 import type { PartResult } from "../audit/partResult.ts";
 import { plural } from "../plural.ts";
-import { describeSource } from "./evidence.ts";
+import { describeSource } from "./describeSource.ts";
 import { style } from "./output.ts";
 
 interface Place {

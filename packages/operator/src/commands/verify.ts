@@ -2,7 +2,7 @@ import { ArgumentError } from "keyroot/errors";
 import { ANY_KEY } from "keyroot/identity";
 import { type Evidence, verifyPublicKey } from "keyroot/verifier";
 import { auditorsOptionOf, beaconOptionOf } from "./blockSource.ts";
-import { describeSource } from "./evidence.ts";
+import { describeSource } from "./describeSource.ts";
 import type { ArgsOf } from "./commandDefinitions.ts";
 import type { Host, Outcome } from "./host.ts";
 import { style } from "./output.ts";
