@@ -5,7 +5,7 @@ import { ArgumentError } from "keyroot/errors";
 import { describeValue } from "keyroot/input";
 import { checkSourceUrl } from "keyroot/transport";
 import { writeFileAtomic } from "../disk/writeFileAtomic.ts";
-import { makeExplorer } from "../explorer/site.ts";
+import { makeExplorer } from "../explorer/makeExplorer.ts";
 import { auditorsOptionOf, beaconOptionOf } from "./blockSource.ts";
 import type { ArgsOf } from "./commandDefinitions.ts";
 import type { Host, Outcome } from "./host.ts";

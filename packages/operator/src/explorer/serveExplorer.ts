@@ -3,7 +3,7 @@ import { gzipSync } from "node:zlib";
 import { headersOf } from "./readSite.ts";
 import { listen } from "../http/listen.ts";
 import type { ExplorerConfig } from "./config.ts";
-import { type ExplorerFiles, makeExplorer } from "./site.ts";
+import { type ExplorerFiles, makeExplorer } from "./makeExplorer.ts";
 
 /** A running web server with an explorer. */
 export interface ExplorerServer extends AsyncDisposable {

@@ -1,6 +1,6 @@
 import { readSite, scriptsOf } from "./readSite.ts";
 import type { ExplorerConfig } from "./config.ts";
-import { contentSecurityPolicy } from "./policy.ts";
+import { contentSecurityPolicy } from "./contentSecurityPolicy.ts";
 
 /** The files of an explorer. Their paths contain `/` on every system. */
 export interface ExplorerFiles {
