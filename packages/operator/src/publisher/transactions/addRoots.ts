@@ -174,7 +174,8 @@ class RootAdder {
     const pending = this.#pending();
     let free = this.#options.inFlight - pending.length;
     if (free <= 0 || this.#queue.length === 0) return false;
-    // Some nodes reject later nonces after a gap, so first send the transactions that are recorded in the journal but not sent.
+    // Some nodes reject later nonces after a gap. So first send the transactions that the journal has recorded, but that are
+    // not sent.
     if (pending.some(({ sentAt }) => sentAt === undefined)) return false;
     const { feeData, block, maxFee } = await this.#fetchPrices();
     const fees = feesOf(feeData, maxFee);
@@ -321,8 +322,8 @@ function describeBlockage(nonce: number, usedNonces: number): string | undefined
     return `Another transaction of the owner has the nonce ${usedNonces}, and must be included first.`;
   if (nonce === usedNonces) return undefined;
   return (
-    `The owner has used the nonce ${nonce}, but the endpoint does not show by which transaction. Nothing is sent with another ` +
-    "nonce before. Use another endpoint, one with the state of old blocks if this was long ago. If you sent the other " +
-    "transaction yourself, you can also delete the plan's folder and publish again."
+    `The owner has used the nonce ${nonce}, but the endpoint does not show by which transaction. Nothing is sent with ` +
+    "another nonce before. Use another endpoint, one with the state of old blocks if this was long ago. If you sent the " +
+    "other transaction yourself, you can also delete the plan's folder and publish again."
   );
 }
