@@ -6,7 +6,7 @@ import { correctRefusals } from "./refusals.ts";
 import { commandTask, type HardhatHost } from "./task.ts";
 
 export { defineCommand, type Definition, type Parsed } from "../commands/defineCommand.ts";
-export type { KeyrootConnection } from "./simulatedBeacon.ts";
+export type { KeyrootConnection } from "./networkHooks.ts";
 export { commandTask, type HardhatHost } from "./task.ts";
 
 const service = await loadServiceCommands();
@@ -29,7 +29,7 @@ const plugin: HardhatPlugin = {
     emptyTask("keyroot", "Publish users' public keys, verify and audit them").build(),
     ...Object.entries(commands).map(([name, command]) => commandTask(name, command)),
   ],
-  hookHandlers: { network: () => import("./simulatedBeacon.ts") },
+  hookHandlers: { network: () => import("./networkHooks.ts") },
 };
 
 export default plugin;
