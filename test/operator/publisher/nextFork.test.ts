@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { join } from "node:path";
 import type { RpcCall } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
 import { FolderStore } from "../../../packages/operator/src/publisher/files/folderStore.ts";
-import { estimateCost } from "../../../packages/operator/src/publisher/plan/estimate.ts";
+import { estimateCost } from "../../../packages/operator/src/publisher/plan/estimateCost.ts";
 import { makePlan } from "../../../packages/operator/src/publisher/plan/makePlan.ts";
 import { nextForkGas, stateGasOf } from "../../../packages/operator/src/publisher/plan/nextFork.ts";
 import { usersPerTransaction } from "../../../packages/operator/src/publisher/plan/usersPerTransaction.ts";

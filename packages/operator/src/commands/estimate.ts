@@ -4,7 +4,7 @@ import { Registry } from "../publisher/chain/registry.ts";
 import { makePlan } from "../publisher/plan/makePlan.ts";
 import { type BaseFeeRange, fetchBaseFeeRange } from "../publisher/chain/baseFeeRange.ts";
 import { gasPriceOf } from "../publisher/chain/fees.ts";
-import { estimateCost, type CostEstimate } from "../publisher/plan/estimate.ts";
+import { estimateCost, type CostEstimate } from "../publisher/plan/estimateCost.ts";
 import { nextForkGas, type NextForkGas } from "../publisher/plan/nextFork.ts";
 import type { ArgsOf } from "./commandDefinitions.ts";
 import { compareChains } from "./compareChains.ts";

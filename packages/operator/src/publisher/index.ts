@@ -8,7 +8,7 @@ export { checkUsersPerFile, cutIntoFiles, DEFAULT_USERS_PER_FILE } from "./plan/
 export { makePlan, type MakePlanOptions, planTargetOf } from "./plan/makePlan.ts";
 export { type Batch, countUsers, packBatch, type Plan, type PlanTarget } from "./plan/plan.ts";
 export { parsePlan, serializePlan } from "./plan/planFormat.ts";
-export { type CostEstimate, estimateCost } from "./plan/estimate.ts";
+export { type CostEstimate, estimateCost } from "./plan/estimateCost.ts";
 export { type FetchFile, fetchFromHost } from "./files/fetchFile.ts";
 export { FolderStore } from "./files/folderStore.ts";
 export { type MerkleFileStore, type PutOptions, type StoredFile } from "./files/merkleFileStore.ts";

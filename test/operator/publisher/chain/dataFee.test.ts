@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { RpcCall } from "../../../../packages/keyroot/src/transport/jsonRpc.ts";
 import { FolderStore } from "../../../../packages/operator/src/publisher/files/folderStore.ts";
 import { MemoryJournal } from "../../../../packages/operator/src/publisher/journal/memoryJournal.ts";
-import { estimateCost } from "../../../../packages/operator/src/publisher/plan/estimate.ts";
+import { estimateCost } from "../../../../packages/operator/src/publisher/plan/estimateCost.ts";
 import { makePlan } from "../../../../packages/operator/src/publisher/plan/makePlan.ts";
 import { publish } from "../../../../packages/operator/src/publisher/publish.ts";
 import type { PublishOptions } from "../../../../packages/operator/src/publisher/publishOptions.ts";
