@@ -1,5 +1,5 @@
 /**
- * Writes docs/commands.md from the table of commands:
+ * Writes docs/commands.md from the definitions of commands:
  *
  *     node scripts/generate/commandReference.ts            writes the page
  *     node scripts/generate/commandReference.ts --check    exits with 1 if the page is not up to date

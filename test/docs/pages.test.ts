@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { existsSync, globSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { commandsWith, loadServiceCommands } from "../../packages/operator/src/commands/table.ts";
+import { commandsWith, loadServiceCommands } from "../../packages/operator/src/commands/commandHandlers.ts";
 import { type Definition, optionName } from "../../packages/operator/src/commands/defineCommand.ts";
 import { demoCommand } from "../../tasks/demoCommand.ts";
 import { headingsOf } from "../support/packages/markdown.ts";

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { type Command as KeyrootCommand, describeOption, optionName } from "./commands/defineCommand.ts";
 import { EXIT } from "./commands/exitCodes.ts";
 import type { Host } from "./commands/host.ts";
-import { commandsWith, loadServiceCommands, SERVICE_HINT } from "./commands/table.ts";
+import { commandsWith, loadServiceCommands, SERVICE_HINT } from "./commands/commandHandlers.ts";
 
 const words = () => process.argv.slice(2);
 

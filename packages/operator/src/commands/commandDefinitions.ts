@@ -1,6 +1,6 @@
 /**
- * The definition of every command that does not need Hardhat: its name, help, argument and options. `table.ts` adds the
- * handlers.
+ * The definition of every command that does not need Hardhat: its name, help, argument and options. `commandHandlers.ts` adds
+ * the handlers.
  */
 import {
   chainOptions,

@@ -5,4 +5,4 @@ export { type Handler, type Host, type Outcome } from "./host.ts";
 export { messageOf, outputIsLost, print, printError, shellCommand, style } from "./output.ts";
 export { plural } from "../plural.ts";
 export { type StopSignal, untilStopped } from "./stopSignals.ts";
-export { commandsWith, loadServiceCommands } from "./table.ts";
+export { commandsWith, loadServiceCommands } from "./commandHandlers.ts";

@@ -1,6 +1,6 @@
 import { emptyTask } from "hardhat/config";
 import type { HardhatPlugin } from "hardhat/types/plugins";
-import { commandsWith, loadServiceCommands, SERVICE_HINT } from "../commands/table.ts";
+import { commandsWith, loadServiceCommands, SERVICE_HINT } from "../commands/commandHandlers.ts";
 import type { Command } from "../commands/defineCommand.ts";
 import { correctRefusals } from "./refusals.ts";
 import { commandTask, type HardhatHost } from "./task.ts";

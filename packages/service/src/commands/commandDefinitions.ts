@@ -1,4 +1,7 @@
-/** The name, help, argument and options of each service command that needs no Hardhat. `index.ts` adds the handlers. */
+/**
+ * The definition of every service command that does not need Hardhat: its name, help, argument and options. `index.ts` adds
+ * the handlers.
+ */
 import {
   type Definition,
   flag,

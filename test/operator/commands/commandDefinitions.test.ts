@@ -5,7 +5,7 @@ import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { type Definition, describeOption, optionName } from "../../../packages/operator/src/commands/defineCommand.ts";
 import { DEFINITIONS } from "../../../packages/operator/src/commands/commandDefinitions.ts";
-import { commandsWith } from "../../../packages/operator/src/commands/table.ts";
+import { commandsWith } from "../../../packages/operator/src/commands/commandHandlers.ts";
 import * as service from "../../../packages/service/src/commands/index.ts";
 import { DEFINITIONS as SERVICE_DEFINITIONS } from "../../../packages/service/src/commands/commandDefinitions.ts";
 import { DEFAULT_USERS_PER_FILE } from "../../../packages/operator/src/publisher/plan/cutIntoFiles.ts";
@@ -16,9 +16,9 @@ import { outcomeOf, program } from "../../support/processes/commandLine.ts";
 
 const commands = Object.entries<Definition>({ ...DEFINITIONS, ...SERVICE_DEFINITIONS });
 
-describe("the table of commands", () => {
+describe("the definitions of commands", () => {
   for (const [name, { summary, argument, options }] of commands) {
-    it(`defines ${name} in the same way for keyroot and Hardhat`, async () => {
+    it(`are the same for keyroot and Hardhat: ${name}`, async () => {
       const task = hre.tasks.getTask(["keyroot", name]);
       expect(task.description).to.equal(summary);
       const expected = Object.entries(options).map(([option, spec]) => [
@@ -44,13 +44,13 @@ describe("the table of commands", () => {
     });
   }
 
-  it("generates docs/commands.md", async () => {
+  it("are in docs/commands.md", async () => {
     const script = fileURLToPath(new URL("../../../scripts/generate/commandReference.ts", import.meta.url));
     const { code, stderr } = await outcomeOf(spawn(process.execPath, [script, "--check"], { stdio: "pipe" }));
     expect([code, stderr]).to.deep.equal([0, ""]);
   });
 
-  it("contains every command that tasks/index.ts names", async () => {
+  it("include every command that tasks/index.ts names", async () => {
     const index = await readFile(new URL("../../../tasks/index.ts", import.meta.url), "utf8");
     const listed = Array.from(index.matchAll(/^ \* \| ([a-z, -]+?) +\|/gm), ([, names = ""]) =>
       names.split(", "),
@@ -60,13 +60,13 @@ describe("the table of commands", () => {
     expect(named).to.have.members(all);
   });
 
-  it("has a handler for every command", async () => {
+  it("have a handler for every command", async () => {
     for (const [name, { load }] of Object.entries(commandsWith(service))) {
       expect((await load()).default, name).to.be.a("function");
     }
   });
 
-  it("contains the defaults and limits of the code that it configures", () => {
+  it("contain the defaults and limits of the code that it configures", () => {
     expect(DEFINITIONS.publish.options.usersPerFile).to.include({ default: DEFAULT_USERS_PER_FILE, max: MAX_VALUES });
     expect(DEFINITIONS.verify.options.usersSlot.default).to.equal(USERS_SLOT);
     expect(DEFINITIONS.audit.options.fileBytes.default).to.equal(DEFAULT_LIMITS.fileBytes);
