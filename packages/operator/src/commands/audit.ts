@@ -9,7 +9,7 @@ import { mergeParts } from "../audit/mergeParts.ts";
 import { MAX_PARTS, parsePart } from "../audit/part.ts";
 import { filesOf, placeOf, ChainAndFiles } from "./chainAndFiles.ts";
 import { checkHash } from "./hexOptions.ts";
-import { auditJson, auditPage, describePart, partJson } from "./auditPage.ts";
+import { auditJson, describeAudit, describePart, partJson } from "./auditResult.ts";
 import { blockSourceOf } from "./blockSource.ts";
 import type { ArgsOf } from "./commandDefinitions.ts";
 import { EXIT } from "./exitCodes.ts";
@@ -70,7 +70,7 @@ export default async function runAudit(args: ArgsOf<"audit">, host: Host): Promi
   const verdict = verdictOf(report);
   process.exitCode = EXIT_OF[verdict];
   const signed = verdict === "passed" ? await signing?.sign(report, place) : undefined;
-  const text = auditPage(report, place, part);
+  const text = describeAudit(report, place, part);
   return {
     json: { ...auditJson(report, { contract, chainId }, part), ...(signed && { signed: signed.json }) },
     text: signed === undefined ? text : `${text}\n${signed.text}`,
@@ -100,7 +100,7 @@ function outcomeOfMerge(states: readonly AuditState[]): Outcome {
   const { contract = "", chainId = 0 } = states[0]?.target ?? {};
   return {
     json: { ...auditJson(report, { contract, chainId }), parts: report.parts.map(partJson) },
-    text: [auditPage(report, { contract, chainId }), "", ...report.parts.map(describePart)].join("\n"),
+    text: [describeAudit(report, { contract, chainId }), "", ...report.parts.map(describePart)].join("\n"),
   };
 }
 

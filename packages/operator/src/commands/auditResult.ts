@@ -53,7 +53,7 @@ export function auditJson(report: Report, place: Place, part?: AuditPart): objec
 }
 
 /** Formats an audit report as text: the verdict, the findings by severity, and the figures. */
-export function auditPage(report: Report, { contract, chainId }: Place, part?: AuditPart): string {
+export function describeAudit(report: Report, { contract, chainId }: Place, part?: AuditPart): string {
   const { events, unavailableFiles, evidence, userCount, rootCount, straysSearched } = report;
   const { number, hash, timestamp } = evidence.block;
   return [
