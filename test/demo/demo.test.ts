@@ -13,7 +13,7 @@ import { PartnerClient } from "../../packages/keyroot/src/partner.ts";
 import { publish } from "../../packages/operator/src/publisher/publish.ts";
 import { Registry } from "../../packages/operator/src/publisher/chain/registry.ts";
 import { encodeGetMerkleTreeRoot } from "../../packages/keyroot/src/registry/calldata.ts";
-import { stackPorts } from "../../packages/operator/src/http/listen.ts";
+import { stackPorts } from "../../packages/service/src/stack/stackPorts.ts";
 import { startStack, type Stack } from "../../packages/service/src/stack/startStack.ts";
 import type { StackFile } from "../../packages/operator/src/commands/stackFile.ts";
 import type { AttackerConfig } from "../../demo/attacker.ts";

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { execFile } from "node:child_process";
 import { HDNodeWallet } from "ethers";
 import { type Stack, startStack } from "../../../packages/service/src/stack/startStack.ts";
-import { stackPorts } from "../../../packages/operator/src/http/listen.ts";
+import { stackPorts } from "../../../packages/service/src/stack/stackPorts.ts";
 import { rpc } from "../../support/support.ts";
 
 const run = promisify(execFile);

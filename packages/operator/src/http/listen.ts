@@ -3,18 +3,6 @@ import { Server as HttpServer } from "node:http";
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
 import { ArgumentError, TransportError } from "../errors.ts";
 
-/** The default ports of a stack. Tools expect a local chain on port 8545. */
-export const STACK_PORTS = { chain: 8545, files: 8546 } as const;
-
-/**
- * Returns the ports of a stack: the chain's port is `first`, and the others follow. One port is skipped for the explorer. 0
- * means any free port.
- */
-export function stackPorts(first: number): { chain: number; files: number; service: number; beacon: number } {
-  if (first === 0) return { chain: 0, files: 0, service: 0, beacon: 0 };
-  return { chain: first, files: first + 1, service: first + 2, beacon: first + 4 };
-}
-
 /** The number of consecutive ports to try. */
 const TRIES = 64;
 const LAST_PORT = 65_535;

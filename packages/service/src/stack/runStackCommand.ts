@@ -1,6 +1,6 @@
 import { print, untilStopped } from "@keyroot/operator/commands";
-import { stackPorts } from "@keyroot/operator/shared";
 import { TEST_CHECKPOINT } from "@keyroot/operator/testing";
+import { stackPorts } from "./stackPorts.ts";
 import { startStack } from "./startStack.ts";
 import type { HardhatHost } from "@keyroot/operator/hardhat";
 

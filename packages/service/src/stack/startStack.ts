@@ -7,7 +7,6 @@ import {
   checkOptions,
   type Listening,
   removeStackFile,
-  STACK_PORTS,
   type StackFile,
   writeStackFile,
 } from "@keyroot/operator/shared";
@@ -16,6 +15,7 @@ import { DEFAULT_LIMITS, rpcCaller } from "keyroot/transport";
 import { deployRegistry } from "./deployRegistry.ts";
 import { startFileHost } from "./fileHost.ts";
 import { type LocalChain, startLocalChain } from "./localChain.ts";
+import { STACK_PORTS } from "./stackPorts.ts";
 
 /** A running chain with a registry and a file host. A partner service and a simulated beacon endpoint are optional. */
 export interface Stack extends Omit<StackFile, "pid">, Pick<LocalChain, "connection"> {

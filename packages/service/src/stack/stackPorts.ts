@@ -1,0 +1,11 @@
+/** The default ports of a stack. Tools expect a local chain on port 8545. */
+export const STACK_PORTS = { chain: 8545, files: 8546 } as const;
+
+/**
+ * Returns the ports of a stack: the chain's port is `first`, and the others follow. One port is skipped for the explorer. 0
+ * means any free port.
+ */
+export function stackPorts(first: number): { chain: number; files: number; service: number; beacon: number } {
+  if (first === 0) return { chain: 0, files: 0, service: 0, beacon: 0 };
+  return { chain: first, files: first + 1, service: first + 2, beacon: first + 4 };
+}
