@@ -10,17 +10,19 @@ export async function dump(
   database: Database,
   containing: readonly string[] = [""],
 ): Promise<Record<string, string[]>> {
-  const tables = await texts(
+  const tables = await rowsOf<"name">(
     database,
-    sql`select table_name from information_schema.tables where table_schema = 'public'`,
+    sql`select table_name as name from information_schema.tables where table_schema = 'public'`,
   );
-  const rows = tables.map(async (table) => {
-    const all = sql`select row_to_json(t) #>> '{}' as json from ${sql.identifier(table)} t`;
-    const found = containing.map((text) => sql`strpos(json, ${text}) > 0`);
-    const rows = sql`select json from (${all}) rows where ${sql.join(found, sql` or `)}`;
-    return [table, (await texts(database, rows)).sort()] as const;
-  });
-  return Object.fromEntries(await Promise.all(rows));
+  const rows = tables.map(
+    ({ name }) => sql`select ${name}::text as name, row_to_json(t) #>> '{}' as json from ${sql.identifier(name)} t`,
+  );
+  const found = containing.map((text) => sql`strpos(json, ${text}) > 0`);
+  // One query, because a query for each table takes several times its processor time.
+  const all = sql`select name, json from (${sql.join(rows, sql` union all `)}) rows where ${sql.join(found, sql` or `)}`;
+  const texts = new Map(tables.map(({ name }): [string, string[]] => [name, []]));
+  for (const { name, json } of await rowsOf<"name" | "json">(database, all)) texts.get(name)?.push(json);
+  return Object.fromEntries([...texts].map(([name, jsons]) => [name, jsons.sort()]));
 }
 
 /** Everything in a service's home database except its sessions, after the last uses of tokens are stored. */
@@ -30,8 +32,6 @@ export async function contentsOf({ context, databases }: TestService): Promise<R
   return { ...(await dump(databases.home)), sessions: [] };
 }
 
-/** The values of the only column of a query. */
-async function texts(database: Database, query: ReturnType<typeof sql>): Promise<string[]> {
-  const { rows } = (await database.execute<Record<string, string>>(query)) as { rows: Record<string, string>[] };
-  return rows.flatMap((row) => Object.values(row));
+async function rowsOf<Column extends string>(database: Database, query: ReturnType<typeof sql>) {
+  return ((await database.execute(query)) as unknown as { rows: Record<Column, string>[] }).rows;
 }

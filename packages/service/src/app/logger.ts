@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { DrizzleQueryError } from "drizzle-orm";
+import { DrizzleQueryError } from "../database/drizzle.ts";
 import { type DestinationStream, type Logger, pino, stdSerializers } from "pino";
 
 interface LoggedRequest {

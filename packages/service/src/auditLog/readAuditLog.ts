@@ -1,4 +1,4 @@
-import { and, desc, eq, gte, lt, lte, type SQL, sql } from "drizzle-orm";
+import { and, desc, eq, gte, lt, lte, type SQL, sql } from "../database/drizzle.ts";
 import { z } from "zod";
 import type { UserID } from "keyroot/identity";
 import type { Action, ActorKind, ChangeData } from "./recordChange.ts";

@@ -1,4 +1,4 @@
-import { type SQL, sql } from "drizzle-orm";
+import { type SQL, sql } from "../database/drizzle.ts";
 import type { Region, UserID } from "keyroot/identity";
 import type { Database } from "../database/database.ts";
 

@@ -1,4 +1,4 @@
-import { bigserial, index, jsonb, pgTable, text, uuid } from "drizzle-orm/pg-core";
+import { bigserial, index, jsonb, pgTable, text, uuid } from "../database/drizzle.ts";
 import type { Action, ActorKind, ChangeData } from "./recordChange.ts";
 import { timestampMs } from "../database/columns.ts";
 

@@ -1,4 +1,4 @@
-import { sql } from "drizzle-orm";
+import { sql } from "./drizzle.ts";
 import { REGIONS } from "keyroot/identity";
 import type { Database, Databases } from "./database.ts";
 

@@ -1,5 +1,4 @@
-import { type SQL, sql } from "drizzle-orm";
-import { bigint, type PgColumn } from "drizzle-orm/pg-core";
+import { bigint, type PgColumn, type SQL, sql } from "./drizzle.ts";
 
 /** A column for a time in milliseconds since 1970, as in the API. */
 export const timestampMs = (name: string) => bigint(name, { mode: "number" });

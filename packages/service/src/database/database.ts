@@ -1,8 +1,7 @@
 import type { PgDatabase, PgQueryResultHKT } from "drizzle-orm/pg-core";
 import type { PGliteOptions } from "@electric-sql/pglite";
-import { max, sql } from "drizzle-orm";
+import { loadPostgresDriver, max, readMigrationFiles, sql } from "./drizzle.ts";
 import type { Pool, PoolClient } from "pg";
-import { readMigrationFiles } from "drizzle-orm/migrator";
 import { existsSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -180,8 +179,7 @@ async function openPostgres(
   closing: Cleanup,
 ): Promise<OpenedDatabase> {
   const { Client, Pool } = (await import("pg")).default;
-  const { drizzle } = await import("drizzle-orm/node-postgres");
-  const { migrate } = await import("drizzle-orm/node-postgres/migrator");
+  const { drizzle, migrate } = loadPostgresDriver();
   const pool = new Pool({
     connectionString: url,
     max: connections,

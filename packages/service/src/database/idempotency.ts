@@ -1,4 +1,4 @@
-import { text } from "drizzle-orm/pg-core";
+import { text } from "./drizzle.ts";
 import { z } from "zod";
 import { ServiceError } from "../errors.ts";
 import { deriveKey, hashSecret, open, seal } from "./secrets.ts";

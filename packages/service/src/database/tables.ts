@@ -1,4 +1,4 @@
-import { integer, pgTable } from "drizzle-orm/pg-core";
+import { integer, pgTable } from "./drizzle.ts";
 
 /**
  * In every database: the number of migrations that a version of the service must have to use these tables. The highest

@@ -1,4 +1,4 @@
-import { eq } from "drizzle-orm";
+import { eq } from "../database/drizzle.ts";
 import type { Author } from "../auditLog/recordChange.ts";
 import type { Databases } from "../database/database.ts";
 import { decide } from "./conflictingKeys.ts";

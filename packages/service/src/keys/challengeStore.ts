@@ -1,5 +1,5 @@
 import { timingSafeEqual } from "node:crypto";
-import { and, desc, eq, inArray, lte } from "drizzle-orm";
+import { and, desc, eq, inArray, lte } from "../database/drizzle.ts";
 import { base64ToBytes, sha256Hex } from "keyroot/bytes";
 import type { Region, UserID } from "keyroot/identity";
 import { type Database, type Databases, regionalDatabases } from "../database/database.ts";

@@ -1,4 +1,4 @@
-import { and, count, eq, isNull, sql } from "drizzle-orm";
+import { and, count, eq, isNull, sql } from "../database/drizzle.ts";
 import type { KeyInError } from "keyroot/errors";
 import type { KeyRecord, UserID } from "keyroot/identity";
 import { ServiceError } from "../errors.ts";

@@ -1,5 +1,5 @@
 /** When a pending key may be published: its hold period is over, and its partner need not decide about another key. */
-import { and, isNotNull, isNull, not, type SQL, sql } from "drizzle-orm";
+import { and, isNotNull, isNull, not, type SQL, sql } from "../database/drizzle.ts";
 import { DATABASE_NOW } from "../database/columns.ts";
 import { publicKeys } from "./tables.ts";
 

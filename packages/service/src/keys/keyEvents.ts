@@ -1,4 +1,4 @@
-import { and, desc, eq, lte } from "drizzle-orm";
+import { and, desc, eq, lte } from "../database/drizzle.ts";
 import type { UserID } from "keyroot/identity";
 import { type Action, type Author, type Change, recordChange } from "../auditLog/recordChange.ts";
 import type { Database } from "../database/database.ts";

@@ -1,4 +1,4 @@
-import { and, eq, isNull, ne, sql } from "drizzle-orm";
+import { and, eq, isNull, ne, sql } from "../database/drizzle.ts";
 import type { KeyRecord, Region, UserID } from "keyroot/identity";
 import type { Author } from "../auditLog/recordChange.ts";
 import { type Database, type Databases, perRegion } from "../database/database.ts";

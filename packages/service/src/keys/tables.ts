@@ -1,5 +1,4 @@
-import { isNull } from "drizzle-orm";
-import { bigserial, boolean, index, pgTable, primaryKey, text } from "drizzle-orm/pg-core";
+import { bigserial, boolean, index, isNull, pgTable, primaryKey, text } from "../database/drizzle.ts";
 import type { Region } from "keyroot/identity";
 import { timestampMs } from "../database/columns.ts";
 import { users } from "../users/tables.ts";

@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, inArray, isNotNull, isNull, lte, max, not, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, gt, inArray, isNotNull, isNull, lte, max, not, type SQL, sql } from "../database/drizzle.ts";
 import { REGIONS, type Region, type UserID } from "keyroot/identity";
 import { isAnyOf } from "../database/columns.ts";
 import { type Database, type Databases, regionalDatabases } from "../database/database.ts";

@@ -1,4 +1,4 @@
-import { and, eq, isNull } from "drizzle-orm";
+import { and, eq, isNull } from "../database/drizzle.ts";
 import type { UserID } from "keyroot/identity";
 import type { Author } from "../auditLog/recordChange.ts";
 import type { Database, Databases } from "../database/database.ts";

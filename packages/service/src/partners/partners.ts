@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { and, asc, count, eq, isNull, or, type SQL, sql, sum } from "drizzle-orm";
+import { and, asc, count, eq, isNull, or, type SQL, sql, sum } from "../database/drizzle.ts";
 import { type Author, recordChange } from "../auditLog/recordChange.ts";
 import { allDatabases, type Database, type Databases, regionalDatabases } from "../database/database.ts";
 import { checkSameRequest, type RepeatableRequest, requestValues } from "../database/idempotency.ts";

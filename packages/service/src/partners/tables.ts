@@ -1,4 +1,4 @@
-import { integer, pgTable, text } from "drizzle-orm/pg-core";
+import { integer, pgTable, text } from "../database/drizzle.ts";
 import { timestampMs } from "../database/columns.ts";
 import { requestColumns } from "../database/idempotency.ts";
 

@@ -1,4 +1,4 @@
-import { and, eq, isNotNull, isNull } from "drizzle-orm";
+import { and, eq, isNotNull, isNull } from "../database/drizzle.ts";
 import type { KeyRecord, Region, UserID } from "keyroot/identity";
 import { countShares } from "./batches.ts";
 import type { Database } from "../database/database.ts";

@@ -1,4 +1,4 @@
-import { and, count, desc, eq, gt, inArray, isNull, type SQL, sql } from "drizzle-orm";
+import { and, count, desc, eq, gt, inArray, isNull, type SQL, sql } from "../database/drizzle.ts";
 import type { Region, UserID } from "keyroot/identity";
 import { MERKLE_ROOT } from "keyroot/merkle";
 import { type Database, type Databases, regionalDatabases } from "../database/database.ts";

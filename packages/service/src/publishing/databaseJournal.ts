@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, lte } from "drizzle-orm";
+import { and, asc, desc, eq, lte } from "../database/drizzle.ts";
 import type { Region } from "keyroot/identity";
 import {
   type Attempt,

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { and, eq, sql } from "drizzle-orm";
+import { and, eq, sql } from "../database/drizzle.ts";
 import { ArgumentError } from "../errors.ts";
 import type { Database } from "../database/database.ts";
 import { publisherLeases } from "./tables.ts";

@@ -1,4 +1,4 @@
-import { and, count, eq, gte, inArray, isNotNull, isNull, lt, or, sql } from "drizzle-orm";
+import { and, count, eq, gte, inArray, isNotNull, isNull, lt, or, sql } from "../database/drizzle.ts";
 import type { KeyRecord, Region, UserID } from "keyroot/identity";
 import { type Author, type Change, recordChanges } from "../auditLog/recordChange.ts";
 import type { Database, Databases } from "../database/database.ts";

@@ -2,7 +2,7 @@ import { VerificationError } from "keyroot/errors";
 import { type KeyRecord, REGIONS, type Region } from "keyroot/identity";
 import { makeMerkleFile, parseMerkleFile } from "keyroot/merkle";
 import { findStored, type MerkleFileStore } from "@keyroot/operator/publisher";
-import { and, asc, eq, gt, isNotNull } from "drizzle-orm";
+import { and, asc, eq, gt, isNotNull } from "../database/drizzle.ts";
 import pMap from "p-map";
 import { type Database, type Databases, regionalDatabases } from "../database/database.ts";
 import { publicKeys } from "../keys/tables.ts";

@@ -1,4 +1,4 @@
-import { and, eq, isNotNull, isNull, or } from "drizzle-orm";
+import { and, eq, isNotNull, isNull, or } from "../database/drizzle.ts";
 import type { Region, UserID } from "keyroot/identity";
 import type { Plan, Registry } from "@keyroot/operator/publisher";
 import { isAnyOf } from "../database/columns.ts";

@@ -1,17 +1,19 @@
-import { isNotNull, type SQL, sql } from "drizzle-orm";
 import {
   bigint,
   index,
   integer,
+  isNotNull,
   numeric,
   type PgColumn,
   pgTable,
   primaryKey,
   serial,
+  type SQL,
+  sql,
   text,
   timestamp,
   uuid,
-} from "drizzle-orm/pg-core";
+} from "../database/drizzle.ts";
 import type { Region } from "keyroot/identity";
 import { timestampMs } from "../database/columns.ts";
 

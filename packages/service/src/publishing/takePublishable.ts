@@ -1,4 +1,4 @@
-import { and, count, eq, isNotNull, isNull, or, sql } from "drizzle-orm";
+import { and, count, eq, isNotNull, isNull, or, sql } from "../database/drizzle.ts";
 import { type KeyRecord, REGIONS, type Region } from "keyroot/identity";
 import type { Databases } from "../database/database.ts";
 import { isPublishable, type PublishableOptions, timeOf } from "../keys/holdPeriod.ts";

@@ -1,4 +1,4 @@
-import { and, eq, gt, inArray, lt, sql } from "drizzle-orm";
+import { and, eq, gt, inArray, lt, sql } from "../database/drizzle.ts";
 import { batchingLoader } from "../database/batchingLoader.ts";
 import type { Database } from "../database/database.ts";
 import { rateLimits } from "./tables.ts";

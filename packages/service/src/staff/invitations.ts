@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from "node:crypto";
-import { and, count, eq, gt, isNull } from "drizzle-orm";
+import { and, count, eq, gt, isNull } from "../database/drizzle.ts";
 import { ServiceError } from "../errors.ts";
 import { hashSecret } from "../database/secrets.ts";
 import { type Author, recordChange } from "../auditLog/recordChange.ts";

@@ -1,4 +1,4 @@
-import { and, asc, eq, inArray, isNull } from "drizzle-orm";
+import { and, asc, eq, inArray, isNull } from "../database/drizzle.ts";
 import { ServiceError } from "../errors.ts";
 import { type Author, recordChange } from "../auditLog/recordChange.ts";
 import type { Database } from "../database/database.ts";

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { and, eq, gt, isNull, lt, or, sql } from "drizzle-orm";
+import { and, eq, gt, isNull, lt, or, sql } from "../database/drizzle.ts";
 import { ServiceError } from "../errors.ts";
 import { hashSecret } from "../database/secrets.ts";
 import { type Author, recordChange } from "../auditLog/recordChange.ts";

@@ -1,4 +1,4 @@
-import { and, asc, eq, exists, gt, inArray, isNull, ne, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, exists, gt, inArray, isNull, ne, type SQL, sql } from "../database/drizzle.ts";
 import { ServiceError } from "../errors.ts";
 import { type Actor, type Author, recordChange } from "../auditLog/recordChange.ts";
 import type { Database } from "../database/database.ts";

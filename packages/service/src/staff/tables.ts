@@ -1,5 +1,4 @@
-import { isNull } from "drizzle-orm";
-import { bigint, index, pgTable, text, uniqueIndex, uuid } from "drizzle-orm/pg-core";
+import { bigint, index, isNull, pgTable, text, uniqueIndex, uuid } from "../database/drizzle.ts";
 import { timestampMs } from "../database/columns.ts";
 import { partners } from "../partners/tables.ts";
 

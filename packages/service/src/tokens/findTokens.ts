@@ -1,4 +1,4 @@
-import { eq, isNull, type SQL, sql } from "drizzle-orm";
+import { eq, isNull, type SQL, sql } from "../database/drizzle.ts";
 import type { PgColumn } from "drizzle-orm/pg-core";
 import type { Database } from "../database/database.ts";
 import { users } from "../users/tables.ts";

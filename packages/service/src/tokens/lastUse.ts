@@ -1,4 +1,4 @@
-import { sql } from "drizzle-orm";
+import { sql } from "../database/drizzle.ts";
 import type { Database } from "../database/database.ts";
 import type { serverTokens, userTokens } from "./tables.ts";
 

@@ -1,4 +1,4 @@
-import { and, asc, eq, gte, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, gte, type SQL, sql } from "../database/drizzle.ts";
 import type { PgTable } from "drizzle-orm/pg-core";
 import type { Region, UserID } from "keyroot/identity";
 import type { Database, Databases } from "../database/database.ts";

@@ -1,4 +1,4 @@
-import { and, count, eq, isNotNull, isNull, lt } from "drizzle-orm";
+import { and, count, eq, isNotNull, isNull, lt } from "../database/drizzle.ts";
 import type { Region, UserID } from "keyroot/identity";
 import type { Principal } from "./accessTokens.ts";
 import { REPEATABLE_MS } from "../database/idempotency.ts";

@@ -1,4 +1,4 @@
-import { and, eq, isNull } from "drizzle-orm";
+import { and, eq, isNull } from "../database/drizzle.ts";
 import type { Region, UserID } from "keyroot/identity";
 import { type Author, recordChange } from "../auditLog/recordChange.ts";
 import type { Databases } from "../database/database.ts";

@@ -1,5 +1,4 @@
-import { isNotNull, isNull } from "drizzle-orm";
-import { index, pgTable, text, uuid } from "drizzle-orm/pg-core";
+import { index, isNotNull, isNull, pgTable, text, uuid } from "../database/drizzle.ts";
 import { timestampMs } from "../database/columns.ts";
 import { requestColumns } from "../database/idempotency.ts";
 import { partners } from "../partners/tables.ts";

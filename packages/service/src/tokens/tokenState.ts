@@ -1,4 +1,4 @@
-import { type SQL, sql } from "drizzle-orm";
+import { type SQL, sql } from "../database/drizzle.ts";
 import { ServiceError } from "../errors.ts";
 import type { LastUse } from "./lastUse.ts";
 

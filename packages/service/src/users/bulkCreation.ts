@@ -1,4 +1,4 @@
-import { and, asc, count, isNull, sql } from "drizzle-orm";
+import { and, asc, count, isNull, sql } from "../database/drizzle.ts";
 import { REGIONS, type Region, type UserID } from "keyroot/identity";
 import { ServiceError } from "../errors.ts";
 import { type Change, recordChanges } from "../auditLog/recordChange.ts";

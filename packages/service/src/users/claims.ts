@@ -1,4 +1,4 @@
-import { eq, type SQL, sql } from "drizzle-orm";
+import { eq, type SQL, sql } from "../database/drizzle.ts";
 import type { Region, UserID } from "keyroot/identity";
 import { columnOf } from "../database/columns.ts";
 import type { Database } from "../database/database.ts";

@@ -1,4 +1,4 @@
-import { and, eq, isNull } from "drizzle-orm";
+import { and, eq, isNull } from "../database/drizzle.ts";
 import type { UserID } from "keyroot/identity";
 import { ServiceError } from "../errors.ts";
 import { type Author, recordChange } from "../auditLog/recordChange.ts";

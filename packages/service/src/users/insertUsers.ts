@@ -1,4 +1,4 @@
-import { type SQL, sql } from "drizzle-orm";
+import { type SQL, sql } from "../database/drizzle.ts";
 import { batchingLoader } from "../database/batchingLoader.ts";
 import { type Author, changeRows, RECORDING, toRow } from "../auditLog/recordChange.ts";
 import { byUserID, insertClaims, isOfUnlimitedPartner } from "./claims.ts";

@@ -1,4 +1,4 @@
-import { bigint, index, integer, pgTable, primaryKey, text } from "drizzle-orm/pg-core";
+import { bigint, index, integer, pgTable, primaryKey, text } from "../database/drizzle.ts";
 import type { Region } from "keyroot/identity";
 import { timestampMs } from "../database/columns.ts";
 

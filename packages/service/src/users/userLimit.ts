@@ -1,4 +1,4 @@
-import { eq, sum } from "drizzle-orm";
+import { eq, sum } from "../database/drizzle.ts";
 import { plural } from "@keyroot/operator/shared";
 import { ServiceError } from "../errors.ts";
 import { addClaims, type Claim, findClaims } from "./claims.ts";

@@ -1,4 +1,4 @@
-import { and, asc, eq, gt, inArray, isNull, sql } from "drizzle-orm";
+import { and, asc, eq, gt, inArray, isNull, sql } from "../database/drizzle.ts";
 import { REGIONS, type Region, type UserID } from "keyroot/identity";
 import { type Author, recordChange } from "../auditLog/recordChange.ts";
 import { type Claim, prepareGetClaim } from "./claims.ts";

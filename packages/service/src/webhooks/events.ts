@@ -1,4 +1,4 @@
-import { and, asc, eq, sql } from "drizzle-orm";
+import { and, asc, eq, sql } from "../database/drizzle.ts";
 import { z } from "zod";
 import type { UserID } from "keyroot/identity";
 import { ServiceError } from "../errors.ts";

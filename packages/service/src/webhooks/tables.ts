@@ -1,5 +1,15 @@
-import { isNull, sql } from "drizzle-orm";
-import { bigint, customType, index, integer, pgTable, primaryKey, text, uuid } from "drizzle-orm/pg-core";
+import {
+  bigint,
+  customType,
+  index,
+  integer,
+  isNull,
+  pgTable,
+  primaryKey,
+  sql,
+  text,
+  uuid,
+} from "../database/drizzle.ts";
 import type { EventType } from "../auditLog/recordChange.ts";
 import { changeColumns } from "../auditLog/tables.ts";
 import { timestampMs } from "../database/columns.ts";

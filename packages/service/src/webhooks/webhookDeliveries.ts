@@ -1,4 +1,4 @@
-import { and, desc, eq, inArray, isNull, type SQL, sql } from "drizzle-orm";
+import { and, desc, eq, inArray, isNull, type SQL, sql } from "../database/drizzle.ts";
 import type { ChangeData, EventType } from "../auditLog/recordChange.ts";
 import { allDatabases, type Database, type Databases, rowsOf } from "../database/database.ts";
 import { events, webhookDeliveries } from "./tables.ts";

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import { and, asc, count, eq, gt, inArray, isNull, lt, ne, or } from "drizzle-orm";
+import { and, asc, count, eq, gt, inArray, isNull, lt, ne, or } from "../database/drizzle.ts";
 import { WebhookSecret } from "@keyroot/operator/shared";
 import { ArgumentError, ServiceError } from "../errors.ts";
 import type { SealedSecret, WebhookKeys } from "./webhookKeys.ts";

@@ -1,0 +1,59 @@
+/**
+ * The functions of drizzle-orm that the service uses, from its CommonJS files. They load in a tenth of the processor
+ * time of the ES modules, because Node parses the package's package.json (180 kB) again for each ES module.
+ */
+import { createRequire } from "node:module";
+
+const require = createRequire(import.meta.url);
+
+export const {
+  and,
+  asc,
+  count,
+  desc,
+  DrizzleQueryError,
+  eq,
+  exists,
+  gt,
+  gte,
+  inArray,
+  isNotNull,
+  isNull,
+  lt,
+  lte,
+  max,
+  ne,
+  not,
+  or,
+  sql,
+  sum,
+} = require("drizzle-orm") as typeof import("drizzle-orm");
+export const {
+  bigint,
+  bigserial,
+  boolean,
+  customType,
+  index,
+  integer,
+  jsonb,
+  numeric,
+  pgTable,
+  primaryKey,
+  serial,
+  text,
+  timestamp,
+  uniqueIndex,
+  uuid,
+} = require("drizzle-orm/pg-core") as typeof import("drizzle-orm/pg-core");
+export const { readMigrationFiles } = require("drizzle-orm/migrator") as typeof import("drizzle-orm/migrator");
+
+export type { SQL } from "drizzle-orm";
+export type { PgColumn } from "drizzle-orm/pg-core";
+
+/** Loads the driver of PostgreSQL. */
+export function loadPostgresDriver() {
+  const { drizzle } = require("drizzle-orm/node-postgres") as typeof import("drizzle-orm/node-postgres");
+  const { migrate } =
+    require("drizzle-orm/node-postgres/migrator") as typeof import("drizzle-orm/node-postgres/migrator");
+  return { drizzle, migrate };
+}
