@@ -1,11 +1,12 @@
-import axe, { type AxeResults } from "axe-core";
 import { expect } from "chai";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, posix } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Browser } from "playwright-core";
+import { axeViolations } from "../support/browser/axeViolations.ts";
 import { launchChromium } from "../support/browser/chromium.ts";
+import { COLOR_RULES } from "../support/browser/pageQuality.ts";
 import { ERROR_CODES } from "../../packages/keyroot/src/errors.ts";
 import { describeIfNamed } from "../support/named.ts";
 import { ROOT, run } from "../support/packages/installPackages.ts";
@@ -39,8 +40,8 @@ describeIfNamed(import.meta.filename)("documentation site, opened from a folder"
   });
 
   /** Opens a page and waits for its menu. Fails if the page requests anything except files. */
-  async function open(path: string, colorScheme: "light" | "dark" = "light") {
-    const page = await browser.newPage({ colorScheme, reducedMotion: "reduce" });
+  async function open(path: string) {
+    const page = await browser.newPage({ colorScheme: "light", reducedMotion: "reduce" });
     await page.route(/^(?!file:|data:)/, async (route) => {
       await route.abort();
       throw new Error(`${path} requests ${route.request().url()}`);
@@ -107,14 +108,9 @@ describeIfNamed(import.meta.filename)("documentation site, opened from a folder"
   for (const path of [HOME, "documents/system.html", "documents/alternatives.html", API]) {
     it(`passes the accessibility checks of axe: ${path}`, async () => {
       const page = await open(path);
-      await page.evaluate(axe.source);
-      for (const colorScheme of ["light", "dark"] as const) {
-        await page.emulateMedia({ colorScheme });
-        // In pages of files, axe could not preload stylesheets, which it does by default.
-        const { violations } = await page.evaluate<AxeResults>("axe.run({ preload: false })");
-        const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
-        expect(found, colorScheme).to.deep.equal([]);
-      }
+      expect(await axeViolations(page), "light").to.deep.equal([]);
+      await page.emulateMedia({ colorScheme: "dark" });
+      expect(await axeViolations(page, { runOnly: COLOR_RULES }), "dark").to.deep.equal([]);
       await page.close();
     });
   }

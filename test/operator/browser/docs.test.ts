@@ -23,24 +23,22 @@ describeIfNamed(import.meta.filename)("the API's pages in Chromium", () => {
   });
   after(() => browser.close());
 
-  beforeEach(async () => {
-    page = await browser.newPage();
-    complaints = [];
-    requests = [];
-    page.on("console", (message) => {
-      if (["error", "warning"].includes(message.type())) complaints.push(message.text());
-    });
-    page.on("pageerror", (error) => complaints.push(error.message));
-    page.on("request", (request) => requests.push(request.url()));
-  });
-  afterEach(() => page.close());
-
   for (const { path, title, tags } of PAGES) {
     describe(path, () => {
-      beforeEach(async () => {
+      // All tests of a page read the same page, because it takes long to load.
+      before(async () => {
+        page = await browser.newPage();
+        complaints = [];
+        requests = [];
+        page.on("console", (message) => {
+          if (["error", "warning"].includes(message.type())) complaints.push(message.text());
+        });
+        page.on("pageerror", (error) => complaints.push(error.message));
+        page.on("request", (request) => requests.push(request.url()));
         await page.goto(service.url + path);
         await page.waitForSelector(".opblock");
       });
+      after(() => page.close());
 
       it("shows exactly the operations of its API", async () => {
         const expected = OPERATIONS.filter(({ tag }) => tags.includes(tag)).map((operation) => operation.path);

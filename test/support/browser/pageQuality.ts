@@ -1,9 +1,9 @@
-import axe, { type AxeResults } from "axe-core";
 import { expect } from "chai";
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { gzipSync } from "node:zlib";
+import { axeViolations } from "./axeViolations.ts";
 import { checkLimits, type RecordedLayouts } from "./pageLayout.ts";
 import type { RecordedPictures } from "./pagePicture.ts";
 import { unexplainedTerms } from "./unexplainedTerms.ts";
@@ -13,8 +13,8 @@ export const VIEWS = [390, 1280].flatMap((width) =>
   (["light", "dark"] as const).map((colorScheme) => ({ viewport: { width, height: 800 }, colorScheme })),
 );
 
-/** The rules of axe whose results depend on colors. */
-const COLOR_RULES = ["color-contrast", "link-in-text-block"];
+/** The rules of axe whose results depend on colors. The others have the same results in light and dark. */
+export const COLOR_RULES = ["color-contrast", "link-in-text-block"];
 
 /** Maximum Cumulative Layout Shift while a page loads. 0.1 counts as good. */
 const MOST_SHIFT = 0.01;
@@ -35,28 +35,22 @@ export async function checkInAllViews(
   recorded: { layouts: RecordedLayouts; pictures: RecordedPictures },
   known: readonly string[] = [],
 ): Promise<void> {
-  await page.evaluate(axe.source);
   for (const { viewport, colorScheme } of VIEWS) {
     await page.setViewportSize(viewport);
     // Reduced motion: colors change at once.
     await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
     // Two frames: the first one draws what the new width changes.
     await page.evaluate("new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))");
-    // The other rules have the same results in both colors.
-    const rules = colorScheme === "light" ? {} : { runOnly: COLOR_RULES };
-    const { violations } = await page.evaluate<AxeResults>(
-      `axe.run(${JSON.stringify({ resultTypes: ["violations"], ...rules })})`,
-    );
-    const found = violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(" ")}`);
     const where = `${state}, ${viewport.width} pixels, ${colorScheme}`;
-    expect(found, where).to.deep.equal([]);
+    const rules = colorScheme === "light" ? {} : { runOnly: COLOR_RULES };
+    expect(await axeViolations(page, rules), where).to.deep.equal([]);
     await checkLimits(page, where);
     // Colors do not change the layout.
     if (colorScheme === "light") await recorded.layouts.compare(page, `${state}, ${viewport.width}`);
     const name = `${state.replaceAll(/[^a-z]+/g, "-")}-${viewport.width}-${colorScheme}`;
-    const picture = await recorded.pictures.compare(page, name);
+    await recorded.pictures.compare(page, name);
     const { SCREENSHOTS: folder } = process.env;
-    if (folder !== undefined) await writeFile(join(folder, `${name}.png`), picture);
+    if (folder !== undefined) await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
   }
   expect(await unexplainedTerms(page, known), state).to.deep.equal([]);
 }
