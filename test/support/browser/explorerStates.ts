@@ -160,3 +160,12 @@ export async function openState(
   await act?.(opened.page, world);
   return opened;
 }
+
+/** Leads an open page of the explorer to a state without other settings. The page is not loaded again. */
+export async function goToState(world: ExplorerWorld, url: string, page: Page, { path, act }: State): Promise<void> {
+  // A page in between, so that every form of the state is new.
+  await page.goto(`${url}#/other`);
+  await page.getByRole("heading", { name: "There is no such page" }).waitFor();
+  await page.goto(`${url}${path(world) || "#/"}`);
+  await act?.(page, world);
+}
