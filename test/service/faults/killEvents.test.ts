@@ -77,15 +77,11 @@ async function killEvents({ events, kills, sendAtOnce = false }: KillEventsOptio
   await caller.done("/v1/authdBizSrv/webhooks/create", { url: receiver.url }, { token: partner.jwt });
 
   const workload = new UserWorkload(() => service.origin(), partner);
-  const { acknowledged } = workload;
   const users = Math.ceil(events / EVENTS_PER_USER);
   const killed = { service: 0, postgres: 0 };
   const load = cleanup.use(workload.start(WORKERS));
-  const untilRegistered = async (keys: number) => {
-    while (acknowledged.keys < keys) await Promise.race([load.working, sleep(5 + Math.random() * 100)]);
-  };
   for (let kill = 0; kill < kills; kill++) {
-    await untilRegistered((users * (kill + 0.5)) / kills);
+    await load.untilRegistered((users * (kill + 0.5)) / kills);
     if (kill % 2 === 0) {
       await service.killNext();
       killed.service++;
@@ -95,7 +91,7 @@ async function killEvents({ events, kills, sendAtOnce = false }: KillEventsOptio
       killed.postgres++;
     }
   }
-  await untilRegistered(users);
+  await load.untilRegistered(users);
   await load.end();
   await untilDelivered(urls, sendAtOnce);
   const { events: found, findings } = await checkEvents(urls, receiver);

@@ -3,7 +3,6 @@
  * acknowledged. `FAULTS=large npm test -- test/service/faults/killService.test.ts` kills 20 times.
  */
 import { expect } from "chai";
-import { setTimeout } from "node:timers/promises";
 import { type Postgres, type PostgresOptions, runAt, startPostgres } from "../../support/postgres/postgres.ts";
 import { Caller } from "../../support/service/caller.ts";
 import { serviceEnvironment, startServiceProcess } from "../../support/service/serviceProcess.ts";
@@ -34,8 +33,8 @@ describe("the service, after kill -9 under load", function () {
 
 const WORKERS = 8;
 const CONNECTIONS = 8;
-/** Range of the random time in ms for which the workload runs before a kill. */
-const WORK_MS = { min: 500, max: 1500 };
+/** Number of keys that are registered before a kill. More users are in progress at that time. */
+const KEYS_BEFORE_KILL = isLarge ? 100 : 24;
 
 type Victim = "service" | "postgres";
 
@@ -61,7 +60,7 @@ async function killUnderLoad(victims: readonly Victim[], settings: PostgresOptio
   const kills = { service: 0, postgres: 0 };
   for (const victim of victims) {
     const load = workload.start(WORKERS);
-    await setTimeout(WORK_MS.min + Math.random() * (WORK_MS.max - WORK_MS.min));
+    await load.untilRegistered(workload.acknowledged.keys + KEYS_BEFORE_KILL);
     if (victim === "service") await service.killNext();
     else await restartKilled(postgres);
     kills[victim]++;

@@ -7,7 +7,6 @@ import { expect } from "chai";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout } from "node:timers/promises";
 import { startPostgres } from "../../support/postgres/postgres.ts";
 import { Caller } from "../../support/service/caller.ts";
 import { serviceEnvironment } from "../../support/service/serviceProcess.ts";
@@ -30,14 +29,14 @@ describeFaults("a rolling upgrade under load", () => {
 });
 
 const REPLICAS = 2;
+/** Number of workers around each migration and each stop of a replica. Each user of a worker takes five requests. */
 const WORKERS = 4;
-/** Pause of a worker between two users, in ms. Each user takes five requests. */
-const PAUSE_MS = isLarge ? 0 : 100;
+/** Number of further workers, which work all the time, and their pause between two users in ms. */
+const STEADY_WORKERS = isLarge ? WORKERS : 1;
+const PAUSE_MS = isLarge ? 0 : 1_000;
 const CONNECTIONS = 5;
 /** Several times the time that the balancer needs to notice a stopping replica, even if the machine has other load. */
 const SHUTDOWN_DELAY_S = 5;
-/** Time in ms for which the load runs between two steps. */
-const WORK_MS = 300;
 
 /** The line of the table `public_keys` after which the column is added. */
 const PLACE = '    submitted: timestampMs("submitted"),\n';
@@ -97,15 +96,6 @@ async function upgradeUnderLoad(shutdownDelay = SHUTDOWN_DELAY_S): Promise<Outco
     replicas.push(replica);
     await balancer.add(replica);
   }
-  const replace = async (old: Replica, version: ServiceVersion): Promise<Replica> => {
-    const replica = await serve(version);
-    await balancer.add(replica);
-    await old.stop();
-    balancer.remove(old);
-    await setTimeout(WORK_MS);
-    return replica;
-  };
-
   const partner = await new Caller(environment.KEYROOT_ADMIN_TOKEN, balancer.next()).createPartner();
   const failures: string[] = [];
   const workload = new UserWorkload(
@@ -116,11 +106,32 @@ async function upgradeUnderLoad(shutdownDelay = SHUTDOWN_DELAY_S): Promise<Outco
         failures.push(`${path}: ${response?.text ?? "no response"} after ${ended - sent} ms`);
     },
   );
+  /** Runs a step while all workers work, which register keys before and after it. */
+  const underLoad = async (step: () => Promise<unknown>): Promise<void> => {
+    await using running = workload.start(WORKERS);
+    await running.untilRegistered(workload.acknowledged.keys + WORKERS);
+    await step();
+    await running.untilRegistered(workload.acknowledged.keys + WORKERS);
+  };
+  const replace = async (old: Replica, version: ServiceVersion): Promise<Replica> => {
+    const replica = await serve(version);
+    await balancer.add(replica);
+    let stopped = Promise.resolve();
+    await underLoad(async () => {
+      stopped = old.stop();
+      // Reported below.
+      stopped.catch(() => undefined);
+      await balancer.untilNotReady(old);
+    });
+    await stopped;
+    balancer.remove(old);
+    return replica;
+  };
+
   let replaced = 0;
-  const load = cleanup.use(workload.start(WORKERS, PAUSE_MS));
+  const load = cleanup.use(workload.start(STEADY_WORKERS, PAUSE_MS));
   for (const next of later) {
-    await setTimeout(WORK_MS);
-    await next.migrate(environment);
+    await underLoad(() => next.migrate(environment));
     // A replica of the current version starts again with the next version's tables.
     for (const version of [current, next, next]) {
       const [old, ...others] = replicas as [Replica, ...Replica[]];

@@ -6,11 +6,14 @@ import { generateKeyPair, type KeyRecord, REGIONS, type Region, type UserID, use
 import { answerChallenge, keyFieldsOf } from "../../../support/service/answerChallenge.ts";
 import { type Answer, post, type RequestOptions, type TestPartner } from "../../../support/service/caller.ts";
 import { ENDLESS_MS } from "../../../support/endless.ts";
+import { isLarge } from "../../../support/testSize.ts";
 
 /** Number of users that are read at the same time. */
 const READERS = 8;
-/** Time in ms before an unanswered request is sent again. */
-const RETRY_MS = 20;
+/** Time in ms before an unanswered request is sent again. A large test measures outages with it. */
+const RETRY_MS = isLarge ? 20 : 100;
+/** Maximum time in ms between two looks at the number of registered keys. It is random, so that faults occur at any moment. */
+const LOOK_MS = 50;
 
 /** The data that the service acknowledged for one user. */
 interface Acknowledged {
@@ -35,6 +38,8 @@ export interface Call {
 export interface Load extends AsyncDisposable {
   /** Rejects if the load fails. Resolves only after `end`. */
   readonly working: Promise<unknown>;
+  /** Waits until the workload has registered this many keys, or has a finding. @throws if the load fails */
+  untilRegistered(keys: number): Promise<void>;
   /** Waits until the users in progress are provisioned. */
   end(): Promise<void>;
 }
@@ -85,7 +90,11 @@ export class UserWorkload {
       ending = true;
       await working;
     };
-    return { working, end, [Symbol.asyncDispose]: end };
+    const untilRegistered = async (keys: number) => {
+      while (this.acknowledged.keys < keys && this.findings.length === 0)
+        await Promise.race([working, sleep(Math.random() * LOOK_MS)]);
+    };
+    return { working, untilRegistered, end, [Symbol.asyncDispose]: end };
   }
 
   /** Creates a user and its refresh token, exchanges the token, and registers a key. */

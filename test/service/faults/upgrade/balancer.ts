@@ -26,6 +26,11 @@ export class Balancer {
     this.#replicas.delete(replica);
   }
 
+  /** Waits until a replica gets no more requests, because its /readyz does not respond with 200. */
+  async untilNotReady(replica: Replica): Promise<void> {
+    while (this.#replicas.get(replica) === "ready") await setTimeout(POLL_MS);
+  }
+
   /** The URL of the replica that gets the next request: `http://<address>:<port>`. */
   next(): string {
     const ready = [...this.#replicas].flatMap(([{ url }, state]) => (state === "ready" ? url : []));
