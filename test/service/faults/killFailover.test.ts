@@ -59,9 +59,11 @@ const REPLICAS = 2;
 const CONNECTIONS = 10;
 const WORKERS = 6;
 /** Pause of a worker between two users, in ms. */
-const PAUSE_MS = 30;
+const PAUSE_MS = isLarge ? 30 : 150;
 /** Pause of the events reader after it has read all events, in ms. */
 const READ_MS = 100;
+/** Time in ms between two requests to each node for whether it leads. */
+const WATCH_MS = isLarge ? 50 : 250;
 /** Time in ms for which the load runs before the first fault and after each fault. */
 const CALM_MS = 3_000;
 /** Each replica publishes whenever there are unpublished keys, with a short pause in between. */
@@ -199,7 +201,7 @@ async function watchLeaders(cluster: Cluster, ledger: Ledger, signal: AbortSigna
         const leads = await cluster.leads(node);
         if (leads !== was) ledger.write({ type: "leader", node: node.name, leads, at: Date.now() });
         was = leads;
-        await sleep(50);
+        await sleep(WATCH_MS);
       }
     }),
   );

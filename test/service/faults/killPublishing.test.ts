@@ -94,12 +94,12 @@ describeOnBoth("two services that publish", (startChain) => {
 /** Number of kills on each chain. */
 const KILLS = isLarge ? 25 : 3;
 /** Each service publishes whenever there are unpublished keys, with a short pause in between. */
-const SCHEDULE = { every: 0.1, atLeast: 1 };
+const SCHEDULE = { every: isLarge ? 0.1 : 0.25, atLeast: 1 };
 const SERVICES = 2;
 const CONNECTIONS = 4;
 const WORKERS = 4;
 /** Pause of a worker between two users, in ms. */
-const PAUSE_MS = 20;
+const PAUSE_MS = isLarge ? 20 : 150;
 /** Time between blocks in ms. It is long enough for another service to take over transactions of the killed service. */
 const BLOCK_MS = { min: 100, max: 4000 };
 /** Range of the random time in ms for which both services run before a kill. */
