@@ -3,6 +3,7 @@
  * and an update in SSZ and base64, it prints the slot of the finalized header after them as JSON, or null if it refuses the bootstrap.
  */
 import { readFileSync } from "node:fs";
+import bls from "@chainsafe/bls";
 import { createBeaconConfig } from "@lodestar/config";
 import { networksChainConfig } from "@lodestar/config/networks";
 import { LightclientSpec } from "@lodestar/light-client/spec";
@@ -17,6 +18,16 @@ const OPTIONS = { allowForcedUpdates: false, updateHeadersOnForcedUpdate: false 
 const config = createBeaconConfig(networksChainConfig.mainnet, GENESIS_ROOT);
 const { checkpoint, fork, currentSlot, pairs } = JSON.parse(readFileSync(0, "utf8"));
 const { LightClientBootstrap, LightClientUpdate } = ssz[fork];
+
+// Lodestar reads the keys of both committees for each pair. Most pairs have the same keys, so this program reads each key once.
+const keys = new Map();
+const readKey = bls.PublicKey.fromBytes.bind(bls.PublicKey);
+bls.PublicKey.fromBytes = (bytes) => {
+  const name = Buffer.from(bytes).toString("hex");
+  const key = keys.get(name) ?? readKey(bytes);
+  keys.set(name, key);
+  return key;
+};
 
 function slotAfter([bootstrapText, updateText]) {
   let client;

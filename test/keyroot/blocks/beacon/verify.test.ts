@@ -105,6 +105,14 @@ describeOnChains("verifier with the option beacon", (chain) => {
   });
 
   describe("with a store", () => {
+    /** The store after one verification. */
+    const stored = new Map<string, string>();
+    beforeEach(async () => {
+      if (stored.size > 0) return;
+      await verify({ beacon: trusted({ store: stored }) });
+      requests = [];
+    });
+
     it("continues from the stored state", async () => {
       const store = new Map<string, string>();
       await verify({ beacon: trusted({ store }) });
@@ -135,29 +143,22 @@ describeOnChains("verifier with the option beacon", (chain) => {
     };
     for (const [what, damage] of Object.entries(damages))
       it(`starts at the checkpoint if the stored state ${what}`, async () => {
-        const store = new Map<string, string>();
-        await verify({ beacon: trusted({ store }) });
-        for (const [name, text] of store) {
-          expect(damage(text)).to.not.equal(text);
-          store.set(name, damage(text));
-        }
-        requests = [];
+        expect(stored.size).to.equal(1);
+        const store = new Map(stored.entries().map(([name, text]) => [name, damage(text)]));
+        for (const [name, text] of store) expect(text).to.not.equal(stored.get(name));
         const { record } = await verify({ beacon: trusted({ store }) });
         expect(record).to.deep.equal(mine);
         expect(requests).to.deep.equal(["bootstrap", "updates", "finality_update"]);
       });
 
     it("starts at the checkpoint if the stored state has another", async () => {
-      const store = new Map<string, string>();
-      await verify({ beacon: trusted({ store }) });
+      const store = new Map(stored);
       const other = trusted({ store, checkpoint: `0x${"1".repeat(64)}` });
       expect(await codeOf(verify({ beacon: other }))).to.equal("BEACON_ERROR");
     });
 
     it("starts at the checkpoint if the stored state is too old", async () => {
-      const store = new Map<string, string>();
-      await verify({ beacon: trusted({ store }) });
-      requests = [];
+      const store = new Map(stored);
       const now = () => Date.now() + TEST_NETWORK.maxCheckpointAgeMs;
       expect(await codeOf(verify({ beacon: trusted({ store }), now }))).to.equal("CHECKPOINT_TOO_OLD");
       expect(requests).to.deep.equal(["bootstrap"]);
