@@ -10,8 +10,19 @@ export interface ModuleExports {
   exports: { name: string; symbol: ts.Symbol }[];
 }
 
-/** Reads the exports of all public modules, with their types. */
-export function readExports(): { checker: ts.TypeChecker; modules: ModuleExports[] } {
+interface PublicExports {
+  checker: ts.TypeChecker;
+  modules: ModuleExports[];
+}
+
+let read: PublicExports | undefined;
+
+/** Returns the exports of all public modules, with their types. The first call reads them, which takes seconds. */
+export function readExports(): PublicExports {
+  return (read ??= readOnce());
+}
+
+function readOnce(): PublicExports {
   const entries = [...apiEntries(ROOT)];
   const { config } = ts.readConfigFile(join(ROOT, "tsconfig.json"), (path) => ts.sys.readFile(path)) as {
     config: unknown;

@@ -1,0 +1,12 @@
+/**
+ * Writes all files that are generated from the API and the public names, in one process, because several of them need the types of
+ * all public modules:
+ *
+ *     node scripts/generate/all.ts            writes the files
+ *     node scripts/generate/all.ts --check    exits with 1 if a file is not up to date
+ */
+// This order matters: each script reads files that the scripts before it write.
+await import("./openApi.ts");
+await import("./clientTypes.ts");
+await import("./glossary.ts");
+await import("./apiSummary.ts");
