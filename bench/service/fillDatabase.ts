@@ -1,9 +1,10 @@
 /** Fills a database of the service with users of one partner, only with SQL, for `npm run bench -- size`. */
 import { Client } from "pg";
 import { REGIONS } from "keyroot/identity";
+import { SMALL } from "../runner/report.ts";
 
 /** The number of users with pending keys among the inserted users. */
-export const PENDING = 10_000;
+export const PENDING = SMALL ? 500 : 10_000;
 /** The approximate number of users in a batch. */
 const USERS_PER_BATCH = 700;
 

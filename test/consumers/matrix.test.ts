@@ -8,7 +8,7 @@ import { bundle } from "../support/browser/bundle.ts";
 import { openPage, type PageCode } from "../support/browser/openPage.ts";
 import { describeIfNamed } from "../support/named.ts";
 import { installPackages, packPackage, ROOT, run } from "../support/packages/installPackages.ts";
-import { type PublishedKey, publishKey } from "../support/packages/publishedKey.ts";
+import { type PublishedKey, publishedKey } from "../support/packages/publishedKey.ts";
 import type { Outcome } from "./app/check.ts";
 import { APP, BROWSER_MAIN, BROWSER_PAGE, checkProgram, expectedOutcome, inputOf, MAIN } from "./programs.ts";
 import { type ConsumerTools, installTools } from "./tools.ts";
@@ -31,11 +31,9 @@ describeIfNamed(import.meta.filename)("the packed library", () => {
   let input: string;
 
   before("installs the consumers and the library, and publishes a key", async () => {
-    [tools, key, app] = await Promise.all([installTools(), publishKey(), installPackages("keyroot")]);
+    [tools, key, app] = await Promise.all([installTools(), publishedKey(), installPackages("keyroot")]);
     input = JSON.stringify(inputOf(key));
   });
-
-  after(() => key.stack.close());
 
   /** A folder of the app for one row, with these files. */
   async function folder(name: string, files: Readonly<Record<string, string>>): Promise<string> {

@@ -4,7 +4,8 @@ import { execFileSync, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { EventEmitter, once } from "node:events";
 import { existsSync } from "node:fs";
-import { copyFile, mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
+import { copyFile, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
@@ -48,11 +49,23 @@ const OPTIONAL = ["@aws-sdk/client-s3", "@electric-sql/pglite"];
 const JSON_TYPE = { "Content-Type": "application/json" };
 const ADMIN_TOKEN = randomBytes(32).toString("hex");
 
+/** Installs the packed operator in a folder, with the README's command. */
+async function installWithReadme(cwd: string): Promise<void> {
+  const readme = await readFile(join(ROOT, "packages/operator/README.md"), "utf8");
+  const [command = never()] = /^npm install build\/.*$/m.exec(readme) ?? [];
+  const [tarball] = await Promise.all([packPackage("operator"), packPackage("contracts"), packPackage("keyroot")]);
+  await writeFile(join(cwd, "package.json"), "{}");
+  const install = command
+    .replaceAll("build/", `${dirname(tarball)}/`)
+    .replace("install", "install --prefer-offline --no-audit");
+  await run("bash", ["-c", install], { cwd });
+}
+
 describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty folder", () => {
   const closing = closedAfterEach();
   /** The names of the commands that these tests ran. */
   const ranWell = new Set<string>();
-  /** The folder with the operator alone. */
+  /** The folder with the operator alone, installed with the README's command for tarballs. */
   let plainApp: string;
   /** The folder with the operator and the service. */
   let app: string;
@@ -65,7 +78,8 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
   let target: string[];
 
   before("installs the tarballs, and starts a stack", async () => {
-    plainApp = await installPackages("keyroot", "contracts", "operator");
+    plainApp = await mkdtemp(join(tmpdir(), "keyroot-operator-"));
+    await installWithReadme(plainApp);
     app = await installPackages("keyroot", "contracts", "operator", "service");
     keyroot = programIn(app);
     stack = await startStack(hre, { ports: { chain: 0, files: 0 } });
@@ -79,6 +93,7 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
   after(async () => {
     await stack.close();
     await postgres.stop();
+    await rm(plainApp, { recursive: true });
   });
 
   const inApp = (path: string) => join(app, path);
@@ -134,17 +149,7 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
     });
 
     it("succeeds with the README's command for tarballs", async () => {
-      const readme = await readFile(join(ROOT, "packages/operator/README.md"), "utf8");
-      const [command = ""] = /^npm install build\/.*$/m.exec(readme) ?? [];
-      const folder = dirname(await packPackage("operator"));
-      const into = join(app, "from-tarballs");
-      await mkdir(into);
-      await writeFile(join(into, "package.json"), "{}");
-      const install = command
-        .replaceAll("build/", `${folder}/`)
-        .replace("install", "install --prefer-offline --no-audit");
-      await run("bash", ["-c", install], { cwd: into });
-      const { code, stdout } = await programIn(into).run(["--version"]);
+      const { code, stdout } = await programIn(plainApp).run(["--version"]);
       expect(code).to.equal(0);
       expect(stdout).to.match(/^\d+\.\d+\.\d+\n$/);
     });

@@ -6,7 +6,7 @@ import { checkProgram, expectedOutcome, inputOf, MAIN } from "../consumers/progr
 import { type Bundle, bundle } from "../support/browser/bundle.ts";
 import { installPackages, ROOT, run } from "../support/packages/installPackages.ts";
 import { headingsOf, linksIn } from "../support/packages/markdown.ts";
-import { type PublishedKey, publishKey } from "../support/packages/publishedKey.ts";
+import { type PublishedKey, publishedKey } from "../support/packages/publishedKey.ts";
 import { failure, never } from "../support/support.ts";
 
 /** The file from which the program in README.md reads the user and the key. */
@@ -61,7 +61,7 @@ describe("the package keyroot", () => {
   let files: string[];
 
   before("is packed and installed in an empty folder, next to a stack with one user", async () => {
-    key = await publishKey();
+    key = await publishedKey();
     app = await installPackages("keyroot");
     installed = join(app, "node_modules", "keyroot");
     manifest = JSON.parse(await read(installed, "package.json")) as Manifest;
@@ -70,8 +70,6 @@ describe("the package keyroot", () => {
       .filter((entry) => entry.isFile())
       .map(({ parentPath, name }) => join(parentPath, name).slice(installed.length + 1));
   });
-
-  after(() => key.stack.close());
 
   /** Runs a program in the app and returns what it prints. */
   async function node(name: string, program: string, ...args: string[]): Promise<string> {

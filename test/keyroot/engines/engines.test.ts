@@ -12,7 +12,7 @@ import { signedBy, TestAuditor } from "../../support/auditors/testAuditor.ts";
 import { startEndpoint } from "../../support/chain/lyingEndpoint.ts";
 import { installPackages, ROOT, run } from "../../support/packages/installPackages.ts";
 import { bundleProgram, commandOf, ENGINES, installEngines } from "../../support/packages/phoneEngines.ts";
-import { publishKey, type PublishedKey } from "../../support/packages/publishedKey.ts";
+import { publishedKey, type PublishedKey } from "../../support/packages/publishedKey.ts";
 import { phoneFetch } from "../../support/servers/phoneFetch.ts";
 import { serve } from "../../support/servers/servers.ts";
 import { never, rpc } from "../../support/support.ts";
@@ -34,8 +34,7 @@ describe("the package keyroot in the engines of phones", () => {
   };
 
   before("records the answers of a real stack, and compiles the packed library", async () => {
-    const key = await publishKey();
-    opened.defer(() => key.stack.close());
+    const key = await publishedKey();
     const cases = await casesOf(key, opened);
     const table = await recordAnswers(cases);
     const data = `var table = ${JSON.stringify(table)}; var cases = ${JSON.stringify(cases)};`;

@@ -7,7 +7,7 @@ import { makeBundle } from "../../../packages/keyroot/src/verifier/makeBundle.ts
 import { ENDLESS_MS } from "../../support/endless.ts";
 import { installLocked } from "../../support/packages/installLocked.ts";
 import { ROOT, run, unpackPackage } from "../../support/packages/installPackages.ts";
-import { type PublishedKey, publishKey } from "../../support/packages/publishedKey.ts";
+import { type PublishedKey, publishedKey } from "../../support/packages/publishedKey.ts";
 
 const SOURCES = join(import.meta.dirname, "reactNative");
 const EXAMPLE = join(ROOT, "examples/react-native");
@@ -33,8 +33,7 @@ describe("examples/react-native, bundled by Metro", () => {
   let program: string;
 
   before("records the answers of a real stack, and bundles the app with the packed library", async () => {
-    key = await publishKey();
-    opened.defer(() => key.stack.close());
+    key = await publishedKey();
     tools = await installLocked(SOURCES, "react-native");
     await unpackPackage("keyroot", tools);
     await cp(SOURCES, tools, { recursive: true });

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { ENDLESS_MS } from "../../support/endless.ts";
 import { installLocked } from "../../support/packages/installLocked.ts";
 import { packPackage, ROOT, run, unpackPackage } from "../../support/packages/installPackages.ts";
-import { publishKey } from "../../support/packages/publishedKey.ts";
+import { publishedKey } from "../../support/packages/publishedKey.ts";
 import { environment } from "../../support/processes/commandLine.ts";
 import { serve } from "../../support/servers/servers.ts";
 
@@ -41,8 +41,7 @@ describe("screens of examples/react-native", () => {
   });
 
   it("show an alarm and a warning for a swapped key", async () => {
-    const { stack, record, swapped } = await publishKey();
-    opened.defer(() => stack.close());
+    const { stack, record, swapped } = await publishedKey();
     const { userID, pubKey: publicKey } = record;
     const contact = { name: "Ada", userID, publicKey };
     const contacts = [contact, { name: "Swapped", userID, publicKey: swapped }];

@@ -19,9 +19,19 @@ export interface PublishedKey {
   swapped: string;
 }
 
-/** Starts a stack on free ports, and publishes a key on it with its leaf chunks. The caller closes the stack. */
-export async function publishKey(): Promise<PublishedKey> {
+let published: Promise<PublishedKey> | undefined;
+const opened = new AsyncDisposableStack();
+after("the stack of the published key stops", () => opened.disposeAsync());
+
+/** Returns a stack and a key, which all tests of this process share. The first call starts the stack, and publishes the key. */
+export function publishedKey(): Promise<PublishedKey> {
+  return (published ??= publishKey());
+}
+
+/** Starts a stack on free ports, and publishes a key on it with its leaf chunks. */
+async function publishKey(): Promise<PublishedKey> {
   const stack = await startStack(hre, { ports: { chain: 0, files: 0, beacon: 0 } });
+  opened.defer(() => stack.close());
   const record = makeKeyRecord(randomUserID(), generateKeyPair().publicKey);
   const call = rpcCaller(stack.rpcUrl, { maxBytes: 2 ** 20, timeoutMs: ENDLESS_MS });
   const registry = await Registry.connect(call, stack.contract);
