@@ -101,7 +101,7 @@ describe("the local stack", () => {
   });
 
   describe("the partner service", () => {
-    it("stores the users of each region in a separate database", async () => {
+    it("stores the users of each region in a separate database, and their files in a separate folder", async () => {
       const created: PGlite[] = [];
       const create: (options?: PGliteOptions) => Promise<PGlite> = PGlite.create.bind(PGlite);
       PGlite.create = (async (options?: PGliteOptions) => {
@@ -110,36 +110,28 @@ describe("the local stack", () => {
         return database;
       }) as typeof PGlite.create;
       try {
-        const { serviceUrl = "", adminToken = "" } =
-          (await start({ ports: { chain: 0, files: 0, service: 0 } })).service ?? {};
+        const stack = await start({ ports: { chain: 0, files: 0, service: 0 } });
+        const { serviceUrl = "", adminToken = "" } = stack.service ?? {};
         const caller = new Caller(adminToken);
         caller.url = serviceUrl;
         const partner = await caller.createPartner();
-        for (const region of REGIONS) await caller.createUser(partner, region);
+        for (const region of REGIONS)
+          await caller.registerKey(await caller.createUser(partner, region), generateKeyPair());
         const open = created.filter(({ closed }) => !closed);
         const stored = open.map(async (database) => (await database.query("select region from users")).rows);
         expect((await Promise.all(stored)).filter(({ length }) => length > 0)).to.have.deep.members(
           REGIONS.map((region) => [{ region }]),
         );
+
+        const { batches } = await caller.admin("/v1/admin/publishRegistered", {});
+        const [west = "", east = ""] = (batches as { root: string }[]).map(({ root }) => root);
+        // The folder with the root's name contains the leaf chunks.
+        expect(await readdir(stack.filesDir)).to.have.members([west, `${west}.json`, "eu-west-1"]);
+        expect(await readdir(join(stack.filesDir, "eu-west-1"))).to.have.members([east, `${east}.json`]);
+        for (const root of [west, east]) expect((await fetch(`${stack.merkleUrl}/${root}.json`)).status).to.equal(200);
       } finally {
         PGlite.create = create as typeof PGlite.create;
       }
-    });
-
-    it("stores and serves the files of each region separately", async () => {
-      const stack = await start({ ports: { chain: 0, files: 0, service: 0 } });
-      const { serviceUrl = "", adminToken = "" } = stack.service ?? {};
-      const caller = new Caller(adminToken);
-      caller.url = serviceUrl;
-      const partner = await caller.createPartner();
-      for (const region of REGIONS)
-        await caller.registerKey(await caller.createUser(partner, region), generateKeyPair());
-      const { batches } = await caller.admin("/v1/admin/publishRegistered", {});
-      const [west = "", east = ""] = (batches as { root: string }[]).map(({ root }) => root);
-      // The folder with the root's name contains the leaf chunks.
-      expect(await readdir(stack.filesDir)).to.have.members([west, `${west}.json`, "eu-west-1"]);
-      expect(await readdir(join(stack.filesDir, "eu-west-1"))).to.have.members([east, `${east}.json`]);
-      for (const root of [west, east]) expect((await fetch(`${stack.merkleUrl}/${root}.json`)).status).to.equal(200);
     });
   });
 

@@ -144,7 +144,7 @@ describeOnChains("verifier with the option beacon", (chain) => {
     for (const [what, damage] of Object.entries(damages))
       it(`starts at the checkpoint if the stored state ${what}`, async () => {
         expect(stored.size).to.equal(1);
-        const store = new Map(stored.entries().map(([name, text]) => [name, damage(text)]));
+        const store = new Map([...stored].map(([name, text]) => [name, damage(text)] as const));
         for (const [name, text] of store) expect(text).to.not.equal(stored.get(name));
         const { record } = await verify({ beacon: trusted({ store }) });
         expect(record).to.deep.equal(mine);
