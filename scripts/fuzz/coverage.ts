@@ -16,10 +16,24 @@ interface PreciseCoverage {
 const isMeasured = (url: string) => url.startsWith("file:") && !/\/scripts\/fuzz\/|\/fast-check\//.test(url);
 
 const v8 = new Session();
-v8.connect();
-v8.post("Profiler.enable");
-// V8 counts blocks only in functions that it compiles after this call. Programs import this file before the parsers.
-v8.post("Profiler.startPreciseCoverage", { callCount: true, detailed: true });
+let isMeasuring = false;
+
+/**
+ * Starts to measure, which slows down the whole process. V8 counts blocks only in functions that it compiles after this call.
+ */
+export function startCoverage(): void {
+  if (isMeasuring) return;
+  isMeasuring = true;
+  v8.connect();
+  v8.post("Profiler.enable");
+  v8.post("Profiler.startPreciseCoverage", { callCount: true, detailed: true });
+}
+
+/** Stops measuring. */
+export function stopCoverage(): void {
+  if (isMeasuring) v8.disconnect();
+  isMeasuring = false;
+}
 
 function takeCoverage(): PreciseCoverage["result"] {
   let taken: PreciseCoverage["result"] = [];
@@ -36,6 +50,7 @@ export class Coverage {
   readonly #idle = new Map<string, readonly Range[]>();
 
   constructor() {
+    startCoverage();
     takeCoverage();
   }
 

@@ -5,12 +5,13 @@
  *     npm run fuzz                          all targets, one minute each
  *     npm run fuzz -- TARGET --minutes N    one target: file, proof, bundle, rlp, header, statement, light-client
  *     npm run fuzz -- TARGET --seed N       repeats a run
+ *     npm run fuzz -- --documents N         all targets, this many documents each
  *     npm run fuzz -- --record              adds documents with new outcomes or new code to test/vectors/fuzz
  *
  * Exit code 1 for a defect.
  */
 import { parseArgs } from "node:util";
-import "./coverage.ts";
+import "./startCoverage.ts";
 import { readCorpus, writeCorpus } from "./corpus.ts";
 import { fuzz, smallest } from "./fuzz.ts";
 import { TARGETS } from "./targets.ts";
@@ -19,10 +20,17 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     minutes: { type: "string", default: "1" },
+    documents: { type: "string" },
     seed: { type: "string", default: String(Date.now() % 2 ** 31) },
     record: { type: "boolean", default: false },
   },
 });
+
+/** The number of documents per target, or else the time per target. */
+const limit =
+  values.documents === undefined
+    ? { documents: Number.MAX_SAFE_INTEGER, maxMs: Number(values.minutes) * 60_000 }
+    : { documents: Number(values.documents) };
 
 for (const name of positionals.length > 0 ? positionals : Object.keys(TARGETS)) {
   const target = TARGETS[name]?.();
@@ -30,8 +38,8 @@ for (const name of positionals.length > 0 ? positionals : Object.keys(TARGETS)) 
     throw new Error(`There is no target "${name}". Choose from: ${Object.keys(TARGETS).join(", ")}.`);
   }
   const known = readCorpus(name).map(({ bytes }) => bytes);
-  const [seed, maxMs] = [Number(values.seed), Number(values.minutes) * 60_000];
-  const report = fuzz(target, { seed, maxMs, documents: Number.MAX_SAFE_INTEGER, corpus: known });
+  const seed = Number(values.seed);
+  const report = fuzz(target, { seed, ...limit, corpus: known });
   const { documents, accepted, corpus, coverage, defect } = report;
   process.stdout.write(
     `${name}: ${documents} documents, ${accepted} accepted, ${known.length} recorded and ${corpus.length} new in the corpus, ` +
