@@ -1,31 +1,23 @@
-import type { ExplorerAttack } from "@keyroot/operator/explorer";
 import type { Stack } from "@keyroot/service/stack";
 import { AdminClient, type PublishedBatch } from "@keyroot/service/admin";
-import { bytesToBase64 } from "keyroot/bytes";
 import { fetchBlock } from "keyroot/ethereum";
 import { DEFAULT_LIMITS, rpcCaller } from "keyroot/transport";
-import { generateKeyPair, type KeyRecord } from "keyroot/identity";
-import type { AttackerConfig } from "./attacker.ts";
-import { ATTACKS, type AttackContext } from "./attacks/keyAttacks.ts";
-import { BEACON_ATTACKS } from "./attacks/beaconAttacks.ts";
-import type { VerifyRequest, VerifyResponse } from "./contactsApp.ts";
+import type { KeyRecord } from "keyroot/identity";
+import { attackContact, type OnRejected, type RejectedAttacks } from "./attackContact.ts";
 import { fetchKeys, type Provisioned, provisionUsers } from "./samplePartner.ts";
 import { attackRegistrations, type RegistrationAttack } from "./attacks/registrationAttacks.ts";
-import { startProcess } from "./startProcess.ts";
+import { startContactsApp } from "./startContactsApp.ts";
 import { DemoError } from "./demoError.ts";
 
 const LIMITS = { maxBytes: DEFAULT_LIMITS.rpcBytes, timeoutMs: DEFAULT_LIMITS.timeoutMs };
 
 /** The result of the demo. Disposing of the result stops the attacker's servers. */
-export interface DemoResult extends Pick<Provisioned, "bizID" | "serverToken">, AsyncDisposable {
+export interface DemoResult extends Pick<Provisioned, "bizID" | "serverToken">, RejectedAttacks {
   records: KeyRecord[];
   published: PublishedBatch[];
   /** Number of keys that the contact's app verified. */
   verified: number;
-  rejected: { attack: string; code: string }[];
   registrations: RegistrationAttack[];
-  /** The attacker's servers, which visitors can try in the explorer. */
-  attacks: ExplorerAttack[];
 }
 
 /** Functions that the demo calls after its steps. */
@@ -34,7 +26,7 @@ export interface DemoListener {
   registrations?: (attacks: readonly RegistrationAttack[]) => void;
   published?: (batches: readonly PublishedBatch[]) => void;
   verified?: (count: number) => void;
-  rejected?: (attack: string, description: string, code: string) => void;
+  rejected?: OnRejected;
 }
 
 /**
@@ -44,10 +36,8 @@ export interface DemoListener {
  * @throws DemoError DEMO_FAILED at the first step with an unexpected outcome
  */
 export async function runDemo(stack: Stack, listener: DemoListener, signal: AbortSignal): Promise<DemoResult> {
-  const { rpcUrl, merkleUrl, contract, chainId, beaconUrl } = stack;
   if (stack.service === undefined) throw new DemoError("The stack has no partner service.");
-  if (beaconUrl === undefined) throw new DemoError("The stack has no beacon endpoint.");
-  const { hash: olderBlock } = await fetchBlock(rpcCaller(rpcUrl, LIMITS), "latest");
+  const { hash: olderBlock } = await fetchBlock(rpcCaller(stack.rpcUrl, LIMITS), "latest");
   const provisioned = await provisionUsers(stack.service, stack, signal);
   listener.provisioned?.(provisioned);
   const registrations = await attackRegistrations(stack.service, stack, provisioned, signal);
@@ -56,15 +46,9 @@ export async function runDemo(stack: Stack, listener: DemoListener, signal: Abor
   listener.published?.(published);
 
   const records = await fetchKeys(provisioned, signal);
-  await using app = startProcess(new URL("contactsApp.ts", import.meta.url), signal);
-  const verify = async ({ userID, pubKey }: KeyRecord, changes: Partial<VerifyRequest> = {}) => {
-    const honest = { rpc: rpcUrl, beaconUrl, merkleUrl, contract, chainId, userID, expectedPublicKey: pubKey };
-    const request: VerifyRequest = { ...honest, ...changes };
-    return JSON.parse(await app.request(JSON.stringify(request))) as VerifyResponse;
-  };
-
+  await using app = startContactsApp(stack, signal);
   for (const record of records) {
-    const response = await verify(record);
+    const response = await app.verify(record);
     if ("code" in response)
       throw new DemoError(`The key of ${record.userID} was rejected: ${response.code}: ${response.message}`);
   }
@@ -76,40 +60,8 @@ export async function runDemo(stack: Stack, listener: DemoListener, signal: Abor
   if (firstBatch === undefined || secondBatch === undefined || victim === undefined) {
     throw new DemoError("There are not two batches.");
   }
-  const { publicKey: attackersKey } = generateKeyPair();
-  const context: AttackContext = { victim: victim.userID, attackersKey, otherRoot: firstBatch.root, olderBlock };
-  const attackersPlace = { attackersKey: bytesToBase64(attackersKey), rpcUrl, merkleUrl, beaconUrl };
-  const config: AttackerConfig = { ...context, ...attackersPlace };
-  await using starting = new AsyncDisposableStack();
-  const attacker = starting.use(startProcess(new URL("attacker.ts", import.meta.url), signal));
-  const attackersUrl = await attacker.request(JSON.stringify(config));
-
-  const rejected: DemoResult["rejected"] = [];
-  const attacks: ExplorerAttack[] = [];
-  const reject = async (
-    { name, description, expectedCode }: { name: string; description: string; expectedCode: string },
-    changes: Partial<VerifyRequest>,
-  ) => {
-    const response = await verify(victim, changes);
-    if (!("code" in response)) throw new DemoError(`The attack ${name} was not rejected.`);
-    const { code } = response;
-    if (code !== expectedCode)
-      throw new DemoError(`The attack ${name} was rejected with ${code}, not ${expectedCode}.`);
-    rejected.push({ attack: name, code });
-    listener.rejected?.(name, description, code);
-  };
-  for (const { name, description, expectedCode, codeWithProof = expectedCode, serverKey } of ATTACKS) {
-    const changes = {
-      rpc: `${attackersUrl}/${name}/rpc`,
-      merkleUrl: `${attackersUrl}/${name}/files`,
-      ...(serverKey && { expectedPublicKey: bytesToBase64(serverKey(context)) }),
-    };
-    await reject({ name, description, expectedCode: codeWithProof }, changes);
-    attacks.push({ name, description, expectedCode, userID: victim.userID, ...changes });
-  }
-  for (const attack of BEACON_ATTACKS) await reject(attack, { beaconUrl: `${attackersUrl}/${attack.name}/beacon` });
+  const target = { record: victim, otherRoot: firstBatch.root, olderBlock };
+  const attacked = await attackContact(stack, app, target, listener.rejected, signal);
   const { bizID, serverToken } = provisioned;
-  const result = { bizID, serverToken, records, published, verified: records.length, rejected, registrations, attacks };
-  const running = starting.move();
-  return { ...result, [Symbol.asyncDispose]: () => running.disposeAsync() };
+  return { bizID, serverToken, records, published, verified: records.length, registrations, ...attacked };
 }

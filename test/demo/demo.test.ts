@@ -15,11 +15,14 @@ import { Registry } from "../../packages/operator/src/publisher/chain/registry.t
 import { encodeGetMerkleTreeRoot } from "../../packages/keyroot/src/registry/calldata.ts";
 import { stackPorts } from "../../packages/service/src/stack/stackPorts.ts";
 import { startStack, type Stack } from "../../packages/service/src/stack/startStack.ts";
+import type { HeaderJson } from "../../packages/keyroot/src/ethereum/header.ts";
 import type { StackFile } from "../../packages/operator/src/commands/stackFile.ts";
 import type { AttackerConfig } from "../../demo/attacker.ts";
+import { attackContact, type Victim } from "../../demo/attackContact.ts";
 import { type Attack, ATTACKS } from "../../demo/attacks/keyAttacks.ts";
 import { BEACON_ATTACKS } from "../../demo/attacks/beaconAttacks.ts";
 import { type LineProcess, startProcess } from "../../demo/startProcess.ts";
+import { startContactsApp } from "../../demo/startContactsApp.ts";
 import { type DemoListener, type DemoResult, runDemo } from "../../demo/runDemo.ts";
 import { exitCodeOf } from "../../packages/operator/src/commands/exitCodes.ts";
 import { summaryOf } from "../../tasks/startOrDemo.ts";
@@ -47,25 +50,15 @@ const REJECTIONS = [
 const forever = new AbortController().signal;
 
 describe("the demo", () => {
+  let stack: Stack;
+  /** A user whose key the first test publishes. */
+  let victim: Victim;
+  before(async () => {
+    stack = await startStack(hre, { ports: stackPorts(0) });
+  });
+  after(() => stack.close());
+
   describe("runDemo", () => {
-    let stack: Stack;
-    before(async () => {
-      stack = await startStack(hre, { ports: stackPorts(0) });
-    });
-    after(() => stack.close());
-
-    /** Runs the demo with one changed attack. */
-    const runWith = async (name: string, changes: Partial<Attack>) => {
-      const attack = ATTACKS.find((candidate) => candidate.name === name) ?? never();
-      const before = { ...attack };
-      Object.assign(attack, changes);
-      try {
-        return await failure(runDemo(stack, {}, forever));
-      } finally {
-        Object.assign(attack, before);
-      }
-    };
-
     it("rejects every attack after it published 25 users", async () => {
       const seen: string[] = [];
       const listener: DemoListener = {
@@ -74,8 +67,11 @@ describe("the demo", () => {
         verified: (count) => seen.push(`verified ${count}`),
         rejected: (attack, _, code) => seen.push(`${attack}: ${code}`),
       };
+      const { hash: olderBlock } = (await rpc(stack.rpcUrl, "eth_getBlockByNumber", ["latest", false])) as HeaderJson;
       await using result = await runDemo(stack, listener, forever);
       expect(result.records).to.have.lengthOf(25);
+      const record = result.records.at(-1) ?? never();
+      victim = { record, otherRoot: result.published[0]?.root ?? never(), olderBlock };
       const summary = summaryOf(stack, result);
       expect(summary).to.include({ published: 25, verified: 25, contract: stack.contract });
       expect(summary.rejected).to.deep.equal(REJECTIONS);
@@ -83,19 +79,6 @@ describe("the demo", () => {
       const attacks = REJECTIONS.map(({ attack, code }) => `${attack}: ${code}`);
       const onRegistration = ["foreign-key: POSSESSION_REFUSED", "hijacked-key: withdrawn in time"];
       expect(seen).to.deep.equal([...onRegistration, "published 12 and 13", "verified 25", ...attacks]);
-    });
-
-    it("fails if an attack is rejected with an unexpected code", async () => {
-      const error = await runWith("swapped-record", { expectedCode: "KEY_MISMATCH" });
-      expect(error).to.be.an.instanceof(DemoError).with.property("code", "DEMO_FAILED");
-      expect(error).to.have.property("message").that.contains("swapped-record").and.contains("ROOT_MISMATCH");
-      expect(exitCodeOf(error)).to.equal(1);
-    });
-
-    it("fails if an attack is not rejected", async () => {
-      const error = await runWith("swapped-key", { serverKey: undefined as never });
-      expect(error).to.have.property("code", "DEMO_FAILED");
-      expect(error).to.have.property("message", "The attack swapped-key was not rejected.");
     });
 
     it("stops when its signal aborts", async () => {
@@ -112,22 +95,48 @@ describe("the demo", () => {
     });
   });
 
+  describe("attackContact", () => {
+    /** Runs the attacks, one of which is changed. */
+    const attackWith = async (name: string, changes: Partial<Attack>) => {
+      const attack = ATTACKS.find((candidate) => candidate.name === name) ?? never();
+      const before = { ...attack };
+      Object.assign(attack, changes);
+      await using app = startContactsApp(stack, forever);
+      try {
+        return await failure(attackContact(stack, app, victim, undefined, forever));
+      } finally {
+        Object.assign(attack, before);
+      }
+    };
+
+    it("fails if an attack is rejected with an unexpected code", async () => {
+      const error = await attackWith("swapped-record", { expectedCode: "KEY_MISMATCH" });
+      expect(error).to.be.an.instanceof(DemoError).with.property("code", "DEMO_FAILED");
+      expect(error).to.have.property("message").that.contains("swapped-record").and.contains("ROOT_MISMATCH");
+      expect(exitCodeOf(error)).to.equal(1);
+    });
+
+    it("fails if an attack is not rejected", async () => {
+      const error = await attackWith("swapped-key", { serverKey: undefined as never });
+      expect(error).to.have.property("code", "DEMO_FAILED");
+      expect(error).to.have.property("message", "The attack swapped-key was not rejected.");
+    });
+  });
+
   describe("the attacker", () => {
-    let stack: Stack;
     let attacker: LineProcess;
     let url: string;
     let root: string;
-    const [victim = never(), ...others] = sampleRecords(5);
+    const [user = never(), ...others] = sampleRecords(5);
     const other = makeMerkleFile(sampleRecords(4, 2));
 
     before(async () => {
-      stack = await startStack(hre, { ports: stackPorts(0) });
       const { rpcUrl, merkleUrl, filesDir, contract } = stack;
       const registry = await Registry.connect(
         rpcCaller(rpcUrl, { maxBytes: 2 ** 20, timeoutMs: ENDLESS_MS }),
         contract,
       );
-      const { published } = await publish([victim, ...others], {
+      const { published } = await publish([user, ...others], {
         ...LOCAL,
         registry,
         store: new FolderStore(filesDir),
@@ -136,25 +145,22 @@ describe("the demo", () => {
       attacker = startProcess(new URL("../../demo/attacker.ts", import.meta.url), forever);
       const attackersKey = bytesToBase64(samplePublicKeys[3] ?? never());
       const config: AttackerConfig = {
-        victim: victim.userID,
+        victim: user.userID,
         attackersKey,
         otherRoot: other.tree.root,
         ...{ rpcUrl, merkleUrl, beaconUrl: "", olderBlock: "" },
       };
       url = await attacker.request(JSON.stringify(config));
     });
-    after(async () => {
-      await attacker[Symbol.asyncDispose]();
-      await stack.close();
-    });
+    after(() => attacker[Symbol.asyncDispose]());
 
     it("forwards responses unchanged without an attack", async () => {
       const { contract, chainId } = stack;
       for (const { name } of ATTACKS.filter((attack) => !attack.rpc)) {
         for (const { name: fileName } of ATTACKS.filter((attack) => !attack.file)) {
           const place = { rpc: `${url}/${name}/rpc`, merkleUrl: `${url}/${fileName}/files`, contract, chainId };
-          const verified = await verifyPublicKey(victim.userID, { ...place, expectedPublicKey: victim.pubKey });
-          expect(verified.record).to.deep.equal(victim);
+          const verified = await verifyPublicKey(user.userID, { ...place, expectedPublicKey: user.pubKey });
+          expect(verified.record).to.deep.equal(user);
         }
       }
     });
@@ -169,7 +175,7 @@ describe("the demo", () => {
     });
 
     it("changes the endpoint's result in each attack on endpoints", async () => {
-      const data = encodeGetMerkleTreeRoot(victim.userID);
+      const data = encodeGetMerkleTreeRoot(user.userID);
       const ask = async (address: string) => [
         await rpc(address, "eth_chainId"),
         await rpc(address, "eth_call", [{ to: stack.contract, data }, "latest"]),
