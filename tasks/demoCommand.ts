@@ -1,5 +1,5 @@
 import { type Definition, defineCommand, type Parsed } from "@keyroot/operator/hardhat";
-import { port } from "@keyroot/service/stack";
+import { port } from "@keyroot/service/commands";
 
 const definition = {
   summary: "Show how keys are published and verified, and how attacks are rejected",

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { format, resolveConfig } from "prettier";
 import { commandsWith, loadServiceCommands } from "@keyroot/operator/commands";
 import { type Definition, describeOption, optionName } from "@keyroot/operator/definition";
-import { stackCommand } from "@keyroot/service/stack";
+import { HARDHAT_COMMANDS } from "@keyroot/service/commands";
 import { demoCommand } from "../../tasks/demoCommand.ts";
 
 const PAGE = join(import.meta.dirname, "../../docs/commands.md");
@@ -85,7 +85,7 @@ async function makePage(): Promise<string> {
     "## Commands of both hosts\n",
     ...Object.entries(commandsWith(await loadServiceCommands())).map(([name, command]) => section(name, command)),
     "## Commands that need Hardhat\n",
-    section("stack", stackCommand, "npx hardhat keyroot"),
+    section("stack", HARDHAT_COMMANDS.stack, "npx hardhat keyroot"),
     "## Commands of this repository\n",
     section("demo", demoCommand, "npx hardhat keyroot"),
   ].join("\n");

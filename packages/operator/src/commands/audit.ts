@@ -16,7 +16,6 @@ import { EXIT } from "./exitCodes.ts";
 import type { Host, Outcome } from "./host.ts";
 import { printError } from "./output.ts";
 import { Progress } from "./progress.ts";
-import { compareWithOthers, prepareSigning } from "./signedAudit.ts";
 
 const UNITS: Record<AuditStage, string> = {
   "reading events": "blocks",
@@ -24,11 +23,14 @@ const UNITS: Record<AuditStage, string> = {
   "auditing files": "files",
   "auditing stray files": "files",
 };
+/** Loads the code for statements on demand, because it contains the curve Ed25519. */
+const loadSigning = () => import("./signedAudit.ts");
 const EXIT_OF = { passed: EXIT.success, damage: EXIT.false, incomplete: EXIT.unavailable };
 
 /** `keyroot audit`: audits the whole history of a registry against all files, in both directions. */
 export default async function runAudit(args: ArgsOf<"audit">, host: Host): Promise<Outcome> {
-  if (args.compare !== undefined) return compareWithOthers(args);
+  const { sign, compare } = args;
+  if (compare !== undefined) return (await loadSigning()).compareWithOthers(args);
   if (args.mergeParts !== undefined) return mergeFolder(args.mergeParts);
   const part = args.part === undefined ? undefined : parsePart(args.part);
   const at = blockOf(args);
@@ -36,7 +38,10 @@ export default async function runAudit(args: ArgsOf<"audit">, host: Host): Promi
   const [rpc] = args.rpc?.split(",") ?? [];
   const chainAndFiles = await ChainAndFiles.resolve({ ...args, rpc }, host);
   const findBlock = await blockSourceOf({ ...args, auditors: undefined }, chainAndFiles);
-  const signing = await prepareSigning(args, chainAndFiles, host, findBlock);
+  const signing =
+    sign === undefined
+      ? undefined
+      : await (await loadSigning()).prepareSigning({ ...args, sign }, chainAndFiles, host, findBlock);
   const files = filesOf(args, chainAndFiles);
   if ("dir" in files) await checkFolder("--files", files.dir);
   const place = await placeOf(chainAndFiles);

@@ -6,7 +6,6 @@ import { LOWERCASE_HASH } from "keyroot/ethereum";
 import { describeValue } from "keyroot/input";
 import { DEFAULT_LIMITS } from "keyroot/transport";
 import { type Evidence, makeSource } from "keyroot/verifier";
-import { readLines } from "./inputFiles.ts";
 import type { ChainAndFiles } from "./chainAndFiles.ts";
 
 interface SourceArguments {
@@ -79,6 +78,7 @@ export async function auditorsOptionOf(args: SourceArguments): Promise<AuditorsO
     throw new ArgumentError("ARGUMENT_INVALID", message);
   }
   await import("keyroot/auditors");
+  const { readLines } = await import("./inputFiles.ts");
   return { keys: await readLines(auditors), threshold, urls: statementUrls.split(",") };
 }
 

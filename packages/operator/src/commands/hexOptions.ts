@@ -1,12 +1,11 @@
 /** Checks the options whose values are hexadecimal: addresses and hashes. */
-import { isAddress } from "ethers/address";
 import { ArgumentError } from "keyroot/errors";
-import { LOWERCASE_HASH } from "keyroot/ethereum";
+import { ADDRESS, hasValidChecksum, LOWERCASE_HASH } from "keyroot/ethereum";
 import { describeValue } from "keyroot/input";
 
 /** Returns the address if it is valid. @throws ArgumentError ARGUMENT_INVALID */
 export function checkAddress(option: string, address: string): string {
-  if (address.startsWith("0x") && isAddress(address)) return address;
+  if (ADDRESS.test(address) && hasValidChecksum(address)) return address;
   const message = `${option} must be 0x and 40 hex digits, in one case or with a valid checksum, not ${describeValue(address)}.`;
   throw new ArgumentError("ARGUMENT_INVALID", message);
 }

@@ -32,19 +32,18 @@ export interface Signing {
 }
 
 /**
- * Prepares `--sign`: opens the key and finds the block. Refuses to sign the unproven response of a single endpoint.
+ * Prepares an audit with `--sign`: opens the key and finds the block. Refuses to sign the unproven response of a single endpoint.
  * @param findBlock finds the block of `--beacon`
  * @throws ArgumentError ARGUMENT_INVALID, and the errors of `openAuditorKeyFile`; TransportError, VerificationError
  * QUORUM_NOT_REACHED
  */
 export async function prepareSigning(
-  args: Args,
+  args: Args & { sign: string },
   chainAndFiles: ChainAndFiles,
   host: Host,
   findBlock: (() => Promise<TrustedBlock>) | undefined,
-): Promise<Signing | undefined> {
+): Promise<Signing> {
   const { sign: keyFile, statements, interval } = args;
-  if (keyFile === undefined) return undefined;
   if (statements === undefined) throw invalid("--sign needs the folder of statements: --statements DIR.");
   const { codeHash } = args;
   if (codeHash === undefined) throw invalid("--sign needs the hash of the contract's code: --code-hash HASH.");

@@ -7,12 +7,11 @@ import type { ArgsOf } from "./commandDefinitions.ts";
 import type { Host, Outcome } from "./host.ts";
 import { style } from "./output.ts";
 import { ChainAndFiles } from "./chainAndFiles.ts";
-import { verifyBundleFile } from "./verifyBundle.ts";
 
 /** `keyroot verify [userID]`: verifies a user's key as an app does, or verifies a bundle. */
 export default async function verify(args: ArgsOf<"verify">, host: Host): Promise<Outcome> {
   const { userID, bundle, expectedPublicKey, codeHash } = args;
-  if (bundle !== undefined) return verifyBundleFile({ ...args, bundle }, host);
+  if (bundle !== undefined) return (await import("./verifyBundle.ts")).verifyBundleFile({ ...args, bundle }, host);
   if (userID === undefined) throw new ArgumentError("ARGUMENT_INVALID", "Name a user, or a bundle with --bundle FILE.");
   const endpoints = args.rpc?.split(",");
   checkQuorum(args.quorum, endpoints?.length ?? 1);

@@ -4,5 +4,4 @@ export { startLocalChain } from "./localChain.ts";
 export { freePort, listen, type Listening } from "@keyroot/operator/shared";
 export { stackPorts } from "./stackPorts.ts";
 export { type Stack, type StackOptions, startStack } from "./startStack.ts";
-export { port, stackCommand } from "./stackCommand.ts";
 export { type StackService } from "@keyroot/operator/shared";
