@@ -5,10 +5,17 @@ import { globSync } from "node:fs";
 import { access, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
+import { keccak256 } from "ethers";
+import { FolderStore, publish, Registry } from "@keyroot/operator/publisher";
 import { TEST_CHECKPOINT } from "@keyroot/operator/testing";
 import { buildSite } from "@keyroot/web/build";
+import { serializeKeyRecord } from "keyroot/identity";
+import { rpcCaller } from "keyroot/transport";
 import { type Stack, startStack } from "../../packages/service/src/stack/startStack.ts";
 import { type CodeBlock, isAsShown } from "../support/packages/codeBlocks.ts";
+import { LOCAL } from "../support/chain/local.ts";
+import { ENDLESS_MS } from "../support/endless.ts";
+import { sampleRecords } from "../support/samples.ts";
 import { serve } from "../support/servers/servers.ts";
 import { never, rpc, temporaryFolder } from "../support/support.ts";
 
@@ -107,6 +114,7 @@ describe("code blocks of the pages", () => {
   const opened = new AsyncDisposableStack();
   let stack: Stack;
   let service: { serviceUrl: string; adminToken: string };
+  let codeHash: string;
   /** The pages whose blocks ran here. */
   const ran = new Set<string>();
 
@@ -114,6 +122,7 @@ describe("code blocks of the pages", () => {
     stack = await startStack(hre, { ports: { chain: 0, files: 0, service: 0, beacon: 0 } });
     opened.defer(() => stack.close());
     service = stack.service ?? never();
+    codeHash = keccak256(String(await rpc(stack.rpcUrl, "eth_getCode", [stack.contract, "latest"])));
   });
   after(() => opened.disposeAsync());
   beforeEach("the commands find the system, and the programs find the packages", async () => {
@@ -164,14 +173,13 @@ describe("code blocks of the pages", () => {
         /(?<=--pinned )0x…/g,
         ((await rpc(stack.rpcUrl, "eth_getBlockByNumber", ["latest", false])) as { hash: string }).hash,
       ],
-      [/(?<=--code-hash )0x…/g, await codeHash()],
+      [/(?<=--code-hash )0x…/g, codeHash],
     ];
     return blocksOf(await read(path)).map(({ language, text }) => ({
       language,
       text: addresses.reduce((replaced, [from, to]) => replaced.replaceAll(from, to), text),
     }));
   };
-  const codeHash = async () => (JSON.parse(await shell("keyroot status --json")) as { codeHash: string }).codeHash;
   /** Runs the commands of a page in their order. Its output must be as shown. */
   const follow = async (all: readonly CodeBlock[]) => {
     let output = "";
@@ -182,8 +190,18 @@ describe("code blocks of the pages", () => {
     return output;
   };
 
-  const sampleUsers = (count: number) =>
-    shell(`keyroot sample-users --count ${count} > users.jsonl; keyroot publish --records users.jsonl`);
+  let published = 0;
+  /** Publishes new users in this process, because other tests run `publish`. Writes their records to users.jsonl. */
+  const sampleUsers = async (count: number) => {
+    const records = sampleRecords(count, ++published);
+    await writeFile(
+      join(folder.path, "users.jsonl"),
+      records.map((record) => `${serializeKeyRecord(record)}\n`).join(""),
+    );
+    const call = rpcCaller(stack.rpcUrl, { maxBytes: 2 ** 20, timeoutMs: ENDLESS_MS });
+    const registry = await Registry.connect(call, stack.contract);
+    await publish(records, { ...LOCAL, registry, store: new FolderStore(stack.filesDir) });
+  };
   const firstUser = async () => (await readFile(join(folder.path, "users.jsonl"), "utf8")).split('"')[3] ?? never();
   const ofLanguage = (all: readonly CodeBlock[], language: string) => all.filter((one) => one.language === language);
   const texts = (all: readonly CodeBlock[]) => all.map(({ text }) => text).join("\n");

@@ -9,9 +9,11 @@ import { testAll } from "../support/testSize.ts";
 const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { scripts: Record<string, string> };
 const NAMES = Object.keys(scripts).filter((name) => !name.startsWith("pre") && name !== "bootstrap");
 
-/** Arguments with which a script ends within seconds and changes nothing, and the expected output. */
+/**
+ * Arguments with which a script ends within seconds and changes nothing, and the expected output. readme.test.ts runs
+ * `npm start`.
+ */
 const SMALLEST: Readonly<Record<string, readonly [args: readonly string[], output: RegExp]>> = {
-  start: [["--help"], /Usage: hardhat/],
   demo: [["--help"], /Usage: hardhat/],
   "test:browser": [["--help"], /Usage: hardhat/],
   fuzz: [["rlp", "--minutes", "0.001"], /^rlp: \d+ documents, /],

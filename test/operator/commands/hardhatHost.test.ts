@@ -9,7 +9,7 @@ import { sampleRecords } from "../../support/samples.ts";
 import { serve } from "../../support/servers/servers.ts";
 import { closedAfterEach, temporaryFolder } from "../../support/support.ts";
 import { freshRegistry } from "../../support/chain/freshRegistry.ts";
-import { environment, npxHardhat as hardhat, outcomeOf } from "../../support/processes/commandLine.ts";
+import { environment, hardhat, npxHardhat, outcomeOf } from "../../support/processes/commandLine.ts";
 
 /** The private key of the local chain's first account. */
 const OWNER_KEY = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80";
@@ -19,7 +19,9 @@ describe("commands in Hardhat", () => {
 
   it("use the network of --network, with its configuration variables", async () => {
     const env = { KEYROOT_RPC_URL: fresh.rpcUrl, KEYROOT_OWNER_KEY: OWNER_KEY };
-    const { code, json } = await hardhat.json(["status", "--network", "live", "--contract", fresh.contract], { env });
+    const { code, json } = await npxHardhat.json(["status", "--network", "live", "--contract", fresh.contract], {
+      env,
+    });
     expect(code).to.equal(0);
     expect(json).to.include({ contract: fresh.contract, chainId: fresh.chainId, owner: fresh.owner });
   });
@@ -38,7 +40,7 @@ describe("commands in Hardhat", () => {
   });
 
   it("exit with code 2 for invalid arguments after Hardhat's own options", async () => {
-    const [node, cli, task] = hardhat.words;
+    const [node, cli, task] = npxHardhat.words;
     const args = [cli ?? "", "--network", "live", task ?? "", "status", "--an-unknown-option"];
     expect(await outcomeOf(spawn(node, args, { env: environment({}) }))).to.include({ code: 2, stdout: "" });
   });

@@ -1,5 +1,4 @@
 import { expect } from "chai";
-import hre from "hardhat";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmod, mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from "node:fs/promises";
@@ -8,7 +7,6 @@ import { delimiter, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { serializeKeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
-import { startStack } from "../../../packages/service/src/stack/startStack.ts";
 import type { StackFile } from "../../../packages/operator/src/commands/stackFile.ts";
 import { sampleRecords } from "../../support/samples.ts";
 import { testAll } from "../../support/testSize.ts";
@@ -23,40 +21,35 @@ const OWNER_KEY = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f
 /** A test in the project, which uses a local stack. */
 const OWN_TEST = `
 import assert from "node:assert/strict";
-import hre from "hardhat";
 import { startStack } from "@keyroot/service/stack";
 import { ANY_KEY, createVerifier } from "keyroot";
 import "keyroot/beacon";
 
 describe("an app's tests", () => {
+  let stack;
+  before(async () => {
+    stack = await startStack(hre, { ports: { chain: 0, files: 0, service: 0 } });
+  });
+  after(() => stack.close());
+
   it("can verify with a simulated beacon endpoint", async () => {
-    const stack = await startStack(hre, { ports: { chain: 0, files: 0 } });
-    try {
-      const { rpcUrl: rpc, chainId, contract, merkleUrl, connection } = stack;
-      const beacon = await connection.keyroot.simulateBeacon();
-      const verifier = createVerifier({ beacon, rpc, chainId, contract, merkleUrl });
-      const error = await verifier.verify("y".repeat(32), { expectedPublicKey: ANY_KEY }).catch((error) => error);
-      assert.equal(error.code, "NOT_PUBLISHED");
-      assert.equal(error.evidence.anchor, "beacon");
-    } finally {
-      await stack.close();
-    }
+    const { rpcUrl: rpc, chainId, contract, merkleUrl, connection } = stack;
+    const beacon = await connection.keyroot.simulateBeacon();
+    const verifier = createVerifier({ beacon, rpc, chainId, contract, merkleUrl });
+    const error = await verifier.verify("y".repeat(32), { expectedPublicKey: ANY_KEY }).catch((error) => error);
+    assert.equal(error.code, "NOT_PUBLISHED");
+    assert.equal(error.evidence.anchor, "beacon");
   });
 
-  it("can start a chain with the registry, files and a service", async () => {
-    const stack = await startStack(hre, { ports: { chain: 0, files: 0, service: 0 } });
-    try {
-      const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "eth_getCode", params: [stack.contract, "latest"] });
-      const headers = { "Content-Type": "application/json" };
-      const response = await fetch(stack.rpcUrl, { method: "POST", headers, body });
-      assert.match((await response.json()).result, /^0x[0-9a-f]{100,}$/);
-      assert.equal((await fetch(stack.service.serviceUrl + "/openapi.json")).status, 200);
-      assert.equal((await fetch(stack.merkleUrl + "/x")).status, 404);
-    } finally {
-      await stack.close();
-    }
+  it("can use a chain with the registry, files and a service", async () => {
+    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "eth_getCode", params: [stack.contract, "latest"] });
+    const headers = { "Content-Type": "application/json" };
+    const response = await fetch(stack.rpcUrl, { method: "POST", headers, body });
+    assert.match((await response.json()).result, /^0x[0-9a-f]{100,}$/);
+    assert.equal((await fetch(stack.service.serviceUrl + "/openapi.json")).status, 200);
+    assert.equal((await fetch(stack.merkleUrl + "/x")).status, 404);
   });
-});
+}).timeout(0);
 `;
 
 for (const template of testAll ? ["minimal", "mocha-ethers"] : ["mocha-ethers"]) {
@@ -110,7 +103,19 @@ for (const template of testAll ? ["minimal", "mocha-ethers"] : ["mocha-ethers"])
       expect(listed).not.to.include("demo");
     });
 
-    it("runs a stack for publish, verify and audit", async () => {
+    /** Sets a variable in Hardhat's development keystore. @returns the environment of commands that use the keystore */
+    const setInKeystore = async (name: string, value: string) => {
+      const home = join(folder, "home");
+      const own = { HOME: home, XDG_CONFIG_HOME: join(home, "config"), XDG_DATA_HOME: join(home, "data") };
+      const set = start(["keystore", "set", "--dev", name], own);
+      set.stdin.end(`${value}\n`);
+      expect(await outcomeOf(set)).to.include({ code: 0, stderr: "" });
+      return own;
+    };
+    // The minimal template has neither Hardhat's keystore nor a test runner.
+    const hasKeystore = template === "mocha-ethers";
+
+    it(`runs a stack for publish, verify and audit${hasKeystore ? ", with a network's URL in the keystore" : ""}`, async () => {
       const stack = start(["keyroot", "stack", "--port", "0", "--json"]);
       const ended = once(stack, "exit");
       try {
@@ -120,7 +125,11 @@ for (const template of testAll ? ["minimal", "mocha-ethers"] : ["mocha-ethers"])
         const published = await json(["publish", "--records", "users.jsonl"]);
         expect([published.code, published.json["users"]]).to.deep.equal([0, 3]);
         const target = ["--network", "remote", "--contract", contract, "--merkle-url", merkleUrl];
-        const remote = { RPC_URL: rpcUrl, OWNER_KEY };
+        // The network has a configuration variable that is not set.
+        expect((await json(["status", ...target.slice(0, 4)], { OWNER_KEY })).json["error"]).to.include({
+          code: "ARGUMENT_INVALID",
+        });
+        const remote = { OWNER_KEY, ...(hasKeystore ? await setInKeystore("RPC_URL", rpcUrl) : { RPC_URL: rpcUrl }) };
         const verified = await json(
           ["verify", record.userID, ...target, "--chain-id", "31337", "--storage-proof"],
           remote,
@@ -128,8 +137,6 @@ for (const template of testAll ? ["minimal", "mocha-ethers"] : ["mocha-ethers"])
         expect([verified.code, verified.json["verified"]]).to.deep.equal([0, true]);
         const audited = await json(["audit"]);
         expect([audited.code, audited.json["passed"]]).to.deep.equal([0, true]);
-        // The network has a configuration variable that is not set.
-        expect((await json(["status", ...target.slice(0, 4)])).json["error"]).to.include({ code: "ARGUMENT_INVALID" });
       } finally {
         stack.kill("SIGINT");
         await ended;
@@ -137,26 +144,7 @@ for (const template of testAll ? ["minimal", "mocha-ethers"] : ["mocha-ethers"])
       expect(await stackFoldersIn(folder)).to.be.empty;
     });
 
-    // The minimal template has neither Hardhat's keystore nor a test runner.
     if (template === "mocha-ethers") {
-      it("reads a network's URL from Hardhat's development keystore", async () => {
-        const home = join(folder, "home");
-        const own = { HOME: home, XDG_CONFIG_HOME: join(home, "config"), XDG_DATA_HOME: join(home, "data"), OWNER_KEY };
-        const stack = await startStack(hre, { ports: { chain: 0, files: 0 } });
-        try {
-          const status = ["status", "--network", "remote", "--contract", stack.contract];
-          expect((await json(status, own)).json["error"]).to.include({ code: "ARGUMENT_INVALID" });
-
-          const set = start(["keystore", "set", "--dev", "RPC_URL"], own);
-          set.stdin.end(`${stack.rpcUrl}\n`);
-          expect(await outcomeOf(set)).to.include({ code: 0, stderr: "" });
-          const { code, json: found } = await json(status, own);
-          expect([code, found["userCount"]], JSON.stringify(found)).to.deep.equal([0, 0]);
-        } finally {
-          await stack.close();
-        }
-      });
-
       it("gives the project's own tests a stack", async () => {
         await writeFile(join(folder, "test", "app.ts"), OWN_TEST);
         const { code, stdout } = await outcomeOf(start(["test", "mocha", "test/app.ts", "--no-compile"]));

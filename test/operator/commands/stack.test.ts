@@ -113,13 +113,14 @@ describe("npx hardhat keyroot stack", () => {
   }
 
   describe("after Ctrl-C", () => {
-    /** Starts a stack without a service, which starts quickly. It stops as the commands do. */
+    /** Starts a stack without a service and without the project's plugins, which starts quickly. It stops as the commands do. */
     const stackProgram = `
-      import hre from "hardhat";
+      import { createHardhatRuntimeEnvironment } from "hardhat/hre";
       import { setTimeout as sleep } from "node:timers/promises";
       import { untilStopped } from "@keyroot/operator/commands";
       import { startStack } from "@keyroot/service/stack";
       const stopped = untilStopped();
+      const hre = await createHardhatRuntimeEnvironment({});
       const stack = await startStack(hre, { ports: { chain: 0, files: 0 }, announce: true });
       console.log(stack.filesDir);
       await stopped;
