@@ -15,7 +15,6 @@ import { Registry } from "../../packages/operator/src/publisher/chain/registry.t
 import { encodeGetMerkleTreeRoot } from "../../packages/keyroot/src/registry/calldata.ts";
 import { stackPorts } from "../../packages/service/src/stack/stackPorts.ts";
 import { startStack, type Stack } from "../../packages/service/src/stack/startStack.ts";
-import type { HeaderJson } from "../../packages/keyroot/src/ethereum/header.ts";
 import type { StackFile } from "../../packages/operator/src/commands/stackFile.ts";
 import type { AttackerConfig } from "../../demo/attacker.ts";
 import { attackContact, type Victim } from "../../demo/attackContact.ts";
@@ -67,7 +66,9 @@ describe("the demo", () => {
         verified: (count) => seen.push(`verified ${count}`),
         rejected: (attack, _, code) => seen.push(`${attack}: ${code}`),
       };
-      const { hash: olderBlock } = (await rpc(stack.rpcUrl, "eth_getBlockByNumber", ["latest", false])) as HeaderJson;
+      const { hash: olderBlock } = (await rpc(stack.rpcUrl, "eth_getBlockByNumber", ["latest", false])) as {
+        hash: string;
+      };
       await using result = await runDemo(stack, listener, forever);
       expect(result.records).to.have.lengthOf(25);
       const record = result.records.at(-1) ?? never();

@@ -21,11 +21,14 @@ const OWNER_KEY = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f
 /** A test in the project, which uses a local stack. */
 const OWN_TEST = `
 import assert from "node:assert/strict";
+import hre from "hardhat";
 import { startStack } from "@keyroot/service/stack";
 import { ANY_KEY, createVerifier } from "keyroot";
 import "keyroot/beacon";
 
-describe("an app's tests", () => {
+describe("an app's tests", function () {
+  // Only this repository's tests limit the time.
+  this.timeout(0);
   let stack;
   before(async () => {
     stack = await startStack(hre, { ports: { chain: 0, files: 0, service: 0 } });
@@ -49,7 +52,7 @@ describe("an app's tests", () => {
     assert.equal((await fetch(stack.service.serviceUrl + "/openapi.json")).status, 200);
     assert.equal((await fetch(stack.merkleUrl + "/x")).status, 404);
   });
-}).timeout(0);
+});
 `;
 
 for (const template of testAll ? ["minimal", "mocha-ethers"] : ["mocha-ethers"]) {
