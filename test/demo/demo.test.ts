@@ -31,7 +31,8 @@ import { samplePublicKeys, sampleRecords } from "../support/samples.ts";
 import { testAll } from "../support/testSize.ts";
 import { failure, hold, never, portOf, rpc, temporaryFolder } from "../support/support.ts";
 import {
-  npxHardhat as hardhat,
+  hardhat,
+  npxHardhat,
   outcomeOf,
   program,
   type Running,
@@ -195,7 +196,7 @@ describe("the demo", () => {
     const folder = temporaryFolder();
 
     it("prints every step and deletes its files", async () => {
-      const { code, stdout, stderr } = await hardhat.run(["demo"], { env: { TMPDIR: folder.path } });
+      const { code, stdout, stderr } = await npxHardhat.run(["demo"], { env: { TMPDIR: folder.path } });
       expect([code, stderr]).to.deep.equal([0, ""]);
       for (const { attack, code: rejection } of REJECTIONS) {
         expect(stdout).to.match(new RegExp(`^ +${attack} .* ${rejection}$`, "m"));
@@ -240,7 +241,7 @@ describe("the demo", () => {
     // The README's test ends it with SIGTERM.
     it("frees its ports and deletes its files after Ctrl-C, which npm repeats", async () => {
       const env = { KEYROOT_STACK_FILE: join(folder.path, "stack", "stack.json"), TMPDIR: folder.path };
-      child = hardhat.start(["demo", "--keep-running", "--port", "0", "--json"], env);
+      child = npxHardhat.start(["demo", "--keep-running", "--port", "0", "--json"], env);
       const [line] = (await once(child.stdout, "data")) as [Buffer];
       const ready = JSON.parse(String(line)) as Omit<StackFile, "pid"> &
         DemoResult & { serviceUrl: string; explorerUrl: string; dashboardUrl: string; users: string[] };

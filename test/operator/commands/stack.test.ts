@@ -14,8 +14,8 @@ import { ENDLESS_MS } from "../../support/endless.ts";
 import { never, temporaryFolder } from "../../support/support.ts";
 import {
   environment,
+  hardhat,
   interruptUntilEnd,
-  npxHardhat as hardhat,
   program,
   type Running,
   signalGroup,
