@@ -34,7 +34,7 @@ export interface GasRecord {
   addMerkleTreeRoot: GasOfCall[];
 }
 
-// eslint-disable-next-line @typescript-eslint/consistent-type-definitions -- an interface is no row, which has any names
+// oxlint-disable-next-line typescript/consistent-type-definitions -- an interface is no row, which has any names
 export type GasOfCall = {
   users: number;
   /**

@@ -2,7 +2,6 @@
  * The program that the engines run. `answers` has the bodies of all responses by request, with one character per byte. `task` has
  * the verifications, and `hashes` the results of all calls of `sha256` in one verification, in hex.
  */
-/* global answers, task, hashes, print */
 import "abort-controller/polyfill";
 import { verifyAll } from "./verifyAll.ts";
 

@@ -7,7 +7,6 @@
  * - `nativeSleep(id, ms)` returns a promise that ends after `ms`.
  * - `nativeWake(id)` ends this promise immediately.
  */
-/* global nativeRequest, nativeSleep, nativeWake */
 const works = new Map();
 let lastTimer = 0;
 

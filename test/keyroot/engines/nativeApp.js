@@ -2,7 +2,6 @@
  * The app around examples/native-app in the test: native functions over recorded answers, and the verifications. `table` has
  * the answers by URL and body, and `cases` the verifications: [name, options, userID, expectedPublicKey].
  */
-/* global table, cases, print */
 const sleeping = new Map();
 const [startTimer, stopTimer] = [globalThis.setTimeout, globalThis.clearTimeout];
 

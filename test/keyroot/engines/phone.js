@@ -2,7 +2,6 @@
  * The program that the engines run: the library from its package, with React Native's fetch over recorded answers. `table` has the
  * answers by URL and body, and `cases` the verifications: [name, options, userID, expectedPublicKey].
  */
-/* global table, cases, print */
 import "abort-controller/polyfill";
 import "whatwg-fetch";
 import "keyroot/auditors";

@@ -351,7 +351,7 @@ describe("fetchBytes", () => {
 
     for (const thrown of [null, undefined, "words", 7, { code: 5 }]) {
       it(`throws UNREACHABLE if fetch throws ${inspect(thrown)}`, async () => {
-        // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- a fetch can throw anything
+        // oxlint-disable-next-line typescript/prefer-promise-reject-errors -- a fetch can throw anything
         const fetch = () => Promise.reject(thrown);
         expect(await failure(request("http://nowhere.invalid", { fetch }))).to.include({ code: "UNREACHABLE" });
       });

@@ -205,10 +205,10 @@ describe("rpcCaller", () => {
     for (const thrown of [new Error("locked"), null, undefined, "words", 7, { code: 4001, message: "no" }]) {
       it(`throws RPC_ERROR if the provider throws ${inspect(thrown).split("\n")[0]}`, async () => {
         const now = () => {
-          // eslint-disable-next-line @typescript-eslint/only-throw-error -- a provider can throw anything
+          // oxlint-disable-next-line typescript/only-throw-error -- a provider can throw anything
           throw thrown;
         };
-        // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- a provider can throw anything
+        // oxlint-disable-next-line typescript/prefer-promise-reject-errors -- a provider can throw anything
         const later = () => Promise.reject(thrown);
         for (const request of [now, later]) {
           expect(await failure(through(request))).to.include({ code: "RPC_ERROR", cause: thrown });

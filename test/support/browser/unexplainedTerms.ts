@@ -62,7 +62,7 @@ export async function unexplainedTerms(page: Page, known: readonly string[] = []
       const first = new Map<string, Element>();
       while (walker.nextNode()) {
         const { parentElement: element, textContent } = walker.currentNode;
-        if (element === null || element.closest(quotes) || !element.checkVisibility()) continue;
+        if (!element?.checkVisibility() || element.closest(quotes)) continue;
         for (const [term, forms] of patterns) {
           if (!first.has(term) && new RegExp(`(?<![\\w-])${forms}(?![\\w-])`, "i").test(textContent ?? ""))
             first.set(term, element);

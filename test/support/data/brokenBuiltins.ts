@@ -1,4 +1,4 @@
-/* eslint-disable no-console -- it prints its result */
+/* oxlint-disable no-console -- it prints its result */
 import { createRequire } from "node:module";
 import { ENDLESS_MS } from "../endless.ts";
 

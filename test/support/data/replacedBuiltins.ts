@@ -1,4 +1,4 @@
-/* eslint-disable no-console, @typescript-eslint/no-non-null-assertion, @typescript-eslint/no-confusing-void-expression, @typescript-eslint/prefer-for-of -- it prints its results, and uses no iterator where built-ins are replaced */
+/* oxlint-disable no-console, typescript/no-non-null-assertion, typescript/no-confusing-void-expression, typescript/prefer-for-of -- it prints its results, and uses no iterator where built-ins are replaced */
 import { createRequire } from "node:module";
 import { ANY_KEY } from "../../../packages/keyroot/src/identity/compareKey.ts";
 import type { KeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";

@@ -66,7 +66,8 @@ async function runProgram({ words: [file = "", ...args], env, input }: ProgramRu
   Object.assign(process.env, env);
   process.argv = [process.execPath, file, ...args];
   process.exitCode = undefined;
-  await import(`${pathToFileURL(file).href}?run=${++runs}`);
+  runs++;
+  await import(`${pathToFileURL(file).href}?run=${runs}`);
   isSettled = true;
 }
 

@@ -32,7 +32,7 @@ export function indexedDbStore(name = "keyroot"): Store {
       };
       request.onerror = () => {
         opened = undefined;
-        // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- a DOMException is an error
+        // oxlint-disable-next-line typescript/prefer-promise-reject-errors -- a DOMException is an error
         reject(request.error);
       };
     });
@@ -52,7 +52,7 @@ export function indexedDbStore(name = "keyroot"): Store {
           resolve();
         };
         transaction.onabort = () => {
-          // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- a DOMException is an error
+          // oxlint-disable-next-line typescript/prefer-promise-reject-errors -- a DOMException is an error
           reject(transaction.error);
         };
       });

@@ -15,7 +15,7 @@ export interface KeyrootConnection {
 }
 
 declare module "hardhat/types/network" {
-  // eslint-disable-next-line @typescript-eslint/no-unused-vars, @typescript-eslint/no-redundant-type-constituents -- as Hardhat's own declaration
+  // oxlint-disable-next-line typescript/no-redundant-type-constituents -- as Hardhat's own declaration
   interface NetworkConnection<ChainTypeT extends ChainType | string = DefaultChainType> {
     keyroot: KeyrootConnection;
   }

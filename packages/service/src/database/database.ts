@@ -163,7 +163,7 @@ async function incompatibility(database: Database, applied: readonly string[]): 
 
 async function appliedMigrations(database: Database): Promise<string[]> {
   const [table] = rowsOf(await database.execute(sql`select to_regclass('drizzle.__drizzle_migrations') as name`));
-  if (table === undefined || table["name"] === null) return [];
+  if ((table?.["name"] ?? null) === null) return [];
   const rows = rowsOf(await database.execute(sql`select hash from drizzle.__drizzle_migrations order by created_at`));
   return rows.map(({ hash }) => String(hash));
 }

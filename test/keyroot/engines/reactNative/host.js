@@ -2,7 +2,6 @@
  * The native side of React Native on Android, over recorded answers. `recorded` has them: `calls`, the results of RPC calls by
  * method and parameters; `files`, the answers of the file host by path, in base64.
  */
-/* global recorded */
 import { fromByteArray, toByteArray } from "base64-js";
 
 /** The URL of the file host in the app's configuration, and that of the server. */

@@ -2,7 +2,6 @@
  * The program that the engines run: the code of examples/react-native without its screens, with React Native's own fetch, URL and
  * AbortController. Prints the outcome of each case.
  */
-/* global contacts, print */
 import "./shell";
 import { native } from "./host";
 import "react-native/Libraries/Core/setUpXHR";

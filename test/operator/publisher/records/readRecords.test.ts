@@ -111,7 +111,7 @@ describe("readRecords", () => {
       const { records, bad } = await read("users.jsonl", bytes);
       expect(records).to.be.empty;
       expect(bad).to.not.be.empty;
-      // eslint-disable-next-line no-control-regex -- control characters must not reach a terminal
+      // oxlint-disable-next-line no-control-regex -- control characters must not reach a terminal
       for (const { message } of bad) expect(message).to.not.match(/[\0-\x1f\x7f-\x9f]/);
       expect(await badOf("users.jsonl", Buffer.from(jsonl([one]), "utf16le"))).to.deep.equal([
         "1: JSON_FORBIDDEN_TOKEN",

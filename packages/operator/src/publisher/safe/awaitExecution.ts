@@ -63,7 +63,8 @@ export async function awaitExecution(
       errors = 0;
       onProgress?.(execution.published + execution.superseded.length, users);
     } catch (error) {
-      if (!(error instanceof TransportError) || ++errors >= MAX_POLL_ERRORS) throw error;
+      errors++;
+      if (!(error instanceof TransportError) || errors >= MAX_POLL_ERRORS) throw error;
       onPollError?.(error);
     }
     if (pending.length > 0) await pause(pollMs, signal);

@@ -52,7 +52,7 @@ export function drawChart(
           values: labels((count) => count.toLocaleString("en")),
         },
         {
-          // eslint-disable-next-line @typescript-eslint/no-unsafe-enum-assignment -- uPlot's enum has no values at run time
+          // oxlint-disable-next-line typescript/no-unsafe-enum-assignment -- uPlot's enum has no values at run time
           side: 1,
           ...{ ...axis, scale: "cost", size: 84, grid: { show: false } },
           values: labels((eth) => eth.toLocaleString("en", { maximumSignificantDigits: 4 })),
