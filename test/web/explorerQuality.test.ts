@@ -37,7 +37,7 @@ describeIfNamed(import.meta.filename)("explorer pages", () => {
   for (const [name, state] of Object.entries(EXPLORER_STATES)) {
     it(`meet the layout and accessibility rules in the state "${name}"`, async () => {
       if (state.config === undefined) {
-        await visitor.page.setViewportSize(VIEWS[0].viewport);
+        await visitor.page.setViewportSize({ width: 390, height: 800 });
         await goToState(world, explorer.url, visitor.page, state);
         await checkInAllViews(visitor.page, name, { layouts, pictures });
       } else {
