@@ -111,8 +111,11 @@ export const EXPLORER_STATES: Readonly<Record<string, State>> = {
   "a false endpoint": { path: () => "#/attack/other-chain", act: done },
   "a forged file": { path: () => "#/attack/swapped-record", act: done },
   "an unusable server": { path: () => "#/attack/redirect", act: done },
-  "the attacks": { path: () => "#/attacks" },
-  "a bundle": { path: () => "#/bundle" },
+  "the attacks": { path: () => "#/attacks", act: (page) => page.locator(".cards code").first().waitFor() },
+  "a bundle": {
+    path: () => "#/bundle",
+    act: (page) => page.getByRole("heading", { name: "Verify a bundle" }).waitFor(),
+  },
   "a verified bundle": {
     path: () => "#/bundle",
     act: async (page, world) => {
