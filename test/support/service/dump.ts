@@ -1,5 +1,5 @@
 import { sql } from "drizzle-orm";
-import type { Database } from "../../../packages/service/src/database/database.ts";
+import { type Database, rowsOf } from "../../../packages/service/src/database/database.ts";
 import type { TestService } from "./support.ts";
 
 /**
@@ -10,18 +10,16 @@ export async function dump(
   database: Database,
   containing: readonly string[] = [""],
 ): Promise<Record<string, string[]>> {
-  const tables = await rowsOf<"name">(
-    database,
-    sql`select table_name as name from information_schema.tables where table_schema = 'public'`,
-  );
+  const listed = sql`select table_name as name from information_schema.tables where table_schema = 'public'`;
+  const tables = rowsOf(await database.execute(listed)).map(({ name }) => String(name));
   const rows = tables.map(
-    ({ name }) => sql`select ${name}::text as name, row_to_json(t) #>> '{}' as json from ${sql.identifier(name)} t`,
+    (name) => sql`select ${name}::text as name, row_to_json(t) #>> '{}' as json from ${sql.identifier(name)} t`,
   );
   const found = containing.map((text) => sql`strpos(json, ${text}) > 0`);
   // One query, because a query for each table takes several times its processor time.
   const all = sql`select name, json from (${sql.join(rows, sql` union all `)}) rows where ${sql.join(found, sql` or `)}`;
-  const texts = new Map(tables.map(({ name }): [string, string[]] => [name, []]));
-  for (const { name, json } of await rowsOf<"name" | "json">(database, all)) texts.get(name)?.push(json);
+  const texts = new Map(tables.map((name): [string, string[]] => [name, []]));
+  for (const { name, json } of rowsOf(await database.execute(all))) texts.get(String(name))?.push(String(json));
   return Object.fromEntries([...texts].map(([name, jsons]) => [name, jsons.sort()]));
 }
 
@@ -30,8 +28,4 @@ export async function contentsOf({ context, databases }: TestService): Promise<R
   // Otherwise stored within a second.
   await context.refreshTokens.storeUses();
   return { ...(await dump(databases.home)), sessions: [] };
-}
-
-async function rowsOf<Column extends string>(database: Database, query: ReturnType<typeof sql>) {
-  return ((await database.execute(query)) as unknown as { rows: Record<Column, string>[] }).rows;
 }
