@@ -4,7 +4,7 @@ import { apiEntries } from "../docs/pages.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 
-export interface ModuleExports {
+interface ModuleExports {
   /** The name of the module in imports, such as "keyroot/bundle". */
   module: string;
   exports: { name: string; symbol: ts.Symbol }[];
