@@ -60,10 +60,9 @@ describeIfNamed(import.meta.filename)("the API's pages in Chromium", () => {
         const operations = await page.$$(".opblock");
         for (const operation of operations.toReversed()) {
           const summary = await operation.$(".opblock-summary-control");
-          // A click without the mouse scrolls and draws nothing.
-          await summary?.dispatchEvent("click");
+          await summary?.click();
           await operation.waitForSelector(".opblock-body .responses-table");
-          if (operation !== operations[0]) await summary?.dispatchEvent("click");
+          if (operation !== operations[0]) await summary?.click();
         }
         await page.click(".opblock .try-out__btn");
         await page.click(".opblock .execute");
