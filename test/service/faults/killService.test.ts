@@ -34,7 +34,7 @@ describe("the service, after kill -9 under load", function () {
 const WORKERS = 8;
 const CONNECTIONS = 8;
 /** Number of keys that are registered before a kill. More users are in progress at that time. */
-const KEYS_BEFORE_KILL = isLarge ? 100 : 24;
+const KEYS_BEFORE_KILL = isLarge ? 100 : WORKERS;
 
 type Victim = "service" | "postgres";
 
