@@ -3,7 +3,7 @@ import { checkAllBuiltins } from "keyroot/input";
 import { checkVariables } from "./checkVariables.ts";
 import type { Command, Definition, Parsed } from "./defineCommand.ts";
 import { EXIT, exitCodeOf } from "./exitCodes.ts";
-import type { Host, Outcome } from "./host.ts";
+import type { Host } from "./host.ts";
 import { printFailure, printOutcome, watchOutput } from "./output.ts";
 import { describeMissing } from "./missingOptions.ts";
 import { readArguments, type RawArguments } from "./parseArguments.ts";

@@ -13,7 +13,7 @@ const REPEATED_WITHIN_MS = 2_000;
  * Calls `stop` at the first stop signal: Ctrl-C, SIGTERM or a closed terminal. A second signal, at least two seconds later,
  * ends the process at once. Waiting for a signal does not keep the process running.
  */
-export function onStopSignal(stop: (signal: StopSignal) => void): Disposable {
+function onStopSignal(stop: (signal: StopSignal) => void): Disposable {
   let stoppedAt: number | undefined;
   const listener = (signal: StopSignal) => {
     if (stoppedAt === undefined) {

@@ -38,7 +38,6 @@ export const {
   jsonb,
   numeric,
   pgTable,
-  // eslint-disable-next-line @typescript-eslint/no-deprecated -- only another overload is deprecated
   primaryKey,
   serial,
   text,
