@@ -91,7 +91,7 @@ export const BENCHMARKS: readonly Benchmark[] = [
     ],
   },
   {
-    name: "scale",
+    ...{ name: "scale", script: "auditScale" },
     about: "the command audit for 1, 5 and 20 million users: whole, incremental, and in parts",
     charts: [
       {

@@ -1,9 +1,9 @@
 /**
  * Measures the command `audit` for millions of users: all files, then only new files, then divided into parts, with the
- * merge of the parts. Chain log and files are generated. Another process serves them over HTTP (`scale/source.ts`). The last
+ * merge of the parts. Chain log and files are generated. Another process serves them over HTTP (`auditScale/source.ts`). The last
  * step, which compares the users of all files with each other, also runs alone over generated states.
  *
- * `node bench/scale.ts USERS …` measures other numbers of users, in ascending order. A million users needs 1 GB of disk
+ * `node bench/auditScale.ts USERS …` measures other numbers of users, in ascending order. A million users needs 1 GB of disk
  * space. It reads /proc, so it needs Linux.
  */
 import { randomBytes } from "node:crypto";
@@ -17,8 +17,8 @@ import { startChild } from "../test/support/processes/childProcess.ts";
 import { outcomeOf, program } from "../test/support/processes/commandLine.ts";
 import { type ProcessSample, sampleOf } from "./runner/processSample.ts";
 import { progress, report, round, type Row, SMALL } from "./runner/report.ts";
-import { writePartState } from "./scale/partState.ts";
-import { CHAIN_ID, CONTRACT, type ScaleRequest, type ScaleSource } from "./scale/source.ts";
+import { writePartState } from "./auditScale/partState.ts";
+import { CHAIN_ID, CONTRACT, type ScaleRequest, type ScaleSource } from "./auditScale/source.ts";
 
 const numbers = process.argv.slice(2).map(Number).filter(Boolean);
 const SIZES = numbers.length > 0 ? numbers : SMALL ? [1400] : [1_000_000, 5_000_000, 20_000_000];
@@ -46,7 +46,7 @@ interface Run extends Row {
 const dir = await mkdtemp(join(tmpdir(), "keyroot-bench-"));
 const [files, states] = [join(dir, "files"), join(dir, "states")];
 for (const folder of [files, states]) await mkdir(folder);
-const source = startChild<ScaleRequest, ScaleSource>(new URL("scale/source.ts", import.meta.url));
+const source = startChild<ScaleRequest, ScaleSource>(new URL("auditScale/source.ts", import.meta.url));
 try {
   const runs: Run[] = [];
   const sizes: Row[] = [];
