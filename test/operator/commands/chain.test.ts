@@ -198,6 +198,7 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
         [{ "merkle-url": "files.example" }, "ARGUMENT_INVALID"],
         [{ contract: "0x123" }, "ARGUMENT_INVALID"],
         [{ contract: "0x00000000000000000000000000000000DEADbeeF" }, "ARGUMENT_INVALID"],
+        [{ contract: `0X${"12".repeat(20)}` }, "ARGUMENT_INVALID"],
         [{ "users-per-file": "0" }, "ARGUMENT_INVALID"],
         [{ "in-flight": "0" }, "ARGUMENT_INVALID"],
         [{ "max-fee": "-1" }, "ARGUMENT_INVALID"],

@@ -85,7 +85,7 @@ describeOnBoth("keyroot deploy", (startChain) => {
   });
 
   it("exits with an error for an invalid owner or a different chain", async () => {
-    for (const owner of ["0x123", "0x00000000000000000000000000000000DEADbeeF"]) {
+    for (const owner of ["0x123", `0X${"12".repeat(20)}`, "0x00000000000000000000000000000000DEADbeeF"]) {
       const { code, json } = await deploy({ owner });
       expect([code, json.error?.["code"]], owner).to.deep.equal([2, "ARGUMENT_INVALID"]);
     }

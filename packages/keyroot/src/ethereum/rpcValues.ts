@@ -54,7 +54,7 @@ export function toHash(value: unknown): string {
 }
 
 /** An address: 0x and 40 hex digits in either case. The checksum (EIP-55) is not checked. */
-export const ADDRESS = /^0x[0-9a-f]{40}$/i;
+export const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 
 /** An address in canonical form: 0x and 40 lowercase hex digits. */
 export const LOWERCASE_ADDRESS = /^0x[0-9a-f]{40}$/;

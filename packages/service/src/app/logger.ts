@@ -1,5 +1,4 @@
 import { isIP } from "node:net";
-import { DrizzleQueryError } from "../database/drizzle.ts";
 import { type DestinationStream, type Logger, pino, stdSerializers } from "pino";
 
 interface LoggedRequest {
@@ -62,7 +61,8 @@ function hostOnly(_url: string, scheme: string, host: string, rest = "/"): strin
 /** Removes parameter values from the error of a failed query. The statement and the cause remain. */
 function withoutParameters(error: Error): Error {
   const { cause } = error;
-  if (error instanceof DrizzleQueryError) return new Error(`A query failed: ${error.query}`, { cause: error.cause });
+  // An `instanceof` check would fail if drizzle-orm were loaded in both of its module formats.
+  if ("query" in error && "params" in error) return new Error(`A query failed: ${String(error.query)}`, { cause });
   if (!(cause instanceof Error)) return error;
   return Object.assign(new Error(error.message, { cause: withoutParameters(cause) }), { stack: error.stack });
 }

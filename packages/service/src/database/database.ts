@@ -1,6 +1,13 @@
-import type { PgDatabase, PgQueryResultHKT } from "drizzle-orm/pg-core";
 import type { PGliteOptions } from "@electric-sql/pglite";
-import { loadPostgresDriver, max, readMigrationFiles, sql } from "./drizzle.ts";
+import {
+  loadPGliteDriver,
+  loadPostgresDriver,
+  max,
+  type PgDatabase,
+  type PgQueryResultHKT,
+  readMigrationFiles,
+  sql,
+} from "./drizzle.ts";
 import type { Pool, PoolClient } from "pg";
 import { existsSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
@@ -263,8 +270,7 @@ async function withClient<T>(
 async function openPGlite(folder: string | null | undefined, closing: Cleanup): Promise<OpenedDatabase> {
   const { PGlite } = await importPGlite();
   const create = (options: PGliteOptions) => PGlite.create(options);
-  const { drizzle } = await import("drizzle-orm/pglite");
-  const { migrate } = await import("drizzle-orm/pglite/migrator");
+  const { drizzle, migrate } = loadPGliteDriver();
   let dataDir: string | undefined;
   if (folder !== undefined && folder !== null) {
     const lock = await lockFolder(folder);

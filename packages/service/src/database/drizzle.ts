@@ -11,7 +11,6 @@ export const {
   asc,
   count,
   desc,
-  DrizzleQueryError,
   eq,
   exists,
   gt,
@@ -48,12 +47,19 @@ export const {
 export const { readMigrationFiles } = require("drizzle-orm/migrator") as typeof import("drizzle-orm/migrator");
 
 export type { SQL } from "drizzle-orm";
-export type { PgColumn } from "drizzle-orm/pg-core";
+export type { PgColumn, PgDatabase, PgQueryResultHKT, PgTable } from "drizzle-orm/pg-core";
 
 /** Loads the driver of PostgreSQL. */
 export function loadPostgresDriver() {
   const { drizzle } = require("drizzle-orm/node-postgres") as typeof import("drizzle-orm/node-postgres");
   const { migrate } =
     require("drizzle-orm/node-postgres/migrator") as typeof import("drizzle-orm/node-postgres/migrator");
+  return { drizzle, migrate };
+}
+
+/** Loads the driver of PGlite. */
+export function loadPGliteDriver() {
+  const { drizzle } = require("drizzle-orm/pglite") as typeof import("drizzle-orm/pglite");
+  const { migrate } = require("drizzle-orm/pglite/migrator") as typeof import("drizzle-orm/pglite/migrator");
   return { drizzle, migrate };
 }

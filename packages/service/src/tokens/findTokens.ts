@@ -1,5 +1,4 @@
-import { eq, isNull, type SQL, sql } from "../database/drizzle.ts";
-import type { PgColumn } from "drizzle-orm/pg-core";
+import { eq, isNull, type SQL, sql, type PgColumn } from "../database/drizzle.ts";
 import type { Database } from "../database/database.ts";
 import { users } from "../users/tables.ts";
 import { serverTokens, userTokens } from "./tables.ts";

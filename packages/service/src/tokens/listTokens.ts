@@ -1,5 +1,4 @@
-import { and, asc, eq, gte, type SQL, sql } from "../database/drizzle.ts";
-import type { PgTable } from "drizzle-orm/pg-core";
+import { and, asc, eq, gte, type SQL, sql, type PgTable } from "../database/drizzle.ts";
 import type { Region, UserID } from "keyroot/identity";
 import type { Database, Databases } from "../database/database.ts";
 import { serverTokens, userTokens } from "./tables.ts";
