@@ -31,7 +31,7 @@ const MOST_CALLS = USERS * CALLERS * CALLS;
 const ACTIVE_USERS = 6;
 /** Number of calls that are recorded in a round before a replica, and then PostgreSQL, is killed. */
 const CALLS_BEFORE_FAULTS = [MOST_CALLS / 4, MOST_CALLS / 2] as const;
-/** Pause of a caller after a call without a result, in ms. */
+/** Pause of a caller after a call without a result, in ms. If a fault is in progress, the pause begins at its end. */
 const DOWN_MS = 200;
 const SCHEDULE = { every: 0.5, atLeast: 1 };
 
@@ -39,16 +39,18 @@ describeFaults("concurrent calls about a user's key", function () {
   this.timeout(FAULTS_TIMEOUT_MS);
 
   it("have a linearizable history while replicas and PostgreSQL are killed", async () => {
-    const { calls, lost, notLinearizable } = await reported(run(false));
+    const { calls, lost, idleFaults, notLinearizable } = await reported(run(false));
     expect(notLinearizable).to.deep.equal([]);
     expect(calls).to.be.above(MOST_CALLS / 2);
+    expect(idleFaults).to.equal(0);
     expect(lost).to.be.above(0);
   });
 
   it("have a linearizable history while replicas also publish", async () => {
-    const { calls, notLinearizable, phases } = await reported(run(true));
+    const { calls, idleFaults, notLinearizable, phases } = await reported(run(true));
     expect(notLinearizable).to.deep.equal([]);
     expect(calls).to.be.above(MOST_CALLS / 2);
+    expect(idleFaults).to.equal(0);
     expect(phases).to.include.members(["pending", "submitted"]);
   });
 });
@@ -59,14 +61,23 @@ interface Outcome {
   calls: number;
   /** Number of calls without a result. */
   lost: number;
+  /** Number of faults after the last call of a round. */
+  idleFaults: number;
   /** The phases of keys that callers saw. */
   phases: string[];
   /** The histories of users that no order of the calls explains. */
   notLinearizable: History[];
 }
 
-interface UserCaller {
+interface Service {
+  /** Returns the URL for the next call. */
   origin: () => string;
+  /** Resolves when no fault is in progress. */
+  fault: Promise<unknown>;
+}
+
+interface UserCaller {
+  service: Service;
   partner: TestPartner;
   hex: string;
   /** The user's access token. */
@@ -84,16 +95,17 @@ async function run(publishes: boolean): Promise<Outcome> {
   };
   const start = () => startServiceProcess(environment, publishes ? SCHEDULE : undefined);
   const replicas = cleanup.use(await Replicas.start(REPLICAS, start));
-  const origin = () => replicas.origin();
-  const partner = await new Caller(environment.KEYROOT_ADMIN_TOKEN, origin()).createPartner();
+  const service: Service = { origin: () => replicas.origin(), fault: Promise.resolve() };
+  const partner = await new Caller(environment.KEYROOT_ADMIN_TOKEN, service.origin()).createPartner();
   const keys = Array.from({ length: 3 }, () => generateKeyPair());
 
   const histories: History[] = [];
   let publicationSeen = !publishes;
+  let idleFaults = 0;
   for (let round = 0; round < ROUNDS || !publicationSeen; round++) {
     const callers: UserCaller[] = [];
     for (let i = 0; i < USERS; i++)
-      callers.push({ origin, partner, history: [], ...(await createUser(origin(), partner)) });
+      callers.push({ service, partner, history: [], ...(await createUser(service.origin(), partner)) });
     const waiting = callers.values();
     const working = Promise.all(
       Array.from({ length: ACTIVE_USERS }, async () => {
@@ -103,16 +115,20 @@ async function run(publishes: boolean): Promise<Outcome> {
     );
     let isWorking = true;
     const ended = working.finally(() => (isWorking = false));
-    const untilRecorded = async (calls: number) => {
-      const recorded = () => callers.reduce((sum, { history }) => sum + history.length, 0);
+    const recorded = () => callers.reduce((sum, { history }) => sum + history.length, 0);
+    const causeAfter = async (calls: number, cause: () => Promise<void>) => {
       while (isWorking && recorded() < calls) await Promise.race([ended, sleep(Math.random() * 20)]);
+      if (!isWorking) idleFaults++;
+      const fault = cause();
+      service.fault = Promise.allSettled([fault]);
+      await fault;
     };
     const [beforeReplica, beforePostgres] = CALLS_BEFORE_FAULTS;
-    await untilRecorded(beforeReplica);
-    await replicas.killNext();
-    await untilRecorded(beforePostgres);
-    await postgres.kill();
-    await postgres.restart();
+    await causeAfter(beforeReplica, () => replicas.killNext());
+    await causeAfter(beforePostgres, async () => {
+      await postgres.kill();
+      await postgres.restart();
+    });
     await ended;
     for (const caller of callers) await readUntilAnswered(caller);
     histories.push(...callers.map(({ history }) => history));
@@ -122,6 +138,7 @@ async function run(publishes: boolean): Promise<Outcome> {
   return {
     calls: all.length,
     lost: all.filter(({ output }) => output === undefined).length,
+    idleFaults,
     phases: [...new Set(phasesOf(all))],
     notLinearizable: histories.filter((history) => linearize(history, keyModel) === undefined),
   };
@@ -184,11 +201,7 @@ async function remove(caller: UserCaller, keyID: string): Promise<void> {
   const response =
     Math.random() < 0.5
       ? await asUser(caller, "publicKey/withdraw", { key_id: keyID })
-      : await send(
-          `${caller.origin()}/v1/authdBizSrv/publicKeys/discard`,
-          { user_id_hex: hex, key_id: keyID },
-          partner,
-        );
+      : await send(caller, "authdBizSrv/publicKeys/discard", { user_id_hex: hex, key_id: keyID }, partner);
   record(caller, { call: "remove", keyID }, called, outputOf(response, { result: "removed" }));
 }
 
@@ -234,14 +247,22 @@ function outputOf(response: Answer | undefined, done: KeyOutput): KeyOutput | "n
 }
 
 function asUser(caller: UserCaller, operation: string, body: object): Promise<Answer | undefined> {
-  return send(`${caller.origin()}/v1/authdUser/${operation}`, body, caller);
+  return send(caller, `authdUser/${operation}`, body, caller);
 }
 
 /** @returns undefined if the connection broke */
-async function send(url: string, body: object, { jwt }: { jwt: string }): Promise<Answer | undefined> {
-  const response = await post(url, body, { token: jwt }).catch(() => undefined);
-  // Otherwise, a round would run out of calls while a replica or PostgreSQL is down.
-  if (response === undefined || response.status === 503) await sleep(DOWN_MS);
+async function send(
+  { service }: UserCaller,
+  operation: string,
+  body: object,
+  { jwt }: { jwt: string },
+): Promise<Answer | undefined> {
+  const response = await post(`${service.origin()}/v1/${operation}`, body, { token: jwt }).catch(() => undefined);
+  if (response === undefined || response.status === 503) {
+    // Otherwise, a round would run out of calls while a replica or PostgreSQL is down.
+    await service.fault;
+    await sleep(DOWN_MS);
+  }
   return response;
 }
 
