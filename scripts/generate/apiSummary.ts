@@ -35,7 +35,7 @@ const text = [HEAD, ...parts].join("\n");
 if (!process.argv.includes("--check")) {
   writeFileSync(FILE, text);
 } else if (readFileSync(FILE, "utf8") !== text) {
-  process.stderr.write("llms-api.txt is not up to date: run npm run glossary.\n");
+  process.stderr.write("llms-api.txt is not up to date: run npm run generate.\n");
   process.exitCode = 1;
 }
 

@@ -109,7 +109,7 @@ const text = await format(source, { ...(await resolveConfig(FILE)), parser: "typ
 
 if (process.argv.includes("--check")) {
   if (readFileSync(FILE, "utf8") !== text) {
-    process.stderr.write("packages/keyroot/src/client/operations.ts is not up to date: run npm run openapi.\n");
+    process.stderr.write("packages/keyroot/src/client/operations.ts is not up to date: run npm run generate.\n");
     process.exitCode = 1;
   }
 } else {

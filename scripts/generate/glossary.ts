@@ -25,7 +25,7 @@ const page = await format(text, { ...(await resolveConfig(PAGE)), parser: "markd
 
 if (process.argv.includes("--check")) {
   if (readFileSync(PAGE, "utf8") !== page) {
-    process.stderr.write("docs/glossary.md is not up to date: run npm run glossary.\n");
+    process.stderr.write("docs/glossary.md is not up to date: run npm run generate.\n");
     process.exitCode = 1;
   }
 } else {

@@ -10,7 +10,7 @@ for (const [name, document] of Object.entries(await generateOpenApi())) {
   if (!process.argv.includes("--check")) {
     await writeFile(path, fresh);
   } else if ((await readFile(path, "utf8").catch(() => "")) !== fresh) {
-    process.stderr.write(`docs/${name} is outdated: run 'npm run openapi', and commit the result.\n`);
+    process.stderr.write(`docs/${name} is outdated: run 'npm run generate', and commit the result.\n`);
     process.exitCode = 1;
   }
 }
