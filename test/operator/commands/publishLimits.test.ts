@@ -33,8 +33,7 @@ describe("keyroot publish, on a fresh registry", () => {
     expect(await publish({ "chain-id": "1", "max-fee": "20" }, { KEYROOT_CHAIN_ID: "31337" })).to.include({
       code: 1,
       error: "CHAIN_ID_MISMATCH",
-      message:
-        "The endpoint has chain id 31337, but 1 was expected. Nothing was signed. Use an endpoint of the chain 1.",
+      message: "The endpoint has chain id 31337, but 1 was expected. Use an endpoint of the chain 1.",
     });
     expect(await publish({}, { KEYROOT_CHAIN_ID: "31337" })).to.include({ code: 0, users: 2 });
   });

@@ -91,7 +91,7 @@ export class Chain {
   async verifyChainId(expected: number): Promise<void> {
     const actual = await this.chainId();
     if (actual === expected) return;
-    const message = `The endpoint has chain id ${actual}, but ${expected} was expected. Nothing was signed. Use an endpoint of the chain ${expected}.`;
+    const message = `The endpoint has chain id ${actual}, but ${expected} was expected. Use an endpoint of the chain ${expected}.`;
     throw new VerificationError("root", "CHAIN_ID_MISMATCH", message, { expected, actual });
   }
 
