@@ -167,6 +167,25 @@ describeOnBoth("addRoots", (startChain) => {
       expect([await count(), emitted("waiting")]).to.deep.equal([before, 1]);
     });
 
+    it("names the exceeded limit of a recorded transaction", async () => {
+      const before = await count();
+      for (const [maxFeePerGas, setting, expected, actual] of [
+        [6n, "--max-fee", "6", "7"],
+        [7n, "maxPriorityFeePerGas, by default a quarter of --max-fee", "1", "3"],
+      ] as const) {
+        const [batch = never()] = batches(1);
+        const journal = new MemoryJournal();
+        // Lower than the current price, so that its fees are not replaced.
+        const fees = { maxFeePerGas: 7n, maxPriorityFeePerGas: 3n };
+        await journal.recordAttempt({ nonce: before, root: batch.root, gas: 300_000, fees });
+        const options = { maxFeePerGas, maxPriorityFeePerGas: 1n };
+        const error = await failure(run([batch], { journal, options }));
+        expect(error).to.include({ code: "FEE_TOO_HIGH", expected, actual });
+        expect((error as Error).message).to.contain(`or raise the limit (${setting}).`);
+      }
+      expect(await count()).to.equal(before);
+    });
+
     it("raises the fees of a transaction until a block includes it", async () => {
       await stopMining();
       await fresh.call("hardhat_setNextBlockBaseFeePerGas", ["0x3b9aca00"]);
@@ -436,7 +455,10 @@ describeOnBoth("addRoots", (startChain) => {
       const error = await failure(run(batches(1), { options: { timeoutMs: 100 } }));
       expect(error).to.be.an.instanceof(TransportError).with.property("code", "NO_RECEIPT");
       const hash = hashOfSent() ?? never();
-      expect((error as Error).message).to.contain(hash);
+      expect(error).to.have.property("actual", hash);
+      expect((error as Error).message)
+        .to.contain(hash)
+        .and.contain("It may still be included: publish again.");
     });
 
     it("reports a reverted transaction", async () => {

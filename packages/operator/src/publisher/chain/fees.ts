@@ -20,7 +20,10 @@ const BASE_FEE_FACTOR = 2n;
 /** The default limit of the priority fee is the maximum fee divided by this number. */
 const MAX_FEE_PER_PRIORITY_FEE = 4n;
 
-/** Returns the limit of the priority fee in wei per unit of gas. @param maxPriorityFee the limit, if the operator has set one */
+/**
+ * Returns the limit of the priority fee in wei per unit of gas.
+ * @param maxPriorityFee the limit, if the operator has set one
+ */
 export function maxPriorityFeeOf(maxFee: bigint, maxPriorityFee: bigint | undefined): bigint {
   return maxPriorityFee ?? maxFee / MAX_FEE_PER_PRIORITY_FEE;
 }
@@ -63,11 +66,16 @@ export function maxGasPriceOf(fees: Fees): bigint {
   return "gasPrice" in fees ? fees.gasPrice : fees.maxFeePerGas;
 }
 
+/** Returns the priority fee in wei per unit of gas: 0 on chains without a base fee. */
+export function priorityFeeOf(fees: Fees): bigint {
+  return "gasPrice" in fees ? 0n : fees.maxPriorityFeePerGas;
+}
+
 function min(a: bigint, b: bigint): bigint {
   return a < b ? a : b;
 }
 
 /** Returns true if the fees are within the limits, in wei per unit of gas. */
 export function isWithinLimits(fees: Fees, maxFee: bigint, maxPriorityFee: bigint): boolean {
-  return maxGasPriceOf(fees) <= maxFee && ("gasPrice" in fees || fees.maxPriorityFeePerGas <= maxPriorityFee);
+  return maxGasPriceOf(fees) <= maxFee && priorityFeeOf(fees) <= maxPriorityFee;
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { toQuantity } from "keyroot/ethereum";
 import type { TransportError } from "../../errors.ts";
-import { feesOf, feesToHex, gasPriceOf, isWithinLimits, limitPriorityFee, maxGasPriceOf } from "../chain/fees.ts";
+import { feesOf, feesToHex, gasPriceOf, limitPriorityFee, maxGasPriceOf, priorityFeeOf } from "../chain/fees.ts";
 import { worstDataFeeOf } from "../chain/dataFee.ts";
 import { type AddRootCall, GAS_MARGIN, type Registry, type RootBatch } from "../chain/registry.ts";
 import type { Attempt, AttemptJournal } from "../journal/journal.ts";
@@ -16,6 +16,8 @@ import type { SendOptions, TransactionEvent } from "./sendOptions.ts";
 
 /** The default fee limit, as a multiple of the gas price when the first transaction is sent. */
 const MAX_FEE_FACTOR = 10n;
+/** How the limit of the priority fee is set (`maxPriorityFeeOf`). */
+const PRIORITY_FEE_SETTING = "maxPriorityFeePerGas, by default a quarter of --max-fee";
 const MAX_UINT256 = 2n ** 256n - 1n;
 /** The time in ms after which a transaction is sent again if no node has confirmed that it received it. */
 const RESEND_UNCONFIRMED_MS = 2_000;
@@ -243,9 +245,12 @@ class RootAdder {
     const { nonce, root, gas, fees } = attempt;
     // A journal may contain higher fees, from an earlier run with other limits or from an attacker.
     const { maxFeePerGas = MAX_UINT256, maxPriorityFeePerGas = maxFeePerGas } = this.#options;
-    if (!isWithinLimits(fees, maxFeePerGas, maxPriorityFeePerGas)) {
-      const offered = maxGasPriceOf(fees);
-      throw feeTooHigh(`The plan's recorded transaction offers ${offered} wei per unit of gas`, maxFeePerGas, offered);
+    const [maxFee, priorityFee] = [maxGasPriceOf(fees), priorityFeeOf(fees)];
+    if (maxFee > maxFeePerGas)
+      throw feeTooHigh(`The plan's recorded transaction offers ${maxFee} wei per unit of gas`, maxFeePerGas, maxFee);
+    if (priorityFee > maxPriorityFeePerGas) {
+      const problem = `The plan's recorded transaction offers a priority fee of ${priorityFee} wei per unit of gas`;
+      throw feeTooHigh(problem, maxPriorityFeePerGas, priorityFee, PRIORITY_FEE_SETTING);
     }
     const exceeded = this.#budget?.exceededBy(attempt);
     if (exceeded !== undefined) throw costLimitReached(worstCostOf(attempt), exceeded);
@@ -261,7 +266,7 @@ class RootAdder {
     }
     Object.assign(transaction, { attempt, accepted, sentAt: performance.now(), sentAtBlock: block });
     this.#lastReason = undefined;
-    this.#emit({ event, root, nonce, hash, gas, maxFee: String(maxGasPriceOf(fees)) });
+    this.#emit({ event, root, nonce, hash, gas, maxFee: String(maxFee) });
   }
 
   /**
@@ -310,9 +315,9 @@ class RootAdder {
     if (first === undefined)
       return feeTooHigh(`Gas has cost too much for ${timeoutMs} ms`, this.#maxFee ?? MAX_UINT256);
     const { nonce } = first.attempt;
-    const transaction = first.hashes.at(-1) ?? `with the nonce ${nonce}`;
+    const transaction = { hash: first.hashes.at(-1), nonce, from: this.#registry.owner };
     const problem = `is in no block, and nothing has changed for ${timeoutMs} ms`;
-    return noReceipt(transaction, problem, describeBlockage(nonce, this.#usedNonces));
+    return noReceipt(transaction, problem, "publish again", describeBlockage(nonce, this.#usedNonces));
   }
 }
 

@@ -8,12 +8,14 @@ import type { Registry } from "../chain/registry.ts";
 import { endpointSender } from "../signers/endpointSender.ts";
 import { type Signer, signingSender } from "../signers/signer.ts";
 import type { CostLimits } from "./costLimits.ts";
-import { costLimitReached, feeTooHigh, noReceipt } from "./sendErrors.ts";
+import { costLimitReached, feeTooHigh, noReceipt, type SentTransaction } from "./sendErrors.ts";
 import { trySend } from "./trySend.ts";
 
 /** The fee limit on local chains, as a multiple of the current price. */
 const LOCAL_FEE_FACTOR = 10n;
 const POLL_MS = 250;
+/** The remedy for a transaction that is in no block. */
+const REMEDY = "run the command again";
 
 /** A call of any contract, or a deployment if `to` is undefined. */
 export interface Call {
@@ -60,8 +62,8 @@ export async function sendCall(
   const nonce = given.nonce ?? (await chain.transactionCount(from, "pending"));
   const request = { ...call, nonce: toQuantity(nonce), gas: toQuantity(gas), ...feesToHex(fees) };
   const { hash } = await trySend(send, request);
-  if (!isHash(hash)) throw noReceipt(`with the nonce ${nonce} of ${from}`, "was not confirmed by the endpoint");
-  const receipt = await waitForReceipt(chain, hash, timeoutMs);
+  if (!isHash(hash)) throw noReceipt({ hash: undefined, nonce, from }, "was not confirmed by the endpoint", REMEDY);
+  const receipt = await waitForReceipt(chain, { hash, nonce, from }, timeoutMs);
   if (receipt.succeeded) return receipt;
   const message = `The transaction ${hash} in block ${receipt.blockNumber} was reverted.`;
   throw new VerificationError("root", "TRANSACTION_REVERTED", message, { actual: hash });
@@ -87,12 +89,16 @@ async function quoteWithin(chain: Chain, call: Call, limits: CostLimits | "local
   return { gas, fees };
 }
 
-async function waitForReceipt(chain: Chain, hash: string, timeoutMs: number): Promise<Receipt> {
+async function waitForReceipt(
+  chain: Chain,
+  transaction: SentTransaction & { hash: string },
+  timeoutMs: number,
+): Promise<Receipt> {
   const end = performance.now() + timeoutMs;
   for (;;) {
-    const receipt = await chain.receipt(hash);
+    const receipt = await chain.receipt(transaction.hash);
     if (receipt !== undefined) return receipt;
-    if (performance.now() > end) throw noReceipt(hash, `is in no block after ${timeoutMs} ms`);
+    if (performance.now() > end) throw noReceipt(transaction, `is in no block after ${timeoutMs} ms`, REMEDY);
     await sleep(POLL_MS);
   }
 }

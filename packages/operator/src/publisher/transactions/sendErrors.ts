@@ -4,17 +4,22 @@ import { TransportError } from "../../errors.ts";
 /**
  * The error for a price above the limit.
  * @param problem the first sentence of the message, without its period
+ * @param limit the exceeded limit in wei per unit of gas
  * @param actual the offered wei per unit of gas, if it is known
+ * @param setting the option that sets the limit
  */
-export function feeTooHigh(problem: string, maxFee: bigint, actual?: bigint): TransportError {
-  const message = `${problem}. The limit is ${maxFee} wei per unit of gas: try again later, or raise the limit (--max-fee).`;
-  const values = { expected: String(maxFee), ...(actual !== undefined && { actual: String(actual) }) };
+export function feeTooHigh(problem: string, limit: bigint, actual?: bigint, setting = "--max-fee"): TransportError {
+  const message = `${problem}. The limit is ${limit} wei per unit of gas: try again later, or raise the limit (${setting}).`;
+  const values = { expected: String(limit), ...(actual !== undefined && { actual: String(actual) }) };
   return new TransportError("FEE_TOO_HIGH", message, values);
 }
 
 /** A limit that a transaction could exceed, and its value in wei. */
 export interface ExceededLimit {
-  /** `maxCost` is a limit on all runs of a plan, and `maxCostPerDay` on all plans of 24 hours. */
+  /**
+   * `transaction` is a limit on the one transaction of a command, `maxCost` on all runs of a plan, and `maxCostPerDay` on all
+   * plans of 24 hours.
+   */
   limit: "transaction" | "maxCost" | "maxCostPerDay";
   wei: bigint;
 }
@@ -37,17 +42,31 @@ export function costLimitReached(cost: bigint, { limit, wei }: ExceededLimit): T
   return new TransportError("COST_LIMIT_REACHED", message, { expected: String(wei), actual: String(cost) });
 }
 
+/** A sent transaction. */
+export interface SentTransaction {
+  /** Its hash: 0x and 64 lowercase hex digits. Undefined if the endpoint did not confirm it. */
+  hash: string | undefined;
+  nonce: number;
+  /** The address of its sender. */
+  from: string;
+}
+
 /**
- * The error for a sent transaction that is in no block.
- * @param transaction its hash, or its nonce in words
+ * The error for a sent transaction that is in no block. Its `actual` value is the transaction's hash, if it is known.
  * @param problem the rest of the first sentence, without its period
+ * @param remedy a clause in the imperative
  * @param note a further sentence
  */
-export function noReceipt(transaction: string, problem: string, note?: string): TransportError {
+export function noReceipt(
+  { hash, nonce, from }: SentTransaction,
+  problem: string,
+  remedy: string,
+  note?: string,
+): TransportError {
   const sentences = [
-    `The transaction ${transaction} ${problem}.`,
-    "It may still be included: run the command again.",
+    `The transaction ${hash ?? `with the nonce ${nonce} of ${from}`} ${problem}.`,
+    `It may still be included: ${remedy}.`,
     ...(note === undefined ? [] : [note]),
   ];
-  return new TransportError("NO_RECEIPT", sentences.join(" "), { actual: transaction });
+  return new TransportError("NO_RECEIPT", sentences.join(" "), hash === undefined ? {} : { actual: hash });
 }
