@@ -95,13 +95,11 @@ const FIELDS_BY_OPERATION = [
  * The exports in docs/glossary.md. `npm run check` compares the page with the sources. It has one row for each name and
  * meaning.
  */
-const exported: Term[] = rowsOf((await readPage("docs/glossary.md")).split("\n## Exports\n")[1] ?? "");
-
-function rowsOf(section: string): Term[] {
-  const [table = ""] = section.split("\n## ");
-  const rows = table.matchAll(/^\| `(\w+)` *\| (.*\S) *\| (\S.*\S) *\|$/gm);
-  return Array.from(rows, ([, name = "", meaning = "", where = ""]) => ({ name, meaning, where }));
-}
+const [section = ""] = ((await readPage("docs/glossary.md")).split("\n## Exports\n")[1] ?? "").split("\n## ");
+const exported: Term[] = Array.from(
+  section.matchAll(/^\| `(\w+)` *\| (.*\S) *\| (\S.*\S) *\|$/gm),
+  ([, name = "", meaning = "", where = ""]) => ({ name, meaning, where }),
+);
 
 /** The names with more than one meaning. An option that only some commands require has the same meaning in all. */
 function withSeveralMeanings(terms: readonly Term[]): string[] {
@@ -166,6 +164,11 @@ describe("names in the project", () => {
   it("are in snake_case in the API", () => {
     const others = apiFields().filter(({ name }) => !/^[a-z]+(?:_[a-z]+)*$/.test(name));
     expect(others.map(({ name, where }) => `${where} ${name}`)).to.deep.equal([]);
+  });
+
+  it("have one line for each export in the glossary", () => {
+    const [, , ...lines] = section.split("\n").filter((line) => line.startsWith("|"));
+    expect(exported).to.have.lengthOf(lines.length);
   });
 
   it("contain the spellings ID and Url in exports", () => {
