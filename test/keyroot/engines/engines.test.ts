@@ -109,11 +109,12 @@ async function casesOf({ stack, record, swapped }: PublishedKey, opened: AsyncDi
     ["quorum", { ...options, rpc: endpoints.map(({ url }) => url), quorum: 2 }],
     ["pinned", { ...options, pinned: head.hash, storageProof: true }],
     ["light client", { ...options, lightClient: true, storageProof: true }],
+    // The first case: no earlier verification has accepted the true key.
+    ["swapped for the beacon chain", beacon, swapped],
     ["beacon", beacon],
     ["auditors", audited],
     ["short proofs", proven],
     ["swapped", options, swapped],
-    ["swapped for the beacon chain", beacon, swapped],
     ["swapped for short proofs", proven, swapped],
     ["number above 2^63", { ...options, rpc: lying.url }],
     ["redirect", { ...options, merkleUrl: redirecting.url }],
