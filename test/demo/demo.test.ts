@@ -7,6 +7,7 @@ import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { DemoError } from "../../demo/demoError.ts";
 import { bytesToBase64 } from "../../packages/keyroot/src/bytes/base64.ts";
+import type { KeyRecord } from "../../packages/keyroot/src/identity/serializedRecord.ts";
 import { makeMerkleFile } from "../../packages/keyroot/src/merkle/file.ts";
 import { FolderStore } from "../../packages/operator/src/publisher/files/folderStore.ts";
 import { PartnerClient } from "../../packages/keyroot/src/partner.ts";
@@ -51,8 +52,6 @@ const forever = new AbortController().signal;
 
 describe("the demo", () => {
   let stack: Stack;
-  /** A user whose key the first test publishes. */
-  let victim: Victim;
   before(async () => {
     stack = await startStack(hre, { ports: stackPorts(0) });
   });
@@ -67,13 +66,8 @@ describe("the demo", () => {
         verified: (count) => seen.push(`verified ${count}`),
         rejected: (attack, _, code) => seen.push(`${attack}: ${code}`),
       };
-      const { hash: olderBlock } = (await rpc(stack.rpcUrl, "eth_getBlockByNumber", ["latest", false])) as {
-        hash: string;
-      };
       await using result = await runDemo(stack, listener, forever);
       expect(result.records).to.have.lengthOf(25);
-      const record = result.records.at(-1) ?? never();
-      victim = { record, otherRoot: result.published[0]?.root ?? never(), olderBlock };
       const summary = summaryOf(stack, result);
       expect(summary).to.include({ published: 25, verified: 25, contract: stack.contract });
       expect(summary.rejected).to.deep.equal(REJECTIONS);
@@ -97,7 +91,24 @@ describe("the demo", () => {
     });
   });
 
+  /** Publishes the keys of users in one batch. @returns its root */
+  const publishBatch = async (records: readonly KeyRecord[]): Promise<string> => {
+    const call = rpcCaller(stack.rpcUrl, { maxBytes: 2 ** 20, timeoutMs: ENDLESS_MS });
+    const registry = await Registry.connect(call, stack.contract);
+    const { published } = await publish(records, { ...LOCAL, registry, store: new FolderStore(stack.filesDir) });
+    return published[0]?.root ?? never();
+  };
+
   describe("attackContact", () => {
+    let victim: Victim;
+    before(async () => {
+      const block = (await rpc(stack.rpcUrl, "eth_getBlockByNumber", ["latest", false])) as { hash: string };
+      const otherRoot = await publishBatch(sampleRecords(2, 3));
+      const records = sampleRecords(2, 4);
+      await publishBatch(records);
+      victim = { record: records[0] ?? never(), otherRoot, olderBlock: block.hash };
+    });
+
     /** Runs the attacks, one of which is changed. */
     const attackWith = async (name: string, changes: Partial<Attack>) => {
       const attack = ATTACKS.find((candidate) => candidate.name === name) ?? never();
@@ -133,17 +144,8 @@ describe("the demo", () => {
     const other = makeMerkleFile(sampleRecords(4, 2));
 
     before(async () => {
-      const { rpcUrl, merkleUrl, filesDir, contract } = stack;
-      const registry = await Registry.connect(
-        rpcCaller(rpcUrl, { maxBytes: 2 ** 20, timeoutMs: ENDLESS_MS }),
-        contract,
-      );
-      const { published } = await publish([user, ...others], {
-        ...LOCAL,
-        registry,
-        store: new FolderStore(filesDir),
-      });
-      root = published[0]?.root ?? never();
+      const { rpcUrl, merkleUrl } = stack;
+      root = await publishBatch([user, ...others]);
       attacker = startProcess(new URL("../../demo/attacker.ts", import.meta.url), forever);
       const attackersKey = bytesToBase64(samplePublicKeys[3] ?? never());
       const config: AttackerConfig = {
