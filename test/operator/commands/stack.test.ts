@@ -16,6 +16,7 @@ import {
   environment,
   hardhat,
   interruptUntilEnd,
+  npxHardhat,
   program,
   type Running,
   signalGroup,
@@ -36,7 +37,7 @@ describe("npx hardhat keyroot stack", () => {
   });
 
   it("works with keyroot and Hardhat commands", async () => {
-    child = hardhat.start(["stack", "--port", "0", "--json"], env);
+    child = npxHardhat.start(["stack", "--port", "0", "--json"], env);
     const [line] = (await once(child.stdout, "data")) as [Buffer];
     const place = JSON.parse(String(line)) as Omit<StackFile, "pid"> & { serviceUrl: string };
     expect(place).to.have.all.keys(
@@ -113,7 +114,9 @@ describe("npx hardhat keyroot stack", () => {
   }
 
   describe("after Ctrl-C", () => {
-    /** Starts a stack without a service and without the project's plugins, which starts quickly. It stops as the commands do. */
+    /**
+     * Starts a stack without a service and without the project's plugins, which starts quickly. It stops as the commands do.
+     */
     const stackProgram = `
       import { createHardhatRuntimeEnvironment } from "hardhat/hre";
       import { setTimeout as sleep } from "node:timers/promises";

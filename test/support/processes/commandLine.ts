@@ -90,7 +90,7 @@ const HARDHAT = fileURLToPath(new URL("hardhat.ts", import.meta.url));
 
 /** The program `keyroot`, which starts several times faster than Hardhat. */
 export const program: CommandLine = new SharingCommandLine("npx keyroot", [process.execPath, CLI]);
-/** `npx hardhat keyroot`. Some tests of Hardhat as a host and of the demo, and those of projects, the README and the consumers, start Hardhat's own program. */
+/** `npx hardhat keyroot`, started faster than by Hardhat's own program. Tests of whole programs use `npxHardhat`. */
 export const hardhat: CommandLine = new SharingCommandLine("npx hardhat keyroot", [
   process.execPath,
   HARDHAT,
