@@ -3,12 +3,14 @@
  *
  *     npm run screenshots [folder] [states, such as "a batch,no page"]
  *
- * The states are the explorer's; without any, the dashboard's test also takes its pictures. The default folder is screenshots, which git ignores.
+ * The states are the explorer's; without any, the dashboard's test also takes its pictures. The default folder is
+ * screenshots, which git ignores.
  */
 import { spawnSync } from "node:child_process";
 import { mkdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { EXPLORER_STATES, openState } from "../test/support/browser/explorerStates.ts";
+import { takePicture } from "../test/support/browser/pagePicture.ts";
 import { VIEWS } from "../test/support/browser/pageQuality.ts";
 import { ExplorerWorld } from "../test/support/browser/explorerWorld.ts";
 import { sampleRecords } from "../test/support/samples.ts";
@@ -27,7 +29,7 @@ try {
     for (const view of VIEWS) {
       await using opened = await openState(world, url, state, view);
       const file = `${name.replaceAll(/[^a-z]+/g, "-")}-${view.viewport.width}-${view.colorScheme}.png`;
-      await opened.page.screenshot({ path: join(folder, file), fullPage: true });
+      await takePicture(opened.page, { path: join(folder, file) });
       process.stdout.write(`${join(folder, file)}\n`);
     }
   }

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Browser, Page } from "playwright-core";
+import type { Browser, Page, PageScreenshotOptions } from "playwright-core";
 
 /** The columns and rows of a recorded picture. Each cell is the average color of its part of the page. */
 const CELLS = 24;
@@ -10,9 +10,16 @@ const CELL_TOLERANCE = 24;
 /** Maximum share of the cells that differ: the texts contain ids and times, and fonts differ between machines. */
 export const MOST_DIFFERENT = 0.1;
 
+/** Takes a picture of a page without animations. */
+export async function takePicture(page: Page, options: PageScreenshotOptions): Promise<Buffer> {
+  // Beside an open dialog, only the visible part of the page is dimmed.
+  const fullPage = (await page.locator("dialog[open]").count()) === 0;
+  return page.screenshot({ fullPage, animations: "disabled", ...options });
+}
+
 /**
- * Recorded pictures of pages, in PNG files of 24 x 24 pixels beside the tests. They show what a layout does not: colors, and whether large
- * parts are drawn. With UPDATE_LAYOUTS=1, they are written.
+ * Recorded pictures of pages, in PNG files of 24 x 24 pixels beside the tests. They show what a layout does not: colors, and
+ * whether large parts are drawn. With UPDATE_LAYOUTS=1, they are written.
  */
 export class RecordedPictures {
   readonly #folder: string;
@@ -38,12 +45,13 @@ export class RecordedPictures {
     expect(share, `${this.#pathOf(name)}: the share that differs. ${remedy}`).to.be.at.most(MOST_DIFFERENT);
   }
 
-  /** Takes a picture of a page. @returns its small PNG in base64, and the share of cells that differ: 1 without a recorded one */
+  /**
+   * Takes a picture of a page.
+   * @returns its small PNG in base64, and the share of cells that differ: 1 without a recorded one
+   */
   async read(page: Page, name: string): Promise<{ png: string; share: number }> {
-    // Beside an open dialog, only the visible part of the page is dimmed.
-    const fullPage = (await page.locator("dialog[open]").count()) === 0;
     // JPEG, which Chromium writes and reads faster than PNG.
-    const picture = await page.screenshot({ fullPage, animations: "disabled", type: "jpeg", quality: 90 });
+    const picture = await takePicture(page, { type: "jpeg", quality: 90 });
     const path = this.#pathOf(name);
     return compareSmall(page, picture, existsSync(path) ? readFileSync(path) : undefined);
   }

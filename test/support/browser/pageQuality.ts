@@ -5,7 +5,7 @@ import type { Page } from "playwright-core";
 import { gzipSync } from "node:zlib";
 import { axeViolations } from "./axeViolations.ts";
 import { checkLimits, type RecordedLayouts } from "./pageLayout.ts";
-import type { RecordedPictures } from "./pagePicture.ts";
+import { type RecordedPictures, takePicture } from "./pagePicture.ts";
 import { unexplainedTerms } from "./unexplainedTerms.ts";
 
 /** The widths, in pixels, and colors in which every page is checked. */
@@ -50,7 +50,7 @@ export async function checkInAllViews(
     const name = `${state.replaceAll(/[^a-z]+/g, "-")}-${viewport.width}-${colorScheme}`;
     await recorded.pictures.compare(page, name);
     const { SCREENSHOTS: folder } = process.env;
-    if (folder !== undefined) await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
+    if (folder !== undefined) await takePicture(page, { path: join(folder, `${name}.png`) });
   }
   expect(await unexplainedTerms(page, known), state).to.deep.equal([]);
 }
