@@ -1,11 +1,11 @@
 import { type Definition, defineCommand, type Parsed } from "@keyroot/operator/hardhat";
-import { port } from "@keyroot/service/commands";
+import { HARDHAT_COMMANDS } from "@keyroot/service/commands";
 
 const definition = {
   summary: "Show how keys are published and verified, and how attacks are rejected",
   options: {
     keepRunning: { kind: "flag", description: "Keep the stack running after the demo, until Ctrl-C" },
-    port,
+    port: HARDHAT_COMMANDS.stack.options.port,
     json: { kind: "flag", description: "Print one JSON object instead of text" },
   },
 } as const satisfies Definition;

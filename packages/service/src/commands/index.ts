@@ -3,8 +3,6 @@ import { stackCommand } from "../stack/stackCommand.ts";
 import { type ArgsOf, type CommandName, DEFINITIONS } from "./commandDefinitions.ts";
 import type { Command, Handler } from "@keyroot/operator/commands";
 
-export { port } from "../stack/stackCommand.ts";
-
 /** Functions that load each command's handler when the command runs. `--help` loads no handler. */
 const HANDLERS: { readonly [Name in CommandName]: () => Promise<{ default: Handler<ArgsOf<Name>> }> } = {
   serve: () => import("./serve.ts"),

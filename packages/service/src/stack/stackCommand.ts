@@ -1,7 +1,7 @@
 import type { Definition } from "@keyroot/operator/definition";
 
-/** The option `--port` of the commands that start a stack. */
-export const port = {
+/** The option `--port`, also of the demo. */
+const port = {
   kind: "integer",
   value: "port",
   description:
