@@ -26,6 +26,10 @@ describeWithProgram("keyroot", (keyroot) => {
   const chain = () => world.chainArgs();
   const statePath = () => join(world.folder, "state.json");
   const auditing = (...more: string[]) => ["audit", ...place(), "--state", statePath(), ...more];
+  const watching = (...more: string[]) => [
+    ...["watch", ...place(), "--user-id", mine.userID, "--public-key", mine.pubKey, "--every", "1"],
+    ...more,
+  ];
   const auditingFolder = (path: string) => ["audit", ...chain(), "--state", statePath(), "--files", path];
 
   describe("audit", () => {
@@ -134,11 +138,20 @@ describeWithProgram("keyroot", (keyroot) => {
     });
   });
 
+  it("exits with code 3 in audit and watch --once if the endpoint is unavailable", async () => {
+    // Both repeat their first requests for some time.
+    const [gone, names] = [await goneUrl(), ["audit", "watch"]];
+    const ran = [auditing(), watching("--once")].map((words) =>
+      outcomeOf(keyroot.start([...words.with(2, gone), "--json"])),
+    );
+    for (const [i, { code, stdout }] of (await Promise.all(ran)).entries()) {
+      const { error } = JSON.parse(stdout) as { error: object };
+      expect(code, names[i]).to.equal(3);
+      expect(error, names[i]).to.include({ code: "UNREACHABLE" });
+    }
+  });
+
   describe("watch", () => {
-    const watching = (...more: string[]) => [
-      ...["watch", ...place(), "--user-id", mine.userID, "--public-key", mine.pubKey, "--every", "1"],
-      ...more,
-    ];
     const linesOf = (text: string) =>
       text
         .trim()
@@ -346,19 +359,6 @@ describeWithProgram("keyroot", (keyroot) => {
           throw new Error();
         });
         expect([(await keyroot.run(words)).code, failed.size], words[0]).to.deep.equal([0, 2]);
-      }
-    });
-
-    it("exits with code 3 if the endpoint is unavailable and --once is set, as audit does", async () => {
-      // Both repeat their first requests for some time.
-      const [gone, names] = [await goneUrl(), ["audit", "watch"]];
-      const ran = [auditing(), watching("--once")].map((words) =>
-        outcomeOf(keyroot.start([...words.with(2, gone), "--json"])),
-      );
-      for (const [i, { code, stdout }] of (await Promise.all(ran)).entries()) {
-        const { error } = JSON.parse(stdout) as { error: object };
-        expect(code, names[i]).to.equal(3);
-        expect(error, names[i]).to.include({ code: "UNREACHABLE" });
       }
     });
 

@@ -118,7 +118,7 @@ for (const template of testAll ? ["minimal", "mocha-ethers"] : ["mocha-ethers"])
     // The minimal template has neither Hardhat's keystore nor a test runner.
     const hasKeystore = template === "mocha-ethers";
 
-    it(`runs a stack for publish, verify and audit${hasKeystore ? ", with a network's URL in the keystore" : ""}`, async () => {
+    it(`runs a stack for publish, verify and audit${hasKeystore ? ", with a URL in the keystore" : ""}`, async () => {
       const stack = start(["keyroot", "stack", "--port", "0", "--json"]);
       const ended = once(stack, "exit");
       try {

@@ -101,7 +101,7 @@ describe("the local stack", () => {
   });
 
   describe("the partner service", () => {
-    it("stores the users of each region in a separate database, and their files in a separate folder", async () => {
+    it("stores users and files of each region separately", async () => {
       const created: PGlite[] = [];
       const create: (options?: PGliteOptions) => Promise<PGlite> = PGlite.create.bind(PGlite);
       PGlite.create = (async (options?: PGliteOptions) => {
