@@ -119,7 +119,7 @@ async function upgradeUnderLoad(shutdownDelay = SHUTDOWN_DELAY_S): Promise<Outco
     let stopped = Promise.resolve();
     await underLoad(async () => {
       stopped = old.stop();
-      // Reported below.
+      // `await stopped` reports a failure.
       stopped.catch(() => undefined);
       await balancer.untilNotReady(old);
     });

@@ -1,6 +1,6 @@
 /**
- * The types of command definitions. The program `keyroot` and the Hardhat plugin make their commands from these definitions.
- * This file imports only types, so that help appears quickly.
+ * The types of command definitions, and functions that define commands and options. The program `keyroot` and the Hardhat
+ * plugin make their commands from these definitions. This file imports only types, so that help appears quickly.
  */
 import type { Host, Outcome } from "./host.ts";
 

@@ -32,7 +32,8 @@ export interface Signing {
 }
 
 /**
- * Prepares an audit with `--sign`: opens the key and finds the block. Refuses to sign the unproven response of a single endpoint.
+ * Prepares an audit with `--sign`: opens the key and finds the block. Refuses to sign the unproven response of a single
+ * endpoint.
  * @param findBlock finds the block of `--beacon`
  * @throws ArgumentError ARGUMENT_INVALID, and the errors of `openAuditorKeyFile`; TransportError, VerificationError
  * QUORUM_NOT_REACHED
