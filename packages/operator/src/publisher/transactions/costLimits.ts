@@ -10,7 +10,7 @@ export interface CostLimits {
   maxFeePerGas: bigint;
   /**
    * The maximum wei per unit of gas for a block's producer. Default: a quarter of `maxFeePerGas`. This limit is
-   * needed because the signed priority fee is always paid in full. The base fee needs no limit of its own, because the chain
+   * needed because the signed priority fee is always paid in full. The base fee needs no limit, because the chain
    * sets it and an endpoint cannot change it.
    */
   maxPriorityFeePerGas?: bigint | undefined;
