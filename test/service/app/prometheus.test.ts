@@ -21,11 +21,15 @@ const CACHE = join(ROOT, "node_modules/.cache/prometheus");
 const ALERTS = join(ROOT, "packages/service/monitoring/alerts.yml");
 const DASHBOARD = join(ROOT, "packages/service/monitoring/dashboard.json");
 
-/** Finds the machine's own program, or downloads and unpacks Debian's package once without installing it. */
-function findProgram(name: "prometheus" | "promtool"): string {
+/**
+ * Finds the machine's own program, or downloads and unpacks Debian's package once without installing it.
+ * @returns undefined on other systems without the program
+ */
+function findProgram(name: "prometheus" | "promtool"): string | undefined {
   if (existsSync(`/usr/bin/${name}`)) return `/usr/bin/${name}`;
   const path = join(CACHE, "usr/bin", name);
   if (existsSync(path)) return path;
+  if (!existsSync("/usr/bin/apt-get")) return undefined;
   mkdirSync(CACHE, { recursive: true });
   execFileSync("apt-get", ["download", "prometheus"], { cwd: CACHE, stdio: "pipe" });
   for (const file of globSync(join(CACHE, "*.deb"))) execFileSync("dpkg-deb", ["-x", file, CACHE]);
@@ -51,8 +55,9 @@ describe("the files for Prometheus and Grafana", () => {
     return closing(await startService(config));
   }
 
-  it("contain alerts that only faults raise", async () => {
+  it("contain alerts that only faults raise", async function () {
     const promtool = findProgram("promtool");
+    if (promtool === undefined) return this.skip(); // CI downloads Debian's package.
     await run(promtool, ["check", "rules", ALERTS]);
     const tests = await readFile(join(import.meta.dirname, "alerts.promtest.yml"), "utf8");
     const path = join(folder.path, "tests.yml");
@@ -70,7 +75,9 @@ describe("the files for Prometheus and Grafana", () => {
     expect(listed).to.deep.equal(names);
   });
 
-  it("contain a dashboard with metrics that the service has", async () => {
+  it("contain a dashboard with metrics that the service has", async function () {
+    const program = findProgram("prometheus");
+    if (program === undefined) return this.skip(); // CI downloads Debian's package.
     const service = await start();
     const port = await freePort();
     const config = join(folder.path, "prometheus.yml");
@@ -83,7 +90,7 @@ describe("the files for Prometheus and Grafana", () => {
       `--storage.tsdb.path=${folder.path}/data`,
       `--web.listen-address=127.0.0.1:${port}`,
     ];
-    const prometheus = spawn(findProgram("prometheus"), args, { stdio: "ignore" });
+    const prometheus = spawn(program, args, { stdio: "ignore" });
     const exited = once(prometheus, "exit");
     closing({
       close: async () => {
