@@ -2,8 +2,8 @@
 // machine's Node (20 or later) and uses only Node itself. npm compares each package, and Node's binary, with the lock file.
 // It runs only the install scripts in `allowScripts` of package.json.
 //
-// With --omit=dev it installs only the `dependencies` of package.json, which `npm start` needs. The first other command adds the
-// `devDependencies`, and leaves installed packages in place, because `npm start` may be running.
+// With --omit=dev it installs only the `dependencies` of package.json, which `npm start` needs, unless the `devDependencies` were
+// installed before. The first other command adds them, and leaves installed packages in place, because `npm start` may be running.
 //
 // npm must run under a Node that Hardhat supports. Otherwise it silently leaves out the binary of the simulated chain. So
 // an older Node installs the locked binary of Node first, in a temporary folder, and lets that one run npm.
@@ -16,8 +16,13 @@ import { fileURLToPath } from "node:url";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const readJson = (path) => JSON.parse(readFileSync(join(root, path), "utf8"));
 const { engines, devDependencies, optionalDependencies, allowScripts } = readJson("package.json");
-/** Which packages npm installs, whatever its configuration says. */
-const group = process.argv.includes("--omit=dev") ? "--omit=dev" : "--include=dev";
+/** npm's list of the installed packages. npm writes it last. */
+const installedList = "node_modules/.package-lock.json";
+/**
+ * Which packages npm installs, whatever its configuration says. Installed development packages stay, because other
+ * commands may be using them.
+ */
+const group = process.argv.includes("--omit=dev") && !hasSomeDevelopmentPackages() ? "--omit=dev" : "--include=dev";
 const oldestNode = engines.node.replace(">=", "");
 
 /**
@@ -55,14 +60,15 @@ function isAtLeast(version, oldest) {
   return differs === -1 || a[differs] > b[differs];
 }
 
-/**
- * Returns true if the last complete install is at least as new as the lock file, and has the locked Node. npm writes the
- * marker file last.
- */
+/** Returns true if the last complete install is at least as new as the lock file, and has the locked Node. */
 function isCurrent() {
-  const marker = join(root, "node_modules", ".package-lock.json");
-  if (!existsSync(marker) || statSync(marker).mtimeMs < statSync(join(root, "package-lock.json")).mtimeMs) return false;
+  const list = join(root, installedList);
+  if (!existsSync(list) || statSync(list).mtimeMs < statSync(join(root, "package-lock.json")).mtimeMs) return false;
   return hasProjectNode();
+}
+
+function hasSomeDevelopmentPackages() {
+  return existsSync(join(root, installedList)) && Object.values(readJson(installedList).packages).some(({ dev }) => dev);
 }
 
 function hasDevelopmentPackages() {

@@ -87,6 +87,14 @@ describe("scripts/bootstrap.mjs", () => {
     await writeFile(lock, await readFile(lock));
     expect((await bootstrap()).stderr).to.include("installing");
   });
+
+  it("keeps development packages when npm start installs again", async () => {
+    await bootstrap();
+    const lock = join(folder.path, "package-lock.json");
+    await writeFile(lock, await readFile(lock));
+    expect((await bootstrap("--omit=dev")).stderr).to.include("installing");
+    expect((await stat(installed("developed"))).isFile()).to.equal(true);
+  });
 });
 
 describe("npm start", () => {
