@@ -2,6 +2,7 @@ import { constants, open, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { checkNames } from "keyroot/input";
 import { checkSourceUrl, fetchMerkleFile } from "keyroot/transport";
+import { cannotRead } from "../disk/fileErrors.ts";
 import { TransportError, VerificationError } from "../errors.ts";
 
 /** The source of Merkle-tree files: a host, or a folder on this machine. */
@@ -54,7 +55,7 @@ export async function findStrayFiles(dir: string, roots: ReadonlySet<string>): P
     });
     return strays.map(({ name }) => name).sort();
   } catch (cause) {
-    throw unreadable(dir, cause);
+    throw cannotRead(dir, cause);
   }
 }
 
@@ -72,12 +73,8 @@ async function readFromFolder(dir: string, root: string, maxBytes: number): Prom
     throw new TransportError("ANSWER_TOO_LARGE", message, { expected: maxBytes, actual: size });
   } catch (cause) {
     if (cause instanceof TransportError) throw cause;
-    if ((cause as NodeJS.ErrnoException).code !== "ENOENT") throw unreadable(path, cause);
+    if ((cause as NodeJS.ErrnoException).code !== "ENOENT") throw cannotRead(path, cause);
     const message = `${dir} does not contain the file ${root}.json.`;
     throw new VerificationError("file", "FILE_NOT_FOUND", message, { expected: `${root}.json` });
   }
-}
-
-function unreadable(path: string, cause: unknown): TransportError {
-  return new TransportError("FILE_UNREADABLE", `Cannot read ${path}: ${(cause as Error).message}.`, { cause });
 }

@@ -1,4 +1,5 @@
 import { readFile, stat } from "node:fs/promises";
+import { unreadableInput } from "../disk/fileErrors.ts";
 import { ArgumentError, VerificationError } from "../errors.ts";
 import { type BadRow, readRecords, type RecordsRead } from "../publisher/records/readRecords.ts";
 import { plural } from "../plural.ts";
@@ -37,7 +38,7 @@ export async function readLines(path: string): Promise<string[]> {
   try {
     return (await readFile(path, "utf8")).split("\n").filter((line) => line !== "");
   } catch (cause) {
-    throw new ArgumentError("FILE_UNREADABLE", `${path} cannot be read: ${(cause as Error).message}.`, { cause });
+    throw unreadableInput(path, cause);
   }
 }
 
@@ -53,7 +54,7 @@ export async function readInput(path: string): Promise<Uint8Array> {
   try {
     if ((await stat(path)).isFile()) return await readFile(path);
   } catch (cause) {
-    throw new ArgumentError("FILE_UNREADABLE", `${path} cannot be read: ${(cause as Error).message}.`, { cause });
+    throw unreadableInput(path, cause);
   }
   throw new ArgumentError("FILE_UNREADABLE", `${path} is not a file.`);
 }

@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
+import { cannotWrite } from "../disk/fileErrors.ts";
 import { makeFolder, syncFolder } from "../disk/folder.ts";
 import { writeToDisk } from "../disk/writeFileAtomic.ts";
-import { ArgumentError, TransportError } from "../errors.ts";
+import { ArgumentError } from "../errors.ts";
 import { plural } from "../plural.ts";
 import { passphraseSourceOf, readPassphrase } from "../publisher/signers/keyFile.ts";
 
@@ -35,7 +36,7 @@ export async function writeKeyFile<Key>(
     await syncFolder(dirname(path));
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code === "EEXIST") throw fileExists(path);
-    throw new TransportError("FILE_UNWRITABLE", `Cannot write ${path}: ${(cause as Error).message}.`, { cause });
+    throw cannotWrite(path, cause);
   }
   return key;
 }

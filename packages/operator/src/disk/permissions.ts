@@ -1,5 +1,6 @@
 import { type FileHandle, open, stat } from "node:fs/promises";
 import { ArgumentError } from "../errors.ts";
+import { unreadableInput } from "./fileErrors.ts";
 
 const READ_BY_GROUP = 0o040;
 const READ_BY_OTHERS = 0o004;
@@ -28,7 +29,7 @@ export async function readSecretFile(path: string, maxBytes: number): Promise<st
   try {
     file = await open(path);
   } catch (cause) {
-    throw unreadable(path, cause);
+    throw unreadableInput(path, cause);
   }
   await using opened = file;
   const found = await opened.stat();
@@ -42,7 +43,7 @@ export async function readSecretFile(path: string, maxBytes: number): Promise<st
     const { bytesRead, buffer } = await opened.read(Buffer.alloc(maxBytes + 1));
     if (bytesRead <= maxBytes) return buffer.subarray(0, bytesRead).toString();
   } catch (cause) {
-    throw unreadable(path, cause);
+    throw unreadableInput(path, cause);
   }
   throw new ArgumentError("FILE_UNREADABLE", `${path} has more than ${maxBytes} bytes.`);
 }
@@ -65,10 +66,6 @@ async function checkNotWritable(path: string, expected: string, problem: string)
   const actual = toOctal(found.mode);
   const message = `${problem} (mode ${actual}): check its content, and run 'chmod ${expected} ${path}'.`;
   throw new ArgumentError("FILE_PERMISSIONS", message, { expected, actual });
-}
-
-function unreadable(path: string, cause: unknown): ArgumentError {
-  return new ArgumentError("FILE_UNREADABLE", `${path} cannot be read: ${(cause as Error).message}.`, { cause });
 }
 
 function toOctal(mode: number): string {

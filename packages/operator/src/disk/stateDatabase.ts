@@ -3,9 +3,9 @@ import { open, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import type { SQLInputValue, SQLOutputValue, StatementSync } from "node:sqlite";
 import { KeyrootError } from "keyroot/errors";
-import { TransportError } from "../errors.ts";
+import { cannotWrite } from "./fileErrors.ts";
 import { makeFolder, syncFolder } from "./folder.ts";
-import { ifExists } from "./ifExists.ts";
+import { readIfExists } from "./ifExists.ts";
 import { DatabaseSync, SQLITE, sqliteCode } from "./sqlite.ts";
 import { removeDrafts, withDraft } from "./writeFileAtomic.ts";
 
@@ -222,15 +222,11 @@ export async function kindOfFile(path: string): Promise<"missing" | "database" |
     const { buffer, bytesRead } = await file.read(Buffer.alloc(MAGIC.length), 0, MAGIC.length, 0);
     return bytesRead === MAGIC.length && buffer.equals(MAGIC) ? "database" : "other";
   };
-  return (await ifExists(read()).catch((cause: unknown) => throwUnreadable(path, cause))) ?? "missing";
+  return (await readIfExists(path, read())) ?? "missing";
 }
 
 /** The first bytes of an SQLite database. */
 const MAGIC = Buffer.from("SQLite format 3\0");
-
-function throwUnreadable(path: string, cause: unknown): never {
-  throw new TransportError("FILE_UNREADABLE", `Cannot read ${path}: ${(cause as Error).message}.`, { cause });
-}
 
 /**
  * Returns SHA-256 over the values of a row: 64 hex digits. This checksum shows careless edits, and damage that SQLite does
@@ -262,10 +258,10 @@ function invalidDatabase(format: StateFormat, cause: unknown): KeyrootError {
 function unwritable(path: string, cause: unknown): KeyrootError {
   const isFromSystem = typeof (cause as NodeJS.ErrnoException).code === "string";
   if (cause instanceof KeyrootError || !isFromSystem) throw cause;
-  return new TransportError("FILE_UNWRITABLE", `Cannot write ${path}: ${(cause as Error).message}.`, { cause });
+  return cannotWrite(path, cause);
 }
 
 /** Returns the size of a file in bytes, or 0 if it does not exist. */
 async function sizeOf(path: string): Promise<number> {
-  return (await ifExists(stat(path)).catch((cause: unknown) => throwUnreadable(path, cause)))?.size ?? 0;
+  return (await readIfExists(path, stat(path)))?.size ?? 0;
 }

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { rmSync } from "node:fs";
 import { lstat, open, readdir, rename, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { TransportError } from "../errors.ts";
+import { cannotWrite } from "./fileErrors.ts";
 import { createFolders, syncFolder } from "./folder.ts";
 
 /**
@@ -30,8 +30,7 @@ export async function writeFileAtomic(path: string, content: string | Uint8Array
       await syncFolder(dir);
     });
   } catch (cause) {
-    const message = `Cannot write ${path}: ${(cause as Error).message}.`;
-    throw new TransportError("FILE_UNWRITABLE", message, { cause });
+    throw cannotWrite(path, cause);
   }
 }
 

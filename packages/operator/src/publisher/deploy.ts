@@ -6,6 +6,7 @@ import { concat } from "ethers/utils";
 import { readFile } from "node:fs/promises";
 import { ADDRESS, EMPTY_CODE_HASH, fetchCodeHash } from "keyroot/ethereum";
 import { parseJson, ShapeChecker } from "keyroot/input";
+import { unreadableInput } from "../disk/fileErrors.ts";
 import { ifExists } from "../disk/ifExists.ts";
 import { writeFileAtomic } from "../disk/writeFileAtomic.ts";
 import { ArgumentError, VerificationError } from "../errors.ts";
@@ -147,7 +148,7 @@ interface DeploymentRecord {
 
 async function readRecords(path: string): Promise<DeploymentRecord[]> {
   const text = await ifExists(readFile(path, "utf8")).catch((cause: unknown) => {
-    throw new ArgumentError("FILE_UNREADABLE", `${path} cannot be read: ${(cause as Error).message}.`, { cause });
+    throw unreadableInput(path, cause);
   });
   if (text === undefined) return [];
   const shape = new ShapeChecker(

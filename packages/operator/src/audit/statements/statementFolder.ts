@@ -19,7 +19,7 @@ import {
   type SignedStatement,
 } from "keyroot/auditors/protocol";
 import { makeFolder } from "../../disk/folder.ts";
-import { ifExists } from "../../disk/ifExists.ts";
+import { readIfExists } from "../../disk/ifExists.ts";
 import { writeFileAtomic } from "../../disk/writeFileAtomic.ts";
 import { TransportError, VerificationError } from "../../errors.ts";
 import type { AuditorSigner } from "./auditorKeyFile.ts";
@@ -133,9 +133,7 @@ export class StatementFolder {
 
   async #readBytes(name: string, maxBytes: number): Promise<Uint8Array | undefined> {
     const path = join(this.#dir, name);
-    const bytes = await ifExists(readFile(path)).catch((cause: unknown) => {
-      throw new TransportError("FILE_UNREADABLE", `Cannot read ${path}: ${(cause as Error).message}.`, { cause });
-    });
+    const bytes = await readIfExists(path, readFile(path));
     if (bytes === undefined || bytes.length <= maxBytes) return bytes && new Uint8Array(bytes);
     throw new TransportError("FILE_UNREADABLE", `${path} has more than ${maxBytes} bytes.`);
   }

@@ -4,6 +4,7 @@ import type { Readable } from "node:stream";
 import { KeyrootError } from "keyroot/errors";
 import { checkKeyRecord, type KeyRecord, parseKeyRecord, toKeyRecord } from "keyroot/identity";
 import { describeValue, printable } from "keyroot/input";
+import { unreadableInput } from "../../disk/fileErrors.ts";
 import { ArgumentError } from "../../errors.ts";
 import { RecordTable } from "./recordTable.ts";
 
@@ -135,10 +136,8 @@ async function* readLines(source: string | ByteStream, onRead: OnRead): AsyncGen
       yield* splitLines(source, 0, onRead);
     }
   } catch (cause) {
-    const { code, message } = cause as NodeJS.ErrnoException;
-    if (cause instanceof KeyrootError || code === undefined) throw cause;
-    const name = typeof source === "string" ? source : "Standard input";
-    throw new ArgumentError("FILE_UNREADABLE", `${name} cannot be read: ${message}.`, { cause });
+    if (cause instanceof KeyrootError || (cause as NodeJS.ErrnoException).code === undefined) throw cause;
+    throw unreadableInput(typeof source === "string" ? source : "Standard input", cause);
   }
 }
 
