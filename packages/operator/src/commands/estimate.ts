@@ -1,7 +1,5 @@
 import { ArgumentError } from "keyroot/errors";
 import { describeValue } from "keyroot/input";
-import { Registry } from "../publisher/chain/registry.ts";
-import { makePlan } from "../publisher/plan/makePlan.ts";
 import { type BaseFeeRange, fetchBaseFeeRange } from "../publisher/chain/baseFeeRange.ts";
 import { gasPriceOf } from "../publisher/chain/fees.ts";
 import { estimateCost, type CostEstimate } from "../publisher/plan/estimateCost.ts";
@@ -11,6 +9,7 @@ import { compareChains } from "./compareChains.ts";
 import type { Host, Outcome } from "./host.ts";
 import { loadRecords, skippedLine } from "./inputFiles.ts";
 import { describeEther, describeGwei, describeMoney } from "./describeAmounts.ts";
+import { planRecords } from "./planRecords.ts";
 import { plural } from "../plural.ts";
 import { Progress } from "./progress.ts";
 import { ChainAndFiles } from "./chainAndFiles.ts";
@@ -26,18 +25,7 @@ export default async function estimate(args: ArgsOf<"estimate">, host: Host): Pr
     return await compareChains(records, { compare, usersPerFile, allowHttp, money });
   }
   const chainAndFiles = await ChainAndFiles.resolve(args, host);
-  await chainAndFiles.verifyChainId();
-  const registry = await Registry.connect(chainAndFiles.call, chainAndFiles.contract);
-  using progress = new Progress();
-  const { records, bad } = await loadRecords(args, progress);
-  let alreadyPublished = 0;
-  const plan = await makePlan(records, registry, {
-    usersPerFile,
-    onAlreadyPublished: (users) => (alreadyPublished += users.length),
-    onProgress: (stage, done, users) => {
-      progress.update(stage, done, users);
-    },
-  });
+  const { registry, plan, alreadyPublished, bad } = await planRecords(args, chainAndFiles);
   if (plan.batches.length === 0) {
     return {
       json: { users: 0, transactions: 0, alreadyPublished, skipped: bad },

@@ -3,7 +3,7 @@ import { Registry } from "../publisher/chain/registry.ts";
 import { fetchFromHost } from "../publisher/files/fetchFile.ts";
 import { openStore } from "../publisher/files/openStore.ts";
 import { FolderJournal } from "../publisher/journal/folderJournal.ts";
-import { makePlan, planTargetOf } from "../publisher/plan/makePlan.ts";
+import { planTargetOf } from "../publisher/plan/makePlan.ts";
 import { countUsers } from "../publisher/plan/plan.ts";
 import { serializePlan } from "../publisher/plan/planFormat.ts";
 import { publish } from "../publisher/publish.ts";
@@ -19,6 +19,7 @@ import { loadRecords, skippedLine } from "./inputFiles.ts";
 import { print, printError, shellCommand } from "./output.ts";
 import { plural } from "../plural.ts";
 import { nodeFetch } from "../http/nodeFetch.ts";
+import { planRecords } from "./planRecords.ts";
 import { dateOf, planFolderOf } from "./unfinishedPlan.ts";
 import { Progress } from "./progress.ts";
 import { PublishBar } from "./publishBar.ts";
@@ -107,18 +108,7 @@ function bySafe(
 
 /** `--plan-only`: shows the plan, and stores and sends nothing. */
 async function showPlan(args: Args, chainAndFiles: ChainAndFiles): Promise<Outcome | undefined> {
-  await chainAndFiles.verifyChainId();
-  const registry = await Registry.connect(chainAndFiles.call, chainAndFiles.contract);
-  using progress = new Progress();
-  const { records, bad } = await loadRecords(args, progress);
-  let alreadyPublished = 0;
-  const plan = await makePlan(records, registry, {
-    usersPerFile: args.usersPerFile,
-    onAlreadyPublished: (users) => (alreadyPublished += users.length),
-    onProgress: (stage, done, users) => {
-      progress.update(stage, done, users);
-    },
-  });
+  const { plan, alreadyPublished, bad } = await planRecords(args, chainAndFiles);
   if (args.json) {
     for (const line of serializePlan(plan)) process.stdout.write(line);
     return undefined;

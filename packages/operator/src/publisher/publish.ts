@@ -25,12 +25,11 @@ import { storeFile } from "./files/storeFile.ts";
 import { checkFinality, waitForFinality } from "./finality/waitForFinality.ts";
 import { attemptsFor, type Journal } from "./journal/journal.ts";
 import { MemoryJournal } from "./journal/memoryJournal.ts";
-import { checkUsersPerFile, cutIntoFiles, DEFAULT_USERS_PER_FILE } from "./plan/cutIntoFiles.ts";
+import { checkUsersPerFile, DEFAULT_USERS_PER_FILE } from "./plan/cutIntoFiles.ts";
 import { findUnpublished, findUnpublishedBatches } from "./plan/findUnpublished.ts";
-import { planTargetOf } from "./plan/makePlan.ts";
-import { type Batch, batchOf, countUsers, packBatch, type Plan, registryKeyOf } from "./plan/plan.ts";
+import { planFiles, planTargetOf } from "./plan/makePlan.ts";
+import { type Batch, countUsers, packBatch, type Plan, registryKeyOf } from "./plan/plan.ts";
 import { checkPlannedFile, checkPlanTarget } from "./plan/checkResumedPlan.ts";
-import { usersPerTransaction } from "./plan/usersPerTransaction.ts";
 import type { PublishEvent, PublishResult, PublishStage } from "./publishEvents.ts";
 import { PUBLISH_OPTIONS, type PublishOptions } from "./publishOptions.ts";
 import { RecordTable } from "./records/recordTable.ts";
@@ -172,21 +171,11 @@ class Publisher {
     const { length } = unpublished;
     if (length === 0) return;
     await this.#checker?.check(unpublished, (done) => onProgress?.("checking keys", done, length));
-    const perTransaction = await usersPerTransaction(registry, Math.min(usersPerFile, length));
-    const batches: Batch[] = [];
-    let done = 0;
-    // Keep only one file in memory at a time.
-    for (const file of cutIntoFiles(unpublished, perTransaction)) {
+    const plan = await planFiles(unpublished, registry, { usersPerFile, onProgress }, async (file) => {
       const { bytes, sha256 } = await storeFile(file, store, this.#fetchFile);
       this.#verified.set(file.tree.root, sha256);
-      batches.push(batchOf(file, bytes));
-      this.#progress("making files", (done += file.records.length), length);
-    }
-    const plan = {
-      ...(await planTargetOf(registry)),
-      usersPerTransaction: perTransaction,
-      batches,
-    };
+      return bytes;
+    });
     await this.#journal.writePlan(plan);
     records.release(); // the plan and its files contain all the data
     this.#emit({ event: "planned", ...sizeOf(plan) });

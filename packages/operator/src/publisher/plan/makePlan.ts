@@ -1,3 +1,4 @@
+import type { MerkleFile } from "keyroot/merkle";
 import { checkOptions } from "../../checkOptions.ts";
 import type { Registry } from "../chain/registry.ts";
 import type { RecordTable } from "../records/recordTable.ts";
@@ -38,17 +39,30 @@ export async function planTargetOf({ chain, contract, owner }: Registry): Promis
  */
 export async function makePlan(records: RecordTable, registry: Registry, options: MakePlanOptions): Promise<Plan> {
   checkOptions("The options of makePlan", options, OPTIONS);
-  const { usersPerFile, onProgress } = options;
-  checkUsersPerFile(usersPerFile);
+  checkUsersPerFile(options.usersPerFile);
+  return planFiles(await findUnpublished(records, registry, options), registry, options, sizeOfFile);
+}
+
+/**
+ * Divides records into files, and makes their plan. Keeps only one file in memory at a time.
+ * @param records records of users without a root, sorted by user id
+ * @param bytesOf returns the size of a file in bytes. It may store the file
+ * @throws the errors of `makePlan` and `bytesOf`
+ */
+export async function planFiles(
+  records: RecordTable,
+  registry: Registry,
+  { usersPerFile, onProgress }: Pick<MakePlanOptions, "usersPerFile" | "onProgress">,
+  bytesOf: (file: MerkleFile) => number | Promise<number>,
+): Promise<Plan> {
   const target = await planTargetOf(registry);
-  const unpublished = await findUnpublished(records, registry, options);
-  const { length } = unpublished;
+  const { length } = records;
   if (length === 0) return { ...target, usersPerTransaction: usersPerFile, batches: [] };
   const perTransaction = await usersPerTransaction(registry, Math.min(usersPerFile, length));
   const batches: Batch[] = [];
   let done = 0;
-  for (const file of cutIntoFiles(unpublished, perTransaction)) {
-    batches.push(batchOf(file, sizeOfFile(file)));
+  for (const file of cutIntoFiles(records, perTransaction)) {
+    batches.push(batchOf(file, await bytesOf(file)));
     onProgress?.("making files", (done += file.records.length), length);
   }
   return { ...target, usersPerTransaction: perTransaction, batches };
