@@ -91,11 +91,10 @@ function sourceOf({ rpc, quorum, ownNode, lightClient, beacon }: Args, chainAndF
       "--sign refuses what rests on one endpoint's unproven answer. Set one of: --beacon URL with --checkpoint ROOT, --quorum N with several endpoints in --rpc, --own-node if you run the endpoint, --light-client if it is one.",
     );
   }
-  if (ownNode) return { calls: [chainAndFiles.call], quorum: undefined, anchor: "endpoint", source: "own node" };
-  if (lightClient)
-    return { calls: [chainAndFiles.call], quorum: undefined, anchor: "light-client", source: "light client" };
-  if (beacon !== undefined)
-    return { calls: [chainAndFiles.call], quorum: undefined, anchor: "beacon", source: "light client" };
+  const own = { calls: [chainAndFiles.call], quorum: undefined };
+  if (ownNode) return { ...own, anchor: "endpoint", source: "own node" };
+  if (lightClient) return { ...own, anchor: "light-client", source: "light client" };
+  if (beacon !== undefined) return { ...own, anchor: "beacon", source: "light client" };
   const urls = rpc?.split(",") ?? [];
   const least = Math.max(2, Math.floor(urls.length / 2) + 1);
   if (quorum === undefined || quorum < least || quorum > urls.length)
@@ -146,12 +145,12 @@ export async function compareWithOthers({ compare = "", statements, auditors, al
   const urls = compare.split(",").map((url) => checkSourceUrl("compare", url, allowHttp));
   const keys = (await readLines(auditors)).map(parseAuditorKey);
   const folder = new StatementFolder(statements);
-  const known = await folder.latest();
-  if (known === undefined) throw invalid(`${statements} contains no statement yet. Make one with --sign.`);
+  const latest = await folder.latest();
+  if (latest === undefined) throw invalid(`${statements} contains no statement yet. Make one with --sign.`);
   const limits = { timeoutMs: DEFAULT_LIMITS.timeoutMs, allowHttp };
   const compared: Comparison[] = [];
   // Compare one folder at a time, because each comparison may add signatures to the same files.
-  for (const url of urls) compared.push(await compareStatements(url, folder, known, keys, limits));
+  for (const url of urls) compared.push(await compareStatements(url, { folder, latest, keys, limits }));
   const has = (result: Comparison["result"]) => compared.some((one) => one.result === result);
   process.exitCode = has("conflict") ? EXIT.false : has("unavailable") ? EXIT.unavailable : EXIT.success;
   return { json: { agrees: process.exitCode === EXIT.success, compared }, text: compared.map(describe).join("\n") };

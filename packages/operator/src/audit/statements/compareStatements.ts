@@ -33,41 +33,35 @@ export interface Comparison {
   merged: number;
 }
 
-/** Limits for requests. */
-export type CompareLimits = Parameters<typeof fetchStatement>[2];
-
-/** One of the auditor's own statements, and all roots in its tree. */
-interface Known {
-  signed: SignedStatement;
-  roots: readonly RootEntry[];
+/** The auditor's own statements, and the settings of a comparison. */
+interface Own {
+  folder: StatementFolder;
+  /** The newest statement in the folder, and all roots in its tree. */
+  latest: { signed: SignedStatement; roots: readonly RootEntry[] };
+  /** The keys of known auditors. Statements by others are not evidence. */
+  keys: readonly AuditorKey[];
+  /** Limits for requests. */
+  limits: Parameters<typeof fetchStatement>[2];
 }
 
 /**
  * Compares another auditor's newest statement with this auditor's statements. The longer list of roots must begin with the
  * shorter one. Statements for the same block must be equal. Signatures of the other auditor are added to equal statements of
  * this auditor.
- * @param keys the keys of known auditors; statements by others are not evidence
  */
-export async function compareStatements(
-  url: string,
-  own: StatementFolder,
-  known: Known,
-  keys: readonly AuditorKey[],
-  limits: CompareLimits,
-): Promise<Comparison> {
-  const { signed: latest } = known;
+export async function compareStatements(url: string, own: Own): Promise<Comparison> {
+  const { folder, keys, limits } = own;
+  const { signed: latest } = own.latest;
   try {
     const other = parseSignedStatement(await fetchStatement(url, "latest", limits));
     checkPlace(other.statement, latest.statement);
     const auditors = [...verifySignatures(other, keys).keys()];
     const { number: blockNumber } = other.statement.block;
     if (auditors.length === 0) return unavailable(url, "No known auditor signed its statement.");
-    const same = await own.read(String(blockNumber));
-    const agrees = (same === undefined || same.text === other.text) && (await extendsKnown(url, other, known, limits));
+    const same = await folder.read(String(blockNumber));
+    const agrees = (same === undefined || same.text === other.text) && (await extendsKnown(url, other, own));
     const findings = agrees ? [] : [describeConflict(same ?? latest, other, auditors)];
-    const merged = agrees
-      ? (await own.merge(withKnown(other, keys))) + (await mergeOlder(url, own, known, keys, limits))
-      : 0;
+    const merged = agrees ? (await folder.merge(withKnown(other, keys))) + (await mergeOlder(url, own)) : 0;
     return { url, result: agrees ? "agrees" : "conflict", blockNumber, auditors, findings, merged };
   } catch (error) {
     if (!(error instanceof KeyrootError)) throw error;
@@ -76,33 +70,23 @@ export async function compareStatements(
 }
 
 /** Returns true if the longer list of roots begins with the shorter one. */
-async function extendsKnown(
-  url: string,
-  other: SignedStatement,
-  known: Known,
-  limits: CompareLimits,
-): Promise<boolean> {
+async function extendsKnown(url: string, other: SignedStatement, { latest, limits }: Own): Promise<boolean> {
   const { tree } = other.statement;
-  const own = known.roots.map(serializeRootEntry);
+  const own = latest.roots.map(serializeRootEntry);
   if (tree.size <= own.length) return hashRoots(own.slice(0, tree.size)) === tree.hash;
   const theirs = parseRoots(await fetchRoots(url, limits), tree).map(serializeRootEntry);
-  return hashRoots(theirs.slice(0, own.length)) === known.signed.statement.tree.hash;
+  return hashRoots(theirs.slice(0, own.length)) === latest.signed.statement.tree.hash;
 }
 
 /**
  * If the newest statements are for different blocks, adds the other auditor's signature to this auditor's newest statement.
  */
-async function mergeOlder(
-  url: string,
-  own: StatementFolder,
-  { signed: { statement } }: Known,
-  keys: readonly AuditorKey[],
-  limits: CompareLimits,
-): Promise<number> {
+async function mergeOlder(url: string, { folder, latest, keys, limits }: Own): Promise<number> {
+  const { number } = latest.signed.statement.block;
   try {
-    const older = parseSignedStatement(await fetchStatement(url, String(statement.block.number), limits));
+    const older = parseSignedStatement(await fetchStatement(url, String(number), limits));
     verifySignatures(older, keys);
-    return await own.merge(withKnown(older, keys));
+    return await folder.merge(withKnown(older, keys));
   } catch (error) {
     // The other auditor may not have signed a statement for this block.
     if (error instanceof KeyrootError) return 0;
