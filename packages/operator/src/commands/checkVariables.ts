@@ -1,3 +1,4 @@
+import { nearestName } from "keyroot/input";
 import { ArgumentError } from "../errors.ts";
 
 /** All environment variables of the packages that begin with KEYROOT_. docs/variables.md explains each. */
@@ -58,33 +59,18 @@ export const KNOWN_VARIABLES: readonly string[] = [
 
 /**
  * Refuses misspelled variables, whose values would have no effect. An empty value means that the variable is not set.
- * @throws ArgumentError VARIABLE_UNKNOWN, which names each unknown variable with the nearest known name
+ * @throws ArgumentError VARIABLE_UNKNOWN, which names each unknown variable, with the nearest known name if there is one
  */
 export function checkVariables(environment: NodeJS.ProcessEnv): void {
   const unknown = Object.keys(environment).filter(
     (name) => name.startsWith("KEYROOT_") && environment[name] !== "" && !KNOWN_VARIABLES.includes(name),
   );
   if (unknown.length === 0) return;
-  const names = unknown.sort().map((name) => `${name} (the nearest is ${nearestTo(name)})`);
-  const message = `Unknown environment ${unknown.length === 1 ? "variable" : "variables"}: ${names.join(", ")}. Correct or unset ${unknown.length === 1 ? "it" : "them"}.`;
+  const names = unknown.sort().map((name) => {
+    const nearest = nearestName(name, KNOWN_VARIABLES);
+    return nearest === undefined ? name : `${name} (the nearest is ${nearest})`;
+  });
+  const [variable, them] = unknown.length === 1 ? ["variable", "it"] : ["variables", "them"];
+  const message = `Unknown environment ${variable}: ${names.join(", ")}. Correct or unset ${them}.`;
   throw new ArgumentError("VARIABLE_UNKNOWN", message, { actual: unknown });
-}
-
-function nearestTo(name: string): string {
-  const distances = KNOWN_VARIABLES.map((known) => ({ known, distance: distanceOf(name.slice(0, 64), known) }));
-  return distances.reduce((best, one) => (one.distance < best.distance ? one : best)).known;
-}
-
-/** Returns the number of letters to insert, delete or replace (Levenshtein distance). */
-function distanceOf(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
-  for (const [i, letter] of Array.from(a).entries()) {
-    const next = [i + 1];
-    for (const [j, other] of Array.from(b).entries()) {
-      const replaced = (row[j] ?? 0) + (letter === other ? 0 : 1);
-      next.push(Math.min(replaced, (row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row.at(-1) ?? 0;
 }

@@ -1,15 +1,15 @@
 import { once } from "node:events";
 import { readFileSync, rmSync } from "node:fs";
-import { readFile, rename, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { connect } from "node:net";
-import { dirname, isAbsolute, join, resolve } from "node:path";
+import { isAbsolute, join, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { KeyrootError } from "keyroot/errors";
 import { ADDRESS } from "keyroot/ethereum";
 import { parseJson, ShapeChecker } from "keyroot/input";
 import { ArgumentError } from "../errors.ts";
-import { makeFolder } from "../disk/folder.ts";
 import { ifExists } from "../disk/ifExists.ts";
+import { writeFileAtomic } from "../disk/writeFileAtomic.ts";
 
 /** The addresses of a running local stack. Commands read them from the stack file. */
 export interface StackFile {
@@ -49,15 +49,12 @@ export const stackFilePath = (root: string): string =>
  * Writes the stack file atomically. If two stacks start at the same instant, the file of the later writer remains.
  *
  * @returns false if another running stack has already written its file, which stays unchanged
+ * @throws TransportError FILE_UNWRITABLE
  */
 export async function writeStackFile(root: string, stack: StackFile): Promise<boolean> {
   if ((await readStackFile(root)) !== undefined) return false;
-  const path = stackFilePath(root);
-  const draft = `${path}.${stack.pid}`;
-  await makeFolder(dirname(path));
   // The file contains a token, so only its owner may read it.
-  await writeFile(draft, `${JSON.stringify(stack, null, 2)}\n`, { mode: 0o600 });
-  await rename(draft, path);
+  await writeFileAtomic(stackFilePath(root), `${JSON.stringify(stack, null, 2)}\n`, 0o600);
   return true;
 }
 
