@@ -20,6 +20,8 @@ export interface Block {
   number: number;
   /** The block hash: 0x and 64 lowercase hex digits. */
   hash: string;
+  /** The block's time in seconds since 1970. */
+  timestamp: number;
   /** The gas limit of the block. */
   gasLimit: number;
   /** The base fee in wei per unit of gas. Undefined on chains without a base fee. */
@@ -44,6 +46,9 @@ export type BlockTag = number | "latest" | "safe" | "finalized";
 
 /** The priority fee if the endpoint does not suggest one: 1 gwei, in wei. */
 const DEFAULT_PRIORITY_FEE = 10n ** 9n;
+
+/** The latest time that a JavaScript date can hold, in seconds since 1970. */
+const MAX_SECONDS = 8.64e12;
 
 /** The highest accepted price per unit of gas: 1 ETH, in wei. */
 const MAX_PRICE = 10n ** 18n;
@@ -101,7 +106,7 @@ export class Chain {
   }
 
   block(tag: BlockTag): Promise<Block> {
-    return this.request("eth_getBlockByNumber", [toBlockParameter(tag), false], parseBlock);
+    return this.request("eth_getBlockByNumber", [toBlockParameter(tag), false], (answer) => parseBlock(answer, tag));
   }
 
   /**
@@ -140,18 +145,22 @@ export function toBlockParameter(tag: BlockTag): string {
   return typeof tag === "number" ? toQuantity(tag) : tag;
 }
 
-function parseBlock(answer: unknown): Block {
-  const { number, hash, gasLimit, baseFeePerGas } = toObject(answer);
-  return {
+function parseBlock(answer: unknown, tag: BlockTag): Block {
+  const { number, hash, timestamp, gasLimit, baseFeePerGas = null } = toObject(answer);
+  const block = {
     number: parseSafeQuantity(number),
     hash: toHash(hash),
+    timestamp: parseSafeQuantity(timestamp),
     gasLimit: parseSafeQuantity(gasLimit),
-    baseFeePerGas: baseFeePerGas === undefined || baseFeePerGas === null ? undefined : parsePrice(baseFeePerGas),
+    baseFeePerGas: baseFeePerGas === null ? undefined : parsePrice(baseFeePerGas),
   };
+  if (typeof tag === "number" && block.number !== tag) throw new Error("another block");
+  if (block.timestamp > MAX_SECONDS) throw new Error("a time that no date has");
+  return block;
 }
 
 /** Parses a price in wei per unit of gas. @throws TransportError RPC_ANSWER_INVALID; RangeError above 1 ETH */
-export function parsePrice(value: unknown): bigint {
+function parsePrice(value: unknown): bigint {
   const price = parseQuantity(value);
   if (price <= MAX_PRICE) return price;
   throw new RangeError("more than 1 ETH per unit of gas");
