@@ -1,12 +1,11 @@
 import { resolve } from "node:path";
 import { ArgumentError } from "keyroot/errors";
-import { fetchGenesisHash } from "keyroot/ethereum";
 import { checkSourceUrl, DEFAULT_LIMITS, type Eip1193Provider, type RpcCall, rpcCaller } from "keyroot/transport";
 import type { FileSource } from "../audit/fileSource.ts";
 import type { AuditTarget } from "../audit/openStateFile.ts";
 import { Chain } from "../publisher/chain/chain.ts";
 import { isLocalChain } from "../publisher/chain/localChains.ts";
-import { type RetryOptions, withRetry } from "../http/retry.ts";
+import type { RetryOptions } from "../http/retry.ts";
 import { checkAddress } from "./hexOptions.ts";
 import { readStackFile, type StackFile } from "./stackFile.ts";
 import type { Host } from "./host.ts";
@@ -131,6 +130,6 @@ export function filesOf(
 export async function placeOf(chainAndFiles: ChainAndFiles): Promise<AuditTarget> {
   const contract = chainAndFiles.contract.toLowerCase();
   const chainId = await chainAndFiles.verifyChainId();
-  const genesisHash = await withRetry(() => fetchGenesisHash(chainAndFiles.call));
+  const genesisHash = await new Chain(chainAndFiles.call).genesisHash();
   return { chainId, genesisHash, contract };
 }

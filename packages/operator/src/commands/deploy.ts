@@ -1,5 +1,4 @@
 import { getAddress } from "ethers/address";
-import { fetchGenesisHash } from "keyroot/ethereum";
 import { fetchOwner } from "keyroot/registry";
 import { join } from "node:path";
 import { Chain } from "../publisher/chain/chain.ts";
@@ -22,7 +21,7 @@ export default async function runDeploy(args: ArgsOf<"deploy">, host: Host): Pro
   const chain = new Chain(call);
   const signer = await openSigner(host.environment, allowHttp);
   // Local chains have the same chain id, so the name also contains the first digits of the genesis block's hash.
-  const genesis = (await chain.withRetry(() => fetchGenesisHash(call))).slice(2, 10);
+  const genesis = (await chain.genesisHash()).slice(2, 10);
   const record = join(host.root, ".keyroot", "deployments", `chain-${chainId}-${genesis}.json`);
   const options = { chainId, limits, signer, timeoutMs: timeout * 1000, owner, deterministic, record };
   const { contract, initialOwner, codeHash, existed } = await deploy(chain, options);

@@ -1,12 +1,17 @@
-import { BEACON_NETWORKS, follow, type Following, periodOf, TEST_NETWORK, timeOf } from "keyroot/beacon/protocol";
+import {
+  BEACON_NETWORKS,
+  COMMITTEE_SIZE,
+  follow,
+  type Following,
+  periodOf,
+  TEST_NETWORK,
+  timeOf,
+} from "keyroot/beacon/protocol";
 import { checkSourceUrl, DEFAULT_LIMITS } from "keyroot/transport";
 import { lightClientOptionsOf } from "./blockSource.ts";
 import type { ArgsOf } from "./commandDefinitions.ts";
 import type { Outcome } from "./host.ts";
 import { TEST_CHECKPOINT } from "../testing/testCheckpoint.ts";
-
-/** The number of members of a sync committee. */
-const MEMBERS = 512;
 
 /** `keyroot light-client`: finds the newest finalized block that a checkpoint and the sync committees prove. */
 export default async function lightClient(args: ArgsOf<"light-client">): Promise<Outcome> {
@@ -32,7 +37,7 @@ export default async function lightClient(args: ArgsOf<"light-client">): Promise
     text: [
       `The newest finalized block of ${name} is ${blockHash ?? "without an execution block"}.`,
       `  slot           ${slot}, ${ageSeconds} s old`,
-      `  signed by      ${participation === 0 ? "nobody: it is the checkpoint" : `${participation} of ${MEMBERS} members of the sync committee`}`,
+      `  signed by      ${participation === 0 ? "nobody: it is the checkpoint" : `${participation} of ${COMMITTEE_SIZE} members of the sync committee`}`,
       `  checkpoint     ${checkpoint}, ${periods} committee periods earlier`,
     ].join("\n"),
   };

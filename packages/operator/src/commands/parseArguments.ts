@@ -40,19 +40,14 @@ export function readArguments<D extends Definition>(
   const { excluded, problems } = excludedBy(options, isSet);
   const invalid = new Set<string>();
   for (const [name, option] of Object.entries(options)) {
-    const { variable } = option;
+    const { variable = "" } = option;
     const value = raw[rawName(name)];
     const isGiven = option.kind === "flag" ? value === true : value !== undefined;
-    const fallback = variable === undefined || excluded.has(name) ? "" : (environment[variable] ?? "");
+    const fallback = excluded.has(name) ? "" : (environment[variable] ?? "");
     try {
-      parsed[name] =
-        isGiven || fallback === ""
-          ? parseOption(optionName(name), option, value)
-          : parseOption(
-              variable ?? "",
-              option,
-              option.kind === "flag" ? parseTrue(variable ?? "", fallback) : fallback,
-            );
+      if (isGiven || fallback === "") parsed[name] = parseOption(optionName(name), option, value);
+      else if (option.kind === "flag") parsed[name] = parseTrue(variable, fallback);
+      else parsed[name] = parseOption(variable, option, fallback);
     } catch (error) {
       if (!(error instanceof ArgumentError)) throw error;
       invalid.add(name);

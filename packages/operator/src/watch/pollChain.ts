@@ -19,6 +19,7 @@ import { type Finding, finding } from "../audit/finding.ts";
 import { isOnChain } from "../audit/history.ts";
 import { proveRoots, proveSlots } from "../audit/proveRoots.ts";
 import { fetchUserCountIfAny } from "../audit/readCounts.ts";
+import type { UserRoot } from "../publisher/chain/registry.ts";
 import type { WatchCursor, WatchState } from "./watchState.ts";
 
 /** A user to watch, with the user's own key. */
@@ -56,20 +57,13 @@ export interface PollOptions {
   now?: (() => number) | undefined;
 }
 
-/** A user who has a root in the contract. */
-export interface UserWithRoot {
-  userID: UserID;
-  /** The user's root: 64 lowercase hex digits. */
-  root: string;
-}
-
 /** The roots of the watched users, read from the contract. */
 export interface UserReading {
   block: BlockHeader;
   /** The users' roots at this block, in the order of the watched users. Undefined for a user without a root. */
   roots: readonly (string | undefined)[];
   /** Users who have a root whose file was not yet found to be valid. */
-  assigned: UserWithRoot[];
+  assigned: UserRoot[];
   findings: Finding[];
 }
 
@@ -93,7 +87,7 @@ export async function readUsers(options: PollOptions): Promise<UserReading> {
       ? await readMerkleTreeRoots(call, contract, userIDs, { block: { blockHash: block.hash } })
       : await proveRoots(call, contract, userIDs, block);
   const findings: Finding[] = [];
-  const assigned: UserWithRoot[] = [];
+  const assigned: UserRoot[] = [];
   for (const [i, userID] of userIDs.entries()) {
     const [root, known] = [roots[i], state.roots.get(userID)];
     if (root !== undefined && root !== known) assigned.push({ userID, root });

@@ -4,29 +4,24 @@ import { checkOwnRoot, checkWatchedUsers } from "./checkWatchedUsers.ts";
 import type { FileSource } from "../audit/fileSource.ts";
 import { type Finding, finding } from "../audit/finding.ts";
 import { loadFile } from "../audit/loadFile.ts";
-import type { LogReading, PollOptions, UserReading, UserWithRoot } from "./pollChain.ts";
+import type { UnavailableFile } from "../audit/rootFilesAudit.ts";
+import type { UserRoot } from "../publisher/chain/registry.ts";
+import type { LogReading, PollOptions, UserReading } from "./pollChain.ts";
 
 /** The default time in ms after which an unavailable file or endpoint becomes an alarm. */
 export const UNAVAILABLE_AFTER_MS = 600_000;
 /** The number of consecutive unavailable files after which a poll requests no more files. */
 const MAX_FAILURES = 3;
 
-/** A file that the host or folder did not return. */
-interface UnavailableFile {
-  /** The root of the file: 64 lowercase hex digits. */
-  root: string;
-  code: string;
-  message: string;
-  /** The time of the first failed request, in ms since 1970. */
-  since: number;
-}
+/** An unavailable file, and the time of the first failed request in ms since 1970. */
+type MissedFile = UnavailableFile & { since: number };
 
 /** The results of the files that a poll read. */
 export interface FileReading {
   /** Watched users whose key is in the file of their root. */
-  published: UserWithRoot[];
+  published: UserRoot[];
   /** Files that were not returned, and files that were not requested because of earlier failures. */
-  unavailable: UnavailableFile[];
+  unavailable: MissedFile[];
   findings: Finding[];
 }
 
@@ -88,7 +83,7 @@ export async function readFiles(
 class PolledFiles {
   readonly #source: FileSource;
   readonly #files = new Map<string, FileAudit | undefined>();
-  readonly unavailable: Omit<UnavailableFile, "since">[] = [];
+  readonly unavailable: UnavailableFile[] = [];
   #failures = 0;
   #lastFailure: Pick<UnavailableFile, "code" | "message"> = { code: "TIMEOUT", message: "" };
 
@@ -143,7 +138,7 @@ class PolledFiles {
 
 /** Reports files that have been unavailable for too long. @param roots the roots of the watched users */
 function auditUnavailable(
-  files: readonly UnavailableFile[],
+  files: readonly MissedFile[],
   { users, unavailableAfterMs = UNAVAILABLE_AFTER_MS, now = Date.now }: PollOptions,
   roots: UserReading["roots"],
 ): Finding[] {

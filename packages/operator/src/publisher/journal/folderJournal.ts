@@ -73,7 +73,8 @@ export class FolderJournal implements Journal, Disposable {
   }
 
   async readPlan(): Promise<Plan | undefined> {
-    return Promise.resolve(this.#hasPlan() ? parsePlan(this.#texts("plan")) : undefined);
+    const hasPlan = this.#database.row("SELECT line FROM plan") !== undefined;
+    return Promise.resolve(hasPlan ? parsePlan(this.#texts("plan")) : undefined);
   }
 
   async writePlan(plan: Plan): Promise<void> {
@@ -82,7 +83,8 @@ export class FolderJournal implements Journal, Disposable {
   }
 
   async recordAttempt(attempt: Attempt): Promise<void> {
-    this.#insertAttempt(attempt);
+    const text = serializeAttempt(attempt);
+    this.#database.run("INSERT INTO attempts (text, checksum) VALUES (?, ?)", text, checksumOf([text]));
     this.#attempts.push(attempt);
     return Promise.resolve();
   }
@@ -99,10 +101,6 @@ export class FolderJournal implements Journal, Disposable {
 
   [Symbol.dispose](): void {
     this.#database[Symbol.dispose]();
-  }
-
-  #hasPlan(): boolean {
-    return this.#database.row("SELECT line FROM plan") !== undefined;
   }
 
   *#texts(table: "plan" | "attempts"): Generator<string, void> {
@@ -123,11 +121,6 @@ export class FolderJournal implements Journal, Disposable {
         this.#database.run("INSERT INTO plan (text, checksum) VALUES (?, ?)", text, checksumOf([text]));
       }
     });
-  }
-
-  #insertAttempt(attempt: Attempt): void {
-    const text = serializeAttempt(attempt);
-    this.#database.run("INSERT INTO attempts (text, checksum) VALUES (?, ?)", text, checksumOf([text]));
   }
 }
 

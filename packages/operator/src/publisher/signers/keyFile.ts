@@ -108,45 +108,34 @@ const MIN_PBKDF2_ROUNDS = 262_144;
  * PBKDF2
  */
 function checkKeyDerivation(path: string, json: string): void {
-  const derivation = keyDerivationOf(json);
-  if (derivation === undefined) throw notAKeyFile(path);
-  const weakness = weaknessOf(derivation);
-  if (weakness === undefined) return;
+  const { kdf, n, r, p, c } = keyDerivationOf(json);
+  let weakness: string;
+  if (kdf === "scrypt") {
+    if (n * r >= MIN_SCRYPT_MEMORY && n * r * p >= MIN_SCRYPT_WORK) return;
+    const least = `N * r must be at least ${MIN_SCRYPT_MEMORY}, and N * r * p at least ${MIN_SCRYPT_WORK}`;
+    weakness = `scrypt parameters (N = ${n}, r = ${r}, p = ${p}): ${least}`;
+  } else if (kdf === "pbkdf2") {
+    if (c >= MIN_PBKDF2_ROUNDS) return;
+    weakness = `PBKDF2 parameters (c = ${c}): c must be at least ${MIN_PBKDF2_ROUNDS}`;
+  } else throw notAKeyFile(path);
   const message = `${path} is encrypted with weak ${weakness}. Encrypt the key again, with scrypt, N = 131072, r = 8, p = 1.`;
   throw new ArgumentError("KEY_FILE_INVALID", message);
 }
 
-type KeyDerivation = { kdf: "scrypt"; n: number; r: number; p: number } | { kdf: "pbkdf2"; rounds: number };
-
-/** Returns the reason why a key derivation is too weak, or undefined if it is strong enough. */
-function weaknessOf(derivation: KeyDerivation): string | undefined {
-  if (derivation.kdf === "pbkdf2") {
-    const { rounds } = derivation;
-    if (rounds >= MIN_PBKDF2_ROUNDS) return undefined;
-    return `PBKDF2 parameters (c = ${rounds}): c must be at least ${MIN_PBKDF2_ROUNDS}`;
-  }
-  const { n, r, p } = derivation;
-  if (n * r >= MIN_SCRYPT_MEMORY && n * r * p >= MIN_SCRYPT_WORK) return undefined;
-  const least = `N * r must be at least ${MIN_SCRYPT_MEMORY}, and N * r * p at least ${MIN_SCRYPT_WORK}`;
-  return `scrypt parameters (N = ${n}, r = ${r}, p = ${p}): ${least}`;
-}
-
 /**
- * Returns the key derivation of a key file. Its field names may be in upper or lower case. Returns undefined if the text is
- * not a key file.
+ * Returns the key derivation of a key file, in lower case, and its parameters. The file's field names may be in upper or lower
+ * case. `kdf` is unknown if the text is not a key file.
  */
-function keyDerivationOf(json: string): KeyDerivation | undefined {
+function keyDerivationOf(json: string) {
   let file: unknown;
   try {
     file = JSON.parse(json);
   } catch {
-    return undefined;
+    // Without a file, the key derivation is unknown.
   }
   const crypto = lowercaseKeys(lowercaseKeys(file)["crypto"]);
   const { n, r, p, c } = lowercaseKeys(crypto["kdfparams"]);
-  const kdf = String(crypto["kdf"]).toLowerCase();
-  if (kdf === "scrypt") return { kdf, n: Number(n), r: Number(r), p: Number(p) };
-  return kdf === "pbkdf2" ? { kdf, rounds: Number(c) } : undefined;
+  return { kdf: String(crypto["kdf"]).toLowerCase(), n: Number(n), r: Number(r), p: Number(p), c: Number(c) };
 }
 
 function notAKeyFile(path: string): ArgumentError {

@@ -3,6 +3,7 @@ import { checkOptions } from "../../checkOptions.ts";
 import { type Attempt, DAY_MS } from "../journal/journal.ts";
 import { maxGasPriceOf } from "../chain/fees.ts";
 import { isLocalChainId } from "../chain/localChains.ts";
+import type { ExceededLimit } from "./sendErrors.ts";
 
 /** Limits on the cost of publishing. The prices and estimates of an endpoint never raise these limits. */
 export interface CostLimits {
@@ -97,7 +98,7 @@ export class CostBudget {
    * Returns the limit that a transaction would exceed, and its value in wei. Returns undefined if the transaction may be
    * signed.
    */
-  exceededBy(transaction: Priced, now = Date.now()): { limit: "maxCost" | "maxCostPerDay"; wei: bigint } | undefined {
+  exceededBy(transaction: Priced, now = Date.now()): ExceededLimit | undefined {
     const cost = worstCostOf(transaction);
     const { maxCostPerDay } = this.#limits;
     const key = this.#keyOf({ nonce: transaction.nonce });
