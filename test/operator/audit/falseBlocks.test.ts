@@ -1,12 +1,9 @@
 import { expect } from "chai";
-import { audit } from "../../../packages/operator/src/audit/audit.ts";
-import type { AuditState } from "../../../packages/operator/src/audit/auditState.ts";
+import { extractHeader, fetchBlock } from "keyroot/ethereum";
+import { rpcCaller } from "keyroot/transport";
+import { audit, type AuditState, type PollOptions, WatchState } from "@keyroot/operator/audit";
 import { checkBlock } from "../../../packages/operator/src/audit/checkBlock.ts";
-import type { PollOptions } from "../../../packages/operator/src/watch/pollChain.ts";
-import { WatchState } from "../../../packages/operator/src/watch/watchState.ts";
-import { fetchBlock } from "../../../packages/keyroot/src/ethereum/blocks.ts";
-import { extractHeader, hashHeader } from "../../../packages/keyroot/src/ethereum/header.ts";
-import { rpcCaller } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
+import { hashHeader } from "../../../packages/keyroot/src/ethereum/header.ts";
 import { auditedWorld, LIMITS, outcomeOf, poll as pollWorld } from "../../support/chain/auditedWorld.ts";
 import type { Lie } from "../../support/chain/lyingEndpoint.ts";
 import { sampleRecords } from "../../support/samples.ts";
@@ -17,7 +14,6 @@ const FAR = 2 ** 52;
 
 describe("false blocks from an endpoint", () => {
   const world = auditedWorld();
-  const honest: Lie = (method, params, truth) => truth(method, params);
 
   /**
    * An endpoint that reports a changed number or time for its newest block. Its other responses are those of the newest
@@ -67,7 +63,7 @@ describe("false blocks from an endpoint", () => {
       withHead(({ timestamp }) => ({ number: FAR, timestamp }));
       await poll();
       expect(state.cursors.at(-1)?.number).to.equal(FAR);
-      world.lie(honest);
+      world.lie();
       const root = await world.publish(records.slice(0, 2));
       expect(await poll()).to.deep.equal({ roots: [root], codes: ["CURSOR_ABOVE_HEAD"] });
       expect(await poll()).to.deep.equal({ roots: [], codes: [] });
@@ -78,7 +74,7 @@ describe("false blocks from an endpoint", () => {
       await poll();
       withHead(({ timestamp }) => ({ number: FAR, timestamp }));
       await poll();
-      world.lie(honest);
+      world.lie();
       const root = await world.publish(records.slice(2, 4));
       const { roots, codes } = await poll();
       expect([roots, codes]).to.deep.equal([[root], ["CURSOR_ABOVE_HEAD"]]);
@@ -105,7 +101,7 @@ describe("false blocks from an endpoint", () => {
         const hidden = await world.publish(records.slice(2, 4));
         hideSince(before);
         expect(await poll()).to.deep.equal({ roots: [], codes: [] });
-        world.lie(honest);
+        world.lie();
         expect(await poll()).to.deep.equal({ roots: [hidden], codes: ["LOG_WITHHELD"] });
         expect(await poll()).to.deep.equal({ roots: [], codes: [] });
       });
@@ -117,7 +113,7 @@ describe("false blocks from an endpoint", () => {
       world.lie((method, params, truth) => (method === "eth_getLogs" ? [] : truth(method, params)));
       expect(await poll()).to.deep.equal({ roots: [], codes: ["LOG_WITHHELD"] });
       expect(state.cursors.at(-1)?.number).to.equal(number);
-      world.lie(honest);
+      world.lie();
       expect(await poll()).to.deep.equal({ roots: [root], codes: [] });
     });
 
@@ -128,7 +124,7 @@ describe("false blocks from an endpoint", () => {
         return poll({ chainId: 1, now: () => timestamp * 1000, call: asMain(rpcCaller(world.url, LIMITS)) });
       };
       await onMain(() => {
-        world.lie(honest);
+        world.lie();
       });
       for (const change of [
         { timestamp: timestamp + 121, number: 0 },
@@ -163,7 +159,7 @@ describe("false blocks from an endpoint", () => {
         return method === "eth_getLogs" ? hideLast(truth(method, params)) : truth(method, params);
       });
       expect(await audited()).to.deep.equal({ verdict: "passed", codes: [] });
-      world.lie(honest);
+      world.lie();
       expect(await audited()).to.deep.equal({ verdict: "passed", codes: [] });
       expect(state.events).to.have.lengthOf(2);
     });
@@ -174,7 +170,7 @@ describe("false blocks from an endpoint", () => {
       withHead(({ timestamp }) => ({ number: FAR, timestamp }));
       expect(await audited()).to.deep.equal({ verdict: "passed", codes: [] });
       expect(state.cursor?.number).to.equal(FAR);
-      world.lie(honest);
+      world.lie();
       expect(await audited()).to.deep.equal({ verdict: "damage", codes: ["CURSOR_ABOVE_HEAD"] });
       expect(await audited()).to.deep.equal({ verdict: "passed", codes: [] });
       expect(state.cursor?.hash).to.equal(await world.head());

@@ -2,14 +2,13 @@ import { expect } from "chai";
 import { execFile } from "node:child_process";
 import { mkdir, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { promisify } from "node:util";
+import { type KeyRecord, serializeKeyRecord } from "keyroot/identity";
+import { type AuditOptions, FINDING_CODES } from "@keyroot/operator/audit";
 import { goneUrl, serve } from "../../support/servers/servers.ts";
-import type { AuditOptions } from "../../../packages/operator/src/audit/audit.ts";
-import { FINDING_CODES } from "../../../packages/operator/src/audit/finding.ts";
-import { type KeyRecord, serializeKeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
 import { encode, pointsOfSmallOrder } from "../../support/data/curve41417.ts";
 import { sampleRecords } from "../../support/samples.ts";
 import { closedAfterEach, failure, never } from "../../support/support.ts";
-import type { Lie } from "../../support/chain/lyingEndpoint.ts";
+import { type Lie, lieAt } from "../../support/chain/lyingEndpoint.ts";
 import { auditedWorld, LIMITS, outcomeOf } from "../../support/chain/auditedWorld.ts";
 
 interface Log {
@@ -50,12 +49,8 @@ describe("audit", () => {
     secondRoot = await world.publish(second);
   });
 
-  const lieOfLogs =
-    (change: (logs: Log[]) => unknown): Lie =>
-    async (method, params, truth) => {
-      const answer = await truth(method, params);
-      return method === "eth_getLogs" ? change(answer as Log[]) : answer;
-    };
+  const lieOfLogs = (change: (logs: Log[]) => unknown) =>
+    lieAt("eth_getLogs", async (forward) => change((await forward()) as Log[]));
   const changeLog = (number: number, change: Partial<Log> | ((log: Log) => Partial<Log>)) =>
     lieOfLogs((logs) =>
       logs.map((log, i) => (i === number ? { ...log, ...(typeof change === "function" ? change(log) : change) } : log)),
@@ -467,10 +462,7 @@ describe("audit", () => {
     }
 
     it("reports RPC_ERROR if the endpoint stops responding during the audit", async () => {
-      world.lie((method, params, truth) => {
-        if (method === "eth_getLogs") throw new Error();
-        return truth(method, params);
-      });
+      world.lie(lieAt("eth_getLogs", () => Promise.reject(new Error())));
       expect(await failure(world.audit())).to.include({ name: "TransportError", code: "RPC_ERROR" });
     });
   });

@@ -2,15 +2,14 @@ import { expect } from "chai";
 import { copyFile, mkdir, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { type KeyRecord, userIDFromBytes } from "keyroot/identity";
+import { AuditState, mergeParts } from "@keyroot/operator/audit";
 import { auditUsers } from "../../../packages/operator/src/audit/auditUsers.ts";
 import { USER_BYTES } from "../../../packages/operator/src/audit/auditFile.ts";
-import { AuditState } from "../../../packages/operator/src/audit/auditState.ts";
-import { mergeParts } from "../../../packages/operator/src/audit/mergeParts.ts";
 import { isInPart, parsePart } from "../../../packages/operator/src/audit/part.ts";
 import { checksumOf } from "../../../packages/operator/src/disk/stateDatabase.ts";
-import type { KeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
-import { userIDFromBytes } from "../../../packages/keyroot/src/identity/userID.ts";
 import { auditedWorld, LIMITS, outcomeOf } from "../../support/chain/auditedWorld.ts";
+import { lieAt } from "../../support/chain/lyingEndpoint.ts";
 import { sampleRecords, sha256 } from "../../support/samples.ts";
 import { describeWithProgram } from "../../support/processes/commandLine.ts";
 import { failure, never } from "../../support/support.ts";
@@ -230,10 +229,7 @@ describe("mergeParts", () => {
       await runPart(2);
       {
         using state = await world.openState(nameOf(2));
-        world.lie((method, params, truth) => {
-          if (method === "eth_getLogs") throw new Error();
-          return truth(method, params);
-        });
+        world.lie(lieAt("eth_getLogs", () => Promise.reject(new Error())));
         // Record a block that is not on the chain, so that the audit reads the events again.
         state.recordHistory({ ...(state.cursor ?? never()), number: 0 }, []);
         await failure(world.audit({ state, at: { blockHash: await world.head() }, part: { number: 2, count: COUNT } }));
@@ -300,13 +296,12 @@ describeWithProgram("keyroot audit", (keyroot) => {
     );
     expect(await readdir(parts())).to.include("3.sqlite");
     await rm(join(parts(), "2.sqlite"));
-    const missing = await keyroot.json(["audit", "--merge-parts", parts()]);
-    expect([missing.code, missing.json.error?.["code"]]).to.deep.equal([2, "PARTS_INVALID"]);
+    expect(await keyroot.json(["audit", "--merge-parts", parts()])).to.include({ code: 2, error: "PARTS_INVALID" });
   });
 
   it("exits with code 2 for --part without --pinned", async () => {
-    const { code, json } = await keyroot.json(["audit", ...place(), "--part", "1/3"]);
+    const { code, message } = await keyroot.json(["audit", ...place(), "--part", "1/3"]);
     expect(code).to.equal(2);
-    expect(json.error?.["message"]).to.include("--pinned");
+    expect(message).to.include("--pinned");
   });
 });

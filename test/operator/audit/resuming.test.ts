@@ -1,9 +1,10 @@
 import { expect } from "chai";
 import { hash } from "node:crypto";
 import { rm } from "node:fs/promises";
-import type { KeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
-import type { RpcCall } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
+import type { KeyRecord } from "keyroot/identity";
+import type { RpcCall } from "keyroot/transport";
 import { describeOnAnvil, startAnvil } from "../../support/anvil/anvil.ts";
+import { lieAt } from "../../support/chain/lyingEndpoint.ts";
 import { sampleRecords } from "../../support/samples.ts";
 import { failure, never } from "../../support/support.ts";
 import { auditedWorld, outcomeOf } from "../../support/chain/auditedWorld.ts";
@@ -38,10 +39,11 @@ describe("a resumed audit", () => {
 
     it("reads only the events of newer blocks", async () => {
       const ranges: unknown[] = [];
-      world.lie((method, params, truth) => {
-        if (method === "eth_getLogs") ranges.push((params[0] as { fromBlock: string }).fromBlock);
-        return truth(method, params);
+      const record = lieAt("eth_getLogs", (forward, [range]) => {
+        ranges.push((range as { fromBlock: string }).fromBlock);
+        return forward();
       });
+      world.lie(record);
       const head = Number(await world.fresh.call("eth_blockNumber", []));
       await world.publish(third);
       expect(await audit()).to.deep.equal(PASSED);
@@ -121,7 +123,7 @@ describe("a resumed audit", () => {
         return truth(method, params);
       });
       expect(await failure(audit())).to.include({ code: "RPC_ERROR" });
-      world.lie((method, params, truth) => truth(method, params));
+      world.lie();
       const again = await world.hostFiles();
       expect(await audit({ files: again.files })).to.deep.equal(PASSED);
       expect(again.requested).to.have.lengthOf(2);
@@ -129,12 +131,9 @@ describe("a resumed audit", () => {
   });
 
   it("reads events that the endpoint withheld before", async () => {
-    world.lie(async (method, params, truth) => {
-      const answer = await truth(method, params);
-      return method === "eth_getLogs" ? (answer as unknown[]).slice(1) : answer;
-    });
+    world.lie(lieAt("eth_getLogs", async (forward) => ((await forward()) as unknown[]).slice(1)));
     expect(await audit()).to.deep.equal({ verdict: "damage", codes: ["LOG_WITHHELD"] });
-    world.lie((method, params, truth) => truth(method, params));
+    world.lie();
     expect(await audit()).to.deep.equal(PASSED);
   });
 

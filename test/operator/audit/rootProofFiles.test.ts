@@ -5,7 +5,7 @@ import { hashRoots, type RootEntry, serializeRootEntry } from "keyroot/auditors/
 import { parseSubtrees, verifyRootProof } from "../../../packages/keyroot/src/blocks/auditors/rootProof.ts";
 import { writeRootProofs } from "../../../packages/operator/src/audit/statements/rootProofFiles.ts";
 import { sha256 } from "../../support/samples.ts";
-import { temporaryFolder } from "../../support/support.ts";
+import { modeOf, temporaryFolder } from "../../support/support.ts";
 
 const entries: RootEntry[] = Array.from({ length: 20 }, (_, i) => {
   return { root: sha256(String(i)), recordCount: 700, userCount: 700 };
@@ -50,7 +50,7 @@ describe("writeRootProofs", () => {
     await unlink(rootFile(7));
     await write(20, 20);
     await verifyAll(20);
-    expect((await stat(rootFile(7))).mode & 0o777).to.equal(0o644);
+    expect(await modeOf(rootFile(7))).to.equal("644");
     expect(await readdir(join(folder.path, "roots"))).to.have.lengthOf(20);
   });
 });

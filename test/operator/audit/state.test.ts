@@ -3,14 +3,12 @@ import fc from "fast-check";
 import { readdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { ArgumentError, KeyrootError } from "keyroot/errors";
+import { AuditState, WatchState } from "@keyroot/operator/audit";
+import type { AuditTarget, OpenStateOptions, PartResult } from "@keyroot/operator/audit";
 import { USER_BYTES } from "../../../packages/operator/src/audit/auditFile.ts";
-import { AuditState } from "../../../packages/operator/src/audit/auditState.ts";
-import type { AuditTarget, OpenStateOptions } from "../../../packages/operator/src/audit/openStateFile.ts";
 import { finding } from "../../../packages/operator/src/audit/finding.ts";
-import type { PartResult } from "../../../packages/operator/src/audit/partResult.ts";
-import { WatchState } from "../../../packages/operator/src/watch/watchState.ts";
 import { checksumOf } from "../../../packages/operator/src/disk/stateDatabase.ts";
-import { ArgumentError, KeyrootError } from "../../../packages/keyroot/src/errors.ts";
 import { sampleUserID, sha256 } from "../../support/samples.ts";
 import { failure, temporaryFolder } from "../../support/support.ts";
 

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import fc from "fast-check";
+import { userIDFromBytes } from "keyroot/identity";
 import { USER_BYTES } from "../../../packages/operator/src/audit/auditFile.ts";
 import { UserIndex } from "../../../packages/operator/src/audit/userIndex.ts";
-import { userIDFromBytes } from "../../../packages/keyroot/src/identity/userID.ts";
 
 /** Users whose ids begin alike, each with one of a few keys. */
 const user = fc.record({ begin: fc.nat(2), end: fc.nat(5), key: fc.nat(2) });

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { join } from "node:path";
 import { writeFile } from "node:fs/promises";
+import { serializeKeyRecord } from "keyroot/identity";
 import { DEFINITIONS } from "../../../packages/operator/src/commands/commandDefinitions.ts";
-import { serializeKeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
 import { sampleRecords } from "../../support/samples.ts";
 import { optionsOf, program as keyroot } from "../../support/processes/commandLine.ts";
 import { temporaryFolder } from "../../support/support.ts";
@@ -17,10 +17,9 @@ describe("--allow-http", () => {
   const records = () => join(folder.path, "users.jsonl");
   before(() => writeFile(records(), record === undefined ? "" : serializeKeyRecord(record)));
 
-  const run = async (command: string[], given: Record<string, string>, env: NodeJS.ProcessEnv = {}) => {
+  const run = (command: string[], given: Record<string, string>, env: NodeJS.ProcessEnv = {}) => {
     const place = { rpc: "https://keyroot.invalid", contract: `0x${"12".repeat(20)}`, "chain-id": "1", ...given };
-    const { code, json } = await keyroot.jsonLines([...command, ...optionsOf(place)], { env });
-    return { code, error: json.error?.["code"], message: String(json.error?.["message"]) };
+    return keyroot.jsonLines([...command, ...optionsOf(place)], { env });
   };
   /** The arguments of each command that reads a chain. */
   const commands = (): Record<string, string[]> => ({

@@ -4,11 +4,10 @@ import { readdir, rm, writeFile } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { type KeyRecord, serializeKeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
-import { FolderStore } from "../../../packages/operator/src/publisher/files/folderStore.ts";
-import { parsePlan } from "../../../packages/operator/src/publisher/plan/planFormat.ts";
+import { FolderStore, parsePlan } from "@keyroot/operator/publisher";
+import { type KeyRecord, serializeKeyRecord } from "keyroot/identity";
+import { fetchUserCount } from "keyroot/registry";
 import { publish as publishRecords } from "../../../packages/operator/src/publisher/publish.ts";
-import { fetchUserCount } from "../../../packages/keyroot/src/registry/reads.ts";
 import { startEndpoint } from "../../support/chain/lyingEndpoint.ts";
 import { describeOnBoth, freshRegistry, startHardhat, type StartChain } from "../../support/chain/freshRegistry.ts";
 import { sampleRecords } from "../../support/samples.ts";
@@ -33,9 +32,6 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
   const folder = temporaryFolder();
   const closing = closedAfterEach();
   const [one = never(), two = never(), three = never()] = sampleRecords(3);
-  beforeEach(async () => {
-    for (const name of await readdir(fresh.filesDir)) await rm(join(fresh.filesDir, name));
-  });
 
   const chain = (changes: Record<string, string> = {}) =>
     optionsOf({ rpc: fresh.rpcUrl, contract: fresh.contract, "chain-id": String(fresh.chainId), ...changes });
@@ -52,15 +48,11 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
     "publish",
     ...place({ records: await write(records), files: fresh.filesDir, ...changes }),
   ];
-  const publish = async (...args: Parameters<typeof publishing>) => {
-    const { code, json, events } = await keyroot.jsonLines(
-      await publishing(args[0], { plan: planFolder(), ...args[1] }),
-    );
-    return { code, json, events, error: json.error?.["code"] };
-  };
+  const publish = async (records: readonly KeyRecord[], changes: Record<string, string> = {}) =>
+    keyroot.jsonLines(await publishing(records, { plan: planFolder(), ...changes }));
   const verify = async (userID: string, changes: Record<string, string> = {}) => {
-    const { code, json } = await keyroot.json(["verify", userID, ...place(changes)]);
-    return [code, json.error?.["code"] ?? json["verified"]];
+    const { code, json, error } = await keyroot.json(["verify", userID, ...place(changes)]);
+    return [code, error ?? json["verified"]];
   };
   const readUserCount = () => fetchUserCount(fresh.call, fresh.contract);
   /** Publishes within this process. Later commands read the result. */
@@ -363,11 +355,10 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
         "toString=1",
         "",
       ]) {
-        const { code, json } = await keyroot.json(["estimate", "--records", records, `--compare=${compare}`]);
-        expect([code, json.error?.["code"]], compare).to.deep.equal([2, "ARGUMENT_INVALID"]);
+        const ran = await keyroot.json(["estimate", "--records", records, `--compare=${compare}`]);
+        expect(ran, compare).to.include({ code: 2, error: "ARGUMENT_INVALID" });
       }
-      const { code, json } = await estimate([one], { "eth-price": "much" });
-      expect([code, json.error?.["code"]]).to.deep.equal([2, "ARGUMENT_INVALID"]);
+      expect(await estimate([one], { "eth-price": "much" })).to.include({ code: 2, error: "ARGUMENT_INVALID" });
     });
   });
 
@@ -443,8 +434,8 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
     });
 
     it("exits with code 1 if the address has no contract", async () => {
-      const { code, json } = await keyroot.json(["status", ...chain({ contract: NOBODY })]);
-      expect([code, json.error?.["code"]]).to.deep.equal([1, "NO_CONTRACT"]);
+      const ran = await keyroot.json(["status", ...chain({ contract: NOBODY })]);
+      expect(ran).to.include({ code: 1, error: "NO_CONTRACT" });
     });
   });
 }

@@ -3,15 +3,15 @@ import hre from "hardhat";
 import { spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
+import { MAX_VALUES } from "keyroot/merkle";
+import { USERS_SLOT } from "keyroot/registry";
+import { DEFAULT_LIMITS } from "keyroot/transport";
 import { type Definition, describeOption, optionName } from "../../../packages/operator/src/commands/defineCommand.ts";
 import { DEFINITIONS } from "../../../packages/operator/src/commands/commandDefinitions.ts";
 import { commandsWith } from "../../../packages/operator/src/commands/commandHandlers.ts";
 import * as service from "../../../packages/service/src/commands/index.ts";
 import { DEFINITIONS as SERVICE_DEFINITIONS } from "../../../packages/service/src/commands/commandDefinitions.ts";
 import { DEFAULT_USERS_PER_FILE } from "../../../packages/operator/src/publisher/plan/cutIntoFiles.ts";
-import { USERS_SLOT } from "../../../packages/keyroot/src/registry/slots.ts";
-import { DEFAULT_LIMITS } from "../../../packages/keyroot/src/transport/limits.ts";
-import { MAX_VALUES } from "../../../packages/keyroot/src/merkle/tree.ts";
 import { outcomeOf, program } from "../../support/processes/commandLine.ts";
 
 const commands = Object.entries<Definition>({ ...DEFINITIONS, ...SERVICE_DEFINITIONS });

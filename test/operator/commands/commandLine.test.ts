@@ -126,10 +126,10 @@ for (const keyroot of [program, hardhat]) {
         const answers = await Promise.all(
           cases.map(([url]) => keyroot.json([...status, "--rpc", `${url}/secret?key=secret`])),
         );
-        for (const [i, { code, json }] of answers.entries()) {
-          expect([code, json.error?.["code"]]).to.deep.equal([3, cases[i]?.[1]]);
+        for (const [i, { code, json, error, message }] of answers.entries()) {
+          expect([code, error]).to.deep.equal([3, cases[i]?.[1]]);
           expect(JSON.stringify(json)).to.not.contain("secret");
-          expect(json.error?.["message"]).to.not.contain("\u001b");
+          expect(message).to.not.contain("\u001b");
         }
       });
     });

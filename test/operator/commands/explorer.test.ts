@@ -129,9 +129,9 @@ describeOnHosts("keyroot explorer", (keyroot) => {
 
   it("does not publish the endpoint in KEYROOT_RPC_URL", async () => {
     const env = { KEYROOT_RPC_URL: "https://rpc.example/secret" };
-    const { code, json } = await keyroot.json(["explorer", "--out", folder.path, ...PLACE], { env });
+    const { code, message } = await keyroot.json(["explorer", "--out", folder.path, ...PLACE], { env });
     expect(code).to.equal(2);
-    expect(json.error?.["message"])
+    expect(message)
       .to.match(/ or set --rpc\.$/)
       .and.not.contain("secret");
   });

@@ -3,16 +3,14 @@ import { Transaction } from "ethers";
 import { spawn } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { serializeKeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
+import { serializeKeyRecord } from "keyroot/identity";
 import { type Lie, startEndpoint } from "../../support/chain/lyingEndpoint.ts";
 import { sampleRecords } from "../../support/samples.ts";
 import { serve } from "../../support/servers/servers.ts";
 import { closedAfterEach, temporaryFolder } from "../../support/support.ts";
 import { freshRegistry } from "../../support/chain/freshRegistry.ts";
-import { environment, hardhat, npxHardhat, outcomeOf } from "../../support/processes/commandLine.ts";
-
-/** The private key of the local chain's first account. */
-const OWNER_KEY = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80";
+import { OWNER_KEY } from "../../support/chain/local.ts";
+import { environment, hardhat, npxHardhat, optionsOf, outcomeOf } from "../../support/processes/commandLine.ts";
 
 describe("commands in Hardhat", () => {
   const fresh = freshRegistry();
@@ -29,14 +27,13 @@ describe("commands in Hardhat", () => {
   it("exit with code 2 if both --network and --rpc are set", async () => {
     const env = { KEYROOT_RPC_URL: fresh.rpcUrl, KEYROOT_OWNER_KEY: OWNER_KEY };
     const args = ["status", "--network", "live", "--rpc", fresh.rpcUrl, "--contract", fresh.contract];
-    const { code, json } = await hardhat.json(args, { env });
-    expect([code, json.error?.["code"]]).to.deep.equal([2, "ARGUMENT_INVALID"]);
+    expect(await hardhat.json(args, { env })).to.include({ code: 2, error: "ARGUMENT_INVALID" });
   });
 
   it("exit with code 2 for a network that the project does not have", async () => {
-    const { code, json } = await hardhat.json(["status", "--network", "nowhere", "--contract", fresh.contract]);
-    expect([code, json.error?.["code"]]).to.deep.equal([2, "ARGUMENT_INVALID"]);
-    expect(json.error?.["message"]).to.contain("nowhere");
+    const refused = await hardhat.json(["status", "--network", "nowhere", "--contract", fresh.contract]);
+    expect(refused).to.include({ code: 2, error: "ARGUMENT_INVALID" });
+    expect(refused.message).to.contain("nowhere");
   });
 
   it("exit with code 2 for invalid arguments after Hardhat's own options", async () => {
@@ -53,19 +50,19 @@ describe("commands in Hardhat", () => {
     /** Runs `publish` on the network `live`, with the URL of the endpoint. */
     const publish = async (url: string) => {
       await writeFile(records(), sampleRecords(2).map(serializeKeyRecord).join("\n"));
-      const place = [
-        "--contract",
-        fresh.contract,
-        "--chain-id",
-        String(fresh.chainId),
-        "--merkle-url",
-        fresh.merkleUrl,
-      ];
-      const own = ["--records", records(), "--files", fresh.filesDir, "--plan", join(folder.path, "plan")];
+      const options = {
+        ...{ network: "live", contract: fresh.contract, "chain-id": String(fresh.chainId) },
+        ...{
+          "merkle-url": fresh.merkleUrl,
+          records: records(),
+          files: fresh.filesDir,
+          plan: join(folder.path, "plan"),
+        },
+        ...{ "max-fee": "20", timeout: "5" },
+      };
       const env = { KEYROOT_RPC_URL: url, KEYROOT_OWNER_KEY: OWNER_KEY };
-      const args = ["publish", "--network", "live", ...place, ...own, "--max-fee", "20", "--timeout", "5"];
-      const { code, json } = await hardhat.jsonLines(args, { env });
-      return [code, json.error?.["code"]];
+      const args = ["publish", ...optionsOf(options)];
+      return hardhat.jsonLines(args, { env });
     };
     /** Starts an endpoint that returns false responses, and records the transactions that it receives. */
     const lying = async (lie: Lie) => {
@@ -82,7 +79,7 @@ describe("commands in Hardhat", () => {
       const { url, sent } = await lying((method, params, truth) =>
         method === "eth_chainId" ? "0x1" : truth(method, params),
       );
-      expect(await publish(url)).to.deep.equal([1, "CHAIN_ID_MISMATCH"]);
+      expect(await publish(url)).to.include({ code: 1, error: "CHAIN_ID_MISMATCH" });
       expect(sent).to.be.empty;
     });
 
@@ -108,7 +105,7 @@ describe("commands in Hardhat", () => {
       let followed = 0;
       const other = closing(await serve((_, response) => void (followed++, response.end("{}"))));
       const { url } = closing(await serve((_, response) => response.writeHead(307, { Location: other.url }).end()));
-      expect(await publish(url)).to.deep.equal([3, "RPC_ERROR"]);
+      expect(await publish(url)).to.include({ code: 3, error: "RPC_ERROR" });
       expect(followed).to.equal(0);
     });
 
@@ -117,8 +114,8 @@ describe("commands in Hardhat", () => {
         method === "eth_chainId" ? `0x${"0".repeat(2 ** 25)}` : truth(method, params),
       );
       const env = { KEYROOT_RPC_URL: url, KEYROOT_OWNER_KEY: OWNER_KEY };
-      const { code, json } = await hardhat.json(["status", "--network", "live", "--contract", fresh.contract], { env });
-      expect([code, json.error?.["code"]]).to.deep.equal([3, "RPC_ANSWER_INVALID"]);
+      const ran = await hardhat.json(["status", "--network", "live", "--contract", fresh.contract], { env });
+      expect(ran).to.include({ code: 3, error: "RPC_ANSWER_INVALID" });
     });
   });
 });

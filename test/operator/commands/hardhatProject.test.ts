@@ -6,8 +6,9 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { serializeKeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
+import { serializeKeyRecord } from "keyroot/identity";
 import type { StackFile } from "../../../packages/operator/src/commands/stackFile.ts";
+import { OWNER_KEY } from "../../support/chain/local.ts";
 import { sampleRecords } from "../../support/samples.ts";
 import { testAll } from "../../support/testSize.ts";
 import { environment, npxHardhat as hardhat, outcomeOf, stackFoldersIn } from "../../support/processes/commandLine.ts";
@@ -15,8 +16,6 @@ import { never } from "../../support/support.ts";
 
 const NODE_MODULES = fileURLToPath(new URL("../../../node_modules", import.meta.url));
 const [record = never(), ...others] = sampleRecords(3);
-/** The private key of a local chain's first account. */
-const OWNER_KEY = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80";
 
 /** A test in the project, which uses a local stack. */
 const OWN_TEST = `

@@ -7,10 +7,8 @@ import type { Listening } from "@keyroot/operator/shared";
 import type { KeyRecord } from "keyroot/identity";
 import { USER_COUNT_SLOT } from "keyroot/registry";
 import { type RpcCall, rpcCaller } from "keyroot/transport";
-import { FolderStore } from "../../../packages/operator/src/publisher/files/folderStore.ts";
-import { publish } from "../../../packages/operator/src/publisher/publish.ts";
-import { Registry } from "../../../packages/operator/src/publisher/chain/registry.ts";
-import { startStack, type Stack } from "../../../packages/service/src/stack/startStack.ts";
+import { FolderStore, publish, Registry } from "@keyroot/operator/publisher";
+import { type Stack, startStack } from "@keyroot/service/stack";
 import { LOCAL } from "../../support/chain/local.ts";
 import { describeWithProgram, optionsOf } from "../../support/processes/commandLine.ts";
 import { sampleRecords } from "../../support/samples.ts";
@@ -45,11 +43,7 @@ describeWithProgram("keyroot, with a light client", (keyroot) => {
 
   const place = () => ["--rpc", stack.rpcUrl, "--contract", stack.contract, "--merkle-url", stack.merkleUrl];
 
-  /** Runs a command. An option replaces an earlier option with the same name. */
-  const run = async (...words: string[]) => {
-    const { code, json } = await keyroot.json(words);
-    return { code, json, error: json.error?.["code"] };
-  };
+  const run = (...words: string[]) => keyroot.json(words);
 
   describe("light-client", () => {
     const follow = (options: Record<string, string> = {}) => {
@@ -160,8 +154,7 @@ describeWithProgram("keyroot, with a light client", (keyroot) => {
       // The second server's proof of the number of users is correct, but its proofs of the users' roots are not.
       for (const { url } of [server, closing(await serveFalseProofs(USER_COUNT_SLOT))]) {
         expect(await run("audit", ...chain(url), ...files(), "--fresh")).to.include(refused);
-        const { code, json } = await keyroot.jsonLines(["watch", ...chain(url), ...files(), ...user]);
-        expect([code, json.error?.["code"]]).to.deep.equal([1, "PROOF_INVALID"]);
+        expect(await keyroot.jsonLines(["watch", ...chain(url), ...files(), ...user])).to.include(refused);
       }
     });
 

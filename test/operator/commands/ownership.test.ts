@@ -6,10 +6,9 @@ import { program as keyroot } from "../../support/processes/commandLine.ts";
 describe("transfer-ownership and accept-ownership", () => {
   const fresh = freshRegistry();
 
-  const run = async (command: string, options: string[] = [], chainId = "31337") => {
+  const run = (command: string, options: string[] = [], chainId = "31337") => {
     const target = ["--rpc", fresh.rpcUrl, "--contract", fresh.contract, "--chain-id", chainId];
-    const { code, json } = await keyroot.json([command, ...target, ...options]);
-    return { code, json, error: json.error?.["code"] };
+    return keyroot.json([command, ...target, ...options]);
   };
   const ownerOf = async () => (await run("status")).json["owner"];
   const to = (address: string) => ["--new-owner", address];

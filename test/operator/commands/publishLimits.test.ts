@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { rm, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { serializeKeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
+import { serializeKeyRecord } from "keyroot/identity";
 import { freshRegistry } from "../../support/chain/freshRegistry.ts";
 import { sampleRecords } from "../../support/samples.ts";
 import { optionsOf, program as keyroot } from "../../support/processes/commandLine.ts";
@@ -14,15 +14,14 @@ describe("keyroot publish, on a fresh registry", () => {
   beforeEach(async () => {
     records = join(folder.path, "users.jsonl");
     await writeFile(records, sampleRecords(2).map(serializeKeyRecord).join("\n"));
-    await rm(join(folder.path, "plan"), { recursive: true, force: true });
   });
   const publish = async (options: Record<string, string>, env: NodeJS.ProcessEnv = {}) => {
     const given = {
       ...{ records, files: fresh.filesDir, plan: join(folder.path, "plan"), rpc: fresh.rpcUrl },
       ...{ contract: fresh.contract, "merkle-url": fresh.merkleUrl, ...options },
     };
-    const { code, json } = await keyroot.jsonLines(["publish", ...optionsOf(given)], { env });
-    return { code, error: json.error?.["code"], message: String(json.error?.["message"]), users: json["users"] };
+    const { json, ...ran } = await keyroot.jsonLines(["publish", ...optionsOf(given)], { env });
+    return { ...ran, users: json["users"] };
   };
 
   it("requires a valid chain id", async () => {

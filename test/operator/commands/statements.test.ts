@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { keccak256 } from "ethers";
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createVerifier } from "keyroot";
@@ -13,15 +13,14 @@ import {
   serializeRoots,
   serializeStatement,
 } from "keyroot/auditors/protocol";
-import { ANY_KEY } from "../../../packages/keyroot/src/identity/compareKey.ts";
-import { serializeKeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
+import { ANY_KEY, serializeKeyRecord } from "keyroot/identity";
 import { signedBy, TestAuditor } from "../../support/auditors/testAuditor.ts";
 import { auditedWorld } from "../../support/chain/auditedWorld.ts";
 import { startEndpoint } from "../../support/chain/lyingEndpoint.ts";
 import { describeWithProgram, optionsOf } from "../../support/processes/commandLine.ts";
 import { sampleRecords } from "../../support/samples.ts";
 import { serve, serveFolder } from "../../support/servers/servers.ts";
-import { closedAfterEach, failure, never } from "../../support/support.ts";
+import { closedAfterEach, failure, modeOf, never } from "../../support/support.ts";
 
 const records = sampleRecords(5);
 const [first = never(), second = never(), third = never()] = records;
@@ -70,20 +69,19 @@ describeWithProgram("keyroot, for auditors", (keyroot) => {
   ];
   const ownNode = () => ["--rpc", world.url, "--own-node", "--code-hash", codeHash];
   const sign = async (name: string) => {
-    const { code, json } = await keyroot.json(signing(name, ...ownNode()), { env: PASSPHRASE });
-    expect([code, json.error?.["message"]]).to.deep.equal([0, undefined]);
+    const { code, json, message } = await keyroot.json(signing(name, ...ownNode()), { env: PASSPHRASE });
+    expect([code, message]).to.deep.equal([0, undefined]);
     return json;
   };
   const publish = async (name: string) => closing(await serveFolder(statements(name))).url;
   const errorOf = async (args: string[], env: NodeJS.ProcessEnv = PASSPHRASE) => {
-    const { code, json } = await keyroot.json(args, { env });
-    return [code, json.error?.["code"]];
+    const { code, error } = await keyroot.json(args, { env });
+    return [code, error];
   };
 
   describe("make-auditor-key", () => {
     it("makes a private, encrypted file", async () => {
-      const { mode } = await stat(keyFile("alice.example"));
-      expect(mode & 0o777).to.equal(0o600);
+      expect(await modeOf(keyFile("alice.example"))).to.equal("600");
       expect(await readFile(keyFile("alice.example"), "utf8")).to.include(keys.get("alice.example"));
       const again = ["make-auditor-key", "--out", keyFile("alice.example"), "--name", "alice.example"];
       expect(await errorOf(again)).to.deep.equal([2, "ARGUMENT_INVALID"]);
@@ -161,8 +159,8 @@ describeWithProgram("keyroot, for auditors", (keyroot) => {
       const three = [world.fresh.rpcUrl, third.url, world.url];
       world.lie((method, params, truth) => (method === "eth_call" ? `0x${"1".repeat(64)}` : truth(method, params)));
       const args = signing("alice.example", "--rpc", three.join(), "--quorum", "2", "--code-hash", codeHash);
-      const { code, json } = await keyroot.json(args, { env: PASSPHRASE });
-      expect([code, json.error?.["message"]]).to.deep.equal([0, undefined]);
+      const { code, json, message } = await keyroot.json(args, { env: PASSPHRASE });
+      expect([code, message]).to.deep.equal([0, undefined]);
       expect(json).to.have.nested.property("signed.source", "2 of 3 endpoints");
     });
 

@@ -1,16 +1,14 @@
 import { expect } from "chai";
 import hre from "hardhat";
 import { devNull } from "node:os";
-import type { KeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
-import { FolderStore } from "../../../packages/operator/src/publisher/files/folderStore.ts";
-import { publish } from "../../../packages/operator/src/publisher/publish.ts";
-import { Registry } from "../../../packages/operator/src/publisher/chain/registry.ts";
-import { slotOfUser } from "../../../packages/keyroot/src/registry/slotOfUser.ts";
-import { USERS_SLOT } from "../../../packages/keyroot/src/registry/slots.ts";
-import { hashHeader, type HeaderJson, extractHeader } from "../../../packages/keyroot/src/ethereum/header.ts";
-import { startStack, type Stack } from "../../../packages/service/src/stack/startStack.ts";
-import { type RpcCall, rpcCaller } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
-import type { Evidence } from "../../../packages/keyroot/src/evidence.ts";
+import { FolderStore, publish, Registry } from "@keyroot/operator/publisher";
+import { type Stack, startStack } from "@keyroot/service/stack";
+import { extractHeader } from "keyroot/ethereum";
+import type { KeyRecord } from "keyroot/identity";
+import { slotOfUser, USERS_SLOT } from "keyroot/registry";
+import { type RpcCall, rpcCaller } from "keyroot/transport";
+import type { Evidence } from "keyroot/verifier";
+import { hashHeader, type HeaderJson } from "../../../packages/keyroot/src/ethereum/header.ts";
 import { sampleRecords } from "../../support/samples.ts";
 import { type Endpoint, type Lie, startEndpoint } from "../../support/chain/lyingEndpoint.ts";
 import { describeWithProgram } from "../../support/processes/commandLine.ts";
@@ -82,9 +80,8 @@ describeWithProgram("keyroot verify", (keyroot) => {
     return ["verify", user, ...place, ...fill(rpc + options)];
   };
   const verify = async (...args: Parameters<typeof line>) => {
-    const { code, json } = await keyroot.json(line(...args));
-    const { error } = json;
-    return { code, error: error?.["code"], evidence: error?.["evidence"] ?? json["evidence"], json };
+    const ran = await keyroot.json(line(...args));
+    return { ...ran, evidence: ran.json.error?.["evidence"] ?? ran.json["evidence"] };
   };
 
   const asksForBlock = (method: string) => method.startsWith("eth_getBlockBy");
@@ -211,25 +208,18 @@ describeWithProgram("keyroot verify", (keyroot) => {
       it(`refuses ${what}`, async () => {
         let asked = 0;
         for (const endpoint of endpoints) endpoint.lie = () => asked++;
-        const { code, error, json } = await verify(options);
+        const { code, error, message: actual } = await verify(options);
         expect([code, error, asked]).to.deep.equal([2, "ARGUMENT_INVALID", 0]);
-        expect(json.error?.["message"]).to.include(message);
+        expect(actual).to.include(message);
       });
     }
 
     for (const options of ["--quorum 1", "--block finalized", "--max-age 60"]) {
       it(`refuses a bundle with ${options}`, async () => {
-        const { code, json } = await keyroot.json([
-          "verify",
-          "--bundle",
-          devNull,
-          "--contract",
-          stack.contract,
-          ...fill(options),
-        ]);
-        expect(code).to.equal(2);
-        expect(json.error).to.include({ code: "ARGUMENT_INVALID" });
-        expect(json.error?.["message"]).to.contain("--bundle excludes").and.contain(options.split(" ")[0]);
+        const bundle = ["verify", "--bundle", devNull, "--contract", stack.contract];
+        const refused = await keyroot.json([...bundle, ...fill(options)]);
+        expect(refused).to.include({ code: 2, error: "ARGUMENT_INVALID" });
+        expect(refused.message).to.contain("--bundle excludes").and.contain(options.split(" ")[0]);
       });
     }
   });

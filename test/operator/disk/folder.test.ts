@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { mkdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createFolders } from "../../../packages/operator/src/disk/folder.ts";
-import { failure, temporaryFolder } from "../../support/support.ts";
+import { failure, modeOf, temporaryFolder } from "../../support/support.ts";
 
 describe("createFolders", () => {
   const folder = temporaryFolder();
@@ -10,7 +10,7 @@ describe("createFolders", () => {
   it("creates a folder with its missing parents", async () => {
     const path = join(folder.path, "a", "b", "c");
     expect(await createFolders(path, 0o700)).to.equal(join(folder.path, "a"));
-    expect((await stat(path)).mode & 0o777).to.equal(0o700);
+    expect(await modeOf(path)).to.equal("700");
   });
 
   it("accepts a folder that exists", async () => {

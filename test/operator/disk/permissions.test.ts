@@ -1,12 +1,12 @@
 import { expect } from "chai";
-import { chmod, mkdir, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { ArgumentError } from "../../../packages/keyroot/src/errors.ts";
+import { ArgumentError } from "keyroot/errors";
 import { makeFolder } from "../../../packages/operator/src/disk/folder.ts";
 import { checkPrivateFolder, isOpenToOthers, readSecretFile } from "../../../packages/operator/src/disk/permissions.ts";
 import { makeSigningKey, readSigningKeys } from "../../../packages/service/src/tokens/signingKeys.ts";
 import { stackFilePath, writeStackFile } from "../../../packages/operator/src/commands/stackFile.ts";
-import { failure, temporaryFolder } from "../../support/support.ts";
+import { failure, modeOf, temporaryFolder } from "../../support/support.ts";
 
 const ROOT = 0;
 const ME = 1000;
@@ -18,7 +18,6 @@ describe("the permissions of secret files", () => {
     // Windows has no POSIX modes.
     if (process.platform === "win32") this.skip();
   });
-  const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8);
 
   it("allow access to the owner, and to the group for root's files", () => {
     const open = (mode: number, owner: number, uid: number) =>

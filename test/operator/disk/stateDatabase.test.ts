@@ -1,14 +1,12 @@
 import { expect } from "chai";
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { appendFile, chmod, copyFile, mkdir, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { DatabaseSync } from "node:sqlite";
 import { lockFile } from "../../../packages/operator/src/disk/lock.ts";
 import { kindOfFile, StateDatabase, type StateFormat } from "../../../packages/operator/src/disk/stateDatabase.ts";
 import { ArgumentError, TransportError } from "../../../packages/operator/src/errors.ts";
-import { failure, temporaryFolder } from "../../support/support.ts";
+import { killAtLine } from "../../support/processes/childProcess.ts";
+import { failure, modeOf, temporaryFolder } from "../../support/support.ts";
 
 const FORMAT: StateFormat = {
   applicationId: 0x54455354,
@@ -33,8 +31,7 @@ describe("StateDatabase", () => {
   describe("create", () => {
     it("makes a file and folders that only their owner can read", async () => {
       await StateDatabase.create(path(), FORMAT, nothing);
-      expect((await stat(path())).mode & 0o777).to.equal(0o600);
-      expect((await stat(join(folder.path, "a"))).mode & 0o777).to.equal(0o700);
+      expect([await modeOf(path()), await modeOf(join(folder.path, "a"))]).to.deep.equal(["600", "700"]);
       expect(await readdir(join(folder.path, "a"))).to.deep.equal(["state.sqlite"]);
       expect(await kindOfFile(path())).to.equal("database");
     });
@@ -109,14 +106,10 @@ describe("StateDatabase", () => {
         }`;
       let last = 0;
       for (let round = 1; round <= 5; round++) {
-        const child = spawn(process.execPath, ["--input-type=module", "-e", program, path()], {
-          stdio: ["ignore", "pipe", "inherit"],
-        });
-        for await (const line of createInterface({ input: child.stdout })) {
+        await killAtLine(program, path(), (line) => {
           last = Math.max(last, Number(line));
-          if (last % (30 * round) === 0) child.kill("SIGKILL");
-        }
-        if (child.signalCode === null) await once(child, "exit");
+          return last % (30 * round) === 0;
+        });
         using database = await open();
         const numbers = numbersIn(database);
         expect(numbers.length).to.be.at.least(last);

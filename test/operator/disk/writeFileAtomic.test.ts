@@ -1,11 +1,11 @@
 import { expect } from "chai";
-import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { mkdir, readdir, readFile, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { TransportError } from "keyroot/errors";
 import { writeFileAtomic } from "../../../packages/operator/src/disk/writeFileAtomic.ts";
-import { TransportError } from "../../../packages/keyroot/src/errors.ts";
+import { startProgram } from "../../support/processes/childProcess.ts";
 import { failure, temporaryFolder } from "../../support/support.ts";
 
 describe("writeFileAtomic", () => {
@@ -50,9 +50,7 @@ describe("writeFileAtomic", () => {
       const poll = () => (readdirSync(dir).length > 0 ? process.exit(7) : setImmediate(poll));
       poll();
     `;
-    const args = ["--input-type=module", "--eval", program, folder.path];
-    const child = spawn(process.execPath, args, { stdio: "inherit" });
-    expect(await once(child, "exit")).to.deep.equal([7, null]);
+    expect(await once(startProgram(program, folder.path), "exit")).to.deep.equal([7, null]);
     expect(await readdir(folder.path)).to.be.empty;
   });
 });

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { once } from "node:events";
 import { connect, createServer } from "node:net";
-import { ArgumentError, TransportError } from "../../../packages/keyroot/src/errors.ts";
+import { TransportError } from "keyroot/errors";
 import { listen } from "../../../packages/operator/src/http/listen.ts";
 import { closedAfterEach, closeOf, failure, freePort, hold, portOf } from "../../support/support.ts";
 
@@ -34,8 +34,7 @@ describe("HTTP ports", () => {
 
     it("fails if no later port exists", async () => {
       await hold(65_535).then(closing, () => undefined);
-      const error = await failure(listenAt(65_535));
-      expect(error).to.be.an.instanceof(TransportError).with.property("code", "PORT_UNAVAILABLE");
+      expect(await failure(listenAt(65_535))).to.include({ name: "TransportError", code: "PORT_UNAVAILABLE" });
     });
 
     it("fails for the address of another machine", async () => {
@@ -45,8 +44,7 @@ describe("HTTP ports", () => {
 
     for (const port of [-1, 65_536, 1.5, NaN]) {
       it(`rejects ${port} as a port`, async () => {
-        const error = await failure(listenAt(port));
-        expect(error).to.be.an.instanceof(ArgumentError).with.property("code", "ARGUMENT_INVALID");
+        expect(await failure(listenAt(port))).to.include({ name: "ArgumentError", code: "ARGUMENT_INVALID" });
       });
     }
   });

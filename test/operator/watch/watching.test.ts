@@ -4,15 +4,14 @@ import { join } from "node:path";
 import { text as textOf } from "node:stream/consumers";
 import { inspect } from "node:util";
 import { Webhook } from "standardwebhooks";
-import type { Finding } from "../../../packages/operator/src/audit/finding.ts";
-import type { PollOptions } from "../../../packages/operator/src/watch/pollChain.ts";
-import { pollEvents, watch, type WatchEvent, type WatchOptions } from "../../../packages/operator/src/watch/watch.ts";
-import { WatchState } from "../../../packages/operator/src/watch/watchState.ts";
+import { ArgumentError } from "keyroot/errors";
+import { fetchBlock } from "keyroot/ethereum";
+import { rpcCaller } from "keyroot/transport";
+import { pollEvents, watch, WatchState } from "@keyroot/operator/audit";
+import type { Finding, PollOptions, WatchEvent, WatchOptions } from "@keyroot/operator/audit";
 import { checkWebhook, postWebhook } from "../../../packages/operator/src/watch/webhook.ts";
 import { WebhookSecret } from "../../../packages/operator/src/http/webhookSecret.ts";
-import { ArgumentError } from "../../../packages/keyroot/src/errors.ts";
-import { fetchBlock } from "../../../packages/keyroot/src/ethereum/blocks.ts";
-import { rpcCaller } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
+import { lieAt } from "../../support/chain/lyingEndpoint.ts";
 import { sampleRecords } from "../../support/samples.ts";
 import { goneUrl, serve } from "../../support/servers/servers.ts";
 import { closedAfterEach, failure, never, temporaryFolder } from "../../support/support.ts";
@@ -131,10 +130,7 @@ describe("watching a contract", () => {
     it("contain WATCHED_ROOT_CHANGED if the endpoint denies the user's root", async () => {
       await world.publish([mine]);
       await pollAgain();
-      world.lie(async (method, params, truth) => {
-        const answer = String(await truth(method, params));
-        return method === "eth_call" ? answer.slice(0, -64) + "0".repeat(64) : truth(method, params);
-      });
+      world.lie(lieAt("eth_call", async (forward) => String(await forward()).slice(0, -64) + "0".repeat(64)));
       expect(codesOf(await pollAgain())).to.deep.equal(["LOG_EXCESS", "WATCHED_ROOT_CHANGED"]);
     });
 
@@ -370,10 +366,7 @@ describe("watching a contract", () => {
     it("reports the user's root although the endpoint returns no events", async () => {
       await poll(options());
       const root = await world.publish([mine]);
-      world.lie((method, params, truth) => {
-        if (method === "eth_getLogs") throw new Error();
-        return truth(method, params);
-      });
+      world.lie(lieAt("eth_getLogs", () => Promise.reject(new Error())));
       const all = await events((all) => namesOf(all).includes("unavailable"));
       expect(all[0]).to.deep.equal({ event: "assigned", userID: mine.userID, root });
     });

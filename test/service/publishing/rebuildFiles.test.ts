@@ -132,7 +132,7 @@ for (const [name, findUrl] of [
       await rm(pathOf(one.root));
       await truncate(pathOf(two.root), 10);
       const rebuilt = { ...NONE, files: 2, missing: [one.root], damaged: [two.root] };
-      expect(await program.json(["rebuild-files"], { env })).to.deep.equal({ code: 0, json: rebuilt });
+      expect(await program.json(["rebuild-files"], { env })).to.deep.include({ code: 0, json: rebuilt });
 
       await rm(pathOf(one.root));
       await removeKey(sampleRecords(1)[0]);

@@ -1,17 +1,13 @@
 import { randomUUID } from "node:crypto";
-import { readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { audit, type AuditOptions, type AuditReport, verdictOf } from "../../../packages/operator/src/audit/audit.ts";
-import { AuditState } from "../../../packages/operator/src/audit/auditState.ts";
-import type { FileSource } from "../../../packages/operator/src/audit/fileSource.ts";
-import { type PollOptions, readLogs, readUsers } from "../../../packages/operator/src/watch/pollChain.ts";
+import { fetchBlock } from "keyroot/ethereum";
+import { type KeyRecord, serializeKeyRecord, type UserID, userIDToHex } from "keyroot/identity";
+import { DEFAULT_LIMITS, rpcCaller } from "keyroot/transport";
+import { audit, AuditState, verdictOf } from "@keyroot/operator/audit";
+import type { AuditOptions, AuditReport, FileSource, OpenStateOptions, PollOptions } from "@keyroot/operator/audit";
+import { readLogs, readUsers } from "../../../packages/operator/src/watch/pollChain.ts";
 import { readFiles } from "../../../packages/operator/src/watch/pollFiles.ts";
-import type { OpenStateOptions } from "../../../packages/operator/src/audit/openStateFile.ts";
-import { type KeyRecord, serializeKeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
-import { type UserID, userIDToHex } from "../../../packages/keyroot/src/identity/userID.ts";
-import { fetchBlock } from "../../../packages/keyroot/src/ethereum/blocks.ts";
-import { DEFAULT_LIMITS } from "../../../packages/keyroot/src/transport/limits.ts";
-import { rpcCaller } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
 import { plainFile } from "../data/plainFile.ts";
 import { type FreshRegistry, freshRegistry, type StartChain } from "./freshRegistry.ts";
 import { closedAfterEach, temporaryFolder } from "../support.ts";
@@ -28,8 +24,8 @@ export interface AuditedWorld {
   readonly url: string;
   /** A folder for states. */
   readonly folder: string;
-  /** Sets the function that computes the endpoint's answers from now on. */
-  lie(lie: Lie): void;
+  /** Sets the function that computes the endpoint's answers from now on. Without it, the endpoint tells the truth. */
+  lie(lie?: Lie): void;
   /** Stores the file of these values, valid or not. @returns its root */
   store(values: readonly string[]): Promise<string>;
   /** Adds users to a root as the registry's owner, whether or not it has a file. */
@@ -80,9 +76,8 @@ export function auditedWorld(startChain?: StartChain): AuditedWorld {
     endpoint = await startEndpoint(fresh.rpcUrl);
   });
   after(() => endpoint.close());
-  beforeEach(async () => {
+  beforeEach(() => {
     endpoint.lie = undefined;
-    for (const name of await readdir(fresh.filesDir)) await rm(world.pathOf(name), { recursive: true });
   });
 
   const world: AuditedWorld = {

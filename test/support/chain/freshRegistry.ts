@@ -1,7 +1,7 @@
 import { getAddress, HDNodeWallet } from "ethers";
 import hre from "hardhat";
 import { subscribe } from "node:diagnostics_channel";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readdir, rm } from "node:fs/promises";
 import type { Server } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -35,6 +35,11 @@ export interface FreshRegistry {
   deploy(owner: string): Promise<string>;
   /** Connects to the registry, through `via` if given. Failed reads are repeated twice, almost without delay. */
   connect(via?: RpcCall): Promise<Registry>;
+  /** The endpoint, with a different handler for one method. @param handle receives the number of the call, from 1 */
+  at: (
+    method: string,
+    handle: (forward: () => Promise<unknown>, params: readonly unknown[], time: number) => unknown,
+  ) => RpcCall;
   /** Sends a transaction that calls the registry, and waits for its block. */
   send(
     from: string,
@@ -67,9 +72,19 @@ export function describeOnBoth(what: string, body: (startChain: StartChain) => v
   });
 }
 
-/** Starts one chain and file host for all tests of the surrounding `describe`, and deploys a registry for each test. */
+/**
+ * Starts one chain and file host for all tests of the surrounding `describe`. Each test has a new registry and an empty folder
+ * of files.
+ */
 export function freshRegistry(startChain: StartChain = startHardhat): FreshRegistry {
-  const fresh = {} as FreshRegistry;
+  const at: FreshRegistry["at"] = (method, handle) => {
+    let time = 0;
+    return async (called, params) => {
+      const forward = () => fresh.call(called, params);
+      return called === method ? await handle(forward, params, ++time) : forward();
+    };
+  };
+  const fresh = { at } as FreshRegistry;
   const running = new AsyncDisposableStack();
 
   before(async () => {
@@ -87,7 +102,8 @@ export function freshRegistry(startChain: StartChain = startHardhat): FreshRegis
   after(() => running.disposeAsync());
 
   beforeEach(async () => {
-    const { call, owner } = fresh;
+    const { call, owner, filesDir } = fresh;
+    for (const name of await readdir(filesDir)) await rm(join(filesDir, name), { recursive: true });
     const deploy = (by: string) => deployOn(call, by);
     const contract = await deploy(owner);
     const connect = (via = fresh.call) => Registry.connect(via, fresh.contract, FAST_RETRY);

@@ -6,6 +6,9 @@ import { ENDLESS_MS } from "../endless.ts";
 /** Options of `publish` for the chains of tests: Hardhat's and Anvil's. */
 export const LOCAL = { chainId: 31337, limits: "local" } as const;
 
+/** The private key of the first account of Hardhat's and Anvil's chains. */
+export const OWNER_KEY = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80";
+
 /** Waits for a transaction's receipt. A node may take a moment, even with one block per transaction. */
 export async function receiptOf(call: RpcCall, hash: unknown): Promise<{ contractAddress: string }> {
   for (;;) {

@@ -1,10 +1,18 @@
 import { text } from "node:stream/consumers";
-import { type RpcCall, rpcCaller } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
+import { type RpcCall, rpcCaller } from "keyroot/transport";
 import { serve } from "../servers/servers.ts";
 import { ENDLESS_MS } from "../endless.ts";
 
 /** Computes an endpoint's answer to a call. `truth` calls the chain. */
 export type Lie = (method: string, params: readonly unknown[], truth: RpcCall) => unknown;
+
+/** Computes the answers to one method. All other calls are forwarded. */
+export const lieAt =
+  (method: string, answer: (forward: () => Promise<unknown>, params: readonly unknown[]) => unknown): Lie =>
+  (called, params, truth) => {
+    const forward = () => truth(called, params);
+    return called === method ? answer(forward, params) : forward();
+  };
 
 /** An endpoint in front of a chain. It forwards calls while `lie` is undefined. */
 export interface Endpoint {

@@ -1,6 +1,6 @@
 /** Contracts of rollups that name the fees for a transaction's bytes, at the rollups' addresses. */
+import type { RpcCall } from "keyroot/transport";
 import { runSolc } from "../../../scripts/generate/contractSources.ts";
-import type { RpcCall } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
 
 /** Wei per byte of a transaction, and the operator fee's parts, of the OP-stack contract. */
 export const OP_FEES = { weiPerByte: 10n ** 13n, weiPerGas: 3n, operatorConstant: 7n };

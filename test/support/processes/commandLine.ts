@@ -20,6 +20,14 @@ export type Running = ChildProcessByStdio<Writable, Readable, Readable>;
 
 type Json = Record<string, unknown> & { error?: Record<string, unknown> };
 
+/** The exit code and the JSON object of a command. If it failed, `error` is the error's code. */
+export interface JsonOutcome {
+  code: number | null;
+  json: Json;
+  error: unknown;
+  message: unknown;
+}
+
 /** A host of the commands: the program `keyroot`, or Hardhat. */
 export class CommandLine {
   /** How messages name it. */
@@ -45,22 +53,26 @@ export class CommandLine {
     return spawn(program, [...words, ...args], { stdio: "pipe", detached: true, env: environment(env) });
   }
 
-  /** Runs a command with `--json` and returns its exit code and the one object that it printed. */
-  async json(args: readonly string[], options?: RunOptions): Promise<{ code: number | null; json: Json }> {
+  /** Runs a command with `--json` that prints one object. */
+  async json(args: readonly string[], options?: RunOptions): Promise<JsonOutcome> {
     const { code, stdout } = await this.run([...args, "--json"], options);
     const lines = stdout.split("\n");
     if (lines.length !== 2 || lines[1] !== "") throw new Error(`not one line: ${stdout}`);
-    return { code, json: JSON.parse(lines[0] ?? "") as Json };
+    return outcomeWith(code, JSON.parse(lines[0] ?? "") as Json);
   }
 
   /** Runs a command that prints one JSON object per line: events, then the result. */
-  async jsonLines(args: readonly string[], options?: RunOptions) {
+  async jsonLines(args: readonly string[], options?: RunOptions): Promise<JsonOutcome & { events: Json[] }> {
     const { code, stdout } = await this.run([...args, "--json"], options);
     if (!stdout.endsWith("\n")) throw new Error(`no whole line: ${stdout}`);
     const lines = stdout.slice(0, -1).split("\n");
     const objects = lines.map((line) => JSON.parse(line) as Json);
-    return { code, events: objects.slice(0, -1), json: objects.at(-1) ?? {} };
+    return { ...outcomeWith(code, objects.at(-1) ?? {}), events: objects.slice(0, -1) };
   }
+}
+
+function outcomeWith(code: number | null, json: Json): JsonOutcome {
+  return { code, json, error: json.error?.["code"], message: json.error?.["message"] };
 }
 
 /**

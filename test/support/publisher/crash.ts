@@ -1,6 +1,5 @@
-import type { Journal } from "../../../packages/operator/src/publisher/journal/journal.ts";
-import type { MerkleFileStore } from "../../../packages/operator/src/publisher/files/merkleFileStore.ts";
-import type { RpcCall } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
+import type { Journal, MerkleFileStore } from "@keyroot/operator/publisher";
+import type { RpcCall } from "keyroot/transport";
 
 /**
  * Simulates a publisher that is killed at one of its steps: from then on, none of its calls returns. A step is the moment
