@@ -1,48 +1,41 @@
 import { expect } from "chai";
-import { readdir } from "node:fs/promises";
-import { join } from "node:path";
-import type { RpcCall } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
-import { parseAmount } from "../../../packages/operator/src/publisher/chain/parseAmount.ts";
-import { isLocalChain } from "../../../packages/operator/src/publisher/chain/localChains.ts";
-import { FolderStore } from "../../../packages/operator/src/publisher/files/folderStore.ts";
-import { type Attempt, countKeptAttempts } from "../../../packages/operator/src/publisher/journal/journal.ts";
-import { MemoryJournal } from "../../../packages/operator/src/publisher/journal/memoryJournal.ts";
-import { publish } from "../../../packages/operator/src/publisher/publish.ts";
-import type { PublishOptions } from "../../../packages/operator/src/publisher/publishOptions.ts";
+import { countKeptAttempts, isLocalChain, MemoryJournal, parseAmount } from "@keyroot/operator/publisher";
+import type { Attempt, PublishOptions } from "@keyroot/operator/publisher";
+import type { RpcCall } from "keyroot/transport";
 import { CostBudget } from "../../../packages/operator/src/publisher/transactions/costLimits.ts";
-import { freshRegistry } from "../../support/chain/freshRegistry.ts";
-import { LOCAL } from "../../support/chain/local.ts";
+import { publishing } from "../../support/publisher/publishing.ts";
 import { sampleRecords } from "../../support/samples.ts";
 import { ENDLESS_MS } from "../../support/endless.ts";
-import { failure, never, temporaryFolder } from "../../support/support.ts";
+import { failure, never } from "../../support/support.ts";
 
 const GWEI = 10n ** 9n;
 
+/** The fees of a transaction in hex. */
+interface SentFees {
+  maxFeePerGas: string;
+  maxPriorityFeePerGas: string;
+}
+
 describe("cost limits", () => {
-  const fresh = freshRegistry();
-  const folder = temporaryFolder();
-  const files = () => join(folder.path, "files");
-  const publishVia = async (via: RpcCall, options: Partial<PublishOptions> = {}, users = 3) =>
-    publish(sampleRecords(users), {
-      ...LOCAL,
-      registry: await fresh.connect(via),
-      store: new FolderStore(files()),
+  const { fresh, stored, ...publisher } = publishing();
+  const publishVia = (via: RpcCall, options: Partial<PublishOptions> = {}, users = 3) =>
+    publisher.publishVia(via, sampleRecords(users), {
       usersPerFile: 1,
-      sending: { pollMs: 5, timeoutMs: ENDLESS_MS, inFlight: 2 },
       ...options,
+      sending: { inFlight: 2, stuckAfterMs: ENDLESS_MS, ...options.sending },
     });
   const balance = async () => BigInt((await fresh.call("eth_getBalance", [fresh.owner, "latest"])) as string);
   /** An endpoint that suggests an excessive priority fee, and records the fees of each transaction. */
   const lying =
-    (fees: { maxFeePerGas: string; maxPriorityFeePerGas: string }[]): RpcCall =>
+    (fees: SentFees[]): RpcCall =>
     async (method, params) => {
       if (method === "eth_maxPriorityFeePerGas") return "0x9184e72a000"; // 10,000 gwei
-      if (method === "eth_sendTransaction") fees.push(params[0] as (typeof fees)[number]);
+      if (method === "eth_sendTransaction") fees.push(params[0] as SentFees);
       return fresh.call(method, params);
     };
 
   it("are required except on development chains", async () => {
-    const main: RpcCall = async (method, params) => (method === "eth_chainId" ? "0x1" : fresh.call(method, params));
+    const main = fresh.at("eth_chainId", () => "0x1");
     for (const [via, options] of [
       [fresh.call, { limits: undefined }],
       [main, { chainId: 1, limits: undefined }],
@@ -51,11 +44,11 @@ describe("cost limits", () => {
     ] as [RpcCall, Partial<PublishOptions>][]) {
       expect(await failure(publishVia(via, options))).to.include({ code: "ARGUMENT_INVALID" });
     }
-    expect(await readdir(folder.path)).to.deep.equal([]);
+    expect(await stored()).to.deep.equal([]);
   });
 
   it("apply to the price, whatever priority fee the endpoint suggests", async () => {
-    const fees: { maxFeePerGas: string; maxPriorityFeePerGas: string }[] = [];
+    const fees: SentFees[] = [];
     const before = await balance();
     const { published } = await publishVia(lying(fees), { limits: { maxFeePerGas: 20n * GWEI } });
     const gas = published.reduce((sum, { gasUsed }) => sum + BigInt(gasUsed), 0n);
@@ -68,14 +61,14 @@ describe("cost limits", () => {
   });
 
   it("apply to the priority fee separately if the caller sets it", async () => {
-    const fees: { maxFeePerGas: string; maxPriorityFeePerGas: string }[] = [];
+    const fees: SentFees[] = [];
     await publishVia(lying(fees), { limits: { maxFeePerGas: 20n * GWEI, maxPriorityFeePerGas: 3n } }, 1);
     expect(fees.map(({ maxPriorityFeePerGas }) => maxPriorityFeePerGas)).to.deep.equal(["0x3"]);
   });
 
   it("end a run before the transaction that would exceed them", async () => {
     const journal = new MemoryJournal();
-    const fees: { maxFeePerGas: string; maxPriorityFeePerGas: string }[] = [];
+    const fees: SentFees[] = [];
     const before = await balance();
     // This limit is enough for one transaction of about 62,000 gas with its margin of 25,000 at 5 to 7 gwei, but not for two.
     const maxCost = 800_000n * GWEI;
@@ -90,17 +83,23 @@ describe("cost limits", () => {
     expect(published).to.have.lengthOf(3);
   });
 
+  /** Interrupts a plan before its transaction is sent. @returns its journal, and the recorded attempt */
+  const interrupt = async () => {
+    const journal = new MemoryJournal();
+    const none = () => Promise.reject(new Error("stopped"));
+    await failure(publishVia(fresh.call, { journal, send: none }, 1));
+    const [attempt = never()] = journal.attempts();
+    return { journal, attempt };
+  };
+
   /**
    * Publishes with a journal that contains an attempt with planted values. @returns the fees that were sent, and the error if
    * any
    */
   const resume = async (planted: Partial<Attempt>) => {
-    const journal = new MemoryJournal();
-    const none = () => Promise.reject(new Error("stopped"));
-    await failure(publishVia(fresh.call, { journal, send: none }, 1));
-    const [attempt = never()] = journal.attempts();
+    const { journal, attempt } = await interrupt();
     await journal.recordAttempt({ ...attempt, ...planted });
-    const fees: { maxFeePerGas: string; maxPriorityFeePerGas: string }[] = [];
+    const fees: SentFees[] = [];
     const options = { journal, limits: { maxFeePerGas: 20n * GWEI } };
     const error = await publishVia(lying(fees), options, 1).then(
       () => undefined,
@@ -129,10 +128,7 @@ describe("cost limits", () => {
   });
 
   it("apply to all plans with the same root", async () => {
-    const journal = new MemoryJournal();
-    const none = () => Promise.reject(new Error("stopped"));
-    await failure(publishVia(fresh.call, { journal, send: none }, 1));
-    const [attempt = never()] = journal.attempts();
+    const { journal, attempt } = await interrupt();
     // This limit is enough for two transactions of this root, but not for three.
     const limits = { maxFeePerGas: 20n * GWEI, maxCost: 2n * BigInt(attempt.gas) * 5n * GWEI };
     const fees = { maxFeePerGas: 5n * GWEI, maxPriorityFeePerGas: 1n };
@@ -159,7 +155,7 @@ describe("cost limits", () => {
     };
     const before = await balance();
     // The publisher waits for a lower price until the time limit.
-    const options = { limits: { maxFeePerGas: 20n * GWEI }, sending: { pollMs: 5, timeoutMs: 500 } };
+    const options = { limits: { maxFeePerGas: 20n * GWEI }, sending: { timeoutMs: 500 } };
     const error = await failure(publishVia(hiding, options));
     expect(error).to.include({ code: "FEE_TOO_HIGH" });
     expect(prices).to.deep.equal([]);
@@ -213,15 +209,13 @@ describe("cost limits", () => {
         if (method === "eth_getTransactionReceipt") return null;
         return fresh.call(method, method === "eth_call" ? [params[0], start] : params);
       };
-      const registry = await fresh.connect(hiding);
       const journal = new MemoryJournal();
       const codes = new Set<unknown>();
       for (let round = 1; round <= 8; round++) {
         // As with a lost plan or one more user, the users' new root has no earlier transaction.
         await journal.finish();
-        const options = { ...LOCAL, registry, store: new FolderStore(files()), journal, limits };
-        const sending = { pollMs: 5, timeoutMs: 50 };
-        const error = await failure(publish(sampleRecords(2 + round), { ...options, sending }));
+        const options = { journal, limits, usersPerFile: 700, sending: { timeoutMs: 50 } };
+        const error = await failure(publishVia(hiding, options, 2 + round));
         codes.add((error as { code?: unknown }).code);
       }
       expect([...codes]).to.include("COST_LIMIT_REACHED");

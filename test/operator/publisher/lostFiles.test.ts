@@ -1,10 +1,9 @@
 import { expect } from "chai";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { FolderStore, MemoryJournal } from "@keyroot/operator/publisher";
+import { fetchUserCount } from "keyroot/registry";
 import { TransportError, VerificationError } from "../../../packages/operator/src/errors.ts";
-import { FolderStore } from "../../../packages/operator/src/publisher/files/folderStore.ts";
-import { MemoryJournal } from "../../../packages/operator/src/publisher/journal/memoryJournal.ts";
-import { fetchUserCount } from "../../../packages/keyroot/src/registry/reads.ts";
 import { sampleRecords } from "../../support/samples.ts";
 import { publishing } from "../../support/publisher/publishing.ts";
 import { failure, never } from "../../support/support.ts";

@@ -1,20 +1,14 @@
 import { expect } from "chai";
 import { join } from "node:path";
-import type { RpcCall } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
-import { FolderStore } from "../../../packages/operator/src/publisher/files/folderStore.ts";
-import { estimateCost } from "../../../packages/operator/src/publisher/plan/estimateCost.ts";
-import { makePlan } from "../../../packages/operator/src/publisher/plan/makePlan.ts";
+import { estimateCost, FolderStore, makePlan, publish, RecordTable } from "@keyroot/operator/publisher";
 import { nextForkGas, stateGasOf } from "../../../packages/operator/src/publisher/plan/nextFork.ts";
 import { usersPerTransaction } from "../../../packages/operator/src/publisher/plan/usersPerTransaction.ts";
-import { publish } from "../../../packages/operator/src/publisher/publish.ts";
-import { RecordTable } from "../../../packages/operator/src/publisher/records/recordTable.ts";
 import { startAmsterdam } from "../../support/amsterdam/amsterdam.ts";
-import { FAST_RETRY, freshRegistry } from "../../support/chain/freshRegistry.ts";
+import { freshRegistry } from "../../support/chain/freshRegistry.ts";
 import { deployLocally, LOCAL } from "../../support/chain/local.ts";
 import { sampleRecords } from "../../support/samples.ts";
 import { temporaryFolder } from "../../support/support.ts";
 import { testAll } from "../../support/testSize.ts";
-import { Registry } from "../../../packages/operator/src/publisher/chain/registry.ts";
 import { ENDLESS_MS } from "../../support/endless.ts";
 
 const GWEI = 10n ** 9n;
@@ -50,11 +44,11 @@ function describeFork(transactionGas: number): void {
 
     it("finds the batch size with few estimates", async () => {
       let estimates = 0;
-      const counting: RpcCall = (method, params) => {
-        if (method === "eth_estimateGas") estimates++;
-        return fresh.call(method, params);
-      };
-      const registry = await Registry.connect(counting, fresh.contract, FAST_RETRY);
+      const counting = fresh.at("eth_estimateGas", (forward, _, time) => {
+        estimates = time;
+        return forward();
+      });
+      const registry = await fresh.connect(counting);
       expect(await usersPerTransaction(registry, 700)).to.be.within(most * 0.95, most);
       expect(estimates).to.be.at.most(8);
     });

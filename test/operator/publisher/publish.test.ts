@@ -1,14 +1,12 @@
 import { expect } from "chai";
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { TransportError, VerificationError } from "../../../packages/keyroot/src/errors.ts";
-import { userIDToHex } from "../../../packages/keyroot/src/identity/userID.ts";
-import { parseMerkleFile } from "../../../packages/keyroot/src/merkle/parseMerkleFile.ts";
-import { FolderStore } from "../../../packages/operator/src/publisher/files/folderStore.ts";
-import { MemoryJournal } from "../../../packages/operator/src/publisher/journal/memoryJournal.ts";
-import type { PublishOptions } from "../../../packages/operator/src/publisher/publishOptions.ts";
-import { fetchUserCount } from "../../../packages/keyroot/src/registry/reads.ts";
-import type { RpcCall } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
+import { FolderStore, MemoryJournal, type PublishOptions } from "@keyroot/operator/publisher";
+import { TransportError, VerificationError } from "keyroot/errors";
+import { userIDToHex } from "keyroot/identity";
+import { parseMerkleFile } from "keyroot/merkle";
+import { fetchUserCount } from "keyroot/registry";
+import type { RpcCall } from "keyroot/transport";
 import { sampleRecords } from "../../support/samples.ts";
 import { publishing } from "../../support/publisher/publishing.ts";
 import { failure, never } from "../../support/support.ts";
@@ -49,11 +47,11 @@ describeOnBoth("publish", (startChain) => {
     });
 
     it("makes smaller files if the node rejects large transactions", async () => {
-      const limited: RpcCall = async (method, params) => {
-        const gas = await fresh.call(method, params);
-        if (method === "eth_estimateGas" && Number(gas) > 1_000_000) throw new TransportError("RPC_ERROR", "too much");
+      const limited = fresh.at("eth_estimateGas", async (forward) => {
+        const gas = await forward();
+        if (Number(gas) > 1_000_000) throw new TransportError("RPC_ERROR", "too much");
         return gas;
-      };
+      });
       const { published } = await publishVia(limited, sampleRecords(90), { usersPerFile: 80 });
       expect(published.map(({ addedCount }) => addedCount)).to.deep.equal([39, 39, 12]);
     });
@@ -199,12 +197,11 @@ describeOnBoth("publish", (startChain) => {
     it("does not repeat a transaction whose response was lost", async () => {
       const records = sampleRecords(3);
       const nonces: unknown[] = [];
-      const via: RpcCall = async (method, params) => {
-        const answer = await fresh.call(method, params);
-        if (method !== "eth_sendTransaction") return answer;
-        nonces.push((params[0] as { nonce: string }).nonce);
+      const via = fresh.at("eth_sendTransaction", async (forward, [request]) => {
+        await forward();
+        nonces.push((request as { nonce: string }).nonce);
         throw new TransportError("TIMEOUT", "lost");
-      };
+      });
       const { published, alreadyPublished } = await publishVia(via, records);
       expect([published.length, alreadyPublished]).to.deep.equal([1, 0]);
       expect(nonces).to.have.lengthOf(1);
@@ -329,6 +326,26 @@ describeOnBoth("publish", (startChain) => {
         expect(await failure(publishVia(via, sampleRecords(3), { fetchFile }))).to.have.property("code", code);
       });
     }
+  });
+
+  describe("the chain id", () => {
+    it("must be the caller's before anything is signed", async () => {
+      let requests = 0;
+      const send = () => Promise.resolve(String(++requests));
+      const main = fresh.at("eth_chainId", () => "0x1");
+      expect(await failure(publishVia(main, sampleRecords(2), { send }))).to.include({ code: "CHAIN_ID_MISMATCH" });
+      expect(requests).to.equal(0);
+    });
+
+    it("is part of each request to an endpoint that signs", async () => {
+      const chainIds: unknown[] = [];
+      const via = fresh.at("eth_sendTransaction", (forward, [request]) => {
+        chainIds.push((request as { chainId?: string }).chainId);
+        return forward();
+      });
+      await publishVia(via, sampleRecords(2));
+      expect(chainIds).to.deep.equal(["0x7a69"]);
+    });
   });
 
   describe("with invalid input", () => {

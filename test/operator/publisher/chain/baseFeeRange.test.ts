@@ -1,5 +1,6 @@
 import { expect } from "chai";
-import type { RpcCall } from "../../../../packages/keyroot/src/transport/jsonRpc.ts";
+import { toQuantity } from "keyroot/ethereum";
+import type { RpcCall } from "keyroot/transport";
 import { fetchBaseFeeRange } from "../../../../packages/operator/src/publisher/chain/baseFeeRange.ts";
 import { Chain } from "../../../../packages/operator/src/publisher/chain/chain.ts";
 import { describeOnBoth, FAST_RETRY, freshRegistry } from "../../../support/chain/freshRegistry.ts";
@@ -18,15 +19,10 @@ function longChain(newest: number): { call: RpcCall; requests: number[] } {
     const number = tag === "latest" ? newest : Number(tag);
     requests.push(number);
     const week = Math.max(0, Math.round((YEAR - (newest - number) * 12) / (7 * 24 * 60 * 60)));
-    const [timestamp, baseFeePerGas] = [BigInt(NOW - (newest - number) * 12), BigInt(week) * GWEI];
-    return Promise.resolve(
-      Object.fromEntries(
-        Object.entries({ number: BigInt(number), timestamp, baseFeePerGas }).map(([name, value]) => [
-          name,
-          `0x${value.toString(16)}`,
-        ]),
-      ),
-    );
+    return Promise.resolve({
+      ...{ number: toQuantity(number), hash: `0x${"0".repeat(64)}`, gasLimit: "0x1" },
+      ...{ timestamp: toQuantity(NOW - (newest - number) * 12), baseFeePerGas: toQuantity(BigInt(week) * GWEI) },
+    });
   };
   return { call, requests };
 }

@@ -1,20 +1,15 @@
 import { expect } from "chai";
 import { join } from "node:path";
-import type { RpcCall } from "../../../../packages/keyroot/src/transport/jsonRpc.ts";
-import { FolderStore } from "../../../../packages/operator/src/publisher/files/folderStore.ts";
-import { MemoryJournal } from "../../../../packages/operator/src/publisher/journal/memoryJournal.ts";
-import { estimateCost } from "../../../../packages/operator/src/publisher/plan/estimateCost.ts";
-import { makePlan } from "../../../../packages/operator/src/publisher/plan/makePlan.ts";
-import { publish } from "../../../../packages/operator/src/publisher/publish.ts";
-import type { PublishOptions } from "../../../../packages/operator/src/publisher/publishOptions.ts";
-import { RecordTable } from "../../../../packages/operator/src/publisher/records/recordTable.ts";
+import { creationCodeOf, estimateCost, makePlan, MemoryJournal, RecordTable } from "@keyroot/operator/publisher";
+import type { PublishOptions } from "@keyroot/operator/publisher";
+import type { RpcCall } from "keyroot/transport";
 import { Chain } from "../../../../packages/operator/src/publisher/chain/chain.ts";
 import { feesOf, maxGasPriceOf } from "../../../../packages/operator/src/publisher/chain/fees.ts";
-import { creationCodeOf } from "../../../../packages/operator/src/publisher/deploy.ts";
 import { describeOnAnvil, startAnvil } from "../../../support/anvil/anvil.ts";
-import { FAST_RETRY, freshRegistry, type StartChain, startHardhat } from "../../../support/chain/freshRegistry.ts";
-import { deployLocally, LOCAL } from "../../../support/chain/local.ts";
+import { FAST_RETRY, type StartChain, startHardhat } from "../../../support/chain/freshRegistry.ts";
+import { deployLocally } from "../../../support/chain/local.ts";
 import { ARBITRUM_GAS_PER_BYTE, installFees, OP_FEES, removeFees } from "../../../support/chain/rollupFees.ts";
+import { publishing } from "../../../support/publisher/publishing.ts";
 import { sampleRecords } from "../../../support/samples.ts";
 import { failure, never, temporaryFolder } from "../../../support/support.ts";
 import { ENDLESS_MS } from "../../../support/endless.ts";
@@ -24,7 +19,7 @@ const GWEI = 10n ** 9n;
 const CALLDATA_BYTES = 4 + 3 * 32 + 800;
 
 function describeFees(startChain: StartChain, setCode: string): void {
-  const fresh = freshRegistry(startChain);
+  const { fresh, publishVia } = publishing(startChain);
   const folder = temporaryFolder();
   afterEach(() => removeFees(fresh.call, setCode));
 
@@ -32,18 +27,14 @@ function describeFees(startChain: StartChain, setCode: string): void {
     const registry = await fresh.connect();
     return estimateCost(await makePlan(RecordTable.of(sampleRecords(users)), registry, { usersPerFile }), registry);
   };
-  const publishing = async (options: Partial<PublishOptions>, via = fresh.call) => {
+  const publish = (options: Partial<PublishOptions>, via?: RpcCall) => {
     const journal = new MemoryJournal();
-    const publication = publish(sampleRecords(40), {
-      ...LOCAL,
-      registry: await fresh.connect(via),
-      store: new FolderStore(join(folder.path, "files")),
+    const limits = { maxFeePerGas: 20n * GWEI, maxCost: 10n ** 18n };
+    const sending = { stuckAfterMs: ENDLESS_MS };
+    return {
       journal,
-      limits: { maxFeePerGas: 20n * GWEI, maxCost: 10n ** 18n },
-      sending: { pollMs: 5, timeoutMs: ENDLESS_MS },
-      ...options,
-    });
-    return { journal, publication };
+      publication: publishVia(via ?? fresh.call, sampleRecords(40), { journal, limits, sending, ...options }),
+    };
   };
 
   describe("data fees of OP-stack chains", () => {
@@ -87,7 +78,7 @@ function describeFees(startChain: StartChain, setCode: string): void {
     it("count towards the cost limit before anything is signed", async () => {
       await installFees(fresh.call, "GasPriceOracle", setCode);
       const limits = { maxFeePerGas: 20n * GWEI };
-      const { journal, publication } = await publishing({ limits: { ...limits, maxCost: 10n ** 18n } });
+      const { journal, publication } = publish({ limits: { ...limits, maxCost: 10n ** 18n } });
       const { published } = await publication;
       const [attempt = never()] = journal.attempts();
       const execution = BigInt(attempt.gas) * ("gasPrice" in attempt.fees ? 0n : attempt.fees.maxFeePerGas);
@@ -96,12 +87,12 @@ function describeFees(startChain: StartChain, setCode: string): void {
 
       fresh.contract = await fresh.deploy(fresh.owner);
       const sent: unknown[] = [];
-      const watching: RpcCall = (method, params) => {
-        if (method === "eth_sendTransaction") sent.push(params);
-        return fresh.call(method, params);
-      };
+      const watching = fresh.at("eth_sendTransaction", (forward, params) => {
+        sent.push(params);
+        return forward();
+      });
       const short = { ...limits, maxCost: execution + (attempt.dataFee ?? 0n) / 2n };
-      const refused = await failure((await publishing({ limits: short }, watching)).publication);
+      const refused = await failure(publish({ limits: short }, watching).publication);
       expect(refused).to.include({ code: "COST_LIMIT_REACHED" });
       expect(sent).to.deep.equal([]);
     });
@@ -111,12 +102,12 @@ function describeFees(startChain: StartChain, setCode: string): void {
       const chain = new Chain(fresh.call, FAST_RETRY);
       const price = { maxFeePerGas: 20n * GWEI };
       let sent = 0;
-      const counting = new Chain((method, params) => {
-        if (method === "eth_sendTransaction") sent++;
-        return fresh.call(method, params);
-      }, FAST_RETRY);
+      const counting = fresh.at("eth_sendTransaction", (forward, _, time) => {
+        sent = time;
+        return forward();
+      });
       const deployWithin = (maxCost: bigint) =>
-        deployLocally(counting, join(folder.path, "deployments.json"), { ...price, maxCost });
+        deployLocally(new Chain(counting, FAST_RETRY), join(folder.path, "deployments.json"), { ...price, maxCost });
       const call = { from: fresh.owner, data: creationCodeOf(fresh.owner) };
       const gas = BigInt((await fresh.call("eth_estimateGas", [call])) as string);
       const execution =
@@ -131,36 +122,33 @@ function describeFees(startChain: StartChain, setCode: string): void {
 
     it("are required even if the endpoint does not return them", async () => {
       await installFees(fresh.call, "GasPriceOracle", setCode);
-      const failing: RpcCall = async (method, params) => {
+      const failing = fresh.at("eth_call", (forward, params) => {
         const [{ data = "" } = {}] = params as { data?: string }[];
-        if (method === "eth_call" && data.startsWith("0x49948e0e")) return "0x";
-        return fresh.call(method, params);
-      };
-      const { publication } = await publishing({}, failing);
+        return data.startsWith("0x49948e0e") ? "0x" : forward();
+      });
+      const { publication } = publish({}, failing);
       expect(await failure(publication)).to.include({ code: "RPC_ANSWER_INVALID" });
     });
 
     it("are read from the receipts", async () => {
-      const charging: RpcCall = async (method, params) => {
-        const answer = await fresh.call(method, params);
-        return method === "eth_getTransactionReceipt" && answer !== null
-          ? { ...(answer as object), l1Fee: "0x1234", operatorFeeScalar: "0x0", operatorFeeConstant: "0x7" }
-          : answer;
-      };
-      const { published } = await (await publishing({}, charging)).publication;
+      const charging = fresh.at("eth_getTransactionReceipt", async (forward) => {
+        const receipt = (await forward()) as object | null;
+        return receipt && { ...receipt, l1Fee: "0x1234", operatorFeeScalar: "0x0", operatorFeeConstant: "0x7" };
+      });
+      const { published } = await publish({}, charging).publication;
       expect(published.map(({ dataFee }) => dataFee)).to.deep.equal([0x1234n + 7n]);
     });
   });
 
   describe("data fees of Arbitrum", () => {
     it("are gas, which estimates and gas limits include", async () => {
-      const { journal: without, publication: first } = await publishing({});
+      const { journal: without, publication: first } = publish({});
       await first;
       fresh.contract = await fresh.deploy(fresh.owner);
       await installFees(fresh.call, "NodeInterface", setCode);
       const { dataGas, dataFee } = await estimate();
       expect([dataGas, dataFee]).to.deep.equal([CALLDATA_BYTES * ARBITRUM_GAS_PER_BYTE, 0n]);
-      const { journal, publication } = await publishing({});
+      const { journal, publication } = publish({});
       await publication;
       const { contract } = await deployLocally((await fresh.connect()).chain, join(folder.path, "deployments.json"));
       expect(contract).to.match(/^0x/);

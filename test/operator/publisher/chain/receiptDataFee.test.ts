@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { TransportError } from "../../../../packages/keyroot/src/errors.ts";
+import { TransportError } from "keyroot/errors";
 import { receiptDataFee } from "../../../../packages/operator/src/publisher/chain/receiptDataFee.ts";
 
 describe("receiptDataFee", () => {

@@ -1,14 +1,14 @@
 import { expect } from "chai";
 import { AbiCoder, keccak256 } from "ethers";
 import fc from "fast-check";
-import { ArgumentError, TransportError, VerificationError } from "../../../../packages/keyroot/src/errors.ts";
-import { slotOfUser } from "../../../../packages/keyroot/src/registry/slotOfUser.ts";
+import { endpointSender, Registry } from "@keyroot/operator/publisher";
+import { ArgumentError, TransportError, VerificationError } from "keyroot/errors";
+import { userIDFromBytes, userIDToHex } from "keyroot/identity";
+import { slotOfUser } from "keyroot/registry";
+import type { RpcCall } from "keyroot/transport";
 import { USERS_SLOT } from "../../../../packages/keyroot/src/registry/index.ts";
-import { userIDFromBytes, userIDToHex } from "../../../../packages/keyroot/src/identity/userID.ts";
-import { endpointSender } from "../../../../packages/operator/src/publisher/signers/endpointSender.ts";
+import { Chain } from "../../../../packages/operator/src/publisher/chain/chain.ts";
 import { usersPerTransaction } from "../../../../packages/operator/src/publisher/plan/usersPerTransaction.ts";
-import { Registry } from "../../../../packages/operator/src/publisher/chain/registry.ts";
-import type { RpcCall } from "../../../../packages/keyroot/src/transport/jsonRpc.ts";
 import { PublicKeyRegistry__factory } from "../../../../typechain-types/index.ts";
 import { sampleUserID } from "../../../support/samples.ts";
 import { refusalOf } from "../../../support/refusalOf.ts";
@@ -22,11 +22,6 @@ const packed = (userIDs: readonly string[]) => `0x${userIDs.map(userIDToHex).joi
 
 describeOnBoth("Registry", (startChain) => {
   const fresh = freshRegistry(startChain);
-  /** Replaces the endpoint's responses to one method. */
-  const answering =
-    (method: string, answer: (forward: () => Promise<unknown>) => unknown): RpcCall =>
-    async (called, params) =>
-      called === method ? await answer(() => fresh.call(called, params)) : fresh.call(called, params);
 
   describe("connect", () => {
     it("rejects an address without a contract", async () => {
@@ -36,7 +31,7 @@ describeOnBoth("Registry", (startChain) => {
 
     it("rejects a response that is not an owner's address", async () => {
       for (const answer of [null, "0x12", `0x${"f".repeat(64)}`, {}]) {
-        const error = await failure(fresh.connect(answering("eth_call", () => answer)));
+        const error = await failure(fresh.connect(fresh.at("eth_call", () => answer)));
         expect(error).to.be.an.instanceof(TransportError).with.property("code", "RPC_ANSWER_INVALID");
       }
     });
@@ -44,26 +39,37 @@ describeOnBoth("Registry", (startChain) => {
     it("repeats reads that get no response", async () => {
       let calls = 0;
       const registry = await fresh.connect(
-        answering("eth_call", (forward) => {
-          if (++calls < 3) throw new TransportError("TIMEOUT", "too late");
+        fresh.at("eth_call", (forward, _, time) => {
+          calls = time;
+          if (time < 3) throw new TransportError("TIMEOUT", "too late");
           return forward();
         }),
       );
       expect([registry.owner.toLowerCase(), calls]).to.deep.equal([fresh.owner.toLowerCase(), 3]);
+    });
+
+    it("repeats reads with a temporary failure or an invalid response", async () => {
+      const answers = [new TransportError("TIMEOUT", "no answer in time"), "not a number", "0x7a69"];
+      const chain = new Chain(() => {
+        const answer = answers.shift();
+        return answer instanceof TransportError ? Promise.reject(answer) : Promise.resolve(answer);
+      }, FAST_RETRY);
+      expect(await chain.chainId()).to.equal(31337);
+      expect(answers).to.deep.equal([]);
     });
   });
 
   describe("endpointSender", () => {
     it("rejects an endpoint that does not sign for the owner", async () => {
       for (const accounts of [[], [fresh.stranger], "none", null]) {
-        const registry = await fresh.connect(answering("eth_accounts", () => accounts));
+        const registry = await fresh.connect(fresh.at("eth_accounts", () => accounts));
         const error = await failure(endpointSender(registry, fresh.chainId));
         expect(error).to.be.an.instanceof(ArgumentError).with.property("code", "NOT_OWNER");
       }
     });
 
     it("accepts an endpoint that returns the owner in lower case", async () => {
-      const via = answering("eth_accounts", () => [fresh.stranger, fresh.owner.toLowerCase()]);
+      const via = fresh.at("eth_accounts", () => [fresh.stranger, fresh.owner.toLowerCase()]);
       await endpointSender(await fresh.connect(via), fresh.chainId);
     });
   });
@@ -157,7 +163,7 @@ describeOnBoth("Registry", (startChain) => {
   describe("findAddedRoot, with pending data", () => {
     const pendingOnce = (method: string, change: (answer: unknown) => unknown): RpcCall => {
       let answers = 0;
-      return answering(method, async (forward) => (++answers === 1 ? change(await forward()) : forward()));
+      return fresh.at(method, async (forward) => (++answers === 1 ? change(await forward()) : forward()));
     };
     beforeEach(() => fresh.send(fresh.owner, "addMerkleTreeRoot", `0x${ROOT}`, packed(users(2))));
 
@@ -184,7 +190,7 @@ describeOnBoth("Registry", (startChain) => {
     });
 
     it("returns the maximum number of users per block", async () => {
-      const via = answering("eth_getBlockByNumber", async (forward) => ({
+      const via = fresh.at("eth_getBlockByNumber", async (forward) => ({
         ...((await forward()) as object),
         gasLimit: "0x2dc6c0",
       }));
@@ -200,14 +206,14 @@ describeOnBoth("Registry", (startChain) => {
       const registry = await fresh.connect();
       const others = Array.from({ length: 50 }, (_, i) => sampleUserID(i, 3));
       const gas = await registry.estimateGas(registry.addRootCall({ root: OTHER, userIDs: others }, false));
-      const via = answering("eth_getBlockByNumber", async (forward) => {
+      const via = fresh.at("eth_getBlockByNumber", async (forward) => {
         return { ...((await forward()) as object), gasLimit: `0x${(gas + 2 * 22_500).toString(16)}` };
       });
       expect(await usersPerTransaction(await fresh.connect(via), 100)).to.be.within(49, 50);
     });
 
     it("throws the node's error if it rejects a single user", async () => {
-      const rejecting = answering("eth_estimateGas", () => {
+      const rejecting = fresh.at("eth_estimateGas", () => {
         throw new TransportError("RPC_ERROR", "paused");
       });
       const error = await failure(usersPerTransaction(await fresh.connect(rejecting), 700));
@@ -218,7 +224,7 @@ describeOnBoth("Registry", (startChain) => {
       const busy = new TransportError("RPC_ERROR", "429", { actual: 429 });
       for (const error of [new TransportError("TIMEOUT", "too late"), busy]) {
         let calls = 0;
-        const failing = answering("eth_estimateGas", (forward) => {
+        const failing = fresh.at("eth_estimateGas", (forward) => {
           if (++calls <= FAST_RETRY.retries) throw error;
           return forward();
         });
@@ -226,7 +232,7 @@ describeOnBoth("Registry", (startChain) => {
       }
       for (const method of ["eth_estimateGas", "eth_getBlockByNumber"]) {
         for (const answer of [null, "many", "0x", 21_000, `0x${"f".repeat(20)}`]) {
-          const registry = await fresh.connect(answering(method, () => answer));
+          const registry = await fresh.connect(fresh.at(method, () => answer));
           const error = await failure(usersPerTransaction(registry, 4));
           expect(error).to.have.property("code", "RPC_ANSWER_INVALID");
         }

@@ -1,10 +1,9 @@
 import { expect } from "chai";
-import { type KeyrootError, VerificationError } from "../../../../packages/keyroot/src/errors.ts";
-import { bytesToBase64 } from "../../../../packages/keyroot/src/bytes/base64.ts";
-import { keyIDOf } from "../../../../packages/keyroot/src/identity/publicKey.ts";
-import { makeMerkleFile } from "../../../../packages/keyroot/src/merkle/file.ts";
-import type { FetchFile } from "../../../../packages/operator/src/publisher/files/fetchFile.ts";
-import { type Batch, packBatch } from "../../../../packages/operator/src/publisher/plan/plan.ts";
+import { type Batch, type FetchFile, packBatch } from "@keyroot/operator/publisher";
+import { bytesToBase64 } from "keyroot/bytes";
+import { type KeyrootError, VerificationError } from "keyroot/errors";
+import { keyIDOf } from "keyroot/identity";
+import { makeMerkleFile } from "keyroot/merkle";
 import { type ChainReading, proveBatch } from "../../../../packages/operator/src/publisher/confirm/proveBatch.ts";
 import { sampleRecords, sha256, textOf } from "../../../support/samples.ts";
 import { failure } from "../../../support/support.ts";

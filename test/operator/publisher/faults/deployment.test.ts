@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { KeyRecord } from "../../../../packages/keyroot/src/identity/serializedRecord.ts";
+import type { KeyRecord } from "keyroot/identity";
 import { describeOnBoth, freshRegistry } from "../../../support/chain/freshRegistry.ts";
 import type { PlainFile } from "../../../support/data/plainFile.ts";
 import { sampleRecords } from "../../../support/samples.ts";
@@ -14,9 +14,6 @@ describeOnBoth("verifyDeployment", (startChain) => {
   const mine = sampleRecords(6);
   /** The same users with each other's keys. */
   const theirs = mine.map(({ userID }, i) => ({ ...mine[(i + 1) % 6], userID }) as KeyRecord);
-  beforeEach(async () => {
-    for (const name of await readdir(fresh.filesDir)) await rm(join(fresh.filesDir, name));
-  });
   const errorOf = async (records: readonly KeyRecord[]) =>
     ((await failure(verifyDeployment(fresh, records))) as Error).message;
 

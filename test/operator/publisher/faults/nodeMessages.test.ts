@@ -1,14 +1,13 @@
 import { expect } from "chai";
 import { parseUnits, Wallet } from "ethers";
-import { type RpcCall, rpcCaller } from "../../../../packages/keyroot/src/transport/jsonRpc.ts";
+import { type RpcCall, rpcCaller } from "keyroot/transport";
 import { describeOnAnvil, startAnvil } from "../../../support/anvil/anvil.ts";
+import { OWNER_KEY } from "../../../support/chain/local.ts";
 import { closedAfterEach, failure } from "../../../support/support.ts";
 import { stopMining } from "../../../support/anvil/anvilControl.ts";
 import { ENDLESS_MS } from "../../../support/endless.ts";
 
-/** The private key of the first account of Hardhat's and Anvil's chains. */
-const KEY = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80";
-const wallet = new Wallet(KEY);
+const wallet = new Wallet(OWNER_KEY);
 const GWEI = parseUnits("1", "gwei");
 
 /** Signs a transaction from the wallet to itself. */

@@ -1,17 +1,12 @@
 import { expect } from "chai";
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { KeyrootError, TransportError } from "../../../../packages/keyroot/src/errors.ts";
-import type { KeyRecord } from "../../../../packages/keyroot/src/identity/serializedRecord.ts";
-import { fetchFromHost } from "../../../../packages/operator/src/publisher/files/fetchFile.ts";
-import { FolderStore } from "../../../../packages/operator/src/publisher/files/folderStore.ts";
-import { FolderJournal } from "../../../../packages/operator/src/publisher/journal/folderJournal.ts";
-import { publish } from "../../../../packages/operator/src/publisher/publish.ts";
-import type { PublishOptions } from "../../../../packages/operator/src/publisher/publishOptions.ts";
-import type { PublishEvent } from "../../../../packages/operator/src/publisher/publishEvents.ts";
-import { Registry } from "../../../../packages/operator/src/publisher/chain/registry.ts";
-import { fetchUserCount } from "../../../../packages/keyroot/src/registry/reads.ts";
-import { type RpcCall, rpcCaller } from "../../../../packages/keyroot/src/transport/jsonRpc.ts";
+import { fetchFromHost, FolderJournal, FolderStore, publish, Registry } from "@keyroot/operator/publisher";
+import type { PublishEvent, PublishOptions } from "@keyroot/operator/publisher";
+import { KeyrootError, TransportError } from "keyroot/errors";
+import type { KeyRecord } from "keyroot/identity";
+import { fetchUserCount } from "keyroot/registry";
+import { type RpcCall, rpcCaller } from "keyroot/transport";
 import { type Anvil, describeOnAnvil, startAnvil } from "../../../support/anvil/anvil.ts";
 import {
   deployOn,
@@ -217,9 +212,6 @@ interface Once extends Partial<Pick<PublishOptions, "onEvent" | "finality" | "se
 function publisherOf(fresh: ReturnType<typeof freshRegistry>) {
   const folder = temporaryFolder();
   const records = sampleRecords(10);
-  beforeEach(async () => {
-    for (const name of await readdir(fresh.filesDir)) await rm(join(fresh.filesDir, name));
-  });
 
   /** Runs the publisher once, and releases its lock, as the end of a process would. */
   const publishOnce = async ({ via = fresh.call, crash = new SimulatedCrash(), sending, ...options }: Once = {}) => {

@@ -1,11 +1,8 @@
 import { expect } from "chai";
-import { ArgumentError, KeyrootError, TransportError } from "../../../../packages/keyroot/src/errors.ts";
-import { makeMerkleFile } from "../../../../packages/keyroot/src/merkle/file.ts";
-import type { MerkleFile } from "../../../../packages/keyroot/src/merkle/fileOf.ts";
+import { findStored, FolderStore, openStore } from "@keyroot/operator/publisher";
+import { ArgumentError, KeyrootError, TransportError } from "keyroot/errors";
+import { makeMerkleFile, type MerkleFile } from "keyroot/merkle";
 import { BucketStore } from "../../../../packages/operator/src/publisher/files/bucketStore.ts";
-import { FolderStore } from "../../../../packages/operator/src/publisher/files/folderStore.ts";
-import { openStore } from "../../../../packages/operator/src/publisher/files/openStore.ts";
-import { findStored } from "../../../../packages/operator/src/publisher/files/storeFile.ts";
 import { itStoresFiles } from "../../../support/publisher/storeBehavior.ts";
 import { sampleRecords, sha256, textOf } from "../../../support/samples.ts";
 import { closedAfterEach, failure, temporaryFolder } from "../../../support/support.ts";

@@ -1,14 +1,14 @@
 import { expect } from "chai";
-import { execFile, spawn } from "node:child_process";
+import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { mkdir, readdir, readFile, stat, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { TransportError, VerificationError } from "../../../../packages/keyroot/src/errors.ts";
-import { makeMerkleFile } from "../../../../packages/keyroot/src/merkle/file.ts";
-import type { MerkleFile } from "../../../../packages/keyroot/src/merkle/fileOf.ts";
+import { TransportError, VerificationError } from "keyroot/errors";
+import { makeMerkleFile, type MerkleFile } from "keyroot/merkle";
 import { FolderStore } from "../../../../packages/operator/src/publisher/files/folderStore.ts";
+import { startProgram } from "../../../support/processes/childProcess.ts";
 import { itStoresFiles } from "../../../support/publisher/storeBehavior.ts";
 import { sampleRecords, storedAs, textOf } from "../../../support/samples.ts";
 import { failure, temporaryFolder } from "../../../support/support.ts";
@@ -183,6 +183,5 @@ async function putUntil(dir: string, end: string): Promise<unknown[]> {
     const poll = () => (readdirSync(dir).length > 0 ? ${end} : setImmediate(poll));
     poll();
   `;
-  const args = ["--input-type=module", "--eval", program, dir, JSON.stringify(sampleRecords(400))];
-  return once(spawn(process.execPath, args, { stdio: "inherit" }), "exit");
+  return once(startProgram(program, dir, JSON.stringify(sampleRecords(400))), "exit");
 }

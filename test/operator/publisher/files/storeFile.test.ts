@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { VerificationError } from "../../../../packages/keyroot/src/errors.ts";
-import { makeMerkleFile } from "../../../../packages/keyroot/src/merkle/file.ts";
+import { VerificationError } from "keyroot/errors";
+import { makeMerkleFile } from "keyroot/merkle";
 import type { MerkleFileStore } from "../../../../packages/operator/src/publisher/files/merkleFileStore.ts";
 import { storeFile } from "../../../../packages/operator/src/publisher/files/storeFile.ts";
 import { sampleRecords, sha256, textOf } from "../../../support/samples.ts";

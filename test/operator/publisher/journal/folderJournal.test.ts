@@ -1,18 +1,15 @@
 import { expect } from "chai";
-import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { DatabaseSync } from "node:sqlite";
-import { ArgumentError, VerificationError } from "../../../../packages/keyroot/src/errors.ts";
+import { type Attempt, FolderJournal, type Plan } from "@keyroot/operator/publisher";
+import { VerificationError } from "keyroot/errors";
 import { checksumOf } from "../../../../packages/operator/src/disk/stateDatabase.ts";
-import type { Plan } from "../../../../packages/operator/src/publisher/plan/plan.ts";
 import { attemptsFor } from "../../../../packages/operator/src/publisher/journal/journal.ts";
-import { FolderJournal } from "../../../../packages/operator/src/publisher/journal/folderJournal.ts";
-import type { Attempt } from "../../../../packages/operator/src/publisher/journal/journal.ts";
+import { killAtLine, startProgram } from "../../../support/processes/childProcess.ts";
 import { sampleUserID, sha256 } from "../../../support/samples.ts";
-import { failure, temporaryFolder } from "../../../support/support.ts";
+import { failure, modeOf, temporaryFolder } from "../../../support/support.ts";
 
 const plan: Plan = {
   chainId: 1,
@@ -80,8 +77,7 @@ describe("FolderJournal", () => {
       expect(await journal.readPlan()).to.deep.include({ usersPerTransaction: 5_000 });
     }
     expect((await readdir(dir())).toSorted()).to.deep.equal(["journal.sqlite", "lock"]);
-    expect((await stat(filePath())).mode & 0o777).to.equal(0o600);
-    expect((await stat(dir())).mode & 0o777).to.equal(0o700);
+    expect([await modeOf(filePath()), await modeOf(dir())]).to.deep.equal(["600", "700"]);
     expect((await stat(filePath())).size).to.be.greaterThan(150_000);
     {
       using journal = await FolderJournal.open(dir());
@@ -116,14 +112,10 @@ describe("FolderJournal", () => {
     }
     let last = 0;
     for (let round = 1; round <= 3; round++) {
-      const child = spawn(process.execPath, ["--input-type=module", "-e", program, dir()], {
-        stdio: ["ignore", "pipe", "inherit"],
-      });
-      for await (const line of createInterface({ input: child.stdout })) {
+      await killAtLine(program, dir(), (line) => {
         last = Math.max(last, Number(line));
-        if (last >= 40 * round) child.kill("SIGKILL");
-      }
-      if (child.signalCode === null) await once(child, "exit");
+        return last >= 40 * round;
+      });
       using journal = await FolderJournal.open(dir());
       expect(journal.attempts().length).to.be.greaterThan(last);
       expect(journal.attempts().map(({ nonce }) => nonce)).to.deep.equal([...journal.attempts().keys()]);
@@ -150,8 +142,7 @@ describe("FolderJournal", () => {
       await journal.writePlan(plan);
       await journal.recordAttempt(attempt);
     }
-    const args = ["--input-type=module", "-e", program, dir(), sampleUserID(1)];
-    const child = spawn(process.execPath, args, { stdio: "inherit" });
+    const child = startProgram(program, dir(), sampleUserID(1));
     expect(await once(child, "exit")).to.deep.equal([null, "SIGKILL"]);
     {
       using journal = await FolderJournal.open(dir());
@@ -237,8 +228,7 @@ describe("FolderJournal", () => {
   describe("with two publishers", () => {
     it("refuses the second publisher", async () => {
       using first = await FolderJournal.open(dir());
-      const error = await failure(FolderJournal.open(dir()));
-      expect(error).to.be.an.instanceof(ArgumentError).with.property("code", "PUBLISHER_RUNNING");
+      expect(await failure(FolderJournal.open(dir()))).to.include({ name: "ArgumentError", code: "PUBLISHER_RUNNING" });
       await first.writePlan(plan);
     });
   });

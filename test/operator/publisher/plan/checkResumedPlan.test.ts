@@ -1,30 +1,20 @@
 import { expect } from "chai";
-import { chmod, mkdir, readdir, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { ArgumentError, VerificationError } from "../../../../packages/keyroot/src/errors.ts";
-import type { KeyRecord } from "../../../../packages/keyroot/src/identity/serializedRecord.ts";
-import { FolderStore } from "../../../../packages/operator/src/publisher/files/folderStore.ts";
-import { FolderJournal } from "../../../../packages/operator/src/publisher/journal/folderJournal.ts";
-import { packBatch } from "../../../../packages/operator/src/publisher/plan/plan.ts";
-import { planTargetOf } from "../../../../packages/operator/src/publisher/plan/makePlan.ts";
-import { publish } from "../../../../packages/operator/src/publisher/publish.ts";
-import type { PublishEvent } from "../../../../packages/operator/src/publisher/publishEvents.ts";
-import { fetchUserCount } from "../../../../packages/keyroot/src/registry/reads.ts";
-import { freshRegistry } from "../../../support/chain/freshRegistry.ts";
-import { LOCAL } from "../../../support/chain/local.ts";
+import { FolderJournal, packBatch, planTargetOf, type PublishEvent } from "@keyroot/operator/publisher";
+import { ArgumentError, VerificationError } from "keyroot/errors";
+import type { KeyRecord } from "keyroot/identity";
+import { fetchUserCount } from "keyroot/registry";
 import { plainFile } from "../../../support/data/plainFile.ts";
+import { publishing } from "../../../support/publisher/publishing.ts";
 import { sampleRecords } from "../../../support/samples.ts";
-import { failure, never, temporaryFolder } from "../../../support/support.ts";
+import { failure, modeOf, never, temporaryFolder } from "../../../support/support.ts";
 
 describe("a resumed plan", () => {
-  const fresh = freshRegistry();
+  const { fresh, ...publisher } = publishing();
   const folder = temporaryFolder();
   const [mine = never(), other = never(), attacker = never()] = sampleRecords(3);
   const plan = () => join(folder.path, "plan");
-  beforeEach(async () => {
-    for (const name of await readdir(fresh.filesDir)) await rm(join(fresh.filesDir, name));
-    await rm(plan(), { recursive: true, force: true });
-  });
 
   /** Writes a plan and its file, as someone with access to both folders could. */
   const plant = async (records: readonly KeyRecord[]) => {
@@ -40,8 +30,7 @@ describe("a resumed plan", () => {
   };
   const publishAll = async (records: readonly KeyRecord[], onEvent?: (event: PublishEvent) => void) => {
     using journal = await FolderJournal.open(plan());
-    const store = new FolderStore(fresh.filesDir);
-    return await publish(records, { ...LOCAL, registry: await fresh.connect(), store, journal, onEvent });
+    return await publisher.publishAll(records, { journal, onEvent });
   };
 
   it("must have the records' keys before anything is sent", async () => {
@@ -91,7 +80,6 @@ describe("a resumed plan", () => {
       // Windows has no POSIX modes.
       if (process.platform === "win32") this.skip();
     });
-    const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8);
 
     it("has files that only their owner can read", async () => {
       const umask = process.umask(0);

@@ -1,7 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { checkUsersPerFile, cutIntoFiles } from "../../../../packages/operator/src/publisher/plan/cutIntoFiles.ts";
-import { RecordTable } from "../../../../packages/operator/src/publisher/records/recordTable.ts";
+import { checkUsersPerFile, cutIntoFiles, RecordTable } from "@keyroot/operator/publisher";
 import { refusalOf } from "../../../support/refusalOf.ts";
 import { sampleRecords } from "../../../support/samples.ts";
 

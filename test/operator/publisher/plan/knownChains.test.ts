@@ -1,10 +1,10 @@
 import { expect } from "chai";
+import { userIDToHex } from "keyroot/identity";
+import type { RpcCall } from "keyroot/transport";
 import { installFees, OP_FEES, removeFees } from "../../../support/chain/rollupFees.ts";
 import { describeOnBoth, FAST_RETRY, freshRegistry, startHardhat } from "../../../support/chain/freshRegistry.ts";
 import { sampleUserID } from "../../../support/samples.ts";
 import { failure } from "../../../support/support.ts";
-import { userIDToHex } from "../../../../packages/keyroot/src/identity/userID.ts";
-import type { RpcCall } from "../../../../packages/keyroot/src/transport/jsonRpc.ts";
 import { Chain } from "../../../../packages/operator/src/publisher/chain/chain.ts";
 import {
   bytesOf,
@@ -87,11 +87,10 @@ describe("fetchPrices", () => {
   it("rejects a price above 1 ETH per unit of gas", async () => {
     for (const method of ["eth_maxPriorityFeePerGas", "eth_getBlockByNumber"]) {
       const high = `0x${(10n ** 18n + 1n).toString(16)}`;
-      const hostile: RpcCall = async (called, params) => {
-        const answer = await fresh.call(called, params);
-        if (called !== method) return answer;
+      const hostile = fresh.at(method, async (forward) => {
+        const answer = await forward();
         return typeof answer === "string" ? high : { ...(answer as object), baseFeePerGas: high };
-      };
+      });
       const error = await failure(fetchPrices("own", chainOf(hostile), sizeOf(1)));
       expect(error, method).to.include({ code: "RPC_ANSWER_INVALID" });
     }

@@ -1,8 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { VerificationError } from "../../../../packages/keyroot/src/errors.ts";
-import type { Plan } from "../../../../packages/operator/src/publisher/plan/plan.ts";
-import { parsePlan, serializePlan } from "../../../../packages/operator/src/publisher/plan/planFormat.ts";
+import { parsePlan, type Plan, serializePlan } from "@keyroot/operator/publisher";
+import { VerificationError } from "keyroot/errors";
 import { sampleUserID, sha256 } from "../../../support/samples.ts";
 import { never } from "../../../support/support.ts";
 

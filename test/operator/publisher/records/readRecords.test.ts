@@ -2,8 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { ArgumentError } from "../../../../packages/keyroot/src/errors.ts";
-import { type KeyRecord, serializeKeyRecord } from "../../../../packages/keyroot/src/identity/serializedRecord.ts";
+import { type KeyRecord, serializeKeyRecord } from "keyroot/identity";
 import { readRecords } from "../../../../packages/operator/src/publisher/records/readRecords.ts";
 import { sampleRecords } from "../../../support/samples.ts";
 import { failure, temporaryFolder } from "../../../support/support.ts";
@@ -213,8 +212,7 @@ describe("readRecords", () => {
 
   it("fails if the file does not exist or is a folder", async () => {
     for (const path of [join(folder.path, "users.jsonl"), folder.path]) {
-      const error = await failure(readRecords(path));
-      expect(error).to.be.an.instanceof(ArgumentError).with.property("code", "FILE_UNREADABLE");
+      expect(await failure(readRecords(path))).to.include({ name: "ArgumentError", code: "FILE_UNREADABLE" });
     }
   });
 });

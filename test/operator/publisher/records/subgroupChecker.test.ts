@@ -1,24 +1,16 @@
 import { expect } from "chai";
-import { readdir, rm } from "node:fs/promises";
-import { join } from "node:path";
-import { ArgumentError } from "../../../../packages/keyroot/src/errors.ts";
-import { makeKeyRecord } from "../../../../packages/keyroot/src/identity/keyRecord.ts";
-import type { KeyRecord } from "../../../../packages/keyroot/src/identity/serializedRecord.ts";
-import { checkNewPublicKey } from "../../../../packages/keyroot/src/identity/newPublicKey.ts";
-import { checkPublicKey } from "../../../../packages/keyroot/src/identity/publicKey.ts";
-import { fetchUserCount } from "../../../../packages/keyroot/src/registry/reads.ts";
-import { FolderStore } from "../../../../packages/operator/src/publisher/files/folderStore.ts";
-import { MemoryJournal } from "../../../../packages/operator/src/publisher/journal/memoryJournal.ts";
-import { publish } from "../../../../packages/operator/src/publisher/publish.ts";
+import { MemoryJournal } from "@keyroot/operator/publisher";
+import { ArgumentError } from "keyroot/errors";
+import { checkNewPublicKey, checkPublicKey, type KeyRecord, makeKeyRecord } from "keyroot/identity";
+import { fetchUserCount } from "keyroot/registry";
 import { SubgroupChecker } from "../../../../packages/operator/src/publisher/records/subgroupChecker.ts";
 import { encode, P } from "../../../support/data/curve41417.ts";
-import { freshRegistry } from "../../../support/chain/freshRegistry.ts";
-import { LOCAL } from "../../../support/chain/local.ts";
+import { publishing } from "../../../support/publisher/publishing.ts";
 import { sampleRecords } from "../../../support/samples.ts";
 import { failure, never } from "../../../support/support.ts";
 
 describe("the subgroup check", () => {
-  const fresh = freshRegistry();
+  const { fresh, publishAll, stored } = publishing();
   const records = sampleRecords(250);
   const [first = never(), second = never()] = records;
   /** Adds (0, -1), the point of order 2, to the key of a record. The sum is on the curve and does not have a small order. */
@@ -34,9 +26,6 @@ describe("the subgroup check", () => {
       .with.property("code", "PUBLIC_KEY_NOT_PRIME_ORDER");
     return makeKeyRecord(userID, key);
   };
-  beforeEach(async () => {
-    for (const name of await readdir(fresh.filesDir)) await rm(join(fresh.filesDir, name));
-  });
 
   it("accepts the keys that registration accepts", async () => {
     await using checker = new SubgroupChecker();
@@ -64,22 +53,20 @@ describe("the subgroup check", () => {
   });
 
   it("ends publish before it stores or sends anything", async () => {
-    const options = { ...LOCAL, registry: await fresh.connect(), store: new FolderStore(fresh.filesDir) };
-    const error = await failure(publish([first, spoil(second)], { ...options, checkSubgroup: true }));
+    const error = await failure(publishAll([first, spoil(second)], { checkSubgroup: true }));
     expect(error).to.include({ code: "PUBLIC_KEY_NOT_PRIME_ORDER" });
-    expect(await readdir(fresh.filesDir)).to.deep.equal([]);
+    expect(await stored()).to.deep.equal([]);
     expect(await fetchUserCount(fresh.call, fresh.contract)).to.equal(0);
-    const { published } = await publish([first, second], { ...options, checkSubgroup: true });
+    const { published } = await publishAll([first, second], { checkSubgroup: true });
     expect(published.map(({ users }) => users)).to.deep.equal([2]);
   });
 
   it("also includes the keys of a resumed plan", async () => {
-    const options = { ...LOCAL, registry: await fresh.connect(), store: new FolderStore(fresh.filesDir) };
     const journal = new MemoryJournal();
     const stop = () => Promise.reject(new Error("stopped"));
-    await failure(publish([spoil(second)], { ...options, journal, send: stop }));
+    await failure(publishAll([spoil(second)], { journal, send: stop }));
     expect(await journal.readPlan()).not.to.equal(undefined);
-    const error = await failure(publish([first], { ...options, journal, checkSubgroup: true }));
+    const error = await failure(publishAll([first], { journal, checkSubgroup: true }));
     expect(error).to.include({ code: "PUBLIC_KEY_NOT_PRIME_ORDER" });
     expect(await fetchUserCount(fresh.call, fresh.contract)).to.equal(0);
   });

@@ -1,26 +1,22 @@
 import { expect } from "chai";
-import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { chmod, readdir, readFile, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { ArgumentError, TransportError } from "../../../../packages/keyroot/src/errors.ts";
-import type { UserID } from "../../../../packages/keyroot/src/identity/userID.ts";
+import { executeBySafe, FolderStore, publish, type PublishOptions, Registry } from "@keyroot/operator/publisher";
+import { ArgumentError, TransportError } from "keyroot/errors";
+import type { UserID } from "keyroot/identity";
+import { encodeGetMerkleTreeRoot } from "keyroot/registry";
+import { type RpcCall, rpcCaller } from "keyroot/transport";
 import { awaitExecution } from "../../../../packages/operator/src/publisher/safe/awaitExecution.ts";
-import { executeBySafe } from "../../../../packages/operator/src/publisher/safe/executeBySafe.ts";
-import { FolderStore } from "../../../../packages/operator/src/publisher/files/folderStore.ts";
-import { publish } from "../../../../packages/operator/src/publisher/publish.ts";
-import type { PublishOptions } from "../../../../packages/operator/src/publisher/publishOptions.ts";
-import { Registry, type RootBatch } from "../../../../packages/operator/src/publisher/chain/registry.ts";
+import type { RootBatch } from "../../../../packages/operator/src/publisher/chain/registry.ts";
 import {
   safeBatchChecksum,
   type SafeBatchFile,
   toSafeBatchFiles,
 } from "../../../../packages/operator/src/publisher/safe/safeBatchFile.ts";
 import { decodeMerkleTreeRoot } from "../../../../packages/keyroot/src/registry/answers.ts";
-import { encodeGetMerkleTreeRoot } from "../../../../packages/keyroot/src/registry/calldata.ts";
-import { type RpcCall, rpcCaller } from "../../../../packages/keyroot/src/transport/jsonRpc.ts";
 import { sampleRecords, sampleUserID, sha256 } from "../../../support/samples.ts";
-import { failure } from "../../../support/support.ts";
+import { failure, modeOf, never, temporaryFolder } from "../../../support/support.ts";
 import { describeOnBoth, freshRegistry } from "../../../support/chain/freshRegistry.ts";
 import { SafeOwner } from "../../../support/chain/safeOwner.ts";
 import { LOCAL } from "../../../support/chain/local.ts";
@@ -44,8 +40,7 @@ const filesFor = (batches: RootBatch[], usersPerTransaction = 700, safe = SAFE, 
 
 describe("toSafeBatchFiles", () => {
   it("makes readable files in the Transaction Builder's format", () => {
-    const [batch] = batchesOf(2);
-    const [file, ...others] = filesFor(batch === undefined ? [] : [batch]);
+    const [file, ...others] = filesFor(batchesOf(2));
     expect(others).to.be.empty;
     expect(file).to.deep.equal({
       version: "1.0",
@@ -188,8 +183,7 @@ describe("safeBatchChecksum", () => {
   });
 
   it("covers all fields except the name", () => {
-    const [file] = filesFor(batchesOf(1, 1));
-    if (file === undefined) throw new Error("missing");
+    const [file = never()] = filesFor(batchesOf(1, 1));
     const { meta, transactions } = file;
     expect(safeBatchChecksum(file)).to.equal(meta.checksum);
     expect(safeBatchChecksum({ ...file, meta: { ...meta, name: "other" } })).to.equal(meta.checksum);
@@ -239,21 +233,15 @@ describeOnBoth("a registry whose owner is a Safe", (startChain) => {
   });
 
   it("accepts 715 users in one transaction within the gas limit", async () => {
-    const [batch] = batchesOf(715);
-    if (batch === undefined) throw new Error("missing");
-    const [file] = filesOf([batch], 715);
-    if (file === undefined) throw new Error("missing");
+    const [batch = never()] = batchesOf(715);
+    const [file = never()] = filesOf([batch], 715);
     const { status, gasUsed } = await safe.execute(file, MAX_GAS);
     expect([status, gasUsed < MAX_GAS]).to.deep.equal([1, true]);
     expect(await rootsOf(batch.userIDs)).to.deep.equal(batch.userIDs.map(() => batch.root));
   });
 
   describe("publish", () => {
-    let dir: string;
-    beforeEach(async () => {
-      dir = await mkdtemp(join(tmpdir(), "keyroot-safe-"));
-    });
-    afterEach(() => rm(dir, { recursive: true }));
+    const folder = temporaryFolder();
     const publishBySafe = async (
       beforeExecution: (paths: string[]) => Promise<void> | void,
       onEvent: NonNullable<PublishOptions["onEvent"]> = () => undefined,
@@ -266,7 +254,7 @@ describeOnBoth("a registry whose owner is a Safe", (startChain) => {
         onEvent,
         execute: (batches, plan) =>
           executeBySafe(batches, plan, {
-            dir,
+            dir: folder.path,
             now: () => 0,
             getMerkleTreeRoots: rootsOf,
             pollMs: 20,
@@ -279,6 +267,19 @@ describeOnBoth("a registry whose owner is a Safe", (startChain) => {
           }),
       });
 
+    /** Writes the files of batches, and ends the wait. */
+    const exportTo = async (into: string, batches: RootBatch[]) => {
+      const paths: string[] = [];
+      const stopping = new AbortController();
+      const onFiles = (written: string[]) => {
+        paths.push(...written);
+        stopping.abort();
+      };
+      const target = { chainId: 31337, genesisHash: "", contract, owner: SAFE };
+      const options = { dir: into, now: () => 0, getMerkleTreeRoots: rootsOf, signal: stopping.signal, onFiles };
+      return { error: await failure(executeBySafe(batches, target, options)), paths };
+    };
+
     it("publishes after the Safe's owners executed its files", async () => {
       const files: string[] = [];
       const { published } = await publishBySafe((paths) => void files.push(...paths));
@@ -287,47 +288,25 @@ describeOnBoth("a registry whose owner is a Safe", (startChain) => {
     });
 
     it("removes the files of an earlier run", async () => {
-      const target = { chainId: 31337, genesisHash: "", contract, owner: SAFE };
-      const into = join(dir, "again");
-      const exportTo = (batches: RootBatch[]) => {
-        const stopping = new AbortController();
-        const onFiles = () => {
-          stopping.abort();
-        };
-        const options = { dir: into, now: () => 0, getMerkleTreeRoots: rootsOf, signal: stopping.signal, onFiles };
-        return failure(executeBySafe(batches, target, options));
-      };
-      await exportTo(batchesOf(700, 700, 700));
+      const into = join(folder.path, "again");
+      await exportTo(into, batchesOf(700, 700, 700));
       expect(await readdir(into)).to.have.lengthOf(3);
       await writeFile(join(into, "safe-notes.json"), "");
-      await exportTo(batchesOf(700));
+      await exportTo(into, batchesOf(700));
       expect((await readdir(into)).toSorted()).to.deep.equal(["safe-1-of-1.json", "safe-notes.json"]);
     });
 
     it("writes files and a folder that only the owner can read", async function () {
       // Windows has no POSIX modes.
       if (process.platform === "win32") this.skip();
-      const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8);
-      const target = { chainId: 31337, genesisHash: "", contract, owner: SAFE };
-      const exportTo = async (into: string) => {
-        const paths: string[] = [];
-        const stopping = new AbortController();
-        const onFiles = (written: string[]) => {
-          paths.push(...written);
-          stopping.abort();
-        };
-        const options = { dir: into, now: () => 0, getMerkleTreeRoots: rootsOf, signal: stopping.signal, onFiles };
-        const error = await failure(executeBySafe(batchesOf(1), target, options));
-        return { error, paths };
-      };
       const umask = process.umask(0);
       try {
-        const into = join(dir, "new");
-        const { error, paths } = await exportTo(into);
+        const into = join(folder.path, "new");
+        const { error, paths } = await exportTo(into, batchesOf(1));
         expect(error).to.include({ code: "ABORTED" });
         expect([await modeOf(into), ...(await Promise.all(paths.map(modeOf)))]).to.deep.equal(["700", "600"]);
         await chmod(into, 0o777);
-        expect((await exportTo(into)).error).to.include({ code: "FILE_PERMISSIONS" });
+        expect((await exportTo(into, batchesOf(1))).error).to.include({ code: "FILE_PERMISSIONS" });
       } finally {
         process.umask(umask);
       }

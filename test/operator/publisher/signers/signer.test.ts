@@ -3,33 +3,21 @@ import { encryptKeystoreJsonSync, keccak256, Transaction, type TransactionLike, 
 import { chmod, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { inspect } from "node:util";
-import { ArgumentError, type KeyrootError, TransportError } from "../../../../packages/keyroot/src/errors.ts";
-import { openKeyFile } from "../../../../packages/operator/src/publisher/signers/keyFile.ts";
-import { openSigner } from "../../../../packages/operator/src/publisher/signers/openSigner.ts";
-import { RemoteSigner } from "../../../../packages/operator/src/publisher/signers/remoteSigner.ts";
-import {
-  type Signer,
-  signingSender,
-  type TransactionRequest,
-} from "../../../../packages/operator/src/publisher/signers/signer.ts";
+import { openKeyFile, openSigner, RemoteSigner, signingSender } from "@keyroot/operator/publisher";
+import type { Signer, TransactionRequest } from "@keyroot/operator/publisher";
+import { ArgumentError, type KeyrootError, TransportError } from "keyroot/errors";
+import { encodeAddMerkleTreeRoot, encodeGetMerkleTreeRoot, slotOfUser, USERS_SLOT } from "keyroot/registry";
+import { type RpcCall, rpcCaller } from "keyroot/transport";
 import { decodeMerkleTreeRoot } from "../../../../packages/keyroot/src/registry/answers.ts";
-import {
-  encodeAddMerkleTreeRoot,
-  encodeGetMerkleTreeRoot,
-} from "../../../../packages/keyroot/src/registry/calldata.ts";
-import { slotOfUser } from "../../../../packages/keyroot/src/registry/slotOfUser.ts";
-import { USERS_SLOT } from "../../../../packages/keyroot/src/registry/slots.ts";
-import { type RpcCall, rpcCaller } from "../../../../packages/keyroot/src/transport/jsonRpc.ts";
 import { describeOnAnvil, startAnvil } from "../../../support/anvil/anvil.ts";
 import { sampleUserID } from "../../../support/samples.ts";
 import { serve } from "../../../support/servers/servers.ts";
 import { failure, temporaryFolder } from "../../../support/support.ts";
 import { freshRegistry } from "../../../support/chain/freshRegistry.ts";
+import { OWNER_KEY } from "../../../support/chain/local.ts";
 import { ENDLESS_MS } from "../../../support/endless.ts";
 
-/** The private key of the first account of Hardhat's and Anvil's chains. */
-const KEY = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80";
-const wallet = new Wallet(KEY);
+const wallet = new Wallet(OWNER_KEY);
 const PASSPHRASE = "correct horse battery staple";
 /** A key file with the weakest accepted parameters, so that it opens quickly. */
 const KEY_FILE = encryptKeystoreJsonSync(wallet, PASSPHRASE, { scrypt: { N: 2 ** 13, r: 8, p: 10 } });
@@ -186,7 +174,7 @@ describe("openKeyFile", () => {
       [good, `${PASSPHRASE} `, "KEY_FILE_INVALID"],
       [await write("damaged", damaged), PASSPHRASE, "KEY_FILE_INVALID"],
       [await write("empty", ""), PASSPHRASE, "KEY_FILE_INVALID"],
-      [await write("plain", KEY), PASSPHRASE, "KEY_FILE_INVALID"],
+      [await write("plain", OWNER_KEY), PASSPHRASE, "KEY_FILE_INVALID"],
       [await write("large", " ".repeat(2 ** 16 + 1)), PASSPHRASE, "FILE_UNREADABLE"],
       [join(folder.path, "none"), PASSPHRASE, "FILE_UNREADABLE"],
       [folder.path, PASSPHRASE, "FILE_UNREADABLE"],
@@ -275,7 +263,7 @@ describe("RemoteSigner", () => {
   const signing =
     (
       change: (request: TransactionRequest) => Partial<TransactionRequest> = () => ({}),
-      { key = KEY, chainId = CHAIN_ID, encode = (raw: string): unknown => raw } = {},
+      { key = OWNER_KEY, chainId = CHAIN_ID, encode = (raw: string): unknown => raw } = {},
     ): RpcCall =>
     async (method, [params]) => {
       expect(method).to.equal("eth_signTransaction");

@@ -1,11 +1,7 @@
 import { expect } from "chai";
 import { HDNodeWallet, Mnemonic } from "ethers";
-import { type Signer, signingSender } from "../../../../packages/operator/src/publisher/signers/signer.ts";
+import { FolderStore, MemoryJournal, publish, type Signer, signingSender } from "@keyroot/operator/publisher";
 import { TEST_ACCOUNTS } from "../../../../packages/operator/src/publisher/signers/testAccounts.ts";
-import { MemoryJournal } from "../../../../packages/operator/src/publisher/journal/memoryJournal.ts";
-import { FolderStore } from "../../../../packages/operator/src/publisher/files/folderStore.ts";
-import { publish } from "../../../../packages/operator/src/publisher/publish.ts";
-import type { RpcCall } from "../../../../packages/keyroot/src/transport/jsonRpc.ts";
 import { freshRegistry } from "../../../support/chain/freshRegistry.ts";
 import { sampleRecords } from "../../../support/samples.ts";
 import { failure } from "../../../support/support.ts";
@@ -30,8 +26,7 @@ describe("the public test accounts", () => {
   });
 
   it("do not publish on other chains, even if the endpoint has their keys", async () => {
-    const main: RpcCall = async (method, params) => (method === "eth_chainId" ? "0x1" : fresh.call(method, params));
-    const registry = await fresh.connect(main);
+    const registry = await fresh.connect(fresh.at("eth_chainId", () => "0x1"));
     const store = new FolderStore(fresh.filesDir);
     const limits = { maxFeePerGas: 10n ** 9n };
     const options = { registry, chainId: 1, limits, store, journal: new MemoryJournal() };
