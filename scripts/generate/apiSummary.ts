@@ -5,12 +5,10 @@
  *     node scripts/generate/apiSummary.ts            writes the file
  *     node scripts/generate/apiSummary.ts --check    exits with 1 if the file is not up to date
  */
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import ts from "typescript";
 import { meaningOf, readExports } from "./exports.ts";
+import { writeOrCheck } from "./writeOrCheck.ts";
 
-const FILE = join(import.meta.dirname, "../../llms-api.txt");
 const FORMAT: ts.TypeFormatFlags =
   ts.TypeFormatFlags.NoTruncation | ts.TypeFormatFlags.UseAliasDefinedOutsideCurrentScope;
 const IN_ALIAS: ts.TypeFormatFlags = FORMAT | ts.TypeFormatFlags.InTypeAlias;
@@ -30,14 +28,7 @@ const parts = modules.map(({ module, exports }) => {
   const lines = exports.map(({ name, symbol }) => `- ${declarationOf(name, symbol)}${explained(symbol)}`);
   return `## import … from "${module}"\n\n${lines.sort().join("\n")}\n`;
 });
-const text = [HEAD, ...parts].join("\n");
-
-if (!process.argv.includes("--check")) {
-  writeFileSync(FILE, text);
-} else if (readFileSync(FILE, "utf8") !== text) {
-  process.stderr.write("llms-api.txt is not up to date: run npm run generate.\n");
-  process.exitCode = 1;
-}
+await writeOrCheck("llms-api.txt", [HEAD, ...parts].join("\n"));
 
 function declarationOf(name: string, symbol: ts.Symbol): string {
   if (symbol.flags & ts.SymbolFlags.Class) return classOf(name, symbol);

@@ -5,12 +5,12 @@
  *     node scripts/generate/clientTypes.ts            writes the file
  *     node scripts/generate/clientTypes.ts --check    exits with 1 if the file is not up to date
  */
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { format, resolveConfig } from "prettier";
+import { ROOT } from "../test/root.ts";
+import { formatFor, writeOrCheck } from "./writeOrCheck.ts";
 
-const ROOT = join(import.meta.dirname, "../..");
-const FILE = join(ROOT, "packages/keyroot/src/client/operations.ts");
+const FILE = "packages/keyroot/src/client/operations.ts";
 
 /** A JSON schema in the OpenAPI documents. */
 interface Schema {
@@ -105,16 +105,7 @@ export type BodyOf<Path extends OperationPath> = Operations[Path]["body"];
 /** The answer of an operation. */
 export type AnswerOf<Path extends OperationPath> = Operations[Path]["answer"];
 `;
-const text = await format(source, { ...(await resolveConfig(FILE)), parser: "typescript", objectWrap: "collapse" });
-
-if (process.argv.includes("--check")) {
-  if (readFileSync(FILE, "utf8") !== text) {
-    process.stderr.write("packages/keyroot/src/client/operations.ts is not up to date: run npm run generate.\n");
-    process.exitCode = 1;
-  }
-} else {
-  writeFileSync(FILE, text);
-}
+await writeOrCheck(FILE, await formatFor(FILE, source, { objectWrap: "collapse" }));
 
 function readOperations(document: string): Record<string, { body: Schema; answer: Schema }> {
   interface Content {

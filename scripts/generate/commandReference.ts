@@ -4,15 +4,13 @@
  *     node scripts/generate/commandReference.ts            writes the page
  *     node scripts/generate/commandReference.ts --check    exits with 1 if the page is not up to date
  */
-import { readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { format, resolveConfig } from "prettier";
 import { commandsWith, loadServiceCommands } from "@keyroot/operator/commands";
 import { type Definition, describeOption, optionName } from "@keyroot/operator/definition";
 import { HARDHAT_COMMANDS } from "@keyroot/service/commands";
 import { demoCommand } from "../../tasks/demoCommand.ts";
+import { formatFor, writeOrCheck } from "./writeOrCheck.ts";
 
-const PAGE = join(import.meta.dirname, "../../docs/commands.md");
+const PAGE = "docs/commands.md";
 
 const INTRODUCTION = `# Commands
 
@@ -79,23 +77,13 @@ function section(name: string, { summary, argument, options }: Definition, progr
   ].join("\n");
 }
 
-async function makePage(): Promise<string> {
-  const page = [
-    INTRODUCTION,
-    "## Commands of both hosts\n",
-    ...Object.entries(commandsWith(await loadServiceCommands())).map(([name, command]) => section(name, command)),
-    "## Commands that need Hardhat\n",
-    section("stack", HARDHAT_COMMANDS.stack, "npx hardhat keyroot"),
-    "## Commands of this repository\n",
-    section("demo", demoCommand, "npx hardhat keyroot"),
-  ].join("\n");
-  return format(page, { ...(await resolveConfig(PAGE)), parser: "markdown" });
-}
-
-const page = await makePage();
-if (!process.argv.includes("--check")) {
-  await writeFile(PAGE, page);
-} else if ((await readFile(PAGE, "utf8").catch(() => "")) !== page) {
-  process.stderr.write("docs/commands.md is not up to date: run 'node scripts/generate/commandReference.ts'.\n");
-  process.exitCode = 1;
-}
+const page = [
+  INTRODUCTION,
+  "## Commands of both hosts\n",
+  ...Object.entries(commandsWith(await loadServiceCommands())).map(([name, command]) => section(name, command)),
+  "## Commands that need Hardhat\n",
+  section("stack", HARDHAT_COMMANDS.stack, "npx hardhat keyroot"),
+  "## Commands of this repository\n",
+  section("demo", demoCommand, "npx hardhat keyroot"),
+].join("\n");
+await writeOrCheck(PAGE, await formatFor(PAGE, page), "node scripts/generate/commandReference.ts");

@@ -1,8 +1,7 @@
 import { join } from "node:path";
 import ts from "typescript";
 import { apiEntries } from "../docs/pages.ts";
-
-const ROOT = join(import.meta.dirname, "../..");
+import { ROOT } from "../test/root.ts";
 
 interface ModuleExports {
   /** The name of the module in imports, such as "keyroot/bundle". */
@@ -24,10 +23,7 @@ export function readExports(): PublicExports {
 
 function readOnce(): PublicExports {
   const entries = [...apiEntries(ROOT)];
-  const { config } = ts.readConfigFile(join(ROOT, "tsconfig.json"), (path) => ts.sys.readFile(path)) as {
-    config: unknown;
-  };
-  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, ROOT);
+  const { options } = readTsconfig();
   const program = ts.createProgram({ rootNames: entries.map(([path]) => join(ROOT, path)), options });
   const checker = program.getTypeChecker();
   const modules = entries.map(([path, module]) => {
@@ -41,6 +37,14 @@ function readOnce(): PublicExports {
     return { module, exports };
   });
   return { checker, modules };
+}
+
+/** Reads the project's tsconfig.json: its options, and the files that it includes. */
+export function readTsconfig(): ts.ParsedCommandLine {
+  const { config } = ts.readConfigFile(join(ROOT, "tsconfig.json"), (path) => ts.sys.readFile(path)) as {
+    config: unknown;
+  };
+  return ts.parseJsonConfigFileContent(config, ts.sys, ROOT);
 }
 
 /** Returns the first sentence of a symbol's doc comment. */

@@ -4,13 +4,11 @@
  *     node scripts/generate/glossary.ts            writes the page
  *     node scripts/generate/glossary.ts --check    exits with 1 if the page is not up to date
  */
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
-import { format, resolveConfig } from "prettier";
 import { actions, apiFields, commandOptions, events, exportedNames, type Term, variables } from "./glossaryTerms.ts";
 import { WORDS } from "./glossaryWords.ts";
+import { formatFor, writeOrCheck } from "./writeOrCheck.ts";
 
-const PAGE = join(import.meta.dirname, "../../docs/glossary.md");
+const PAGE = "docs/glossary.md";
 
 const sections: [string, string, readonly Term[]][] = [
   ["Exports", "Package", exportedNames()],
@@ -21,16 +19,7 @@ const sections: [string, string, readonly Term[]][] = [
   ["Actions of the audit log", "", actions()],
 ];
 const text = [WORDS, ...sections.map(([title, column, terms]) => sectionOf(title, column, terms))].join("\n");
-const page = await format(text, { ...(await resolveConfig(PAGE)), parser: "markdown" });
-
-if (process.argv.includes("--check")) {
-  if (readFileSync(PAGE, "utf8") !== page) {
-    process.stderr.write("docs/glossary.md is not up to date: run npm run generate.\n");
-    process.exitCode = 1;
-  }
-} else {
-  writeFileSync(PAGE, page);
-}
+await writeOrCheck(PAGE, await formatFor(PAGE, text));
 
 /** Makes a table of terms, sorted by name. Places with the same meaning share a row. */
 function sectionOf(title: string, column: string, terms: readonly Term[]): string {

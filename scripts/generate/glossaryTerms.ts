@@ -4,9 +4,8 @@ import { join } from "node:path";
 import { describeOption, type Definition, optionName } from "@keyroot/operator/definition";
 import { commandsWith, loadServiceCommands } from "@keyroot/operator/commands";
 import { demoCommand } from "../../tasks/demoCommand.ts";
+import { ROOT } from "../test/root.ts";
 import { firstSentence, meaningOf, readExports } from "./exports.ts";
-
-const ROOT = join(import.meta.dirname, "../..");
 
 /** A name, one of its meanings, and where this meaning applies. */
 export interface Term {
@@ -23,14 +22,14 @@ export function exportedNames(): Term[] {
   );
 }
 
-export async function commandOptions(): Promise<Term[]> {
+/** The definitions of all commands, by name. */
+export async function allCommands(): Promise<Readonly<Record<string, Definition>>> {
   const service = await loadServiceCommands();
-  const commands: Readonly<Record<string, Definition>> = {
-    ...commandsWith(service),
-    ...service?.HARDHAT_COMMANDS,
-    demo: demoCommand,
-  };
-  return Object.entries(commands).flatMap(([where, { options }]) =>
+  return { ...commandsWith(service), ...service?.HARDHAT_COMMANDS, demo: demoCommand };
+}
+
+export async function commandOptions(): Promise<Term[]> {
+  return Object.entries(await allCommands()).flatMap(([where, { options }]) =>
     Object.entries(options).map(([name, option]) => ({
       name: optionName(name),
       meaning: describeOption(option),

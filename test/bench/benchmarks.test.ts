@@ -1,21 +1,20 @@
 import { expect } from "chai";
 import { execFile } from "node:child_process";
 import { globSync } from "node:fs";
-import { join } from "node:path";
 import { promisify } from "node:util";
 import pMap from "p-map";
 import { BENCHMARKS } from "../../bench/runner/registry.ts";
 import type { Figures } from "../../bench/runner/report.ts";
 import type { Result } from "../../bench/runner/results.ts";
 import { runBenchmark } from "../../bench/runner/runBenchmark.ts";
+import { ROOT } from "../../scripts/test/root.ts";
 
-const root = join(import.meta.dirname, "../..");
 /** The programs that benchmarks need and that are not npm packages. Without them, CI cannot run these benchmarks. */
 const NEEDED: Record<string, string> = { service: "/usr/lib/postgresql/*/bin/pgbench", engines: "/usr/bin/jsc" };
 
 describe("npm run bench with --small", () => {
   const results = new Map<string, Result | Error>();
-  const isPossible = (name: string) => globSync(NEEDED[name] ?? root).length > 0;
+  const isPossible = (name: string) => globSync(NEEDED[name] ?? ROOT).length > 0;
 
   before(async () => {
     const run = async (benchmark: (typeof BENCHMARKS)[number]) => {
@@ -51,7 +50,7 @@ describe("npm run bench with --small", () => {
   }
 
   const runBenchmarks = (...args: string[]) =>
-    promisify(execFile)(process.execPath, ["bench/run.ts", ...args], { cwd: root });
+    promisify(execFile)(process.execPath, ["bench/run.ts", ...args], { cwd: ROOT });
 
   it("prints one JSON array with --json", async () => {
     const { stdout } = await runBenchmarks("gas", "--small", "--json");

@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { readFile } from "node:fs/promises";
+import { readPage } from "../support/pages.ts";
 
-const page = await readFile(new URL("../../docs/alternatives.md", import.meta.url), "utf8");
+const page = await readPage("docs/alternatives.md");
 
 /** The rows of the page's tables, without their heads: the cells of each. */
 function tables(): string[][][] {

@@ -1,14 +1,13 @@
 import { expect } from "chai";
-import hre from "hardhat";
 import { access, readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
+import { ROOT } from "../../scripts/test/root.ts";
 import { claimNames } from "../formal/prove.ts";
+import { readPage } from "../support/pages.ts";
 
 const require = createRequire(import.meta.url);
-const { root } = hre.config.paths;
-const read = (path: string) => readFile(join(root, path), "utf8");
-const guide = await read("docs/audit-guide.md");
+const guide = await readPage("docs/audit-guide.md");
 const rules = guide.split(/^\*\*(?=\d+\. )/m).slice(1);
 
 /** The quotes of all list items of a kind: line, test or claim. */
@@ -20,14 +19,14 @@ describe("docs/audit-guide.md", () => {
     const libraries = ["Ownable2Step.sol", "Ownable.sol"].map((name) =>
       require.resolve(`@openzeppelin/contracts/access/${name}`),
     );
-    const files = [read("contracts/PublicKeyRegistry.sol"), ...libraries.map((path) => readFile(path, "utf8"))];
+    const files = [readPage("contracts/PublicKeyRegistry.sol"), ...libraries.map((path) => readFile(path, "utf8"))];
     const lines = (await Promise.all(files)).flatMap((text) => text.split("\n").map((line) => line.trim()));
     expect(quotes("line")).not.to.be.empty;
     for (const line of quotes("line")) expect(lines).to.include(line);
   });
 
   it("quotes every statement of the contract that writes, reverts or emits", async () => {
-    const contract = await read("contracts/PublicKeyRegistry.sol");
+    const contract = await readPage("contracts/PublicKeyRegistry.sol");
     const statements = contract.split("\n").map((line) => line.trim());
     const effects = statements.filter((line) =>
       /^(?!\/).*(_[a-z]\w*(\[\w+\])? \+?= |revert |emit |user\.\w+ = )/.test(line),
@@ -37,8 +36,8 @@ describe("docs/audit-guide.md", () => {
   });
 
   it("names only existing tests", async () => {
-    const mocha = await read("test/contracts/PublicKeyRegistry.test.ts");
-    const solidity = await read("test/solidity/PublicKeyRegistry.t.sol");
+    const mocha = await readPage("test/contracts/PublicKeyRegistry.test.ts");
+    const solidity = await readPage("test/solidity/PublicKeyRegistry.t.sol");
     expect(quotes("test")).not.to.be.empty;
     for (const name of quotes("test")) {
       expect(mocha.includes(`it("${name}"`) || solidity.includes(`function ${name}(`), name).to.equal(true);
@@ -58,12 +57,12 @@ describe("docs/audit-guide.md", () => {
   });
 
   it("names only existing files and commands", async () => {
-    const { scripts } = JSON.parse(await read("package.json")) as { scripts: Record<string, string> };
+    const { scripts } = JSON.parse(await readPage("package.json")) as { scripts: Record<string, string> };
     const paths = [...guide.matchAll(/`(?:node )?((?:bench|contracts|docs|scripts|test)\/[^` ]*)`/g)].map(
       ([, path]) => path,
     );
     expect(paths).to.include("scripts/mutation/mutateContract.ts");
-    for (const path of paths) await access(join(root, path ?? ""));
+    for (const path of paths) await access(join(ROOT, path ?? ""));
     const commands = [...guide.matchAll(/(?:`|^)npm (?:run )?([\w:]+)/gm)].map(([, name]) => name);
     expect(commands).to.include("audit:contract");
     for (const name of commands) expect(scripts).to.have.property(name ?? "");

@@ -1,17 +1,17 @@
 import { expect } from "chai";
-import { readdir, readFile } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { growthExponent } from "../../bench/runner/growth.ts";
 import { renderPages } from "../../bench/runner/pages.ts";
 import { BENCHMARKS } from "../../bench/runner/registry.ts";
+import { ROOT } from "../../scripts/test/root.ts";
+import { readPage } from "../support/pages.ts";
 
-const root = join(import.meta.dirname, "../..");
-const page = await readFile(join(root, "docs/benchmarks.md"), "utf8");
+const page = await readPage("docs/benchmarks.md");
 
 describe("docs/benchmarks.md", () => {
   it("shows the newest results (update with npm run bench -- --pages)", async () => {
-    for (const [path, text] of await renderPages())
-      expect(await readFile(join(root, path), "utf8"), path).to.equal(text);
+    for (const [path, text] of await renderPages()) expect(await readPage(path), path).to.equal(text);
   });
 
   it("has a section for each benchmark", () => {
@@ -20,7 +20,7 @@ describe("docs/benchmarks.md", () => {
   });
 
   it("shows only up-to-date charts", async () => {
-    const images = await readdir(join(root, "docs/images"));
+    const images = await readdir(join(ROOT, "docs/images"));
     const drawn = [...(await renderPages()).keys()].map((path) => basename(path));
     expect(drawn).to.include.members(images.filter((name) => /^bench-.*\.svg$/.test(name)));
   });

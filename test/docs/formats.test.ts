@@ -1,31 +1,30 @@
 import { expect } from "chai";
 import { execFile } from "node:child_process";
-import { readdir, readFile } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { ROOT } from "../../scripts/test/root.ts";
+import { readPage } from "../support/pages.ts";
 
 const run = promisify(execFile);
-const root = join(import.meta.dirname, "../..");
-const docs = join(root, "docs");
 
 describe("docs/formats.md and docs/errors.md", () => {
   for (const page of ["formats.md", "errors.md"]) {
     it(`show the output that their first example prints: ${page}`, async () => {
-      const text = await readFile(join(docs, page), "utf8");
+      const text = await readPage(`docs/${page}`);
       const [, program = "", output] = /```js\n([^]*?)```\n\nThis prints (?:the root )?`([^`]+)`/.exec(text) ?? [];
-      const { stdout } = await run(process.execPath, ["--input-type=module", "--eval", program], { cwd: root });
+      const { stdout } = await run(process.execPath, ["--input-type=module", "--eval", program], { cwd: ROOT });
       expect(stdout).to.equal(`${output}\n`);
     });
   }
 
   it("state the number of test vectors", async () => {
-    const folder = join(root, "test/vectors");
-    const names = (await readdir(folder)).filter((name) => name.endsWith(".json"));
-    const sets = await Promise.all(names.map((name) => readFile(join(folder, name), "utf8")));
+    const names = (await readdir(join(ROOT, "test/vectors"))).filter((name) => name.endsWith(".json"));
+    const sets = await Promise.all(names.map((name) => readPage(`test/vectors/${name}`)));
     const counts = sets.map((text) => (JSON.parse(text) as { vectors: unknown[] }).vectors.length);
     const total = counts.reduce((sum, count) => sum + count);
-    expect(await readFile(join(docs, "formats.md"), "utf8")).to.include(`: ${total} documents`);
-    const rows = (await readFile(join(folder, "README.md"), "utf8")).matchAll(/^\| `(\S+\.json)`\s*\| (\d+)/gm);
+    expect(await readPage("docs/formats.md")).to.include(`: ${total} documents`);
+    const rows = (await readPage("test/vectors/README.md")).matchAll(/^\| `(\S+\.json)`\s*\| (\d+)/gm);
     expect(Object.fromEntries(Array.from(rows, ([, name, count]) => [name, Number(count)]))).to.deep.equal(
       Object.fromEntries(names.map((name, i) => [name, counts[i]])),
     );
@@ -35,9 +34,7 @@ describe("docs/formats.md and docs/errors.md", () => {
     const { default: hre } = await import("hardhat");
     const { ethers } = await hre.network.create();
     const { interface: registry } = await ethers.getContractFactory("PublicKeyRegistry");
-    const rows = [
-      ...(await readFile(join(docs, "formats.md"), "utf8")).matchAll(/^\| `(\w+\(.*?\))`\s*\| `(\w{8})`/gm),
-    ];
+    const rows = [...(await readPage("docs/formats.md")).matchAll(/^\| `(\w+\(.*?\))`\s*\| `(\w{8})`/gm)];
     expect(rows).to.have.lengthOf(7);
     for (const [, signature = "", selector] of rows) {
       expect(registry.getFunction(signature)?.selector, signature).to.equal(`0x${selector}`);

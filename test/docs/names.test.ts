@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { ROOT } from "../../scripts/test/root.ts";
 import {
   actions,
   apiFields,
@@ -12,8 +13,6 @@ import {
 } from "../../scripts/generate/glossaryTerms.ts";
 import { ACTIONS } from "../../packages/service/src/auditLog/recordChange.ts";
 import { readPage } from "../support/pages.ts";
-
-const project = join(import.meta.dirname, "../..");
 
 /** Names of versions before 0.3.0, and their replacements. */
 const OLD_NAMES: readonly (readonly [old: RegExp, instead: string])[] = [
@@ -39,57 +38,20 @@ const OLD_NAMES: readonly (readonly [old: RegExp, instead: string])[] = [
 const EXCEPT =
   /^(?:CHANGELOG\.md|docs\/upgrading\.md|bench\/results\/|package-lock\.json|packages\/operator\/src\/commands\/parseArguments\.ts|test\/docs\/names\.test\.ts)/;
 
+const wordsIn = (text: string) => text.trim().split(/\s+/);
+
 /** Options and fields whose meaning depends on the command or operation. Each other one has one meaning. */
-const OPTIONS_BY_COMMAND = [
-  ...[
-    "--auditors",
-    "--beacon-network",
-    "--biz-id",
-    "--block",
-    "--chain-id",
-    "--compare",
-    "--every",
-    "--files",
-    "--fresh",
-    "--json",
-    "--keep-running",
-    "--light-client",
-    "--max-age",
-  ],
-  ...[
-    "--max-cost",
-    "--name",
-    "--out",
-    "--plan",
-    "--quorum",
-    "--records",
-    "--rpc",
-    "--state",
-    "--storage-proof",
-    "--threshold",
-    "--timeout",
-    "--user-id",
-  ],
-];
+const OPTIONS_BY_COMMAND = wordsIn(`
+  --auditors --beacon-network --biz-id --block --chain-id --compare --every --files --fresh --json
+  --keep-running --light-client --max-age --max-cost --name --out --plan --quorum --records --rpc --state
+  --storage-proof --threshold --timeout --user-id
+`);
 
 /** Fields of the API with a different description in some operations, such as `at`. Each other one has one meaning. */
-const FIELDS_BY_OPERATION = [
-  ...[
-    "action",
-    "after",
-    "at",
-    "biz_id",
-    "data",
-    "deactivated",
-    "detail",
-    "events",
-    "expires",
-    "id",
-    "name",
-    "request_id",
-  ],
-  ...["since", "state", "status", "token", "token_id", "type", "url", "user_id", "user_id_hex", "user_limit", "users"],
-];
+const FIELDS_BY_OPERATION = wordsIn(`
+  action after at biz_id data deactivated detail events expires id name request_id since state status token
+  token_id type url user_id user_id_hex user_limit users
+`);
 
 /**
  * The exports in docs/glossary.md. `npm run check` compares the page with the sources. It has one row for each name and
@@ -115,7 +77,7 @@ function withSeveralMeanings(terms: readonly Term[]): string[] {
 describe("names in the project", () => {
   it("differ from the names of earlier versions", () => {
     const paths = execFileSync("git", ["ls-files", "*.ts", "*.tsx", "*.mjs", "*.js", "*.md", "*.json", "*.sol"], {
-      cwd: project,
+      cwd: ROOT,
       encoding: "utf8",
     });
     const found: string[] = [];
@@ -123,7 +85,7 @@ describe("names in the project", () => {
       .trim()
       .split("\n")
       .filter((path) => !EXCEPT.test(path))) {
-      const lines = readFileSync(join(project, path), "utf8").split("\n");
+      const lines = readFileSync(join(ROOT, path), "utf8").split("\n");
       for (const [old, instead] of OLD_NAMES) {
         const line = lines.findIndex((line) => old.test(line));
         if (line !== -1) found.push(`${path}:${line + 1}: ${lines[line]?.trim().slice(0, 80)} (use ${instead})`);

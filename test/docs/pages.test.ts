@@ -1,15 +1,14 @@
 import { expect } from "chai";
 import { existsSync, globSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { commandsWith, loadServiceCommands } from "../../packages/operator/src/commands/commandHandlers.ts";
-import { type Definition, optionName } from "../../packages/operator/src/commands/defineCommand.ts";
-import { demoCommand } from "../../tasks/demoCommand.ts";
+import { ROOT } from "../../scripts/test/root.ts";
+import { optionName } from "../../packages/operator/src/commands/defineCommand.ts";
+import { allCommands } from "../../scripts/generate/glossaryTerms.ts";
 import { headingsOf } from "../support/packages/markdown.ts";
 import { readPage } from "../support/pages.ts";
 
-const project = join(import.meta.dirname, "../..");
 const PAGES = globSync(["*.md", "docs/*.md", "packages/*/README.md", "examples/**/README.md", "contracts/README.md"], {
-  cwd: project,
+  cwd: ROOT,
   exclude: (path) => path.includes("node_modules"),
 }).toSorted();
 const MAX_WORDS = 2_000;
@@ -34,7 +33,7 @@ describe("pages", () => {
       for (const [, link = ""] of (await readPage(path)).matchAll(/\]\((?!https?:)([^)\s]+)\)/g)) {
         const [target = "", heading] = link.split("#");
         const file = target === "" ? path : join(dirname(path), target);
-        expect(existsSync(join(project, file)), `${path}: ${link}`).to.equal(true);
+        expect(existsSync(join(ROOT, file)), `${path}: ${link}`).to.equal(true);
         if (heading !== undefined) expect(headingsOf(await readPage(file)), `${path}: ${link}`).to.include(heading);
       }
     }
@@ -42,7 +41,7 @@ describe("pages", () => {
 
   it("include each section of the specification that a comment names", async () => {
     const specification = await readPage("docs/specification.md");
-    for (const path of globSync("packages/*/src/**/*.ts", { cwd: project }))
+    for (const path of globSync("packages/*/src/**/*.ts", { cwd: ROOT }))
       for (const [, section = ""] of (await readPage(path)).matchAll(/docs\/specification\.md, "([^"]+)"/g))
         expect(specification, path).to.include(`"${section.replace(/\s+\* /g, " ")}"`);
   });
@@ -55,7 +54,7 @@ describe("pages", () => {
       for (const [, name = ""] of text.matchAll(/npm run (?:--silent )?([\w:]+)/g))
         expect(scripts, path).to.have.property(name);
       for (const [file] of text.matchAll(/\btest\/[\w/.-]+\.(?:test\.ts|t\.sol)\b/g))
-        expect(existsSync(join(project, file)), `${path}: ${file}`).to.equal(true);
+        expect(existsSync(join(ROOT, file)), `${path}: ${file}`).to.equal(true);
     }
   });
 
@@ -66,7 +65,7 @@ describe("pages", () => {
       // Paths begin in `packages`. A path without it is in the folder of the path before it, in the same cell.
       let folder = "packages";
       for (const [, path = ""] of cell.matchAll(/`((?:[\w.-]+\/)*[\w.-]+\.(?:ts|sol)|[\w/]+\/src\/\w+)`/g)) {
-        const full = [join("packages", path), join(folder, path)].find((one) => existsSync(join(project, one)));
+        const full = [join("packages", path), join(folder, path)].find((one) => existsSync(join(ROOT, one)));
         expect(full, `docs/system.md: ${path}`).to.be.a("string");
         if (path.includes("/src/"))
           folder = /\.\w+$/.test(path) ? join("packages", dirname(path)) : join("packages", path);
@@ -77,12 +76,7 @@ describe("pages", () => {
   });
 
   it("show only existing commands and options", async () => {
-    const service = await loadServiceCommands();
-    const commands: Readonly<Record<string, Definition>> = {
-      ...commandsWith(service),
-      ...service?.HARDHAT_COMMANDS,
-      demo: demoCommand,
-    };
+    const commands = await allCommands();
     for (const path of PAGES.filter((path) => !/CHANGELOG|upgrading/.test(path))) {
       const text = (await readPage(path)).replaceAll("\\\n", " ");
       for (const [use, name = "", rest = ""] of text.matchAll(

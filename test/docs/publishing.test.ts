@@ -1,19 +1,19 @@
 import { expect } from "chai";
-import hre from "hardhat";
 import { execFile } from "node:child_process";
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { ROOT } from "../../scripts/test/root.ts";
 import { serializeKeyRecord } from "../../packages/keyroot/src/identity/serializedRecord.ts";
 import { readMerkleTreeRoots } from "../../packages/keyroot/src/registry/readMerkleTreeRoots.ts";
 import { freshRegistry } from "../support/chain/freshRegistry.ts";
+import { readPage } from "../support/pages.ts";
 import { sampleRecords } from "../support/samples.ts";
 import { temporaryFolder } from "../support/support.ts";
 
 const run = promisify(execFile);
-const root = hre.config.paths.root;
-const page = await readFile(join(root, "docs", "publishing.md"), "utf8");
-const output = await readFile(join(root, "docs", "json-output.md"), "utf8");
+const page = await readPage("docs/publishing.md");
+const output = await readPage("docs/json-output.md");
 
 /** The sources that define what `publish --json` prints. */
 const EVENT_SOURCES = ["publisher/publish.ts", "publisher/transactions/sendOptions.ts", "commands/publish.ts"];
@@ -22,7 +22,7 @@ const EVENT_SOURCES = ["publisher/publish.ts", "publisher/transactions/sendOptio
 async function readEvents(): Promise<Map<string, string[]>> {
   const events = new Map<string, string[]>();
   for (const path of EVENT_SOURCES) {
-    const source = await readFile(join(root, "packages/operator/src", path), "utf8");
+    const source = await readPage(`packages/operator/src/${path}`);
     for (const [, names = "", rest = ""] of source.matchAll(/\{ event: ("[^;,}]+")([^}]*)\}/g)) {
       const fields = Array.from(rest.matchAll(/(?:^|[;,]) *(\w+)(?=[?:;,]|\s*$)/g), ([, field = ""]) => field);
       for (const [, name = ""] of names.matchAll(/"(\w+)"/g)) events.set(name, fields);
@@ -65,7 +65,7 @@ describe("the program in docs/publishing.md", () => {
       .replace(/0x[0-9a-fA-F]{40}/, fresh.contract)
       .replace(/"(files|plan|users\.jsonl)"/g, (_, name: string) => JSON.stringify(join(folder.path, name)));
     const args = ["--input-type=module-typescript", "--eval", program];
-    const { stdout } = await run(process.execPath, args, { cwd: root });
+    const { stdout } = await run(process.execPath, args, { cwd: ROOT });
 
     const userIDs = records.map(({ userID }) => userID);
     const roots = new Set(await readMerkleTreeRoots(fresh.call, fresh.contract, userIDs));

@@ -1,14 +1,14 @@
 import { expect } from "chai";
-import { readdir, readFile } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { ROOT } from "../../scripts/test/root.ts";
+import { readPage } from "../support/pages.ts";
 
-const project = join(import.meta.dirname, "../..");
-const read = (path: string) => readFile(join(project, path), "utf8");
-const page = await read("SECURITY.md");
-const { packages } = JSON.parse(await read("package-lock.json")) as {
+const page = await readPage("SECURITY.md");
+const { packages } = JSON.parse(await readPage("package-lock.json")) as {
   packages: Record<string, { hasInstallScript?: true; integrity?: string; link?: true; version?: string }>;
 };
-const manifest = JSON.parse(await read("package.json")) as {
+const manifest = JSON.parse(await readPage("package.json")) as {
   allowScripts: Record<string, boolean>;
   optionalDependencies: Record<string, string>;
 };
@@ -44,7 +44,7 @@ describe("SECURITY.md", () => {
     });
 
     it("includes a SHA-512 for each package in the lock files", async () => {
-      const consumers = JSON.parse(await read("test/consumers/package-lock.json")) as { packages: typeof packages };
+      const consumers = JSON.parse(await readPage("test/consumers/package-lock.json")) as { packages: typeof packages };
       for (const locked of [packages, consumers.packages]) {
         for (const [place, { link, integrity }] of Object.entries(locked)) {
           if (link !== true && place.includes("node_modules/")) expect(integrity, place).to.match(/^sha512-/);
@@ -58,13 +58,13 @@ describe("SECURITY.md", () => {
     });
 
     it("forbids other install scripts and unpinned actions", async () => {
-      expect((await read("scripts/bootstrap.mjs")).match(/\bnpm\(\[[^\]]*\]/g)).to.deep.equal([
+      expect((await readPage("scripts/bootstrap.mjs")).match(/\bnpm\(\[[^\]]*\]/g)).to.deep.equal([
         'npm(["ci", "--ignore-scripts", "--loglevel=error"]',
         'npm([...command, group, "--ignore-scripts", "--loglevel=error"]',
         'npm(["rebuild", "--ignore-scripts=false", "--loglevel=error", ...allowed]',
       ]);
-      for (const name of await readdir(join(project, ".github/workflows"))) {
-        const workflow = await read(`.github/workflows/${name}`);
+      for (const name of await readdir(join(ROOT, ".github/workflows"))) {
+        const workflow = await readPage(`.github/workflows/${name}`);
         expect(workflow, name).not.to.match(/npm (?:ci|install|i)\b(?!.*--ignore-scripts)/);
         for (const [, action = ""] of workflow.matchAll(/uses: (\S+)/g)) expect(action).to.match(/@[0-9a-f]{40}$/);
       }
@@ -73,7 +73,7 @@ describe("SECURITY.md", () => {
 
   describe("GitHub workflows", () => {
     it("publish in a job without code of the repository", async () => {
-      const jobs = jobsOf(await read(".github/workflows/release.yml"));
+      const jobs = jobsOf(await readPage(".github/workflows/release.yml"));
       const publishing = jobs.filter((job) => job.includes("id-token: write"));
       expect(publishing).to.have.lengthOf(1);
       expect(publishing[0]).to.not.match(/checkout|npm (?:ci|install|i|run)\b|bootstrap|\.ci\/run|npx/);
@@ -81,8 +81,8 @@ describe("SECURITY.md", () => {
     });
 
     it("pass secrets only in environment variables", async () => {
-      for (const name of await readdir(join(project, ".github/workflows"))) {
-        const workflow = await read(`.github/workflows/${name}`);
+      for (const name of await readdir(join(ROOT, ".github/workflows"))) {
+        const workflow = await readPage(`.github/workflows/${name}`);
         const secrets = Array.from(workflow.matchAll(/(\w+): \$\{\{ secrets\.\w+ \}\}/g), ([, variable]) => variable);
         expect(workflow.match(/secrets\./g)?.length ?? 0, name).to.equal(secrets.length);
         for (const variable of secrets) expect(workflow, name).to.not.include(`$${variable}`);

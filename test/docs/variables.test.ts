@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { ROOT } from "../../scripts/test/root.ts";
 import { readConfig } from "../../packages/service/src/config/readConfig.ts";
 import { KNOWN_VARIABLES } from "../../packages/operator/src/commands/checkVariables.ts";
 import { VARIABLES } from "../../packages/service/src/config/variables.ts";
@@ -9,14 +10,13 @@ import { readPage, variablesIn } from "../support/pages.ts";
 const VARIABLE = /\b(?:DATABASE_URL(?:_[A-Z0-9]+)*|KEYROOT(?:_[A-Z0-9]+)+)(?![A-Z0-9_*…])/g;
 /** Variables of this repository and of its examples, which no package reads. */
 const OF_REPOSITORY = ["KEYROOT_OWNER_KEY"];
-const project = join(import.meta.dirname, "../..");
 const page = await readPage("docs/variables.md");
 const listed = Array.from(page.matchAll(/^\| (`[^|]+)\|/gm), ([, cell = ""]) => cell.match(VARIABLE) ?? []).flat();
 
 describe("docs/variables.md", () => {
   it("lists each variable that a package reads", () => {
-    const sources = globSync("packages/{operator,service}/src/**/*.ts", { cwd: project });
-    const read = new Set(sources.flatMap((path) => readFileSync(join(project, path), "utf8").match(VARIABLE) ?? []));
+    const sources = globSync("packages/{operator,service}/src/**/*.ts", { cwd: ROOT });
+    const read = new Set(sources.flatMap((path) => readFileSync(join(ROOT, path), "utf8").match(VARIABLE) ?? []));
     expect([...read]).to.include.members(Object.values(VARIABLES));
     expect([...listed].sort()).to.deep.equal([...read].filter((name) => !OF_REPOSITORY.includes(name)).sort());
   });
@@ -28,7 +28,7 @@ describe("docs/variables.md", () => {
 
   it("lists each variable of the other pages", async () => {
     const pages = globSync(["docs/*.md", "README.md", "packages/*/README.md", "examples/*/README.md"], {
-      cwd: project,
+      cwd: ROOT,
     });
     for (const path of pages.filter((path) => !/upgrading|glossary/.test(path))) {
       const named = (await readPage(path)).match(VARIABLE) ?? [];

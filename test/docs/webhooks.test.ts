@@ -1,16 +1,16 @@
 import { expect } from "chai";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { DeliveryWorker } from "../../packages/service/src/webhooks/deliveryWorker.ts";
+import { readPage } from "../support/pages.ts";
 import { freePort } from "../support/servers/ports.ts";
+import { workerOf } from "../support/service/deliver.ts";
 import { serviceOnPostgres } from "../support/service/support.ts";
 import { temporaryFolder } from "../support/support.ts";
 
-const project = join(import.meta.dirname, "../..");
-const page = await readFile(join(project, "docs/webhooks.md"), "utf8");
+const page = await readPage("docs/webhooks.md");
 
 describe("docs/webhooks.md", () => {
   const service = serviceOnPostgres({ webhooks: { allowPrivate: true } });
@@ -35,8 +35,7 @@ describe("docs/webhooks.md", () => {
       cwd: folder.path,
       stdio: ["ignore", "pipe", "inherit"],
     });
-    const { webhookEndpoints: endpoints, webhookDeliveries: deliveries, webhookSender: sender, now } = service.context;
-    const worker = new DeliveryWorker({ endpoints, deliveries, sender, now });
+    const worker = workerOf(service);
     try {
       const lines: string[] = [];
       for await (const line of createInterface(child.stdout)) {
@@ -57,7 +56,7 @@ describe("docs/webhooks.md", () => {
   });
 
   it("names every webhook operation and metric", async () => {
-    const { paths } = JSON.parse(await readFile(join(project, "docs/openapi.json"), "utf8")) as { paths: object };
+    const { paths } = JSON.parse(await readPage("docs/openapi.json")) as { paths: object };
     const operations = Object.keys(paths).filter((path) => path.includes("/webhooks/"));
     expect(operations).to.have.length(11);
     for (const path of operations) expect(page).to.include(path.split("/").at(-1));

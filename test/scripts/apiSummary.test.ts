@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";
+import { readTsconfig } from "../../scripts/generate/exports.ts";
 import { ROOT } from "../../scripts/test/root.ts";
 
 const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
@@ -70,10 +71,7 @@ describe("llms-api.txt", () => {
     });
 
   it("describes enough of the API for programs that compile", () => {
-    const { config } = ts.readConfigFile(join(ROOT, "tsconfig.json"), (path) => ts.sys.readFile(path)) as {
-      config: unknown;
-    };
-    const { options } = ts.parseJsonConfigFileContent(config, ts.sys, ROOT);
+    const { options } = readTsconfig();
     const host = ts.createCompilerHost(options);
     const disk = { ...host };
     host.fileExists = (path) => files.has(path) || disk.fileExists(path);

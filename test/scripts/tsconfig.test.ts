@@ -1,17 +1,12 @@
 import { expect } from "chai";
 import { execFileSync } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import ts from "typescript";
-
-const ROOT = fileURLToPath(new URL("../..", import.meta.url));
+import { readTsconfig } from "../../scripts/generate/exports.ts";
+import { ROOT } from "../../scripts/test/root.ts";
 
 describe("tsconfig.json", () => {
   it("includes every TypeScript file, so that each is type-checked", () => {
-    const { config } = ts.readConfigFile(`${ROOT}/tsconfig.json`, (path) => ts.sys.readFile(path)) as {
-      config: unknown;
-    };
-    const { fileNames } = ts.parseJsonConfigFileContent(config, ts.sys, ROOT);
-    const included = new Set(fileNames.map((name) => ts.sys.resolvePath(name)));
+    const included = new Set(readTsconfig().fileNames.map((name) => ts.sys.resolvePath(name)));
     const tracked = execFileSync("git", ["ls-files", "*.ts", "*.tsx"], { cwd: ROOT, encoding: "utf8" })
       .trim()
       .split("\n");

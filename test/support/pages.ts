@@ -1,10 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-
-const project = join(import.meta.dirname, "../..");
+import { ROOT } from "../../scripts/test/root.ts";
 
 /** A page's text. @param path below the project's folder, such as `docs/install.md` */
-export const readPage = (path: string) => readFile(join(project, path), "utf8");
+export const readPage = (path: string) => readFile(join(ROOT, path), "utf8");
 
 /** The code blocks in one language below a heading of level 2, without the indentation of list items. */
 export function blocksOf(page: string, language: string, heading: string): string[] {
