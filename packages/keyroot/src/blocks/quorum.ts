@@ -1,9 +1,10 @@
 import { groupBy } from "../engine/groupBy.ts";
 import { withResolvers } from "../engine/language.ts";
-import { KeyrootError, TransportError, VerificationError } from "../errors.ts";
+import { type KeyrootError, TransportError, VerificationError } from "../errors.ts";
 import { fetchBlock } from "../ethereum/blocks.ts";
 import type { BlockHeader } from "../ethereum/header.ts";
 import type { RpcCall } from "../transport/jsonRpc.ts";
+import { recoverable } from "../transport/timeout.ts";
 import type { BlockSource, BlockTag } from "./blockSource.ts";
 
 /**
@@ -131,10 +132,7 @@ export class Quorum {
       request(call)
         .then(
           (answer) => votes.push({ endpoint, answer }),
-          (error: unknown) => {
-            if (!(error instanceof KeyrootError) || error.code === "ABORTED") throw error;
-            this.errors.push(error);
-          },
+          (error: unknown) => this.errors.push(recoverable(error)),
         )
         .then(() => {
           pending--;

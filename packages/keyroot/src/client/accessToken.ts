@@ -2,7 +2,7 @@ import { base64ToBytes } from "../bytes/base64.ts";
 import { decodeUtf8 } from "../engine/utf8.ts";
 import { TransportError } from "../errors.ts";
 import { isObject } from "../input/isObject.ts";
-import { rejectOnAbort } from "./abort.ts";
+import { rejectOnAbort } from "../transport/timeout.ts";
 
 /**
  * The time in ms before the expiry of an access token at which the client replaces it. For short-lived tokens, the time

@@ -1,6 +1,6 @@
 import { withResolvers } from "../engine/language.ts";
 import { ServiceError, TransportError } from "../errors.ts";
-import { rejectOnAbort } from "./abort.ts";
+import { rejectOnAbort } from "../transport/timeout.ts";
 
 /** The HTTP statuses after which the same request may succeed: a rate limit, or an outage of the service or a proxy. */
 const TRANSIENT_STATUSES: readonly number[] = [429, 502, 503, 504];

@@ -1,7 +1,7 @@
 /** The time limits of requests and of whole verifications. */
 import { withResolvers } from "../engine/language.ts";
 import { requireFeature } from "../engine/requireFeature.ts";
-import { TransportError } from "../errors.ts";
+import { KeyrootError, TransportError } from "../errors.ts";
 
 /** Returns the time in ms since a fixed moment. */
 export function monotonicNow(): number {
@@ -35,22 +35,50 @@ export async function withTimeout<T>(
   const { AbortController, setTimeout }: Partial<typeof globalThis> = globalThis;
   requireFeature("setTimeout", setTimeout, "in the engine's host");
   const ended = new (requireFeature("AbortController", AbortController, "abort-controller/polyfill"))();
+  if (signal?.aborted) throw abortedError(signal);
   const { promise: failed, reject: fail } = withResolvers<never>();
-  const abort = () => {
-    fail(new TransportError("ABORTED", "The caller aborted the request.", { cause: signal?.reason }));
-  };
   // AbortSignal.timeout is not suitable: its timer continues after the request, and does not keep Node running.
   const timer = setTimeout(() => {
     fail(new TransportError("TIMEOUT", `${subject} did not finish within ${timeoutMs} ms.`));
   }, timeoutMs);
-  signal?.addEventListener("abort", abort, { once: true });
   try {
-    if (signal?.aborted) abort();
-    return await Promise.race([failed, signal?.aborted ? failed : work(ended.signal)]);
+    return await rejectOnAbort(Promise.race([failed, work(ended.signal)]), signal);
   } finally {
     clearTimeout(timer);
-    signal?.removeEventListener("abort", abort);
     // An explicit reason avoids the default one, whose stack trace would take more time than the rest of this function.
     ended.abort("ended");
   }
+}
+
+/**
+ * Waits for a promise or for the abort of a signal. The work behind the promise continues, because other callers may
+ * wait for it.
+ * @throws TransportError ABORTED; and the errors of the promise
+ */
+export async function rejectOnAbort<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return promise;
+  const { promise: aborted, reject } = withResolvers<never>();
+  const abort = () => {
+    reject(abortedError(signal));
+  };
+  signal.addEventListener("abort", abort, { once: true });
+  try {
+    if (signal.aborted) abort();
+    return await Promise.race([aborted, promise]);
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
+}
+
+export function abortedError({ reason }: AbortSignal): TransportError {
+  return new TransportError("ABORTED", "The caller aborted the request.", { cause: reason });
+}
+
+/**
+ * Returns an error after which the work can continue with other hosts. @throws ABORTED, and errors that are not
+ * Keyroot errors
+ */
+export function recoverable(error: unknown): KeyrootError {
+  if (error instanceof KeyrootError && error.code !== "ABORTED") return error;
+  throw error;
 }

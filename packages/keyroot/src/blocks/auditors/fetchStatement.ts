@@ -24,12 +24,12 @@ export function limitsOfRound(http: StatementLimits): StatementLimits {
  * @throws TransportError FILE_HOST_ERROR, and the errors of `fetchBytes`
  */
 export function fetchStatement(folder: string, name: string, limits: StatementLimits): Promise<Uint8Array> {
-  return fetchText(folder, name, { ...limits, maxBytes: MAX_STATEMENT_BYTES });
+  return fetchFile(folder, `${name}.txt`, { ...limits, maxBytes: MAX_STATEMENT_BYTES });
 }
 
 /** Fetches the list of all roots from a folder of statements. @throws the errors of `fetchStatement` */
 export function fetchRoots(folder: string, limits: StatementLimits): Promise<Uint8Array> {
-  return fetchText(folder, "roots", { ...limits, maxBytes: MAX_ROOTS_BYTES });
+  return fetchFile(folder, "roots.txt", { ...limits, maxBytes: MAX_ROOTS_BYTES });
 }
 
 /**
@@ -37,17 +37,14 @@ export function fetchRoots(folder: string, limits: StatementLimits): Promise<Uin
  * `fetchStatement`
  */
 export function fetchAuditorList(folder: string, sequence: number, limits: StatementLimits): Promise<Uint8Array> {
-  return fetchText(folder, `auditors-${sequence}`, { ...limits, maxBytes: MAX_AUDITOR_LIST_BYTES });
+  return fetchFile(folder, `auditors-${sequence}.txt`, { ...limits, maxBytes: MAX_AUDITOR_LIST_BYTES });
 }
 
-/**
- * Fetches a text file from a folder of statements. @param name the file name without `.txt` @throws the errors of
- * `fetchStatement`
- */
-export async function fetchText(folder: string, name: string, options: FetchOptions): Promise<Uint8Array> {
-  const url = addPath(folder, `${name}.txt`);
+/** Fetches a file from a folder. @throws the errors of `fetchStatement` */
+export async function fetchFile(folder: string, name: string, options: FetchOptions): Promise<Uint8Array> {
+  const url = addPath(folder, name);
   const { status, bytes } = await fetchBytes(url, { method: "GET" }, options);
   if (status === 200) return bytes;
-  const message = `${parseUrl(url).host} answered the request for ${name}.txt with the HTTP status ${status}.`;
+  const message = `${parseUrl(url).host} answered the request for ${name} with the HTTP status ${status}.`;
   throw new TransportError("FILE_HOST_ERROR", message, { actual: status });
 }

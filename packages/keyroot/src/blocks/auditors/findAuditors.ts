@@ -1,6 +1,7 @@
 import { encodeUtf8 } from "../../engine/utf8.ts";
-import { KeyrootError, VerificationError } from "../../errors.ts";
+import { VerificationError } from "../../errors.ts";
 import type { Store } from "../../store/store.ts";
+import { recoverable } from "../../transport/timeout.ts";
 import { parseSignedAuditorList, type SignedAuditorList, verifyAuditorList } from "./auditorList.ts";
 import { fetchAuditorList, limitsOfRound, type StatementLimits } from "./fetchStatement.ts";
 import { onePerKey, serializeSignedNote } from "./signedNote.ts";
@@ -66,7 +67,7 @@ async function fetchNext(
     const known = byText.get(signed.text)?.cosignatures ?? [];
     byText.set(signed.text, { ...signed, cosignatures: onePerKey([...known, ...signed.cosignatures], policy.keys) });
   };
-  await Promise.all(folders.map((folder) => read(folder).catch(ignore)));
+  await Promise.all(folders.map((folder) => read(folder).catch(recoverable)));
   const [accepted, other] = [...byText.values()].flatMap((signed) => acceptList(auditors, place, now, signed) ?? []);
   if (accepted === undefined || other === undefined) return accepted;
   const message = `Enough auditors signed two different lists ${sequence + 1} of their successors, so some of them are wrong. Inform the operator.`;
@@ -81,7 +82,7 @@ function acceptList(
   signed: SignedAuditorList | undefined,
 ): Successors | undefined {
   if (signed?.list.sequence !== sequence + 1) return undefined;
-  try {
+  return unlessRefused(() => {
     const { auditors, policy: next } = verifyAuditorList(signed, place, policy, now);
     return {
       policy: next,
@@ -89,23 +90,19 @@ function acceptList(
       sequence: sequence + 1,
       file: serializeSignedNote(signed),
     };
-  } catch (error) {
-    ignore(error);
-    return undefined;
-  }
+  });
 }
 
 function parseStored(text: unknown): SignedAuditorList | undefined {
-  if (typeof text !== "string") return undefined;
-  try {
-    return parseSignedAuditorList(encodeUtf8(text));
-  } catch (error) {
-    ignore(error);
-    return undefined;
-  }
+  return typeof text === "string" ? unlessRefused(() => parseSignedAuditorList(encodeUtf8(text))) : undefined;
 }
 
-/** Ignores the error of a list that is missing, malformed or rejected. */
-function ignore(error: unknown): void {
-  if (!(error instanceof KeyrootError) || error.code === "ABORTED") throw error;
+/** Returns undefined for a list that is malformed or rejected. */
+function unlessRefused<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    recoverable(error);
+    return undefined;
+  }
 }

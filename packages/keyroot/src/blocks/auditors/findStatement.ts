@@ -1,4 +1,5 @@
-import { KeyrootError, TransportError, VerificationError } from "../../errors.ts";
+import { type KeyrootError, TransportError, VerificationError } from "../../errors.ts";
+import { recoverable } from "../../transport/timeout.ts";
 import { fetchStatement, limitsOfRound, type StatementLimits } from "./fetchStatement.ts";
 import { onePerKey, serializeSignedNote } from "./signedNote.ts";
 import { parseSignedStatement, type SignedStatement } from "./statement.ts";
@@ -49,8 +50,8 @@ export async function findStatement(
         const file = serializeSignedNote(note);
         accepted.push({ ...acceptStatement(statement, signers, policy, now()), signers, file });
       } catch (error) {
-        if (!(error instanceof KeyrootError)) throw error;
-        refusal ??= error;
+        const failure = recoverable(error);
+        refusal ??= failure;
       }
     }
     const [first, other] = accepted;
@@ -103,8 +104,7 @@ class KnownStatements {
       this.add(signed, signers);
       return signed.statement.block.number;
     } catch (error) {
-      if (!(error instanceof KeyrootError) || error.code === "ABORTED") throw error;
-      this.errors.push(error);
+      this.errors.push(recoverable(error));
       return undefined;
     }
   }

@@ -1,5 +1,5 @@
 import { base64ToBytes } from "../../bytes/base64.ts";
-import { KeyrootError, TransportError } from "../../errors.ts";
+import { TransportError } from "../../errors.ts";
 import { makeKeyRecord } from "../../identity/keyRecord.ts";
 import { type KeyRecord, serializeKeyRecord } from "../../identity/serializedRecord.ts";
 import { chunkNumber, MAX_CHUNK_BYTES } from "../../merkle/chunkNumber.ts";
@@ -7,11 +7,9 @@ import { findInLeafChunk } from "../../merkle/findInLeafChunk.ts";
 import { hashLeaf } from "../../merkle/hash.ts";
 import { decodeUserInfo, encodeGetUserInfo, type UserInfo } from "../../registry/userInfo.ts";
 import type { Store } from "../../store/store.ts";
-import { fetchBytes } from "../../transport/fetchBytes.ts";
-import { withTimeout } from "../../transport/timeout.ts";
-import { addPath } from "../../transport/url.ts";
+import { recoverable, withTimeout } from "../../transport/timeout.ts";
 import type { AuditedKey, KeyProof } from "../addedSources.ts";
-import { fetchText, type StatementLimits } from "./fetchStatement.ts";
+import { fetchFile } from "./fetchStatement.ts";
 import type { CountedStatement, StatementQuery } from "./findStatement.ts";
 import { MAX_ROOT_PROOF_BYTES, parseSubtrees, verifyRootProof } from "./rootProof.ts";
 import type { RootEntry } from "./rootTree.ts";
@@ -55,7 +53,7 @@ export class KeyProver {
   private readonly options: KeyProverOptions;
   private known: KnownTree | undefined;
   /** The requests of each verification by name. The users of a contact list share them. */
-  private readonly requests = new WeakMap<object, Map<string, Promise<unknown>>>();
+  private readonly requests = new WeakMap<object, Map<string, Promise<Uint8Array>>>();
 
   constructor(options: KeyProverOptions) {
     this.options = options;
@@ -77,11 +75,12 @@ export class KeyProver {
     if (call === undefined || typeof expectedPublicKey === "symbol") return undefined;
     const timeoutMs = (share: number) => Math.max(1, Math.floor(http.timeoutMs * share));
     const limits = { ...http, timeoutMs: timeoutMs(REQUEST_SHARE) };
-    const requests = this.requests.get(http) ?? new Map<string, Promise<unknown>>();
+    const requests = this.requests.get(http) ?? new Map<string, Promise<Uint8Array>>();
     this.requests.set(http, requests);
-    const request: Requests = (name, send) => {
-      const sent = (requests.get(name) as ReturnType<typeof send> | undefined) ?? send(limits);
-      requests.set(name, sent);
+    const request: Requests = (folder, name, maxBytes) => {
+      const key = `${folder}/${name}`;
+      const sent = requests.get(key) ?? fetchFile(folder, name, { ...limits, maxBytes });
+      requests.set(key, sent);
       return sent;
     };
     const work = async () => {
@@ -114,7 +113,7 @@ export class KeyProver {
     const { recordCount: leafCount, userCount } = await this.entryOf(tree, root, sources);
     if (leafCount !== userCount) throw unavailable(`Some users of ${root}.json have an older root.`);
     const chunk = `${root}/${chunkNumber(record.userID, leafCount)}.bin`;
-    const bytes = await sources.request(chunk, (limits) => this.fetchChunk(chunk, limits));
+    const bytes = await sources.request(this.options.merkleUrl, chunk, MAX_CHUNK_BYTES);
     const index = findInLeafChunk(bytes, hashLeaf(serializeKeyRecord(record)), { root, leafCount });
     const { auditors } = tree.statement;
     const evidence = { anchor: "auditors", storageProof: false, auditors, uniqueness: "auditors" } as const;
@@ -128,20 +127,13 @@ export class KeyProver {
     const { tree: statementTree, block } = tree.statement;
     // Try all folders, because one may be false, out of date or unreachable.
     const first = <T>(name: string, parse: (source: Uint8Array) => T) =>
-      firstOf(folders, async (folder) => parse(await request(`${folder}/${name}`, fetchProof(folder, name))));
+      firstOf(folders, async (folder) => parse(await request(folder, `${name}.txt`, MAX_ROOT_PROOF_BYTES)));
     const tops = (tree.tops ??= await first(`${block.number}-subtrees`, (source) =>
       parseSubtrees(source, statementTree),
     ));
     const entry = await first(`roots/${root}`, (source) => verifyRootProof(source, root, statementTree.size, tops));
     tree.entries.set(root, entry);
     return entry;
-  }
-
-  private async fetchChunk(name: string, limits: StatementLimits): Promise<Uint8Array> {
-    const url = addPath(this.options.merkleUrl, name);
-    const { status, bytes } = await fetchBytes(url, { method: "GET" }, { ...limits, maxBytes: MAX_CHUNK_BYTES });
-    if (status === 200) return bytes;
-    throw unavailable(`The file host answered the request for ${name} with the HTTP status ${status}.`, status);
   }
 
   /** Returns the last verified statement if the policy still accepts it. */
@@ -172,13 +164,8 @@ interface ProofSources {
   request: Requests;
 }
 
-/** Sends a request, unless the same verification has already sent it. */
-type Requests = (name: string, send: (limits: StatementLimits) => Promise<Uint8Array>) => Promise<Uint8Array>;
-
-/** @param name the file name in a folder of statements, without `.txt` */
-function fetchProof(folder: string, name: string) {
-  return (limits: StatementLimits) => fetchText(folder, name, { ...limits, maxBytes: MAX_ROOT_PROOF_BYTES });
-}
+/** Fetches a file from a folder, unless the same verification has already requested it. */
+type Requests = (folder: string, name: string, maxBytes: number) => Promise<Uint8Array>;
 
 /** Tries all folders in order, and returns the first result. @throws the last error */
 async function firstOf<T>(folders: readonly string[], read: (folder: string) => Promise<T>): Promise<T> {
@@ -187,27 +174,22 @@ async function firstOf<T>(folders: readonly string[], read: (folder: string) => 
     try {
       return await read(folder);
     } catch (error) {
-      if (!isUnproven(error)) throw error;
-      failure = error;
+      failure = recoverable(error);
     }
   }
   throw failure;
 }
 
+/** Returns undefined if there is no valid proof. */
 async function ifPossible<T>(work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work();
   } catch (error) {
-    if (isUnproven(error)) return undefined;
-    throw error;
+    recoverable(error);
+    return undefined;
   }
 }
 
-/** Checks whether an error means that there is no valid proof. All other errors are reported to the caller. */
-function isUnproven(error: unknown): boolean {
-  return error instanceof KeyrootError && error.code !== "ABORTED";
-}
-
-function unavailable(message: string, actual?: number): TransportError {
-  return new TransportError("FILE_HOST_ERROR", message, { actual });
+function unavailable(message: string): TransportError {
+  return new TransportError("FILE_HOST_ERROR", message);
 }

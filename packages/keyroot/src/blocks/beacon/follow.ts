@@ -1,10 +1,10 @@
 import { decodeUtf8 } from "../../engine/utf8.ts";
-import { KeyrootError, TransportError, VerificationError } from "../../errors.ts";
+import { type KeyrootError, TransportError, VerificationError } from "../../errors.ts";
 import { describeValue } from "../../input/describeValue.ts";
 import { isObject } from "../../input/isObject.ts";
 import { parseBoundedJson } from "../../input/jsonLimits.ts";
 import { fetchBytes, type FetchOptions } from "../../transport/fetchBytes.ts";
-import { monotonicNow } from "../../transport/timeout.ts";
+import { monotonicNow, recoverable } from "../../transport/timeout.ts";
 import { parseUrl } from "../../engine/parseUrl.ts";
 import { addPath } from "../../transport/url.ts";
 import { type Layouts, toNumber, type Update } from "./forks.ts";
@@ -62,9 +62,9 @@ export async function follow(following: Following, http: HttpOptions): Promise<L
       answered = await followEndpoint(following, new BeaconEndpoint(url, network, limits, versions));
       if (now() - timeOf(network, answered.slot) <= LATE_MS) return answered;
     } catch (error) {
-      if (!(error instanceof KeyrootError) || error.code === "ABORTED" || error.code === "CHECKPOINT_TOO_OLD")
-        throw error;
-      errors.push(error);
+      const failure = recoverable(error);
+      if (failure.code === "CHECKPOINT_TOO_OLD") throw failure;
+      errors.push(failure);
     }
   }
   if (answered !== undefined) return answered;

@@ -5,7 +5,7 @@ import { pMapIterable } from "p-map";
 import type { ShadowUser } from "../operations.ts";
 import type { CreateUsersResult, UserToCreate } from "./answers.ts";
 import { inGroups } from "./inGroups.ts";
-import { abortedError, rejectOnAbort } from "../abort.ts";
+import { abortedError, rejectOnAbort } from "../../transport/timeout.ts";
 import { type CallOptions, checkCallOptions } from "../options.ts";
 import { ArgumentError, KeyrootError, ServiceError } from "../../errors.ts";
 import type { Region } from "../../identity/region.ts";
