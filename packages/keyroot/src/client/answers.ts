@@ -5,7 +5,7 @@ import { REGIONS } from "../identity/region.ts";
 import { USER_ID, type UserID } from "../identity/userID.ts";
 import { ShapeChecker } from "../input/shapeChecker.ts";
 import { MERKLE_ROOT } from "../merkle/hash.ts";
-import type { AnswerOf, ConflictingKey } from "./operations.ts";
+import type { AnswerOf, ConflictingKey, RefreshToken, ServerToken, UserPublicKey } from "./operations.ts";
 
 const ANSWER = /* @__PURE__ */ new ShapeChecker(
   (message, details) => new TransportError("SERVICE_ANSWER_INVALID", message, details),
@@ -124,10 +124,17 @@ export const conflictingKeys = list(
   100,
 );
 
-/** The response after a key was discarded. */
+/** The response after a key was withdrawn or discarded. */
 export const discardedKey = object<AnswerOf<"/v1/authdBizSrv/publicKeys/discard">>({
   ...{ user_id: userID, key_id: text(), state: oneOf("unregistered") },
 });
+
+const TOKEN_FIELDS = { token_id: uuid, created: count, revoked: nullable(count), last_used: nullable(count) };
+export const refreshToken = object<RefreshToken>({ ...TOKEN_FIELDS, context: text() });
+/** The fields that describe a server token. They do not include the token itself. */
+export const SERVER_TOKEN_FIELDS = { ...TOKEN_FIELDS, name: nullable(text()) };
+/** Checks the description of a server token. */
+export const serverToken = object<ServerToken>(SERVER_TOKEN_FIELDS);
 
 /** The fields of a response that may contain a user's key. */
 interface KeyOrNone {
@@ -151,6 +158,26 @@ export function withValidKey<T extends KeyOrNone>(check: Check<T>): Check<T> {
       const message = `The service's answer has an invalid public key: ${(cause as Error).message}`;
       throw new TransportError("SERVICE_ANSWER_INVALID", message, { cause });
     }
+    return answer;
+  };
+}
+
+/** Checks a user's key that the service reports. */
+export const userPublicKey = withValidKey(object<UserPublicKey>({ user_id: userID, ...KEY_FIELDS }));
+
+/** The fields that show the subject of a response, and their names in error messages. */
+const SUBJECTS = {
+  ...{ user_id: "user", region: "region", public_key: "public key", key_id: "public key" },
+  ...{ token_id: "token", endpoint_id: "endpoint" },
+};
+type Subject = { [Field in keyof typeof SUBJECTS]?: string | undefined };
+
+/** Adds a check that the response is about the requested subject. */
+export function about<T extends Subject>(requested: Subject, check: Check<T>): Check<T> {
+  return (where, value) => {
+    const answer = check(where, value);
+    for (const field of Object.keys(SUBJECTS) as (keyof Subject)[])
+      if (requested[field] !== undefined) checkSubject(SUBJECTS[field], requested[field], String(answer[field]));
     return answer;
   };
 }

@@ -9,6 +9,8 @@ export {
   object,
   oneOf,
   secret,
+  SERVER_TOKEN_FIELDS,
+  serverToken,
   text,
   transactionHash,
   uuid,
@@ -40,4 +42,3 @@ export {
 } from "./options.ts";
 export { refuseBrowsers } from "./refuseBrowsers.ts";
 export { iteratePages, page, type PageOptions } from "./pages.ts";
-export { SERVER_TOKEN_FIELDS, serverToken } from "./tokens.ts";

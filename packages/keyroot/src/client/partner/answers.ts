@@ -1,10 +1,9 @@
 import {
+  about,
   boolean,
-  checkSubject,
   conflictingKeys,
   count,
   cursor,
-  KEY_FIELDS,
   KEY_OR_NONE_FIELDS,
   list,
   nullable,
@@ -32,7 +31,6 @@ import type {
   PartnerEvent,
   PartnerUser,
   RotatedSecret,
-  UserPublicKey,
   WebhookDelivery,
   WebhookEndpoint,
   WebhookTest,
@@ -92,7 +90,6 @@ export const keyOfUser = withValidKey(
     events: list(keyEvent, 1000),
   }),
 );
-export const approvedKey = withValidKey(object<UserPublicKey>({ user_id: userID, ...KEY_FIELDS }));
 
 const partnerEvent = object<PartnerEvent>({ type: text(), at: count, id: uuid, data });
 export const eventPage = (limit: number) => object<EventPage>({ events: list(partnerEvent, limit), cursor });
@@ -125,12 +122,6 @@ export const deliveryPage = page(
 );
 export const queued = object<{ queued: number }>({ queued: count });
 
-/** Checks that a created user has the requested id and region. @throws TransportError SERVICE_ANSWER_INVALID */
-export function checkCreated(user: CreatedUser, wanted: { id: UserID; region: Region }): void {
-  checkSubject("user", wanted.id, user.user_id);
-  checkSubject("region", wanted.region, user.region);
-}
-
 /**
  * Returns the results for the users of a request, in the order of the request.
  * @throws TransportError SERVICE_ANSWER_INVALID
@@ -139,12 +130,12 @@ export function toResults(
   { users }: AnswerOf<"/v1/authdBizSrv/users/createMany">,
   wanted: readonly { id: UserID; region: Region; context: string | undefined }[],
 ): CreateUsersResult[] {
-  return wanted.map((user, i) => {
+  return wanted.map(({ id, region, context }, i) => {
     const { [i]: result } = users;
     if (result !== undefined && "code" in result)
-      return { error: toServiceError(`The service refuses the user ${user.id}`, result.status, { ...result }) };
-    const created = createdWithToken(`answer.users[${i}]`, result);
-    checkCreated(created, user);
-    return user.context === undefined ? created : { ...created, ...createdToken(`answer.users[${i}]`, created) };
+      return { error: toServiceError(`The service refuses the user ${id}`, result.status, { ...result }) };
+    const where = `answer.users[${i}]`;
+    const created = about({ user_id: id, region }, createdWithToken)(where, result);
+    return context === undefined ? created : { ...created, ...createdToken(where, created) };
   });
 }

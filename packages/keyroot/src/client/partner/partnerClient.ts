@@ -1,4 +1,4 @@
-import { checkSubject, discardedKey } from "../answers.ts";
+import { about, discardedKey, refreshToken, serverToken, userPublicKey } from "../answers.ts";
 import { AUDIT_FILTER, auditFilterOf, type ListAuditLogOptions, readAuditPage } from "../auditLog.ts";
 import { OperationClient } from "../operationClient.ts";
 import type {
@@ -24,14 +24,11 @@ import {
 } from "../options.ts";
 import { iteratePages, page, type PageOptions } from "../pages.ts";
 import { refuseBrowsers } from "../refuseBrowsers.ts";
-import { refreshToken, serverToken } from "../tokens.ts";
 import { sessionOf } from "../serviceSession.ts";
 import type { Region } from "../../identity/region.ts";
-import { type UserID, userIDToHex } from "../../identity/userID.ts";
+import { userIDToHex } from "../../identity/userID.ts";
 import { checkInteger, checkObject, checkText, invalidArgument, optional } from "../../input/options.ts";
 import {
-  approvedKey,
-  checkCreated,
   createdToken,
   createdUser,
   createdUsers,
@@ -136,12 +133,10 @@ export class PartnerClient {
    * refuses with USER_ID_TAKEN if the user exists in another region or belongs to another partner.
    */
   async createUser(userID: string, region: Region, options: CallOptions = {}): Promise<CreatedUser> {
-    const id = toUserID(userID);
+    const { id, body } = userOf(userID);
     checkText("The argument region", region);
-    const body = { user_id_hex: userIDToHex(id), region };
-    const user = await this.#operations.call("/v1/authdBizSrv/users/create", body, createdUser, options);
-    checkCreated(user, { id, region });
-    return user;
+    const check = about({ user_id: id, region }, createdUser);
+    return this.#operations.call("/v1/authdBizSrv/users/create", { ...body, region }, check, options);
   }
 
   /**
@@ -185,11 +180,8 @@ export class PartnerClient {
 
   /** Returns a user of the partner. */
   async getUser(userID: string, options: CallOptions = {}): Promise<PartnerUser> {
-    const id = toUserID(userID);
-    const body = { user_id_hex: userIDToHex(id) };
-    const user = await this.#operations.call("/v1/authdBizSrv/users/get", body, partnerUser, options);
-    checkSubject("user", id, user.user_id);
-    return user;
+    const { id, body } = userOf(userID);
+    return this.#operations.call("/v1/authdBizSrv/users/get", body, about({ user_id: id }, partnerUser), options);
   }
 
   /**
@@ -197,11 +189,9 @@ export class PartnerClient {
    * has no effect.
    */
   async deactivateUser(userID: string, options: CallOptions = {}): Promise<DeactivatedUser> {
-    const id = toUserID(userID);
-    const body = { user_id_hex: userIDToHex(id) };
-    const user = await this.#operations.call("/v1/authdBizSrv/users/deactivate", body, deactivatedUser, options);
-    checkSubject("user", id, user.user_id);
-    return user;
+    const { id, body } = userOf(userID);
+    const check = about({ user_id: id }, deactivatedUser);
+    return this.#operations.call("/v1/authdBizSrv/users/deactivate", body, check, options);
   }
 
   /**
@@ -209,16 +199,13 @@ export class PartnerClient {
    * be deleted if it is on the chain or about to be published. Repeating the call has no effect.
    */
   async eraseUser(userID: string, options: CallOptions = {}): Promise<ErasedUser> {
-    const id = toUserID(userID);
-    const body = { user_id_hex: userIDToHex(id) };
-    const user = await this.#operations.call("/v1/authdBizSrv/users/erase", body, erasedUser, options);
-    checkSubject("user", id, user.user_id);
-    return user;
+    const { id, body } = userOf(userID);
+    return this.#operations.call("/v1/authdBizSrv/users/erase", body, about({ user_id: id }, erasedUser), options);
   }
 
   /** Iterates over all users of the partner. Requests the next page only when the caller needs its first user. */
   listUsers(options: ListOptions = {}): AsyncGenerator<PartnerUser, void, undefined> {
-    const fields = () => ({ after: optionalUserID(options.after) });
+    const fields = () => ({ after: options.after === undefined ? undefined : toUserID(options.after) });
     return iteratePages(this.#operations, "/v1/authdBizSrv/users/list", { fields, read: userPage }, options);
   }
 
@@ -227,7 +214,7 @@ export class PartnerClient {
    * tokens but does not contain them. Requests the next page only when the caller needs its first token.
    */
   listRefreshTokens(userID: string, options: ListTokensOptions = {}): AsyncGenerator<RefreshToken, void, undefined> {
-    const fields = () => ({ user_id_hex: userIDToHex(toUserID(userID)), after: optionalTokenID(options.after) });
+    const fields = () => ({ user_id_hex: userIDToHex(toUserID(userID)), after: tokenIDAfter(options) });
     const list = { fields, read: userTokenPage };
     return iteratePages(this.#operations, "/v1/authdBizSrv/users/listRefreshTokens", list, options);
   }
@@ -235,19 +222,14 @@ export class PartnerClient {
   /** Immediately revokes a user's refresh token, and the access tokens from it. Repeating the call has no effect. */
   async revokeRefreshToken(userID: string, tokenID: string, options: CallOptions = {}): Promise<RefreshToken> {
     const body = { user_id_hex: userIDToHex(toUserID(userID)), token_id: checkText("The argument tokenID", tokenID) };
-    const path = "/v1/authdBizSrv/users/revokeRefreshToken";
-    const token = await this.#operations.call(path, body, refreshToken, options);
-    checkSubject("token", tokenID, token.token_id);
-    return token;
+    const check = about({ token_id: tokenID }, refreshToken);
+    return this.#operations.call("/v1/authdBizSrv/users/revokeRefreshToken", body, check, options);
   }
 
   /** Returns a user's public key and its state, the conflicting keys, and the history of the user's keys. */
   async publicKeyOf(userID: string, options: CallOptions = {}): Promise<KeyOfUser> {
-    const id = toUserID(userID);
-    const body = { user_id_hex: userIDToHex(id) };
-    const key = await this.#operations.call("/v1/authdBizSrv/publicKeys/get", body, keyOfUser, options);
-    checkSubject("user", id, key.user_id);
-    return key;
+    const { id, body } = userOf(userID);
+    return this.#operations.call("/v1/authdBizSrv/publicKeys/get", body, about({ user_id: id }, keyOfUser), options);
   }
 
   /**
@@ -258,9 +240,8 @@ export class PartnerClient {
    */
   async discardPublicKey(userID: string, keyID: string, options: CallOptions = {}): Promise<void> {
     const { id, body } = keyOf(userID, keyID);
-    const key = await this.#operations.call("/v1/authdBizSrv/publicKeys/discard", body, discardedKey, options);
-    checkSubject("user", id, key.user_id);
-    checkSubject("public key", keyID, key.key_id);
+    const check = about({ user_id: id, key_id: keyID }, discardedKey);
+    await this.#operations.call("/v1/authdBizSrv/publicKeys/discard", body, check, options);
   }
 
   /**
@@ -271,9 +252,8 @@ export class PartnerClient {
    */
   async approvePublicKey(userID: string, keyID: string, options: CallOptions = {}): Promise<void> {
     const { id, body } = keyOf(userID, keyID);
-    const key = await this.#operations.call("/v1/authdBizSrv/publicKeys/approve", body, approvedKey, options);
-    checkSubject("user", id, key.user_id);
-    checkSubject("public key", keyID, key.key_id);
+    const check = about({ user_id: id, key_id: keyID }, userPublicKey);
+    await this.#operations.call("/v1/authdBizSrv/publicKeys/approve", body, check, options);
   }
 
   /**
@@ -281,13 +261,8 @@ export class PartnerClient {
    * the tokens but does not contain them. Requests the next page only when the caller needs its first token.
    */
   listServerTokens(options: ListTokensOptions = {}): AsyncGenerator<ServerToken, void, undefined> {
-    const fields = () => ({ after: optionalTokenID(options.after) });
-    return iteratePages(
-      this.#operations,
-      "/v1/authdBizSrv/serverTokens/list",
-      { fields, read: serverTokenPage },
-      options,
-    );
+    const list = { fields: () => ({ after: tokenIDAfter(options) }), read: serverTokenPage };
+    return iteratePages(this.#operations, "/v1/authdBizSrv/serverTokens/list", list, options);
   }
 
   /**
@@ -296,9 +271,8 @@ export class PartnerClient {
    */
   async revokeServerToken(tokenID: string, options: CallOptions = {}): Promise<ServerToken> {
     const body = { token_id: checkText("The argument tokenID", tokenID) };
-    const token = await this.#operations.call("/v1/authdBizSrv/serverTokens/revoke", body, serverToken, options);
-    checkSubject("token", tokenID, token.token_id);
-    return token;
+    const check = about({ token_id: tokenID }, serverToken);
+    return this.#operations.call("/v1/authdBizSrv/serverTokens/revoke", body, check, options);
   }
 
   /**
@@ -350,10 +324,12 @@ export class PartnerClient {
   }
 }
 
-function optionalUserID(text: string | undefined): UserID | undefined {
-  return text === undefined ? undefined : toUserID(text);
+/** Makes the request body for an operation on a user. @throws ArgumentError USER_ID_INVALID */
+function userOf(userID: string) {
+  const id = toUserID(userID);
+  return { id, body: { user_id_hex: userIDToHex(id) } };
 }
 
-function optionalTokenID(text: string | undefined): string | undefined {
-  return text === undefined ? undefined : checkText("The option after", text);
+function tokenIDAfter({ after }: ListTokensOptions): string | undefined {
+  return optional<string>(checkText, "The option after", after);
 }

@@ -1,5 +1,5 @@
 import { checkInteger, checkText, invalidArgument, optional } from "../../input/options.ts";
-import { checkSubject } from "../answers.ts";
+import { about } from "../answers.ts";
 import { type CallOptions, checkCallOptions, checkIdempotencyKey } from "../options.ts";
 import type { OperationClient } from "../operationClient.ts";
 import type {
@@ -105,9 +105,8 @@ export class PartnerWebhooks {
 
   /** Deletes a webhook endpoint and its deliveries. Repeating the call has no effect. */
   async delete(id: string, options: CallOptions = {}): Promise<void> {
-    const body = bodyFor(id);
-    const { endpoint_id } = await this.#operations.call("/v1/authdBizSrv/webhooks/delete", body, endpointID, options);
-    checkSubject("endpoint", id, endpoint_id);
+    const check = about({ endpoint_id: id }, endpointID);
+    await this.#operations.call("/v1/authdBizSrv/webhooks/delete", bodyFor(id), check, options);
   }
 
   /**
@@ -118,9 +117,8 @@ export class PartnerWebhooks {
     const { signal, idempotencyKey } = checkCallOptions(options, "idempotencyKey");
     const key = checkIdempotencyKey(idempotencyKey);
     const path = "/v1/authdBizSrv/webhooks/rotateSecret";
-    const rotated = await this.#operations.call(path, bodyFor(endpointID), rotatedSecret, { signal }, key);
-    checkSubject("endpoint", endpointID, rotated.endpoint_id);
-    return rotated;
+    const check = about({ endpoint_id: endpointID }, rotatedSecret);
+    return this.#operations.call(path, bodyFor(endpointID), check, { signal }, key);
   }
 
   /** Sends an event of the type `webhook.test` to a webhook endpoint, and returns the endpoint's response. */
@@ -164,9 +162,8 @@ export class PartnerWebhooks {
     fields: object,
     options: CallOptions,
   ): Promise<WebhookEndpoint> {
-    const changed = await this.#operations.call(path, { ...bodyFor(endpointID), ...fields }, endpoint, options);
-    checkSubject("endpoint", endpointID, changed.endpoint_id);
-    return changed;
+    const body = { ...bodyFor(endpointID), ...fields };
+    return this.#operations.call(path, body, about({ endpoint_id: endpointID }, endpoint), options);
   }
 }
 

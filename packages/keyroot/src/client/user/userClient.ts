@@ -1,16 +1,17 @@
 import {
-  checkSubject,
+  about,
   conflictingKeys,
   count,
+  discardedKey,
   KEY_FIELDS,
   KEY_OR_NONE_FIELDS,
   nullable,
   object,
-  oneOf,
   optional,
   text,
   USER_FIELDS,
   userID,
+  userPublicKey,
   withValidKey,
 } from "../answers.ts";
 import { OperationClient } from "../operationClient.ts";
@@ -37,7 +38,6 @@ export interface UserClientOptions extends ClientOptions, PossessionOptions {
   refreshToken: string;
 }
 
-const userPublicKey = withValidKey(object<UserPublicKey>({ user_id: userID, ...KEY_FIELDS }));
 const userRecord = withValidKey(
   object<UserRecord>({ ...USER_FIELDS, ...KEY_OR_NONE_FIELDS, conflicting_keys: conflictingKeys }),
 );
@@ -50,9 +50,6 @@ const keyChallenge = object<AnswerOf<"/v1/authdUser/publicKey/challenge">>({
   ...{ user_id: userID, state: KEY_OR_NONE_FIELDS.state },
   ...{ challenge: optional(text()), ephemeral_key: optional(text()), expires: optional(count) },
   ...{ service: optional(text()), chain_id: optional(nullable(count)), contract: optional(nullable(text())) },
-});
-const withdrawnKey = object<AnswerOf<"/v1/authdUser/publicKey/withdraw">>({
-  ...{ user_id: userID, key_id: text(), state: oneOf("unregistered") },
 });
 
 /** A verifier of keys, such as the result of `createVerifier` of `keyroot`. */
@@ -107,10 +104,8 @@ export class UserClient {
     const { answerChallenge } = await import("./answerChallenge.ts");
     const answer = await answerChallenge(challenge, key, this.#possession);
     const body = { ...fields, ...answer };
-    const record = await this.#operations.call("/v1/authdUser/publicKey/register", body, registeredKey, options);
-    if (this.#possession.userID !== undefined) checkSubject("user", this.#possession.userID, record.user_id);
-    checkSubject("public key", fields.public_key, record.public_key);
-    return record;
+    const check = about({ user_id: this.#possession.userID, public_key: fields.public_key }, registeredKey);
+    return this.#operations.call("/v1/authdUser/publicKey/register", body, check, options);
   }
 
   /**
@@ -121,8 +116,8 @@ export class UserClient {
    */
   async withdraw(keyID: string, options: CallOptions = {}): Promise<void> {
     const body = { key_id: checkText("The argument keyID", keyID) };
-    const { key_id } = await this.#operations.call("/v1/authdUser/publicKey/withdraw", body, withdrawnKey, options);
-    checkSubject("public key", keyID, key_id);
+    const check = about({ key_id: keyID }, discardedKey);
+    await this.#operations.call("/v1/authdUser/publicKey/withdraw", body, check, options);
   }
 
   /** Returns the user's own record. */
@@ -160,8 +155,7 @@ export class UserClient {
    */
   async unverifiedPublicKeyOf(userID: UserID, options: CallOptions = {}): Promise<UserPublicKey> {
     const user_id = parseUserID(userID);
-    const key = await this.#operations.call("/v1/authdUser/publicKey/get", { user_id }, userPublicKey, options);
-    checkSubject("user", user_id, key.user_id);
-    return key;
+    const check = about({ user_id }, userPublicKey);
+    return this.#operations.call("/v1/authdUser/publicKey/get", { user_id }, check, options);
   }
 }
