@@ -34,8 +34,7 @@ export async function fetchGenesisHash(call: RpcCall): Promise<string> {
  */
 export async function fetchBlock(call: RpcCall, tag: string | number): Promise<BlockHeader> {
   const answer = await call("eth_getBlockByNumber", [typeof tag === "number" ? toQuantity(tag) : tag, false]);
-  if (answer === null) throw new TransportError("RPC_ANSWER_INVALID", `The endpoint has no block ${tag}.`);
-  const block = hashHeader(extractHeader(answer));
+  const block = hashBlock(tag, answer);
   const { hash } = answer as { hash?: unknown };
   checkHeaderHash(SUBJECT, block, typeof hash === "string" ? hash.toLowerCase() : describeValue(hash));
   if (typeof tag !== "number" || block.number === tag) return block;
@@ -49,9 +48,12 @@ export async function fetchBlock(call: RpcCall, tag: string | number): Promise<B
  * @throws the errors of `fetchBlock`
  */
 export async function fetchBlockByHash(call: RpcCall, hash: string): Promise<BlockHeader> {
-  const answer = await call("eth_getBlockByHash", [hash, false]);
-  if (answer === null) throw new TransportError("RPC_ANSWER_INVALID", `The endpoint has no block ${hash}.`);
-  const block = hashHeader(extractHeader(answer));
+  const block = hashBlock(hash, await call("eth_getBlockByHash", [hash, false]));
   checkHeaderHash(SUBJECT, block, hash);
   return block;
+}
+
+function hashBlock(name: string | number, answer: unknown): BlockHeader {
+  if (answer === null) throw new TransportError("RPC_ANSWER_INVALID", `The endpoint has no block ${name}.`);
+  return hashHeader(extractHeader(answer));
 }

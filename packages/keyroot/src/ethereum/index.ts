@@ -1,11 +1,10 @@
-export { ADDRESS, LOWERCASE_ADDRESS } from "./rpcValues.ts";
 export { checkBlockAge, MAX_AHEAD_MS } from "./blockAge.ts";
 export { type BlockParameter, fetchBlock, fetchBlockByHash, fetchChainId, fetchGenesisHash } from "./blocks.ts";
 export { hasValidChecksum } from "./checksum.ts";
 export { checkCodeHash, EMPTY_CODE_HASH } from "./checkCodeHash.ts";
 export { fetchCodeHash } from "./fetchCodeHash.ts";
-export { LOWERCASE_HASH, isHash, toHash } from "./rpcValues.ts";
 export { type BlockHeader, extractHeader } from "./header.ts";
 export { type Log, parseLogs } from "./log.ts";
+export { ADDRESS, LOWERCASE_ADDRESS, LOWERCASE_HASH, isHash, toHash } from "./rpcValues.ts";
 export { parseQuantity, parseSafeQuantity, toQuantity } from "./rpcValues.ts";
 export { extractProof, verifyStorageProof } from "./storageProof.ts";

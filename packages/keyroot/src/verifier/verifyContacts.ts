@@ -10,8 +10,7 @@ import { type CachedAnswer, contradicts } from "./equivocation.ts";
 import { advise } from "./milderAdvice.ts";
 import { type KeyQuery, parseKeyQuery, type VerifyOptions } from "./options.ts";
 import { parseFile } from "./parseFile.ts";
-import { readRoot } from "./readRoot.ts";
-import { readBlockOfRoot } from "./readBlockOfRoot.ts";
+import { readBlockOfRoot, readRoot } from "./readRoot.ts";
 import type { RootReading } from "./readRootAtBlock.ts";
 import { noteSuccess, type VerifierConfig } from "./verifierConfig.ts";
 import { shareEqualCalls } from "./shareEqualCalls.ts";
@@ -44,8 +43,9 @@ const BATCH_SIZE = 50;
 const RECHECK_MS = 3_600_000;
 
 /** A user's verified root. The root's file is not verified yet. */
-interface FoundRoot extends Pick<RootReading, "evidence" | "callContract"> {
+interface FoundRoot {
   query: KeyQuery;
+  reading: RootReading;
   /** The Merkle root, 64 lowercase hex digits. */
   root: string;
   cached: CachedKey | undefined;
@@ -110,9 +110,8 @@ export async function verifyContacts(
       try {
         const root = verifyRoot(query, reading.answers, reading.evidence);
         const comparison = await compareWithCache(query, cached, root, reading);
-        const { evidence, callContract, agreed } = reading;
-        const sources = agreed.map((indexes) => indexes.flatMap((index) => names[index] ?? []));
-        return { query, root, evidence, callContract, cached, sources, ...comparison };
+        const sources = reading.agreed.map((indexes) => indexes.flatMap((index) => names[index] ?? []));
+        return { query, root, reading, cached, sources, ...comparison };
       } catch (error) {
         if (!(error instanceof VerificationError) || error.code !== "NOT_PUBLISHED") throw error;
         return { userID, error, ...(await compareWithCache(query, cached, undefined, reading)) };
@@ -174,14 +173,12 @@ function findVerified(query: KeyQuery, cached: CachedKey): VerifiedKey | undefin
   }
 }
 
-async function verifyInFile(
-  { query, root, evidence, callContract }: FoundRoot,
-  file: MerkleFile,
-): Promise<VerifiedKey> {
+async function verifyInFile({ query, root, reading }: FoundRoot, file: MerkleFile): Promise<VerifiedKey> {
   const { contract, chainId } = query;
   const verified = verifyRecord(query, root, file);
-  const blockNumber = await readBlockOfRoot(root, evidence, callContract);
-  return { ...verified, root, blockNumber, contract, chainId, evidence: { ...evidence, uniqueness: "checked" } };
+  const blockNumber = await readBlockOfRoot(root, reading);
+  const evidence = { ...reading.evidence, uniqueness: "checked" } as const;
+  return { ...verified, root, blockNumber, contract, chainId, evidence };
 }
 
 /**

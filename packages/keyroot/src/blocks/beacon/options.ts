@@ -26,14 +26,8 @@ export interface BlockProofOptions extends Omit<BeaconOptions, "store"> {
 }
 
 /** The checkpoint that the reader of a block proof trusts. */
-export interface TrustedCheckpoint {
+export interface TrustedCheckpoint extends Pick<BeaconOptions, "checkpoint" | "network" | "maxCheckpointAgeMs"> {
   chainId: number | bigint;
-  /** The root of a finalized beacon block: 0x and 64 lowercase hex digits. */
-  checkpoint: string;
-  /** The beacon chain. Default: the included network whose chain id is `chainId`. */
-  network?: BeaconNetworkName | BeaconNetwork | undefined;
-  /** Maximum age of the checkpoint in ms, as in `BeaconOptions`. */
-  maxCheckpointAgeMs?: number | undefined;
   /** Returns the current time in ms since 1970. Default: `Date.now`. */
   now?: (() => number) | undefined;
 }
