@@ -12,6 +12,11 @@ declare const CHART: { readonly url: string; readonly integrity: string };
 /** The rows of docs/errors.md, by error code. */
 declare const ERROR_TABLE: Readonly<Record<string, { readonly meaning: string; readonly remedy: string } | undefined>>;
 
+interface WindowEventMap {
+  /** The service requires a new session. */
+  "keyroot-session-ended": Event;
+}
+
 /** The URL of an imported file. */
 declare module "*.svg" {
   const url: string;

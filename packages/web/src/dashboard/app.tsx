@@ -1,6 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { SkipLink, usePage } from "../shared/page.tsx";
 import { go, useRoute } from "../shared/router.ts";
+import { useWindowEvent } from "../shared/useWindowEvent.ts";
 import { call, type Me, SESSION_ENDED } from "./shared/api.ts";
 import { CallError } from "./shared/send.ts";
 import { AuditLogPage } from "./auditLog/auditLogPage.tsx";
@@ -63,16 +64,10 @@ export function App() {
     });
   };
   useEffect(load, []);
-  useEffect(() => {
-    const end = () => {
-      setExpired(me !== null && me !== undefined);
-      setMe(null);
-    };
-    addEventListener(SESSION_ENDED, end);
-    return () => {
-      removeEventListener(SESSION_ENDED, end);
-    };
-  }, [me]);
+  useWindowEvent(SESSION_ENDED, () => {
+    setExpired(me !== null && me !== undefined);
+    setMe(null);
+  });
   const isInside = me !== null && me !== undefined && me.passkeys > 0 && !isInvited;
   const title = isInside ? (pages[page] ?? "") : "Sign in";
   const main = usePage(`${title} · Keyroot dashboard`, item ?? "");

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useId, useRef } from "preact/hooks";
+import { useId, useRef, useState } from "preact/hooks";
 
 interface FormProps {
   class?: string;
@@ -85,6 +85,25 @@ interface TextFieldProps extends Omit<FieldProps, "children"> {
   beside?: ComponentChildren;
 }
 
+/** A text that a person enters. */
+interface EnteredText {
+  text: string;
+  setError: (error: string | undefined) => void;
+  /** The properties of its `TextField`. */
+  field: Pick<TextFieldProps, "value" | "error" | "onInput">;
+}
+
+/** Keeps the text of a `TextField`, and its error until the next input. */
+export function useText(initial = "", initialError?: string): EnteredText {
+  const [text, setText] = useState(initial);
+  const [error, setError] = useState(initialError);
+  const onInput = (entered: string) => {
+    setText(entered);
+    setError(undefined);
+  };
+  return { text, setError, field: { value: text, error, onInput } };
+}
+
 export function TextField(props: TextFieldProps) {
   const { value, onInput, isWords = false, rows, type = "text", placeholder, maxLength, beside, ...field } = props;
   return (
@@ -115,14 +134,15 @@ export function TextField(props: TextFieldProps) {
 
 interface SelectProps {
   label: string;
+  hint?: ComponentChildren;
   value: string;
   set: (value: string) => void;
   options: readonly (readonly [value: string, text: string])[];
 }
 
-export function Select({ label, value, set, options }: SelectProps) {
+export function Select({ label, hint, value, set, options }: SelectProps) {
   return (
-    <Field label={label}>
+    <Field label={label} hint={hint}>
       {(attributes) => (
         <select
           {...attributes}

@@ -5,7 +5,6 @@ const PATHS = {
   warning: "M12 4L2.8 19.5h18.4L12 4zM12 10v4.5M12 17v.3",
   copy: "M9 9h10v11H9zM5 15V4h10",
   download: "M12 4v11M7 10.5l5 5 5-5M5 20h14",
-  arrow: "M5 12h14M13 6l6 6-6 6",
   search: "M10.5 4.5a6 6 0 1 1 0 12 6 6 0 0 1 0-12zM15 15l5 5",
   plus: "M12 5v14M5 12h14",
   minus: "M5 12h14",

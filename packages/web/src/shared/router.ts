@@ -1,4 +1,5 @@
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
+import { useWindowEvent } from "./useWindowEvent.ts";
 
 /** The parts of the route in the address's fragment. For `#/verify/abc`, this is ["verify", "abc"]. */
 export type Route = readonly string[];
@@ -19,15 +20,9 @@ function currentRoute(): Route {
 /** Returns the current route. It is in the address's fragment, which browsers do not send to servers. */
 export function useRoute(): Route {
   const [route, setRoute] = useState(currentRoute);
-  useEffect(() => {
-    const update = () => {
-      setRoute(currentRoute());
-    };
-    addEventListener("hashchange", update);
-    return () => {
-      removeEventListener("hashchange", update);
-    };
-  }, []);
+  useWindowEvent("hashchange", () => {
+    setRoute(currentRoute());
+  });
   return route;
 }
 

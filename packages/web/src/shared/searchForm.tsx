@@ -1,9 +1,10 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
-import { Form, TextField } from "./form.tsx";
+import { useRef } from "preact/hooks";
+import { Form, TextField, useText } from "./form.tsx";
 import { Icon } from "./icon.tsx";
 import { readUserID } from "./readUserID.ts";
 import { go } from "./router.ts";
+import { useWindowEvent } from "./useWindowEvent.ts";
 
 interface SearchFormProps {
   /** The user id in the address. If it is invalid, the form shows the error immediately. */
@@ -23,24 +24,16 @@ interface SearchFormProps {
 export function SearchForm(props: SearchFormProps) {
   const { initial = "", page, action, label = "User id", hint = "32 characters, or 40 hex digits", readOther } = props;
   const { hasShortcut = false } = props;
-  const [text, setText] = useState(initial);
-  const [error, setError] = useState(() => (initial === "" ? undefined : errorOf(initial)));
+  const { text, setError, field } = useText(initial, initial === "" ? undefined : errorOf(initial));
   const form = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    if (!hasShortcut) return undefined;
-    const focus = (event: KeyboardEvent) => {
-      const { tagName } = event.target as HTMLElement;
-      if (event.key !== "/" || event.ctrlKey || event.metaKey || /^(?:INPUT|TEXTAREA|SELECT)$/.test(tagName)) return;
-      const input = form.current?.querySelector("input");
-      if (!input || document.querySelector("dialog[open]")) return;
-      event.preventDefault();
-      input.focus();
-    };
-    addEventListener("keydown", focus);
-    return () => {
-      removeEventListener("keydown", focus);
-    };
-  }, [hasShortcut]);
+  useWindowEvent("keydown", (event) => {
+    const { tagName } = event.target as HTMLElement;
+    if (!hasShortcut || event.key !== "/" || event.ctrlKey || event.metaKey) return;
+    const input = form.current?.querySelector("input");
+    if (!input || /^(?:INPUT|TEXTAREA|SELECT)$/.test(tagName) || document.querySelector("dialog[open]")) return;
+    event.preventDefault();
+    input.focus();
+  });
   const submit = () => {
     const read = readUserID(text);
     const other = readOther?.(text.trim().toLowerCase());
@@ -54,12 +47,7 @@ export function SearchForm(props: SearchFormProps) {
         <TextField
           label={label}
           hint={hint}
-          error={error}
-          value={text}
-          onInput={(entered) => {
-            setText(entered);
-            setError(undefined);
-          }}
+          {...field}
           beside={
             <button type="submit" class="button button-primary">
               <Icon name="search" /> {action}

@@ -2,7 +2,7 @@ import { userIDToHex } from "keyroot/identity";
 import { useState } from "preact/hooks";
 import { Value } from "../../shared/copyable.tsx";
 import { Fact, Facts } from "../../shared/facts.tsx";
-import { Field, Form, Select, TextField } from "../../shared/form.tsx";
+import { Field, Form, Select, TextField, useText } from "../../shared/form.tsx";
 import { formatCount, shorten } from "../../shared/format.ts";
 import { readUserID } from "../../shared/readUserID.ts";
 import { saveFile } from "../../shared/saveFile.ts";
@@ -111,14 +111,13 @@ interface FilterProps {
 function FilterForm({ filter: { actor_id }, setFilter, actors }: FilterProps) {
   const [action, setAction] = useState<string>("");
   const [actor, setActor] = useState("");
-  const [id, setID] = useState("");
+  const id = useText();
   const [since, setSince] = useState("");
   const [until, setUntil] = useState("");
-  const [problem, setProblem] = useState<string>();
   const isBackwards = since !== "" && until !== "" && since > until;
   const submit = () => {
-    const user = id.trim() === "" ? undefined : readUserID(id);
-    setProblem(user && "error" in user ? user.error : undefined);
+    const user = id.text.trim() === "" ? undefined : readUserID(id.text);
+    id.setError(user && "error" in user ? user.error : undefined);
     if (isBackwards || (user && "error" in user)) return;
     setFilter({
       ...(action !== "" && { action }),
@@ -132,12 +131,7 @@ function FilterForm({ filter: { actor_id }, setFilter, actors }: FilterProps) {
     <Form class="tools" onSubmit={submit}>
       <TextField
         label="User id (optional)"
-        error={problem}
-        value={id}
-        onInput={(text) => {
-          setID(text);
-          setProblem(undefined);
-        }}
+        {...id.field}
         beside={
           <button type="submit" class="button button-primary">
             Show

@@ -7,7 +7,7 @@ import { Time } from "../../shared/time.tsx";
 import { call, type Invitation, isAdministrator, type Me, type PartnerSummary } from "../shared/api.ts";
 import { Unloaded } from "../shared/cards.tsx";
 import { Confirm, TextDialog } from "../shared/dialogs.tsx";
-import { useAction, useLoaded, usePages } from "../shared/useCall.ts";
+import { useLoaded, usePages } from "../shared/useCall.ts";
 import { InvitationSecret, InviteDialog } from "../staff/inviteDialog.tsx";
 import { serverTokenName, TokensCard } from "../tokens/tokensCard.tsx";
 
@@ -49,11 +49,6 @@ function NumbersCard({ partner, canChange, reload }: CardProps) {
   const close = () => {
     setDialog(undefined);
   };
-  const toggle = useAction(async () => {
-    await call(suspended === null ? "/v1/admin/partners/suspend" : "/v1/admin/partners/resume", { biz_id });
-    close();
-    reload();
-  });
   const actions = [
     ["invite", "Invite a person"],
     ["limit", "Limit users"],
@@ -103,9 +98,11 @@ function NumbersCard({ partner, canChange, reload }: CardProps) {
         <Confirm
           title={suspended === null ? `Suspend ${name}?` : `Resume ${name}?`}
           action={suspended === null ? "Suspend" : "Resume"}
-          busy={toggle.busy}
-          error={toggle.error}
-          onConfirm={() => void toggle.run()}
+          onConfirm={async () => {
+            await call(suspended === null ? "/v1/admin/partners/suspend" : "/v1/admin/partners/resume", { biz_id });
+            close();
+            reload();
+          }}
           onCancel={close}
         >
           <p>

@@ -7,7 +7,7 @@ import { go } from "../../shared/router.ts";
 import { Term } from "../../shared/term.tsx";
 import { Time } from "../../shared/time.tsx";
 import { call, isAdministrator, type Me, type PartnerSummary } from "../shared/api.ts";
-import { CardHead, ListEnd } from "../shared/cards.tsx";
+import { CardHead, PagedTable } from "../shared/cards.tsx";
 import { TextDialog } from "../shared/dialogs.tsx";
 import { createPartnerCommand } from "../shared/exampleCommands.ts";
 import { usePages } from "../shared/useCall.ts";
@@ -49,41 +49,28 @@ export function PartnersPage({ me }: { me: Me }) {
             }
           />
         </Form>
-        {partners.items && partners.items.length > 0 && (
-          <table class="list">
-            <thead>
-              <tr>
-                <th scope="col">Name</th>
-                <th scope="col">Users</th>
-                <th scope="col">Published keys</th>
-                <th scope="col">Pending keys</th>
-                <th scope="col">
-                  <Term of="server token">Server tokens</Term>
-                </th>
-                <th scope="col">Created</th>
-                <th scope="col">Identifier</th>
-              </tr>
-            </thead>
-            <tbody>
-              {partners.items.map((partner) => (
-                <PartnerRow key={partner.biz_id} partner={partner} />
-              ))}
-            </tbody>
-          </table>
-        )}
-        {partners.items?.length === 0 &&
-          (search === undefined ? (
-            <div class="empty">
-              <p>
-                There is no partner yet. Create the first one here, or with the service’s admin token in the variable{" "}
-                <code>ADMIN_TOKEN</code>:
-              </p>
-              <Command command={createPartnerCommand()} />
-            </div>
-          ) : (
-            <p>No partner was found.</p>
-          ))}
-        <ListEnd pages={partners} />
+        <PagedTable
+          pages={partners}
+          columns={[
+            ...["Name", "Users", "Published keys", "Pending keys"],
+            <Term of="server token">Server tokens</Term>,
+            ...["Created", "Identifier"],
+          ]}
+          row={(partner) => <PartnerRow key={partner.biz_id} partner={partner} />}
+          empty={
+            search === undefined ? (
+              <div class="empty">
+                <p>
+                  There is no partner yet. Create the first one here, or with the service’s admin token in the variable{" "}
+                  <code>ADMIN_TOKEN</code>:
+                </p>
+                <Command command={createPartnerCommand()} />
+              </div>
+            ) : (
+              <p>No partner was found.</p>
+            )
+          }
+        />
       </section>
       {isCreating && (
         <TextDialog

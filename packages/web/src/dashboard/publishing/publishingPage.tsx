@@ -3,7 +3,7 @@ import { formatCost, formatCount, plural, regionName } from "../../shared/format
 import { Term } from "../../shared/term.tsx";
 import { Time } from "../../shared/time.tsx";
 import type { BatchShare, Me, Partner, PendingKey, Publishing } from "../shared/api.ts";
-import { Failure, ListEnd } from "../shared/cards.tsx";
+import { Failure, PagedTable } from "../shared/cards.tsx";
 import { createUserWithTokenCommand } from "../shared/exampleCommands.ts";
 import { isSettled, type Pages, useHasHeld, useLoaded, usePages } from "../shared/useCall.ts";
 import { KeyStateBadge } from "../users/keyStateBadge.tsx";
@@ -85,35 +85,24 @@ function PendingCard({ pending: { waiting, undecided, ready }, keys }: PendingCa
           </>
         )}
       </p>
-      {keys.items && keys.items.length > 0 && (
-        <table class="list">
-          <thead>
-            <tr>
-              <th scope="col">User</th>
-              <th scope="col">Key</th>
-              <th scope="col">Region</th>
-              <th scope="col">Registered</th>
-            </tr>
-          </thead>
-          <tbody>
-            {keys.items.map((key) => (
-              <tr key={key.user_id} class="row">
-                <td>
-                  <ShortValue value={key.user_id} name="the user id" href={`#/users/${key.user_id}`} />
-                </td>
-                <td>
-                  <KeyStateBadge state={stateOf(key)} hold_ends_at={isWaiting(key) ? key.hold_ends_at : null} />
-                </td>
-                <td>{regionName(key.region)}</td>
-                <td data-name="registered">
-                  <Time ms={key.registered} />
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      )}
-      <ListEnd pages={keys} />
+      <PagedTable
+        pages={keys}
+        columns={["User", "Key", "Region", "Registered"]}
+        row={(key) => (
+          <tr key={key.user_id} class="row">
+            <td>
+              <ShortValue value={key.user_id} name="the user id" href={`#/users/${key.user_id}`} />
+            </td>
+            <td>
+              <KeyStateBadge state={stateOf(key)} hold_ends_at={isWaiting(key) ? key.hold_ends_at : null} />
+            </td>
+            <td>{regionName(key.region)}</td>
+            <td data-name="registered">
+              <Time ms={key.registered} />
+            </td>
+          </tr>
+        )}
+      />
     </section>
   );
 }
@@ -135,38 +124,23 @@ function BatchesCard({ me }: { me: Me }) {
       <h2 id="batches-title">
         <Term of="batch">Batches</Term> with your users
       </h2>
-      {batches.items && batches.items.length > 0 && (
-        <>
-          <table class="list">
-            <thead>
-              <tr>
-                <th scope="col">
-                  <Term of="root">Root</Term>
-                </th>
-                <th scope="col">State</th>
-                <th scope="col">Your users</th>
-                <th scope="col">Region</th>
-                <th scope="col">Time</th>
-                <th scope="col">
-                  <Term of="transaction">Transaction</Term>
-                </th>
-                <th scope="col">Your cost</th>
-              </tr>
-            </thead>
-            <tbody>
-              {batches.items.map((batch) => (
-                <BatchRow key={`${batch.root} ${batch.region}`} batch={batch} me={me} />
-              ))}
-            </tbody>
-          </table>
+      <PagedTable
+        pages={batches}
+        columns={[
+          <Term of="root">Root</Term>,
+          ...["State", "Your users", "Region", "Time"],
+          <Term of="transaction">Transaction</Term>,
+          "Your cost",
+        ]}
+        row={(batch) => <BatchRow key={`${batch.root} ${batch.region}`} batch={batch} me={me} />}
+        note={
           <p class="detail">
             States, times and costs are this service’s own, from one <Term of="endpoint" />. A verification checks them
             against the <Term of="chain" />.
           </p>
-        </>
-      )}
-      {batches.items?.length === 0 && <p>There is none yet.</p>}
-      <ListEnd pages={batches} />
+        }
+        empty={<p>There is none yet.</p>}
+      />
     </section>
   );
 }

@@ -64,6 +64,45 @@ export function ActiveBadge({ isActive, ended }: { isActive: boolean; ended: str
   return <span class={isActive ? "badge badge-good" : "badge badge-off"}>{isActive ? "active" : ended}</span>;
 }
 
+interface PagedTableProps<Item> {
+  pages: Pages<Item>;
+  columns: readonly ComponentChildren[];
+  row: (item: Item) => ComponentChildren;
+  /** The text below the table. */
+  note?: ComponentChildren;
+  /** The text instead of an empty table. */
+  empty?: ComponentChildren;
+  onKeyDown?: (event: KeyboardEvent) => void;
+}
+
+/** A page of a list as a table, with the list's end. */
+export function PagedTable<Item>({ pages, columns, row, note, empty, onKeyDown }: PagedTableProps<Item>) {
+  const { items } = pages;
+  return (
+    <>
+      {items && items.length > 0 && (
+        <>
+          <table class="list" onKeyDown={onKeyDown}>
+            <thead>
+              <tr>
+                {columns.map((column, i) => (
+                  <th key={i} scope="col">
+                    {column}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>{items.map(row)}</tbody>
+          </table>
+          {note}
+        </>
+      )}
+      {items?.length === 0 && empty}
+      <ListEnd pages={pages} />
+    </>
+  );
+}
+
 /** The end of a list: an error message, or the buttons for the other pages. */
 export function ListEnd({ pages }: { pages: Omit<Pages<unknown>, "items"> }) {
   const { error, busy, number, hasNext, next, previous, reload } = pages;

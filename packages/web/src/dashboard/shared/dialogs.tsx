@@ -2,6 +2,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useId, useRef, useState } from "preact/hooks";
 import { Value } from "../../shared/copyable.tsx";
 import { Form, TextField } from "../../shared/form.tsx";
+import { useWindowEvent } from "../../shared/useWindowEvent.ts";
 import type { CallError } from "./send.ts";
 import { Failure } from "./cards.tsx";
 import { useAction } from "./useCall.ts";
@@ -41,20 +42,19 @@ interface ConfirmProps {
   title: string;
   children: ComponentChildren;
   action: string;
-  busy: boolean;
-  error: CallError | undefined;
-  onConfirm: () => void;
+  onConfirm: () => Promise<void>;
   onCancel: () => void;
 }
 
 /** A dialog that asks for confirmation before an action that cannot be undone. */
-export function Confirm({ title, children, action, busy, error, onConfirm, onCancel }: ConfirmProps) {
+export function Confirm({ title, children, action, onConfirm, onCancel }: ConfirmProps) {
+  const { run, busy, error } = useAction(onConfirm);
   return (
     <Dialog title={title} onCancel={onCancel}>
       {children}
       <Failure error={error} />
       <div class="buttons">
-        <button type="button" class="button button-danger" disabled={busy} onClick={onConfirm}>
+        <button type="button" class="button button-danger" disabled={busy} onClick={() => void run()}>
           {action}
         </button>
         <button type="button" class="button" onClick={onCancel}>
@@ -109,12 +109,7 @@ interface SecretProps {
 
 /** Shows a secret until the person clicks Done or leaves the page. The Back button does not show it again. */
 export function Secret({ title, name, value, children, onDone }: SecretProps) {
-  useEffect(() => {
-    addEventListener("pagehide", onDone);
-    return () => {
-      removeEventListener("pagehide", onDone);
-    };
-  }, [onDone]);
+  useWindowEvent("pagehide", onDone);
   return (
     <Dialog title={title}>
       {children}

@@ -7,7 +7,7 @@ import { Time } from "../../shared/time.tsx";
 import { call, type Invitation, isAdministrator, type Me, type StaffMember } from "../shared/api.ts";
 import { CardHead, ListEnd } from "../shared/cards.tsx";
 import { Confirm } from "../shared/dialogs.tsx";
-import { isSettled, type Pages, useAction, useHasHeld, usePages } from "../shared/useCall.ts";
+import { isSettled, type Pages, useHasHeld, usePages } from "../shared/useCall.ts";
 import { InvitationSecret, InviteDialog } from "./inviteDialog.tsx";
 import { PasskeysCard } from "./passkeysCard.tsx";
 
@@ -177,7 +177,7 @@ interface StaffDialogProps {
 function StaffDialog({ dialog: { kind, member }, onInvited, onDone, onCancel }: StaffDialogProps) {
   const { person_id, name } = member;
   const role = member.role === "reader" ? "administrator" : "reader";
-  const { run, busy, error } = useAction(async () => {
+  const change = async () => {
     if (kind === "inviteAgain") {
       onInvited(await call("/v1/dashboard/staff/inviteAgain", { person_id }));
       return;
@@ -185,7 +185,7 @@ function StaffDialog({ dialog: { kind, member }, onInvited, onDone, onCancel }: 
     if (kind === "setRole") await call("/v1/dashboard/staff/setRole", { person_id, role });
     else await call("/v1/dashboard/staff/remove", { person_id });
     onDone();
-  });
+  };
   const { title, action, text } = {
     inviteAgain: {
       title: `Invite ${name} again?`,
@@ -207,12 +207,7 @@ function StaffDialog({ dialog: { kind, member }, onInvited, onDone, onCancel }: 
     },
   }[kind];
   return (
-    <Confirm
-      {...{ title, action, busy, error, onCancel }}
-      onConfirm={() => {
-        void run();
-      }}
-    >
+    <Confirm title={title} action={action} onConfirm={change} onCancel={onCancel}>
       <p>{text}</p>
     </Confirm>
   );

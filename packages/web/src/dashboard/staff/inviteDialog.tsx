@@ -1,4 +1,4 @@
-import { useCallback, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { TextField } from "../../shared/form.tsx";
 import { Time } from "../../shared/time.tsx";
 import type { Invitation, Role } from "../shared/api.ts";
@@ -72,10 +72,8 @@ export function InvitationSecret({
   invitation: Invitation;
   onDone: () => void;
 }) {
-  // The function must not change while the dialog is open, because the dialog registers it as a listener.
-  const done = useCallback(onDone, []);
   return (
-    <Secret title={`Invitation for ${name}`} name="the link" value={url} onDone={done}>
+    <Secret title={`Invitation for ${name}`} name="the link" value={url} onDone={onDone}>
       <p>
         Give this link to {name} only. It works once, until <Time ms={expires} />, and is not shown again.
       </p>

@@ -18,11 +18,6 @@ export function PasskeysCard() {
     await addPasskey();
     await load.run();
   });
-  const remove = useAction(async () => {
-    await call("/v1/dashboard/passkeys/remove", { passkey_id: doomed?.passkey_id ?? "" });
-    setDoomed(undefined);
-    await load.run();
-  });
   useEffect(() => void load.run(), []);
   return (
     <section class="card" aria-labelledby="passkeys-title">
@@ -59,9 +54,11 @@ export function PasskeysCard() {
         <Confirm
           title={`Remove ${nameOf(doomed)}?`}
           action="Remove"
-          busy={remove.busy}
-          error={remove.error}
-          onConfirm={() => void remove.run()}
+          onConfirm={async () => {
+            await call("/v1/dashboard/passkeys/remove", { passkey_id: doomed.passkey_id });
+            setDoomed(undefined);
+            await load.run();
+          }}
           onCancel={() => {
             setDoomed(undefined);
           }}

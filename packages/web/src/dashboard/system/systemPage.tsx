@@ -7,7 +7,7 @@ import { Time } from "../../shared/time.tsx";
 import { call, isAdministrator, type Me, type PublishRun, type SystemStatus } from "../shared/api.ts";
 import { Unloaded } from "../shared/cards.tsx";
 import { Confirm } from "../shared/dialogs.tsx";
-import { useAction, useLoaded } from "../shared/useCall.ts";
+import { useLoaded } from "../shared/useCall.ts";
 
 /** The state of the databases, the chain and the file stores, with a button that publishes now. */
 export function SystemPage({ me }: { me: Me }) {
@@ -97,11 +97,6 @@ interface PublisherCardProps {
 function PublisherCard({ publishing, canPublish, reload, blockExplorer }: PublisherCardProps) {
   const { publishable, running, last_run } = publishing;
   const [isAsking, setAsking] = useState(false);
-  const start = useAction(async () => {
-    await call("/v1/dashboard/publishing/start", {});
-    setAsking(false);
-    reload();
-  });
   const isBusy = running || last_run?.ended === null;
   useEffect(() => {
     if (!isBusy) return undefined;
@@ -149,9 +144,11 @@ function PublisherCard({ publishing, canPublish, reload, blockExplorer }: Publis
         <Confirm
           title="Publish now?"
           action="Publish"
-          busy={start.busy}
-          error={start.error}
-          onConfirm={() => void start.run()}
+          onConfirm={async () => {
+            await call("/v1/dashboard/publishing/start", {});
+            setAsking(false);
+            reload();
+          }}
           onCancel={() => {
             setAsking(false);
           }}

@@ -1,10 +1,10 @@
 import { Hour, Time } from "../../shared/time.tsx";
 import type { ComponentChildren } from "preact";
-import { useCallback, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { CreatedToken, ServerToken, Token } from "../shared/api.ts";
 import { ActiveBadge, CardHead, ListEnd } from "../shared/cards.tsx";
 import { Confirm, Secret, TextDialog, type TextDialogProps } from "../shared/dialogs.tsx";
-import { type Pages, useAction } from "../shared/useCall.ts";
+import type { Pages } from "../shared/useCall.ts";
 
 interface TokensCardProps<Item extends Token> {
   title: ComponentChildren;
@@ -38,14 +38,6 @@ export function TokensCard<Item extends Token>(props: TokensCardProps<Item>) {
   const [isCreating, setCreating] = useState(false);
   const [created, setCreated] = useState<CreatedToken>();
   const [doomed, setDoomed] = useState<Item>();
-  const revoke = useAction(async () => {
-    if (doomed) await revocation?.revoke(doomed.token_id);
-    setDoomed(undefined);
-    tokens.reload();
-  });
-  const forget = useCallback(() => {
-    setCreated(undefined);
-  }, []);
   return (
     <section class="card" aria-labelledby="tokens-title">
       <CardHead
@@ -79,7 +71,14 @@ export function TokensCard<Item extends Token>(props: TokensCardProps<Item>) {
         />
       )}
       {creation && created && (
-        <Secret title={creation.secretTitle} name="the token" value={created.token} onDone={forget}>
+        <Secret
+          title={creation.secretTitle}
+          name="the token"
+          value={created.token}
+          onDone={() => {
+            setCreated(undefined);
+          }}
+        >
           <p>
             {creation.advice} It is shown until you click Done. It cannot be shown again, because the service keeps no
             copy.
@@ -90,9 +89,11 @@ export function TokensCard<Item extends Token>(props: TokensCardProps<Item>) {
         <Confirm
           title={`Revoke ${nameOf(doomed)}?`}
           action="Revoke"
-          busy={revoke.busy}
-          error={revoke.error}
-          onConfirm={() => void revoke.run()}
+          onConfirm={async () => {
+            await revocation.revoke(doomed.token_id);
+            setDoomed(undefined);
+            tokens.reload();
+          }}
           onCancel={() => {
             setDoomed(undefined);
           }}

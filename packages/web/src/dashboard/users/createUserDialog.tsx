@@ -1,6 +1,6 @@
 import { randomUserID, userIDToHex } from "keyroot/identity";
 import { useState } from "preact/hooks";
-import { TextField } from "../../shared/form.tsx";
+import { TextField, useText } from "../../shared/form.tsx";
 import { REGION_NAMES } from "../../shared/format.ts";
 import { readUserID } from "../../shared/readUserID.ts";
 import { call, type User } from "../shared/api.ts";
@@ -18,16 +18,16 @@ export function CreateUserDialog({
   onCreated: (user: Pick<User, "user_id">) => void;
   onCancel: () => void;
 }) {
-  const [id, setID] = useState<string>(() => randomUserID());
+  const [randomID] = useState(randomUserID);
+  const id = useText(randomID);
   const [region, setRegion] = useState<User["region"]>("us-west-2");
-  const [problem, setProblem] = useState<string>();
   const { run, busy, error } = useAction(async () => {
-    const read = readUserID(id);
-    setProblem("error" in read ? read.error : undefined);
+    const read = readUserID(id.text);
+    id.setError("error" in read ? read.error : undefined);
     if ("error" in read) return;
     onCreated(await call("/v1/authdBizSrv/users/create", { user_id_hex: userIDToHex(read.userID), region }));
   });
-  const ofID = problem ?? (error && ID_CODES.includes(error.code) ? error.message : undefined);
+  const ofID = id.field.error ?? (error && ID_CODES.includes(error.code) ? error.message : undefined);
   return (
     <FormDialog
       title="Create a user"
@@ -40,12 +40,8 @@ export function CreateUserDialog({
       <TextField
         label="User id"
         hint="32 characters or 40 hex digits. Use a random id that does not identify the person."
+        {...id.field}
         error={ofID}
-        value={id}
-        onInput={(entered) => {
-          setID(entered);
-          setProblem(undefined);
-        }}
       />
       <fieldset>
         <legend>Region</legend>

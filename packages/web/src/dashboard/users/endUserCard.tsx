@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { TextField } from "../../shared/form.tsx";
+import { TextField, useText } from "../../shared/form.tsx";
 import { readUserID } from "../../shared/readUserID.ts";
 import { go } from "../../shared/router.ts";
 import { call, type User } from "../shared/api.ts";
@@ -17,11 +17,6 @@ export function EndUserCard({ user, userIDHex, reload }: EndUserProps) {
   const close = () => {
     setOpen(undefined);
   };
-  const deactivate = useAction(async () => {
-    await call("/v1/authdBizSrv/users/deactivate", { user_id_hex: userIDHex });
-    close();
-    reload();
-  });
   return (
     <section class="card" aria-labelledby="end-title">
       <h2 id="end-title">End this user</h2>
@@ -51,9 +46,11 @@ export function EndUserCard({ user, userIDHex, reload }: EndUserProps) {
         <Confirm
           title="Deactivate this user?"
           action="Deactivate"
-          busy={deactivate.busy}
-          error={deactivate.error}
-          onConfirm={() => void deactivate.run()}
+          onConfirm={async () => {
+            await call("/v1/authdBizSrv/users/deactivate", { user_id_hex: userIDHex });
+            close();
+            reload();
+          }}
           onCancel={close}
         >
           <p>All tokens of this user are refused permanently, and a published key remains published and verifiable.</p>
@@ -66,12 +63,11 @@ export function EndUserCard({ user, userIDHex, reload }: EndUserProps) {
 }
 
 function EraseDialog({ userID, userIDHex, onCancel }: { userID: string; userIDHex: string; onCancel: () => void }) {
-  const [text, setText] = useState("");
-  const [problem, setProblem] = useState<string>();
+  const { text, setError, field } = useText();
   const erase = useAction(async () => {
     const read = readUserID(text);
     const isSame = "userID" in read && read.userID === userID;
-    setProblem(isSame ? undefined : "error" in read ? read.error : "This is the id of another user.");
+    setError(isSame ? undefined : "error" in read ? read.error : "This is the id of another user.");
     if (!isSame) return;
     await call("/v1/authdBizSrv/users/erase", { user_id_hex: userIDHex });
     go("users");
@@ -90,16 +86,7 @@ function EraseDialog({ userID, userIDHex, onCancel }: { userID: string; userIDHe
         The user’s data and tokens are deleted permanently, and the id cannot be used again; only a key that is
         published, or about to be, remains with its user id.
       </p>
-      <TextField
-        label="Type the user id to confirm"
-        hint={<code>{userID}</code>}
-        error={problem}
-        value={text}
-        onInput={(entered) => {
-          setText(entered);
-          setProblem(undefined);
-        }}
-      />
+      <TextField label="Type the user id to confirm" hint={<code>{userID}</code>} {...field} />
       <p class="detail">You verify with your passkey.</p>
     </FormDialog>
   );

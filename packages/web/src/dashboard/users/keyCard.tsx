@@ -5,7 +5,6 @@ import { Term } from "../../shared/term.tsx";
 import { Time } from "../../shared/time.tsx";
 import { call, type ConflictingKey, type User, type UserKey } from "../shared/api.ts";
 import { Confirm } from "../shared/dialogs.tsx";
-import { useAction } from "../shared/useCall.ts";
 import { KeyStateBadge } from "./keyStateBadge.tsx";
 
 interface KeyCardProps {
@@ -150,27 +149,22 @@ function Decision({ userIDHex, registered: { key_id = "", hold_ends_at = null },
     setDecision(undefined);
     reload();
   };
-  const decide = useAction(async () => {
-    await call(decision === "approve" ? "/v1/authdBizSrv/publicKeys/approve" : "/v1/authdBizSrv/publicKeys/discard", {
-      user_id_hex: userIDHex,
-      key_id,
-    });
-    close();
-  });
-  const texts: Record<"discard" | "approve", { title: string; action: string; effect: string }> = {
+  const texts = {
     discard: {
+      path: "/v1/authdBizSrv/publicKeys/discard",
       title: "Discard this key?",
       action: "Discard",
       effect:
         "The key is deleted and not published. The user then has no key, and the app can register another one. If somebody else registered this key, revoke the user’s tokens first. Otherwise, that person can register it again.",
     },
     approve: {
+      path: "/v1/authdBizSrv/publicKeys/approve",
       title: "Approve this key?",
       action: "Approve",
       effect:
         "The key waits and is then published permanently. All other keys of the user are rejected. Approve it only if the user’s own app shows this key id.",
     },
-  };
+  } as const;
   return (
     <div class="buttons">
       {hold_ends_at === null && (
@@ -197,9 +191,10 @@ function Decision({ userIDHex, registered: { key_id = "", hold_ends_at = null },
         <Confirm
           title={texts[decision].title}
           action={texts[decision].action}
-          busy={decide.busy}
-          error={decide.error}
-          onConfirm={() => void decide.run()}
+          onConfirm={async () => {
+            await call(texts[decision].path, { user_id_hex: userIDHex, key_id });
+            close();
+          }}
           onCancel={close}
         >
           <p>

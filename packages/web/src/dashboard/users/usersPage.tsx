@@ -8,7 +8,7 @@ import { SearchForm } from "../../shared/searchForm.tsx";
 import { Term } from "../../shared/term.tsx";
 import { Hour, Time } from "../../shared/time.tsx";
 import { isAdministrator, type Me, type Partner } from "../shared/api.ts";
-import { CardHead, ListEnd } from "../shared/cards.tsx";
+import { CardHead, PagedTable } from "../shared/cards.tsx";
 import { createUserCommand } from "../shared/exampleCommands.ts";
 import { usePages } from "../shared/useCall.ts";
 import { CreateUserDialog } from "./createUserDialog.tsx";
@@ -63,19 +63,27 @@ export function UsersPage({ me, partner }: { me: Me; partner: Partner }) {
             options={[["", "any"], ...Object.entries(REGION_NAMES)]}
           />
         </div>
-        {users.items && users.items.length > 0 && <UsersTable users={users.items} />}
         {users.items === undefined && users.error === undefined && <p role="status">Loading…</p>}
-        {users.items?.length === 0 && isFiltered && <p>No user matches the filter.</p>}
-        {users.items?.length === 0 && !isFiltered && (
-          <div class="empty">
-            <p>
-              There is no user yet. Your server creates one for each user of your system. To try it, put a{" "}
-              <Term of="server token" /> in the variable <code>TOKEN</code>. <a href="#/servers">Create one</a> first.
-            </p>
-            <Command command={createUserCommand(partner.biz_id)} />
-          </div>
-        )}
-        <ListEnd pages={users} />
+        <PagedTable
+          pages={users}
+          columns={["User", "Key", "Region", "Created", "Last use"]}
+          row={(user) => <UserRow key={user.user_id} user={user} />}
+          empty={
+            isFiltered ? (
+              <p>No user matches the filter.</p>
+            ) : (
+              <div class="empty">
+                <p>
+                  There is no user yet. Your server creates one for each user of your system. To try it, put a{" "}
+                  <Term of="server token" /> in the variable <code>TOKEN</code>. <a href="#/servers">Create one</a>{" "}
+                  first.
+                </p>
+                <Command command={createUserCommand(partner.biz_id)} />
+              </div>
+            )
+          }
+          onKeyDown={moveBetweenRows}
+        />
       </section>
       {isCreating && (
         <CreateUserDialog
@@ -92,37 +100,23 @@ export function UsersPage({ me, partner }: { me: Me; partner: Partner }) {
   );
 }
 
-function UsersTable({ users }: { users: readonly ListedUser[] }) {
+function UserRow({ user }: { user: ListedUser }) {
+  const { user_id, state, hold_ends_at, region, created, deactivated, last_used } = user;
   return (
-    <table class="list" onKeyDown={moveBetweenRows}>
-      <thead>
-        <tr>
-          <th scope="col">User</th>
-          <th scope="col">Key</th>
-          <th scope="col">Region</th>
-          <th scope="col">Created</th>
-          <th scope="col">Last use</th>
-        </tr>
-      </thead>
-      <tbody>
-        {users.map(({ user_id, state, hold_ends_at, region, created, deactivated, last_used }) => (
-          <tr key={user_id} class="row">
-            <td>
-              <ShortValue value={user_id} name="the user id" href={`#/users/${user_id}`} />
-            </td>
-            <td>
-              <KeyStateBadge state={state} hold_ends_at={hold_ends_at} />{" "}
-              {deactivated !== null && <span class="badge badge-off">deactivated</span>}
-            </td>
-            <td>{regionName(region)}</td>
-            <td data-name="created">
-              <Time ms={created} precision="day" />
-            </td>
-            <td data-name="last use">{last_used === null ? "never" : <Hour ms={last_used} />}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <tr class="row">
+      <td>
+        <ShortValue value={user_id} name="the user id" href={`#/users/${user_id}`} />
+      </td>
+      <td>
+        <KeyStateBadge state={state} hold_ends_at={hold_ends_at} />{" "}
+        {deactivated !== null && <span class="badge badge-off">deactivated</span>}
+      </td>
+      <td>{regionName(region)}</td>
+      <td data-name="created">
+        <Time ms={created} precision="day" />
+      </td>
+      <td data-name="last use">{last_used === null ? "never" : <Hour ms={last_used} />}</td>
+    </tr>
   );
 }
 

@@ -4,7 +4,7 @@ import { plural } from "../../shared/format.ts";
 import { Term } from "../../shared/term.tsx";
 import { Time } from "../../shared/time.tsx";
 import { call, type Delivery } from "../shared/api.ts";
-import { Failure, ListEnd } from "../shared/cards.tsx";
+import { Failure, PagedTable } from "../shared/cards.tsx";
 import { useAction, usePages } from "../shared/useCall.ts";
 
 const STATES = {
@@ -70,32 +70,18 @@ export function DeliveriesCard({ endpointID, canChange }: { endpointID: string; 
         {queued !== undefined && <p>{plural(queued, "delivery is", "deliveries are")} sent again.</p>}
       </div>
       <Failure error={again.error} />
-      {deliveries.items && deliveries.items.length > 0 && (
-        <table class="list">
-          <thead>
-            <tr>
-              <th scope="col">Event</th>
-              <th scope="col">State</th>
-              <th scope="col">Time</th>
-              <th scope="col">Attempts</th>
-              <th scope="col">
-                <span class="visually-hidden">Action</span>
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {deliveries.items.map((delivery) => (
-              <DeliveryRow
-                key={delivery.event_id}
-                delivery={delivery}
-                onAgain={canChange ? (eventID) => void again.run(eventID) : undefined}
-              />
-            ))}
-          </tbody>
-        </table>
-      )}
-      {deliveries.items?.length === 0 && <p>There are no deliveries.</p>}
-      <ListEnd pages={deliveries} />
+      <PagedTable
+        pages={deliveries}
+        columns={["Event", "State", "Time", "Attempts", <span class="visually-hidden">Action</span>]}
+        row={(delivery) => (
+          <DeliveryRow
+            key={delivery.event_id}
+            delivery={delivery}
+            onAgain={canChange ? (eventID) => void again.run(eventID) : undefined}
+          />
+        )}
+        empty={<p>There are no deliveries.</p>}
+      />
     </section>
   );
 }

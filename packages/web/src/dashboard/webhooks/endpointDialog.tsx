@@ -1,4 +1,4 @@
-import { useCallback, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { TextField } from "../../shared/form.tsx";
 import { Term } from "../../shared/term.tsx";
 import type { WebhookEndpoint } from "../shared/api.ts";
@@ -90,11 +90,15 @@ interface WebhookSecretProps {
 
 /** Shows an endpoint's secret until the person clicks Done. */
 export function WebhookSecret({ secret, setSecret }: WebhookSecretProps) {
-  const forget = useCallback(() => {
-    setSecret(undefined);
-  }, [setSecret]);
   return (
-    <Secret title="The endpoint’s secret" name="the secret" value={secret} onDone={forget}>
+    <Secret
+      title="The endpoint’s secret"
+      name="the secret"
+      value={secret}
+      onDone={() => {
+        setSecret(undefined);
+      }}
+    >
       <p>
         With this secret, your server verifies that a request comes from this service. Store it now. It is shown until
         you click Done, and cannot be shown again.

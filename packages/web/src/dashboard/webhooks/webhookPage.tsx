@@ -63,16 +63,6 @@ function EndpointCard({ endpoint, canChange, reload }: EndpointCardProps) {
     await call(paused === null ? "/v1/authdBizSrv/webhooks/pause" : "/v1/authdBizSrv/webhooks/resume", { endpoint_id });
     reload();
   });
-  const confirmed = useAction(async () => {
-    if (dialog === "delete") {
-      await call("/v1/authdBizSrv/webhooks/delete", { endpoint_id });
-      go("webhooks");
-      return;
-    }
-    const made = await call("/v1/authdBizSrv/webhooks/rotateSecret", { endpoint_id });
-    close();
-    setSecret(made.secret);
-  });
   const buttons = [
     ["Send a test", () => void test.run(), test.busy],
     [paused === null ? "Pause" : "Resume", () => void toggle.run(), toggle.busy],
@@ -85,11 +75,20 @@ function EndpointCard({ endpoint, canChange, reload }: EndpointCardProps) {
       title: "Make a new secret?",
       action: "Make a new secret",
       text: "It is shown once. For 24 hours, requests are signed with the new and the previous secret, then with the new one only. Your server should accept both until then. You confirm with your passkey.",
+      act: async () => {
+        const made = await call("/v1/authdBizSrv/webhooks/rotateSecret", { endpoint_id });
+        close();
+        setSecret(made.secret);
+      },
     },
     delete: {
       title: "Delete this endpoint?",
       action: "Delete",
       text: "It receives no more events, and its waiting deliveries are deleted. Your server can still read events with the API. You cannot undo this.",
+      act: async () => {
+        await call("/v1/authdBizSrv/webhooks/delete", { endpoint_id });
+        go("webhooks");
+      },
     },
   };
   return (
@@ -145,9 +144,7 @@ function EndpointCard({ endpoint, canChange, reload }: EndpointCardProps) {
         <Confirm
           title={confirmations[dialog].title}
           action={confirmations[dialog].action}
-          busy={confirmed.busy}
-          error={confirmed.error}
-          onConfirm={() => void confirmed.run()}
+          onConfirm={confirmations[dialog].act}
           onCancel={close}
         >
           <p>{confirmations[dialog].text}</p>

@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useMemo, useRef, useState } from "preact/hooks";
 import { Value } from "../../shared/copyable.tsx";
 import { Fact, Facts } from "../../shared/facts.tsx";
 import { Form, TextField } from "../../shared/form.tsx";
@@ -9,11 +9,12 @@ import { Explanation } from "../shared/explanation.tsx";
 import { RetryButton, Verdict } from "../shared/verdict.tsx";
 import { callWorker } from "../worker/callWorker.ts";
 import type { Batch, Failure, Progress } from "../worker/messages.ts";
+import { useWorkerCall } from "../worker/useWorkerCall.ts";
 import { BatchTree, type NodeRef } from "./batchTree.ts";
 import { LeafTable } from "./leafTable.tsx";
 import { TreeCanvas } from "./treeCanvas.tsx";
 
-type State = { batch: Batch; received: number } | { failure: Failure } | { defect: string } | undefined;
+type Opened = { batch: Batch; received: number } | { failure: Failure };
 
 interface BatchPageProps {
   root: string;
@@ -25,36 +26,18 @@ interface BatchPageProps {
 
 /** The page of one batch, which shows the file's whole tree. */
 export function BatchPage({ root, userID, file }: BatchPageProps) {
-  const [state, setState] = useState<State>();
-  const [attempt, setAttempt] = useState(0);
-  useEffect(() => {
-    const controller = new AbortController();
-    const { signal } = controller;
-    const set = (state: State) => {
-      if (!signal.aborted) setState(state);
-    };
-    let received = 0;
-    const onProgress = (event: Progress) => {
-      if (event.kind === "received") received = Math.max(0, event.at - performance.timeOrigin);
-    };
-    set(undefined);
-    const source = file === undefined ? { merkleUrl: config.merkleUrl } : { bytes: file };
-    callWorker("basic", "openBatch", { root, source }, { signal, onProgress }).then(
-      (result) => {
-        set("batch" in result ? { batch: result.batch, received } : { failure: result.failure });
-      },
-      (error: unknown) => {
-        set({ defect: String(error) });
-      },
-    );
-    return () => {
-      controller.abort();
-    };
-  }, [root, file, attempt]);
-
-  const retry = () => {
-    setAttempt(attempt + 1);
-  };
+  const [state, retry] = useWorkerCall(
+    async (signal): Promise<Opened> => {
+      let received = 0;
+      const onProgress = (event: Progress) => {
+        if (event.kind === "received") received = Math.max(0, event.at - performance.timeOrigin);
+      };
+      const source = file === undefined ? { merkleUrl: config.merkleUrl } : { bytes: file };
+      const result = await callWorker("basic", "openBatch", { root, source }, { signal, onProgress });
+      return "batch" in result ? { batch: result.batch, received } : { failure: result.failure };
+    },
+    [root, file],
+  );
   return (
     <>
       <h1>All keys of a file</h1>

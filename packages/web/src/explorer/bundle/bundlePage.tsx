@@ -1,6 +1,6 @@
 import { LOWERCASE_HASH } from "keyroot/ethereum";
 import { useEffect, useState } from "preact/hooks";
-import { Field, Form, TextField } from "../../shared/form.tsx";
+import { Field, Form, TextField, useText } from "../../shared/form.tsx";
 import { formatBytes, shorten } from "../../shared/format.ts";
 import { Term } from "../../shared/term.tsx";
 import { goToVerdict } from "../shared/verdict.tsx";
@@ -23,8 +23,7 @@ interface BundlePageProps {
 export function BundlePage({ dropped }: BundlePageProps) {
   const [file, setFile] = useState<{ name: string; bytes: Uint8Array }>();
   const [fileError, setFileError] = useState<string>();
-  const [hash, setHash] = useState("");
-  const [hashError, setHashError] = useState<string>();
+  const hash = useText();
   const [outcome, setOutcome] = useState<{ hash: string | undefined; result: Outcome }>();
   const options = { ...optionsFor({ ...defaultChoice(), anchor: "endpoint" }), storageProof: true };
 
@@ -52,9 +51,9 @@ export function BundlePage({ dropped }: BundlePageProps) {
     await verify(bytes, undefined);
   };
   const submit = () => {
-    const pinned = hash.trim().toLowerCase();
+    const pinned = hash.text.trim().toLowerCase();
     if (file === undefined) setFileError("Choose a bundle first.");
-    else if (!LOWERCASE_HASH.test(pinned)) setHashError("A block hash is 0x and 64 hex digits.");
+    else if (!LOWERCASE_HASH.test(pinned)) hash.setError("A block hash is 0x and 64 hex digits.");
     else void verify(file.bytes, pinned);
   };
 
@@ -105,13 +104,8 @@ export function BundlePage({ dropped }: BundlePageProps) {
         <TextField
           label="Hash of the block"
           hint="From your own node, a block explorer, or someone you trust. Not from the sender of the bundle."
-          error={hashError}
           placeholder="0x…"
-          value={hash}
-          onInput={(entered) => {
-            setHash(entered);
-            setHashError(undefined);
-          }}
+          {...hash.field}
         />
         <button type="submit" class="button button-primary">
           Verify bundle

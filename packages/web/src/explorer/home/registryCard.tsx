@@ -1,4 +1,3 @@
-import { useEffect, useState } from "preact/hooks";
 import { Link, ShortValue } from "../../shared/copyable.tsx";
 import { Fact, Facts } from "../../shared/facts.tsx";
 import { formatCount, plural } from "../../shared/format.ts";
@@ -8,30 +7,15 @@ import { config, endpoints, hostOf } from "../shared/config.ts";
 import { Explanation } from "../shared/explanation.tsx";
 import { RetryButton } from "../shared/verdict.tsx";
 import { callWorker } from "../worker/callWorker.ts";
-import type { RegistryFacts, RootAdded, WorkerCalls } from "../worker/messages.ts";
-
-type Result = WorkerCalls["readRegistry"]["result"] | { defect: string };
+import type { RegistryFacts, RootAdded } from "../worker/messages.ts";
+import { useWorkerCall } from "../worker/useWorkerCall.ts";
 
 /** The explorer's registry: chain, contract, owner, users and batches, each with its evidence. */
 export function RegistryCard() {
-  const [result, setResult] = useState<Result>();
-  const [attempt, setAttempt] = useState(0);
-  useEffect(() => {
-    const controller = new AbortController();
+  const [result, retry] = useWorkerCall((signal) => {
     const { contract, codeHash, allowHttp } = config;
-    const { signal } = controller;
-    setResult(undefined);
-    const set = (read: Result) => {
-      if (!signal.aborted) setResult(read);
-    };
-    const facts = { rpc: endpoints(), contract, codeHash, allowHttp };
-    callWorker("registry", "readRegistry", facts, { signal }).then(set, (error: unknown) => {
-      set({ defect: String(error) });
-    });
-    return () => {
-      controller.abort();
-    };
-  }, [attempt]);
+    return callWorker("registry", "readRegistry", { rpc: endpoints(), contract, codeHash, allowHttp }, { signal });
+  });
   const isRead = result !== undefined && "facts" in result;
   const isFailed = result !== undefined && !isRead;
   return (
@@ -82,11 +66,7 @@ export function RegistryCard() {
         {isFailed && (
           <>
             {"failure" in result ? <Explanation failure={result.failure} /> : <p class="error">{result.defect}</p>}
-            <RetryButton
-              retry={() => {
-                setAttempt(attempt + 1);
-              }}
-            />
+            <RetryButton retry={retry} />
           </>
         )}
       </section>

@@ -1,6 +1,7 @@
 import { DEFAULT_LIMITS } from "keyroot/transport";
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { go } from "../../shared/router.ts";
+import { useWindowEvent } from "../../shared/useWindowEvent.ts";
 
 /** The files that the visitor has dropped on the page. */
 interface Dropped {
@@ -13,34 +14,26 @@ interface Dropped {
 /** Handles files that are dropped on any page. A Merkle-tree file opens as a batch, and any other file as a bundle. */
 export function useDroppedFile(): Dropped {
   const [dropped, setDropped] = useState<Dropped>({ bundle: undefined, batches: new Map() });
-  useEffect(() => {
-    const allow = (event: DragEvent) => {
-      if (event.dataTransfer?.types.includes("Files") === true) event.preventDefault();
-    };
-    const take = async (file: File) => {
-      const root = await findNamedRoot(file);
-      if (root === undefined) {
-        setDropped((before) => ({ ...before, bundle: file }));
-        go("bundle");
-        return;
-      }
-      const bytes = new Uint8Array(await file.arrayBuffer());
-      setDropped(({ bundle, batches }) => ({ bundle, batches: new Map([...batches, [root, bytes]]) }));
-      go(`batch/${root}`);
-    };
-    const drop = (event: DragEvent) => {
-      const file = event.dataTransfer?.files[0];
-      if (file === undefined) return;
-      event.preventDefault();
-      void take(file);
-    };
-    addEventListener("dragover", allow);
-    addEventListener("drop", drop);
-    return () => {
-      removeEventListener("dragover", allow);
-      removeEventListener("drop", drop);
-    };
-  }, []);
+  const take = async (file: File) => {
+    const root = await findNamedRoot(file);
+    if (root === undefined) {
+      setDropped((before) => ({ ...before, bundle: file }));
+      go("bundle");
+      return;
+    }
+    const bytes = new Uint8Array(await file.arrayBuffer());
+    setDropped(({ bundle, batches }) => ({ bundle, batches: new Map([...batches, [root, bytes]]) }));
+    go(`batch/${root}`);
+  };
+  useWindowEvent("dragover", (event) => {
+    if (event.dataTransfer?.types.includes("Files") === true) event.preventDefault();
+  });
+  useWindowEvent("drop", (event) => {
+    const file = event.dataTransfer?.files[0];
+    if (file === undefined) return;
+    event.preventDefault();
+    void take(file);
+  });
   return dropped;
 }
 

@@ -1,6 +1,6 @@
 import { LOWERCASE_HASH } from "keyroot/ethereum";
 import { useState } from "preact/hooks";
-import { Field, Form, TextField } from "../../shared/form.tsx";
+import { Form, Select, TextField, useText } from "../../shared/form.tsx";
 import { Term } from "../../shared/term.tsx";
 import { config, endpoints, hostOf, isEndpoint, saveVisitorEndpoints, visitorEndpoints } from "../shared/config.ts";
 import { type EvidenceChoice, sourceNamed, SOURCES } from "./sources.ts";
@@ -30,59 +30,34 @@ export function EvidenceForm({ choice, setChoice }: EvidenceFormProps) {
   return (
     <>
       <Form onSubmit={submit}>
-        <Field label="Source of the block" hint={source.hint(all)}>
-          {(attributes) => (
-            <select
-              {...attributes}
-              value={draft.anchor}
-              onChange={({ currentTarget }) => {
-                change({ anchor: currentTarget.value as EvidenceChoice["anchor"] });
-              }}
-            >
-              {SOURCES.filter(({ isPossible }) => isPossible(all.length)).map(({ name, label }) => (
-                <option key={name} value={name}>
-                  {label}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
+        <Select
+          label="Source of the block"
+          hint={source.hint(all)}
+          value={draft.anchor}
+          set={(anchor) => {
+            change({ anchor: anchor as EvidenceChoice["anchor"] });
+          }}
+          options={SOURCES.filter(({ isPossible }) => isPossible(all.length)).map(({ name, label }) => [name, label])}
+        />
         {draft.anchor === "quorum" ? (
-          <Field label="How many must agree" hint={all.map(hostOf).join(", ")}>
-            {(attributes) => (
-              <select
-                {...attributes}
-                value={draft.quorum}
-                onChange={({ currentTarget }) => {
-                  change({ quorum: Number(currentTarget.value) });
-                }}
-              >
-                {all.slice(1).map((_, i) => (
-                  <option key={i} value={i + 2}>
-                    {i + 2} of {all.length}
-                  </option>
-                ))}
-              </select>
-            )}
-          </Field>
+          <Select
+            label="How many must agree"
+            hint={all.map(hostOf).join(", ")}
+            value={String(draft.quorum)}
+            set={(quorum) => {
+              change({ quorum: Number(quorum) });
+            }}
+            options={all.slice(1).map((_, i) => [String(i + 2), `${i + 2} of ${all.length}`])}
+          />
         ) : (
-          <Field label="Endpoint">
-            {(attributes) => (
-              <select
-                {...attributes}
-                value={draft.endpoint}
-                onChange={({ currentTarget }) => {
-                  change({ endpoint: currentTarget.value });
-                }}
-              >
-                {all.map((url) => (
-                  <option key={url} value={url}>
-                    {hostOf(url)}
-                  </option>
-                ))}
-              </select>
-            )}
-          </Field>
+          <Select
+            label="Endpoint"
+            value={draft.endpoint}
+            set={(endpoint) => {
+              change({ endpoint });
+            }}
+            options={all.map((url) => [url, hostOf(url)])}
+          />
         )}
         {draft.anchor === "pinned" && (
           <TextField
@@ -127,8 +102,7 @@ export function EvidenceForm({ choice, setChoice }: EvidenceFormProps) {
 
 /** Adds an endpoint for the visitor. Reloads the page, so that its policy allows the endpoint. */
 function AddEndpoint() {
-  const [text, setText] = useState("");
-  const [error, setError] = useState<string>();
+  const { text, setError, field } = useText();
   const submit = () => {
     const url = text.trim();
     if (!isEndpoint(url)) setError("Enter the URL of an endpoint: https://…, or http:// on your own machine.");
@@ -144,14 +118,9 @@ function AddEndpoint() {
       <TextField
         label="URL of the endpoint"
         hint="Stored in this tab only. The page reloads, so that it may connect to this host."
-        error={error}
         type="url"
         placeholder="https://"
-        value={text}
-        onInput={(entered) => {
-          setText(entered);
-          setError(undefined);
-        }}
+        {...field}
       />
       <button type="submit" class="button">
         Add endpoint
