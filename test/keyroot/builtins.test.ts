@@ -3,19 +3,12 @@ import { execFile } from "node:child_process";
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { bytesToBase64 } from "../../packages/keyroot/src/bytes/base64.ts";
+import { bytesToBase64 } from "keyroot/bytes";
 import { curve, encodePoint } from "../../packages/keyroot/src/identity/group.ts";
-import type { KeyRecord } from "../../packages/keyroot/src/identity/serializedRecord.ts";
-import { makeMerkleFile } from "../../packages/keyroot/src/merkle/file.ts";
-import type { MerkleFile } from "../../packages/keyroot/src/merkle/fileOf.ts";
-import { makeMerkleProof } from "../../packages/keyroot/src/merkle/proof.ts";
-import {
-  hashRoots,
-  serializeRootEntry,
-  serializeRoots,
-  serializeStatement,
-} from "../../packages/keyroot/src/blocks/auditors/index.ts";
-import { signedBy, TestAuditor } from "../support/auditors/testAuditor.ts";
+import { type KeyRecord, makeMerkleFile, makeMerkleProof, type MerkleFile } from "keyroot";
+import { serializeRoots } from "keyroot/auditors/protocol";
+import { statementText, treeOf } from "../support/auditors/statementHost.ts";
+import { signedBy, testAuditors } from "../support/auditors/testAuditor.ts";
 import { cannedAnswers } from "../support/data/cannedAnswers.ts";
 import { CONTRACT, plainBundle } from "../support/data/plainBundle.ts";
 import { type Preparation, SCRIPT } from "../support/data/replacedBuiltins.ts";
@@ -42,15 +35,11 @@ interface Output {
 
 /** Makes a statement of two auditors about a file. */
 function auditedInput({ tree, records }: MerkleFile) {
-  const signers = ["a.example", "b.example"].map((name) => new TestAuditor(name));
+  const signers = testAuditors("a", "b");
   const entries = [{ root: tree.root, recordCount: records.length, userCount: records.length }];
   const place = { chainId: 1, contract: CONTRACT };
-  const text = serializeStatement({
-    ...place,
-    block: { number: 300, hash: `0x${"cd".repeat(32)}` },
-    userCount: records.length,
-    tree: { size: 1, hash: hashRoots(entries.map(serializeRootEntry)) },
-  });
+  const block = { number: 300, hash: `0x${"cd".repeat(32)}` };
+  const text = statementText(place, block, { userCount: records.length, tree: treeOf(entries) });
   const [roots, keys] = [serializeRoots(entries), signers.map(({ key }) => key)];
   return { statement: signedBy(signers, text, TIME), roots, keys, place, time: TIME };
 }

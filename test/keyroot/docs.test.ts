@@ -6,22 +6,17 @@ import { access, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import "keyroot/auditors";
-import { serializeStatement } from "keyroot/auditors/protocol";
 import { TEST_CHECKPOINT } from "@keyroot/operator/testing";
-import type { KeyRecord } from "../../packages/keyroot/src/identity/serializedRecord.ts";
-import { DEFAULT_LIMITS } from "../../packages/keyroot/src/transport/limits.ts";
-import { rpcCaller } from "../../packages/keyroot/src/transport/jsonRpc.ts";
-import { Registry } from "../../packages/operator/src/publisher/chain/registry.ts";
-import { FolderStore } from "../../packages/operator/src/publisher/files/folderStore.ts";
-import { publish } from "../../packages/operator/src/publisher/publish.ts";
-import { startStack, type Stack } from "../../packages/service/src/stack/startStack.ts";
-import { StatementHost } from "../support/auditors/statementHost.ts";
-import { signedBy, TestAuditor } from "../support/auditors/testAuditor.ts";
-import { LOCAL } from "../support/chain/local.ts";
+import type { KeyRecord } from "keyroot";
+import { DEFAULT_LIMITS } from "keyroot/transport";
+import { type Stack, startStack } from "@keyroot/service/stack";
+import { StatementHost, statementText } from "../support/auditors/statementHost.ts";
+import { signedBy, testAuditors } from "../support/auditors/testAuditor.ts";
+import type { BlockJson } from "../support/chain/fiveEndpoints.ts";
+import { publishOn } from "../support/chain/local.ts";
 import { sampleRecords } from "../support/samples.ts";
 import { type Endpoint, startEndpoint } from "../support/chain/lyingEndpoint.ts";
-import { never, temporaryFolder } from "../support/support.ts";
-import { ENDLESS_MS } from "../support/endless.ts";
+import { closedAfterAll, never, rpc, temporaryFolder } from "../support/support.ts";
 
 const run = promisify(execFile);
 const { root } = hre.config.paths;
@@ -36,38 +31,26 @@ const programOf = (page: string) => programsOf(page).join("\n");
 
 describe("pages about verifying", () => {
   const [mine, other] = sampleRecords(2) as [KeyRecord, KeyRecord];
-  const opened = new AsyncDisposableStack();
+  const open = closedAfterAll();
   let stack: Stack;
   let endpoints: Endpoint[];
   let pinned: string;
   let statements: StatementHost;
-  const auditors = ["a.example", "b.example", "c.example"].map((name) => new TestAuditor(name));
+  const auditors = testAuditors("a", "b", "c");
   const keys = auditors.map(({ key }) => key);
   const folder = temporaryFolder();
 
   before(async () => {
-    stack = await startStack(hre, { ports: { chain: 0, files: 0, beacon: 0 } });
-    opened.defer(() => stack.close());
-    const call = rpcCaller(stack.rpcUrl, { maxBytes: 2 ** 20, timeoutMs: ENDLESS_MS });
-    const registry = await Registry.connect(call, stack.contract);
-    await publish([mine, other], { ...LOCAL, registry, store: new FolderStore(stack.filesDir) });
-    endpoints = await Promise.all([1, 2, 3].map(() => startEndpoint(stack.rpcUrl)));
-    for (const endpoint of endpoints) opened.defer(() => endpoint.close());
-    const head = (await call("eth_getBlockByNumber", ["latest", false])) as { hash: string; number: string };
+    stack = open(await startStack(hre, { ports: { chain: 0, files: 0, beacon: 0 } }));
+    await publishOn(stack, [mine, other]);
+    endpoints = await Promise.all([1, 2, 3].map(async () => open(await startEndpoint(stack.rpcUrl))));
+    const head = (await rpc(stack.rpcUrl, "eth_getBlockByNumber", ["latest", false])) as BlockJson;
     pinned = head.hash;
-    statements = await StatementHost.start();
-    opened.defer(() => statements.close());
-    const text = serializeStatement({
-      chainId: stack.chainId,
-      contract: stack.contract.toLowerCase(),
-      block: { number: Number(head.number), hash: head.hash },
-      userCount: 2,
-      tree: { size: 1, hash: "ab".repeat(32) },
-    });
-    statements.files.set("latest", signedBy(auditors.slice(1), text, Math.floor(Date.now() / 1000)));
+    statements = open(await StatementHost.start());
+    const signed = signedBy(auditors.slice(1), statementText(stack, head), Math.floor(Date.now() / 1000));
+    statements.files.set("latest", signed);
   });
 
-  after(() => opened.disposeAsync());
   beforeEach("the programs find the packages", () =>
     symlink(join(root, "node_modules"), join(folder.path, "node_modules")),
   );

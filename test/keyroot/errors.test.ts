@@ -9,7 +9,7 @@ import {
   TransportError,
   VerificationError,
 } from "../../packages/keyroot/src/errors.ts";
-import { OPERATOR_ERROR_CODES } from "../../packages/operator/src/errors.ts";
+import { OPERATOR_ERROR_CODES } from "@keyroot/operator/shared";
 import { SERVICE_ERROR_CODES } from "../../packages/service/src/errors.ts";
 
 const project = join(import.meta.dirname, "../..");

@@ -7,8 +7,8 @@ import { reported, SEED } from "../support/faults.ts";
 import { isLarge } from "../support/testSize.ts";
 import type { PlainHolder } from "../support/data/plainSafetyCode.ts";
 import { readVectors, type Verdict, verdictOf, VECTORS, type VectorSet } from "../support/data/vectors.ts";
-import { VerificationError } from "../../packages/keyroot/src/errors.ts";
-import { makeSafetyCode, verifySafetyPayload } from "../../packages/keyroot/src/safetyCode.ts";
+import { VerificationError } from "keyroot";
+import { makeSafetyCode, verifySafetyPayload } from "keyroot/safety-code";
 
 const SECOND_VERIFIER = fileURLToPath(new URL("../../scripts/secondVerifier/verifier.mjs", import.meta.url));
 

@@ -1,29 +1,31 @@
-import { ArgumentError, KeyrootError, VerificationError } from "../../packages/keyroot/src/errors.ts";
+import { ArgumentError, KeyrootError, TransportError, VerificationError } from "keyroot";
 
-/** Returns the code of a call's Keyroot error, or undefined without an error. Throws any other error again. */
-export function codeOf(call: () => unknown): string | undefined {
+type Call<Args extends readonly unknown[]> = (...args: Args) => unknown;
+
+/** Returns the Keyroot error of a call, or undefined without an error. Throws any other error again. */
+function errorOf<Args extends readonly unknown[]>(call: Call<Args>, args: Args): KeyrootError | undefined {
   try {
-    call();
+    call(...args);
     return undefined;
   } catch (error) {
-    if (error instanceof KeyrootError) return error.code;
+    if (error instanceof KeyrootError) return error;
     throw error;
   }
 }
 
+/** Returns the code of a call's Keyroot error, or undefined without an error. Throws any other error again. */
+export function codeOf<Args extends readonly unknown[]>(call: Call<Args>, ...args: Args): string | undefined {
+  return errorOf(call, args)?.code;
+}
+
 /**
- * Returns the code of a call's error: CODE for an invalid argument, "step: CODE" for a failed verification, and undefined
- * without an error. Throws any other error again, because it is a defect.
+ * Returns the code of a call's error: CODE for an invalid argument, "step: CODE" for a failed verification, "transport:
+ * CODE" for a TransportError, and undefined without an error. Throws any other error again, because it is a defect.
  */
-export function refusalOf(call: () => unknown): string | undefined {
-  try {
-    call();
-    return undefined;
-  } catch (error) {
-    if (error instanceof ArgumentError) return error.code;
-    if (error instanceof VerificationError) return `${error.step}: ${error.code}`;
-    throw error instanceof KeyrootError
-      ? new Error("This class of error does not belong here.", { cause: error })
-      : error;
-  }
+export function refusalOf<Args extends readonly unknown[]>(call: Call<Args>, ...args: Args): string | undefined {
+  const error = errorOf(call, args);
+  if (error === undefined || error instanceof ArgumentError) return error?.code;
+  if (error instanceof VerificationError) return `${error.step}: ${error.code}`;
+  if (error instanceof TransportError) return `transport: ${error.code}`;
+  throw new Error("This class of error does not belong here.", { cause: error });
 }

@@ -17,9 +17,14 @@ export function temporaryFolder(): { readonly path: string } {
 }
 
 /** Closes everything that a test opened, in reverse order, after the test. */
-export function closedAfterEach(): <T extends { close(): unknown }>(opened: T) => T {
+export const closedAfterEach = () => closedBy(afterEach);
+
+/** Closes everything that the tests of the surrounding `describe` opened, in reverse order, after the last test. */
+export const closedAfterAll = () => closedBy(after);
+
+function closedBy(hook: (close: () => Promise<void>) => void): <T extends { close(): unknown }>(opened: T) => T {
   const all: { close(): unknown }[] = [];
-  afterEach(async () => {
+  hook(async () => {
     for (const opened of all.splice(0).reverse()) await opened.close();
   });
   return (opened) => {

@@ -1,9 +1,6 @@
 import { expect } from "chai";
 import { toBeHex } from "ethers";
-import type { KeyrootError } from "../../../packages/keyroot/src/errors.ts";
-import type { Eip1193Provider } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
-import type { VerifyOptions } from "../../../packages/keyroot/src/verifier/options.ts";
-import { verifyPublicKey } from "../../../packages/keyroot/src/verifier/verifyPublicKey.ts";
+import { type Eip1193Provider, type KeyrootError, type VerifyOptions, verifyPublicKey } from "keyroot";
 import {
   describeOnChains,
   forged,

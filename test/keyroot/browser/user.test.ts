@@ -1,13 +1,12 @@
 import { expect } from "chai";
-import type { KeyPair } from "../../../packages/keyroot/src/identity/newPublicKey.ts";
-import { makeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
-import { randomUserID, type UserID } from "../../../packages/keyroot/src/identity/userID.ts";
-import { PartnerClient } from "../../../packages/keyroot/src/client/partner/partnerClient.ts";
+import { type KeyPair, makeKeyRecord, randomUserID, type UserID } from "keyroot/identity";
+import { PartnerClient } from "keyroot/partner";
 import { type FaultyProxy, faultyProxy } from "../../support/servers/faultyProxy.ts";
 import { newPartner, type Partner } from "../../support/service/newPartner.ts";
 import { sampleKeyPairs } from "../../support/samples.ts";
 import { serviceOnPostgres } from "../../support/service/support.ts";
 import { bundle } from "../../support/browser/bundle.ts";
+import { closedAfterAll } from "../../support/support.ts";
 import { describeIfNamed } from "../../support/named.ts";
 import { installPackages } from "../../support/packages/installPackages.ts";
 import { type OpenPage, openPage } from "../../support/browser/openPage.ts";
@@ -37,7 +36,7 @@ const CORS = { "Access-Control-Allow-Origin": "*", "Access-Control-Expose-Header
 
 describeIfNamed(import.meta.filename)("UserClient in Chromium, under a strict content security policy", () => {
   const [keys, otherKeys] = sampleKeyPairs as [KeyPair, KeyPair];
-  const opened = new AsyncDisposableStack();
+  const open = closedAfterAll();
   const service = serviceOnPostgres();
   let partner: Partner;
   let proxy: FaultyProxy;
@@ -46,13 +45,10 @@ describeIfNamed(import.meta.filename)("UserClient in Chromium, under a strict co
   let refreshToken: string;
 
   before(async () => {
-    const open = <T extends { close(): Promise<void> }>(it: T): T => opened.adopt(it, () => it.close());
     proxy = open(await faultyProxy(service.url));
     partner = await newPartner(service);
     page = open(await openPage(await bundle(APP, {}, await installPackages("keyroot")), [proxy.url]));
   });
-
-  after(() => opened.disposeAsync());
 
   beforeEach(async () => {
     const client = new PartnerClient({ serviceUrl: service.url, ...partner });

@@ -2,24 +2,17 @@ import { expect } from "chai";
 import { keccak256 } from "ethers";
 import hre from "hardhat";
 import { basename } from "node:path";
-import type { KeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
-import { makeMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
-import { FolderStore } from "../../../packages/operator/src/publisher/files/folderStore.ts";
-import { publish } from "../../../packages/operator/src/publisher/publish.ts";
-import { Registry } from "../../../packages/operator/src/publisher/chain/registry.ts";
-import type { Listening } from "../../../packages/operator/src/http/listen.ts";
-import { startStack, type Stack } from "../../../packages/service/src/stack/startStack.ts";
-import { rpcCaller } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
-import type { VerifyOptions } from "../../../packages/keyroot/src/verifier/options.ts";
-import { LOCAL } from "../../support/chain/local.ts";
+import { type KeyRecord, makeMerkleFile, type VerifyOptions } from "keyroot";
+import type { Listening } from "@keyroot/operator/shared";
+import { type Stack, startStack } from "@keyroot/service/stack";
+import { publishOn } from "../../support/chain/local.ts";
 import { sampleRecords, sampleUserID, textOf } from "../../support/samples.ts";
 import { serve } from "../../support/servers/servers.ts";
 import { describeIfNamed } from "../../support/named.ts";
 import { installPackages } from "../../support/packages/installPackages.ts";
-import { freePort } from "../../support/support.ts";
+import { closedAfterAll, freePort } from "../../support/support.ts";
 import { type Bundle, bundle } from "../../support/browser/bundle.ts";
 import { type OpenPage, openPage } from "../../support/browser/openPage.ts";
-import { ENDLESS_MS } from "../../support/endless.ts";
 
 /** An app that uses the packed library. `verify` returns a key, or "step: CODE", or CODE. */
 const APP = `
@@ -41,7 +34,7 @@ globalThis.verify = async (userID, options) => {
 
 describeIfNamed(import.meta.filename)("the verifier in Chromium, under a strict content security policy", () => {
   const [mine, other] = sampleRecords(2) as [KeyRecord, KeyRecord];
-  const opened = new AsyncDisposableStack();
+  const open = closedAfterAll();
   let stack: Stack;
   let app: Bundle;
   let page: OpenPage;
@@ -53,12 +46,8 @@ describeIfNamed(import.meta.filename)("the verifier in Chromium, under a strict 
   let unused: string;
 
   before(async () => {
-    const open = <T extends { close(): Promise<void> }>(it: T): T => opened.adopt(it, () => it.close());
-
     stack = open(await startStack(hre, { ports: { chain: 0, files: 0 } }));
-    const call = rpcCaller(stack.rpcUrl, { maxBytes: 2 ** 20, timeoutMs: ENDLESS_MS });
-    const registry = await Registry.connect(call, stack.contract);
-    await publish([mine, other], { ...LOCAL, registry, store: new FolderStore(stack.filesDir) });
+    await publishOn(stack, [mine, other]);
 
     const forged = textOf(makeMerkleFile([{ ...other, userID: mine.userID }, other]));
     rogue = open(
@@ -74,8 +63,6 @@ describeIfNamed(import.meta.filename)("the verifier in Chromium, under a strict 
     app = await bundle(APP, {}, await installPackages("keyroot"));
     page = open(await openPage(app, [stack.rpcUrl, stack.merkleUrl, rogue.url, unused]));
   });
-
-  after(() => opened.disposeAsync());
 
   beforeEach(() => page.reload());
 

@@ -1,10 +1,11 @@
 import { expect } from "chai";
 import hre from "hardhat";
 import { setTimeout as sleep } from "node:timers/promises";
-import { startLocalChain } from "../../../packages/service/src/stack/localChain.ts";
-import type { KeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
+import { startLocalChain } from "@keyroot/service/stack";
+import type { KeyRecord } from "keyroot";
 import { sampleRecords } from "../../support/samples.ts";
 import { startWatchedChain, type WatchedChain } from "../../support/watch/watchedChain.ts";
+import { closedAfterAll } from "../../support/support.ts";
 import { describeIfNamed } from "../../support/named.ts";
 import { installPackages } from "../../support/packages/installPackages.ts";
 import { bundle } from "../../support/browser/bundle.ts";
@@ -41,20 +42,18 @@ const DAY = 86_400_000;
 
 describeIfNamed(import.meta.filename)("watch in Chromium, under a strict content security policy", () => {
   const [own, contact, other] = sampleRecords(3) as [KeyRecord, KeyRecord, KeyRecord];
-  const opened = new AsyncDisposableStack();
+  const open = closedAfterAll();
   let chain: WatchedChain;
   let page: OpenPage;
   let databases = 0;
 
   before(async () => {
-    const open = <T extends { close(): Promise<void> }>(it: T): T => opened.adopt(it, () => it.close());
     const local = await startLocalChain(hre, { port: 0 });
     chain = open(await startWatchedChain({ url: local.rpcUrl, close: () => local.close() }));
     await chain.publish([own, contact]);
     const app = await bundle(APP, {}, await installPackages("keyroot"));
     page = open(await openPage(app, [chain.rpc, chain.merkleUrl]));
   });
-  after(() => opened.disposeAsync());
   beforeEach(async () => {
     await page.reload();
     databases++;

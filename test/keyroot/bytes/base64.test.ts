@@ -23,23 +23,13 @@ describe("base64", () => {
     }
   });
 
-  it("encodes and decodes any bytes in the same way as Node", () => {
-    fc.assert(
-      fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
-        const text = bytesToBase64(bytes);
-        expect(text).to.equal(Buffer.from(bytes).toString("base64"));
-        expect(base64ToBytes(text)).to.deep.equal(bytes);
-      }),
-    );
-  });
-
   it("accepts only the canonical encoding of bytes", () => {
     const anyText = fc.string({ unit: fc.constantFrom(...Array.from("AQgwBEIMUYcgkosw048/+=-_ ")), maxLength: 12 });
     fc.assert(
       fc.property(anyText, (text) => {
         const canonical = isCanonical(text);
         expect(portableBase64.decode(text) !== undefined).to.equal(canonical);
-        expect(refusalOf(() => base64ToBytes(text))).to.equal(canonical ? undefined : "BASE64_INVALID");
+        expect(refusalOf(base64ToBytes, text)).to.equal(canonical ? undefined : "BASE64_INVALID");
       }),
       { numRuns: 2000 },
     );
@@ -63,14 +53,14 @@ describe("base64", () => {
     ];
     for (const text of texts) expect(portableBase64.decode(text)).to.equal(undefined);
     for (const value of [...texts, null, undefined, 4, ["Zm9v"], Buffer.from("Zm9v")]) {
-      expect(refusalOf(() => base64ToBytes(value))).to.equal("BASE64_INVALID");
+      expect(refusalOf(base64ToBytes, value)).to.equal("BASE64_INVALID");
     }
   });
 
   it("encodes and decodes millions of characters", () => {
     const text = "A".repeat(20_000_000);
     for (const decode of [base64ToBytes, portableBase64.decode]) expect(decode(text)?.length).to.equal(15_000_000);
-    expect(refusalOf(() => base64ToBytes(`${text}AAA*`))).to.equal("BASE64_INVALID");
+    expect(refusalOf(base64ToBytes, `${text}AAA*`)).to.equal("BASE64_INVALID");
     expect(portableBase64.decode(`${text}AAA*`)).to.equal(undefined);
   });
 });

@@ -48,13 +48,6 @@ describe("AccessToken", () => {
     }
   });
 
-  it("sends one request for concurrent callers", async () => {
-    const { state, token } = setUp();
-    const tokens = await Promise.all(Array.from({ length: 50 }, () => token.get()));
-    expect(new Set(tokens).size).to.equal(1);
-    expect(state.exchanges).to.equal(1);
-  });
-
   it("replaces a refused token once for all callers", async () => {
     const { state, token } = setUp();
     const refused = await token.get();

@@ -1,17 +1,20 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { inspect } from "node:util";
-import { PartnerClient } from "../../../packages/keyroot/src/client/partner/partnerClient.ts";
-import { UserClient } from "../../../packages/keyroot/src/client/user/userClient.ts";
+import { PartnerClient } from "keyroot/partner";
+import { UserClient } from "keyroot/user";
 import { junk, keyrootErrorOf, WRONG_VALUES } from "../../support/data/junk.ts";
-import { keyID, publicKey, scriptedService, tokenID, userID } from "../../support/servers/scriptedService.ts";
+import {
+  clientsOf,
+  type Loose,
+  operationsOf,
+  scriptedService,
+  tokenID,
+  userID,
+} from "../../support/servers/scriptedService.ts";
+import { all } from "../../support/support.ts";
 
-const runId = "0b8f6b5e-7c50-4a7c-9d5c-3d2b8a1f0e11";
-
-/** A function that takes any arguments, as in plain JavaScript. */
-type Loose = (...args: unknown[]) => Promise<unknown>;
-
-/** Makes a client that counts its requests. */
+/** Makes clients that count their requests. */
 function counting() {
   const service = scriptedService();
   const state = { requests: 0 };
@@ -19,66 +22,8 @@ function counting() {
     state.requests++;
     return service.fetch(...request);
   };
-  const options = { ...service, fetch };
-  const partner = new PartnerClient({ ...options, serverToken: "krs_x" });
-  const user = new UserClient({ ...options, refreshToken: "kru_x" });
-  return { state, partner, user };
-}
-
-/** Iterates over a list to its end. */
-async function drain(list: unknown): Promise<unknown[]> {
-  const items: unknown[] = [];
-  for await (const item of list as AsyncIterable<unknown>) items.push(item);
-  return items;
-}
-
-/** Returns each operation with valid arguments, the last of which is the options. */
-function operations({ partner, user }: ReturnType<typeof counting>): Record<string, { call: Loose; args: unknown[] }> {
-  const of = (client: object, name: string, ...args: unknown[]) => ({
-    call: (...args: unknown[]) => (Reflect.get(client, name) as Loose).apply(client, args),
-    args: [...args, {}],
-  });
-  const list = ({ call, args }: { call: Loose; args: unknown[] }) => ({
-    call: (...args: unknown[]) => drain(call(...args)),
-    args,
-  });
-  return {
-    createUser: of(partner, "createUser", userID, "us-west-2"),
-    createUsers: of(partner, "createUsers", [{ userID, region: "us-west-2", context: "phone" }]),
-    createUserRefreshToken: of(partner, "createUserRefreshToken", userID, "phone"),
-    getUser: of(partner, "getUser", userID),
-    deactivateUser: of(partner, "deactivateUser", userID),
-    eraseUser: of(partner, "eraseUser", userID),
-    listUsers: list(of(partner, "listUsers")),
-    listRefreshTokens: list(of(partner, "listRefreshTokens", userID)),
-    revokeRefreshToken: of(partner, "revokeRefreshToken", userID, tokenID),
-    listServerTokens: list(of(partner, "listServerTokens")),
-    revokeServerToken: of(partner, "revokeServerToken", tokenID),
-    listEvents: of(partner, "listEvents"),
-    listAuditLog: list(of(partner, "listAuditLog")),
-    provision: {
-      call: (users, options) => drain((partner.provision as (...args: unknown[]) => unknown)(users, options)),
-      args: [[{ userID, region: "us-west-2", context: "phone" }], { runId }],
-    },
-    discardPublicKey: of(partner, "discardPublicKey", userID, keyID),
-    approvePublicKey: of(partner, "approvePublicKey", userID, keyID),
-    createWebhook: of(partner.webhooks, "create", "https://a.example/"),
-    listWebhooks: of(partner.webhooks, "list"),
-    updateWebhook: of(partner.webhooks, "update", tokenID),
-    pauseWebhook: of(partner.webhooks, "pause", tokenID),
-    resumeWebhook: of(partner.webhooks, "resume", tokenID),
-    deleteWebhook: of(partner.webhooks, "delete", tokenID),
-    rotateSecret: of(partner.webhooks, "rotateSecret", tokenID),
-    testWebhook: of(partner.webhooks, "test", tokenID),
-    listDeliveries: list(of(partner.webhooks, "listDeliveries", tokenID)),
-    redeliver: of(partner.webhooks, "redeliver", tokenID, tokenID),
-    redeliverFailed: of(partner.webhooks, "redeliverFailed", tokenID, 0),
-    publicKeyOfUser: of(partner, "publicKeyOf", userID),
-    register: of(user, "register", { publicKey, privateKey: 2n }),
-    withdraw: of(user, "withdraw", keyID),
-    record: of(user, "record"),
-    unverifiedPublicKeyOf: of(user, "unverifiedPublicKeyOf", userID),
-  };
+  const clients = clientsOf({ ...service, fetch });
+  return { state, ...clients, operations: new Map(Object.entries(operationsOf(clients))) };
 }
 
 describe("arguments of the clients", () => {
@@ -144,11 +89,11 @@ describe("arguments of the clients", () => {
     });
   }
 
-  for (const [name, { args }] of Object.entries(operations(counting()))) {
+  for (const [name, { args }] of counting().operations) {
     describe(`the operation ${name}`, () => {
       it("accepts the valid arguments that the next tests change", async () => {
         const made = counting();
-        await operations(made)[name]?.call(...args);
+        await made.operations.get(name)?.call(...args);
         // There are two requests: for the token and for the operation. The operation `register` sends two requests
         // itself.
         expect(made.state.requests).to.equal(name === "register" ? 3 : 2);
@@ -157,7 +102,7 @@ describe("arguments of the clients", () => {
       it("rejects unknown options before any request", async () => {
         const made = counting();
         const options = { ...(args.at(-1) as object), signa1: undefined };
-        const error = await keyrootErrorOf(() => operations(made)[name]?.call(...args.with(-1, options)));
+        const error = await keyrootErrorOf(() => made.operations.get(name)?.call(...args.with(-1, options)));
         expect(error).to.include({ name: "ArgumentError", code: "ARGUMENT_INVALID", expected: "signal" });
         expect(made.state.requests).to.equal(0);
       });
@@ -167,7 +112,7 @@ describe("arguments of the clients", () => {
         const wrong = [null, "options", 7, [], ...signals.map((signal) => ({ ...(args.at(-1) as object), signal }))];
         for (const options of wrong) {
           const made = counting();
-          const error = await keyrootErrorOf(() => operations(made)[name]?.call(...args.with(-1, options)));
+          const error = await keyrootErrorOf(() => made.operations.get(name)?.call(...args.with(-1, options)));
           expect(error, inspect(options)).to.include({ name: "ArgumentError", code: "ARGUMENT_INVALID" });
           expect(made.state.requests).to.equal(0);
         }
@@ -176,13 +121,17 @@ describe("arguments of the clients", () => {
       it("throws only a KeyrootError for any arguments", () =>
         fc.assert(
           fc.asyncProperty(junk, fc.nat(args.length - 1), async (value, i) => {
-            await keyrootErrorOf(() => operations(counting())[name]?.call(...args.with(i, value)));
+            await keyrootErrorOf(() =>
+              counting()
+                .operations.get(name)
+                ?.call(...args.with(i, value)),
+            );
           }),
           { numRuns: 200 },
         ));
 
       it("throws only a KeyrootError without arguments", () =>
-        keyrootErrorOf(() => operations(counting())[name]?.call()));
+        keyrootErrorOf(() => counting().operations.get(name)?.call()));
     });
   }
 
@@ -204,8 +153,8 @@ describe("arguments of the clients", () => {
   describe("provision", () => {
     const run = (users: unknown, options: object) => {
       const made = counting();
-      const provision = made.partner.provision.bind(made.partner) as (...args: unknown[]) => unknown;
-      return { made, outcome: keyrootErrorOf(() => drain(provision(users, { runId, ...options }))) };
+      const provision = made.partner.provision.bind(made.partner) as (...args: unknown[]) => AsyncIterable<unknown>;
+      return { made, outcome: keyrootErrorOf(() => all(provision(users, { runId: tokenID, ...options }))) };
     };
 
     it("rejects a list that is not iterable", async () => {
@@ -237,7 +186,11 @@ describe("arguments of the clients", () => {
       const { partner } = counting();
       const users = [null, 7, [], {}, { userID }, { userID, region: 7 }, { userID, region: "us-west-2", context: 7 }];
       const codes: string[] = [];
-      for await (const outcome of partner.provision(users as never[], { runId, context: "phone", concurrency: 1 })) {
+      for await (const outcome of partner.provision(users as never[], {
+        runId: tokenID,
+        context: "phone",
+        concurrency: 1,
+      })) {
         codes.push("error" in outcome ? outcome.error.code : "token");
       }
       const invalid = "ARGUMENT_INVALID";

@@ -9,7 +9,7 @@ import { refusalOf } from "../../support/refusalOf.ts";
 
 const check = (options: Partial<ClientOptions>) =>
   checkClientOptions({ serviceUrl: "https://keys.example", bizID: "biz_1", ...options });
-const refusal = (options: object) => refusalOf(() => check(options));
+const refusal = (options: object) => refusalOf(check, options);
 
 describe("options of the clients", () => {
   describe("serviceUrl", () => {
@@ -70,8 +70,8 @@ describe("options of the clients", () => {
     it("must begin with the client's prefix", () => {
       expect(checkRefreshToken("serverToken", `krs_${secret}`, "krs_")).to.equal(`krs_${secret}`);
       expect(checkRefreshToken("refreshToken", `kru_us-west-2_${secret}`, "kru_")).to.equal(`kru_us-west-2_${secret}`);
-      expect(refusalOf(() => checkRefreshToken("refreshToken", `krs_${secret}`, "kru_"))).to.equal("ARGUMENT_INVALID");
-      expect(refusalOf(() => checkRefreshToken("serverToken", `kru_${secret}`, "krs_"))).to.equal("ARGUMENT_INVALID");
+      expect(refusalOf(checkRefreshToken, "refreshToken", `krs_${secret}`, "kru_")).to.equal("ARGUMENT_INVALID");
+      expect(refusalOf(checkRefreshToken, "serverToken", `kru_${secret}`, "krs_")).to.equal("ARGUMENT_INVALID");
     });
 
     it("are not quoted in errors", () => {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { inspect } from "node:util";
 import { readProblem } from "../../../packages/keyroot/src/client/problem.ts";
 import { SERVICE_CODES } from "../../../packages/keyroot/src/errorCodes.ts";
-import { ServiceError } from "../../../packages/keyroot/src/errors.ts";
+import { ServiceError } from "keyroot";
 import { SERVICE_ERROR_CODES } from "../../../packages/service/src/errors.ts";
 
 const problem = {

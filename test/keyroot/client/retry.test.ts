@@ -1,12 +1,7 @@
 import { expect } from "chai";
 import { mock } from "node:test";
 import { sendWithRetry } from "../../../packages/keyroot/src/client/retry.ts";
-import {
-  ArgumentError,
-  type KeyrootError,
-  ServiceError,
-  TransportError,
-} from "../../../packages/keyroot/src/errors.ts";
+import { ArgumentError, type KeyrootError, ServiceError, TransportError } from "keyroot";
 import { failure } from "../../support/support.ts";
 
 const unreachable = new TransportError("UNREACHABLE", "no answer");
@@ -51,13 +46,9 @@ describe("sendWithRetry", () => {
   });
 
   it("throws the first error without retries", async () => {
-    let attempts = 0;
-    const send = () => {
-      attempts++;
-      return Promise.reject(unreachable);
-    };
+    const send = mock.fn(() => Promise.reject(unreachable));
     expect(await failure(sendWithRetry(send, { retries: 0 }))).to.equal(unreachable);
-    expect(attempts).to.equal(1);
+    expect(send.mock.callCount()).to.equal(1);
   });
 
   for (const error of [
@@ -71,30 +62,24 @@ describe("sendWithRetry", () => {
     new RangeError("a defect"),
   ]) {
     it(`throws ${error.name} ${"code" in error ? error.code : ""} without another attempt`, async () => {
-      let attempts = 0;
-      const send = () => {
-        attempts++;
-        return Promise.reject(error);
-      };
+      const send = mock.fn(() => Promise.reject(error));
       expect(await failure(sendWithRetry(send, { retries: 3 }))).to.equal(error);
-      expect(attempts).to.equal(1);
+      expect(send.mock.callCount()).to.equal(1);
     });
   }
 
   it("stops waiting when the signal aborts", async () => {
     const controller = new AbortController();
-    let attempts = 0;
-    const send = () => {
-      attempts++;
+    const send = mock.fn(() => {
       queueMicrotask(() => {
         controller.abort(new Error("enough"));
       });
       return Promise.reject(busy(30));
-    };
+    });
     const error = await failure(sendWithRetry(send, { retries: 3, signal: controller.signal }));
     expect(error)
       .to.include({ name: "TransportError", code: "ABORTED" })
       .and.have.nested.property("cause.message", "enough");
-    expect(attempts).to.equal(1);
+    expect(send.mock.callCount()).to.equal(1);
   });
 });

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { parseUrl } from "../../../packages/keyroot/src/engine/parseUrl.ts";
-import { addPath, checkUrl } from "../../../packages/keyroot/src/transport/url.ts";
+import { checkUrl } from "keyroot/transport";
+import { addPath } from "../../../packages/keyroot/src/transport/url.ts";
 import { withoutGlobals } from "../../support/withoutGlobals.ts";
 
 const PLAIN = [

@@ -1,9 +1,7 @@
 import { expect } from "chai";
-import { ANY_KEY } from "../../../packages/keyroot/src/identity/compareKey.ts";
-import { createVerifier } from "../../../packages/keyroot/src/verifier/createVerifier.ts";
-import { generateKeyPair } from "../../../packages/keyroot/src/identity/newPublicKey.ts";
-import { randomUserID } from "../../../packages/keyroot/src/identity/userID.ts";
-import { indexedDbStore } from "../../../packages/keyroot/src/store/indexedDbStore.ts";
+import { ANY_KEY, createVerifier, randomUserID } from "keyroot";
+import { generateKeyPair } from "keyroot/identity";
+import { indexedDbStore } from "keyroot/store/indexeddb";
 import { failure } from "../../support/support.ts";
 import { withoutGlobals } from "../../support/withoutGlobals.ts";
 

@@ -4,25 +4,25 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import "keyroot/auditors";
 import "keyroot/beacon";
-import { hashRoots, RootProofs, serializeRootEntry, serializeStatement } from "keyroot/auditors/protocol";
-import { createVerifier, type VerifierOptions } from "../../../packages/keyroot/src/verifier/createVerifier.ts";
-import { TEST_CHECKPOINT } from "../../../packages/operator/src/testing/testCheckpoint.ts";
-import { StatementHost } from "../../support/auditors/statementHost.ts";
-import { signedBy, TestAuditor } from "../../support/auditors/testAuditor.ts";
+import { RootProofs } from "keyroot/auditors/protocol";
+import { createVerifier, type VerifierOptions } from "keyroot";
+import { TEST_CHECKPOINT } from "@keyroot/operator/testing";
+import { StatementHost, statementText, treeOf } from "../../support/auditors/statementHost.ts";
+import { signedBy, testAuditors } from "../../support/auditors/testAuditor.ts";
 import { startEndpoint } from "../../support/chain/lyingEndpoint.ts";
 import { installPackages, ROOT, run } from "../../support/packages/installPackages.ts";
 import { bundleProgram, commandOf, ENGINES, installEngines } from "../../support/packages/phoneEngines.ts";
 import { publishedKey, type PublishedKey } from "../../support/packages/publishedKey.ts";
 import { phoneFetch } from "../../support/servers/phoneFetch.ts";
 import { serve } from "../../support/servers/servers.ts";
-import { never, rpc } from "../../support/support.ts";
+import { closedAfterAll, never, rpc } from "../../support/support.ts";
 
 /** A verification: its name, options, user and expected key. */
 type Case = readonly [string, VerifierOptions, string, string];
 type Answer = { status: number; url: string; headers: string; hex: string } | "endless";
 
 describe("the package keyroot in the engines of phones", () => {
-  const opened = new AsyncDisposableStack();
+  const open = closedAfterAll();
   const programs: Record<string, [string, ...string[]]> = {};
   const expected: Record<string, string> = {
     ...{ endpoint: "endpoint", quorum: "quorum", pinned: "pinned", "light client": "light-client", beacon: "beacon" },
@@ -35,20 +35,18 @@ describe("the package keyroot in the engines of phones", () => {
 
   before("records the answers of a real stack, and compiles the packed library", async () => {
     const key = await publishedKey();
-    const cases = await casesOf(key, opened);
+    const cases = await casesOf(key, open);
     const table = await recordAnswers(cases);
     const data = `var table = ${JSON.stringify(table)}; var cases = ${JSON.stringify(cases)};`;
     const [app, tools] = await Promise.all([installPackages("keyroot"), installEngines()]);
     const program = await bundleProgram(await readFile(join(import.meta.dirname, "phone.js"), "utf8"), app, tools);
     const folder = await mkdtemp(join(tmpdir(), "keyroot-engines-"));
-    opened.defer(() => rm(folder, { recursive: true }));
+    open({ close: () => rm(folder, { recursive: true }) });
     for (const engine of ENGINES)
       programs[engine] = await commandOf(engine, data, program, join(folder, `${engine}.js`), tools);
     const nativeApp = await bundleNativeApp(app, join(tools, "node_modules"));
     programs["native"] = await commandOf("JavaScriptCore", data, nativeApp, join(folder, "native.js"), tools);
   });
-
-  after(() => opened.disposeAsync());
 
   for (const engine of ENGINES) {
     it(`accepts true and refuses false answers: ${engine}`, async () => {
@@ -71,32 +69,30 @@ describe("the package keyroot in the engines of phones", () => {
   }
 });
 
-/** Returns the verifications. Their servers are added to `opened`, which closes them. */
-async function casesOf({ stack, record, swapped }: PublishedKey, opened: AsyncDisposableStack): Promise<Case[]> {
+/** Returns the verifications. Their servers are passed to `open`, which closes them. */
+async function casesOf(
+  { stack, record, swapped }: PublishedKey,
+  open: ReturnType<typeof closedAfterAll>,
+): Promise<Case[]> {
   const { rpcUrl, merkleUrl, chainId, contract, beaconUrl } = stack;
   const options = { rpc: rpcUrl, merkleUrl, chainId, contract };
-  const [lying = never(), ...endpoints] = await Promise.all([0, 1, 2, 3].map(() => startEndpoint(rpcUrl)));
-  for (const endpoint of [lying, ...endpoints]) opened.defer(() => endpoint.close());
+  const start = async () => open(await startEndpoint(rpcUrl));
+  const [lying = never(), ...endpoints] = await Promise.all([0, 1, 2, 3].map(start));
   // Numbers from 2^63 would be negative in Hermes if the library converted them from BigInts.
   lying.lie = async (method, params, truth) => {
     const answer = (await truth(method, params)) as string;
     return method === "eth_call" && answer.startsWith("0x0000") ? `0x${"fffffffffffffffb".padStart(64, "0")}` : answer;
   };
-  const redirecting = await serve((request, response) => {
-    response.writeHead(308, { Location: `${merkleUrl}${request.url}` }).end();
-  });
-  opened.defer(() => redirecting.close());
+  const redirecting = open(
+    await serve((request, response) => response.writeHead(308, { Location: `${merkleUrl}${request.url}` }).end()),
+  );
   const head = (await rpc(rpcUrl, "eth_getBlockByNumber", ["latest", false])) as { hash: string; number: string };
-  const auditors = ["a.example", "b.example"].map((name) => new TestAuditor(name));
-  const statements = await StatementHost.start();
-  opened.defer(() => statements.close());
+  const auditors = testAuditors("a", "b");
+  const statements = open(await StatementHost.start());
   const { root } = await createVerifier(options).verify(record.userID, { expectedPublicKey: record.pubKey });
   const entry = { root, recordCount: 1, userCount: 1 };
   const [number, proofs] = [Number(head.number), new RootProofs([entry])];
-  const text = serializeStatement({
-    ...{ chainId, contract: contract.toLowerCase(), block: { number, hash: head.hash } },
-    ...{ userCount: 1, tree: { size: 1, hash: hashRoots([serializeRootEntry(entry)]) } },
-  });
+  const text = statementText({ chainId, contract }, head, { userCount: 1, tree: treeOf([entry]) });
   statements.files.set("latest", signedBy(auditors, text, Math.floor(Date.now() / 1000)));
   statements.files.set(`${number}-subtrees`, proofs.subtrees());
   statements.files.set(`roots/${root}`, proofs.proofOf(0));

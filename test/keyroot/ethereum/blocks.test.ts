@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import hre from "hardhat";
 import { fetchBlock, fetchChainId, fetchGenesisHash } from "../../../packages/keyroot/src/ethereum/blocks.ts";
-import type { RpcCall } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
+import type { RpcCall } from "keyroot/transport";
 import { closedAfterEach, failure } from "../../support/support.ts";
 
 describe("blocks", () => {

@@ -1,8 +1,7 @@
 import { expect } from "chai";
 import { id } from "ethers";
-import { TransportError } from "../../../packages/keyroot/src/errors.ts";
 import { parseLogs } from "../../../packages/keyroot/src/ethereum/log.ts";
-import { describeValue } from "../../../packages/keyroot/src/input/describeValue.ts";
+import { refusalOf } from "../../support/refusalOf.ts";
 
 const HASH = id("hash");
 const LOG = {
@@ -52,9 +51,7 @@ describe("parseLogs", () => {
   ];
   for (const [name, answer] of invalid) {
     it(`throws RPC_ANSWER_INVALID for ${name}`, () => {
-      expect(() => parseLogs(answer), describeValue(answer))
-        .to.throw(TransportError)
-        .and.include({ code: "RPC_ANSWER_INVALID" });
+      expect(refusalOf(parseLogs, answer)).to.equal("transport: RPC_ANSWER_INVALID");
     });
   }
 });

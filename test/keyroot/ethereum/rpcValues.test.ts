@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import { toQuantity as toEthersQuantity } from "ethers";
 import fc from "fast-check";
-import { TransportError } from "../../../packages/keyroot/src/errors.ts";
+import { TransportError } from "keyroot";
 import { parseQuantity, parseSafeQuantity, toQuantity } from "../../../packages/keyroot/src/ethereum/rpcValues.ts";
-import { describeValue } from "../../../packages/keyroot/src/input/describeValue.ts";
+import { describeValue } from "keyroot/input";
 import { INVALID_ANSWERS } from "../../support/data/junk.ts";
 
 const LARGEST = 2n ** 256n - 1n;

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { checkNewPublicKey, generateKeyPair } from "../../../packages/keyroot/src/identity/newPublicKey.ts";
+import { checkNewPublicKey, generateKeyPair } from "keyroot/identity";
 import { checkPublicKey, keyIDOf } from "../../../packages/keyroot/src/identity/publicKey.ts";
 import { refusalOf } from "../../support/refusalOf.ts";
 import { samplePublicKeys, sha256 } from "../../support/samples.ts";
@@ -8,14 +8,8 @@ import * as curve from "../../support/data/curve41417.ts";
 
 const { BASE, IDENTITY, N, P, encode, multiply } = curve;
 
-const errorOf = (key: unknown) =>
-  refusalOf(() => {
-    checkPublicKey(key as Uint8Array);
-  });
-const errorOfNew = (key: Uint8Array) =>
-  refusalOf(() => {
-    checkNewPublicKey(key);
-  });
+const errorOf = (key: unknown) => refusalOf(checkPublicKey, key as Uint8Array);
+const errorOfNew = (key: Uint8Array) => refusalOf(checkNewPublicKey, key);
 
 describe("public keys", () => {
   const { privateKey, publicKey } = generateKeyPair();
@@ -154,7 +148,7 @@ describe("public keys", () => {
 
     it("rejects values other than 105 bytes", () => {
       for (const key of [Buffer.from(publicKey).toString("base64"), publicKey.subarray(1), [...publicKey], null]) {
-        expect(refusalOf(() => keyIDOf(key as Uint8Array))).to.equal("PUBLIC_KEY_LENGTH");
+        expect(refusalOf(keyIDOf, key as Uint8Array)).to.equal("PUBLIC_KEY_LENGTH");
       }
     });
   });

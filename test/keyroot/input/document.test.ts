@@ -1,6 +1,6 @@
 import { expect } from "chai";
-import { ArgumentError, TransportError, VerificationError } from "../../../packages/keyroot/src/errors.ts";
-import { checkUntrusted } from "../../../packages/keyroot/src/input/untrusted.ts";
+import { ArgumentError, TransportError, VerificationError } from "keyroot";
+import { checkUntrusted } from "keyroot/input";
 
 describe("checkUntrusted", () => {
   it("returns the result of the check", () => {

@@ -39,13 +39,6 @@ describe("hash functions of the Merkle tree", () => {
     });
   });
 
-  describe("isMerkleRoot", () => {
-    it("returns true only for 64 lowercase hex digits", () => {
-      expect(isMerkleRoot(ROOT)).to.be.true;
-      expect(INVALID.some(isMerkleRoot)).to.be.false;
-    });
-  });
-
   describe("rootOfFileName", () => {
     it("returns the root only for the name of a Merkle-tree file", () => {
       expect(rootOfFileName(`${ROOT}.json`)).to.equal(ROOT);
@@ -55,10 +48,12 @@ describe("hash functions of the Merkle tree", () => {
     });
   });
 
-  describe("checkMerkleRoot", () => {
-    it("accepts only 64 lowercase hex digits", () => {
+  describe("isMerkleRoot and checkMerkleRoot", () => {
+    it("accept only 64 lowercase hex digits", () => {
+      expect(isMerkleRoot(ROOT)).to.be.true;
       expect(checkMerkleRoot(ROOT)).to.equal(ROOT);
-      for (const value of INVALID) expect(refusalOf(() => checkMerkleRoot(value))).to.equal("HASH_INVALID");
+      expect(INVALID.some(isMerkleRoot)).to.be.false;
+      for (const value of INVALID) expect(refusalOf(checkMerkleRoot, value)).to.equal("HASH_INVALID");
     });
   });
 });

@@ -1,11 +1,9 @@
 import { expect } from "chai";
 import fc from "fast-check";
+import { mock } from "node:test";
 import { plainFile } from "../../support/data/plainFile.ts";
 import { sampleRecords, textOf } from "../../support/samples.ts";
-import { VerificationError } from "../../../packages/keyroot/src/errors.ts";
-import { type KeyRecord, serializeKeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
-import { makeMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
-import { parseMerkleFile } from "../../../packages/keyroot/src/merkle/parseMerkleFile.ts";
+import { type KeyRecord, makeMerkleFile, parseMerkleFile, serializeKeyRecord, VerificationError } from "keyroot";
 import { parseSerializedFile } from "../../../packages/keyroot/src/merkle/parseSerializedFile.ts";
 import { verifyMerkleFile } from "../../../packages/keyroot/src/merkle/verifyMerkleFile.ts";
 import { mutation, swap } from "../../support/data/mutations.ts";
@@ -92,18 +90,13 @@ describe("parseSerializedFile", () => {
   });
 
   it("stops at a value that is too short for a record", () => {
-    const { parse } = JSON;
-    let parsed = 0;
-    JSON.parse = (...parameters: Parameters<typeof parse>) => {
-      parsed++;
-      return parse(...parameters) as unknown;
-    };
+    const parse = mock.method(JSON, "parse");
     try {
       expect(parseSerializedFile(`{"values":[${'"{}",'.repeat(1000)}`, "0".repeat(64))).to.equal(undefined);
     } finally {
-      JSON.parse = parse;
+      parse.mock.restore();
     }
-    expect(parsed).to.equal(1);
+    expect(parse.mock.callCount()).to.equal(1);
   });
 
   it("agrees with verifyMerkleFile on every changed file", () => {

@@ -6,8 +6,7 @@ import { sha256 } from "../../support/samples.ts";
 import { plainFile } from "../../support/data/plainFile.ts";
 
 const rootOf = (...values: string[]) => new MerkleTree(values).root;
-const anyText = fc.string({ unit: "binary" });
-const anyValues = fc.array(anyText, { minLength: 1, maxLength: 40 });
+const anyValues = fc.array(fc.string({ unit: "binary" }), { minLength: 1, maxLength: 40 });
 
 describe("MerkleTree", () => {
   const [a, b, c] = ["a", "b", "c"].map(sha256) as [string, string, string];
@@ -29,22 +28,6 @@ describe("MerkleTree", () => {
   });
 
   describe("the root", () => {
-    it("is the leaf of a single value", () => {
-      expect(rootOf("a")).to.equal(a);
-      expect(new MerkleTree(["a"]).height).to.equal(1);
-    });
-
-    it("is the parent of two leaves", () => {
-      expect(rootOf("a", "b")).to.equal(sha256(a + b));
-    });
-
-    it("uses the last node twice if it has no sibling", () => {
-      const ab = sha256(a + b);
-      expect(rootOf("a", "b", "c")).to.equal(sha256(ab + sha256(c + c)));
-      const five = sha256(sha256(ab + sha256(c + a)) + sha256(sha256(b + b) + sha256(b + b)));
-      expect(rootOf("a", "b", "c", "a", "b")).to.equal(five);
-    });
-
     it("equals the recorded root of the same values", () => {
       expect(rootOf("a", "b", "c")).to.equal("0bdf27bf7ec894ca7cadfe491ec1a3ece840f117989e8c5e9bd7086467bf6c38");
       expect(rootOf(...Array.from({ length: 100 }, (_, i) => `value ${i}`))).to.equal(
@@ -60,20 +43,6 @@ describe("MerkleTree", () => {
           expect([tree.root, tree.leafCount, tree.height]).to.deep.equal([root, merkle["leaves"], merkle["levels"]]);
         }),
       );
-    });
-
-    it("changes with every value", () => {
-      fc.assert(
-        fc.property(anyValues, fc.nat(), anyText, (values, n, other) => {
-          const at = n % values.length;
-          fc.pre(values[at] !== other);
-          expect(rootOf(...values.with(at, other))).to.not.equal(rootOf(...values));
-        }),
-      );
-    });
-
-    it("changes with the order of the values", () => {
-      expect(new Set([rootOf("a", "b", "c"), rootOf("a", "c", "b"), rootOf("c", "b", "a")]).size).to.equal(3);
     });
 
     it("is the same if the last value is repeated", () => {

@@ -1,14 +1,13 @@
 import { expect } from "chai";
-import { id, Interface } from "ethers";
+import { Interface } from "ethers";
 import fc from "fast-check";
-import { describeValue } from "../../../packages/keyroot/src/input/describeValue.ts";
-import { ArgumentError, TransportError, VerificationError } from "../../../packages/keyroot/src/errors.ts";
-import { randomUserID, userIDFromBytes, userIDToHex } from "../../../packages/keyroot/src/identity/userID.ts";
+import { describeValue } from "keyroot/input";
+import { ArgumentError, randomUserID, TransportError, userIDFromBytes, userIDToHex, VerificationError } from "keyroot";
+import { decodeUserCount } from "keyroot/registry";
 import {
   decodeBlockNumber,
   decodeMerkleTreeRoot,
   decodeOwner,
-  decodeUserCount,
 } from "../../../packages/keyroot/src/registry/answers.ts";
 import {
   encodeAddMerkleTreeRoot,
@@ -33,11 +32,6 @@ describe("call data of the registry", () => {
 
   describe("for a call", () => {
     const userID = randomUserID();
-
-    it("begins with the first four bytes of the signature's Keccak-256", () => {
-      expect(encodeGetMerkleTreeRoot(userID).slice(0, 10)).to.equal(id("getMerkleTreeRoot(bytes20)").slice(0, 10));
-      expect(encodeGetBlockNumber(ROOT).slice(0, 10)).to.equal(id("getBlockNumber(bytes32)").slice(0, 10));
-    });
 
     it("consists of the selector and the padded user id", () => {
       expect(encodeGetMerkleTreeRoot(userID)).to.equal(`0xee94c797${userIDToHex(userID)}000000000000000000000000`);

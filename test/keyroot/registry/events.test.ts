@@ -1,10 +1,9 @@
 import { expect } from "chai";
 import { id } from "ethers";
-import { TransportError } from "../../../packages/keyroot/src/errors.ts";
-import { userIDToHex } from "../../../packages/keyroot/src/identity/userID.ts";
-import { toQuantity } from "../../../packages/keyroot/src/ethereum/rpcValues.ts";
+import { TransportError, userIDToHex } from "keyroot";
+import { toQuantity } from "keyroot/ethereum";
 import { fetchRootAddedLogs, ROOT_ADDED_TOPIC } from "../../../packages/keyroot/src/registry/events.ts";
-import type { RpcCall } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
+import type { RpcCall } from "keyroot/transport";
 import { freshRegistry } from "../../support/chain/freshRegistry.ts";
 import { sampleUserID, sha256 } from "../../support/samples.ts";
 import { failure } from "../../support/support.ts";

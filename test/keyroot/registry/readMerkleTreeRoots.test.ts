@@ -1,9 +1,8 @@
 import { expect } from "chai";
 import hre from "hardhat";
-import { ArgumentError, TransportError } from "../../../packages/keyroot/src/errors.ts";
-import { type UserID, randomUserID, userIDToHex } from "../../../packages/keyroot/src/identity/userID.ts";
+import { ArgumentError, randomUserID, TransportError, type UserID, userIDToHex } from "keyroot";
 import { readMerkleTreeRoots, ROOTS_READER_CODE } from "../../../packages/keyroot/src/registry/readMerkleTreeRoots.ts";
-import { type RpcCall, rpcCaller } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
+import { type RpcCall, rpcCaller } from "keyroot/transport";
 import { describeOnAnvil, startAnvil } from "../../support/anvil/anvil.ts";
 import { freshRegistry } from "../../support/chain/freshRegistry.ts";
 import { receiptOf } from "../../support/chain/local.ts";

@@ -2,8 +2,8 @@ import { expect } from "chai";
 import { AbiCoder, id, keccak256, toBeHex } from "ethers";
 import fc from "fast-check";
 import hre from "hardhat";
-import { userIDFromBytes, userIDToHex } from "../../../packages/keyroot/src/identity/userID.ts";
-import { slotOfBlockNumber, slotOfUser } from "../../../packages/keyroot/src/registry/slotOfUser.ts";
+import { userIDFromBytes, userIDToHex } from "keyroot";
+import { slotOfBlockNumber, slotOfUser } from "keyroot/registry";
 import { USER_COUNT_SLOT, USERS_SLOT } from "../../../packages/keyroot/src/registry/slots.ts";
 import { sampleUserID } from "../../support/samples.ts";
 import { closedAfterEach } from "../../support/support.ts";
@@ -12,6 +12,14 @@ const ZERO = `0x${"0".repeat(64)}`;
 
 describe("registry slots", () => {
   const closing = closedAfterEach();
+  /** Deploys a registry, and adds a root for these users. */
+  const registryWith = async (...users: number[]) => {
+    const { ethers } = closing(await hre.network.create());
+    const [owner] = await ethers.getSigners();
+    const registry = await ethers.deployContract("PublicKeyRegistry", [owner]);
+    await registry.addMerkleTreeRoot(id("root"), `0x${users.map((i) => userIDToHex(sampleUserID(i))).join("")}`);
+    return { ethers, stored: (slot: string) => ethers.provider.getStorage(registry, slot) };
+  };
 
   describe("slotOfUser", () => {
     it("returns Keccak-256 of the user id and the mapping's slot", () => {
@@ -24,12 +32,8 @@ describe("registry slots", () => {
     });
 
     it("returns the slot of the user's root in the compiled registry", async () => {
-      const { ethers } = closing(await hre.network.create());
-      const [owner] = await ethers.getSigners();
-      const registry = await ethers.deployContract("PublicKeyRegistry", [owner]);
+      const { stored } = await registryWith(1);
       const [user, other] = [sampleUserID(1), sampleUserID(2)];
-      await registry.addMerkleTreeRoot(id("root"), `0x${userIDToHex(user)}`);
-      const stored = (slot: string) => ethers.provider.getStorage(registry, slot);
       expect(await stored(slotOfUser(user, USERS_SLOT))).to.equal(id("root"));
       expect(await stored(slotOfUser(other, USERS_SLOT))).to.equal(ZERO);
       expect(await stored(slotOfUser(user, USERS_SLOT + 1))).to.equal(ZERO);
@@ -38,22 +42,16 @@ describe("registry slots", () => {
 
   describe("slotOfBlockNumber", () => {
     it("returns the slot of a root's block in the compiled registry", async () => {
-      const { ethers } = closing(await hre.network.create());
-      const [owner] = await ethers.getSigners();
-      const registry = await ethers.deployContract("PublicKeyRegistry", [owner]);
-      await registry.addMerkleTreeRoot(id("root"), `0x${userIDToHex(sampleUserID(1))}`);
-      const stored = await ethers.provider.getStorage(registry, slotOfBlockNumber(id("root").slice(2)));
-      expect(stored).to.equal(toBeHex(await ethers.provider.getBlockNumber(), 32));
+      const { ethers, stored } = await registryWith(1);
+      const blockNumber = toBeHex(await ethers.provider.getBlockNumber(), 32);
+      expect(await stored(slotOfBlockNumber(id("root").slice(2)))).to.equal(blockNumber);
     });
   });
 
   describe("USER_COUNT_SLOT", () => {
     it("is the slot of the number of users", async () => {
-      const { ethers } = closing(await hre.network.create());
-      const [owner] = await ethers.getSigners();
-      const registry = await ethers.deployContract("PublicKeyRegistry", [owner]);
-      await registry.addMerkleTreeRoot(id("root"), `0x${[1, 2, 3].map((i) => userIDToHex(sampleUserID(i))).join("")}`);
-      expect(await ethers.provider.getStorage(registry, USER_COUNT_SLOT)).to.equal(toBeHex(3, 32));
+      const { stored } = await registryWith(1, 2, 3);
+      expect(await stored(USER_COUNT_SLOT)).to.equal(toBeHex(3, 32));
     });
   });
 });

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { DatabaseSync } from "node:sqlite";
 import { type KeyValueStorage, keyValueStore } from "../../../packages/keyroot/src/store/keyValueStore.ts";
+import { refusalOf } from "../../support/refusalOf.ts";
 import { failure } from "../../support/support.ts";
 
 /** A storage like AsyncStorage. It returns promises, and null for a missing name. Its methods need `this`. */
@@ -62,8 +63,6 @@ describe("keyValueStore", () => {
 
   it("refuses a storage without the required functions", () => {
     for (const storage of [undefined, {}, { getItem: mmkv }, { setItem: mmkv }])
-      expect(() => keyValueStore(storage as unknown as KeyValueStorage))
-        .to.throw()
-        .with.property("code", "ARGUMENT_INVALID");
+      expect(refusalOf(keyValueStore, storage as unknown as KeyValueStorage)).to.equal("ARGUMENT_INVALID");
   });
 });

@@ -30,6 +30,21 @@ describe("fetchBytes", () => {
     return { url, closed };
   };
 
+  /**
+   * Starts a server that answers the first bytes of a request with `beginning`, and then never continues. Returns its
+   * URL, and a promise that resolves when the client closes the connection.
+   */
+  const hanging = async (beginning: string, onAnswer = ignore) => {
+    const { promise: closed, resolve } = Promise.withResolvers<unknown>();
+    const { url } = closing(
+      await serveRaw((socket) => {
+        socket.once("close", resolve);
+        socket.once("data", () => socket.write(beginning, onAnswer));
+      }),
+    );
+    return { url, closed };
+  };
+
   const request = (url: string, options: Partial<FetchOptions> = {}, init: RequestInit = {}) =>
     fetchBytes(url, init, { maxBytes: 1000, timeoutMs: ENDLESS_MS, ...options });
 
@@ -109,13 +124,7 @@ describe("fetchBytes", () => {
     };
     for (const [which, beginning] of Object.entries(behaviors)) {
       it(`closes the connection of a server with ${which}`, async () => {
-        const { promise: closed, resolve } = Promise.withResolvers<unknown>();
-        const { url } = closing(
-          await serveRaw((socket) => {
-            socket.write(beginning);
-            socket.resume().once("close", resolve);
-          }),
-        );
+        const { url, closed } = await hanging(beginning);
         expect(await failure(request(url, { timeoutMs: 100 }))).to.include(TIMEOUT);
         await closed;
       });
@@ -159,17 +168,9 @@ describe("fetchBytes", () => {
     ] as const) {
       it(`closes the connection if the signal aborts before the ${when}`, async () => {
         const controller = new AbortController();
-        const { promise: closed, resolve } = Promise.withResolvers<unknown>();
-        const { url } = closing(
-          await serveRaw((socket) => {
-            socket.once("close", resolve);
-            socket.once("data", () => {
-              socket.write(begin, () => {
-                controller.abort(new Error("enough"));
-              });
-            });
-          }),
-        );
+        const { url, closed } = await hanging(begin, () => {
+          controller.abort(new Error("enough"));
+        });
         const error = await failure(request(url, { signal: controller.signal }));
         expect(error).to.include(ABORTED).and.have.nested.property("cause.message", "enough");
         await closed;

@@ -1,16 +1,18 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import { inspect } from "node:util";
-import { ANY_KEY } from "../../../packages/keyroot/src/identity/compareKey.ts";
-import type { KeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
-import { makeMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
-import { makeMerkleProof } from "../../../packages/keyroot/src/merkle/proof.ts";
-import { parseBundle, verifyBundle } from "../../../packages/keyroot/src/verifier/bundle.ts";
-import { createVerifier, type Verifier } from "../../../packages/keyroot/src/verifier/createVerifier.ts";
-import type { WatchKeysOptions } from "../../../packages/keyroot/src/watch/watch.ts";
-import { makeBundle } from "../../../packages/keyroot/src/verifier/makeBundle.ts";
-import { verifyMany } from "../../../packages/keyroot/src/verifier/verifyMany.ts";
-import { verifyPublicKey } from "../../../packages/keyroot/src/verifier/verifyPublicKey.ts";
+import {
+  ANY_KEY,
+  createVerifier,
+  type KeyRecord,
+  makeMerkleFile,
+  makeMerkleProof,
+  type Verifier,
+  verifyMany,
+  verifyPublicKey,
+  type WatchKeysOptions,
+} from "keyroot";
+import { makeBundle, parseBundle, verifyBundle } from "keyroot/bundle";
 import { CONTRACT, plainBundle } from "../../support/data/plainBundle.ts";
 import { sampleRecords } from "../../support/samples.ts";
 import { junk, keyrootErrorOf, WRONG_VALUES } from "../../support/data/junk.ts";

@@ -14,8 +14,7 @@ describeOnChains("verifier next to a library that replaces methods of Array", (c
         ? rehash(answer, { number: "0xffffff" })
         : answer;
     }, 2);
-    const { chainId, contract, files } = chain;
-    const quorum = { chainId, contract, merkleUrl: files.url, rpc: chain.urls().slice(0, 4) };
+    const quorum = { ...chain.place(), rpc: chain.urls().slice(0, 4) };
     const input = { userID, pubKey: mine.pubKey, quorum };
     const { stdout } = await promisify(execFile)(process.execPath, [SCRIPT, JSON.stringify(input)], {
       timeout: ENDLESS_MS,

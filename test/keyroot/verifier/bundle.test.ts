@@ -1,10 +1,8 @@
 import { expect } from "chai";
 import { build } from "esbuild";
 import { createContext, runInContext } from "node:vm";
-import { base64ToBytes } from "../../../packages/keyroot/src/bytes/base64.ts";
-import type { KeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
-import { makeMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
-import type { verifyPublicKey } from "../../../packages/keyroot/src/verifier/verifyPublicKey.ts";
+import { base64ToBytes } from "keyroot/bytes";
+import { type KeyRecord, makeMerkleFile, type verifyPublicKey } from "keyroot";
 import { sampleRecords } from "../../support/samples.ts";
 import { type Bundle, bundle } from "../../support/browser/bundle.ts";
 import { cannedAnswers } from "../../support/data/cannedAnswers.ts";

@@ -1,8 +1,5 @@
 import { expect } from "chai";
-import { ANY_KEY } from "../../../packages/keyroot/src/identity/compareKey.ts";
-import type { VerificationError } from "../../../packages/keyroot/src/errors.ts";
-import type { ContactOutcome } from "../../../packages/keyroot/src/verifier/verifyContacts.ts";
-import { verifyMany, type VerifyManyOptions } from "../../../packages/keyroot/src/verifier/verifyMany.ts";
+import { ANY_KEY, type ContactOutcome, type VerificationError, verifyMany, type VerifyManyOptions } from "keyroot";
 import {
   describeOnChains,
   forged,
@@ -33,9 +30,8 @@ describeOnChains("cache of verified keys", (chain) => {
   });
 
   const verify = async (options: Partial<VerifyManyOptions>): Promise<ContactOutcome> => {
-    const { chainId, contract, files } = chain;
-    const place = { rpc: chain.urls()[0], chainId, contract, merkleUrl: files.url };
-    const [outcome] = await verifyMany([{ userID, expectedPublicKey: ANY_KEY }], { ...place, cache, ...options });
+    const all = { ...chain.place(), cache, ...options };
+    const [outcome] = await verifyMany([{ userID, expectedPublicKey: ANY_KEY }], all);
     if (outcome === undefined) throw new Error("There is no outcome.");
     return outcome;
   };
@@ -147,8 +143,7 @@ describeOnChains("cache of verified keys", (chain) => {
     });
 
     it("reads the chain again before it reports KEY_MISMATCH", async () => {
-      const { chainId, contract, files } = chain;
-      const options = { rpc: url(0), chainId, contract, merkleUrl: files.url, cache, ...at(1) };
+      const options = { ...chain.place(), cache, ...at(1) };
       const [outcome] = await verifyMany([{ userID, expectedPublicKey: mine.pubKey }], options);
       expect(outcome).to.have.nested.property("verified.record.pubKey", mine.pubKey);
       expect(outcome?.contradicts).to.deep.include({ root: forged.tree.root });

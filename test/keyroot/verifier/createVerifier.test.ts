@@ -1,10 +1,14 @@
 import { expect } from "chai";
-import { ANY_KEY } from "../../../packages/keyroot/src/identity/compareKey.ts";
-import type { KeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
-import { createVerifier, type VerifierOptions } from "../../../packages/keyroot/src/index.ts";
-import { makeMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
-import { verifyMany } from "../../../packages/keyroot/src/verifier/verifyMany.ts";
-import { verifyPublicKey } from "../../../packages/keyroot/src/verifier/verifyPublicKey.ts";
+import { mock } from "node:test";
+import {
+  ANY_KEY,
+  createVerifier,
+  type KeyRecord,
+  makeMerkleFile,
+  type VerifierOptions,
+  verifyMany,
+  verifyPublicKey,
+} from "keyroot";
 import { sampleRecords, sampleUserID } from "../../support/samples.ts";
 import { cannedAnswers } from "../../support/data/cannedAnswers.ts";
 import { keyrootErrorOf, WRONG_VALUES } from "../../support/data/junk.ts";
@@ -16,19 +20,12 @@ describe("createVerifier", () => {
   const [mine, other] = sampleRecords(2) as [KeyRecord, KeyRecord];
   const { userID } = mine;
   const { answers, fetchFrom, options: place } = cannedAnswers(makeMerkleFile([mine, other]));
-  let requests: number;
+  const fetch = mock.fn(fetchFrom(answers));
   /** Returns valid options. */
-  const options = (): VerifierOptions => {
-    const answer = fetchFrom(answers);
-    const fetch: typeof globalThis.fetch = (...request) => {
-      requests++;
-      return answer(...request);
-    };
-    return { ...place, fetch };
-  };
+  const options = (): VerifierOptions => ({ ...place, fetch });
 
   beforeEach(() => {
-    requests = 0;
+    fetch.mock.resetCalls();
   });
 
   describe("at creation", () => {
@@ -37,7 +34,7 @@ describe("createVerifier", () => {
         expect(() => createVerifier({ ...options(), [name]: undefined }))
           .to.throw(new RegExp(`^The option ${name} must be `))
           .with.include({ name: "ArgumentError", code: "ARGUMENT_INVALID" });
-        expect(requests).to.equal(0);
+        expect(fetch.mock.callCount()).to.equal(0);
       });
     }
 
@@ -78,7 +75,7 @@ describe("createVerifier", () => {
         [{ expectedPublicKey: Symbol("ANY_KEY") }],
       ])
         expect(await keyrootErrorOf(() => verify(userID, ...args))).to.include({ name: "ArgumentError" });
-      expect(requests).to.equal(0);
+      expect(fetch.mock.callCount()).to.equal(0);
       expect(await verify(userID, { expectedPublicKey: ANY_KEY })).to.deep.include({ record: mine });
     });
 
@@ -91,7 +88,7 @@ describe("createVerifier", () => {
         const error = await keyrootErrorOf(() => verify(userID, wrong));
         expect(error, String(wrong?.toString())).to.include({ name: "ArgumentError" });
       }
-      expect(requests).to.equal(0);
+      expect(fetch.mock.callCount()).to.equal(0);
     });
 
     it("throws ABORTED only for the aborted call", async () => {
@@ -143,9 +140,9 @@ describe("createVerifier", () => {
 
   /** Makes a provider that returns recorded answers to single calls. */
   function provider() {
-    const fetch = fetchFrom(answers);
+    const answer = fetchFrom(answers);
     return async ({ method, params }: { method: string; params?: readonly unknown[] }): Promise<unknown> => {
-      const response = await fetch("", { body: JSON.stringify({ method, params }) });
+      const response = await answer("", { body: JSON.stringify({ method, params }) });
       return ((await response.json()) as { result: unknown }).result;
     };
   }

@@ -1,6 +1,5 @@
 import { expect } from "chai";
-import type { VerificationError } from "../../../packages/keyroot/src/errors.ts";
-import { verifyPublicKey } from "../../../packages/keyroot/src/verifier/verifyPublicKey.ts";
+import { type VerificationError, verifyPublicKey } from "keyroot";
 import { sampleUserID } from "../../support/samples.ts";
 import {
   describeOnChains,

@@ -1,7 +1,6 @@
 import { expect } from "chai";
-import { USERS_SLOT } from "../../../packages/keyroot/src/registry/slots.ts";
-import { slotOfUser } from "../../../packages/keyroot/src/registry/slotOfUser.ts";
-import type { RpcCall } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
+import { slotOfUser, USERS_SLOT } from "keyroot/registry";
+import type { RpcCall } from "keyroot/transport";
 import { sampleUserID } from "../../support/samples.ts";
 import {
   type BlockJson,

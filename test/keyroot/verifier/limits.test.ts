@@ -1,8 +1,5 @@
 import { expect } from "chai";
-import { ANY_KEY } from "../../../packages/keyroot/src/identity/compareKey.ts";
-import type { KeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
-import { makeMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
-import { verifyPublicKey } from "../../../packages/keyroot/src/verifier/verifyPublicKey.ts";
+import { ANY_KEY, type KeyRecord, makeMerkleFile, verifyPublicKey } from "keyroot";
 import { sampleRecords } from "../../support/samples.ts";
 import { type Answers, cannedAnswers } from "../../support/data/cannedAnswers.ts";
 import { failure } from "../../support/support.ts";

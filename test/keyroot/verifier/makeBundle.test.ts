@@ -3,23 +3,26 @@ import { keccak256 } from "ethers";
 import hre from "hardhat";
 import type { Statement } from "keyroot/auditors";
 import "keyroot/auditors";
-import { serializeAuditorList, serializeStatement } from "keyroot/auditors/protocol";
+import { serializeAuditorList } from "keyroot/auditors/protocol";
 import {
   ArgumentError,
+  type Eip1193Provider,
+  type KeyRecord,
   type KeyrootError,
+  makeMerkleFile,
+  type MerkleFile,
   TransportError,
+  userIDToHex,
   VerificationError,
-} from "../../../packages/keyroot/src/errors.ts";
-import type { KeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
-import { userIDToHex } from "../../../packages/keyroot/src/identity/userID.ts";
-import { makeMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
-import type { MerkleFile } from "../../../packages/keyroot/src/merkle/fileOf.ts";
-import { isObject } from "../../../packages/keyroot/src/input/isObject.ts";
-import type { Eip1193Provider } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
-import { verifyBundle } from "../../../packages/keyroot/src/verifier/bundle.ts";
+} from "keyroot";
+import { isObject } from "keyroot/input";
+import { verifyBundle } from "keyroot/bundle";
 import { makeBundle, type MakeBundleOptions } from "../../../packages/keyroot/src/verifier/makeBundle.ts";
-import { type LocalChain, startLocalChain } from "../../../packages/service/src/stack/localChain.ts";
-import { signedBy, TestAuditor } from "../../support/auditors/testAuditor.ts";
+import { startLocalChain } from "@keyroot/service/stack";
+import type { LocalChain } from "../../../packages/service/src/stack/localChain.ts";
+import { statementText } from "../../support/auditors/statementHost.ts";
+import { signedBy, type TestAuditor, testAuditors } from "../../support/auditors/testAuditor.ts";
+import type { BlockJson } from "../../support/chain/fiveEndpoints.ts";
 import { rpc as callRpc, failure } from "../../support/support.ts";
 import { sampleRecords, sampleUserID, textOf } from "../../support/samples.ts";
 
@@ -170,21 +173,16 @@ describe("makeBundle", () => {
   });
 
   describe("with auditors", () => {
-    const auditors = ["a.example", "b.example", "c.example"].map((name) => new TestAuditor(name));
-    const [a, b, c] = auditors as [TestAuditor, TestAuditor, TestAuditor];
+    const auditors = testAuditors("a", "b", "c");
+    const [a, b, c] = auditors;
     const trusted = { keys: auditors.map(({ key }) => key), threshold: 2 };
     const signing = { ...trusted, urls: ["https://a.example", "https://b.example"] };
     const query = () => ({ userID, chainId: chain.chainId, contract, expectedPublicKey: mine.pubKey });
     const time = () => Math.floor(Date.now() / 1000);
     /** Makes the auditors publish a statement about the newest block. */
-    const publish = async (by: readonly TestAuditor[], changes: Partial<Statement> = {}) => {
-      const block = await chain.connection.ethers.provider.getBlock("latest");
-      const text = serializeStatement({
-        ...{ chainId: chain.chainId, contract: contract.toLowerCase() },
-        block: { number: block?.number ?? 0, hash: block?.hash ?? "" },
-        ...{ userCount: 703, tree: { size: 2, hash: "ab".repeat(32) } },
-        ...changes,
-      });
+    const publish = async (by: readonly TestAuditor[], changes?: Partial<Statement>) => {
+      const block = (await callRpc(chain.rpcUrl, "eth_getBlockByNumber", ["latest", false])) as BlockJson;
+      const text = statementText({ chainId: chain.chainId, contract }, block, changes);
       served.set("latest.txt", signedBy(by, text, time()));
       return text;
     };

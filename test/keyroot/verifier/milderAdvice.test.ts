@@ -1,8 +1,5 @@
 import { expect } from "chai";
-import type { KeyrootError } from "../../../packages/keyroot/src/errors.ts";
-import { ANY_KEY } from "../../../packages/keyroot/src/identity/compareKey.ts";
-import { createVerifier, type VerifierOptions } from "../../../packages/keyroot/src/verifier/createVerifier.ts";
-import type { VerifyOptions } from "../../../packages/keyroot/src/verifier/options.ts";
+import { ANY_KEY, createVerifier, type KeyrootError, type VerifierOptions, type VerifyOptions } from "keyroot";
 import { describeOnChains, mine, nameOf, userID } from "../../support/chain/fiveEndpoints.ts";
 import { sampleUserID } from "../../support/samples.ts";
 import { failure, never } from "../../support/support.ts";

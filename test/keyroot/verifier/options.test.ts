@@ -1,9 +1,5 @@
 import { expect } from "chai";
-import { ANY_KEY } from "../../../packages/keyroot/src/identity/compareKey.ts";
-import { ArgumentError } from "../../../packages/keyroot/src/errors.ts";
-import type { Eip1193Provider } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
-import { verifyPublicKey } from "../../../packages/keyroot/src/verifier/verifyPublicKey.ts";
-import { userIDToHex } from "../../../packages/keyroot/src/identity/userID.ts";
+import { ANY_KEY, ArgumentError, type Eip1193Provider, userIDToHex, verifyPublicKey } from "keyroot";
 import { sampleUserID } from "../../support/samples.ts";
 import { failure } from "../../support/support.ts";
 

@@ -1,10 +1,6 @@
 import { expect } from "chai";
-import { ANY_KEY } from "../../../packages/keyroot/src/identity/compareKey.ts";
-import type { KeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
-import { makeMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
-import { VerificationError } from "../../../packages/keyroot/src/errors.ts";
-import { makeMerkleProof } from "../../../packages/keyroot/src/merkle/proof.ts";
-import { parseBundle, verifyBundle } from "../../../packages/keyroot/src/verifier/bundle.ts";
+import { ANY_KEY, type KeyRecord, makeMerkleFile, makeMerkleProof, VerificationError } from "keyroot";
+import { parseBundle, verifyBundle } from "keyroot/bundle";
 import { CONTRACT, plainBundle } from "../../support/data/plainBundle.ts";
 import { sampleRecords } from "../../support/samples.ts";
 import { refusalOf } from "../../support/refusalOf.ts";
@@ -21,7 +17,7 @@ describe("parseBundle", () => {
   /** Returns the error of `parseBundle`. `verifyBundle` must throw the same error. */
   const errorOf = async (source: unknown) => {
     const error = await failure(verifyBundle(source, query, { pinned }));
-    const parseError = refusalOf(() => parseBundle(source));
+    const parseError = refusalOf(parseBundle, source);
     expect(error).to.be.instanceOf(VerificationError);
     const { step, code } = error as VerificationError;
     expect(`${step}: ${code}`).to.equal(parseError);

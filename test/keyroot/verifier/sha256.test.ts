@@ -1,11 +1,8 @@
 import { expect } from "chai";
 import { createHash } from "node:crypto";
-import { EnvironmentError, VerificationError } from "../../../packages/keyroot/src/errors.ts";
-import { ANY_KEY } from "../../../packages/keyroot/src/identity/compareKey.ts";
-import type { KeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
-import { makeMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
+import { mock } from "node:test";
+import { ANY_KEY, createVerifier, EnvironmentError, type KeyRecord, makeMerkleFile, VerificationError } from "keyroot";
 import type { Sha256 } from "../../../packages/keyroot/src/merkle/parseAnyFile.ts";
-import { createVerifier } from "../../../packages/keyroot/src/verifier/createVerifier.ts";
 import { cannedAnswers } from "../../support/data/cannedAnswers.ts";
 import { sampleRecords, textOf } from "../../support/samples.ts";
 import { failure, never } from "../../support/support.ts";
@@ -47,14 +44,10 @@ describe("the option sha256", () => {
 
   it("computes the hashes of the Merkle tree in verifyMany", async () => {
     const contacts = [mine, other].map(({ userID }) => ({ userID, expectedPublicKey: ANY_KEY }));
-    let count = 0;
-    const counted: Sha256 = (data) => {
-      count++;
-      return right(data);
-    };
+    const counted = mock.fn(right);
     const outcomes = await verifierWith(counted).verifyMany(contacts);
     expect(outcomes.map((outcome) => "verified" in outcome && outcome.verified.record)).to.deep.equal([mine, other]);
-    expect(count).to.be.above(11);
+    expect(counted.mock.callCount()).to.be.above(11);
     const failed = await verifierWith(wrongFor(() => true)).verifyMany(contacts);
     expect(failed.map((outcome) => "error" in outcome && outcome.error.code)).to.deep.equal(
       Array(2).fill("SHA256_INVALID"),

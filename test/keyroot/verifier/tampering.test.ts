@@ -1,11 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import { ANY_KEY } from "../../../packages/keyroot/src/identity/compareKey.ts";
-import { TransportError, VerificationError } from "../../../packages/keyroot/src/errors.ts";
-import { base64ToBytes } from "../../../packages/keyroot/src/bytes/base64.ts";
-import type { KeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
-import { makeMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
-import { verifyPublicKey } from "../../../packages/keyroot/src/verifier/verifyPublicKey.ts";
+import { ANY_KEY, type KeyRecord, makeMerkleFile, TransportError, VerificationError, verifyPublicKey } from "keyroot";
+import { base64ToBytes } from "keyroot/bytes";
 import { sampleRecords } from "../../support/samples.ts";
 import { type Answers, cannedAnswers } from "../../support/data/cannedAnswers.ts";
 

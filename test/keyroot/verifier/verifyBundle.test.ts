@@ -1,13 +1,17 @@
 import { expect } from "chai";
 import { id } from "ethers";
 import fc from "fast-check";
-import { ANY_KEY } from "../../../packages/keyroot/src/identity/compareKey.ts";
-import { ArgumentError, KeyrootError, VerificationError } from "../../../packages/keyroot/src/errors.ts";
-import { base64ToBytes } from "../../../packages/keyroot/src/bytes/base64.ts";
-import type { KeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
-import { makeMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
-import { makeMerkleProof } from "../../../packages/keyroot/src/merkle/proof.ts";
-import { type BundleQuery, verifyBundle, parseBundle } from "../../../packages/keyroot/src/verifier/bundle.ts";
+import {
+  ANY_KEY,
+  ArgumentError,
+  type KeyRecord,
+  KeyrootError,
+  makeMerkleFile,
+  makeMerkleProof,
+  VerificationError,
+} from "keyroot";
+import { base64ToBytes } from "keyroot/bytes";
+import { type BundleQuery, parseBundle, verifyBundle } from "keyroot/bundle";
 import { mutation, swap } from "../../support/data/mutations.ts";
 import { sampleRecords } from "../../support/samples.ts";
 import { failure } from "../../support/support.ts";

@@ -1,20 +1,11 @@
 import { expect } from "chai";
 import hre from "hardhat";
-import { ANY_KEY } from "../../../packages/keyroot/src/identity/compareKey.ts";
-import type { KeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
-import { FolderStore } from "../../../packages/operator/src/publisher/files/folderStore.ts";
-import { publish } from "../../../packages/operator/src/publisher/publish.ts";
-import type { PublishedRoot } from "../../../packages/operator/src/publisher/publishEvents.ts";
-import { Registry } from "../../../packages/operator/src/publisher/chain/registry.ts";
-import { startStack, type Stack } from "../../../packages/service/src/stack/startStack.ts";
-import { rpcCaller } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
-import type { ContactOutcome } from "../../../packages/keyroot/src/verifier/verifyContacts.ts";
-import type { VerifyOptions } from "../../../packages/keyroot/src/verifier/options.ts";
+import { ANY_KEY, type ContactOutcome, type KeyRecord, type VerifyOptions, verifyPublicKey } from "keyroot";
+import type { PublishedRoot } from "@keyroot/operator/publisher";
+import { type Stack, startStack } from "@keyroot/service/stack";
 import { verifyMany, type VerifyManyOptions } from "../../../packages/keyroot/src/verifier/verifyMany.ts";
-import { verifyPublicKey } from "../../../packages/keyroot/src/verifier/verifyPublicKey.ts";
 import { sampleRecords, sampleUserID } from "../../support/samples.ts";
-import { LOCAL } from "../../support/chain/local.ts";
-import { ENDLESS_MS } from "../../support/endless.ts";
+import { publishOn } from "../../support/chain/local.ts";
 
 const [records, stranger] = [sampleRecords(12), sampleUserID(99)];
 const [mine, other] = records as [KeyRecord, KeyRecord];
@@ -31,10 +22,7 @@ describe("verifyMany", () => {
 
   before(async () => {
     stack = await startStack(hre, { ports: { chain: 0, files: 0 } });
-    const call = rpcCaller(stack.rpcUrl, { maxBytes: 2 ** 20, timeoutMs: ENDLESS_MS });
-    const registry = await Registry.connect(call, stack.contract);
-    const store = new FolderStore(stack.filesDir);
-    published = (await publish(records, { ...LOCAL, registry, store, usersPerFile: 5 })).published;
+    published = (await publishOn(stack, records, 5)).published;
   });
 
   after(() => stack.close());

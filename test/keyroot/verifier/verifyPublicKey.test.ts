@@ -6,16 +6,19 @@ import { getEventListeners, once } from "node:events";
 import type { RequestListener } from "node:http";
 import { text } from "node:stream/consumers";
 import { inspect } from "node:util";
-import { ANY_KEY } from "../../../packages/keyroot/src/identity/compareKey.ts";
-import { base64ToBytes } from "../../../packages/keyroot/src/bytes/base64.ts";
-import type { KeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
-import { userIDToHex } from "../../../packages/keyroot/src/identity/userID.ts";
-import { makeMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
-import type { MerkleFile } from "../../../packages/keyroot/src/merkle/fileOf.ts";
-import { type LocalChain, startLocalChain } from "../../../packages/service/src/stack/localChain.ts";
-import type { Listening } from "../../../packages/operator/src/http/listen.ts";
-import type { Eip1193Provider } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
-import type { VerifyOptions } from "../../../packages/keyroot/src/verifier/options.ts";
+import {
+  ANY_KEY,
+  type Eip1193Provider,
+  type KeyRecord,
+  makeMerkleFile,
+  type MerkleFile,
+  userIDToHex,
+  type VerifyOptions,
+} from "keyroot";
+import { base64ToBytes } from "keyroot/bytes";
+import { startLocalChain } from "@keyroot/service/stack";
+import type { LocalChain } from "../../../packages/service/src/stack/localChain.ts";
+import type { Listening } from "@keyroot/operator/shared";
 import { verifyPublicKey } from "../../../packages/keyroot/src/verifier/verifyPublicKey.ts";
 import { sampleRecords, sampleUserID, textOf } from "../../support/samples.ts";
 import { serve } from "../../support/servers/servers.ts";
@@ -182,7 +185,7 @@ describe("verifyPublicKey", () => {
 
   describe("with a broken host or network", () => {
     it("throws FILE_HOST_ERROR for any other HTTP status", async () => {
-      for (const status of [201, 206, 401, 403, 500, 503]) {
+      for (const status of [201, 204, 206, 304, 401, 403, 500, 503]) {
         answerFiles = (_, response) => response.writeHead(status).end(textOf(first));
         expect(await failure(verify())).to.include(transportError("FILE_HOST_ERROR", { actual: status }));
       }

@@ -2,19 +2,20 @@ import { expect } from "chai";
 import hre from "hardhat";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { mock } from "node:test";
 import { FINDING_CODES } from "../../../packages/operator/src/audit/finding.ts";
-import { startLocalChain } from "../../../packages/service/src/stack/localChain.ts";
-import { ANY_KEY } from "../../../packages/keyroot/src/identity/compareKey.ts";
-import { makeBundle, verifyBundle } from "../../../packages/keyroot/src/bundle.ts";
-import type { KeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
-import { userIDToHex } from "../../../packages/keyroot/src/identity/userID.ts";
+import { startLocalChain } from "@keyroot/service/stack";
 import {
   type Alarm,
+  ANY_KEY,
+  type Contact,
   createVerifier,
+  type KeyRecord,
+  userIDToHex,
   type VerifierOptions,
   type WatchKeysOptions,
-} from "../../../packages/keyroot/src/index.ts";
-import type { Contact } from "../../../packages/keyroot/src/verifier/contacts.ts";
+} from "keyroot";
+import { makeBundle, verifyBundle } from "keyroot/bundle";
 import { ALARM_CODES } from "../../../packages/keyroot/src/watch/alarm.ts";
 import { sampleRecords, sampleUserID, sha256 } from "../../support/samples.ts";
 import { FaultyFetch } from "../../support/watch/faultyFetch.ts";
@@ -374,21 +375,18 @@ describe("watch", () => {
     });
 
     it("delays rounds until the end of a pause", async () => {
-      let rounds = 0;
-      const contacts = () => {
-        rounds++;
-        return [];
-      };
+      const contacts = mock.fn(() => []);
+      const rounds = () => contacts.mock.callCount();
       const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
       const watch = await start({ intervalMs: 1, contacts });
       watch.pause();
       await watch.check();
-      const before = rounds;
+      const before = rounds();
       time += HOUR;
       await wait(50);
-      expect(rounds).to.equal(before);
+      expect(rounds()).to.equal(before);
       watch.resume();
-      while (rounds === before) await wait(1);
+      while (rounds() === before) await wait(1);
       await watch.check();
       expect(watch.status.checkedAt).to.equal(time);
     });

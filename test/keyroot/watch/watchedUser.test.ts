@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import fc from "fast-check";
-import type { Evidence } from "../../../packages/keyroot/src/evidence.ts";
+import type { Evidence } from "keyroot";
 import { conditionsOf, newConditions, noteReported } from "../../../packages/keyroot/src/watch/alarmConditions.ts";
 import {
   applyAnswer,
@@ -31,25 +31,7 @@ const published = (key = "key"): WatchedUserState => {
 };
 
 describe("state of a watched user", () => {
-  describe("before publication", () => {
-    it("causes no alarm for any key", () => {
-      const user: WatchedUserState = {};
-      applyAnswer(user, undefined, at(1), 0);
-      expect(conditions(user, "key")).to.deep.equal([]);
-    });
-  });
-
   describe("with a published key", () => {
-    it("causes no alarm if the key is the expected key", () => {
-      expect(conditions(published(), "key")).to.deep.equal([]);
-      expect(conditions(published(), undefined)).to.deep.equal([]);
-    });
-
-    it("causes WATCHED_KEY_MISMATCH or CONTACT_KEY_MISMATCH if another key is expected", () => {
-      expect(codes(published("false"), "key")).to.deep.equal(["WATCHED_KEY_MISMATCH"]);
-      expect(codes(published("false"), "key", false)).to.deep.equal(["CONTACT_KEY_MISMATCH"]);
-    });
-
     it("causes an alarm if the key in the file is invalid", () => {
       expect(codes(published(""), "key")).to.deep.equal(["WATCHED_KEY_MISMATCH"]);
       expect(conditions(published(""), "key")[0]?.message).to.include("no valid key");
@@ -129,15 +111,6 @@ describe("state of a watched user", () => {
   });
 
   describe("after reported alarms", () => {
-    it("reports an alarm again only if it ended in between", () => {
-      const user = published("false");
-      expect(newConditions(user, conditions(user, "key"))).to.have.lengthOf(1);
-      noteReported(user, conditions(user, "key"));
-      expect(newConditions(user, conditions(user, "key"))).to.deep.equal([]);
-      noteReported(user, conditions(user, "false"));
-      expect(newConditions(user, conditions(user, "key"))).to.have.lengthOf(1);
-    });
-
     it("reports an alarm for each different key", () => {
       const user = published();
       noteReported(user, conditions(user, "swapped", false));

@@ -1,5 +1,7 @@
+import type { Listening } from "@keyroot/operator/shared";
+import type { Statement } from "keyroot/auditors";
+import { hashRoots, type RootEntry, serializeRootEntry, serializeStatement } from "keyroot/auditors/protocol";
 import { serve } from "../servers/servers.ts";
-import type { Listening } from "../../../packages/operator/src/http/listen.ts";
 
 /** A folder of statements on an HTTP server: file names without `.txt`, and their contents. */
 export class StatementHost {
@@ -26,4 +28,36 @@ export class StatementHost {
   close(): Promise<void> {
     return this.#server.close();
   }
+}
+
+/** Starts empty hosts for all tests of the surrounding `describe`. Each test begins without files and requests. */
+export function statementHosts(count: number): readonly StatementHost[] {
+  const hosts: StatementHost[] = [];
+  before(async () => {
+    for (let i = 0; i < count; i++) hosts.push(await StatementHost.start());
+  });
+  after(() => Promise.all(hosts.map((host) => host.close())));
+  beforeEach(() => {
+    for (const host of hosts) {
+      host.files.clear();
+      host.requests = 0;
+    }
+  });
+  return hosts;
+}
+
+/** Returns the text of a statement about a block. The block may be an endpoint's answer. */
+export function statementText(
+  { chainId, contract }: Pick<Statement, "chainId" | "contract">,
+  { number, hash }: { number: number | string; hash: string },
+  changes: Partial<Statement> = {},
+): string {
+  const block = { number: Number(number), hash };
+  const tree = { size: 2, hash: "ab".repeat(32) };
+  return serializeStatement({ chainId, contract: contract.toLowerCase(), block, userCount: 3, tree, ...changes });
+}
+
+/** Returns the tree of these roots. */
+export function treeOf(entries: readonly RootEntry[]): Statement["tree"] {
+  return { size: entries.length, hash: hashRoots(entries.map(serializeRootEntry)) };
 }

@@ -31,6 +31,13 @@ export class TestAuditor {
   }
 }
 
+/** Makes auditors with the names `<name>.example`. */
+export function testAuditors<const Names extends readonly string[]>(
+  ...names: Names
+): { [I in keyof Names]: TestAuditor } {
+  return names.map((name) => new TestAuditor(`${name}.example`)) as { [I in keyof Names]: TestAuditor };
+}
+
 /** A statement's file with the signatures of these auditors. */
 export function signedBy(auditors: readonly TestAuditor[], text: string, time: number): string {
   return `${text}\n${auditors.map((auditor) => auditor.line(text, time)).join("")}`;

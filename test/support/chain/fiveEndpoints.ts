@@ -4,24 +4,23 @@ import hre from "hardhat";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ANY_KEY } from "../../../packages/keyroot/src/identity/compareKey.ts";
-import { extractHeader, hashHeader, type HeaderJson } from "../../../packages/keyroot/src/ethereum/header.ts";
-import { slotOfUser } from "../../../packages/keyroot/src/registry/slotOfUser.ts";
-import { KeyrootError } from "../../../packages/keyroot/src/errors.ts";
-import type { Evidence } from "../../../packages/keyroot/src/evidence.ts";
-import type { KeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
-import { makeMerkleFile } from "../../../packages/keyroot/src/merkle/file.ts";
-import type { MerkleFile } from "../../../packages/keyroot/src/merkle/fileOf.ts";
-import { USERS_SLOT } from "../../../packages/keyroot/src/registry/slots.ts";
-import { type RpcCall, rpcCaller } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
-import type { VerifyOptions } from "../../../packages/keyroot/src/verifier/options.ts";
-import { verifyPublicKey } from "../../../packages/keyroot/src/verifier/verifyPublicKey.ts";
-import { Registry } from "../../../packages/operator/src/publisher/chain/registry.ts";
-import { FolderStore } from "../../../packages/operator/src/publisher/files/folderStore.ts";
-import { publish as publishRecords } from "../../../packages/operator/src/publisher/publish.ts";
-import type { PublishedRoot } from "../../../packages/operator/src/publisher/publishEvents.ts";
-import { type FileHost, startFileHost } from "../../../packages/service/src/stack/fileHost.ts";
-import { startLocalChain } from "../../../packages/service/src/stack/localChain.ts";
+import {
+  ANY_KEY,
+  type Evidence,
+  type KeyRecord,
+  KeyrootError,
+  makeMerkleFile,
+  type MerkleFile,
+  type VerifyOptions,
+  verifyPublicKey,
+} from "keyroot";
+import { extractHeader } from "keyroot/ethereum";
+import { hashHeader, type HeaderJson } from "../../../packages/keyroot/src/ethereum/header.ts";
+import { slotOfUser, USERS_SLOT } from "keyroot/registry";
+import { type RpcCall, rpcCaller } from "keyroot/transport";
+import { FolderStore, publish as publishRecords, type PublishedRoot, Registry } from "@keyroot/operator/publisher";
+import { startFileHost, startLocalChain } from "@keyroot/service/stack";
+import type { FileHost } from "../../../packages/service/src/stack/fileHost.ts";
 import { type Anvil, describeOnAnvil, startAnvil } from "../anvil/anvil.ts";
 import { sampleRecords } from "../samples.ts";
 import { type Endpoint, type Lie, startEndpoint } from "./lyingEndpoint.ts";
@@ -127,25 +126,24 @@ export class FiveEndpoints {
     for (const endpoint of this.endpoints.slice(0, count)) endpoint.lie = lie;
   }
 
+  /** The first endpoint, the contract and the file host, as options. */
+  place() {
+    const [rpc] = this.urls();
+    return { rpc, chainId: this.chainId, contract: this.contract, merkleUrl: this.files.url };
+  }
+
   /** The options that require a pair. */
   optionsFor({ anchor, storageProof }: Pair): VerifyOptions {
-    const place = {
-      chainId: this.chainId,
-      contract: this.contract,
-      merkleUrl: this.files.url,
-      storageProof,
-      expectedPublicKey: ANY_KEY,
-    };
-    const [rpc] = this.urls();
+    const place = { ...this.place(), storageProof, expectedPublicKey: ANY_KEY };
     switch (anchor) {
       case "endpoint":
-        return { ...place, rpc };
+        return place;
       case "quorum":
         return { ...place, rpc: this.urls(), quorum: QUORUM };
       case "pinned":
-        return { ...place, rpc, pinned: this.head.hash };
+        return { ...place, pinned: this.head.hash };
       case "light-client":
-        return { ...place, rpc, lightClient: true };
+        return { ...place, lightClient: true };
     }
   }
 

@@ -18,7 +18,7 @@ if (import.meta.main) {
     fromArray({ array: ["a"] }, resolve);
   });
   if ([1].find((value) => value === 1) === 1) throw new Error("merkle-tree-gen does not replace Array.prototype.find.");
-  const { ANY_KEY, verifyPublicKey } = await import("../../../packages/keyroot/src/index.ts");
+  const { ANY_KEY, verifyPublicKey } = await import("keyroot");
   const { userID, pubKey, quorum } = JSON.parse(process.argv[2] ?? "") as {
     userID: string;
     pubKey: string;
@@ -30,6 +30,5 @@ if (import.meta.main) {
     quorum: 2,
     limits: { timeoutMs: 2 * ENDLESS_MS },
   });
-  const result = record.pubKey === pubKey ? "truth" : "lie";
-  console.log(result);
+  console.log(record.pubKey === pubKey ? "truth" : "lie");
 }

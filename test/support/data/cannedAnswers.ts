@@ -1,6 +1,5 @@
 import { keccak256 } from "ethers";
-import type { MerkleFile } from "../../../packages/keyroot/src/merkle/fileOf.ts";
-import type { VerifierOptions } from "../../../packages/keyroot/src/verifier/createVerifier.ts";
+import type { MerkleFile, VerifierOptions } from "keyroot";
 import { textOf } from "../samples.ts";
 
 /** The bodies of all answers to a verification. */

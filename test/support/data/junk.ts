@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { KeyrootError } from "../../../packages/keyroot/src/errors.ts";
+import { KeyrootError } from "keyroot";
 
 /** Values that plain JavaScript can pass where the types ask for something else. */
 export const WRONG_VALUES: readonly unknown[] = [

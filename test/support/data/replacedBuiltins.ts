@@ -1,7 +1,6 @@
 /* oxlint-disable no-console, typescript/no-non-null-assertion, typescript/no-confusing-void-expression, typescript/prefer-for-of -- it prints its results, and uses no iterator where built-ins are replaced */
 import { createRequire } from "node:module";
-import { ANY_KEY } from "../../../packages/keyroot/src/identity/compareKey.ts";
-import type { KeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
+import type { KeyRecord } from "keyroot";
 
 /** The script to run. */
 export const SCRIPT = import.meta.filename;
@@ -33,32 +32,18 @@ type Call = () => unknown;
 
 /** Calls of public functions, by name. Each returns the same value each time, or throws. */
 async function makeCalls(): Promise<Record<string, Call>> {
-  const SRC = "../../../packages/keyroot/src";
-  const keyroot = (await import(`${SRC}/index.ts`)) as typeof import("../../../packages/keyroot/src/index.ts");
-  const identity = (await import(
-    `${SRC}/identity/index.ts`
-  )) as typeof import("../../../packages/keyroot/src/identity/index.ts");
-  const { makeBundle, parseBundle, verifyBundle } = (await import(
-    `${SRC}/bundle.ts`
-  )) as typeof import("../../../packages/keyroot/src/bundle.ts");
-  const safety = (await import(`${SRC}/safetyCode.ts`)) as typeof import("../../../packages/keyroot/src/safetyCode.ts");
-  const { UserClient } = (await import(`${SRC}/user.ts`)) as typeof import("../../../packages/keyroot/src/user.ts");
-  const { PartnerClient } = (await import(
-    `${SRC}/partner.ts`
-  )) as typeof import("../../../packages/keyroot/src/partner.ts");
-  const registry = (await import(
-    `${SRC}/registry/index.ts`
-  )) as typeof import("../../../packages/keyroot/src/registry/index.ts");
-  const auditors = (await import(`${SRC}/auditors.ts`)) as typeof import("../../../packages/keyroot/src/auditors.ts");
-  const { proveInclusion } = (await import(
-    `${SRC}/blocks/auditors/index.ts`
-  )) as typeof import("../../../packages/keyroot/src/blocks/auditors/index.ts");
-  const beacon = (await import(
-    `${SRC}/blocks/beacon/index.ts`
-  )) as typeof import("../../../packages/keyroot/src/blocks/beacon/index.ts");
-  const { parseJson } = (await import(
-    `${SRC}/input/index.ts`
-  )) as typeof import("../../../packages/keyroot/src/input/index.ts");
+  const keyroot = await import("keyroot");
+  const auditors = await import("keyroot/auditors");
+  const { proveInclusion } = await import("keyroot/auditors/protocol");
+  const beacon = await import("keyroot/beacon/protocol");
+  const { makeBundle, parseBundle, verifyBundle } = await import("keyroot/bundle");
+  const identity = await import("keyroot/identity");
+  const { parseJson } = await import("keyroot/input");
+  const { PartnerClient } = await import("keyroot/partner");
+  const registry = await import("keyroot/registry");
+  const safety = await import("keyroot/safety-code");
+  const { UserClient } = await import("keyroot/user");
+  const { ANY_KEY } = keyroot;
   const {
     records,
     wrong,

@@ -1,15 +1,7 @@
 import hre from "hardhat";
-import { makeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
-import type { KeyRecord } from "../../../packages/keyroot/src/identity/serializedRecord.ts";
-import { generateKeyPair } from "../../../packages/keyroot/src/identity/newPublicKey.ts";
-import { randomUserID } from "../../../packages/keyroot/src/identity/userID.ts";
-import { rpcCaller } from "../../../packages/keyroot/src/transport/jsonRpc.ts";
-import { Registry } from "../../../packages/operator/src/publisher/chain/registry.ts";
-import { FolderStore } from "../../../packages/operator/src/publisher/files/folderStore.ts";
-import { publish } from "../../../packages/operator/src/publisher/publish.ts";
-import { startStack, type Stack } from "../../../packages/service/src/stack/startStack.ts";
-import { LOCAL } from "../chain/local.ts";
-import { ENDLESS_MS } from "../endless.ts";
+import { generateKeyPair, type KeyRecord, makeKeyRecord, randomUserID } from "keyroot/identity";
+import { type Stack, startStack } from "@keyroot/service/stack";
+import { publishOn } from "../chain/local.ts";
 
 /** A stack on which one user's key is published. */
 export interface PublishedKey {
@@ -35,9 +27,7 @@ async function publishKey(): Promise<PublishedKey> {
   const stack = await startStack(hre, { ports: { chain: 0, files: 0, beacon: 0 } });
   opened.defer(() => stack.close());
   const record = makeKeyRecord(randomUserID(), generateKeyPair().publicKey);
-  const call = rpcCaller(stack.rpcUrl, { maxBytes: 2 ** 20, timeoutMs: ENDLESS_MS });
-  const registry = await Registry.connect(call, stack.contract);
-  await publish([record], { ...LOCAL, registry, store: new FolderStore(stack.filesDir, { proofs: true }) });
+  await publishOn(stack, [record]);
   const swapped = makeKeyRecord(randomUserID(), generateKeyPair().publicKey).pubKey;
   return { stack, record, swapped };
 }

@@ -1,12 +1,14 @@
-import { makeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import { makeKeyRecord } from "keyroot";
+import { PartnerClient } from "keyroot/partner";
+import { UserClient } from "keyroot/user";
 import { samplePublicKeys, sampleUserID } from "../samples.ts";
+import { all } from "../support.ts";
 
 export const userID = sampleUserID(1);
-export const [publicKey] = samplePublicKeys as [Uint8Array];
+const [publicKey] = samplePublicKeys as [Uint8Array];
 export const tokenID = "0b8f6b5e-7c50-4a7c-9d5c-3d2b8a1f0e11";
 
 const { pubKey, keyID } = makeKeyRecord(userID, publicKey);
-export { keyID };
 const metadata = { token_id: tokenID, context: "c", name: "n", created: 1, revoked: null, last_used: 2 };
 const fields = {
   deactivated: 1,
@@ -57,6 +59,68 @@ export function scriptedService(status = 200, body: string | Uint8Array<ArrayBuf
         : new Response(typeof body === "string" ? answerTo(url as string, body) : body, { status }),
     );
   return { serviceUrl: "https://keys.example", bizID: "biz_1", retries: 0, fetch };
+}
+
+/** Both clients of a service, such as the one that `scriptedService` returns. */
+export function clientsOf(service: ReturnType<typeof scriptedService>) {
+  return {
+    partner: new PartnerClient({ ...service, serverToken: "krs_x" }),
+    user: new UserClient({ ...service, refreshToken: "kru_x" }),
+  };
+}
+
+/** A function that takes any arguments, as in plain JavaScript. */
+export type Loose = (...args: unknown[]) => Promise<unknown>;
+
+/**
+ * All operations of both clients, with valid arguments. The last argument is the options. An operation that lists items
+ * returns all of them.
+ */
+export function operationsOf({ partner, user }: ReturnType<typeof clientsOf>) {
+  const of = (client: object, name: string, ...args: unknown[]): { call: Loose; args: unknown[] } => ({
+    call: async (...args: unknown[]) => {
+      const answer: unknown = await (Reflect.get(client, name) as Loose).apply(client, args);
+      const isList = typeof answer === "object" && answer !== null && Symbol.asyncIterator in answer;
+      return isList ? all(answer as AsyncIterable<unknown>) : answer;
+    },
+    args: [...args, {}],
+  });
+  const created = { userID, region: "us-west-2", context: "phone" };
+  const provision = of(partner, "provision", [created]);
+  return {
+    createUser: of(partner, "createUser", userID, "us-west-2"),
+    createUsers: of(partner, "createUsers", [created]),
+    createUserRefreshToken: of(partner, "createUserRefreshToken", userID, "phone"),
+    getUser: of(partner, "getUser", userID),
+    deactivateUser: of(partner, "deactivateUser", userID),
+    eraseUser: of(partner, "eraseUser", userID),
+    listUsers: of(partner, "listUsers"),
+    listRefreshTokens: of(partner, "listRefreshTokens", userID),
+    revokeRefreshToken: of(partner, "revokeRefreshToken", userID, tokenID),
+    listServerTokens: of(partner, "listServerTokens"),
+    revokeServerToken: of(partner, "revokeServerToken", tokenID),
+    listEvents: of(partner, "listEvents"),
+    listAuditLog: of(partner, "listAuditLog"),
+    provision: { ...provision, args: [[created], { runId: tokenID }] as unknown[] },
+    discardPublicKey: of(partner, "discardPublicKey", userID, keyID),
+    approvePublicKey: of(partner, "approvePublicKey", userID, keyID),
+    createWebhook: of(partner.webhooks, "create", "https://a.example/"),
+    listWebhooks: of(partner.webhooks, "list"),
+    updateWebhook: of(partner.webhooks, "update", tokenID),
+    pauseWebhook: of(partner.webhooks, "pause", tokenID),
+    resumeWebhook: of(partner.webhooks, "resume", tokenID),
+    deleteWebhook: of(partner.webhooks, "delete", tokenID),
+    rotateSecret: of(partner.webhooks, "rotateSecret", tokenID),
+    testWebhook: of(partner.webhooks, "test", tokenID),
+    listDeliveries: of(partner.webhooks, "listDeliveries", tokenID),
+    redeliver: of(partner.webhooks, "redeliver", tokenID, tokenID),
+    redeliverFailed: of(partner.webhooks, "redeliverFailed", tokenID, 0),
+    publicKeyOfUser: of(partner, "publicKeyOf", userID),
+    register: of(user, "register", { publicKey, privateKey: 2n }),
+    withdraw: of(user, "withdraw", keyID),
+    record: of(user, "record"),
+    unverifiedPublicKeyOf: of(user, "unverifiedPublicKeyOf", userID),
+  };
 }
 
 /** The answer, in which a withdrawn or discarded key is not pending. */

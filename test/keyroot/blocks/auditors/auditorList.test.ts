@@ -12,17 +12,15 @@ import {
   findAuditors,
   type ListPlace,
 } from "../../../../packages/keyroot/src/blocks/auditors/findAuditors.ts";
-import { StatementHost } from "../../../support/auditors/statementHost.ts";
-import { keyText, signedBy, TestAuditor } from "../../../support/auditors/testAuditor.ts";
+import { statementHosts } from "../../../support/auditors/statementHost.ts";
+import { keyText, signedBy, type TestAuditor, testAuditors } from "../../../support/auditors/testAuditor.ts";
 import { codeOf as codeOfCall } from "../../../support/refusalOf.ts";
 import { failure } from "../../../support/support.ts";
 
 const TIME = 1_800_000_000;
 const NOW = TIME * 1000;
 const PLACE = { chainId: 1, contract: `0x${"ab".repeat(20)}` };
-const [alice, bob, carol, dave, erin] = ["alice", "bob", "carol", "dave", "erin"].map(
-  (name) => new TestAuditor(`${name}.example`),
-) as [TestAuditor, TestAuditor, TestAuditor, TestAuditor, TestAuditor];
+const [alice, bob, carol, dave, erin] = testAuditors("alice", "bob", "carol", "dave", "erin");
 const POLICY = parseAuditorOptions({ keys: [alice, bob, carol].map(({ key }) => key), threshold: 2 });
 
 const listOf = (auditors: readonly TestAuditor[], changes: Partial<AuditorList> = {}): string =>
@@ -119,18 +117,10 @@ describe("verifyAuditorList", () => {
 });
 
 describe("findAuditors", () => {
-  const hosts: StatementHost[] = [];
+  const hosts = statementHosts(2);
   let lists: ListPlace & { store: Map<string, string> };
-  before(async () => {
-    hosts.push(await StatementHost.start(), await StatementHost.start());
-  });
-  after(() => Promise.all(hosts.map((host) => host.close())));
   beforeEach(() => {
     lists = { place: PLACE, store: new Map() };
-    for (const host of hosts) {
-      host.files.clear();
-      host.requests = 0;
-    }
   });
 
   const start = (): Auditors => ({ policy: POLICY, folders: hosts.map(({ url }) => url), sequence: 0 });

@@ -1,7 +1,7 @@
 import { expect } from "chai";
-import { serializeStatement } from "keyroot/auditors/protocol";
+import { parseAuditorOptions } from "keyroot/auditors/protocol";
 import { findStatement } from "../../../../packages/keyroot/src/blocks/auditors/findStatement.ts";
-import { parseAuditorOptions } from "../../../../packages/keyroot/src/blocks/auditors/verifyStatement.ts";
+import { statementText } from "../../../support/auditors/statementHost.ts";
 import { signedBy, TestAuditor } from "../../../support/auditors/testAuditor.ts";
 import { ENDLESS_MS } from "../../../support/endless.ts";
 
@@ -12,27 +12,18 @@ describe("findStatement", () => {
   it("requests all older statements in one round", async () => {
     const auditors = Array.from({ length: 9 }, (_, i) => new TestAuditor(`auditor-${i}.example`));
     const [dishonest, honest] = [auditors.slice(0, 4), auditors.slice(4)];
-    const textOf = (number: number) => {
-      const block = { number, hash: `0x${"34".repeat(32)}` };
-      return serializeStatement({ ...place, block, userCount: 1, tree: { size: 1, hash: "56".repeat(32) } });
-    };
+    const textOf = (number: number) => statementText(place, { number, hash: `0x${"34".repeat(32)}` });
     const files = new Map(
       auditors.map((auditor, i) => {
         const text = textOf(dishonest.includes(auditor) ? 200 + i : 100);
         return [`https://${auditor.name}/latest.txt`, signedBy([auditor], text, NOW)];
       }),
     );
-    let release = () => undefined as unknown;
-    const released = new Promise(
-      (resolve) =>
-        (release = () => {
-          resolve(undefined);
-        }),
-    );
+    const { promise: released, resolve: release } = Promise.withResolvers<unknown>();
     /** The hosts do not respond to requests for older statements until the statement of the honest auditors is requested. */
     const fetch = async (input: unknown) => {
       const url = String(input);
-      if (url.endsWith("/100.txt")) release();
+      if (url.endsWith("/100.txt")) release(undefined);
       if (!url.endsWith("/latest.txt")) await released;
       const file = files.get(url);
       return new Response(file ?? "", { status: file === undefined ? 404 : 200 });

@@ -1,6 +1,7 @@
 import { expect } from "chai";
-import { hashRoots, type RootEntry, RootProofs, serializeRootEntry, subtreeOf } from "keyroot/auditors/protocol";
+import { type RootEntry, RootProofs, subtreeOf } from "keyroot/auditors/protocol";
 import { parseSubtrees, verifyRootProof } from "../../../../packages/keyroot/src/blocks/auditors/rootProof.ts";
+import { treeOf } from "../../../support/auditors/statementHost.ts";
 import { codeOf } from "../../../support/refusalOf.ts";
 import { sha256 } from "../../../support/samples.ts";
 import { never } from "../../../support/support.ts";
@@ -9,12 +10,12 @@ const SIZES = [...Array.from({ length: 33 }, (_, i) => i + 1), 100, 127, 1429];
 const entries: RootEntry[] = Array.from({ length: 1429 }, (_, i) => {
   return { root: sha256(String(i)), recordCount: 700, userCount: i % 7 === 0 ? 699 : 700 };
 });
-const treeOf = (size: number) => ({ size, hash: hashRoots(entries.slice(0, size).map(serializeRootEntry)) });
+const treeWith = (size: number) => treeOf(entries.slice(0, size));
 const bytesOf = (text: string) => new Uint8Array(Buffer.from(text));
 const rootAt = (index: number) => entries[index]?.root ?? never();
 const topsOf = (size: number) => {
   const proofs = new RootProofs(entries.slice(0, size));
-  return { proofs, tops: parseSubtrees(bytesOf(proofs.subtrees()), treeOf(size)) };
+  return { proofs, tops: parseSubtrees(bytesOf(proofs.subtrees()), treeWith(size)) };
 };
 
 describe("root proof", () => {
@@ -66,23 +67,20 @@ describe("root proof", () => {
       ...[proof.replace("700 700", "0 0"), proof.replace(/\n.*\n/, "\nAAAA\n"), proof.replace(/\n.*\n/, "\n?\n"), ""],
     ];
     for (const text of wrong)
-      expect(
-        codeOf(() => verifyRootProof(bytesOf(text), rootAt(5), 11, tops)),
-        text,
-      ).to.equal("STATEMENT_TREE_MISMATCH");
+      expect(codeOf(verifyRootProof, bytesOf(text), rootAt(5), 11, tops), text).to.equal("STATEMENT_TREE_MISMATCH");
   });
 
   it("requires the subtree hashes of the statement's own tree", () => {
     const text = new RootProofs(entries.slice(0, 11)).subtrees();
     const [a = "", b = "", c = ""] = text.split("\n");
-    const parse = (source: string, tree = treeOf(11)) => codeOf(() => parseSubtrees(bytesOf(source), tree));
+    const parse = (source: string, tree = treeWith(11)) => codeOf(parseSubtrees, bytesOf(source), tree);
     for (const lines of [
       [a, b, c, c],
       [a, a, a],
     ])
       expect(parse([...lines, ""].join("\n"))).to.equal("STATEMENT_TREE_MISMATCH");
-    expect(parse(text, treeOf(12))).to.equal("STATEMENT_TREE_MISMATCH");
+    expect(parse(text, treeWith(12))).to.equal("STATEMENT_TREE_MISMATCH");
     // The tree has the same hash, but a different number of subtrees.
-    expect(parse(text, { ...treeOf(11), size: 3 })).to.equal("STATEMENT_TREE_MISMATCH");
+    expect(parse(text, { ...treeWith(11), size: 3 })).to.equal("STATEMENT_TREE_MISMATCH");
   });
 });

@@ -3,7 +3,7 @@ import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { VerificationError } from "../../../../packages/keyroot/src/errors.ts";
+import { VerificationError } from "keyroot";
 import { chunkNumber } from "../../../../packages/keyroot/src/merkle/chunkNumber.ts";
 import { findInLeafChunk } from "../../../../packages/keyroot/src/merkle/findInLeafChunk.ts";
 import { parseSubtrees, verifyRootProof } from "../../../../packages/keyroot/src/blocks/auditors/rootProof.ts";

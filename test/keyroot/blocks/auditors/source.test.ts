@@ -1,14 +1,12 @@
 import { expect } from "chai";
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { createVerifier, type VerifierOptions, verifyMany } from "keyroot";
+import { ANY_KEY, createVerifier, KeyrootError, type VerifierOptions, verifyMany } from "keyroot";
 import type { Statement } from "keyroot/auditors";
 import "keyroot/auditors";
-import { serializeAuditorList, serializeStatement } from "keyroot/auditors/protocol";
-import { ANY_KEY } from "../../../../packages/keyroot/src/identity/compareKey.ts";
-import { KeyrootError } from "../../../../packages/keyroot/src/errors.ts";
-import { signedBy, TestAuditor } from "../../../support/auditors/testAuditor.ts";
-import { StatementHost } from "../../../support/auditors/statementHost.ts";
+import { serializeAuditorList } from "keyroot/auditors/protocol";
+import { statementHosts, statementText } from "../../../support/auditors/statementHost.ts";
+import { signedBy, TestAuditor, testAuditors } from "../../../support/auditors/testAuditor.ts";
 import {
   type BlockJson,
   describeOnChains,
@@ -22,42 +20,21 @@ import {
 import { sampleUserID } from "../../../support/samples.ts";
 import { failure, never } from "../../../support/support.ts";
 
-const auditors = ["alice.example", "bob.example", "carol.example"].map((name) => new TestAuditor(name));
-const [alice, bob, carol] = auditors as [TestAuditor, TestAuditor, TestAuditor];
+const auditors = testAuditors("alice", "bob", "carol");
+const [alice, bob, carol] = auditors;
 
 describeOnChains("verifier with the option auditors", (chain) => {
-  const hosts: StatementHost[] = [];
-  before(async () => {
-    hosts.push(...(await Promise.all(auditors.map(() => StatementHost.start()))));
-  });
-  after(() => Promise.all(hosts.map((host) => host.close())));
-  beforeEach(() => {
-    for (const host of hosts) {
-      host.files.clear();
-      host.requests = 0;
-    }
-  });
+  const hosts = statementHosts(3);
 
   const time = () => Number(chain.head.timestamp) + 60;
-  const textFor = ({ number, hash }: BlockJson, changes: Partial<Statement> = {}) =>
-    serializeStatement({
-      chainId: chain.chainId,
-      contract: chain.contract.toLowerCase(),
-      block: { number: Number(number), hash },
-      userCount: 3,
-      tree: { size: 2, hash: "ab".repeat(32) },
-      ...changes,
-    });
+  const textFor = (block: BlockJson, changes?: Partial<Statement>) => statementText(chain, block, changes);
   const options = (changes: object = {}): VerifierOptions => ({
-    rpc: chain.urls()[0],
-    chainId: chain.chainId,
-    contract: chain.contract,
-    merkleUrl: chain.files.url,
+    ...chain.place(),
     now: () => time() * 1000,
     auditors: { keys: auditors.map(({ key }) => key), threshold: 2, urls: hosts.map(({ url }) => url), ...changes },
   });
   /** Makes each auditor publish its own file with this text. */
-  const publish = (text: string, by = auditors) => {
+  const publish = (text: string, by: readonly TestAuditor[] = auditors) => {
     for (const [i, auditor] of by.entries()) hosts[i]?.files.set("latest", signedBy([auditor], text, time()));
   };
   const codeOf = async (changes: object = {}, user = mine.userID): Promise<string> => {

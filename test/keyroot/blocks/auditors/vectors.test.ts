@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { readFileSync } from "node:fs";
 import { verifyStatement } from "keyroot/auditors";
-import { VerificationError } from "../../../../packages/keyroot/src/errors.ts";
+import { VerificationError } from "keyroot";
 import { VECTORS } from "../../../support/data/vectors.ts";
 
 interface StatementVector {

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { type AuditorOptions, type Statement, verifyStatement } from "keyroot/auditors";
 import { parseSignedStatement, serializeSignedNote, serializeStatement } from "keyroot/auditors/protocol";
 import { codeOf as codeOfCall } from "../../../support/refusalOf.ts";
-import { keyText, signedBy, TestAuditor } from "../../../support/auditors/testAuditor.ts";
+import { keyText, signedBy, TestAuditor, testAuditors } from "../../../support/auditors/testAuditor.ts";
 
 const STATEMENT: Statement = {
   chainId: 1,
@@ -14,17 +14,13 @@ const STATEMENT: Statement = {
 const TEXT = serializeStatement(STATEMENT);
 const TIME = 1_800_000_000;
 const NOW = TIME * 1000;
-const [alice, bob, carol] = ["alice.example", "bob.example", "carol.example"].map((name) => new TestAuditor(name)) as [
-  TestAuditor,
-  TestAuditor,
-  TestAuditor,
-];
+const [alice, bob, carol] = testAuditors("alice", "bob", "carol");
 const OPTIONS: AuditorOptions = { keys: [alice.key, bob.key, carol.key], threshold: 2 };
 const signed = signedBy([alice, bob], TEXT, TIME);
 
 /** Returns the error code for a statement, or undefined if the statement is accepted. */
 const codeOf = (file: string | Uint8Array, options = OPTIONS, now = NOW) =>
-  codeOfCall(() => verifyStatement(Buffer.from(file as Uint8Array), STATEMENT, options, now));
+  codeOfCall(verifyStatement, Buffer.from(file as Uint8Array), STATEMENT, options, now);
 
 // The test vectors of statements (vectors.test.ts) check signers, times, places and other forms of the text.
 describe("verifyStatement", () => {

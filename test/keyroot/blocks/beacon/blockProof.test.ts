@@ -5,7 +5,7 @@ import { makeBundle, verifyBundle } from "keyroot/bundle";
 import { SimulatedBeacon, TEST_CHECKPOINT } from "@keyroot/operator/testing";
 import type { Listening } from "@keyroot/operator/shared";
 import type { BlockProof } from "../../../../packages/keyroot/src/blocks/beacon/blockProof.ts";
-import type { KeyrootError } from "../../../../packages/keyroot/src/errors.ts";
+import type { KeyrootError } from "keyroot";
 import { describeOnChains, mine, userID } from "../../../support/chain/fiveEndpoints.ts";
 import { failure } from "../../../support/support.ts";
 
@@ -36,10 +36,8 @@ describeOnChains("block proof", (chain) => {
     const bytes = Buffer.from(JSON.stringify(proof));
     const { blockHash, evidence } = await verifyBlockProof(bytes, trusted);
     expect(evidence).to.include({ checkpoint: TEST_CHECKPOINT, participation: 512 });
-    const { chainId, contract, files } = chain;
-    const [rpc] = chain.urls();
-    const options = { rpc, chainId, contract, merkleUrl: files.url, pinned: blockHash };
-    const { bundle } = await makeBundle(userID, options);
+    const { chainId, contract } = chain;
+    const { bundle } = await makeBundle(userID, { ...chain.place(), pinned: blockHash });
     const verified = await verifyBundle(
       bundle,
       { userID, chainId, contract, expectedPublicKey: mine.pubKey },

@@ -6,7 +6,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { type BlockProof, verifyBlockProof } from "keyroot/beacon";
-import { KeyrootError } from "../../../../packages/keyroot/src/errors.ts";
+import { KeyrootError } from "keyroot";
 import { MAINNET_SAMPLES, type MainnetSample, splitUpdates } from "../../../support/beacon/mainnet.ts";
 import { never, temporaryFolder } from "../../../support/support.ts";
 import { isLarge, testAll } from "../../../support/testSize.ts";

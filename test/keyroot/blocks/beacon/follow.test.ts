@@ -20,6 +20,12 @@ const [finality = never()] = items.slice(-1);
 /** The newest update in the form of a finality update, which does not contain the next committee. */
 const { fork } = sample;
 
+/** Returns the updates that a request for some periods asks for. The first update is of the sample's period. */
+function requested<T>(updates: readonly T[], { searchParams }: URL): T[] {
+  const start = Number(searchParams.get("start_period")) - sample.period;
+  return updates.slice(start, start + Number(searchParams.get("count")));
+}
+
 /** Converts an update to a finality update, and adjusts the offsets of its variable parts. */
 async function finalityBytes(): Promise<Uint8Array> {
   const { FORKS } = await import("keyroot/beacon/protocol");
@@ -38,9 +44,8 @@ describe("follow", () => {
     const bytes = await finalityBytes();
     honest = {
       bootstrap: ssz(sample.bootstrapBytes),
-      updates: (response, { searchParams }) => {
-        const start = Number(searchParams.get("start_period")) - sample.period;
-        ssz(joinUpdates(items.slice(start, start + Number(searchParams.get("count")))))(response);
+      updates: (response, url) => {
+        ssz(joinUpdates(requested(items, url)))(response);
       },
       finality_update: ssz(bytes),
     };
@@ -87,10 +92,7 @@ describe("follow", () => {
     const updates = sample.updates.map((update) => json(update));
     const server = await serve({
       bootstrap: (response) => response.end(JSON.stringify(json(sample.bootstrap))),
-      updates: (response, { searchParams }) => {
-        const start = Number(searchParams.get("start_period")) - sample.period;
-        response.end(JSON.stringify(updates.slice(start, start + Number(searchParams.get("count")))));
-      },
+      updates: (response, url) => response.end(JSON.stringify(requested(updates, url))),
       finality_update: (response) => {
         void finalityBytes().then((bytes) => response.end(JSON.stringify(json(layouts.finality_update.decode(bytes)))));
       },
@@ -113,21 +115,11 @@ describe("follow", () => {
       "empty SSZ": end("", SSZ),
       "SSZ that ends early": end("abc", SSZ),
       "SSZ with offsets that exceed it": end("\xff".repeat(2000), SSZ),
-      "an empty list of updates": {
-        updates: ssz(new Uint8Array()),
-      },
-      "more updates than it requested": {
-        updates: ssz(joinUpdates([...items, ...items])),
-      },
-      "an update whose length exceeds the answer": {
-        updates: ssz(Buffer.alloc(64, 0x7f)),
-      },
-      "an update with the length 0": {
-        updates: ssz(Buffer.alloc(64)),
-      },
-      "the same update again": {
-        updates: ssz(joinUpdates([items[0] ?? never(), items[0] ?? never()])),
-      },
+      "an empty list of updates": { updates: ssz(new Uint8Array()) },
+      "more updates than it requested": { updates: ssz(joinUpdates([...items, ...items])) },
+      "an update whose length exceeds the answer": { updates: ssz(Buffer.alloc(64, 0x7f)) },
+      "an update with the length 0": { updates: ssz(Buffer.alloc(64)) },
+      "the same update again": { updates: ssz(joinUpdates([items[0] ?? never(), items[0] ?? never()])) },
     };
     for (const [what, answers] of Object.entries(malformed))
       it(`throws BEACON_ANSWER_INVALID for ${what}`, async () => {
@@ -175,8 +167,8 @@ describe("follow", () => {
 
     it("refuses updates in the wrong order", async () => {
       const reversed: BeaconAnswers = {
-        updates: (response, { searchParams }) => {
-          ssz(joinUpdates(items.slice(0, Number(searchParams.get("count"))).reverse()))(response);
+        updates: (response, url) => {
+          ssz(joinUpdates(requested(items, url).reverse()))(response);
         },
       };
       expect(await codeOf(reversed)).to.equal("LIGHT_CLIENT_INVALID");
@@ -198,16 +190,12 @@ describe("follow", () => {
   describe("with several endpoints", () => {
     const bad: Record<string, BeaconAnswers> = {
       "fails at once": { bootstrap: (response) => response.destroy() },
-      "returns a false bootstrap": {
-        bootstrap: ssz(MAINNET_SAMPLES[1]?.bootstrapBytes ?? never()),
-      },
+      "returns a false bootstrap": { bootstrap: ssz(MAINNET_SAMPLES[1]?.bootstrapBytes ?? never()) },
       "stops after the first update": {
         updates: ssz(joinUpdates(items.slice(0, 1))),
         finality_update: (response) => response.destroy(),
       },
-      "names an unknown fork": {
-        bootstrap: ssz(Buffer.alloc(100), "someday"),
-      },
+      "names an unknown fork": { bootstrap: ssz(Buffer.alloc(100), "someday") },
     };
     for (const [what, answers] of Object.entries(bad))
       it(`uses the second endpoint if the first one ${what}`, async () => {
@@ -243,9 +231,8 @@ describe("follow", () => {
       };
       const slow = await serve({
         bootstrap: slowly(honest.bootstrap),
-        updates: slowly((response, { searchParams }) => {
-          const start = Number(searchParams.get("start_period")) - sample.period;
-          ssz(joinUpdates(items.slice(start, start + 1)))(response);
+        updates: slowly((response, url) => {
+          ssz(joinUpdates(requested(items, url).slice(0, 1)))(response);
         }),
       });
       const second = await serve();
@@ -260,9 +247,7 @@ describe("follow", () => {
     });
 
     it("reports FORK_UNKNOWN only if all endpoints fail", async () => {
-      const unknown: BeaconAnswers = {
-        finality_update: ssz(Buffer.alloc(100), "someday"),
-      };
+      const unknown: BeaconAnswers = { finality_update: ssz(Buffer.alloc(100), "someday") };
       const servers = [await serve(unknown), await serve({ finality_update: (response) => response.destroy() })];
       const error = await failure(follow(following(servers), http));
       expect(error).to.include({ name: "TransportError", code: "FORK_UNKNOWN", actual: "someday" });
@@ -272,9 +257,7 @@ describe("follow", () => {
     it("reports a false response before a missing response", async () => {
       const servers = [
         await serve({ bootstrap: (response) => response.destroy() }),
-        await serve({
-          bootstrap: ssz(MAINNET_SAMPLES[1]?.bootstrapBytes ?? never()),
-        }),
+        await serve({ bootstrap: ssz(MAINNET_SAMPLES[1]?.bootstrapBytes ?? never()) }),
       ];
       expect(await failure(follow(following(servers), http))).to.include({ code: "LIGHT_CLIENT_INVALID" });
     });

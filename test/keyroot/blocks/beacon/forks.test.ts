@@ -72,7 +72,7 @@ describe("light client rules across forks", () => {
     const { state } = start(network);
     const signedFor = (name: ForkName) => simulateUpdate(network, { ...parts, signedFor: networkWith({ [name]: 0 }) });
     expect(applyUpdate(network, state, signedFor("electra"), 13 * EPOCH)).to.include({ slot: 12 * EPOCH - 2 });
-    expect(refusalOf(() => applyUpdate(network, state, signedFor("fulu"), 13 * EPOCH))).to.equal(
+    expect(refusalOf(applyUpdate, network, state, signedFor("fulu"), 13 * EPOCH)).to.equal(
       "anchor: LIGHT_CLIENT_INVALID",
     );
   });
@@ -111,7 +111,7 @@ describe("light client rules across forks", () => {
     });
 
     it("refuse a Fulu header whose branch begins with other bytes", () => {
-      expect(refusalOf(() => startWith(inGloasForm(header, 1)))).to.equal("anchor: LIGHT_CLIENT_INVALID");
+      expect(refusalOf(startWith, inGloasForm(header, 1))).to.equal("anchor: LIGHT_CLIENT_INVALID");
     });
   });
 });

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { applyUpdate, FORKS, slotAt, startAt } from "keyroot/beacon/protocol";
 import { installLodestar } from "../../../../bench/anchors/peers.ts";
-import { KeyrootError } from "../../../../packages/keyroot/src/errors.ts";
+import { KeyrootError } from "keyroot";
 import { mainnet, MAINNET_SAMPLES, type MainnetSample, splitUpdates } from "../../../support/beacon/mainnet.ts";
 import { never } from "../../../support/support.ts";
 import { isLarge, testAll } from "../../../support/testSize.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 import { applyUpdate, FORKS, type LightClientState, slotAt, startAt } from "keyroot/beacon/protocol";
-import { KeyrootError } from "../../../../packages/keyroot/src/errors.ts";
+import { KeyrootError } from "keyroot";
 import { mainnet, MAINNET_SAMPLES, splitUpdates } from "../../../support/beacon/mainnet.ts";
 import { never } from "../../../support/support.ts";
 import { WorkCounter } from "../../../support/countWork.ts";

@@ -5,7 +5,7 @@ import {
   PartnerClient,
   type PartnerClientOptions,
 } from "../../../../packages/keyroot/src/client/partner/partnerClient.ts";
-import { randomUserID, userIDToHex } from "../../../../packages/keyroot/src/identity/userID.ts";
+import { randomUserID, userIDToHex } from "keyroot";
 import { type FaultyProxy, faultyProxy } from "../../../support/servers/faultyProxy.ts";
 import { newPartner, type Partner } from "../../../support/service/newPartner.ts";
 import { refusalOf } from "../../../support/refusalOf.ts";
@@ -261,14 +261,6 @@ describe("PartnerClient", () => {
   });
 
   describe("with an access token", () => {
-    it("requests the token once for 50 concurrent calls", async () => {
-      const partner = client();
-      await Promise.all(Array.from({ length: 50 }, () => partner.createUser(randomUserID(), "us-west-2")));
-      expect(exchanges()).to.equal(1);
-      expect(proxy.seen).to.have.lengthOf(51);
-      for (const { path } of proxy.seen) expect(path).to.match(/^\/v1\/[a-zA-Z/]+$/);
-    });
-
     it("replaces the token at most once per call", async () => {
       const partner = client();
       const body = JSON.stringify({ code: "ACCESS_TOKEN_INVALID", detail: "no" });

@@ -1,14 +1,13 @@
 import { expect } from "chai";
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { KeyrootError } from "../../../../packages/keyroot/src/errors.ts";
-import { PartnerClient } from "../../../../packages/keyroot/src/client/partner/partnerClient.ts";
+import { type KeyrootError, randomUserID } from "keyroot";
+import { PartnerClient } from "keyroot/partner";
 import type {
   ProvisionOptions,
   ProvisionOutcome,
   UserToProvision,
 } from "../../../../packages/keyroot/src/client/partner/provision.ts";
-import { randomUserID } from "../../../../packages/keyroot/src/identity/userID.ts";
 import { ENDLESS_MS } from "../../../support/endless.ts";
 import { type FaultyProxy, faultyProxy } from "../../../support/servers/faultyProxy.ts";
 import { newPartner, type Partner } from "../../../support/service/newPartner.ts";
