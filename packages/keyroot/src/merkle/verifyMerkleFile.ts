@@ -6,7 +6,6 @@ import { isUserID, type UserID } from "../identity/userID.ts";
 import { describeValue } from "../input/describeValue.ts";
 import { isObject } from "../input/isObject.ts";
 import { parseJson } from "../input/parseJson.ts";
-import { ShapeChecker } from "../input/shapeChecker.ts";
 import { checkUntrusted } from "../input/untrusted.ts";
 import { fileOf, type MerkleFile } from "./fileOf.ts";
 import { checkNotNode, MERKLE_ROOT } from "./hash.ts";
@@ -22,9 +21,6 @@ type MerkleNode = Record<string, string | number>;
 
 /** The nesting depth of a Merkle-tree file: the file, `merkle` and a node. */
 const MAX_DEPTH = 3;
-const shape = /* @__PURE__ */ new ShapeChecker(
-  (message, details) => new VerificationError("file", "FILE_SHAPE", message, details),
-);
 
 /**
  * Parses and verifies the text of a Merkle-tree file. The keys may have any order and spacing.
@@ -53,12 +49,26 @@ interface FileParts {
 }
 
 function parseParts(document: unknown): FileParts {
-  const { merkle, values, lookup, ...others } = shape.dictionary("The file", document);
+  const { merkle, values, lookup, ...others } = checkObject("The file", document);
   for (const key of Object.keys(others)) throw unknownKey("The file", key);
-  const parts = { merkle: shape.dictionary("merkle", merkle), lookup: shape.dictionary("lookup", lookup) };
-  const texts = shape.array("values", values);
-  for (let i = 0; i < texts.length; i++) if (typeof texts[i] !== "string") shape.text(`values[${i}]`, texts[i]);
-  return { ...parts, values: texts as string[] };
+  const parts = { merkle: checkObject("merkle", merkle), lookup: checkObject("lookup", lookup) };
+  if (!Array.isArray(values)) throw wrongShape("values", "an array", values);
+  for (let i = 0; i < values.length; i++)
+    if (typeof values[i] !== "string") throw wrongShape(`values[${i}]`, "a string", values[i]);
+  return { ...parts, values: values as string[] };
+}
+
+function checkObject(path: string, value: unknown): Record<string, unknown> {
+  if (isObject(value)) return value;
+  throw wrongShape(path, "an object", value);
+}
+
+function wrongShape(path: string, expected: string, value: unknown): VerificationError {
+  const actual = describeValue(value);
+  return new VerificationError("file", "FILE_SHAPE", `${path} must be ${expected}, but is ${actual}.`, {
+    expected,
+    actual,
+  });
 }
 
 function parseValue(path: string, value: string): KeyRecord {

@@ -35,16 +35,21 @@ export async function withTimeout<T>(
   const { AbortController, setTimeout }: Partial<typeof globalThis> = globalThis;
   requireFeature("setTimeout", setTimeout, "in the engine's host");
   const ended = new (requireFeature("AbortController", AbortController, "abort-controller/polyfill"))();
-  if (signal?.aborted) throw abortedError(signal);
   const { promise: failed, reject: fail } = withResolvers<never>();
+  const abort = () => {
+    fail(new TransportError("ABORTED", "The caller aborted the request.", { cause: signal?.reason }));
+  };
   // AbortSignal.timeout is not suitable: its timer continues after the request, and does not keep Node running.
   const timer = setTimeout(() => {
     fail(new TransportError("TIMEOUT", `${subject} did not finish within ${timeoutMs} ms.`));
   }, timeoutMs);
+  signal?.addEventListener("abort", abort, { once: true });
   try {
-    return await rejectOnAbort(Promise.race([failed, work(ended.signal)]), signal);
+    if (signal?.aborted) abort();
+    return await Promise.race([failed, signal?.aborted ? failed : work(ended.signal)]);
   } finally {
     clearTimeout(timer);
+    signal?.removeEventListener("abort", abort);
     // An explicit reason avoids the default one, whose stack trace would take more time than the rest of this function.
     ended.abort("ended");
   }
