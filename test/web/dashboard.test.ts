@@ -11,8 +11,7 @@ describeIfNamed(import.meta.filename)("dashboard in Chromium", () => {
 
   describe("at sign-in", () => {
     it("accepts an invitation and then a passkey", async () => {
-      await using opened = await world.open(await world.invite("Ada"));
-      const { page, complaints, requests } = opened;
+      const { page, complaints, requests } = await world.open(await world.invite("Ada"));
       await sees(page, "You are invited");
       expect(page.url()).to.equal(`${world.url}#/invitation`);
       await click(page, "Accept the invitation");
@@ -36,10 +35,10 @@ describeIfNamed(import.meta.filename)("dashboard in Chromium", () => {
 
     it("refuses a used link and keeps the session", async () => {
       const link = await world.invite("Twice");
-      await using first = await world.open(link);
+      const first = await world.open(link);
       await click(first.page, "Accept the invitation");
       await sees(first.page, "Welcome, Twice");
-      await using second = await world.open(link);
+      const second = await world.open(link);
       await click(second.page, "Accept the invitation");
       await sees(second.page, "INVITATION_REFUSED");
       await first.page.reload();
@@ -49,8 +48,7 @@ describeIfNamed(import.meta.filename)("dashboard in Chromium", () => {
     it("accepts a link after a preview or a reload", async () => {
       const link = await world.invite("Previewed");
       expect((await fetch(link.replace("localhost", "127.0.0.1"))).status).to.equal(200);
-      await using opened = await world.open(link);
-      const { page } = opened;
+      const { page } = await world.open(link);
       await button(page, "Accept the invitation").waitFor();
       await page.reload();
       await sees(page, "Open the link again");
@@ -61,16 +59,15 @@ describeIfNamed(import.meta.filename)("dashboard in Chromium", () => {
     });
 
     it("explains how to sign in without a passkey", async () => {
-      await using opened = await world.open();
-      const { page } = opened;
+      const { page } = await world.open();
       await click(page, "Sign in with a passkey");
       await sees(page, "No passkey was used");
       expect(await button(page, "Sign in with a passkey").isEnabled()).to.equal(true);
     });
 
     it("ends the session of a removed person", async () => {
-      await using opened = await world.signIn("Removed soon");
-      await using remaining = await world.signIn("Remaining");
+      const opened = await world.signIn("Removed soon");
+      const remaining = await world.signIn("Remaining");
       const { page } = remaining;
       for (const person of [opened, remaining]) await follow(person.page, "Company");
       await click(page, "Remove: Removed soon");
@@ -85,8 +82,7 @@ describeIfNamed(import.meta.filename)("dashboard in Chromium", () => {
   describe("on the overview", () => {
     it("links each number to its list", async () => {
       const bizID = await world.createPartner("Quiet company");
-      await using opened = await world.signIn("Quinn", { bizID });
-      const { page, complaints } = opened;
+      const { page, complaints } = await world.signIn("Quinn", { bizID });
       await sees(page, "Nothing to do.");
       const addresses = await page.locator(".number").evaluateAll((links) => links.map((a) => a.getAttribute("href")));
       expect(addresses).to.include.members(["#/users?state=undecided", "#/users?state=waiting", "#/webhooks"]);
@@ -101,8 +97,7 @@ describeIfNamed(import.meta.filename)("dashboard in Chromium", () => {
       const [user] = users;
       if (user === undefined) throw new Error("No user was created.");
       await world.offerConflictingKey(user);
-      await using opened = await world.signIn("Beth", { bizID });
-      const { page } = opened;
+      const { page } = await world.signIn("Beth", { bizID });
       await sees(page, "1 key waits for your decision.");
       await follow(page, "Show");
       await rows(page).getByText("waiting for a decision").waitFor();
@@ -112,19 +107,18 @@ describeIfNamed(import.meta.filename)("dashboard in Chromium", () => {
   describe("in the header", () => {
     for (const width of [390, 1280]) {
       it(`needs one row at ${width} pixels`, async () => {
-        await using opened = await world.signIn(
+        const { page } = await world.signIn(
           `Bartholomew Featherstonehaugh ${width}`,
           {},
           { viewport: { width, height: 800 } },
         );
-        const box = await opened.page.locator(".header").boundingBox();
+        const box = await page.locator(".header").boundingBox();
         expect(box?.height).to.be.at.most(84);
       });
     }
 
     it("shows the pages in a menu on phones", async () => {
-      await using opened = await world.signIn("Phone", {}, { viewport: { width: 390, height: 800 } });
-      const { page } = opened;
+      const { page } = await world.signIn("Phone", {}, { viewport: { width: 390, height: 800 } });
       const nav = page.getByRole("navigation");
       expect(await nav.isVisible()).to.equal(false);
       await click(page, "Menu");
@@ -140,8 +134,7 @@ describeIfNamed(import.meta.filename)("dashboard in Chromium", () => {
 
   describe("on the company page", () => {
     it("copies the business identifier", async () => {
-      await using opened = await world.signIn("Copier");
-      const { page } = opened;
+      const { page } = await world.signIn("Copier");
       await follow(page, "Company");
       await click(page, "Copy biz_id");
       await eventually(async () => {
@@ -150,7 +143,7 @@ describeIfNamed(import.meta.filename)("dashboard in Chromium", () => {
     });
 
     it("deletes an invitation's link after a click on Done", async () => {
-      await using opened = await world.signIn("Inviter");
+      const opened = await world.signIn("Inviter");
       const { page, complaints } = opened;
       await follow(page, "Company");
       await click(page, "Invite a person");
@@ -164,7 +157,7 @@ describeIfNamed(import.meta.filename)("dashboard in Chromium", () => {
       const token = link.split("/").at(-1) ?? "";
       expect(token).to.have.length(43);
 
-      await using invited = await world.open(link);
+      const invited = await world.open(link);
       await click(invited.page, "Accept the invitation");
       await click(invited.page, "Add a passkey");
       await follow(invited.page, "Company");
@@ -179,8 +172,7 @@ describeIfNamed(import.meta.filename)("dashboard in Chromium", () => {
     });
 
     it("hides an invitation's link after the Back button", async () => {
-      await using opened = await world.signIn("Leaver");
-      const { page } = opened;
+      const { page } = await world.signIn("Leaver");
       await follow(page, "Company");
       await click(page, "Invite a person");
       await page.getByLabel("Name", { exact: true }).fill("Unfinished");
@@ -193,8 +185,7 @@ describeIfNamed(import.meta.filename)("dashboard in Chromium", () => {
     });
 
     it("keeps the last passkey after it removes others", async () => {
-      await using opened = await world.signIn("Collector");
-      const { page } = opened;
+      const { page } = await world.signIn("Collector");
       await follow(page, "Company");
       const own = page.locator("section", { has: page.getByRole("heading", { name: "Your passkeys" }) });
       const remove = own.getByRole("button", { name: /^Remove/ });
@@ -217,8 +208,7 @@ describeIfNamed(import.meta.filename)("dashboard in Chromium", () => {
     it("shows markup in names as text", async () => {
       const markup = `<img src=x onerror="document.title='owned'"><script>alert(1)</script>&amp;`;
       const bizID = await world.createPartner(markup);
-      await using opened = await world.signIn(markup, { bizID });
-      const { page, complaints } = opened;
+      const { page, complaints } = await world.signIn(markup, { bizID });
       await follow(page, "Company");
       await page.getByRole("heading", { name: markup }).waitFor();
       await page.locator(".row b", { hasText: markup }).waitFor();
@@ -232,7 +222,7 @@ describeIfNamed(import.meta.filename)("dashboard in Chromium", () => {
   describe("on the servers page", () => {
     it("deletes a new token from the page after Done", async () => {
       const bizID = await world.createPartner("Server company");
-      await using opened = await world.signIn("Sam", { bizID });
+      const opened = await world.signIn("Sam", { bizID });
       const { page, requests, complaints } = opened;
       await follow(page, "Servers");
       await sees(page, "There is no server token yet");
@@ -266,8 +256,7 @@ describeIfNamed(import.meta.filename)("dashboard in Chromium", () => {
       const bizID = await world.createPartner("Company with many tokens");
       for (let i = 0; i < 52; i++)
         await world.service.admin("/v1/admin/serverTokens/create", { biz_id: bizID, name: `Token ${i}` });
-      await using opened = await world.signIn("Reader of lists", { bizID, role: "reader" });
-      const { page } = opened;
+      const { page } = await world.signIn("Reader of lists", { bizID, role: "reader" });
       await follow(page, "Servers");
       await sees(page, "Token 24");
       expect(await rows(page).count()).to.equal(25);
@@ -294,8 +283,7 @@ describeIfNamed(import.meta.filename)("dashboard in Chromium", () => {
     ] as const) {
       it(`shows the reason and a retry button on ${route.replace(/\/.*/, "/…")}`, async () => {
         const bizID = await world.createPartner("Failing company");
-        await using opened = await world.signIn("Fay", { bizID });
-        const { page } = opened;
+        const { page } = await world.signIn("Fay", { bizID });
         await page.route(calls, (call) => call.abort());
         await page.goto(`${world.url}#/${route}`);
         await page.reload();

@@ -9,7 +9,7 @@ describeIfNamed(import.meta.filename)("operator pages of the dashboard in Chromi
   const world = sharedDashboard();
 
   it("show a new administrator's link only once", async () => {
-    await using opened = await world.signIn("Olga", { bizID: null });
+    const opened = await world.signIn("Olga", { bizID: null });
     const { page, complaints } = opened;
     expect(await page.getByRole("navigation").innerText()).to.match(
       /^Overview\s+Partners\s+System\s+Audit log\s+People$/,
@@ -25,7 +25,7 @@ describeIfNamed(import.meta.filename)("operator pages of the dashboard in Chromi
     await page.getByLabel("Name", { exact: true }).fill("First");
     await click(page, "Create the link");
     const link = await takeSecret(world, opened, "the link");
-    await using invited = await world.open(link);
+    const invited = await world.open(link);
     await click(invited.page, "Accept the invitation");
     await click(invited.page, "Add a passkey");
     await follow(invited.page, "Company");
@@ -34,8 +34,7 @@ describeIfNamed(import.meta.filename)("operator pages of the dashboard in Chromi
   });
 
   it("show the command that creates the first partner", async () => {
-    await using opened = await world.signIn("Ode", { bizID: null });
-    const { page } = opened;
+    const { page } = await world.signIn("Ode", { bizID: null });
     await page.route("**/v1/admin/partners/list", (route) => route.fulfill({ json: { partners: [], next: null } }));
     await follow(page, "Partners");
     await sees(page, "There is no partner yet");
@@ -47,8 +46,7 @@ describeIfNamed(import.meta.filename)("operator pages of the dashboard in Chromi
 
   it("find a partner for a reader", async () => {
     await world.createPartner("Found company");
-    await using opened = await world.signIn("Otto", { bizID: null, role: "reader" });
-    const { page } = opened;
+    const { page } = await world.signIn("Otto", { bizID: null, role: "reader" });
     await follow(page, "Partners");
     await page.getByLabel("Search").fill("found");
     await click(page, "Search");
@@ -69,8 +67,7 @@ describeIfNamed(import.meta.filename)("operator pages of the dashboard in Chromi
 
   it("suspend, resume and limit a partner", async () => {
     const { bizID, users } = await world.createPartnerWithUsers("Managed", 3);
-    await using opened = await world.signIn("Omar", { bizID: null });
-    const { page, complaints } = opened;
+    const { page, complaints } = await world.signIn("Omar", { bizID: null });
     const badge = page.locator(".badge", { hasText: "suspended" });
     await page.goto(`${world.url}#/partners/${bizID}`);
     await page.locator(".facts").getByText(String(users.length), { exact: true }).waitFor();
@@ -92,8 +89,7 @@ describeIfNamed(import.meta.filename)("operator pages of the dashboard in Chromi
   });
 
   it("show the state of databases, chain and stores", async () => {
-    await using opened = await world.signIn("Oda", { bizID: null });
-    const { page, complaints } = opened;
+    const { page, complaints } = await world.signIn("Oda", { bizID: null });
     await follow(page, "System");
     await sees(page, "home, us-west-2, eu-west-1");
     await sees(page, "Chain 11155111");
@@ -117,8 +113,7 @@ describeIfNamed(import.meta.filename)("operator pages of the dashboard in Chromi
   it("explain why the button Publish now is disabled", async () => {
     world.publishable = 0;
     try {
-      await using opened = await world.signIn("Otto", { bizID: null });
-      const { page } = opened;
+      const { page } = await world.signIn("Otto", { bizID: null });
       await follow(page, "System");
       const publish = button(page, "Publish now");
       await publish.waitFor();
@@ -136,8 +131,7 @@ describeIfNamed(import.meta.filename)("operator pages of the dashboard in Chromi
       { region: "eu-west-1", root: "c4".repeat(32), code: "ROOT_MISMATCH" },
     ];
     try {
-      await using opened = await world.signIn("Orla", { bizID: null });
-      const { page, complaints } = opened;
+      const { page, complaints } = await world.signIn("Orla", { bizID: null });
       const toDo = page.locator(".todo", { hasText: "The last check did not confirm 2 published roots." });
       await toDo.getByRole("link", { name: "Show" }).click();
       await sees(page, "keyroot_publishing_differences");
@@ -153,14 +147,14 @@ describeIfNamed(import.meta.filename)("operator pages of the dashboard in Chromi
   });
 
   it("invite people of the operator", async () => {
-    await using opened = await world.signIn("Opal", { bizID: null });
+    const opened = await world.signIn("Opal", { bizID: null });
     const { page } = opened;
     await follow(page, "People");
     await rows(page, "Opal you").waitFor();
     await click(page, "Invite a person");
     await page.getByLabel("Name", { exact: true }).fill("Colleague");
     await click(page, "Create the link");
-    await using invited = await world.open(await takeSecret(world, opened, "the link"));
+    const invited = await world.open(await takeSecret(world, opened, "the link"));
     await click(invited.page, "Accept the invitation");
     await sees(invited.page, "the operator’s pages");
   });

@@ -10,8 +10,7 @@ describeIfNamed(import.meta.filename)("publishing page in Chromium", () => {
 
   it("shows commands before the first published key", async () => {
     const { bizID, refreshToken } = await world.service.createPartner("Beginner");
-    await using opened = await world.signIn("Bea", { bizID, role: "reader" });
-    const { page, requests } = opened;
+    const { page, requests } = await world.signIn("Bea", { bizID, role: "reader" });
     await follow(page, "Publishing");
     await sees(page, "No key of your users is published yet");
     await sees(page, "None. Every registered key is in a batch.");
@@ -33,8 +32,7 @@ describeIfNamed(import.meta.filename)("publishing page in Chromium", () => {
     await world.publish("4f".repeat(32), ids.slice(3, 4), { daysAgo: 1 });
     await world.publish(shared, [...ids.slice(1, 3), ...other.users.map(({ userID }) => userID)]);
 
-    await using opened = await world.signIn("Pia", { bizID });
-    const { page, requests, complaints } = opened;
+    const { page, requests, complaints } = await world.signIn("Pia", { bizID });
     await follow(page, "Publishing");
     await sees(page, "4 users with a published key. Your share of the cost: 0.00044 ETH.");
     await page.locator(".chart-drawing canvas").waitFor();
@@ -67,8 +65,7 @@ describeIfNamed(import.meta.filename)("publishing page in Chromium", () => {
     const { bizID, users } = await world.createPartnerWithUsers("Young company", 1);
     await world.service.registerKey(users[0] ?? { jwt: "" }, generateKeyPair());
     await world.publish("6f".repeat(32), [users[0]?.userID ?? ""]);
-    await using opened = await world.signIn("Yara", { bizID });
-    const { page, requests } = opened;
+    const { page, requests } = await world.signIn("Yara", { bizID });
     await follow(page, "Publishing");
     await page.getByRole("region", { name: "Users and cost by day" }).waitFor();
     expect(await page.locator(".chart-drawing").count()).to.equal(0);
@@ -80,8 +77,7 @@ describeIfNamed(import.meta.filename)("publishing page in Chromium", () => {
     for (const user of users) await world.service.registerKey(user, generateKeyPair());
     for (const [daysAgo, { userID }] of users.entries())
       await world.publish(`${daysAgo + 1}c`.repeat(32), [userID], { daysAgo });
-    await using opened = await world.signIn("Sam", { bizID });
-    const { page } = opened;
+    const { page } = await world.signIn("Sam", { bizID });
     await page.route("**/drawChart-*.js", (route) =>
       route.fulfill({ contentType: "text/javascript", body: "document.title = 'owned'; export const drawChart = 1;" }),
     );

@@ -18,8 +18,7 @@ describeIfNamed(import.meta.filename)("user pages in Chromium", () => {
 
   it("show the commands that create the first user", async () => {
     const partner = await world.service.createPartner("Beginner");
-    await using opened = await world.signIn("Bea", { bizID: partner.bizID });
-    const { page } = opened;
+    const { page } = await world.signIn("Bea", { bizID: partner.bizID });
     await follow(page, "Users");
     await sees(page, "There is no user yet");
     const { user_id } = await runCommand(page, { TOKEN: partner.refreshToken });
@@ -31,8 +30,7 @@ describeIfNamed(import.meta.filename)("user pages in Chromium", () => {
   it("find a user by either form of the id", async () => {
     const { bizID, users } = await world.createPartnerWithUsers("Finder", 2);
     const [, user] = users;
-    await using opened = await world.signIn("Fred", { bizID, role: "reader" });
-    const { page, complaints } = opened;
+    const { page, complaints } = await world.signIn("Fred", { bizID, role: "reader" });
     await follow(page, "Users");
     for (const id of [user?.hex.toUpperCase() ?? "", ` ${user?.userID ?? ""} `]) {
       await page.getByLabel("User id", { exact: true }).fill(id);
@@ -58,8 +56,7 @@ describeIfNamed(import.meta.filename)("user pages in Chromium", () => {
 
   it("create a user with a random id or an entered id", async () => {
     const { bizID, users } = await world.createPartnerWithUsers("Creator", 1);
-    await using opened = await world.signIn("Carl", { bizID });
-    const { page } = opened;
+    const { page } = await world.signIn("Carl", { bizID });
     await follow(page, "Users");
     await click(page, "Create a user");
     const dialog = page.getByRole("dialog");
@@ -77,7 +74,7 @@ describeIfNamed(import.meta.filename)("user pages in Chromium", () => {
 
   it("delete a user's new token from the page after Done", async () => {
     const { bizID, users } = await world.createPartnerWithUsers("Token company", 1);
-    await using opened = await world.signIn("Tina", { bizID });
+    const opened = await world.signIn("Tina", { bizID });
     const { page, requests, complaints } = opened;
     await follow(page, "Users");
     await followUser(page, users[0]?.userID ?? "");
@@ -107,8 +104,7 @@ describeIfNamed(import.meta.filename)("user pages in Chromium", () => {
     const [user] = users;
     if (user === undefined) throw new Error("No user was created.");
     await world.service.registerKey(user, generateKeyPair());
-    await using opened = await world.signIn("Kim", { bizID });
-    const { page } = opened;
+    const { page } = await world.signIn("Kim", { bizID });
     await follow(page, "Users");
     await followUser(page, user.userID);
     await page.locator(".badge", { hasText: /^in the next batch$/ }).waitFor();
@@ -126,8 +122,8 @@ describeIfNamed(import.meta.filename)("user pages in Chromium", () => {
   it("let only administrators approve or discard a key", async () => {
     const { bizID, users } = await world.createPartnerWithUsers("Deciding company", 2);
     const [first, second] = users as [TestUser, TestUser];
-    await using opened = await world.signIn("Dora", { bizID });
-    await using reading = await world.signIn("Rita", { bizID, role: "reader" });
+    const opened = await world.signIn("Dora", { bizID });
+    const reading = await world.signIn("Rita", { bizID, role: "reader" });
     const { page, complaints } = opened;
     for (const [user, action, text] of [
       [first, "Approve", "Its hold period is over"],
@@ -157,8 +153,7 @@ describeIfNamed(import.meta.filename)("user pages in Chromium", () => {
     const { bizID, users } = await world.createPartnerWithUsers("Late company", 1);
     const [user] = users as [TestUser];
     await world.service.registerKey(user, generateKeyPair());
-    await using opened = await world.signIn("Lea", { bizID });
-    const { page } = opened;
+    const { page } = await world.signIn("Lea", { bizID });
     await page.goto(`${world.url}#/users/${user.userID}`);
     await click(page, "Discard");
     const dialog = page.getByRole("dialog");
@@ -174,8 +169,7 @@ describeIfNamed(import.meta.filename)("user pages in Chromium", () => {
   it("explain why a suspended company cannot create users", async () => {
     const { bizID, users } = await world.createPartnerWithUsers("Suspended company", 1);
     await world.service.admin("/v1/admin/partners/suspend", { biz_id: bizID });
-    await using opened = await world.signIn("Sue", { bizID });
-    const { page } = opened;
+    const { page } = await world.signIn("Sue", { bizID });
     await sees(page, "has suspended your company");
     await follow(page, "Users");
     await userLink(page, users[0]?.userID ?? "").waitFor();
@@ -188,8 +182,7 @@ describeIfNamed(import.meta.filename)("user pages in Chromium", () => {
     const { bizID, users } = await world.createPartnerWithUsers("Long list", 27);
     const [waiting] = users;
     await world.service.registerKey(waiting ?? { jwt: "" }, generateKeyPair());
-    await using opened = await world.signIn("Lisa", { bizID, role: "reader" });
-    const { page, complaints } = opened;
+    const { page, complaints } = await world.signIn("Lisa", { bizID, role: "reader" });
     await follow(page, "Users");
     await rows(page).nth(24).waitFor();
     await click(page, "Next");
@@ -211,8 +204,7 @@ describeIfNamed(import.meta.filename)("user pages in Chromium", () => {
 
   it("can be used with the keyboard", async () => {
     const { bizID, users } = await world.createPartnerWithUsers("Keyboard company", 3);
-    await using opened = await world.signIn("Kay", { bizID });
-    const { page } = opened;
+    const { page } = await world.signIn("Kay", { bizID });
     await follow(page, "Users");
     const [first, second] = users as [TestUser, TestUser];
     await userLink(page, first.userID).focus();
@@ -233,8 +225,7 @@ describeIfNamed(import.meta.filename)("user pages in Chromium", () => {
   it("erase a user only after the id was typed", async () => {
     const { bizID, users } = await world.createPartnerWithUsers("Ending company", 2);
     const [user, other] = users as [TestUser, TestUser];
-    await using opened = await world.signIn("Enda", { bizID });
-    const { page, complaints } = opened;
+    const { page, complaints } = await world.signIn("Enda", { bizID });
     await page.goto(`${world.url}#/users/${user.userID}`);
     await click(page, "Deactivate");
     await sees(page.getByRole("dialog"), "All tokens of this user are refused permanently");

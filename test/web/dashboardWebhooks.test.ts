@@ -20,8 +20,7 @@ describeIfNamed(import.meta.filename)("webhook and audit log pages in Chromium",
 
   it("show the command that adds the first endpoint", async () => {
     const partner = await world.service.createPartner("Beginner");
-    await using opened = await world.signIn("Bea", { bizID: partner.bizID });
-    const { page } = opened;
+    const { page } = await world.signIn("Bea", { bizID: partner.bizID });
     await follow(page, "Webhooks");
     await sees(page, "There is no endpoint yet");
     await runCommand(page, { TOKEN: partner.refreshToken });
@@ -31,7 +30,7 @@ describeIfNamed(import.meta.filename)("webhook and audit log pages in Chromium",
 
   it("show an endpoint's secret once", async () => {
     const { bizID } = await world.service.createPartner("Receiver");
-    await using opened = await world.signIn("Wanda", { bizID });
+    const opened = await world.signIn("Wanda", { bizID });
     const { page, complaints } = opened;
     await follow(page, "Webhooks");
     await click(page, "Add an endpoint");
@@ -71,8 +70,8 @@ describeIfNamed(import.meta.filename)("webhook and audit log pages in Chromium",
     );
     await world.service.createUser(partner);
     await deliver(world.service);
-    await using opened = await world.signIn("Sid", { bizID: partner.bizID });
-    await using reading = await world.signIn("Rita", { bizID: partner.bizID, role: "reader" });
+    const opened = await world.signIn("Sid", { bizID: partner.bizID });
+    const reading = await world.signIn("Rita", { bizID: partner.bizID, role: "reader" });
     const { page, complaints } = opened;
     await follow(page, "Webhooks");
     await follow(page, receiver.url);
@@ -108,8 +107,7 @@ describeIfNamed(import.meta.filename)("webhook and audit log pages in Chromium",
   it("filter and export the audit log", async () => {
     const partner = await world.service.createPartner("Audited");
     const users = await Promise.all(Array.from({ length: 30 }, () => world.service.createUser(partner)));
-    await using opened = await world.signIn("Aud <b>it</b>", { bizID: partner.bizID, role: "reader" });
-    const { page, complaints } = opened;
+    const { page, complaints } = await world.signIn("Aud <b>it</b>", { bizID: partner.bizID, role: "reader" });
     await follow(page, "Audit log");
     await rows(page, "session started").getByText("Aud <b>it</b>").first().waitFor();
     const actions = await page
@@ -151,8 +149,7 @@ describeIfNamed(import.meta.filename)("webhook and audit log pages in Chromium",
   });
 
   it("show the operator the audit log of all partners", async () => {
-    await using opened = await world.signIn("Ora", { bizID: null, role: "reader" });
-    const { page } = opened;
+    const { page } = await world.signIn("Ora", { bizID: null, role: "reader" });
     await follow(page, "Audit log");
     await page.getByLabel("What").selectOption("partner.created");
     await click(page, "Show");

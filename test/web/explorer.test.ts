@@ -41,8 +41,7 @@ describeIfNamed(import.meta.filename)("explorer in Chromium", () => {
 
   describe("on the page of a user", () => {
     it("draws the path from the key to the contract's root", async () => {
-      await using opened = await world.open(`${explorer.url}#/verify/${world.victim.userID}`);
-      const { page } = opened;
+      const { page } = await world.open(`${explorer.url}#/verify/${world.victim.userID}`);
       expect(await verdict(page))
         .to.contain("This is the user’s published key")
         .and.contain("one endpoint’s unproven answer");
@@ -63,8 +62,7 @@ describeIfNamed(import.meta.filename)("explorer in Chromium", () => {
     it("accepts 32 zBase32 characters or 40 hex digits", async () => {
       const { userID } = world.victim;
       for (const text of [` ${userID.toUpperCase()} `, `0x${userIDToHex(userID)}`]) {
-        await using opened = await world.open(explorer.url);
-        const { page } = opened;
+        const { page } = await world.open(explorer.url);
         await page.getByLabel("User id or root").fill(text);
         await page.keyboard.press("Enter");
         expect(await verdict(page)).to.contain("This is the user’s published key");
@@ -73,8 +71,7 @@ describeIfNamed(import.meta.filename)("explorer in Chromium", () => {
     });
 
     it("reports NOT_PUBLISHED for a user without a published key", async () => {
-      await using opened = await world.open(`${explorer.url}#/verify/${sampleUserID(99)}`);
-      const { page } = opened;
+      const { page } = await world.open(`${explorer.url}#/verify/${sampleUserID(99)}`);
       expect(await verdict(page))
         .to.contain("No key is published for this user")
         .and.contain("NOT_PUBLISHED")
@@ -90,8 +87,7 @@ describeIfNamed(import.meta.filename)("explorer in Chromium", () => {
 
   describe("on the start page", () => {
     it("shows the chain, the contract and recent batches", async () => {
-      await using opened = await world.open(explorer.url);
-      const { page, complaints } = opened;
+      const { page, complaints } = await world.open(explorer.url);
       const card = page.locator(".registry-card");
       await sees(card, "the unproven answer of 1");
       const { chainId, contract } = world.stack;
@@ -107,19 +103,18 @@ describeIfNamed(import.meta.filename)("explorer in Chromium", () => {
 
     it("reports contract code with a wrong hash", async () => {
       const codeHash = `0x${"12".repeat(32)}`;
-      await using opened = await world.open(await world.serve({ codeHash }));
-      await sees(opened.page, "code has another hash");
+      const { page } = await world.open(await world.serve({ codeHash }));
+      await sees(page, "code has another hash");
     });
 
     it("reports an endpoint that gives a different answer", async () => {
       const { rpcUrl, merkleUrl } = world.stack;
-      await using opened = await world.open(await world.serve({ rpc: [rpcUrl, merkleUrl] }));
-      await sees(opened.page, "Only 1 of 2");
+      const { page } = await world.open(await world.serve({ rpc: [rpcUrl, merkleUrl] }));
+      await sees(page, "Only 1 of 2");
     });
 
     it("opens the batch of a root", async () => {
-      await using opened = await world.open(explorer.url);
-      const { page } = opened;
+      const { page } = await world.open(explorer.url);
       await page.getByLabel("User id or root").fill(world.root.toUpperCase());
       await page.keyboard.press("Enter");
       await page.locator("canvas").waitFor();
@@ -129,16 +124,15 @@ describeIfNamed(import.meta.filename)("explorer in Chromium", () => {
 
   describe("on the page of attacks", () => {
     it("lists every attack of the demo", async () => {
-      await using opened = await world.open(`${explorer.url}#/attacks`);
-      await opened.page.locator(".cards code").first().waitFor();
-      const codes = await opened.page.$$eval(".cards code", (codes) => codes.map((code) => code.textContent));
+      const { page } = await world.open(`${explorer.url}#/attacks`);
+      await page.locator(".cards code").first().waitFor();
+      const codes = await page.$$eval(".cards code", (codes) => codes.map((code) => code.textContent));
       expect(codes).to.deep.equal(world.attacks.map(({ expectedCode }) => expectedCode));
     });
 
     for (const [name, nodes] of Object.entries(FAILING)) {
       it(`rejects ${name} and marks ${nodes.join(" and ")} red`, async () => {
-        await using opened = await world.open(`${explorer.url}#/attack/${name}`);
-        const { page, complaints } = opened;
+        const { page, complaints } = await world.open(`${explorer.url}#/attack/${name}`);
         const { expectedCode = "" } = world.attacks.find((attack) => attack.name === name) ?? {};
         expect(await verdict(page))
           .to.contain(expectedCode)
@@ -152,8 +146,7 @@ describeIfNamed(import.meta.filename)("explorer in Chromium", () => {
 
   describe("after a key was pasted", () => {
     it("keeps the key out of requests and links", async () => {
-      await using opened = await world.open(`${explorer.url}#/verify/${world.victim.userID}`);
-      const { page, requests } = opened;
+      const { page, requests } = await world.open(`${explorer.url}#/verify/${world.victim.userID}`);
       await page.getByText("Compare with a key that you have").click();
       const field = page.getByLabel("Key or key id");
       const [other] = world.records;
@@ -177,8 +170,7 @@ describeIfNamed(import.meta.filename)("explorer in Chromium", () => {
 
   describe("with a safety code", () => {
     it("compares the code with entered digits and QR codes", async () => {
-      await using opened = await world.open(`${explorer.url}#/verify/${world.victim.userID}`);
-      const { page, requests, complaints } = opened;
+      const { page, requests, complaints } = await world.open(`${explorer.url}#/verify/${world.victim.userID}`);
       const [mine, contact, stranger] = [world.records[0], world.victim, world.records[1]].map((record) => ({
         userID: record?.userID ?? "",
         publicKey: record?.pubKey ?? "",
@@ -218,8 +210,7 @@ describeIfNamed(import.meta.filename)("explorer in Chromium", () => {
   describe("with chosen evidence", () => {
     it("verifies at a trusted block with a storage proof", async () => {
       const { hash } = (await rpc(world.stack.rpcUrl, "eth_getBlockByNumber", ["latest", false])) as { hash: string };
-      await using opened = await world.open(`${explorer.url}#/verify/${world.victim.userID}`);
-      const { page } = opened;
+      const { page } = await world.open(`${explorer.url}#/verify/${world.victim.userID}`);
       await page.getByLabel("Source of the block").selectOption("A block that I trust");
       await page.getByLabel("Require a storage proof").check();
       const submit = () => click(page, "Verify with this evidence");
@@ -241,8 +232,7 @@ describeIfNamed(import.meta.filename)("explorer in Chromium", () => {
     it("uses the configured light client by default", async () => {
       const { beacon } = await world.lightClientConfig();
       const url = await world.serve({ beacon, visitorEndpoints: true });
-      await using opened = await world.open(`${url}#/verify/${world.victim.userID}`);
-      const { page, complaints } = opened;
+      const { page, complaints } = await world.open(`${url}#/verify/${world.victim.userID}`);
       expect(await verdict(page))
         .to.contain("This is the user’s published key")
         .and.contain("a block that 512 of the 512 members of Ethereum’s sync committee signed")
@@ -260,14 +250,13 @@ describeIfNamed(import.meta.filename)("explorer in Chromium", () => {
 
       const falseEndpoint = world.attacks.find(({ name }) => name === "hidden-root")?.rpc ?? "";
       const explorer = await world.serve({ rpc: [falseEndpoint], beacon });
-      await using attacked = await world.open(`${explorer}#/verify/${world.victim.userID}`);
+      const attacked = await world.open(`${explorer}#/verify/${world.victim.userID}`);
       expect(await verdict(attacked.page)).to.contain("PROOF_INVALID");
     });
 
     it("asks before it verifies without the light client", async () => {
       const beacon = { urls: [world.stack.merkleUrl], checkpoint: `0x${"12".repeat(32)}` };
-      await using opened = await world.open(`${await world.serve({ beacon })}#/verify/${world.victim.userID}`);
-      const { page } = opened;
+      const { page } = await world.open(`${await world.serve({ beacon })}#/verify/${world.victim.userID}`);
       expect(await verdict(page)).to.contain("Not verified");
       await page.getByLabel("Source of the block").selectOption("One endpoint");
       await click(page, "Verify with this evidence");
@@ -276,8 +265,9 @@ describeIfNamed(import.meta.filename)("explorer in Chromium", () => {
 
     it("uses the configured auditors' block by default", async () => {
       const { auditors } = await world.auditorsConfig();
-      await using opened = await world.open(`${await world.serve({ auditors })}#/verify/${world.victim.userID}`);
-      const { page, complaints } = opened;
+      const { page, complaints } = await world.open(
+        `${await world.serve({ auditors })}#/verify/${world.victim.userID}`,
+      );
       expect(await verdict(page)).to.contain("a block that 2 auditors signed (alice.example, bob.example)");
       expect(await chosen(page)).to.equal("Auditors");
       await page.getByText("Verify without this page").click();
@@ -293,8 +283,7 @@ describeIfNamed(import.meta.filename)("explorer in Chromium", () => {
       await using opening = new AsyncDisposableStack();
       const second = opening.adopt(await faultyProxy(rpcUrl), (proxy) => proxy.close());
       const endpoints = [falseEndpoint, rpcUrl, second.url];
-      await using opened = await world.open(`${await world.serve({ rpc: endpoints })}#/verify/${world.victim.userID}`);
-      const { page } = opened;
+      const { page } = await world.open(`${await world.serve({ rpc: endpoints })}#/verify/${world.victim.userID}`);
       // The strongest configured source is the default.
       expect(await verdict(page)).to.contain("the agreement of 2 endpoints on the block and on the root");
       await page.getByLabel("Source of the block").selectOption("One endpoint");
@@ -306,8 +295,7 @@ describeIfNamed(import.meta.filename)("explorer in Chromium", () => {
       const { rpcUrl } = world.stack;
       const visitors = rpcUrl.replace("127.0.0.1", "localhost");
       const explorer = await world.serve({ visitorEndpoints: true, rpc: [world.attacks.at(-1)?.rpc ?? ""] });
-      await using opened = await world.open(`${explorer}#/verify/${world.victim.userID}`);
-      const { page, complaints } = opened;
+      const { page, complaints } = await world.open(`${explorer}#/verify/${world.victim.userID}`);
       expect(await verdict(page)).to.contain("CHAIN_ID_MISMATCH");
       const blocked = await page.evaluate((url) => fetch(url).then(String, String), visitors);
       expect(blocked).to.contain("TypeError");
@@ -335,8 +323,7 @@ describeIfNamed(import.meta.filename)("explorer in Chromium", () => {
 
     it("saves a proof and a bundle that can be verified offline", async () => {
       const { userID, pubKey } = world.victim;
-      await using opened = await world.open(`${explorer.url}#/verify/${userID}`);
-      const { page } = opened;
+      const { page } = await world.open(`${explorer.url}#/verify/${userID}`);
       await verdict(page);
       await page.getByText("Download the proof").click();
       const proof = await download(page, "Download proof");
@@ -384,8 +371,7 @@ describeIfNamed(import.meta.filename)("explorer in Chromium", () => {
 
   describe("under its content security policy", () => {
     it("connects only to the configured servers", async () => {
-      await using opened = await world.open(`${explorer.url}#/verify/${world.victim.userID}`);
-      const { page, complaints, requests } = opened;
+      const { page, complaints, requests } = await world.open(`${explorer.url}#/verify/${world.victim.userID}`);
       await verdict(page);
       expect(complaints).to.deep.equal([]);
       const { rpcUrl, merkleUrl } = world.stack;

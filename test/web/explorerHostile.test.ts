@@ -51,8 +51,7 @@ describeIfNamed(import.meta.filename)("explorer with hostile servers and links",
   for (const [where, content] of Object.entries(FILES)) {
     it(`shows the file host's markup in ${where} as text`, async () => {
       const url = await world.serve({ merkleUrl: await fileHost(content) });
-      await using one = await world.open(`${url}#/verify/${world.victim.userID}`);
-      const { page, complaints } = one;
+      const { page, complaints } = await world.open(`${url}#/verify/${world.victim.userID}`);
       await done(page);
       expect(await verdictOf(page)).to.equal("bad");
       await expectHarmless(page, complaints);
@@ -64,10 +63,10 @@ describeIfNamed(import.meta.filename)("explorer with hostile servers and links",
 
   it("shows an error instead of the file host's error page", async () => {
     const url = await world.serve({ merkleUrl: await fileHost(() => MARKUP, 500) });
-    await using one = await world.open(`${url}#/verify/${world.victim.userID}`);
-    await done(one.page);
-    expect(await one.page.innerText("[data-verdict]")).to.contain("FILE_HOST_ERROR");
-    await expectHarmless(one.page, one.complaints);
+    const { page, complaints } = await world.open(`${url}#/verify/${world.victim.userID}`);
+    await done(page);
+    expect(await page.innerText("[data-verdict]")).to.contain("FILE_HOST_ERROR");
+    await expectHarmless(page, complaints);
   });
 
   for (const [what, answer] of [
@@ -81,10 +80,10 @@ describeIfNamed(import.meta.filename)("explorer with hostile servers and links",
         response.end(JSON.stringify({ jsonrpc: "2.0", id, ...answer }));
       });
       const url = await world.serve({ rpc: [rpc] });
-      await using one = await world.open(`${url}#/verify/${world.victim.userID}`);
-      await done(one.page);
-      expect(await verdictOf(one.page)).to.not.equal("good");
-      await expectHarmless(one.page, one.complaints);
+      const { page, complaints } = await world.open(`${url}#/verify/${world.victim.userID}`);
+      await done(page);
+      expect(await verdictOf(page)).to.not.equal("good");
+      await expectHarmless(page, complaints);
     });
   }
 
@@ -100,9 +99,9 @@ describeIfNamed(import.meta.filename)("explorer with hostile servers and links",
       write();
     });
     const url = await world.serve({ merkleUrl });
-    await using one = await world.open(`${url}#/verify/${world.victim.userID}`);
-    await done(one.page);
-    expect(await one.page.innerText("[data-verdict]")).to.contain("ANSWER_TOO_LARGE");
+    const { page } = await world.open(`${url}#/verify/${world.victim.userID}`);
+    await done(page);
+    expect(await page.innerText("[data-verdict]")).to.contain("ANSWER_TOO_LARGE");
     expect(sent).to.be.below(2 ** 27);
   });
 
@@ -113,8 +112,7 @@ describeIfNamed(import.meta.filename)("explorer with hostile servers and links",
   ] as const) {
     it(`rejects a file with too many ${what}`, async () => {
       const url = await world.serve({ merkleUrl: await fileHost(content) });
-      await using one = await world.open(`${url}#/verify/${world.victim.userID}`);
-      const { page, complaints } = one;
+      const { page, complaints } = await world.open(`${url}#/verify/${world.victim.userID}`);
       await done(page);
       expect(await verdictOf(page)).to.equal("bad");
       await expectHarmless(page, complaints);
@@ -122,8 +120,7 @@ describeIfNamed(import.meta.filename)("explorer with hostile servers and links",
   }
 
   it("parses a dropped file only in the worker", async () => {
-    await using one = await world.open(explorer.url);
-    const { page, complaints } = one;
+    const { page, complaints } = await world.open(explorer.url);
     await page.locator("h1").waitFor();
     const dataTransfer = await page.evaluateHandle((root) => {
       const { parse } = JSON;
@@ -156,8 +153,7 @@ describeIfNamed(import.meta.filename)("explorer with hostile servers and links",
     `#/${MARKUP}`,
   ]) {
     it(`ignores the invalid link ${link.slice(0, 40)}`, async () => {
-      await using one = await world.open(explorer.url + link);
-      const { page, complaints, requests } = one;
+      const { page, complaints, requests } = await world.open(explorer.url + link);
       await page.locator("h1").waitFor();
       await expectHarmless(page, complaints);
       const { merkleUrl, rpcUrl } = world.stack;
@@ -166,8 +162,7 @@ describeIfNamed(import.meta.filename)("explorer with hostile servers and links",
   }
 
   it("shows markup in a bundle and its name as text", async () => {
-    await using one = await world.open(`${explorer.url}#/bundle`);
-    const { page, complaints } = one;
+    const { page, complaints } = await world.open(`${explorer.url}#/bundle`);
     const bytes = JSON.stringify({ format: MARKUP, [MARKUP]: MARKUP });
     const input = page.getByLabel("Bundle", { exact: true });
     await input.setInputFiles({ name: `${MARKUP}.json`, mimeType: "application/json", buffer: Buffer.from(bytes) });

@@ -25,8 +25,7 @@ describeIfNamed(import.meta.filename)("controls of the explorer", () => {
       page.locator(".selection").getByRole("heading", { name, exact: true }).waitFor();
 
     it("move from node to node with the arrow keys", async () => {
-      await using view = await openBatch();
-      const { page, canvas } = view;
+      const { page, canvas } = await openBatch();
       await canvas.focus();
       for (const [key, name] of [
         ["ArrowDown", "The root"],
@@ -41,8 +40,7 @@ describeIfNamed(import.meta.filename)("controls of the explorer", () => {
     });
 
     it("zoom with the keyboard, buttons and wheel", async () => {
-      await using view = await openBatch({ reducedMotion: "reduce" });
-      const { page, canvas } = view;
+      const { page, canvas } = await openBatch({ reducedMotion: "reduce" });
       const whole = world.records.length;
       await shows(page, whole);
       await canvas.focus();
@@ -63,8 +61,7 @@ describeIfNamed(import.meta.filename)("controls of the explorer", () => {
     });
 
     it("zoom without animation if the visitor prefers reduced motion", async () => {
-      await using view = await openBatch({ reducedMotion: "reduce" });
-      const { page, canvas } = view;
+      const { page, canvas } = await openBatch({ reducedMotion: "reduce" });
       await page.evaluate(() => {
         const spans: string[] = [];
         Object.assign(globalThis, { spans });
@@ -84,8 +81,7 @@ describeIfNamed(import.meta.filename)("controls of the explorer", () => {
     });
 
     it("select a clicked node", async () => {
-      await using view = await openBatch();
-      const { page, canvas } = view;
+      const { page, canvas } = await openBatch();
       const box = (await canvas.boundingBox()) ?? { width: 0, height: 0 };
       await canvas.click({ position: { x: box.width / 2, y: box.height / 10 } });
       await isSelected(page, "The root");
@@ -95,8 +91,7 @@ describeIfNamed(import.meta.filename)("controls of the explorer", () => {
 
     it("find a record by a part of its user id or key id", async () => {
       const { userID, keyID } = world.victim;
-      await using view = await openBatch();
-      const { page } = view;
+      const { page } = await openBatch();
       for (const [part, id] of [
         [userID.slice(5, 20), userID],
         [keyID, keyID],
@@ -109,8 +104,7 @@ describeIfNamed(import.meta.filename)("controls of the explorer", () => {
     });
 
     it("list all records with links to their verification", async () => {
-      await using view = await openBatch();
-      const { page } = view;
+      const { page } = await openBatch();
       await page.getByText("The same as text").click();
       await page.locator("tbody a").first().waitFor();
       const users = await page.$$eval("tbody a", (links) => links.map(({ textContent }) => textContent));
@@ -121,8 +115,7 @@ describeIfNamed(import.meta.filename)("controls of the explorer", () => {
   it("open a bundle that is dropped on any page", async () => {
     const { userID } = world.victim;
     const { bundle } = await world.makeBundle();
-    await using opened = await world.open(`${explorer.url}#/verify/${userID}`);
-    const { page, complaints } = opened;
+    const { page, complaints } = await world.open(`${explorer.url}#/verify/${userID}`);
     // The page accepts files after it is drawn.
     await done(page);
     await dropFile(page, JSON.stringify(bundle));
@@ -132,8 +125,7 @@ describeIfNamed(import.meta.filename)("controls of the explorer", () => {
   });
 
   it("open a Merkle-tree file that is dropped on any page", async () => {
-    await using opened = await world.open(explorer.url);
-    const { page, complaints } = opened;
+    const { page, complaints } = await world.open(explorer.url);
     await page.getByRole("heading", { level: 1 }).waitFor();
     const text = await (await fetch(`${world.stack.merkleUrl}/${world.root}.json`)).text();
     await dropFile(page, text);
@@ -146,10 +138,9 @@ describeIfNamed(import.meta.filename)("controls of the explorer", () => {
   });
 
   it("focus the verdict after a choice of other evidence", async () => {
-    await using opened = await world.open(`${explorer.url}#/verify/${world.victim.userID}`, {
+    const { page } = await world.open(`${explorer.url}#/verify/${world.victim.userID}`, {
       viewport: { width: 360, height: 800 },
     });
-    const { page } = opened;
     await page.getByLabel("Require a storage proof").check();
     await page.getByRole("button", { name: "Verify with this evidence" }).click();
     await page.getByText("so the storage proof adds little").waitFor();
@@ -161,8 +152,7 @@ describeIfNamed(import.meta.filename)("controls of the explorer", () => {
   });
 
   it("explain a term with the keyboard", async () => {
-    await using opened = await world.open(explorer.url);
-    const { page } = opened;
+    const { page } = await world.open(explorer.url);
     const explanation = page.getByText("Others use it to encrypt messages");
     expect(await explanation.count()).to.equal(0);
     await page.getByRole("button", { name: "public key" }).focus();
@@ -173,8 +163,7 @@ describeIfNamed(import.meta.filename)("controls of the explorer", () => {
   });
 
   it("show which control has the focus", async () => {
-    await using opened = await world.open(explorer.url);
-    const { page } = opened;
+    const { page } = await world.open(explorer.url);
     await page.keyboard.press("Tab");
     expect(await page.evaluate(() => document.activeElement?.textContent)).to.equal("Skip to the content");
     await page.keyboard.press("Enter");

@@ -41,8 +41,8 @@ describeIfNamed(import.meta.filename)("explorer pages", () => {
         await goToState(world, explorer.url, visitor.page, state);
         await checkInAllViews(visitor.page, name, { layouts, pictures });
       } else {
-        await using opened = await openState(world, explorer.url, state, VIEWS[0]);
-        await checkInAllViews(opened.page, name, { layouts, pictures });
+        const { page } = await openState(world, explorer.url, state, VIEWS[0]);
+        await checkInAllViews(page, name, { layouts, pictures });
       }
     });
   }
@@ -55,12 +55,11 @@ describeIfNamed(import.meta.filename)("explorer pages", () => {
     "the colors are the dark ones": (page: Page) => page.emulateMedia({ colorScheme: "dark" }),
   })) {
     it(`differ from their recorded pictures if ${what}`, async () => {
-      await using opened = await world.open(`${explorer.url}#/verify/${world.victim.userID}`, {
+      const { page } = await world.open(`${explorer.url}#/verify/${world.victim.userID}`, {
         viewport: { width: 1280, height: 800 },
         colorScheme: "light",
         reducedMotion: "reduce",
       });
-      const { page } = opened;
       await done(page);
       const share = async () => (await pictures.read(page, "verified-1280-light")).share;
       expect(await share()).to.be.at.most(MOST_DIFFERENT);
@@ -78,18 +77,17 @@ describeIfNamed(import.meta.filename)("explorer pages", () => {
   ] as const) {
     for (const width of [390, 768, 1280]) {
       it(`keep their layout while they load ${name} at ${width} pixels`, async () => {
-        await using opened = await world.open(explorer.url + path(world), { viewport: { width, height: 800 } });
-        await done(opened.page);
-        await opened.page.waitForTimeout(300);
-        await expectNothingMoved(opened.page, name);
+        const { page } = await world.open(explorer.url + path(world), { viewport: { width, height: 800 } });
+        await done(page);
+        await page.waitForTimeout(300);
+        await expectNothingMoved(page, name);
       });
     }
   }
 
   it("show a verification on one screen of 1280 x 800 pixels", async () => {
     const view = { viewport: { width: 1280, height: 800 } };
-    await using opened = await world.open(`${explorer.url}#/verify/${world.victim.userID}`, view);
-    const { page } = opened;
+    const { page } = await world.open(`${explorer.url}#/verify/${world.victim.userID}`, view);
     await done(page);
     for (const part of [".verdict", ".key-card", ".evidence-card"]) {
       const box = await page.locator(part).boundingBox();
@@ -111,8 +109,7 @@ describeIfNamed(import.meta.filename)("explorer pages", () => {
   });
 
   it("load the code for storage proofs only when it is needed", async () => {
-    await using opened = await world.open(`${explorer.url}#/verify/${world.victim.userID}`);
-    const { page, requests } = opened;
+    const { page, requests } = await world.open(`${explorer.url}#/verify/${world.victim.userID}`);
     await done(page);
     expect(requests.filter((address) => address.includes("evidence-"))).to.be.empty;
     await page.getByLabel("Require a storage proof").check();

@@ -9,7 +9,7 @@ import { SERVICE } from "../../../packages/service/src/auditLog/recordChange.ts"
 import { keyFieldsOf } from "../service/answerChallenge.ts";
 import { addAuthenticator } from "./authenticator.ts";
 import { launchChromium } from "./chromium.ts";
-import { type ObservedPage, observedPage } from "./observedPage.ts";
+import { closePagesAfterEach, type ObservedPage, observedPage } from "./observedPage.ts";
 
 /** One of its stores fails. */
 const PUBLISHING: Omit<PublishingStatus, "publishable" | "differences"> = {
@@ -158,10 +158,12 @@ const world = new DashboardWorld();
 // Outside every describe: runs after the last test.
 after("the dashboard's shared world stops", () => world.stop());
 
-/** Starts one service and browser for all tests that create their own partners and people. */
+/**
+ * Starts one service and browser for all tests that create their own partners and people. The pages that a test opens are
+ * closed after it.
+ */
 export function sharedDashboard(): DashboardWorld {
-  before(async () => {
-    await world.start();
-  });
+  before(() => world.start());
+  closePagesAfterEach();
   return world;
 }

@@ -1,4 +1,4 @@
-import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 
 /** A page in its own browser context, with its console and its requests. */
 export interface ObservedPage extends AsyncDisposable {
@@ -9,6 +9,20 @@ export interface ObservedPage extends AsyncDisposable {
   requests: string[];
 }
 
+/** The contexts of all open pages. */
+const contexts = new Set<BrowserContext>();
+
+/** Closes the pages that each test of the surrounding `describe` opens. */
+export function closePagesAfterEach(): void {
+  let earlier = new Set<BrowserContext>();
+  beforeEach(() => {
+    earlier = new Set(contexts);
+  });
+  afterEach(async () => {
+    for (const context of contexts) if (!earlier.has(context)) await context.close();
+  });
+}
+
 /** Opens a blank page. @param isExpected returns true for console messages that are no complaint */
 export async function observedPage(
   browser: Browser,
@@ -16,6 +30,8 @@ export async function observedPage(
   isExpected: (message: string) => boolean = () => false,
 ): Promise<ObservedPage> {
   const context = await browser.newContext(options);
+  contexts.add(context);
+  context.on("close", () => contexts.delete(context));
   const page = await context.newPage();
   const complaints: string[] = [];
   const requests: string[] = [];
