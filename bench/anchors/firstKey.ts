@@ -2,13 +2,11 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
 import hre from "hardhat";
-import { FolderStore, publish, Registry } from "@keyroot/operator/publisher";
 import { TEST_CHECKPOINT } from "@keyroot/operator/testing";
 import { startStack } from "@keyroot/service/stack";
-import { rpcCaller } from "keyroot/transport";
 import { bundle } from "../../test/support/browser/bundle.ts";
 import { openPage } from "../../test/support/browser/openPage.ts";
-import { LOCAL } from "../../test/support/chain/local.ts";
+import { publishLocally } from "../../test/support/chain/local.ts";
 import { sampleRecords } from "../../test/support/samples.ts";
 import { median, round, type Row } from "../runner/report.ts";
 
@@ -44,10 +42,8 @@ export async function measureFirstKey(users: number, runs: number): Promise<Row[
   const stack = await startStack(hre, { ports: { chain: 0, files: 0, beacon: 0 } });
   cleanup.defer(() => stack.close());
   const { rpcUrl: rpc, chainId, contract, merkleUrl, beaconUrl } = stack;
-  const call = rpcCaller(rpc, { maxBytes: 2 ** 20, timeoutMs: 30_000 });
   const records = sampleRecords(users);
-  const store = new FolderStore(stack.filesDir);
-  await publish(records, { ...LOCAL, registry: await Registry.connect(call, contract), store });
+  await publishLocally(stack, records);
   const options = { rpc, chainId, contract, merkleUrl, beacon: { urls: [beaconUrl], checkpoint: TEST_CHECKPOINT } };
   const args = `${JSON.stringify(records[0]?.userID)}, ${JSON.stringify(options)}`;
 

@@ -6,10 +6,8 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import hre from "hardhat";
-import { FolderStore, publish, Registry } from "@keyroot/operator/publisher";
 import { startStack } from "@keyroot/service/stack";
-import { rpcCaller } from "keyroot/transport";
-import { LOCAL } from "../../test/support/chain/local.ts";
+import { publishLocally } from "../../test/support/chain/local.ts";
 import { sampleRecords } from "../../test/support/samples.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
@@ -54,10 +52,8 @@ export async function installAndVerify(tarball: string, app: string): Promise<nu
   const stack = await startStack(hre, { ports: { chain: 0, files: 0 } });
   cleanup.defer(() => stack.close());
   const { rpcUrl: rpc, chainId, contract, merkleUrl } = stack;
-  const call = rpcCaller(rpc, { maxBytes: 2 ** 20, timeoutMs: 30_000 });
   const records = sampleRecords(25);
-  const store = new FolderStore(stack.filesDir);
-  await publish(records, { ...LOCAL, registry: await Registry.connect(call, contract), store });
+  await publishLocally(stack, records);
   mkdirSync(app);
   writeFileSync(join(app, "package.json"), '{ "type": "module", "private": true }');
   const program = `

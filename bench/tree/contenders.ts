@@ -5,7 +5,6 @@
  */
 import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { SMALL } from "../runner/report.ts";
 
 export interface Made {
@@ -57,26 +56,14 @@ async function keyroot(values: readonly string[]): Promise<Maker> {
 }
 
 /** Uses merkle-tree-gen, the library that made the deployed files. */
-function merkleTreeGen(values: readonly string[]): Maker {
-  interface MerkleTreeGen {
-    fromArray: (args: object, callback: (error: Error | null, tree: { root: string }) => void) => void;
-  }
-  const { fromArray } = createRequire(import.meta.url)("merkle-tree-gen") as MerkleTreeGen;
-  const make = () => {
-    let made: { root: string } | undefined;
-    fromArray({ array: values, hashalgo: "sha256" }, (error, tree) => {
-      if (error) throw error;
-      made = tree;
-    });
-    if (made === undefined) throw new Error("merkle-tree-gen did not finish.");
-    return made;
-  };
+async function merkleTreeGen(values: readonly string[]): Promise<Maker> {
+  const { makeMerkle } = await import("../../test/support/data/merkleTreeGen.ts");
   const file = () => {
     const lookup: Record<string, number> = {};
     values.forEach((value, i) => (lookup[(JSON.parse(value) as { userID: string }).userID] = i));
-    JSON.stringify({ merkle: make(), values, lookup });
+    JSON.stringify({ merkle: makeMerkle(values), values, lookup });
   };
-  return { tree: () => make().root, ...(values.length * BYTES_PER_USER < LONGEST_STRING && { file }) };
+  return { tree: () => makeMerkle(values).root, ...(values.length * BYTES_PER_USER < LONGEST_STRING && { file }) };
 }
 
 /** Uses the format's hashes. `duplicateOdd` pairs the last node of a level with itself, as the format does. */

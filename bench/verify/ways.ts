@@ -1,4 +1,3 @@
-import { createRequire } from "node:module";
 import { ANY_KEY, type KeyRecord } from "keyroot/identity";
 
 /** A user in a file, and the values that a verifier needs in addition to the file, proof or bundle. */
@@ -85,22 +84,15 @@ async function loadTreeHashes(root: string): Promise<(bytes: Uint8Array) => void
  * The method of the format's first clients. It rebuilds the tree with merkle-tree-gen, compares the root, and finds the user.
  * It needs a separate process, because it replaces methods of Array.
  */
-function loadFirstClients({ userID, root }: Sample): (bytes: Uint8Array) => void {
-  interface MerkleTreeGen {
-    fromArray: (args: object, callback: (error: Error | null, tree: { root: string }) => void) => void;
-  }
-  const { fromArray } = createRequire(import.meta.url)("merkle-tree-gen") as MerkleTreeGen;
+async function loadFirstClients({ userID, root }: Sample): Promise<(bytes: Uint8Array) => void> {
+  const { makeMerkle } = await import("../../test/support/data/merkleTreeGen.ts");
   return (bytes) => {
     const { values, lookup } = JSON.parse(new TextDecoder().decode(bytes)) as {
       values: string[];
       lookup: Record<string, number>;
     };
-    let computed = "";
-    fromArray({ array: values, hashalgo: "sha256" }, (error, tree) => {
-      if (error) throw error;
-      computed = tree.root;
-    });
+    const computed = makeMerkle(values);
     const { userID: found } = JSON.parse(values[lookup[userID] ?? -1] ?? "{}") as KeyRecord;
-    if (computed !== root || found !== userID) throw new Error("The file does not verify.");
+    if (computed.root !== root || found !== userID) throw new Error("The file does not verify.");
   };
 }

@@ -13,7 +13,7 @@ import { type Stack, startStack } from "@keyroot/service/stack";
 import { StatementHost, statementText } from "../support/auditors/statementHost.ts";
 import { signedBy, testAuditors } from "../support/auditors/testAuditor.ts";
 import type { BlockJson } from "../support/chain/fiveEndpoints.ts";
-import { publishOn } from "../support/chain/local.ts";
+import { publishLocally } from "../support/chain/local.ts";
 import { sampleRecords } from "../support/samples.ts";
 import { type Endpoint, startEndpoint } from "../support/chain/lyingEndpoint.ts";
 import { closedAfterAll, never, rpc, temporaryFolder } from "../support/support.ts";
@@ -42,7 +42,7 @@ describe("pages about verifying", () => {
 
   before(async () => {
     stack = open(await startStack(hre, { ports: { chain: 0, files: 0, beacon: 0 } }));
-    await publishOn(stack, [mine, other]);
+    await publishLocally(stack, [mine, other], { proofs: true });
     endpoints = await Promise.all([1, 2, 3].map(async () => open(await startEndpoint(stack.rpcUrl))));
     const head = (await rpc(stack.rpcUrl, "eth_getBlockByNumber", ["latest", false])) as BlockJson;
     pinned = head.hash;

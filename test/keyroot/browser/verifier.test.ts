@@ -5,7 +5,7 @@ import { basename } from "node:path";
 import { type KeyRecord, makeMerkleFile, type VerifyOptions } from "keyroot";
 import type { Listening } from "@keyroot/operator/shared";
 import { type Stack, startStack } from "@keyroot/service/stack";
-import { publishOn } from "../../support/chain/local.ts";
+import { publishLocally } from "../../support/chain/local.ts";
 import { sampleRecords, sampleUserID, textOf } from "../../support/samples.ts";
 import { serve } from "../../support/servers/servers.ts";
 import { describeIfNamed } from "../../support/named.ts";
@@ -47,7 +47,7 @@ describeIfNamed(import.meta.filename)("the verifier in Chromium, under a strict 
 
   before(async () => {
     stack = open(await startStack(hre, { ports: { chain: 0, files: 0 } }));
-    await publishOn(stack, [mine, other]);
+    await publishLocally(stack, [mine, other], { proofs: true });
 
     const forged = textOf(makeMerkleFile([{ ...other, userID: mine.userID }, other]));
     rogue = open(

@@ -5,7 +5,7 @@ import type { PublishedRoot } from "@keyroot/operator/publisher";
 import { type Stack, startStack } from "@keyroot/service/stack";
 import { verifyMany, type VerifyManyOptions } from "../../../packages/keyroot/src/verifier/verifyMany.ts";
 import { sampleRecords, sampleUserID } from "../../support/samples.ts";
-import { publishOn } from "../../support/chain/local.ts";
+import { publishLocally } from "../../support/chain/local.ts";
 
 const [records, stranger] = [sampleRecords(12), sampleUserID(99)];
 const [mine, other] = records as [KeyRecord, KeyRecord];
@@ -22,7 +22,7 @@ describe("verifyMany", () => {
 
   before(async () => {
     stack = await startStack(hre, { ports: { chain: 0, files: 0 } });
-    published = (await publishOn(stack, records, 5)).published;
+    published = (await publishLocally(stack, records, { usersPerFile: 5, proofs: true })).published;
   });
 
   after(() => stack.close());

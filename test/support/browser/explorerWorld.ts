@@ -1,7 +1,6 @@
 import hre from "hardhat";
 import type { Browser, BrowserContextOptions } from "playwright-core";
 import { serveExplorer, type ExplorerAttack, type ExplorerConfig } from "@keyroot/operator/explorer";
-import { FolderStore, publish, Registry } from "@keyroot/operator/publisher";
 import { SimulatedBeacon } from "@keyroot/operator/testing";
 import { type Stack, startStack } from "@keyroot/service/stack";
 import { buildSite } from "@keyroot/web/build";
@@ -11,17 +10,15 @@ import { bytesToBase64 } from "keyroot/bytes";
 import type { KeyRecord } from "keyroot/identity";
 import { type Bundle, makeBundle } from "keyroot/bundle";
 import { makeMerkleFile } from "keyroot/merkle";
-import { rpcCaller } from "keyroot/transport";
 import type { AttackerConfig } from "../../../demo/attacker.ts";
 import { ATTACKS } from "../../../demo/attacks/keyAttacks.ts";
 import { startProcess } from "../../../demo/startProcess.ts";
 import { StatementHost } from "../auditors/statementHost.ts";
 import { signedBy, TestAuditor } from "../auditors/testAuditor.ts";
-import { LOCAL } from "../chain/local.ts";
+import { callerOf, publishLocally } from "../chain/local.ts";
 import { samplePublicKeys, sampleRecords } from "../samples.ts";
 import { launchChromium } from "./chromium.ts";
 import { type ObservedPage, observedPage } from "./observedPage.ts";
-import { ENDLESS_MS } from "../endless.ts";
 
 /** A stack with published users, an attacker, and Chromium, for the tests of the explorer. */
 export class ExplorerWorld {
@@ -47,11 +44,9 @@ export class ExplorerWorld {
     await buildSite();
     const open = <T extends { close(): Promise<void> }>(it: T): T => this.#opened.adopt(it, () => it.close());
     this.stack = open(await startStack(hre, { ports: { chain: 0, files: 0 } }));
-    const { rpcUrl, merkleUrl, filesDir, contract } = this.stack;
-    const registry = await Registry.connect(this.#call(), contract);
-    const store = new FolderStore(filesDir);
+    const { rpcUrl, merkleUrl } = this.stack;
     const others = sampleRecords(4, 2);
-    for (const records of [this.records, others]) await publish(records, { ...LOCAL, registry, store });
+    for (const records of [this.records, others]) await publishLocally(this.stack, records);
     this.root = makeMerkleFile(this.records).tree.root;
     const otherRoot = makeMerkleFile(others).tree.root;
 
@@ -83,15 +78,16 @@ export class ExplorerWorld {
 
   /** Settings of an explorer that uses Ethereum's light client. */
   async lightClientConfig(): Promise<{ beacon: NonNullable<ExplorerConfig["beacon"]> }> {
-    const simulated = new SimulatedBeacon({ call: this.#call() });
+    const simulated = new SimulatedBeacon({ call: callerOf(this.stack.rpcUrl) });
     const { url } = this.#opened.adopt(await simulated.listen(), (server) => server.close());
     return { beacon: { urls: [url], checkpoint: simulated.checkpoint } };
   }
 
   /** Settings of an explorer that accepts blocks which two of three auditors signed. Alice and Bob have signed one. */
   async auditorsConfig(): Promise<{ auditors: NonNullable<ExplorerConfig["auditors"]> }> {
-    const { chainId, contract } = this.stack;
-    const block = (await this.#call()("eth_getBlockByNumber", ["latest", false])) as { number: string; hash: string };
+    const { rpcUrl, chainId, contract } = this.stack;
+    const latest = await callerOf(rpcUrl)("eth_getBlockByNumber", ["latest", false]);
+    const block = latest as { number: string; hash: string };
     const signers = ["alice.example", "bob.example", "carol.example"].map((name) => new TestAuditor(name));
     const text = serializeStatement({
       ...{ chainId, contract: contract.toLowerCase(), block: { number: Number(block.number), hash: block.hash } },
@@ -100,10 +96,6 @@ export class ExplorerWorld {
     const host = this.#opened.adopt(await StatementHost.start(), (it) => it.close());
     host.files.set("latest", signedBy(signers.slice(0, 2), text, Math.floor(Date.now() / 1000)));
     return { auditors: { keys: signers.map(({ key }) => key), threshold: 2, urls: [host.url] } };
-  }
-
-  #call() {
-    return rpcCaller(this.stack.rpcUrl, { maxBytes: 2 ** 20, timeoutMs: ENDLESS_MS });
   }
 
   /** The victim's bundle, and the hash of its block. */

@@ -1,9 +1,5 @@
 import { RLP } from "@ethereumjs/rlp";
 import { getBytes, id, keccak256, toBeHex } from "ethers";
-import hre from "hardhat";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import {
   ANY_KEY,
   type Evidence,
@@ -17,17 +13,13 @@ import {
 import { extractHeader } from "keyroot/ethereum";
 import { hashHeader, type HeaderJson } from "../../../packages/keyroot/src/ethereum/header.ts";
 import { slotOfUser, USERS_SLOT } from "keyroot/registry";
-import { type RpcCall, rpcCaller } from "keyroot/transport";
-import { FolderStore, publish as publishRecords, type PublishedRoot, Registry } from "@keyroot/operator/publisher";
-import { startFileHost, startLocalChain } from "@keyroot/service/stack";
-import type { FileHost } from "../../../packages/service/src/stack/fileHost.ts";
-import { type Anvil, describeOnAnvil, startAnvil } from "../anvil/anvil.ts";
+import type { RpcCall } from "keyroot/transport";
+import { FolderStore, type PublishedRoot } from "@keyroot/operator/publisher";
 import { sampleRecords } from "../samples.ts";
 import { type Endpoint, type Lie, startEndpoint } from "./lyingEndpoint.ts";
 import { accountOf, trieOf } from "./tries.ts";
-import { deployOn } from "./freshRegistry.ts";
-import { LOCAL } from "./local.ts";
-import { ENDLESS_MS } from "../endless.ts";
+import { deployOn, describeOnBoth, type StartChain, withFiles } from "./freshRegistry.ts";
+import { publishLocally } from "./local.ts";
 
 const GET_MERKLE_TREE_ROOT = id("getMerkleTreeRoot(bytes20)").slice(0, 10);
 export const GET_BLOCK_NUMBER = id("getBlockNumber(bytes32)").slice(0, 10);
@@ -66,7 +58,8 @@ export class FiveEndpoints {
   readonly #opened = new AsyncDisposableStack();
   call!: RpcCall;
   endpoints!: Endpoint[];
-  files!: FileHost;
+  /** The host of the files. */
+  files!: { url: string };
   contract!: string;
   codeHash!: string;
   /** A contract with the first file's root, which has its mapping of users at slot 1. */
@@ -78,25 +71,19 @@ export class FiveEndpoints {
   head!: BlockJson;
   earlier!: BlockJson;
 
-  async start(startChain: () => Promise<Omit<Anvil, "stop">>): Promise<void> {
-    const chain = await startChain();
-    this.#opened.defer(() => chain.close());
-    this.call = rpcCaller(chain.url, { maxBytes: 2 ** 20, timeoutMs: ENDLESS_MS });
-    this.chainId = Number(await this.call("eth_chainId", []));
-    const [owner = ""] = (await this.call("eth_accounts", [])) as string[];
+  async start(startChain: StartChain): Promise<void> {
+    const { rpcUrl, merkleUrl, filesDir, owner, ...chain } = await withFiles(await startChain(), this.#opened);
+    this.call = chain.call;
+    this.chainId = chain.chainId;
+    this.files = { url: merkleUrl };
     this.contract = await deployOn(this.call, owner);
     this.codeHash = keccak256(String(await this.call("eth_getCode", [this.contract, "latest"])));
     this.olderContract = await deployOlder(this.call, published.tree.root);
 
-    const dir = await mkdtemp(join(tmpdir(), "keyroot-test-"));
-    this.#opened.defer(() => rm(dir, { recursive: true, force: true }));
-    this.files = await startFileHost({ dir, port: 0 });
-    this.#opened.defer(() => this.files.close());
-    const store = new FolderStore(dir, { proofs: true });
-    const registry = await Registry.connect(this.call, this.contract);
-    await store.put(forged);
+    const beside = { proofs: true };
+    await new FolderStore(filesDir, beside).put(forged);
     const publish = async ({ records }: MerkleFile) =>
-      (await publishRecords(records, { ...LOCAL, registry, store })).published;
+      (await publishLocally({ rpcUrl, filesDir, contract: this.contract }, records, beside)).published;
     [{ blockNumber: this.blockNumber }] = (await publish(published)) as [PublishedRoot];
     // Anvil finalizes the first file, too, before the second one is published. The blocks are at most 2 minutes ahead of
     // the clock.
@@ -105,7 +92,7 @@ export class FiveEndpoints {
     await publish(publishedLater);
     this.head = await this.fetchBlock("latest");
 
-    this.endpoints = await Promise.all(Array.from({ length: 5 }, () => startEndpoint(chain.url)));
+    this.endpoints = await Promise.all(Array.from({ length: 5 }, () => startEndpoint(rpcUrl)));
     for (const endpoint of this.endpoints) this.#opened.defer(() => endpoint.close());
   }
 
@@ -176,7 +163,7 @@ export class FiveEndpoints {
 
 /** Describes tests that run on Hardhat's chain, and on Anvil in `npm run test:all`. */
 export function describeOnChains(subject: string, body: (chain: FiveEndpoints) => void): void {
-  const define = (startChain: () => Promise<Omit<Anvil, "stop">>) => {
+  describeOnBoth(subject, (startChain) => {
     const chain = new FiveEndpoints();
     before(() => chain.start(startChain));
     after(() => chain.close());
@@ -184,15 +171,6 @@ export function describeOnChains(subject: string, body: (chain: FiveEndpoints) =
       for (const endpoint of chain.endpoints) endpoint.lie = undefined;
     });
     body(chain);
-  };
-  describe(`${subject}, on Hardhat's chain`, () => {
-    define(async () => {
-      const chain = await startLocalChain(hre, { port: 0 });
-      return { url: chain.rpcUrl, close: () => chain.close() };
-    });
-  });
-  describeOnAnvil(subject, () => {
-    define(startAnvil);
   });
 }
 

@@ -6,12 +6,11 @@ import type { Server } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Registry, type SendTransaction, toTransaction } from "@keyroot/operator/publisher";
-import { buildContracts, startFileHost, startLocalChain } from "@keyroot/service/stack";
-import { type RpcCall, rpcCaller } from "keyroot/transport";
+import { startFileHost, startLocalChain } from "@keyroot/service/stack";
+import type { RpcCall } from "keyroot/transport";
 import { PublicKeyRegistry__factory } from "../../../typechain-types/factories/PublicKeyRegistry__factory.ts";
 import { type Anvil, describeOnAnvil, startAnvil } from "../anvil/anvil.ts";
-import { receiptOf } from "./local.ts";
-import { ENDLESS_MS } from "../endless.ts";
+import { callerOf, receiptOf } from "./local.ts";
 
 // Keep idle connections to the servers of this process open. By default, Node's servers close them after 5 s. If a test
 // works for longer without a pause, the server then closes the connection that the next request uses.
@@ -19,18 +18,22 @@ subscribe("http.server.request.start", (message) => {
   (message as { server: Server }).server.keepAliveTimeout = 0;
 });
 
-/** A chain with a file host, and a new registry without users. */
-export interface FreshRegistry {
+/** A chain with a file host. */
+export interface ChainWithFiles {
   rpcUrl: string;
   merkleUrl: string;
   filesDir: string;
   chainId: number;
-  contract: string;
-  /** The registry's owner: the chain's first account. */
+  /** The chain's first account. */
   owner: string;
   /** Another account that the endpoint signs for. */
   stranger: string;
   call: RpcCall;
+}
+
+/** A chain with a file host, and a new registry of `owner` without users. */
+export interface FreshRegistry extends ChainWithFiles {
+  contract: string;
   /** Deploys another registry. */
   deploy(owner: string): Promise<string>;
   /** Connects to the registry, through `via` if given. Failed reads are repeated twice, almost without delay. */
@@ -57,7 +60,6 @@ export type StartChain = () => Promise<Pick<Anvil, "url" | "close">>;
 
 /** Hardhat's chain, in this process. */
 export const startHardhat: StartChain = async () => {
-  await buildContracts(hre);
   const chain = await startLocalChain(hre, { port: 0 });
   return { url: chain.rpcUrl, close: () => chain.close() };
 };
@@ -70,6 +72,22 @@ export function describeOnBoth(what: string, body: (startChain: StartChain) => v
   describeOnAnvil(what, function (this: Mocha.Suite) {
     body(startAnvil);
   });
+}
+
+/** Adds a host of files in a new folder to a chain. `running` closes both, and removes the folder. */
+export async function withFiles(
+  chain: Awaited<ReturnType<StartChain>>,
+  running: AsyncDisposableStack,
+): Promise<ChainWithFiles> {
+  running.defer(() => chain.close());
+  const filesDir = await mkdtemp(join(tmpdir(), "keyroot-test-"));
+  running.defer(() => rm(filesDir, { recursive: true, force: true }));
+  const host = await startFileHost({ dir: filesDir, port: 0 });
+  running.defer(() => host.close());
+  const call = callerOf(chain.url);
+  const chainId = Number(await call("eth_chainId", []));
+  const [owner = "", stranger = ""] = ((await call("eth_accounts", [])) as string[]).map((one) => getAddress(one));
+  return { rpcUrl: chain.url, merkleUrl: host.url, filesDir, chainId, call, owner, stranger };
 }
 
 /**
@@ -88,16 +106,7 @@ export function freshRegistry(startChain: StartChain = startHardhat): FreshRegis
   const running = new AsyncDisposableStack();
 
   before(async () => {
-    const chain = await startChain();
-    running.defer(() => chain.close());
-    const filesDir = await mkdtemp(join(tmpdir(), "keyroot-test-"));
-    running.defer(() => rm(filesDir, { recursive: true, force: true }));
-    const host = await startFileHost({ dir: filesDir, port: 0 });
-    running.defer(() => host.close());
-    const call = rpcCaller(chain.url, { maxBytes: 2 ** 20, timeoutMs: ENDLESS_MS });
-    const chainId = Number(await call("eth_chainId", []));
-    const [owner = "", stranger = ""] = ((await call("eth_accounts", [])) as string[]).map((one) => getAddress(one));
-    Object.assign(fresh, { rpcUrl: chain.url, merkleUrl: host.url, filesDir, chainId, call, owner, stranger });
+    Object.assign(fresh, await withFiles(await startChain(), running));
   });
   after(() => running.disposeAsync());
 

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { deploy, FolderStore, publish, type PublishResult, Registry } from "@keyroot/operator/publisher";
-import type { Stack } from "@keyroot/service/stack";
-import type { KeyRecord } from "keyroot";
+import { deploy, FolderStore, publish, Registry } from "@keyroot/operator/publisher";
+import type { KeyRecord } from "keyroot/identity";
 import { type RpcCall, rpcCaller } from "keyroot/transport";
 import { ENDLESS_MS } from "../endless.ts";
 
@@ -11,16 +10,9 @@ export const LOCAL = { chainId: 31337, limits: "local" } as const;
 /** The private key of the first account of Hardhat's and Anvil's chains. */
 export const OWNER_KEY = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80";
 
-/** Publishes keys on a stack, with their leaf chunks. */
-export async function publishOn(
-  { rpcUrl, contract, filesDir }: Pick<Stack, "rpcUrl" | "contract" | "filesDir">,
-  records: readonly KeyRecord[],
-  usersPerFile?: number,
-): Promise<PublishResult> {
-  const call = rpcCaller(rpcUrl, { maxBytes: 2 ** 20, timeoutMs: ENDLESS_MS });
-  const registry = await Registry.connect(call, contract);
-  const store = new FolderStore(filesDir, { proofs: true });
-  return publish(records, { ...LOCAL, registry, store, ...(usersPerFile !== undefined && { usersPerFile }) });
+/** Calls a test chain. */
+export function callerOf(url: string): RpcCall {
+  return rpcCaller(url, { maxBytes: 2 ** 20, timeoutMs: ENDLESS_MS });
 }
 
 /** Waits for a transaction's receipt. A node may take a moment, even with one block per transaction. */
@@ -43,4 +35,16 @@ export function deployLocally(
   return deploy(chain, { ...options, record, limits });
 }
 
+/** Publishes records in the registry of a stack, and stores their files, with the objects that `beside` names. */
+export async function publishLocally(
+  { rpcUrl, contract, filesDir }: { rpcUrl: string; contract: string; filesDir: string },
+  records: readonly KeyRecord[],
+  { usersPerFile, ...beside }: Beside & { usersPerFile?: number } = {},
+): ReturnType<typeof publish> {
+  const registry = await Registry.connect(callerOf(rpcUrl), contract);
+  const store = new FolderStore(filesDir, beside);
+  return publish(records, { ...LOCAL, registry, store, ...(usersPerFile !== undefined && { usersPerFile }) });
+}
+
+type Beside = NonNullable<ConstructorParameters<typeof FolderStore>[1]>;
 type DeployArguments = Parameters<typeof deploy>;

@@ -1,7 +1,7 @@
 import { text } from "node:stream/consumers";
-import { type RpcCall, rpcCaller } from "keyroot/transport";
+import type { RpcCall } from "keyroot/transport";
 import { serve } from "../servers/servers.ts";
-import { ENDLESS_MS } from "../endless.ts";
+import { callerOf } from "./local.ts";
 
 /** Computes an endpoint's answer to a call. `truth` calls the chain. */
 export type Lie = (method: string, params: readonly unknown[], truth: RpcCall) => unknown;
@@ -30,7 +30,7 @@ interface Call {
 }
 
 export async function startEndpoint(chainUrl: string): Promise<Endpoint> {
-  const truth = rpcCaller(chainUrl, { maxBytes: 2 ** 20, timeoutMs: ENDLESS_MS });
+  const truth = callerOf(chainUrl);
   const honest: Lie = (method, params, truth) => truth(method, params);
   const server = await serve((request, response) => {
     const answerOne = async ({ id, method, params }: Call) => {

@@ -1,6 +1,6 @@
 /* oxlint-disable no-console -- it prints its result */
-import { createRequire } from "node:module";
 import { ENDLESS_MS } from "../endless.ts";
+import { makeMerkle } from "./merkleTreeGen.ts";
 
 /** The script to run. */
 export const SCRIPT = import.meta.filename;
@@ -10,13 +10,7 @@ export const SCRIPT = import.meta.filename;
  * Prints the result of a quorum of 2 of which two members claim a higher block.
  */
 if (import.meta.main) {
-  const { fromArray } = createRequire(import.meta.url)("merkle-tree-gen") as {
-    fromArray: (options: { array: string[] }, done: () => void) => void;
-  };
-  // Making a tree loads the code that replaces the built-ins.
-  await new Promise<void>((resolve) => {
-    fromArray({ array: ["a"] }, resolve);
-  });
+  makeMerkle(["a"]);
   if ([1].find((value) => value === 1) === 1) throw new Error("merkle-tree-gen does not replace Array.prototype.find.");
   const { ANY_KEY, verifyPublicKey } = await import("keyroot");
   const { userID, pubKey, quorum } = JSON.parse(process.argv[2] ?? "") as {

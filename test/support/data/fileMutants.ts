@@ -7,6 +7,7 @@ import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { isDeepStrictEqual } from "node:util";
 import { decode, isOnCurve } from "./curve41417.ts";
+import { type Change, partOf, splice, swap } from "./mutations.ts";
 import { CONTRACT, plainBundle } from "./plainBundle.ts";
 import { plainFile } from "./plainFile.ts";
 import { sha256 } from "../samples.ts";
@@ -49,8 +50,6 @@ export interface Outcome {
   findings: string[];
 }
 
-type Change = (text: string) => string;
-
 const goods: Record<Kind, Good[]> = {
   "merkle-file": goodDocuments("merkle-file"),
   proof: goodDocuments("proof"),
@@ -91,31 +90,9 @@ function proofWithValue(proof: MerkleProof, value: string): MerkleProof {
 
 const all = Object.values(goods).flat();
 const known = all.map(({ text }) => text).join("");
-/** Hashes, keys, ids, numbers, names. */
-const WORD = /[\w+/=]+/g;
-const knownWords = [...new Set(known.match(WORD))];
-
-const piece = fc.tuple(fc.nat(known.length), fc.nat(1200)).map(([start, length]) => known.slice(start, start + length));
 const signs = Array.from('{}[]:,"\\ \n\t0123456789-.eE+_/=AQgwaf\0\ufeff');
 const token = fc.constantFrom(...signs, "null", "\\u0000", '"__proto__":0,');
-const junk = fc.oneof(token, token, piece, fc.string({ unit: "binary", maxLength: 4 }));
-
-/** Replaces a few characters at any place. */
-const splice = fc.tuple(fc.nat(), fc.nat(8), junk).map(([at, cut, put]): Change => {
-  return (text) => {
-    const start = at % (text.length + 1);
-    return text.slice(0, start) + put + text.slice(start + cut);
-  };
-});
-
-/** Replaces a word with another one, usually of the same length: a hash with a hash, a user with a user. */
-const swapWord = fc.tuple(fc.nat(), fc.nat(), fc.boolean()).map(([at, by, any]): Change => {
-  return (text) =>
-    replaceMatch(text, WORD, at, (word) => {
-      const candidates = knownWords.filter(({ length }) => any || length === word.length);
-      return candidates[by % candidates.length] ?? word;
-    });
-});
+const junk = fc.oneof(token, token, partOf(known, 1200), fc.string({ unit: "binary", maxLength: 4 }));
 
 /** Repeats or removes a member of an object, or turns it into upper case. */
 const editMember = fc.tuple(fc.nat(), fc.constantFrom("repeat", "remove", "upper")).map(([at, edit]): Change => {
@@ -133,7 +110,7 @@ const reformat = fc.tuple(fc.nat(), fc.constantFrom(" ", "\n", "\r", "\t", "\\u"
     : (text) => replaceMatch(text, /[{}[\]:,]/g, at, (token) => by + token + by);
 });
 
-const change = fc.oneof(splice, swapWord, editMember, reformat);
+const change = fc.oneof(splice(junk), swap(known), editMember, reformat);
 const changes = fc.array(change, { minLength: 1, maxLength: 3 }).map((all): Change => {
   return (text) => all.reduce((text, change) => change(text), text);
 });

@@ -1,12 +1,5 @@
-import { createRequire } from "node:module";
 import { text } from "node:stream/consumers";
-
-/** The used part of `merkle-tree-gen`, a package without types. */
-interface MerkleTreeGen {
-  fromArray(args: { array: string[]; hashalgo: string }, done: (error: unknown, merkle: object) => void): void;
-}
-
-const require = createRequire(import.meta.url);
+import { makeMerkle } from "./merkleTreeGen.ts";
 
 /** The script to run. */
 export const SCRIPT = import.meta.filename;
@@ -17,13 +10,7 @@ export const SCRIPT = import.meta.filename;
  */
 if (import.meta.main) {
   const lists = JSON.parse(await text(process.stdin)) as string[][];
-  const merkleTreeGen = require("merkle-tree-gen") as MerkleTreeGen;
   const written: string[] = [];
-  for (const array of lists) {
-    merkleTreeGen.fromArray({ array, hashalgo: "sha256" }, (error, merkle) => {
-      if (error) throw new Error(JSON.stringify(error));
-      written.push(JSON.stringify(merkle));
-    });
-  }
+  for (const values of lists) written.push(JSON.stringify(makeMerkle(values)));
   process.stdout.write(`[${written.join(",")}]`);
 }

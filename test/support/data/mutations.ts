@@ -8,15 +8,21 @@ const WORD = /[\w+/=]+/g;
 
 /** Replaces characters at any place with a few random characters, or with a part of `known`. */
 export function mutation(known: string): fc.Arbitrary<Change> {
-  const some = fc.tuple(fc.nat(known.length), fc.nat(400)).map(([at, length]) => known.slice(at, at + length));
-  return fc
-    .record({ at: fc.nat(), cut: fc.nat(8), put: fc.oneof(fc.string({ maxLength: 4 }), some) })
-    .map(({ at, cut, put }) => {
-      return (text) => {
-        const start = at % Math.max(text.length, 1);
-        return text.slice(0, start) + put + text.slice(start + cut);
-      };
-    });
+  return splice(fc.oneof(fc.string({ maxLength: 4 }), partOf(known, 400)));
+}
+
+/** Replaces up to 8 characters at any place with one of these texts. */
+export function splice(texts: fc.Arbitrary<string>): fc.Arbitrary<Change> {
+  return fc.record({ at: fc.nat(), cut: fc.nat(8), put: texts }).map(({ at, cut, put }) => {
+    return (text) => {
+      const start = at % (text.length + 1);
+      return text.slice(0, start) + put + text.slice(start + cut);
+    };
+  });
+}
+
+export function partOf(text: string, maxLength: number): fc.Arbitrary<string> {
+  return fc.tuple(fc.nat(text.length), fc.nat(maxLength)).map(([at, length]) => text.slice(at, at + length));
 }
 
 /** Replaces a word with one from `known`, usually of the same length: a hash with a hash, a user with a user. */

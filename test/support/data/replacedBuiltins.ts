@@ -1,5 +1,4 @@
 /* oxlint-disable no-console, typescript/no-non-null-assertion, typescript/no-confusing-void-expression, typescript/prefer-for-of -- it prints its results, and uses no iterator where built-ins are replaced */
-import { createRequire } from "node:module";
 import type { KeyRecord } from "keyroot";
 
 /** The script to run. */
@@ -44,21 +43,7 @@ async function makeCalls(): Promise<Record<string, Call>> {
   const safety = await import("keyroot/safety-code");
   const { UserClient } = await import("keyroot/user");
   const { ANY_KEY } = keyroot;
-  const {
-    records,
-    wrong,
-    file,
-    forged,
-    root,
-    bundle,
-    pinned,
-    query,
-    answers,
-    options,
-    serviceAnswer,
-    audited,
-    basePoint,
-  } = JSON.parse(process.argv[3] ?? "") as {
+  const input = JSON.parse(process.argv[3] ?? "") as {
     records: [KeyRecord, KeyRecord, KeyRecord];
     wrong: KeyRecord;
     file: string;
@@ -80,6 +65,8 @@ async function makeCalls(): Promise<Record<string, Call>> {
       time: number;
     };
   };
+  const { records, wrong, file, forged, root, bundle, pinned, query } = input;
+  const { answers, options, serviceAnswer, audited, basePoint } = input;
   const [first, second] = records;
   const bytes = new TextEncoder().encode(file);
   const key = Uint8Array.from(atob(first.pubKey), (c) => c.charCodeAt(0));
@@ -259,11 +246,9 @@ function describe(value: unknown): string {
   return text;
 }
 
-function loadMerkleTreeGen(): void {
-  const { fromArray } = createRequire(import.meta.url)("merkle-tree-gen") as {
-    fromArray: (options: { array: string[] }, done: () => void) => void;
-  };
-  fromArray({ array: ["a"] }, () => undefined);
+async function loadMerkleTreeGen(): Promise<void> {
+  const { makeMerkle } = await import("./merkleTreeGen.ts");
+  makeMerkle(["a"]);
 }
 
 function freezeAll(): void {
@@ -317,9 +302,9 @@ if (import.meta.main) {
   const preparation = process.argv[2] as Preparation;
   // A replaced method may leave a promise behind that nothing waits for.
   process.on("unhandledRejection", () => undefined);
-  if (preparation === "merkle-tree-gen before") loadMerkleTreeGen();
+  if (preparation === "merkle-tree-gen before") await loadMerkleTreeGen();
   const calls = await makeCalls();
-  if (preparation === "merkle-tree-gen after") loadMerkleTreeGen();
+  if (preparation === "merkle-tree-gen after") await loadMerkleTreeGen();
   if (preparation === "frozen") freezeAll();
   const results: Record<string, string> = {};
   for (const name in calls) results[name] = await resultOf(calls[name]!);

@@ -1,7 +1,7 @@
 import hre from "hardhat";
 import { generateKeyPair, type KeyRecord, makeKeyRecord, randomUserID } from "keyroot/identity";
 import { type Stack, startStack } from "@keyroot/service/stack";
-import { publishOn } from "../chain/local.ts";
+import { publishLocally } from "../chain/local.ts";
 
 /** A stack on which one user's key is published. */
 export interface PublishedKey {
@@ -27,7 +27,7 @@ async function publishKey(): Promise<PublishedKey> {
   const stack = await startStack(hre, { ports: { chain: 0, files: 0, beacon: 0 } });
   opened.defer(() => stack.close());
   const record = makeKeyRecord(randomUserID(), generateKeyPair().publicKey);
-  await publishOn(stack, [record]);
+  await publishLocally(stack, [record], { proofs: true });
   const swapped = makeKeyRecord(randomUserID(), generateKeyPair().publicKey).pubKey;
   return { stack, record, swapped };
 }

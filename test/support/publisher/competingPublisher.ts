@@ -1,8 +1,8 @@
 import { AbiCoder } from "ethers";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { type KeyRecord, userIDToHex } from "keyroot/identity";
+import { receiptOf } from "../chain/local.ts";
 import { plainFile } from "../data/plainFile.ts";
 import type { Deployment } from "./deployment.ts";
 
@@ -52,6 +52,6 @@ export class CompetingPublisher {
 
   /** Waits until a transaction is in a block. */
   async untilIncluded(hash: string): Promise<void> {
-    while ((await this.#deployment.call("eth_getTransactionReceipt", [hash])) === null) await sleep(5);
+    await receiptOf(this.#deployment.call, hash);
   }
 }

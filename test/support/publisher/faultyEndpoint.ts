@@ -1,8 +1,9 @@
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
-import { type Listening, listen } from "@keyroot/service/stack";
-import { sha256 } from "../samples.ts";
+import type { Listening } from "@keyroot/service/stack";
+import { randomFault } from "../seededRandom.ts";
+import { serve } from "../servers/servers.ts";
 import {
   appliesTo,
   type Call,
@@ -70,7 +71,7 @@ class FaultyEndpoint {
   #random: RandomFaults | undefined;
   #rate: { requests: number; perMs: number; times: number[] } | undefined;
   #call = 0;
-  #server: Listening | undefined;
+  #server!: Listening;
 
   constructor(chainUrl: string, settings: FaultSettings) {
     this.chainUrl = chainUrl;
@@ -78,17 +79,16 @@ class FaultyEndpoint {
   }
 
   async start(): Promise<void> {
-    const server = createServer((request, response) => {
+    this.#server = await serve((request, response) => {
       this.#serve(request, response).catch((error: unknown) => {
         // The chain is not running.
         response.writeHead(502).end(String(error));
       });
     });
-    this.#server = await listen(server, { host: "127.0.0.1", port: 0 });
   }
 
   get url(): string {
-    return this.#server?.url ?? "";
+    return this.#server.url;
   }
 
   /** Injects a fault into the next matching calls. If several injections match, the first one is used. */
@@ -111,8 +111,8 @@ class FaultyEndpoint {
     return this.injected.filter((one) => fault === undefined || one.fault === fault).length;
   }
 
-  async close(): Promise<void> {
-    await this.#server?.close();
+  close(): Promise<void> {
+    return this.#server.close();
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -165,11 +165,7 @@ class FaultyEndpoint {
   #randomFault(method: string, call: number): FaultName | undefined {
     if (this.#random === undefined) return undefined;
     const { seed, perMille, faults = FAULT_NAMES } = this.#random;
-    const random = (what: string, below: number) =>
-      Number.parseInt(sha256(`${seed}:${call}:${what}`).slice(0, 12), 16) % below;
-    if (random("whether", 1000) >= perMille) return undefined;
-    const possible = faults.filter((fault) => appliesTo(fault, method));
-    return possible[random("which", possible.length)];
+    return randomFault(`${seed}:${call}`, perMille, () => faults.filter((fault) => appliesTo(fault, method)));
   }
 
   #isOverRate(): boolean {

@@ -1,5 +1,5 @@
-import { connect, createServer, type Socket } from "node:net";
-import { listen } from "../../../packages/operator/src/http/listen.ts";
+import { connect, type Socket } from "node:net";
+import { serveRaw } from "../servers/servers.ts";
 
 /** A TCP proxy that a test can interrupt. */
 export interface BrokenWire {
@@ -16,7 +16,7 @@ export async function wireTo(url: string): Promise<BrokenWire> {
   const { hostname, port } = new URL(url);
   const sockets = new Set<Socket>();
   let isCut = false;
-  const server = createServer((near) => {
+  const listening = await serveRaw((near) => {
     if (isCut) {
       near.destroy();
       return;
@@ -35,7 +35,6 @@ export async function wireTo(url: string): Promise<BrokenWire> {
       socket.pipe(other);
     }
   });
-  const listening = await listen(server, { host: "127.0.0.1", port: 0 });
   return {
     url: Object.assign(new URL(url), { hostname: "127.0.0.1", port: String(listening.port) }).href,
     cut() {

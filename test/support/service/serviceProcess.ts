@@ -2,23 +2,18 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { makeSigningKey, openDatabases, type Schedule } from "@keyroot/service";
-import { startChild } from "../processes/childProcess.ts";
+import { type Child, startChild } from "../processes/childProcess.ts";
 import type { Postgres } from "../postgres/postgres.ts";
 import type { StartedService, StartRequest } from "./runService.ts";
 
 const PROGRAM = new URL("runService.ts", import.meta.url);
 
 /** The service in a separate process. */
-export interface ServiceProcess extends AsyncDisposable {
+export interface ServiceProcess extends Omit<Child<never, unknown>, "send"> {
   /** `http://127.0.0.1:<port>` */
   readonly origin: string;
   /** The processor time that it has used, in µs. */
   cpu(): Promise<number>;
-  isRunning(): boolean;
-  /** Pauses or continues it. */
-  signal(signal: "SIGSTOP" | "SIGCONT"): void;
-  /** Kills it by SIGKILL. */
-  kill(): Promise<void>;
 }
 
 /**
@@ -56,14 +51,5 @@ export async function startServiceProcess(
 ): Promise<ServiceProcess> {
   const child = startChild<StartRequest, unknown>(PROGRAM, environment);
   const { origin } = (await child.send({ schedule })) as StartedService;
-  return {
-    origin,
-    cpu: async () => (await child.send({})) as number,
-    isRunning: () => child.isRunning(),
-    signal: (signal) => {
-      child.signal(signal);
-    },
-    kill: () => child.kill(),
-    [Symbol.asyncDispose]: () => child[Symbol.asyncDispose](),
-  };
+  return { ...child, origin, cpu: async () => (await child.send({})) as number };
 }

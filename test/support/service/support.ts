@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { makeApp } from "../../../packages/service/src/app/app.ts";
-import { makeContext, type ServiceContext } from "../../../packages/service/src/app/context.ts";
+import { type ContextOptions, makeContext, type ServiceContext } from "../../../packages/service/src/app/context.ts";
 import type { RateLimitOptions } from "../../../packages/service/src/rateLimits/rateLimits.ts";
 import { makeLogger } from "../../../packages/service/src/app/logger.ts";
 import { makeMonitoring } from "../../../packages/service/src/app/monitoring.ts";
@@ -11,41 +11,31 @@ import {
   openDatabases,
 } from "../../../packages/service/src/database/database.ts";
 import { PublicationStore } from "../../../packages/service/src/publishing/publications.ts";
-import { makeSigningKey, type SigningKeys, toSigningKeys } from "../../../packages/service/src/tokens/signingKeys.ts";
+import { makeSigningKey, toSigningKeys } from "../../../packages/service/src/tokens/signingKeys.ts";
 import { WebhookKeys } from "../../../packages/service/src/webhooks/webhookKeys.ts";
-import type { WebhookSenderOptions } from "../../../packages/service/src/webhooks/sendWebhook.ts";
 import { testAll } from "../testSize.ts";
 import { sharedPostgres } from "../postgres/sharedPostgres.ts";
 import { Caller } from "./caller.ts";
 
 export const ISSUER = "https://service.test";
 const NO_LIMITS = { caller: 0, address: 0, refused: 0 };
-const STAGE = "test";
-const BUCKET_PREFIX = "keyroot";
 /** The admin token of every service in this run. */
 export const ADMIN_TOKEN = randomBytes(32).toString("base64url");
 /** The keys of webhook secrets of every service in this run. */
 export const WEBHOOK_KEYS = new WebhookKeys([randomBytes(32)]);
 /** The default signing key of services. */
 export const SIGNING_JWK = await makeSigningKey();
+const DEFAULTS = {
+  ...{ signingKeys: await toSigningKeys([SIGNING_JWK]), issuer: ISSUER, stage: "test", bucketPrefix: "keyroot" },
+  ...{ rateLimits: NO_LIMITS, holdPeriodMs: 0 },
+};
 
-export interface TestServiceOptions {
-  signingKeys?: SigningKeys;
+/** Changes of the default options. By default, no keys are published, and no host name of a webhook is public. */
+export interface TestServiceOptions extends Partial<Omit<ContextOptions, "databases" | "rateLimits" | "now">> {
   rateLimits?: Partial<RateLimitOptions>;
   trustedProxies?: string[];
-  publish?: ServiceContext["publish"];
-  publishing?: ServiceContext["publishing"];
   /** Gets the lines of the log. */
   log?: string[];
-  serviceUrl?: string;
-  explorerUrl?: string;
-  blockExplorerUrl?: string;
-  possession?: "required" | "optional";
-  /** Default 0. */
-  holdPeriodMs?: number;
-  holdOnConflict?: boolean;
-  /** How webhooks are sent. Default: no host name is public. */
-  webhooks?: WebhookSenderOptions;
 }
 
 /** A service that accepts HTTP requests. Tests can also access its context. */
@@ -91,34 +81,13 @@ export class TestService extends Caller {
 
   /** Starts the service. `close` does not close these databases. */
   async start(databases: Databases, options: TestServiceOptions = {}): Promise<this> {
-    const { signingKeys, rateLimits, trustedProxies = [], publish = publishNothing, log } = options;
-    const {
-      serviceUrl,
-      explorerUrl,
-      blockExplorerUrl,
-      publishing,
-      possession,
-      holdPeriodMs = 0,
-      holdOnConflict,
-      webhooks = { resolve: resolveLocally },
-    } = options;
+    const { rateLimits, trustedProxies = [], log, ...changes } = options;
     const context = makeContext({
+      ...{ ...DEFAULTS, adminToken: ADMIN_TOKEN, webhookKeys: WEBHOOK_KEYS, publish: publishNothing },
+      webhooks: { resolve: resolveLocally },
+      ...changes,
       databases,
-      signingKeys: signingKeys ?? (await toSigningKeys([SIGNING_JWK])),
-      issuer: ISSUER,
-      stage: STAGE,
-      bucketPrefix: BUCKET_PREFIX,
       rateLimits: { ...NO_LIMITS, ...rateLimits },
-      adminToken: ADMIN_TOKEN,
-      publish,
-      webhookKeys: WEBHOOK_KEYS,
-      webhooks,
-      publishing,
-      serviceUrl,
-      explorerUrl,
-      blockExplorerUrl,
-      possession,
-      ...{ holdPeriodMs, holdOnConflict },
       now: () => this.now(),
     });
     const { app: monitoring, observe } = makeMonitoring({ databases, rateLimit: 0 });
@@ -139,9 +108,7 @@ export class TestService extends Caller {
 /** The app without a database, for its OpenAPI documents. */
 export async function unconnectedApp(): Promise<App> {
   const databases = await openDatabases({ url: "postgres://127.0.0.1:1/none" });
-  const signingKeys = await toSigningKeys([SIGNING_JWK]);
-  const naming = { issuer: ISSUER, stage: STAGE, bucketPrefix: BUCKET_PREFIX, holdPeriodMs: 0 };
-  return makeApp(makeContext({ databases, signingKeys, ...naming, rateLimits: NO_LIMITS, adminToken: undefined }));
+  return makeApp(makeContext({ ...DEFAULTS, databases, adminToken: undefined }));
 }
 
 let migrated: Promise<string> | undefined;

@@ -1,7 +1,8 @@
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
+import type { IncomingHttpHeaders, ServerResponse } from "node:http";
+import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
-import { listen } from "../../../packages/operator/src/http/listen.ts";
 import { ENDLESS_MS } from "../endless.ts";
+import { serve } from "../servers/servers.ts";
 
 /** A delivery as it arrived. */
 export interface Received {
@@ -24,18 +25,17 @@ export interface WebhookReceiver {
 
 export async function startReceiver(): Promise<WebhookReceiver> {
   const received: Received[] = [];
-  const server = createServer((request, response) => {
-    const chunks: Buffer[] = [];
-    request.on("data", (chunk: Buffer) => chunks.push(chunk));
-    request.on("end", () => {
-      const delivery = { headers: request.headers, body: Buffer.concat(chunks).toString() };
+  const listening = await serve((request, response) => {
+    const arrive = (body: string) => {
+      const delivery = { headers: request.headers, body };
       received.push(delivery);
       receiver.respond(response, delivery);
-    });
+    };
+    // A sender that is killed leaves an incomplete delivery.
+    text(request).then(arrive, () => undefined);
   });
-  const listening = await listen(server, { host: "127.0.0.1", port: 0 });
   const receiver: WebhookReceiver = {
-    url: `http://127.0.0.1:${listening.port}/hook`,
+    url: `${listening.url}/hook`,
     received,
     respond: (response) => {
       response.writeHead(204).end();

@@ -3,6 +3,7 @@ import { type Alarm, type Contact, createVerifier, type Store, type Watch } from
 import { makeBundle } from "keyroot/bundle";
 import type { KeyRecord } from "keyroot/identity";
 import { sampleRecords, sha256 } from "../samples.ts";
+import { seededRandom } from "../seededRandom.ts";
 import { FaultyFetch } from "./faultyFetch.ts";
 import type { WatchedChain } from "./watchedChain.ts";
 
@@ -45,7 +46,7 @@ const ROUNDS_PER_LIE = 30;
  */
 export async function soakWatch(chain: WatchedChain, options: SoakOptions): Promise<SoakResult> {
   const { rounds, seed, reorganize, onRound } = options;
-  const random = (label: string, below: number) => Number.parseInt(sha256(`${seed}:${label}`).slice(0, 12), 16) % below;
+  const random = seededRandom(seed);
   const records = sampleRecords(USERS, seed) as [KeyRecord, ...KeyRecord[]];
   const [own, ...contacts] = records;
   const otherKeys = sampleRecords(USERS + 1, seed).slice(1);

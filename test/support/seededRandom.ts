@@ -1,0 +1,18 @@
+import { sha256 } from "./samples.ts";
+
+/** Returns a function that gives a number from 0 to below a limit for each label, always the same for a seed. */
+export function seededRandom(seed: string | number): (label: string, below: number) => number {
+  return (label, below) => Number.parseInt(sha256(`${seed}:${label}`).slice(0, 12), 16) % below;
+}
+
+/** One of these faults, or undefined if the request is not hit. @param perMille how many of a thousand requests are hit */
+export function randomFault<Name>(
+  seed: string | number,
+  perMille: number,
+  faults: () => readonly Name[],
+): Name | undefined {
+  const random = seededRandom(seed);
+  if (random("whether", 1000) >= perMille) return undefined;
+  const possible = faults();
+  return possible[random("which", possible.length)];
+}
