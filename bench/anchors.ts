@@ -4,8 +4,6 @@
  * and bytes until the first verified key. It compares other light clients from npm: Lodestar's time on the same data, and the
  * sizes of Lodestar, Helios and Colibri.
  */
-import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { BEACON_NETWORKS, FORKS, TEST_NETWORK, type Update } from "keyroot/beacon/protocol";
 import { simulateBootstrap, simulateUpdate } from "@keyroot/operator/testing";
 import { measureFirstKey } from "./anchors/firstKey.ts";
@@ -13,8 +11,9 @@ import { measureInChromium } from "./anchors/inChromium.ts";
 import { measurePeers, type Peers } from "./anchors/peers.ts";
 import { blsWork, bytesOf, type ChainData, finalityWork, followAll, timesOf } from "./anchors/work.ts";
 import { median, progress, report, round, type Row, SMALL } from "./runner/report.ts";
+import { MAINNET_SAMPLES, splitUpdates } from "../test/support/beacon/mainnet.ts";
+import { never } from "../test/support/support.ts";
 
-const DATA = fileURLToPath(new URL("../test/keyroot/blocks/beacon/data/", import.meta.url));
 const SIMULATED_PERIODS = SMALL ? [1] : [1, 14, 46];
 const RUNS = SMALL ? 1 : 15;
 const FIRST_KEY_RUNS = SMALL ? 1 : 5;
@@ -25,16 +24,6 @@ const USERS = SMALL ? 25 : 700;
 const { mainnet } = BEACON_NETWORKS;
 const { layouts: layoutsOfTest } = FORKS.fulu;
 const medianOf = (work: () => unknown) => round(median(timesOf(RUNS, work)));
-
-function splitUpdates(answer: Buffer): Uint8Array[] {
-  const items: Uint8Array[] = [];
-  for (let rest = answer; rest.length > 0;) {
-    const end = 8 + Number(rest.readBigUInt64LE());
-    items.push(rest.subarray(12, end));
-    rest = rest.subarray(end);
-  }
-  return items;
-}
 
 function simulate(periods: number): ChainData {
   const slots = TEST_NETWORK.slotsPerEpoch * TEST_NETWORK.epochsPerPeriod;
@@ -49,10 +38,8 @@ function simulate(periods: number): ChainData {
 }
 
 progress("mainnet");
-const real: ChainData = {
-  bootstrap: readFileSync(`${DATA}bootstrap-1347.ssz`),
-  updates: splitUpdates(readFileSync(`${DATA}updates-1347-6.ssz`)),
-};
+const [{ bootstrapBytes, updatesBytes } = never()] = MAINNET_SAMPLES;
+const real: ChainData = { bootstrap: bootstrapBytes, updates: splitUpdates(updatesBytes) };
 const { slot } = followAll(real);
 const six = medianOf(() => followAll(real));
 const rows: Row[] = [{ periods: real.updates.length, data: "mainnet", ms: six, bytes: bytesOf(real) }];

@@ -7,7 +7,7 @@ import { makeMerkleFile } from "keyroot/merkle";
 import { FolderStore } from "@keyroot/operator/publisher";
 import { ExplorerWorld } from "../test/support/browser/explorerWorld.ts";
 import { sampleRecords } from "../test/support/samples.ts";
-import { report, round, SMALL } from "./runner/report.ts";
+import { median, report, round, SMALL } from "./runner/report.ts";
 
 /** The limits in ms, for an idle machine. */
 const LIMITS = { pathDrawn: 100, batchDrawn: 500, longestTask: 50 };
@@ -123,8 +123,7 @@ function longestTask(events: readonly TraceEvent[]): Pick<Run, "longestTask" | "
 
 function summary(view: string, users: number, runs: readonly Run[]) {
   return (["drawn", "longestTask", "longestTaskCpu"] as const).map((of) => {
-    const sorted = runs.map((run) => run[of]).sort((a, b) => a - b);
-    const [median, max] = [round(sorted[sorted.length >> 1] ?? NaN), round(sorted.at(-1) ?? NaN)];
-    return { view, users, of, median, max };
+    const values = runs.map((run) => run[of]);
+    return { view, users, of, median: round(median(values)), max: round(Math.max(...values)) };
   });
 }

@@ -5,13 +5,13 @@
  */
 import { execFile } from "node:child_process";
 import { readFile } from "node:fs/promises";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
 import { ANY_KEY, verifyPublicKey } from "keyroot";
 import { makeMerkleFile, type MerkleFile, serializeMerkleFile } from "keyroot/merkle";
 import { sampleRecords } from "../test/support/samples.ts";
+import { serve } from "../test/support/servers/servers.ts";
 import { progress, report, SMALL } from "./runner/report.ts";
 
 /** The size limit of both kinds of responses in bytes: the default for files. */
@@ -87,30 +87,26 @@ async function measure(kind: string, shape: string, valid: MerkleFile): Promise<
   const { root } = valid.tree;
   const body = gzipSync(bodyOf(kind, shape, valid), { level: 1 });
   const answer = (result: string) => JSON.stringify({ jsonrpc: "2.0", id: 1, result });
-  const server = createServer((request, response) => {
-    let text = "";
-    request.on("data", (chunk) => (text += String(chunk)));
-    request.on("end", () => {
-      if (text.includes("eth_chainId")) response.end(answer("0x1"));
-      else if (text.includes("ee94c797")) response.end(answer(`0x${root}`));
-      else if (text.includes("eth_call")) response.end(answer(`0x${"7".padStart(64, "0")}`));
+  const server = await serve((request, response) => {
+    void text(request).then((call) => {
+      if (call.includes("eth_chainId")) response.end(answer("0x1"));
+      else if (call.includes("ee94c797")) response.end(answer(`0x${root}`));
+      else if (call.includes("eth_call")) response.end(answer(`0x${"7".padStart(64, "0")}`));
       else response.setHeader("Content-Encoding", "gzip").end(body);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const highest = { code: "", peak: 0 };
   for (let run = 0; run < RUNS; run++) {
     const { stdout } = await promisify(execFile)(process.execPath, [
       import.meta.filename,
       kind,
-      url,
+      server.url,
       valid.records[0]?.userID ?? "",
     ]);
     const { code, peak } = JSON.parse(stdout) as { code: string; peak: number };
     Object.assign(highest, { code, peak: Math.max(highest.peak, peak) });
   }
-  server.close();
+  await server.close();
   return highest;
 }
 

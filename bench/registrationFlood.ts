@@ -13,7 +13,7 @@ import { serviceEnvironment, startServiceProcess } from "../test/support/service
 import { Caller, post, type TestPartner } from "../test/support/service/caller.ts";
 import { generateKeyPair } from "keyroot/identity";
 import { type Measured, type Plan, RANDOM_USER_ID } from "./service/load.ts";
-import { report, round, SMALL } from "./runner/report.ts";
+import { median, report, round, SMALL } from "./runner/report.ts";
 
 const QUICK = SMALL;
 const ROUNDS = QUICK ? 1 : 3;
@@ -140,8 +140,4 @@ function floodPlan(path: string, seconds: number): Plan {
   }));
   const connections = CONNECTIONS;
   return { origin: service.origin, requests, connections, seconds, rate: FLOODERS * FLOOD_RATE };
-}
-
-function median(values: number[]): number {
-  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? NaN;
 }

@@ -13,6 +13,7 @@
 import { parseArgs } from "node:util";
 import { BUSY_LIMIT } from "./runner/load.ts";
 import { labelOf } from "./runner/chart.ts";
+import { goalOf, isMet } from "./runner/goal.ts";
 import { writePages } from "./runner/pages.ts";
 import { BENCHMARKS } from "./runner/registry.ts";
 import type { Ratio } from "./runner/report.ts";
@@ -70,15 +71,11 @@ async function runAll(names: readonly string[]): Promise<void> {
 function textOf({ benchmark, machine, load, seconds, ratios }: Result): string {
   const { before, after, average } = load;
   const busy = `The machine was busy: other work used ${Math.round(before * 100)} % of its cores before the run and ${Math.round(after * 100)} % after it (limit ${BUSY_LIMIT * 100} %), load average ${average}.`;
-  const lines = ratios.map((ratio) => `  ${labelOf(ratio.value).padStart(10)}  ${ratio.what}${goalOf(ratio)}`);
+  const lines = ratios.map((ratio) => `  ${labelOf(ratio.value).padStart(10)}  ${ratio.what}${resultOf(ratio)}`);
   return [`${benchmark}: ${seconds} s, ${machine}`, ...(load.busy ? [`  ${busy}`] : []), ...lines, ""].join("\n");
 }
 
-function goalOf({ value, atMost = Infinity, atLeast = -Infinity }: Ratio): string {
-  const goals = [
-    ...(atMost < Infinity ? [`at most ${labelOf(atMost)}`] : []),
-    ...(atLeast > -Infinity ? [`at least ${labelOf(atLeast)}`] : []),
-  ];
-  if (goals.length === 0) return "";
-  return ` (goal ${goals.join(", ")}: ${value <= atMost && value >= atLeast ? "met" : "missed"})`;
+function resultOf(ratio: Ratio): string {
+  const goal = goalOf(ratio);
+  return goal === "" ? "" : ` (goal ${goal}: ${isMet(ratio) ? "met" : "missed"})`;
 }

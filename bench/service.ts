@@ -5,7 +5,6 @@
  */
 import { readFileSync } from "node:fs";
 import { cpus } from "node:os";
-import { Client } from "pg";
 import { runAt, startPostgres } from "../test/support/postgres/postgres.ts";
 import { startChild } from "../test/support/processes/childProcess.ts";
 import { serviceEnvironment } from "../test/support/service/serviceProcess.ts";
@@ -14,7 +13,7 @@ import type { Measured, Plan } from "./service/load.ts";
 import type { OidcRequest, StartedOidcProvider } from "./service/oidcProvider.ts";
 import { pgbench, pgbenchVersion } from "./service/pgbench.ts";
 import { measuredOf } from "./service/measured.ts";
-import { report, SMALL } from "./runner/report.ts";
+import { median, report, SMALL } from "./runner/report.ts";
 
 const QUICK = SMALL;
 const ROUNDS = QUICK ? 1 : 5;
@@ -147,16 +146,10 @@ async function openLoop({ origin, requests, cpu }: Contender, peak: Figures = {}
 
 /** Counts PostgreSQL's automatic vacuum and analyze runs, and its completed checkpoints. */
 async function background(): Promise<Figures> {
-  const client = new Client({ connectionString: databaseUrl });
-  await client.connect();
-  try {
-    const { rows } = await client.query<Record<string, string>>(`
-      SELECT sum(autovacuum_count) AS autovacuums, sum(autoanalyze_count) AS autoanalyzes,
-        (SELECT num_timed + num_requested FROM pg_stat_checkpointer) AS checkpoints FROM pg_stat_user_tables`);
-    return mapValues(rows[0] ?? {}, Number);
-  } finally {
-    await client.end();
-  }
+  const statement = `SELECT sum(autovacuum_count) AS autovacuums, sum(autoanalyze_count) AS autoanalyzes,
+    (SELECT num_timed + num_requested FROM pg_stat_checkpointer) AS checkpoints FROM pg_stat_user_tables`;
+  const [counts = {}] = await runAt<Record<string, string>>(databaseUrl, statement);
+  return mapValues(counts, Number);
 }
 
 /** Reads Linux's processor times of all cores, in ticks (proc_stat(5)). */
@@ -205,10 +198,7 @@ function summary<Name extends string>(rounds: Rounds<Name>): Record<number, Reco
 }
 
 function medians(all: Figures[]): Figures {
-  return mapValues(all[0] ?? {}, (_, name) => {
-    const sorted = all.map((figures) => figures[name] ?? NaN).sort((a, b) => a - b);
-    return sorted[sorted.length >> 1] ?? NaN;
-  });
+  return mapValues(all[0] ?? {}, (_, name) => median(all.map((figures) => figures[name] ?? NaN)));
 }
 
 function mapValues<Key extends PropertyKey, In, Out>(

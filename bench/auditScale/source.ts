@@ -5,16 +5,15 @@
  * It answers each message `{ dir, users }` with `{ url, bytes }`. Files of an earlier message are used again.
  */
 import { randomBytes } from "node:crypto";
-import { once } from "node:events";
 import { createReadStream, writeFileSync } from "node:fs";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { join } from "node:path";
 import { json } from "node:stream/consumers";
 import { encodeRlp, keccak256 } from "ethers";
 import { generateKeyPair, makeKeyRecord, randomUserID, USER_ID_BYTES, userIDFromBytes } from "keyroot/identity";
 import { makeMerkleFile, serializeMerkleFile } from "keyroot/merkle";
 import { ROOT_ADDED_TOPIC } from "keyroot/registry";
+import { serve } from "../../test/support/servers/servers.ts";
 
 /** The size of a registry. */
 export interface ScaleRequest {
@@ -60,11 +59,7 @@ let bytes = 0;
 let folder = "";
 
 if (process.send !== undefined) {
-  const server = createServer((request, response) => void answer(request, response));
-  // On a busy machine, a client may use a connection at the moment when the server closes it.
-  server.keepAliveTimeout = 0;
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { url } = await serve((request, response) => void answer(request, response));
   process.on("message", ({ dir, users }: ScaleRequest) => {
     folder = dir;
     addFiles(users);

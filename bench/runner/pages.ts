@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { format, resolveConfig } from "prettier";
 import { type Chart, drawChart, labelOf, seriesOf } from "./chart.ts";
+import { goalOf } from "./goal.ts";
 import { growthExponent, type Point } from "./growth.ts";
 import { BENCHMARKS } from "./registry.ts";
 import type { Figures, Ratio, Row } from "./report.ts";
@@ -79,14 +80,7 @@ function whereOf({ command, date, machine, load, seconds }: Result, file: string
 }
 
 function ratioTable(ratios: readonly Ratio[]): string {
-  const rows = ratios.map(({ what, value, atMost, atLeast }) => {
-    const goal = [
-      ...(atMost === undefined ? [] : [`at most ${labelOf(atMost)}`]),
-      ...(atLeast === undefined ? [] : [`at least ${labelOf(atLeast)}`]),
-    ];
-    return { "": what, Measured: value, Goal: goal.join(", ") };
-  });
-  return table(rows);
+  return table(ratios.map((ratio) => ({ "": ratio.what, Measured: ratio.value, Goal: goalOf(ratio) })));
 }
 
 /** Describes the growth of each line, such as: time grows as n^1.02. */

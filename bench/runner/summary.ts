@@ -1,4 +1,5 @@
 import { labelOf } from "./chart.ts";
+import { goalOf, isMet } from "./goal.ts";
 import type { Result } from "./results.ts";
 
 /** A ratio that README.md shows in a sentence. */
@@ -42,12 +43,6 @@ export function summaryRows(results: readonly Result[]): { Figure: string; Goal:
     const { ratios = [] } = results.find((result) => result.benchmark === benchmark) ?? {};
     const found = ratios.find(({ what }) => what.includes(ratio));
     if (found === undefined) throw new Error(`The results of "${benchmark}" have no ratio "${ratio}".`);
-    const { value, atMost = Infinity, atLeast = -Infinity } = found;
-    const goal = Number.isFinite(atMost) ? `at most ${labelOf(atMost)}` : `at least ${labelOf(atLeast)}`;
-    return {
-      Figure: sentence(labelOf(value)),
-      Goal: goal,
-      "": value <= atMost && value >= atLeast ? "met" : "**missed**",
-    };
+    return { Figure: sentence(labelOf(found.value)), Goal: goalOf(found), "": isMet(found) ? "met" : "**missed**" };
   });
 }

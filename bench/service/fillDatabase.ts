@@ -1,6 +1,7 @@
 /** Fills a database of the service with users of one partner, only with SQL, for `npm run bench -- size`. */
 import { Client } from "pg";
 import { REGIONS } from "keyroot/identity";
+import { runAt } from "../../test/support/postgres/postgres.ts";
 import { SMALL } from "../runner/report.ts";
 
 /** The number of users with pending keys among the inserted users. */
@@ -68,18 +69,14 @@ export async function readIntoMemory(url: string): Promise<void> {
 
 /** Returns the tables and indexes with at least 8 pages. The largest tables are first, and each table's indexes follow it. */
 export async function sizesOf(url: string): Promise<Relation[]> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    const { rows } = await client.query<{ name: string; owner: string | null; bytes: string }>(`
-      SELECT c.relname AS name, t.relname AS owner, pg_table_size(c.oid) AS bytes
-      FROM pg_class c LEFT JOIN pg_index i ON i.indexrelid = c.oid LEFT JOIN pg_class t ON t.oid = i.indrelid
-      WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'i') AND pg_table_size(c.oid) >= 65536
-      ORDER BY pg_table_size(coalesce(t.oid, c.oid)) DESC, coalesce(t.relname, c.relname), i.indexrelid IS NOT NULL, c.relname`);
-    return rows.map(({ name, owner, bytes }) => ({ name, table: owner, bytes: Number(bytes) }));
-  } finally {
-    await client.end();
-  }
+  const rows = await runAt<{ name: string; owner: string | null; bytes: string }>(
+    url,
+    `SELECT c.relname AS name, t.relname AS owner, pg_table_size(c.oid) AS bytes
+    FROM pg_class c LEFT JOIN pg_index i ON i.indexrelid = c.oid LEFT JOIN pg_class t ON t.oid = i.indrelid
+    WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'i') AND pg_table_size(c.oid) >= 65536
+    ORDER BY pg_table_size(coalesce(t.oid, c.oid)) DESC, coalesce(t.relname, c.relname), i.indexrelid IS NOT NULL, c.relname`,
+  );
+  return rows.map(({ name, owner, bytes }) => ({ name, table: owner, bytes: Number(bytes) }));
 }
 
 async function runAll(url: string, all: readonly string[]): Promise<void> {

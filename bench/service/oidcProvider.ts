@@ -5,13 +5,11 @@
  */
 import { exportJWK, generateKeyPair } from "jose";
 import { randomBytes } from "node:crypto";
-import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import Provider, { type ClientMetadata, type Configuration, type ResourceServer } from "oidc-provider";
 import { Pool } from "pg";
 import pMap from "p-map";
 import { firstRequest } from "../../test/support/processes/childProcess.ts";
+import { serve } from "../../test/support/servers/servers.ts";
 import { createTable, PostgresAdapter } from "./oidcAdapter.ts";
 
 const FOUR_HOURS = 4 * 60 * 60;
@@ -52,10 +50,7 @@ const client = {
   token_endpoint_auth_method: "client_secret_post",
 } satisfies ClientMetadata;
 
-const server = createServer();
-server.listen(0, "127.0.0.1");
-await once(server, "listening");
-const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+const { url: origin } = await serve((incoming, response) => void handle(incoming, response));
 
 const { privateKey } = await generateKeyPair("EdDSA", { crv: "Ed25519", extractable: true });
 const configuration: Configuration = {
@@ -82,7 +77,6 @@ const configuration: Configuration = {
 };
 const provider = new Provider(origin, configuration);
 const handle = provider.callback();
-server.on("request", (incoming, response) => void handle(incoming, response));
 
 const registered = await provider.Client.find(client.client_id);
 if (registered === undefined) throw new Error("The client is not registered.");

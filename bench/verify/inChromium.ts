@@ -1,10 +1,9 @@
 import { build } from "esbuild";
 import { readFileSync } from "node:fs";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { launchChromium } from "../../test/support/browser/chromium.ts";
+import { serve } from "../../test/support/servers/servers.ts";
 import { median, round, type Row } from "../runner/report.ts";
 import { inputOf, MODULES, WAYS } from "./ways.ts";
 
@@ -37,7 +36,7 @@ interface Options {
 export async function measureInChromium({ library, folders, coldRuns, totalMs }: Options): Promise<Row[]> {
   const scripts = new Map<string, string>();
   for (const way of BROWSER_WAYS) scripts.set(`/${way}.js`, await bundle(way, library));
-  const server = createServer((request, response) => {
+  const server = await serve((request, response) => {
     const path = request.url ?? "";
     const script = scripts.get(path);
     if (script !== undefined) response.setHeader("Content-Type", "text/javascript").end(script);
@@ -49,8 +48,7 @@ export async function measureInChromium({ library, folders, coldRuns, totalMs }:
       else response.end(readFileSync(join(folder, name)));
     }
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const url = `${server.url}/`;
   const browser = await launchChromium();
   try {
     const rows: Row[] = [];
@@ -65,7 +63,7 @@ export async function measureInChromium({ library, folders, coldRuns, totalMs }:
     return rows;
   } finally {
     await browser.close();
-    server.close();
+    await server.close();
   }
 }
 
