@@ -6,7 +6,8 @@ import { makeBaseApp } from "./baseApp.ts";
 import type { App } from "./defineOperation.ts";
 import { allDatabases, checkRequirements, type Databases } from "../database/database.ts";
 import type { KeyPublisher } from "../publishing/keyPublisher.ts";
-import { MinuteLimit } from "../rateLimits/minuteLimit.ts";
+import { recent } from "../publishing/recent.ts";
+import { MinuteLimit, refuseExceeded } from "../rateLimits/minuteLimit.ts";
 
 /** Maximum number of deliveries to count. Counting more rows would take too long. */
 const MAX_PENDING = 10_000;
@@ -57,11 +58,7 @@ export function makeMonitoring({
   const app = makeBaseApp({
     logger,
     countAddress: (request) => {
-      const quota = limit?.count(addressOf(request));
-      if (quota?.exceeded !== true) return;
-      const { resetSeconds: retryAfter } = quota;
-      const message = `More than ${rateLimit} requests from your address in a minute: wait ${retryAfter} s.`;
-      throw new ServiceError(429, "RATE_LIMITED", message, { retryAfter });
+      refuseExceeded(limit?.count(addressOf(request)), "requests from your address");
     },
   });
   const register = new Registry();
@@ -80,7 +77,13 @@ export function makeMonitoring({
     buckets: [...BUCKETS_SECONDS, 10, 15],
     registers: [register],
   });
-  if (countPending !== undefined) observePending(register, countPending);
+  if (countPending !== undefined)
+    addGauge(
+      register,
+      "keyroot_webhook_pending_deliveries",
+      `Pending deliveries of events, counting at most ${MAX_PENDING} in each database.`,
+      () => countPending(MAX_PENDING),
+    );
   if (publisher !== undefined) {
     observeKeys(register, publisher, overdueAfter);
     observeFailures(register, publisher);
@@ -122,34 +125,30 @@ export function makeMonitoring({
   };
 }
 
-function observePending(register: Registry, countPending: (limit: number) => Promise<number>): void {
+function addGauge(register: Registry, name: string, help: string, read: () => Promise<number>): void {
   new Gauge({
-    name: "keyroot_webhook_pending_deliveries",
-    help: `Pending deliveries of events, counting at most ${MAX_PENDING} in each database.`,
+    name,
+    help,
     registers: [register],
     async collect() {
-      this.set(await countPending(MAX_PENDING));
+      this.set(await read());
     },
   });
 }
 
 function observeKeys(register: Registry, publisher: KeyPublisher, overdueAfter: number): void {
-  new Gauge({
-    name: "keyroot_publishing_differences",
-    help: "Roots for which the chain, the files and the databases differed at the last check, up to 100 in each database.",
-    registers: [register],
-    async collect() {
-      this.set((await publisher.listDifferences()).length);
-    },
-  });
-  new Gauge({
-    name: "keyroot_overdue_keys",
-    help: `Keys without a published root whose hold period ended more than ${overdueAfter} seconds ago.`,
-    registers: [register],
-    async collect() {
-      this.set(await publisher.countPublishable(overdueAfter));
-    },
-  });
+  addGauge(
+    register,
+    "keyroot_publishing_differences",
+    "Roots for which the chain, the files and the databases differed at the last check, up to 100 in each database.",
+    async () => (await publisher.listDifferences()).length,
+  );
+  addGauge(
+    register,
+    "keyroot_overdue_keys",
+    `Keys without a published root whose hold period ended more than ${overdueAfter} seconds ago.`,
+    () => publisher.countPublishable(overdueAfter),
+  );
 }
 
 function observeFailures(register: Registry, { failures }: KeyPublisher): void {
@@ -167,30 +166,18 @@ function observeFailures(register: Registry, { failures }: KeyPublisher): void {
 
 /** Measures the owner's balance and the gas price. Both are NaN without a response, which raises no alert. */
 function observeOwner(register: Registry, publisher: KeyPublisher): void {
-  let readAt = -Infinity;
-  let reading: ReturnType<KeyPublisher["checkChain"]> | undefined;
-  const read = async () => {
-    if (reading === undefined || performance.now() - readAt > CHAIN_MS) {
-      readAt = performance.now();
-      reading = publisher.checkChain();
-    }
-    return (await reading).state;
-  };
+  const checkChain = recent(() => publisher.checkChain(), Date.now, CHAIN_MS);
   const etherOf = (wei: string | undefined) => (wei === undefined ? NaN : Number(wei) / WEI_PER_ETHER);
-  new Gauge({
-    name: "keyroot_owner_balance_ether",
-    help: "Balance of the registry's owner, which pays for publishing, in ether; NaN if the chain does not respond.",
-    registers: [register],
-    async collect() {
-      this.set(etherOf((await read())?.balance));
-    },
-  });
-  new Gauge({
-    name: "keyroot_gas_price_ether",
-    help: "Current price per unit of gas in ether; NaN if the chain does not respond.",
-    registers: [register],
-    async collect() {
-      this.set(etherOf((await read())?.fee));
-    },
-  });
+  addGauge(
+    register,
+    "keyroot_owner_balance_ether",
+    "Balance of the registry's owner, which pays for publishing, in ether; NaN if the chain does not respond.",
+    async () => etherOf((await checkChain()).state?.balance),
+  );
+  addGauge(
+    register,
+    "keyroot_gas_price_ether",
+    "Current price per unit of gas in ether; NaN if the chain does not respond.",
+    async () => etherOf((await checkChain()).state?.fee),
+  );
 }

@@ -3,7 +3,7 @@ import type { Author } from "../auditLog/recordChange.ts";
 import type { ChallengeStore } from "./challengeStore.ts";
 import { type Databases, readClock } from "../database/database.ts";
 import { type ConflictingKeys, differentKeyRegistered } from "./conflictingKeys.ts";
-import { AttemptLimit } from "./attemptLimit.ts";
+import { MinuteLimit, refuseExceeded } from "../rateLimits/minuteLimit.ts";
 import type { PublicKeyStore, RegisteredKey } from "./publicKeys.ts";
 import type { User } from "../users/newUser.ts";
 import { CurveWorkers } from "./curveWorkers.ts";
@@ -16,6 +16,10 @@ import {
   possessionRequired,
   type RegistryID,
 } from "./possessionCheck.ts";
+
+/** Maximum attempts per user and minute at one replica. A registration needs one attempt. */
+const ATTEMPTS_PER_MINUTE = 10;
+const ATTEMPTS = "attempts to register a key";
 
 export interface KeyRegistrationOptions {
   databases: Databases;
@@ -37,7 +41,7 @@ export class KeyRegistration implements AsyncDisposable {
   readonly #options: KeyRegistrationOptions;
   readonly #workers = new CurveWorkers();
   readonly #possession: PossessionCheck;
-  readonly #attempts = new AttemptLimit();
+  readonly #attempts = new MinuteLimit(ATTEMPTS_PER_MINUTE);
 
   constructor(options: KeyRegistrationOptions) {
     this.#options = options;
@@ -49,7 +53,7 @@ export class KeyRegistration implements AsyncDisposable {
    * @throws ServiceError RATE_LIMITED
    */
   requireAttempt(userID: UserID): void {
-    this.#attempts.require(userID);
+    refuseExceeded(this.#attempts.exceeded(userID), ATTEMPTS);
   }
 
   /**
@@ -62,7 +66,7 @@ export class KeyRegistration implements AsyncDisposable {
     checkKeyRecord(record);
     const registered = await this.#find(user, record, author);
     if (registered !== undefined) return registered;
-    this.#attempts.count(user.userID);
+    this.#countAttempt(user);
     return this.#possession.challenge(user, record, service);
   }
 
@@ -83,7 +87,7 @@ export class KeyRegistration implements AsyncDisposable {
     if (registered !== undefined) return registered;
     if (answer === undefined) {
       if (this.#options.policy === "required") throw possessionRequired();
-      this.#attempts.count(user.userID);
+      this.#countAttempt(user);
       await this.#workers.run(user.bizID, { publicKey });
     }
     await this.#store(user, record, answer, author);
@@ -95,6 +99,11 @@ export class KeyRegistration implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#workers[Symbol.asyncDispose]();
+  }
+
+  /** @throws ServiceError RATE_LIMITED */
+  #countAttempt({ userID }: User): void {
+    refuseExceeded(this.#attempts.count(userID), ATTEMPTS);
   }
 
   /** @throws ServiceError PUBLIC_KEY_REGISTERED if the user has a different key, after recording the conflict */

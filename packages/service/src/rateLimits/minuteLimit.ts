@@ -1,4 +1,5 @@
 import { LRUCache } from "lru-cache";
+import { ServiceError } from "../errors.ts";
 import { type RequestCount, WINDOW_SECONDS } from "./requestCounts.ts";
 
 /** Maximum number of names, such as addresses, with a counter in memory. Each takes about 200 bytes. Above this number, names without recent requests are dropped. */
@@ -109,4 +110,16 @@ export class MinuteLimit {
 export function quotaOf(limit: number, { requests, endsInMs }: RequestCount): Quota {
   const resetSeconds = Math.min(WINDOW_SECONDS, Math.max(1, Math.ceil(endsInMs / 1000)));
   return { limit, remaining: Math.max(0, limit - requests), resetSeconds, exceeded: requests > limit };
+}
+
+/**
+ * Refuses a request that exceeds a limit.
+ * @param what the counted requests, for the error message
+ * @throws ServiceError RATE_LIMITED
+ */
+export function refuseExceeded(quota: Quota | undefined, what: string): void {
+  if (quota?.exceeded !== true) return;
+  const { limit, resetSeconds: retryAfter } = quota;
+  const message = `More than ${limit} ${what} in a minute: wait ${retryAfter} s.`;
+  throw new ServiceError(429, "RATE_LIMITED", message, { retryAfter });
 }

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { LRUCache } from "lru-cache";
 import { ServiceError } from "../errors.ts";
 import type { Database } from "../database/database.ts";
-import { MinuteLimit, type Quota, quotaOf, type ShareCount } from "./minuteLimit.ts";
+import { MinuteLimit, type Quota, quotaOf, refuseExceeded, type ShareCount } from "./minuteLimit.ts";
 import { RequestCounts, WINDOW_SECONDS } from "./requestCounts.ts";
 import type { Principal } from "../tokens/accessTokens.ts";
 import { addressOf } from "./addressOf.ts";
@@ -154,10 +154,7 @@ function sharingIn(counts: RequestCounts, policy: Policy): ShareCount {
 /** @throws ServiceError RATE_LIMITED */
 function enforce(policy: Policy, quota: Quota, reply: FastifyReply): void {
   addQuota(policy, quota, reply);
-  if (!quota.exceeded) return;
-  const { limit, resetSeconds: retryAfter } = quota;
-  const message = `More than ${limit} ${WHAT[policy]} in a minute: wait ${retryAfter} s.`;
-  throw new ServiceError(429, "RATE_LIMITED", message, { retryAfter });
+  refuseExceeded(quota, WHAT[policy]);
 }
 
 /** The error for a list with more items than the limit per minute allows. */
