@@ -9,13 +9,12 @@
  *    records each change.
  * 5. `tables.ts` of each subject, and `database/`: connections, migrations and shared columns.
  */
-export type { ChainOptions, ServiceConfig } from "./config/config.ts";
+export type { ChainOptions, Schedule, ServiceConfig } from "./config/config.ts";
 export { readConfig } from "./config/readConfig.ts";
 export type { AnswerOf, BodyOf, OperationPath } from "./app/operations.ts";
 export { generateOpenApi } from "./app/generateOpenApi.ts";
 export type { ChainConfig } from "./publishing/chainConfig.ts";
 export { KeyPublisher } from "./publishing/keyPublisher.ts";
-export { type Schedule } from "./publishing/schedule.ts";
 export { type RunningService, startService, type StartServiceOptions } from "./startService.ts";
 export { type Database, type Databases, openDatabases } from "./database/database.ts";
 export { countPublishable, takePublishable } from "./publishing/takePublishable.ts";

@@ -1,8 +1,8 @@
 import type { FastifyBaseLogger } from "fastify";
-import { KeyrootError } from "keyroot/errors";
 import type { ServiceContext } from "./app/context.ts";
-import type { ResolvedConfig } from "./config/config.ts";
+import type { ResolvedConfig, Schedule } from "./config/config.ts";
 import type { KeyPublisher } from "./publishing/keyPublisher.ts";
+import { isPublisherRunning } from "./publishing/lease.ts";
 
 const MINUTE_MS = 60 * 1000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -46,15 +46,24 @@ export function dropTasks(
   return tasks.map(([name, intervalMs, run]) => ({ name, intervalMs, run }));
 }
 
+/** The task that publishes the publishable keys, if there are enough of them. */
+export function publishTask(
+  publisher: KeyPublisher,
+  { every: seconds, atLeast }: Schedule,
+  logger: FastifyBaseLogger,
+): RepeatedTask {
+  const run = async () => {
+    if ((await publisher.countPublishable()) < atLeast) return;
+    for (const batch of await publisher.publish()) logger.info(batch, "published");
+  };
+  return { name: "publishing", intervalMs: seconds * 1000, run };
+}
+
 /** The task that compares the published roots that are due, unless a replica is publishing. */
 export function recheckTask(publisher: KeyPublisher, logger: FastifyBaseLogger): RepeatedTask {
   const run = async () => {
-    try {
-      for (const difference of (await publisher.recheck()).differences)
-        logger.error(difference, "a published root differs from the chain or its file");
-    } catch (error) {
-      if (!(error instanceof KeyrootError && error.code === "PUBLISHER_RUNNING")) throw error;
-    }
+    for (const difference of (await publisher.recheck()).differences)
+      logger.error(difference, "a published root differs from the chain or its file");
   };
   return { name: "comparing published roots", intervalMs: HOUR_MS, run };
 }
@@ -66,7 +75,7 @@ export function every({ name, intervalMs, run }: RepeatedTask, logger: FastifyBa
   const timer = setInterval(() => {
     round ??= run(stopping.signal)
       .catch((err: unknown) => {
-        logger.error({ err }, `${name} failed`);
+        if (!isPublisherRunning(err)) logger.error({ err }, `${name} failed`);
       })
       .finally(() => (round = undefined));
   }, intervalMs);

@@ -14,13 +14,12 @@ import type { App } from "./app/defineOperation.ts";
 import { makeLogger } from "./app/logger.ts";
 import { makeMonitoring, type Monitoring } from "./app/monitoring.ts";
 import { KeyPublisher } from "./publishing/keyPublisher.ts";
-import { publishBySchedule, type Schedule } from "./publishing/schedule.ts";
 import { readConfig } from "./config/readConfig.ts";
 import { checkMigrations, openDatabases } from "./database/database.ts";
 import { makeSigningKey, readSigningKeys, toSigningKeys } from "./tokens/signingKeys.ts";
 import { WebhookKeys } from "./webhooks/webhookKeys.ts";
 import { VARIABLES } from "./config/variables.ts";
-import { dropTasks, every, recheckTask } from "./repeatedTasks.ts";
+import { dropTasks, every, publishTask, recheckTask } from "./repeatedTasks.ts";
 import { DeliveryWorker } from "./webhooks/deliveryWorker.ts";
 
 /** Assumed interval of publications by the operator's command, in seconds. */
@@ -96,8 +95,7 @@ export async function startService(options: StartServiceOptions = readConfig(pro
       },
     });
   if (publisher !== undefined && schedule !== undefined)
-    starting.defer(publishInBackground(publisher, schedule, logger));
-
+    starting.defer(every(publishTask(publisher, schedule, logger), logger));
   if (publisher !== undefined) starting.defer(every(recheckTask(publisher, logger), logger));
 
   const context = makeContext({
@@ -168,32 +166,6 @@ async function listen(app: App, host: string, port: number, variable: string): P
   }
   const { address, family, port: bound } = app.server.address() as AddressInfo;
   return `http://${family === "IPv6" ? `[${address}]` : address}:${bound}`;
-}
-
-/** @returns a function that stops publishing after the round in progress */
-function publishInBackground(
-  publisher: KeyPublisher,
-  schedule: Schedule,
-  logger: FastifyBaseLogger,
-): () => Promise<void> {
-  const stopping = new AbortController();
-  const ended = publishBySchedule(
-    schedule,
-    {
-      countPublishable: () => publisher.countPublishable(),
-      publish: async () => {
-        for (const batch of await publisher.publish()) logger.info(batch, "published");
-      },
-      onError: (err) => {
-        logger.error({ err }, "publishing failed");
-      },
-    },
-    stopping.signal,
-  );
-  return () => {
-    stopping.abort();
-    return ended;
-  };
 }
 
 /** A database in memory uses new keys, because both end with the process. */

@@ -9,7 +9,6 @@ import { type CostLimits, isLocalChain, parseAmount } from "@keyroot/operator/pu
 import { ArgumentError } from "../errors.ts";
 import type { RateLimitOptions } from "../rateLimits/rateLimits.ts";
 import type { ChainConfig } from "../publishing/chainConfig.ts";
-import type { Schedule } from "../publishing/schedule.ts";
 import { looksRandom } from "./looksRandom.ts";
 import { VARIABLES } from "./variables.ts";
 
@@ -84,6 +83,14 @@ export interface ServiceConfig {
   chain?: ChainOptions | undefined;
   /** The publishing schedule. If unset, keys are published only by the operator's command. Requires `chain`. */
   schedule?: Schedule | undefined;
+}
+
+/** When the service publishes by itself. */
+export interface Schedule {
+  /** Seconds between two checks for publishable keys: more than 0, at most `MAX_TIMER_SECONDS`. */
+  every: number;
+  /** Minimum number of publishable keys that starts a publication. */
+  atLeast: number;
 }
 
 /** The chain and stores for publishing. */
@@ -216,18 +223,10 @@ const schema = z.strictObject({
 
 /**
  * Checks a configuration and adds the defaults.
+ * @param nameOf returns the name of a field such as `chain.rpcUrl` in error messages. Default: the field itself
  * @throws ArgumentError CONFIGURATION_INVALID. The message lists every invalid field, without its value
  */
-export function resolveConfig(config: ServiceConfig): ResolvedConfig {
-  return resolveNamed(config, (field) => field);
-}
-
-/**
- * Checks a configuration and adds the defaults. Error messages use each field's name in its source.
- * @param nameOf returns the source's name of a field such as `chain.rpcUrl`
- * @throws ArgumentError CONFIGURATION_INVALID. The message lists every invalid field, without its value
- */
-export function resolveNamed(config: unknown, nameOf: (field: string) => string): ResolvedConfig {
+export function resolveConfig(config: unknown, nameOf = (field: string) => field): ResolvedConfig {
   const parsed = schema.safeParse(config, { reportInput: true });
   const faults = [
     ...(parsed.error?.issues ?? []).map((issue) => faultOf(issue, nameOf)),

@@ -1,5 +1,5 @@
 import { REGIONS } from "keyroot/identity";
-import { type ResolvedConfig, resolveNamed } from "./config.ts";
+import { type ResolvedConfig, resolveConfig } from "./config.ts";
 import { VARIABLES } from "./variables.ts";
 
 /** The configuration fields whose environment variables are numbers. */
@@ -46,10 +46,10 @@ export function readConfig(environment: NodeJS.ProcessEnv): ResolvedConfig {
       },
     }),
   };
-  return resolveNamed(config, (field) => (VARIABLES as Record<string, string>)[field] ?? field);
+  return resolveConfig(config, (field) => (VARIABLES as Record<string, string>)[field] ?? field);
 }
 
-/** Converts a variable's text to the type of its field. Invalid text remains, and `resolveNamed` reports it. */
+/** Converts a variable's text to the type of its field. Invalid text remains, and `resolveConfig` reports it. */
 function toValue(field: string, text: string): unknown {
   if (NUMBERS.has(field) && /^\d{1,15}$/.test(text)) return Number(text);
   if (FLAGS.has(field) && (text === "true" || text === "false")) return text === "true";

@@ -19,7 +19,7 @@ import { ServiceError } from "../errors.ts";
 import { PublicationStore } from "./publications.ts";
 import { DatabaseJournal } from "./databaseJournal.ts";
 import type { ChainConfig } from "./chainConfig.ts";
-import { type Fenced, isPublishing, withLease } from "./lease.ts";
+import { type Fenced, isPublisherRunning, isPublishing, withLease } from "./lease.ts";
 import { checkChain, checkStores, type PublishingStatus } from "./publishingStatus.ts";
 import { releaseSuspended } from "./releaseSuspended.ts";
 import { countPublishable, takePublishable } from "./takePublishable.ts";
@@ -105,8 +105,7 @@ export class KeyPublisher {
       return await this.#publish(author);
     } catch (error) {
       const code = error instanceof KeyrootError ? error.code : "UNEXPECTED";
-      // This error is normal with several replicas, because only one of them publishes at a time.
-      if (code !== "PUBLISHER_RUNNING") this.failures.set(code, (this.failures.get(code) ?? 0) + 1);
+      if (!isPublisherRunning(error)) this.failures.set(code, (this.failures.get(code) ?? 0) + 1);
       throw error;
     }
   }

@@ -86,3 +86,8 @@ export async function isPublishing(home: Database): Promise<boolean> {
 function publisherRunning(message: string): ArgumentError {
   return new ArgumentError("PUBLISHER_RUNNING", `${message} It also publishes the keys that are pending now.`);
 }
+
+/** Whether another publisher holds the lease. This is normal with several replicas, because one publishes at a time. */
+export function isPublisherRunning(error: unknown): boolean {
+  return error instanceof ArgumentError && error.code === "PUBLISHER_RUNNING";
+}
