@@ -71,56 +71,14 @@ export interface ContextOptions {
 }
 
 /** Everything that the API operations use. */
-export interface ServiceContext extends Required<Pick<ContextOptions, "databases" | "signingKeys" | "stage" | "now">> {
-  publish: ContextOptions["publish"];
-  publishing: ContextOptions["publishing"];
-  /** Returns the result of `publishing` for partners, cached for at most 30 seconds. */
-  recentPublishing: ContextOptions["publishing"];
-  /** Runs `publish` in the background. Undefined if `publish` is undefined. */
-  publishRuns: PublishRuns | undefined;
-  serviceUrl: ContextOptions["serviceUrl"];
-  explorerUrl: ContextOptions["explorerUrl"];
-  blockExplorerUrl: ContextOptions["blockExplorerUrl"];
-  partners: PartnerStore;
-  staff: StaffStore;
-  passkeys: PasskeyStore;
-  invitations: InvitationStore;
-  sessions: SessionStore;
-  users: UserStore;
-  userCreation: UserCreation;
-  bulkCreation: BulkCreation;
-  refreshTokens: RefreshTokenStore;
-  publicKeys: PublicKeyStore;
-  usersWithKeys: UsersWithKeys;
-  batches: BatchStore;
-  challenges: ChallengeStore;
-  registration: KeyRegistration;
-  conflictingKeys: ConflictingKeys;
-  events: EventStore;
-  auditLog: AuditLog;
-  accessTokens: AccessTokens;
-  authenticator: Authenticator;
-  rateLimits: RateLimits;
-  webhookEndpoints: WebhookEndpointStore;
-  webhookDeliveries: WebhookDeliveryStore;
-  webhookSender: WebhookSender;
-  /** Whether the service may send events over plain http and to private addresses. */
-  allowPrivateWebhooks: boolean;
-}
+export type ServiceContext = ReturnType<typeof makeContext>;
 
 /** Creates the stores and the authentication for these databases. Sends no query. */
-export function makeContext(options: ContextOptions): ServiceContext {
-  const { databases, signingKeys, issuer, stage, bucketPrefix, rateLimits, adminToken, publish, serviceUrl } = options;
-  const {
-    explorerUrl,
-    blockExplorerUrl,
-    publishing,
-    registry,
-    possession: policy = "required",
-    now = Date.now,
-  } = options;
+export function makeContext(options: ContextOptions) {
+  const { databases, signingKeys, issuer, stage, bucketPrefix, rateLimits, adminToken, publish, publishing } = options;
+  const { serviceUrl, explorerUrl, blockExplorerUrl, registry, possession: policy = "required" } = options;
   const { holdPeriodMs, holdOnConflict = false, webhookKeys, webhooks } = options;
-  const { eventDays = DEFAULT_EVENT_DAYS } = options;
+  const { eventDays = DEFAULT_EVENT_DAYS, now = Date.now } = options;
   const publicKeys = new PublicKeyStore(databases, holdOnConflict);
   const challenges = new ChallengeStore(databases);
   const conflictingKeys = new ConflictingKeys(databases);
@@ -134,7 +92,9 @@ export function makeContext(options: ContextOptions): ServiceContext {
     now,
     publish,
     publishing,
+    /** Returns the result of `publishing` for partners, cached for at most 30 seconds. */
     recentPublishing: publishing && recent(publishing, now),
+    /** Runs `publish` in the background. Undefined if `publish` is undefined. */
     publishRuns: publish && new PublishRuns(publish, now),
     serviceUrl,
     explorerUrl,
@@ -164,6 +124,7 @@ export function makeContext(options: ContextOptions): ServiceContext {
     webhookEndpoints,
     webhookDeliveries: new WebhookDeliveryStore(databases, webhookEndpoints),
     webhookSender: new WebhookSender(webhooks),
+    /** Whether the service may send events over plain http and to private addresses. */
     allowPrivateWebhooks: webhooks?.allowPrivate ?? false,
   };
 }
