@@ -16,9 +16,9 @@ export function columnOf<Row>(
 }
 
 /**
- * Whether a text column has one of these values. The values are passed as one parameter, because PostgreSQL accepts at
- * most 65,535 parameters.
+ * Whether a column of texts or UUIDs has one of these values. The values are passed as one parameter, because
+ * PostgreSQL accepts at most 65,535 parameters.
  */
 export function isAnyOf(column: PgColumn, values: readonly string[]): SQL {
-  return sql`${column} = any(${sql.param(values)}::text[])`;
+  return sql`${column} = any(${sql.param(values)}::${sql.raw(column.getSQLType())}[])`;
 }

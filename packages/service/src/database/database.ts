@@ -104,19 +104,19 @@ export async function readClock(database: Database): Promise<number> {
 export const PLACES = ["home", ...REGIONS] as const;
 export type Place = (typeof PLACES)[number];
 
+/** Returns each database once, with all its places. The home database is the first. */
+export function placesByDatabase({ home, regions }: Databases): ReadonlyMap<Database, readonly Place[]> {
+  return Map.groupBy(PLACES, (place) => (place === "home" ? home : regions[place]));
+}
+
 /** Returns each database once, under the first of its places. */
-export function distinctDatabases({ home, regions }: Databases): ReadonlyMap<Place, Database> {
-  const places = new Map<Database, Place>();
-  for (const place of PLACES) {
-    const database = place === "home" ? home : regions[place];
-    if (!places.has(database)) places.set(database, place);
-  }
-  return new Map([...places].map(([database, place]) => [place, database]));
+export function distinctDatabases(databases: Databases): ReadonlyMap<Place, Database> {
+  return new Map([...placesByDatabase(databases)].map(([database, [place = "home"]]) => [place, database]));
 }
 
 /** Returns each database once, the home database first. */
 export function allDatabases(databases: Databases): Database[] {
-  return [...distinctDatabases(databases).values()];
+  return [...placesByDatabase(databases).keys()];
 }
 
 /** Returns the first region of each regional database. */
@@ -127,6 +127,14 @@ export function distinctRegions({ regions }: Pick<Databases, "regions">): Region
 /** Returns the regional databases without duplicates, because several regions may share a database. */
 export function regionalDatabases({ regions }: Pick<Databases, "regions">): Database[] {
   return distinctRegions({ regions }).map((region) => regions[region]);
+}
+
+/** Reads rows from several databases. */
+export async function readAll<Row>(
+  databases: readonly Database[],
+  read: (database: Database) => PromiseLike<Row[]>,
+): Promise<Row[]> {
+  return (await Promise.all(databases.map((database) => read(database)))).flat();
 }
 
 /** Calls `make` with each region's database. */

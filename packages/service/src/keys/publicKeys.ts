@@ -34,20 +34,20 @@ export interface RegisteredKey extends KeyRecord, Pick<Registration, "possession
 /** Stores users' public keys, each in its user's region. */
 export class PublicKeyStore {
   readonly #holdOnConflict: boolean;
-  readonly #inRegion;
+  readonly #get;
 
   /** @param holdOnConflict whether a key waits for the partner's decision if another key was offered for the user */
   constructor(databases: Databases, holdOnConflict = false) {
     this.#holdOnConflict = holdOnConflict;
     const userID = sql.placeholder("userID");
-    this.#inRegion = perRegion(databases, (database) => ({
-      get: database
+    this.#get = perRegion(databases, (database) =>
+      database
         .select()
         .from(publicKeys)
         .leftJoin(batches, eq(batches.root, publicKeys.root))
         .where(eq(publicKeys.userID, userID))
         .prepare("get_public_key"),
-    }));
+    );
   }
 
   /**
@@ -79,7 +79,7 @@ export class PublicKeyStore {
 
   /** @returns undefined if the user has not registered a key */
   async get(region: Region, userID: UserID): Promise<RegisteredKey | undefined> {
-    const [found] = await this.#inRegion[region].get.execute({ userID });
+    const [found] = await this.#get[region].execute({ userID });
     if (found === undefined) return undefined;
     const { pubKey, keyID, possession, submitted, root } = found.public_keys;
     const holdEndsAt = holdEndOf(found.public_keys, this.#holdOnConflict);

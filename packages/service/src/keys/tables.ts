@@ -1,4 +1,4 @@
-import { bigserial, boolean, index, isNull, pgTable, primaryKey, text } from "../database/drizzle.ts";
+import { and, bigserial, boolean, index, isNull, pgTable, primaryKey, text } from "../database/drizzle.ts";
 import type { Region } from "keyroot/identity";
 import { timestampMs } from "../database/columns.ts";
 import { users } from "../users/tables.ts";
@@ -36,6 +36,12 @@ export const publicKeys = pgTable(
     index("publishable_keys").on(table.holdEndsAt, table.region).where(isNull(table.root)),
   ],
 );
+
+/**
+ * Whether no publisher has taken a key. Publishers and removals use this condition, so only one of two concurrent calls
+ * succeeds.
+ */
+export const isPending = and(isNull(publicKeys.submitted), isNull(publicKeys.root));
 
 /**
  * In the user's region: conflicting keys, which were withdrawn or were offered for a user who had another key.

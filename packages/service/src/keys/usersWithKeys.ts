@@ -1,12 +1,14 @@
-import { and, asc, eq, gt, inArray, isNotNull, isNull, lte, max, not, type SQL, sql } from "../database/drizzle.ts";
-import { REGIONS, type Region, type UserID } from "keyroot/identity";
+import { and, asc, eq, gt, isNotNull, isNull, lte, max, not, type SQL, sql } from "../database/drizzle.ts";
+import type { Region, UserID } from "keyroot/identity";
 import { isAnyOf } from "../database/columns.ts";
-import { type Database, type Databases, regionalDatabases } from "../database/database.ts";
+import { type Database, type Databases, readAll, regionalDatabases } from "../database/database.ts";
 import { batches } from "../publishing/tables.ts";
 import { userTokens } from "../tokens/tables.ts";
-import { userIDs, users } from "../users/tables.ts";
+import { byUserID, type Claim } from "../users/claims.ts";
+import { users } from "../users/tables.ts";
+import { listUserIDs, readFromRegions } from "../users/users.ts";
 import { holdEndOf, isUndecided } from "./holdPeriod.ts";
-import { publicKeys } from "./tables.ts";
+import { isPending, publicKeys } from "./tables.ts";
 
 /**
  * The state of a user's key in a list. `waiting`: the hold period has not ended. `undecided`: the partner must decide.
@@ -36,10 +38,7 @@ export interface UserFilter {
   limit: number;
 }
 
-interface ID {
-  userID: UserID;
-  region: Region;
-}
+type ID = Pick<Claim, "userID" | "region">;
 
 /** Numbers of ids that the queries of a filtered list read: few in the first query, at most 81,000 in total. */
 const IDS_PER_QUERY = [1_000, ...Array<number>(8).fill(10_000)];
@@ -90,7 +89,7 @@ export class UsersWithKeys {
   /** Removes users whose key cannot have this state, with one query per region. */
   async #withState(ids: readonly ID[], state: ListedState | undefined): Promise<readonly ID[]> {
     if (state !== "unregistered" && state !== "published") return ids;
-    const withKey = await this.#inRegions(ids, (database, userIDs) =>
+    const withKey = await readFromRegions(this.#databases, ids, (database, userIDs) =>
       database
         .select({ userID: publicKeys.userID })
         .from(publicKeys)
@@ -105,34 +104,24 @@ export class UsersWithKeys {
   /** Reads a partner's next ids from the index with the fewest unneeded ids. */
   #readIDs(bizID: string, state: ListedState | undefined, after: UserID | undefined, limit: number, now: number) {
     if (state === undefined || state === "unregistered" || state === "published")
-      return this.#readAllIDs(bizID, after, limit);
+      return listUserIDs(this.#databases.home, bizID, after, limit);
     const { root, submitted, holdEndsAt } = publicKeys;
     const undecided = isUndecided(this.#holdOnConflict);
-    const isUnsubmitted = and(isNull(root), isNull(submitted));
     const candidates = {
-      waiting: [and(isUnsubmitted, gt(holdEndsAt, now), not(undecided))],
-      undecided: [and(isUnsubmitted, undecided)],
-      ready: [and(isUnsubmitted, lte(holdEndsAt, now), not(undecided))],
+      waiting: [and(isPending, gt(holdEndsAt, now), not(undecided))],
+      undecided: [and(isPending, undecided)],
+      ready: [and(isPending, lte(holdEndsAt, now), not(undecided))],
       submitted: [and(isNull(root), isNotNull(submitted)), sql`${root} = any(array(${openRoots}))`],
     }[state];
     return this.#readKeyIDs(bizID, candidates, after, limit);
-  }
-
-  async #readAllIDs(bizID: string, after: UserID | undefined, limit: number) {
-    return this.#databases.home
-      .select({ userID: userIDs.userID, region: userIDs.region })
-      .from(userIDs)
-      .where(and(eq(userIDs.bizID, bizID), after === undefined ? undefined : gt(userIDs.userID, after)))
-      .orderBy(asc(userIDs.userID))
-      .limit(limit);
   }
 
   /** Reads ids with one query per condition. With "or", PostgreSQL would read all keys of the partner. */
   async #readKeyIDs(bizID: string, candidates: (SQL | undefined)[], after: UserID | undefined, limit: number) {
     const isNext = after === undefined ? undefined : gt(publicKeys.userID, after);
     const found = await Promise.all(
-      regionalDatabases(this.#databases).flatMap((database) =>
-        candidates.map((isCandidate) =>
+      candidates.map((isCandidate) =>
+        readAll(regionalDatabases(this.#databases), (database) =>
           database
             .select({ userID: publicKeys.userID, region: publicKeys.region })
             .from(publicKeys)
@@ -147,22 +136,8 @@ export class UsersWithKeys {
 
   /** Returns the users with these ids. Ids of erased users and of interrupted creations are omitted. */
   async #describe(ids: readonly ID[], now: number): Promise<UserWithKey[]> {
-    const users = await this.#inRegions(ids, (database, userIDs) => this.#describeIn(database, userIDs, now));
-    return users.sort(byUserID);
-  }
-
-  /** Reads the data of each user from the user's region. */
-  async #inRegions<Found>(
-    ids: readonly ID[],
-    read: (database: Database, userIDs: UserID[]) => PromiseLike<Found[]>,
-  ): Promise<Found[]> {
-    const inRegions = await Promise.all(
-      REGIONS.map(async (region) => {
-        const here = ids.filter((id) => id.region === region).map(({ userID }) => userID);
-        return here.length === 0 ? [] : await read(this.#databases.regions[region], here);
-      }),
-    );
-    return inRegions.flat();
+    const describe = (database: Database, userIDs: UserID[]) => this.#describeIn(database, userIDs, now);
+    return (await readFromRegions(this.#databases, ids, describe)).sort(byUserID);
   }
 
   async #describeIn(database: Database, ids: UserID[], now: number): Promise<UserWithKey[]> {
@@ -172,11 +147,11 @@ export class UsersWithKeys {
         .from(users)
         .leftJoin(publicKeys, eq(publicKeys.userID, users.userID))
         .leftJoin(batches, eq(batches.root, publicKeys.root))
-        .where(and(inArray(users.userID, ids), isNull(users.erased))),
+        .where(and(isAnyOf(users.userID, ids), isNull(users.erased))),
       database
         .select({ userID: userTokens.userID, lastUsed: max(userTokens.lastUsed) })
         .from(userTokens)
-        .where(inArray(userTokens.userID, ids))
+        .where(isAnyOf(userTokens.userID, ids))
         .groupBy(userTokens.userID),
     ]);
     const lastUses = new Map(uses.map(({ userID, lastUsed }) => [userID, lastUsed]));
@@ -195,8 +170,4 @@ export class UsersWithKeys {
     if (holdEndsAt === null) return "undecided";
     return holdEndsAt > now ? "waiting" : "ready";
   }
-}
-
-function byUserID(a: { userID: UserID }, b: { userID: UserID }): number {
-  return a.userID < b.userID ? -1 : 1;
 }

@@ -1,10 +1,10 @@
-import { and, eq, isNull } from "../database/drizzle.ts";
+import { and, eq } from "../database/drizzle.ts";
 import type { UserID } from "keyroot/identity";
 import type { Author } from "../auditLog/recordChange.ts";
 import type { Database, Databases } from "../database/database.ts";
 import { addWithdrawn, decide } from "./conflictingKeys.ts";
 import { recordKeyChange, wasRemoved } from "./keyEvents.ts";
-import { publicKeys } from "./tables.ts";
+import { isPending, publicKeys } from "./tables.ts";
 import type { User } from "../users/newUser.ts";
 
 /**
@@ -12,11 +12,6 @@ import type { User } from "../users/newUser.ts";
  * not have this key. `submitted`: publishing of the key has begun.
  */
 export type DecisionOutcome = "done" | "unknown" | "submitted";
-
-/**
- * A key that no publisher has taken. Publishers use the same condition, so only one of two concurrent calls succeeds.
- */
-const isPending = and(isNull(publicKeys.submitted), isNull(publicKeys.root));
 
 /**
  * Removes a user's pending key: at the user's request (`key.withdrawn`), or at the partner's request (`key.discarded`),

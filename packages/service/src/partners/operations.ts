@@ -3,7 +3,7 @@ import { ServiceError } from "../errors.ts";
 import type { ServiceContext } from "../app/context.ts";
 import { defineOperation } from "../app/defineOperation.ts";
 import type { PublishingStatus } from "../publishing/publishingStatus.ts";
-import type { PartnerSummary } from "./partners.ts";
+import { countUsers, type PartnerSummary } from "./partners.ts";
 import { amount, bizID, count, empty, limit, name, page, strict, text, timestamp, wei } from "../app/fields.ts";
 
 /** The highest user limit of a partner: the largest value of PostgreSQL's `integer`. */
@@ -56,9 +56,9 @@ export const partnerOperations = [
         }),
     }),
     async handle(_body, { context, principal: { bizID } }) {
-      const { partners, batches, recentPublishing, now } = context;
+      const { databases, batches, recentPublishing, now } = context;
       const [users, days, pending, failing, status] = await Promise.all([
-        partners.countUsers(bizID),
+        countUsers(databases.home, bizID),
         batches.history(bizID),
         batches.countPending(bizID, now()),
         failingWebhooks(context, bizID),

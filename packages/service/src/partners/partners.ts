@@ -6,7 +6,7 @@ import { checkSameRequest, type RepeatableRequest, requestValues } from "../data
 import { DATABASE_NOW, isAnyOf } from "../database/columns.ts";
 import { batchShares, publishedDays, isInOpenBatch } from "../publishing/tables.ts";
 import { partners, suspensions } from "./tables.ts";
-import { publicKeys } from "../keys/tables.ts";
+import { isPending, publicKeys } from "../keys/tables.ts";
 import { userCounts } from "../users/tables.ts";
 
 export interface Partner {
@@ -92,15 +92,6 @@ export class PartnerStore {
     return (await this.find(bizID)) !== undefined;
   }
 
-  /** Counts a partner's users, including erased users. */
-  async countUsers(bizID: string): Promise<number> {
-    const [found] = await this.#home
-      .select({ users: sum(userCounts.users).mapWith(Number) })
-      .from(userCounts)
-      .where(eq(userCounts.bizID, bizID));
-    return found?.users ?? 0;
-  }
-
   async isSuspended(bizID: string): Promise<boolean> {
     return (await this.#home.select().from(suspensions).where(eq(suspensions.bizID, bizID))).length > 0;
   }
@@ -166,7 +157,6 @@ export class PartnerStore {
       await database.transaction(async (transaction) => {
         const deleted = await transaction.delete(suspensions).where(eq(suspensions.bizID, bizID)).returning();
         if (deleted.length > 0) {
-          const isPending = and(isNull(publicKeys.submitted), isNull(publicKeys.root));
           const holdEndsAt = sql`${DATABASE_NOW} + ${this.#holdPeriodMs}::bigint`;
           await transaction
             .update(publicKeys)
@@ -232,4 +222,13 @@ export class PartnerStore {
     }
     return counts;
   }
+}
+
+/** Counts a partner's users, including erased users. */
+export async function countUsers(home: Database, bizID: string): Promise<number> {
+  const [found] = await home
+    .select({ users: sum(userCounts.users).mapWith(Number) })
+    .from(userCounts)
+    .where(eq(userCounts.bizID, bizID));
+  return found?.users ?? 0;
 }

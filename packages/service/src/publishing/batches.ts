@@ -1,8 +1,10 @@
-import { and, count, desc, eq, gt, inArray, isNull, type SQL, sql } from "../database/drizzle.ts";
+import { and, count, desc, eq, gt, isNull, type SQL, sql } from "../database/drizzle.ts";
 import type { Region, UserID } from "keyroot/identity";
 import { MERKLE_ROOT } from "keyroot/merkle";
-import { type Database, type Databases, regionalDatabases } from "../database/database.ts";
+import { isAnyOf } from "../database/columns.ts";
+import { type Database, type Databases, readAll, regionalDatabases } from "../database/database.ts";
 import { batches, batchShares, publishedDays } from "./tables.ts";
+import { byUserID } from "../users/claims.ts";
 import { isUndecided } from "../keys/holdPeriod.ts";
 import { publicKeys } from "../keys/tables.ts";
 
@@ -90,7 +92,7 @@ export class BatchStore {
       after === undefined
         ? undefined
         : sql`(${created}, ${root}) <= (${time}::bigint, ${lastRoot}) and ${position} < (${time}::bigint, ${lastRoot}, ${lastRegion})`;
-    const found = await this.#collect((database) =>
+    const found = await readAll(this.#databases, (database) =>
       database
         .select({
           ...{ root, region: batchShares.region, users: batchShares.users },
@@ -112,7 +114,7 @@ export class BatchStore {
   /** Lists a partner's publications by day, oldest day first. */
   async history(bizID: string): Promise<PublishedDay[]> {
     const { day, users, cost, unpriced } = publishedDays;
-    const rows = await this.#collect((database) =>
+    const rows = await readAll(this.#databases, (database) =>
       database
         .select({ day, users, cost, unpriced })
         .from(publishedDays)
@@ -133,7 +135,7 @@ export class BatchStore {
   async countPending(bizID: string, now: number): Promise<Record<"waiting" | "undecided" | "ready", number>> {
     const undecided = this.#pendingUndecided();
     const isWaiting = sql`${publicKeys.submitted} is null and ${publicKeys.holdEndsAt} > ${now}`;
-    const rows = await this.#collect((database) =>
+    const rows = await readAll(this.#databases, (database) =>
       database
         .select({
           all: count(),
@@ -156,7 +158,7 @@ export class BatchStore {
     const { userID, region, keyID, registered } = publicKeys;
     const undecided = this.#pendingUndecided();
     const isNext = after === undefined ? undefined : gt(userID, after);
-    const found = await this.#collect((database) =>
+    const found = await readAll(this.#databases, (database) =>
       database
         .select({
           ...{ userID, region, keyID, registered },
@@ -169,7 +171,7 @@ export class BatchStore {
         .limit(limit),
     );
     const keys = found
-      .sort((a, b) => (a.userID < b.userID ? -1 : 1))
+      .sort(byUserID)
       .slice(0, limit)
       .map((key) => ({ ...key, holdEndsAt: key.holdEndsAt === null ? null : Number(key.holdEndsAt) }));
     return { keys, next: keys.length === limit ? (keys.at(-1)?.userID ?? null) : null };
@@ -179,11 +181,6 @@ export class BatchStore {
   #pendingUndecided(): SQL {
     return sql`(${publicKeys.submitted} is null and ${isUndecided(this.#holdOnConflict)})`;
   }
-
-  /** Reads rows from all regions. Regions may share a database, which is then read once. */
-  async #collect<Row>(select: (database: Database) => PromiseLike<Row[]>): Promise<Row[]> {
-    return (await Promise.all(this.#databases.map(select))).flat();
-  }
 }
 
 /** Recounts each partner's users in these batches. @param transaction the transaction that changed the keys' roots */
@@ -192,10 +189,10 @@ export async function countShares(transaction: Database, roots: readonly string[
   await transaction
     .select({ root: batches.root })
     .from(batches)
-    .where(inArray(batches.root, [...roots]))
+    .where(isAnyOf(batches.root, roots))
     .orderBy(batches.root)
     .for("no key update");
-  await transaction.delete(batchShares).where(inArray(batchShares.root, [...roots]));
+  await transaction.delete(batchShares).where(isAnyOf(batchShares.root, roots));
   await transaction.insert(batchShares).select(
     transaction
       .select({
@@ -205,7 +202,7 @@ export async function countShares(transaction: Database, roots: readonly string[
         users: sql<number>`count(*)::integer`.as("users"),
       })
       .from(publicKeys)
-      .where(inArray(publicKeys.root, [...roots]))
+      .where(isAnyOf(publicKeys.root, roots))
       .groupBy(publicKeys.root, publicKeys.bizID, publicKeys.region),
   );
 }

@@ -1,9 +1,9 @@
-import { and, count, eq, gte, inArray, isNotNull, isNull, lt, or, sql } from "../database/drizzle.ts";
+import { and, count, eq, gte, isNotNull, isNull, lt, or, sql } from "../database/drizzle.ts";
 import type { KeyRecord, Region, UserID } from "keyroot/identity";
 import { type Author, type Change, recordChanges } from "../auditLog/recordChange.ts";
+import { isAnyOf } from "../database/columns.ts";
 import type { Database, Databases } from "../database/database.ts";
 import { publicKeys } from "../keys/tables.ts";
-import type { Claim } from "../users/claims.ts";
 import { type Adopted, adoptPublished } from "./adoptPublished.ts";
 import { countShares } from "./batches.ts";
 import { batches } from "./tables.ts";
@@ -25,7 +25,6 @@ interface PublishedRoot {
   addedCount?: number | undefined;
 }
 
-const USERS_PER_STATEMENT = 1000;
 const UNPUBLISHED = {
   ...{ transactionHash: null, blockNumber: null, blockHash: null, confirmed: null },
   ...{ gasUsed: null, cost: null, addedCount: null },
@@ -154,12 +153,12 @@ export class PublicationStore {
     await this.#databases.regions[region].transaction(async (transaction) => {
       const [batch] = await transaction.select({ users: count() }).from(publicKeys).where(ofBatch);
       const isWhole = batch?.users === userIDs.length;
-      for (let i = 0; i < userIDs.length && !isWhole; i += USERS_PER_STATEMENT) {
-        const some = inArray(publicKeys.userID, userIDs.slice(i, i + USERS_PER_STATEMENT));
+      if (!isWhole) {
         const submitted = sql`coalesce(${publicKeys.submitted}, ${now})`;
-        await transaction.update(publicKeys).set({ root: null, submitted }).where(and(some, ofBatch));
+        const which = and(isAnyOf(publicKeys.userID, userIDs), ofBatch);
+        await transaction.update(publicKeys).set({ root: null, submitted }).where(which);
+        await countShares(transaction, [root]);
       }
-      if (!isWhole) await countShares(transaction, [root]);
       const changes = isWhole ? { ...UNPUBLISHED, ...difference } : difference;
       await transaction.update(batches).set(changes).where(eq(batches.root, root));
     });
@@ -191,32 +190,20 @@ export class PublicationStore {
   }
 
   /** Finds users without a recorded publication under this root. Only the publisher can change the result. */
-  async #findUnpublished(database: Database, root: string, userIDs: readonly UserID[]) {
-    const found: Pick<Claim & KeyRecord, "userID" | "bizID" | "keyID">[] = [];
+  #findUnpublished(database: Database, root: string, userIDs: readonly UserID[]) {
     const isPublished = and(eq(publicKeys.root, root), isNotNull(batches.blockNumber));
-    for (let i = 0; i < userIDs.length; i += USERS_PER_STATEMENT) {
-      const rows = await database
-        .select({ userID: publicKeys.userID, bizID: publicKeys.bizID, keyID: publicKeys.keyID })
-        .from(publicKeys)
-        .leftJoin(batches, eq(batches.root, publicKeys.root))
-        .where(
-          and(inArray(publicKeys.userID, userIDs.slice(i, i + USERS_PER_STATEMENT)), sql`(${isPublished}) is not true`),
-        );
-      found.push(...rows);
-    }
-    return found;
+    return database
+      .select({ userID: publicKeys.userID, bizID: publicKeys.bizID, keyID: publicKeys.keyID })
+      .from(publicKeys)
+      .leftJoin(batches, eq(batches.root, publicKeys.root))
+      .where(and(isAnyOf(publicKeys.userID, userIDs), sql`(${isPublished}) is not true`));
   }
 
-  /** Uses several statements for a long list, because PostgreSQL accepts at most 65,535 parameters per statement. */
   async #setRoot(database: Database, root: string, userIDs: readonly UserID[]): Promise<void> {
-    const changed = new Set([root]);
-    for (let i = 0; i < userIDs.length; i += USERS_PER_STATEMENT) {
-      const some = inArray(publicKeys.userID, userIDs.slice(i, i + USERS_PER_STATEMENT));
-      // Another publisher may have published these users before this batch's transaction.
-      const earlier = await database.selectDistinct({ root: publicKeys.root }).from(publicKeys).where(some);
-      for (const row of earlier) if (row.root !== null) changed.add(row.root);
-      await database.update(publicKeys).set({ root }).where(some);
-    }
-    await countShares(database, [...changed]);
+    const some = isAnyOf(publicKeys.userID, userIDs);
+    // Another publisher may have published these users before this batch's transaction.
+    const earlier = await database.selectDistinct({ root: publicKeys.root }).from(publicKeys).where(some);
+    await database.update(publicKeys).set({ root }).where(some);
+    await countShares(database, [...new Set([root, ...earlier.flatMap((row) => row.root ?? [])])]);
   }
 }

@@ -4,7 +4,7 @@ import { makeMerkleFile, parseMerkleFile } from "keyroot/merkle";
 import { findStored, type MerkleFileStore } from "@keyroot/operator/publisher";
 import { and, asc, eq, gt, isNotNull } from "../database/drizzle.ts";
 import pMap from "p-map";
-import { type Database, type Databases, regionalDatabases } from "../database/database.ts";
+import { type Database, type Databases, readAll, regionalDatabases } from "../database/database.ts";
 import { publicKeys } from "../keys/tables.ts";
 import { batches, batchShares } from "./tables.ts";
 
@@ -90,9 +90,9 @@ async function listRoots(database: Database, region: Region, after: string): Pro
 }
 
 /** The keys with a root. Another publisher may have put users of several regions into one file. */
-async function recordsOf(root: string, databases: Databases): Promise<KeyRecord[]> {
+function recordsOf(root: string, databases: Databases): Promise<KeyRecord[]> {
   const { userID, pubKey, keyID } = publicKeys;
-  const select = (database: Database) =>
-    database.select({ userID, pubKey, keyID }).from(publicKeys).where(eq(publicKeys.root, root));
-  return (await Promise.all(regionalDatabases(databases).map(select))).flat();
+  return readAll(regionalDatabases(databases), (database) =>
+    database.select({ userID, pubKey, keyID }).from(publicKeys).where(eq(publicKeys.root, root)),
+  );
 }

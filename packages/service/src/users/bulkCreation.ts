@@ -3,7 +3,7 @@ import { REGIONS, type Region, type UserID } from "keyroot/identity";
 import { ServiceError } from "../errors.ts";
 import { type Change, recordChanges } from "../auditLog/recordChange.ts";
 import { byUserID, type Claim, findClaims, prepareClaims } from "./claims.ts";
-import { columnOf } from "../database/columns.ts";
+import { columnOf, isAnyOf } from "../database/columns.ts";
 import type { Database, Databases } from "../database/database.ts";
 import { userErased } from "./eraseUser.ts";
 import { hashSecret } from "../database/secrets.ts";
@@ -188,18 +188,15 @@ async function createTokens(
 ): Promise<UserTokenRow[]> {
   const known = new Map<string, TokenRow>();
   const active = new Map<string, number>();
-  const ids = columnOf("text", locked, ({ userID }) => userID);
   if (locked.length > 0) {
-    const hashes = columnOf("text", plan, ({ made }) => made?.row.requestHash ?? null);
-    const earlier = await transaction
-      .select()
-      .from(userTokens)
-      .where(sql`${userTokens.requestHash} = any(${hashes})`);
+    const hashes = plan.flatMap(({ made }) => made?.row.requestHash ?? []);
+    const earlier = await transaction.select().from(userTokens).where(isAnyOf(userTokens.requestHash, hashes));
     for (const row of earlier) known.set(String(row.requestHash), row);
+    const ids = locked.map(({ userID }) => userID);
     const counts = await transaction
       .select({ userID: userTokens.userID, tokens: count() })
       .from(userTokens)
-      .where(and(sql`${userTokens.userID} = any(${ids})`, isNull(userTokens.revoked)))
+      .where(and(isAnyOf(userTokens.userID, ids), isNull(userTokens.revoked)))
       .groupBy(userTokens.userID);
     for (const { userID, tokens } of counts) active.set(userID, tokens);
   }
@@ -242,7 +239,7 @@ function lockUsers(transaction: Database, ids: readonly UserID[]): Promise<UserR
   return transaction
     .select()
     .from(users)
-    .where(sql`${users.userID} = any(${columnOf("text", ids, (id) => id)})`)
+    .where(isAnyOf(users.userID, ids))
     .orderBy(asc(users.userID))
     .for("no key update");
 }

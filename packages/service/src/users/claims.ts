@@ -1,6 +1,6 @@
 import { eq, type SQL, sql } from "../database/drizzle.ts";
 import type { Region, UserID } from "keyroot/identity";
-import { columnOf } from "../database/columns.ts";
+import { columnOf, isAnyOf } from "../database/columns.ts";
 import type { Database } from "../database/database.ts";
 import { userIDs } from "./tables.ts";
 
@@ -50,10 +50,7 @@ export function prepareGetClaim(home: Database) {
 
 /** Returns the claims of these ids. Ids without a claim are omitted. */
 export function findClaims(home: Database, ids: readonly UserID[]): Promise<Claim[]> {
-  return home
-    .select()
-    .from(userIDs)
-    .where(sql`${userIDs.userID} = any(${columnOf("text", ids, (id) => id)})`);
+  return home.select().from(userIDs).where(isAnyOf(userIDs.userID, ids));
 }
 
 /** Inserts a claim for each id that has none, and returns the new claims. @param rows a query that returns the columns of claims */

@@ -3,7 +3,7 @@ import type { UserID } from "keyroot/identity";
 import { ServiceError } from "../errors.ts";
 import { type Author, recordChange } from "../auditLog/recordChange.ts";
 import type { Database } from "../database/database.ts";
-import { keyEvents, conflictingKeys, possessionChallenges, publicKeys } from "../keys/tables.ts";
+import { conflictingKeys, isPending, keyEvents, possessionChallenges, publicKeys } from "../keys/tables.ts";
 import { users } from "./tables.ts";
 import { userTokens } from "../tokens/tables.ts";
 import { userDeactivated } from "../tokens/tokenState.ts";
@@ -35,7 +35,6 @@ export function eraseUser(
     await transaction.update(users).set({ salt: "", deactivated, erased }).where(eq(users.userID, userID));
     for (const table of [userTokens, keyEvents, conflictingKeys, possessionChallenges])
       await transaction.delete(table).where(eq(table.userID, userID));
-    const isPending = and(isNull(publicKeys.submitted), isNull(publicKeys.root));
     await transaction.delete(publicKeys).where(and(eq(publicKeys.userID, userID), isPending));
     const keys = await transaction.select().from(publicKeys).where(eq(publicKeys.userID, userID));
     if (user.erased === null)

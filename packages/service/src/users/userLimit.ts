@@ -1,10 +1,10 @@
-import { eq, sum } from "../database/drizzle.ts";
+import { eq } from "../database/drizzle.ts";
 import { plural } from "@keyroot/operator/shared";
 import { ServiceError } from "../errors.ts";
 import { addClaims, type Claim, findClaims } from "./claims.ts";
 import type { Database } from "../database/database.ts";
+import { countUsers } from "../partners/partners.ts";
 import { partners } from "../partners/tables.ts";
-import { userCounts } from "./tables.ts";
 
 /**
  * Claims user ids for a partner with a user limit. If the list exceeds the limit, its last ids are not claimed. A lock
@@ -25,11 +25,7 @@ export function claimWithinLimit(
     const ids = claims.map(({ userID }) => userID);
     // Concurrent requests may have claimed the same ids before the lock.
     const claimed = new Set((await findClaims(transaction, ids)).map(({ userID }) => userID));
-    const [counted] = await transaction
-      .select({ users: sum(userCounts.users).mapWith(Number) })
-      .from(userCounts)
-      .where(eq(userCounts.bizID, bizID));
-    const users = counted?.users ?? 0;
+    const users = await countUsers(transaction, bizID);
     const missing = claims.filter(({ userID }) => !claimed.has(userID));
     const fitting = missing.slice(0, Math.max(0, limit - users));
     if (fitting.length > 0) await addClaims(transaction, fitting);

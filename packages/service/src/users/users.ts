@@ -1,7 +1,8 @@
-import { and, asc, eq, gt, inArray, isNull, sql } from "../database/drizzle.ts";
+import { and, asc, eq, gt, isNull, sql } from "../database/drizzle.ts";
 import { REGIONS, type Region, type UserID } from "keyroot/identity";
 import { type Author, recordChange } from "../auditLog/recordChange.ts";
 import { type Claim, prepareGetClaim } from "./claims.ts";
+import { isAnyOf } from "../database/columns.ts";
 import { type Database, type Databases, perRegion } from "../database/database.ts";
 import { type ErasedUser, eraseUser } from "./eraseUser.ts";
 import type { User } from "./newUser.ts";
@@ -56,24 +57,14 @@ export class UserStore {
    * @returns `next` is the last id of the page, or null if no page follows
    */
   async list(bizID: string, after: UserID | undefined, limit: number): Promise<{ users: User[]; next: UserID | null }> {
-    const ids = await this.#databases.home
-      .select()
-      .from(userIDs)
-      .where(and(eq(userIDs.bizID, bizID), after === undefined ? undefined : gt(userIDs.userID, after)))
-      .orderBy(asc(userIDs.userID))
-      .limit(limit);
-    const rows = await Promise.all(
-      REGIONS.map(async (region) => {
-        const here = ids.filter((id) => id.region === region).map(({ userID }) => userID);
-        return here.length === 0
-          ? []
-          : this.#databases.regions[region]
-              .select()
-              .from(users)
-              .where(and(inArray(users.userID, here), isNull(users.erased)));
-      }),
+    const ids = await listUserIDs(this.#databases.home, bizID, after, limit);
+    const rows = await readFromRegions(this.#databases, ids, (database, here) =>
+      database
+        .select()
+        .from(users)
+        .where(and(isAnyOf(users.userID, here), isNull(users.erased))),
     );
-    const byID = new Map(rows.flat().map((user) => [user.userID, user]));
+    const byID = new Map(rows.map((user) => [user.userID, user]));
     const next = ids.length === limit ? (ids.at(-1)?.userID ?? null) : null;
     // A claimed id without a user is omitted: its creation is in progress or was interrupted, or the user is erased.
     return { users: ids.flatMap(({ userID }) => byID.get(userID) ?? []), next };
@@ -87,4 +78,32 @@ export function prepareGetUser(database: Database) {
     .from(users)
     .where(eq(users.userID, sql.placeholder("userID")))
     .prepare("get_user");
+}
+
+/** Lists a partner's next user ids with their regions, in order. */
+export function listUserIDs(
+  home: Database,
+  bizID: string,
+  after: UserID | undefined,
+  limit: number,
+): Promise<Pick<Claim, "userID" | "region">[]> {
+  return home
+    .select({ userID: userIDs.userID, region: userIDs.region })
+    .from(userIDs)
+    .where(and(eq(userIDs.bizID, bizID), after === undefined ? undefined : gt(userIDs.userID, after)))
+    .orderBy(asc(userIDs.userID))
+    .limit(limit);
+}
+
+/** Reads the data of each user from the user's region. */
+export async function readFromRegions<Row>(
+  { regions }: Databases,
+  ids: readonly Pick<Claim, "userID" | "region">[],
+  read: (database: Database, userIDs: UserID[]) => PromiseLike<Row[]>,
+): Promise<Row[]> {
+  const rows = REGIONS.map(async (region) => {
+    const here = ids.filter((id) => id.region === region).map(({ userID }) => userID);
+    return here.length === 0 ? [] : await read(regions[region], here);
+  });
+  return (await Promise.all(rows)).flat();
 }
