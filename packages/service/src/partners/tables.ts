@@ -1,4 +1,5 @@
-import { integer, pgTable, text } from "../database/drizzle.ts";
+import { eq, integer, pgTable, text } from "../database/drizzle.ts";
+import type { Database } from "../database/database.ts";
 import { timestampMs } from "../database/columns.ts";
 import { requestColumns } from "../database/idempotency.ts";
 
@@ -19,3 +20,9 @@ export const suspensions = pgTable("suspensions", {
   bizID: text("biz_id").primaryKey(),
   since: timestampMs("since").notNull(),
 });
+
+/** Locks a partner until the transaction ends, so that concurrent changes with limits run one after the other. */
+export async function lockPartner(transaction: Database, bizID: string): Promise<void> {
+  const owner = transaction.select({ bizID: partners.bizID }).from(partners).where(eq(partners.bizID, bizID));
+  await owner.for("no key update");
+}

@@ -7,7 +7,7 @@ import type { Database } from "../database/database.ts";
 import {
   endAccess,
   isOf,
-  lockPartner,
+  lockStaffOf,
   lockPerson,
   type Person,
   requireAnotherAdministrator,
@@ -42,7 +42,7 @@ export class InvitationStore {
   /** Adds a person and creates an invitation. @throws ServiceError NAME_TAKEN, STAFF_LIMIT_REACHED */
   add(bizID: string | null, name: string, role: Role, now: number, author: Author): Promise<Invitation> {
     return this.#home.transaction(async (transaction) => {
-      await lockPartner(transaction, bizID);
+      await lockStaffOf(transaction, bizID);
       const isActive = and(isOf(bizID), isNull(staff.removed));
       const [active] = await transaction.select({ people: count() }).from(staff).where(isActive);
       if ((active?.people ?? 0) >= MAX_STAFF)

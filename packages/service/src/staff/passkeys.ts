@@ -3,7 +3,7 @@ import { ServiceError } from "../errors.ts";
 import { type Author, recordChange } from "../auditLog/recordChange.ts";
 import type { Database } from "../database/database.ts";
 import { recordUse, type Session, sessionRequired } from "./sessions.ts";
-import { lockStaff, type Person } from "./staff.ts";
+import { lockStaff, PERSON, type Person } from "./staff.ts";
 import { passkeyChallenges, passkeys, sessions, staff } from "./tables.ts";
 
 /** Maximum number of passkeys per person. */
@@ -88,10 +88,7 @@ export class PasskeyStore {
   /** @returns undefined if there is no such passkey */
   async get(credentialID: string): Promise<{ passkey: Passkey; person: Person } | undefined> {
     const [found] = await this.#home
-      .select({
-        passkey: passkeys,
-        person: { personID: staff.personID, bizID: staff.bizID, name: staff.name, role: staff.role },
-      })
+      .select({ passkey: passkeys, person: PERSON })
       .from(passkeys)
       .innerJoin(staff, eq(staff.personID, passkeys.personID))
       .where(and(eq(passkeys.credentialID, credentialID), isNull(staff.removed)));

@@ -5,7 +5,7 @@ import { hashSecret } from "../database/secrets.ts";
 import { type Author, recordChange } from "../auditLog/recordChange.ts";
 import type { Database } from "../database/database.ts";
 import { useInvitation } from "./invitations.ts";
-import { actorOfPerson, lockStaff, type Person, type Transaction } from "./staff.ts";
+import { actorOfPerson, lockStaff, PERSON, type Person, type Transaction } from "./staff.ts";
 import { passkeyChallenges, passkeys, sessions, staff } from "./tables.ts";
 
 /** Maximum duration of a session, in ms. */
@@ -102,7 +102,7 @@ export class SessionStore {
     const [found] = await this.#home
       .select({
         lastUsed: sessions.lastUsed,
-        person: { personID: staff.personID, bizID: staff.bizID, name: staff.name, role: staff.role },
+        person: PERSON,
         passkeys: sql<number>`(select count(*)::int from ${passkeys} where ${passkeys.personID} = ${staff.personID})`,
       })
       .from(sessions)

@@ -1,9 +1,10 @@
-import { and, asc, eq, exists, gt, inArray, isNull, ne, type SQL, sql } from "../database/drizzle.ts";
+import { and, asc, eq, exists, gt, isNull, ne, type SQL, sql } from "../database/drizzle.ts";
 import { ServiceError } from "../errors.ts";
 import { type Actor, type Author, recordChange } from "../auditLog/recordChange.ts";
+import { isAnyOf } from "../database/columns.ts";
 import type { Database } from "../database/database.ts";
 import { invitations, passkeys, type Role, sessions, staff } from "./tables.ts";
-import { partners } from "../partners/tables.ts";
+import { lockPartner } from "../partners/tables.ts";
 
 /** A person who may sign in to the dashboard. */
 export interface Person {
@@ -31,6 +32,9 @@ export interface StaffInfo extends Person {
   passkeys: number;
 }
 
+/** The columns of a person. */
+export const PERSON = { personID: staff.personID, bizID: staff.bizID, name: staff.name, role: staff.role };
+
 export type Transaction = Parameters<Parameters<Database["transaction"]>[0]>[0];
 
 /** Stores the staff of partners and of the operator in the home database. A null `bizID` means the operator. */
@@ -44,17 +48,19 @@ export class StaffStore {
   /** Finds the people who are or were on the partner's staff. */
   async ofPartner(bizID: string, personIDs: readonly string[]): Promise<Set<string>> {
     if (personIDs.length === 0) return new Set();
-    const isOwn = and(eq(staff.bizID, bizID), inArray(staff.personID, [...personIDs]));
+    const isOwn = and(eq(staff.bizID, bizID), isAnyOf(staff.personID, personIDs));
     const found = await this.#home.select({ personID: staff.personID }).from(staff).where(isOwn);
     return new Set(found.map(({ personID }) => personID));
   }
 
   /** Lists one page of a partner's people, sorted by name. @param after the last name of the previous page */
   async list(bizID: string | null, after: string | undefined, limit: number): Promise<StaffInfo[]> {
-    const { personID, name, role, created, lastSignIn } = staff;
+    const { personID, name, created, lastSignIn } = staff;
     return this.#home
       .select({
-        ...{ personID, bizID: staff.bizID, name, role, created, lastSignIn },
+        ...PERSON,
+        created,
+        lastSignIn,
         invitationExpires: invitations.expires,
         passkeys: sql<number>`(select count(*)::int from ${passkeys} where ${passkeys.personID} = ${personID})`,
       })
@@ -140,16 +146,12 @@ export function isOf(bizID: string | null): SQL {
 const OPERATOR_LOCK = 7_240_115;
 
 /** Makes concurrent changes to the staff of one partner, or of the operator, run one after the other. */
-export async function lockPartner(transaction: Transaction, bizID: string | null): Promise<void> {
+export async function lockStaffOf(transaction: Transaction, bizID: string | null): Promise<void> {
   if (bizID === null) {
     await transaction.execute(sql`select pg_advisory_xact_lock(${OPERATOR_LOCK})`);
     return;
   }
-  await transaction
-    .select({ bizID: partners.bizID })
-    .from(partners)
-    .where(eq(partners.bizID, bizID))
-    .for("no key update");
+  await lockPartner(transaction, bizID);
 }
 
 export async function lockPerson(
@@ -157,27 +159,21 @@ export async function lockPerson(
   bizID: string | null,
   which: SQL,
 ): Promise<Person | undefined> {
-  await lockPartner(transaction, bizID);
-  const { personID, name, role } = staff;
-  const [person] = await transaction
-    .select({ personID, bizID: staff.bizID, name, role })
-    .from(staff)
-    .where(and(isOf(bizID), isNull(staff.removed), which))
-    .for("no key update");
-  return person;
+  await lockStaffOf(transaction, bizID);
+  return lockOne(transaction, and(isOf(bizID), which));
 }
 
 /**
  * Locks a person. Requests that end the person's access, or add a passkey or a session, then run one after the other.
  * @returns undefined if the person was removed
  */
-export async function lockStaff(transaction: Transaction, personID: string): Promise<Person | undefined> {
-  const { name, role, bizID } = staff;
-  const [person] = await transaction
-    .select({ personID: staff.personID, bizID, name, role })
-    .from(staff)
-    .where(and(eq(staff.personID, personID), isNull(staff.removed)))
-    .for("no key update");
+export function lockStaff(transaction: Transaction, personID: string): Promise<Person | undefined> {
+  return lockOne(transaction, eq(staff.personID, personID));
+}
+
+async function lockOne(transaction: Transaction, which: SQL | undefined): Promise<Person | undefined> {
+  const isActive = isNull(staff.removed);
+  const [person] = await transaction.select(PERSON).from(staff).where(and(which, isActive)).for("no key update");
   return person;
 }
 

@@ -9,7 +9,7 @@ import { prepareServerTokens, prepareUserTokens } from "./findTokens.ts";
 import { recordChange } from "../auditLog/recordChange.ts";
 import { type Database, type Databases, perRegion } from "../database/database.ts";
 import { LastUse } from "./lastUse.ts";
-import { partners } from "../partners/tables.ts";
+import { lockPartner } from "../partners/tables.ts";
 import { serverTokens, userTokens } from "./tables.ts";
 import { users } from "../users/tables.ts";
 import { type CreatedToken, createToken, type CreateTokenOptions, MAX_ACTIVE } from "./tokenCreation.ts";
@@ -85,9 +85,7 @@ export class RefreshTokenStore {
     return createToken({ kind: "partner" }, bizID, options, {
       insert: (row) =>
         home.transaction(async (transaction) => {
-          // With this lock, concurrent requests run one after the other, so that none exceeds the limit.
-          const owner = transaction.select({ bizID: partners.bizID }).from(partners).where(eq(partners.bizID, bizID));
-          await owner.for("no key update");
+          await lockPartner(transaction, bizID);
           const isActive = and(eq(serverTokens.bizID, bizID), isNull(serverTokens.revoked));
           const [active] = await transaction.select({ tokens: count() }).from(serverTokens).where(isActive);
           if (isFull(active)) return "full";

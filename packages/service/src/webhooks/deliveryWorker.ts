@@ -95,7 +95,7 @@ export class DeliveryWorker {
     const due = await deliveries.endpointsDue(database, now());
     const laneOf = (endpointID: string) => `${deliveries.databases.indexOf(database)} ${endpointID}`;
     const idle = due.filter((endpointID) => !this.#lanes.has(laneOf(endpointID)));
-    const found = await endpoints.find(idle);
+    const found = await endpoints.find("endpointID", idle);
     const known = new Set(found.map(({ endpointID }) => endpointID));
     const deleted = idle.filter((endpointID) => !known.has(endpointID));
     await deliveries.dropOf(database, deleted);

@@ -6,7 +6,7 @@ import type { ChangeData, EventType } from "../auditLog/recordChange.ts";
 import { type Database, type Databases, distinctDatabases, type Place, PLACES, rowsOf } from "../database/database.ts";
 import { events } from "./tables.ts";
 
-export interface StoredEvent {
+interface StoredEvent {
   /** The event's id, a UUID by which receivers recognize duplicates. */
   id: string;
   type: EventType;
@@ -14,6 +14,11 @@ export interface StoredEvent {
   data: ChangeData;
   /** Time of the change in milliseconds since 1970. */
   at: number;
+}
+
+/** An event that is sent to an endpoint: a stored event, or the event of a test delivery. */
+export interface DeliveredEvent extends Omit<StoredEvent, "type"> {
+  type: EventType | "webhook.test";
 }
 
 const MAX_XID = 2n ** 64n - 1n;
@@ -147,7 +152,7 @@ function merge(pages: readonly { place: Place; rows: readonly Row[] }[], before:
 }
 
 /** Converts an event to the API's form. Webhooks use the same form. */
-export function toMessage({ type, id, userID, data, at }: Omit<StoredEvent, "type"> & { type: string }) {
+export function toMessage({ type, id, userID, data, at }: DeliveredEvent) {
   return {
     type,
     at,

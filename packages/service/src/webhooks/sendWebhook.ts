@@ -1,8 +1,7 @@
 import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from "node:http";
 import { Agent as HttpsAgent, request as requestHttps } from "node:https";
 import type { LookupFunction } from "node:net";
-import { toMessage } from "./events.ts";
-import type { DeliveredEvent } from "./webhookDeliveries.ts";
+import { type DeliveredEvent, toMessage } from "./events.ts";
 import type { WebhookSecret } from "@keyroot/operator/shared";
 import {
   AddressRefusedError,

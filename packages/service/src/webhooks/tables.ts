@@ -50,7 +50,7 @@ export const webhookEndpoints = pgTable(
       .notNull()
       .references(() => partners.bizID),
     url: text("url").notNull(),
-    types: text("types").array(),
+    types: text("types").array().$type<EventType[]>(),
     created: timestampMs("created").notNull(),
     paused: timestampMs("paused"),
   },

@@ -1,6 +1,7 @@
 import { and, desc, eq, inArray, isNull, type SQL, sql } from "../database/drizzle.ts";
 import type { ChangeData, EventType } from "../auditLog/recordChange.ts";
-import { allDatabases, type Database, type Databases, rowsOf } from "../database/database.ts";
+import { allDatabases, type Database, type Databases, readAll, rowsOf } from "../database/database.ts";
+import type { DeliveredEvent } from "./events.ts";
 import { events, webhookDeliveries } from "./tables.ts";
 import type { WebhookEndpoint, WebhookEndpointStore } from "./webhookEndpoints.ts";
 
@@ -12,16 +13,6 @@ const DELETED_AT_ONCE = 1000;
 const CLOCK_TOLERANCE_MS = 60_000;
 
 export type DeliveryState = "pending" | "delivered" | "failed";
-
-export interface DeliveredEvent {
-  /** The event's id, a UUID. It is the same in every delivery of the event. */
-  id: string;
-  type: EventType | "webhook.test";
-  userID: string | null;
-  data: ChangeData;
-  /** Time of the event in milliseconds since 1970. */
-  at: number;
-}
 
 /** A delivery that only this process may send for a limited time. */
 export interface ClaimedDelivery {
@@ -87,7 +78,7 @@ export class WebhookDeliveryStore {
       .limit(DISPATCHED_AT_ONCE);
     if (waiting.length === 0) return false;
     // Read the endpoints after the events, to include endpoints that were created before a change was committed.
-    const endpoints = await this.#endpoints.listOf([...new Set(waiting.map(({ bizID }) => bizID))]);
+    const endpoints = await this.#endpoints.find("bizID", [...new Set(waiting.map(({ bizID }) => bizID))]);
     const ofPartner = Map.groupBy(endpoints, ({ bizID }) => bizID);
     await database.transaction(async (transaction) => {
       const positions = waiting.map(({ position }) => position);
@@ -226,7 +217,7 @@ export class WebhookDeliveryStore {
     const { created, eventID } = webhookDeliveries;
     let start: SQL | undefined;
     if (after !== undefined) {
-      const found = await this.#inEach((database) =>
+      const found = await readAll(this.databases, (database) =>
         database
           .select({ created })
           .from(webhookDeliveries)
@@ -236,7 +227,7 @@ export class WebhookDeliveryStore {
       if (last === undefined) return undefined;
       start = sql`(${created}, ${eventID}) < (${last.created}::bigint, ${after}::uuid)`;
     }
-    const rows = await this.#inEach((database) =>
+    const rows = await readAll(this.databases, (database) =>
       database
         .select({ delivery: webhookDeliveries, type: events.type })
         .from(webhookDeliveries)
@@ -257,7 +248,7 @@ export class WebhookDeliveryStore {
 
   /** Counts pending deliveries, at most `limit` in each database. */
   async countPending(limit: number): Promise<number> {
-    const counts = await this.#inEach(async (database) => {
+    const counts = await readAll(this.databases, async (database) => {
       const some = database
         .select({ position: webhookDeliveries.position })
         .from(webhookDeliveries)
@@ -292,7 +283,7 @@ export class WebhookDeliveryStore {
   }
 
   async #restart(where: ReturnType<typeof and>, now: number): Promise<number> {
-    const restarted = await this.#inEach((database) =>
+    const restarted = await readAll(this.databases, (database) =>
       database
         .update(webhookDeliveries)
         // The new claim prevents a process that is sending the delivery from changing it.
@@ -307,12 +298,6 @@ export class WebhookDeliveryStore {
         .returning({ eventID: webhookDeliveries.eventID }),
     );
     return restarted.length;
-  }
-
-  async #inEach<Row>(read: (database: Database) => PromiseLike<Row[]>): Promise<Row[]> {
-    const results: Row[][] = [];
-    for (const database of this.databases) results.push(await read(database));
-    return results.flat();
   }
 }
 

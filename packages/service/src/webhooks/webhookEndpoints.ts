@@ -1,10 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import { and, asc, count, eq, gt, inArray, isNull, lt, ne, or } from "../database/drizzle.ts";
+import { and, asc, count, eq, gt, isNull, lt, ne, or } from "../database/drizzle.ts";
 import { WebhookSecret } from "@keyroot/operator/shared";
 import { ArgumentError, ServiceError } from "../errors.ts";
 import type { SealedSecret, WebhookKeys } from "./webhookKeys.ts";
 import { type Action, type Author, type EventType, recordChange, SERVICE } from "../auditLog/recordChange.ts";
+import { isAnyOf } from "../database/columns.ts";
 import type { Database } from "../database/database.ts";
 import {
   checkSameRequest,
@@ -14,7 +15,7 @@ import {
   requestValues,
   type RequestValues,
 } from "../database/idempotency.ts";
-import { partners } from "../partners/tables.ts";
+import { lockPartner } from "../partners/tables.ts";
 import { webhookEndpoints, webhookSecrets } from "./tables.ts";
 
 /** Maximum number of endpoints per partner. */
@@ -104,12 +105,7 @@ export class WebhookEndpointStore {
     const endpoint = { endpointID: randomUUID(), bizID, url, types, created: now, paused: null };
     const made = await this.#make(endpoint.endpointID);
     const added = await this.#home.transaction(async (transaction) => {
-      // With this lock, concurrent requests run one after the other, so that none exceeds the limit.
-      await transaction
-        .select({ bizID: partners.bizID })
-        .from(partners)
-        .where(eq(partners.bizID, bizID))
-        .for("no key update");
+      await lockPartner(transaction, bizID);
       const earlier = await this.#findByRequest(transaction, request);
       if (earlier !== undefined) return earlier;
       const [owned] = await transaction
@@ -133,38 +129,25 @@ export class WebhookEndpointStore {
   }
 
   /** Lists a partner's endpoints in the order of creation. */
-  async list(bizID: string): Promise<WebhookEndpoint[]> {
+  list(bizID: string): Promise<WebhookEndpoint[]> {
     const { created, endpointID } = webhookEndpoints;
-    return (await this.#home
+    return this.#home
       .select()
       .from(webhookEndpoints)
       .where(eq(webhookEndpoints.bizID, bizID))
-      .orderBy(asc(created), asc(endpointID))) as WebhookEndpoint[];
+      .orderBy(asc(created), asc(endpointID));
   }
 
   /** @returns undefined if the partner has no such endpoint */
   async get(bizID: string, endpointID: string): Promise<WebhookEndpoint | undefined> {
     const [found] = await this.#home.select().from(webhookEndpoints).where(isOwn(bizID, endpointID));
-    return found as WebhookEndpoint | undefined;
+    return found;
   }
 
-  async listOf(bizIDs: readonly string[]): Promise<WebhookEndpoint[]> {
-    if (bizIDs.length === 0) return [];
-    const found = this.#home
-      .select()
-      .from(webhookEndpoints)
-      .where(inArray(webhookEndpoints.bizID, [...bizIDs]));
-    return (await found) as WebhookEndpoint[];
-  }
-
-  /** Returns the endpoints that still exist. */
-  async find(endpointIDs: readonly string[]): Promise<WebhookEndpoint[]> {
-    if (endpointIDs.length === 0) return [];
-    const found = this.#home
-      .select()
-      .from(webhookEndpoints)
-      .where(inArray(webhookEndpoints.endpointID, [...endpointIDs]));
-    return (await found) as WebhookEndpoint[];
+  /** Finds endpoints by their ids or by the ids of their partners. */
+  async find(by: "endpointID" | "bizID", ids: readonly string[]): Promise<WebhookEndpoint[]> {
+    if (ids.length === 0) return [];
+    return this.#home.select().from(webhookEndpoints).where(isAnyOf(webhookEndpoints[by], ids));
   }
 
   /** @returns undefined if the partner has no such endpoint */
@@ -301,7 +284,7 @@ function isOwn(bizID: string, endpointID: string) {
 /** @returns undefined if the partner has no such endpoint */
 async function lock(transaction: Database, bizID: string, endpointID: string): Promise<WebhookEndpoint | undefined> {
   const [found] = await transaction.select().from(webhookEndpoints).where(isOwn(bizID, endpointID)).for("update");
-  return found as WebhookEndpoint | undefined;
+  return found;
 }
 
 function record(
