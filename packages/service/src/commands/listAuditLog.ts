@@ -2,7 +2,8 @@ import type { AuditEntry } from "../admin/index.ts";
 import { printable } from "keyroot/input";
 import { adminClientOf } from "./adminClient.ts";
 import type { ArgsOf } from "./commandDefinitions.ts";
-import { type Host, outputIsLost, print, printError } from "@keyroot/operator/commands";
+import { printEach } from "./lists.ts";
+import type { Host } from "@keyroot/operator/commands";
 import { ArgumentError } from "../errors.ts";
 
 /** A date, or a date and a time with its time zone (RFC 3339). */
@@ -13,13 +14,8 @@ export default async function listAuditLog(args: ArgsOf<"list-audit-log">, host:
   const { since, until, serviceUrl, json, ...filter } = args;
   const times = { since: toTime("--since", since), until: toTime("--until", until) };
   const admin = await adminClientOf(serviceUrl, host);
-  let listed = 0;
-  for await (const entry of admin.listAuditLog({ ...filter, ...times, pageSize: 1000 })) {
-    if (outputIsLost()) return;
-    print(json ? JSON.stringify(entry) : describe(entry));
-    listed++;
-  }
-  if (listed === 0 && !json) printError("There is no such entry.");
+  const entries = admin.listAuditLog({ ...filter, ...times, pageSize: 1000 });
+  return printEach(entries, json, describe, "There is no such entry.");
 }
 
 /** @throws ArgumentError ARGUMENT_INVALID */

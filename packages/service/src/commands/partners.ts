@@ -1,9 +1,10 @@
 import { plural } from "@keyroot/operator/shared";
-import { type Host, type Outcome, print, printError, shellCommand } from "@keyroot/operator/commands";
+import { type Host, type Outcome, shellCommand } from "@keyroot/operator/commands";
 import { ArgumentError } from "../errors.ts";
 import type { PartnerSummary } from "../admin/index.ts";
 import { adminClientOf, requireBizID } from "./adminClient.ts";
 import type { ArgsOf } from "./commandDefinitions.ts";
+import { printEach } from "./lists.ts";
 
 /** `keyroot create-partner`: creates a partner company and prints its biz_id. */
 export async function createPartner(args: ArgsOf<"create-partner">, host: Host): Promise<Outcome> {
@@ -27,12 +28,7 @@ export async function createPartner(args: ArgsOf<"create-partner">, host: Host):
 export async function listPartners(args: ArgsOf<"list-partners">, host: Host): Promise<undefined> {
   const { search, serviceUrl, json } = args;
   const admin = await adminClientOf(serviceUrl, host);
-  let listed = 0;
-  for await (const partner of admin.listPartners({ search })) {
-    print(json ? JSON.stringify(partner) : describePartner(partner));
-    listed++;
-  }
-  if (listed === 0 && !json) printError("There is no such partner.");
+  return printEach(admin.listPartners({ search }), json, describePartner, "There is no such partner.");
 }
 
 /** `keyroot suspend-partner`: refuses all tokens of a partner and its users. */

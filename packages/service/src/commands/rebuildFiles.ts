@@ -3,7 +3,7 @@ import { EXIT, type Outcome } from "@keyroot/operator/commands";
 import { openStore } from "@keyroot/operator/publisher";
 import { checkMigrations, openDatabases } from "../database/database.ts";
 import { rebuildFiles } from "../publishing/rebuildFiles.ts";
-import { listed } from "./listed.ts";
+import { listed } from "./lists.ts";
 import { readPublishingConfig } from "./publishingConfig.ts";
 
 /** `keyroot rebuild-files`: rewrites missing and damaged Merkle-tree files from the databases. */

@@ -3,7 +3,7 @@ import { limitsOf } from "../config/config.ts";
 import { KeyPublisher } from "../publishing/keyPublisher.ts";
 import { checkMigrations, openDatabases } from "../database/database.ts";
 import { EXIT, type Outcome } from "@keyroot/operator/commands";
-import { listed } from "./listed.ts";
+import { listed } from "./lists.ts";
 import { readPublishingConfig } from "./publishingConfig.ts";
 
 /** `keyroot reconcile`: after restoring a backup, adds published keys that are missing from the databases. */

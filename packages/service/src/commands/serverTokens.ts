@@ -1,8 +1,9 @@
-import { type Host, type Outcome, print, printError } from "@keyroot/operator/commands";
+import type { Host, Outcome } from "@keyroot/operator/commands";
 import { ArgumentError } from "../errors.ts";
 import type { RevokedServerToken } from "../admin/index.ts";
 import { adminClientOf, requireBizID } from "./adminClient.ts";
 import type { ArgsOf } from "./commandDefinitions.ts";
+import { printEach } from "./lists.ts";
 
 /** `keyroot create-server-token`: creates a partner's server token and prints it once. */
 export async function createServerToken(args: ArgsOf<"create-server-token">, host: Host): Promise<Outcome> {
@@ -19,12 +20,8 @@ export async function createServerToken(args: ArgsOf<"create-server-token">, hos
 export async function listServerTokens(args: ArgsOf<"list-server-tokens">, host: Host): Promise<undefined> {
   const { bizID, serviceUrl, json } = args;
   const admin = await adminClientOf(serviceUrl, host);
-  let listed = 0;
-  for await (const token of admin.listServerTokens(requireBizID(bizID))) {
-    print(json ? JSON.stringify(token) : describeToken(token));
-    listed++;
-  }
-  if (listed === 0 && !json) printError("The partner has no server token.");
+  const tokens = admin.listServerTokens(requireBizID(bizID));
+  return printEach(tokens, json, describeToken, "The partner has no server token.");
 }
 
 function describeToken({ token_id, name, created, revoked, last_used }: Omit<RevokedServerToken, "biz_id">): string {
