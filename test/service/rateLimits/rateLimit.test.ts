@@ -49,6 +49,10 @@ describe("the rate limits", () => {
     return service;
   }
   const list = (service: TestService, { jwt }: TestPartner) => service.post(LIST, {}, { token: jwt });
+  const createMany = (service: TestService, { jwt }: TestPartner, count: number) => {
+    const users = Array.from({ length: count }, () => ({ user_id_hex: randomHex(), region: "us-west-2" }));
+    return service.post("/v1/authdBizSrv/users/createMany", { users }, { token: jwt });
+  };
   const from = (address: string) => ({ headers: { "X-Forwarded-For": address } });
   const refused = (service: TestService, address = "192.0.2.1") => service.post(LIST, {}, from(address));
   /** Repeats a request, and returns how many times it was not rejected with RATE_LIMITED. */
@@ -63,17 +67,19 @@ describe("the rate limits", () => {
   };
 
   /**
-   * Uses up a limit at the first replica. The second replica accepts up to a tenth before it shares its count, and some
-   * more requests until the database responds.
+   * Uses up a limit of 100 at the first replica. The second replica accepts up to a tenth before it shares its count, and
+   * some more requests until the database responds.
    */
-  const expectShared = async (limit: number, send: (i: 0 | 1) => Promise<{ status: number }>) => {
-    expect(await passed(2 * limit, () => send(0))).to.equal(limit);
+  const expectShared = async (kind: "address" | "refused", send: (service: TestService) => Promise<Answer>) => {
+    const limit = 100;
+    const [a, b] = [await replica({ rateLimits: { [kind]: limit } }), await replica({ rateLimits: { [kind]: limit } })];
+    expect(await passed(2 * limit, () => send(a))).to.equal(limit);
     const reported = async () => (await unlimited.databases.home.select().from(rateLimits))[0]?.points;
     // A replica may not have shared the last tenth yet.
     while (((await reported()) ?? 0) <= limit - limit / 10) await sleep(10);
-    expect(await passed(limit / 10, () => send(1))).to.equal(limit / 10);
+    expect(await passed(limit / 10, () => send(b))).to.equal(limit / 10);
     let more = 0;
-    for (; (await send(1)).status !== 429; more++) await sleep(500);
+    for (; (await send(b)).status !== 429; more++) await sleep(500);
     expect(more).to.be.below(limit / 2);
   };
 
@@ -130,15 +136,11 @@ describe("the rate limits", () => {
 
     it("counts each user in a list", async () => {
       const service = await replica();
-      const { jwt: token } = await unlimited.createPartner();
-      const create = (users: number) => {
-        const list = Array.from({ length: users }, () => ({ user_id_hex: randomHex(), region: "us-west-2" }));
-        return service.post("/v1/authdBizSrv/users/createMany", { users: list }, { token });
-      };
+      const partner = await unlimited.createPartner();
+      const create = (users: number) => createMany(service, partner, users);
       const first = await create(LIMIT - 3);
-      expect([first.status, first.headers.get("ratelimit")]).to.satisfy(
-        ([status, limits]: [number, string]) => status === 200 && /^"caller";r=3;t=\d+$/.test(limits),
-      );
+      expect(first.status).to.equal(200);
+      expect(first.headers.get("ratelimit")).to.match(/^"caller";r=3;t=\d+$/);
       const tooLong = await create(LIMIT + 1);
       expectProblem(tooLong, [400, "FIELD_INVALID"]);
       expect(tooLong.body["detail"]).to.include(`has ${LIMIT + 1} items, but the limit is ${LIMIT} requests`);
@@ -148,31 +150,24 @@ describe("the rate limits", () => {
 
     it("creates no user from a list that exceeds the limit", async () => {
       const service = await replica();
-      const { jwt: token } = await unlimited.createPartner();
-      const users = Array.from({ length: LIMIT }, () => ({ user_id_hex: randomHex(), region: "us-west-2" }));
-      expect((await service.post(LIST, {}, { token })).status).to.equal(200);
-      const answer = await service.post("/v1/authdBizSrv/users/createMany", { users }, { token });
-      expectProblem(answer, [429, "RATE_LIMITED"]);
-      expect((await unlimited.done(LIST, {}, { token }))["users"]).to.deep.equal([]);
+      const partner = await unlimited.createPartner();
+      expect((await list(service, partner)).status).to.equal(200);
+      expectProblem(await createMany(service, partner, LIMIT), [429, "RATE_LIMITED"]);
+      expect((await list(unlimited, partner)).body["users"]).to.deep.equal([]);
     });
 
     it("accepts shorter lists after a list that exceeds the limit", async () => {
-      const replicas = [await replica(), await replica()];
-      const { jwt: token } = await unlimited.createPartner();
-      const create = (turn: number, users: number) => {
-        const list = Array.from({ length: users }, () => ({ user_id_hex: randomHex(), region: "us-west-2" }));
-        return replicas[turn % 2]?.post("/v1/authdBizSrv/users/createMany", { users: list }, { token });
-      };
-      expect((await create(0, LIMIT - 4))?.status).to.equal(200);
+      const [a, b] = [await replica(), await replica()];
+      const partner = await unlimited.createPartner();
+      expect((await createMany(a, partner, LIMIT - 4)).status).to.equal(200);
       // Each rejected request counts as one request.
-      for (const turn of [0, 1]) {
-        const refused = await create(turn, LIMIT);
-        if (refused === undefined) throw new Error("There is no replica.");
+      for (const [i, service] of [a, b].entries()) {
+        const refused = await createMany(service, partner, LIMIT);
         expectProblem(refused, [429, "RATE_LIMITED"]);
-        expect(refused.headers.get("ratelimit")).to.match(new RegExp(`^"caller";r=${3 - turn};t=\\d+$`));
+        expect(refused.headers.get("ratelimit")).to.match(new RegExp(`^"caller";r=${3 - i};t=\\d+$`));
       }
-      expect((await create(0, 2))?.status).to.equal(200);
-      expect((await create(1, 1))?.status).to.equal(429);
+      expect((await createMany(a, partner, 2)).status).to.equal(200);
+      expect((await createMany(b, partner, 1)).status).to.equal(429);
     });
 
     it("counts the operator's requests from any address", async () => {
@@ -253,12 +248,7 @@ describe("the rate limits", () => {
     });
 
     it("is shared by all replicas", async () => {
-      const limits = { address: 100 };
-      const replicas: [TestService, TestService] = [
-        await replica({ rateLimits: limits }),
-        await replica({ rateLimits: limits }),
-      ];
-      await expectShared(100, (i) => replicas[i].get("/.well-known/jwks.json"));
+      await expectShared("address", (service) => service.get("/.well-known/jwks.json"));
     });
 
     it("adds at most 1,000 rows per minute", async () => {
@@ -402,12 +392,7 @@ describe("the rate limits", () => {
     });
 
     it("is shared by all replicas", async () => {
-      const limits = { refused: 100 };
-      const replicas: [TestService, TestService] = [
-        await replica({ rateLimits: limits }),
-        await replica({ rateLimits: limits }),
-      ];
-      await expectShared(100, (i) => refused(replicas[i]));
+      await expectShared("refused", refused);
     });
   });
 

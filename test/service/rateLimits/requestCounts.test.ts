@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { type Databases, openDatabases, rowsOf } from "../../../packages/service/src/database/database.ts";
 import { RequestCounts } from "../../../packages/service/src/rateLimits/requestCounts.ts";
 import { migratedDatabaseUrl } from "../../support/service/support.ts";
+import { never } from "../../support/support.ts";
 
 describe("RequestCounts", () => {
   let replicas: Databases[];
@@ -16,16 +17,8 @@ describe("RequestCounts", () => {
   });
   after(() => Promise.all(replicas.map((databases) => databases[Symbol.asyncDispose]())));
 
-  const home = () => {
-    const [first] = replicas;
-    if (first === undefined) throw new Error("There is no database.");
-    return first.home;
-  };
-  const of = (replica: number) => {
-    const found = counts[replica];
-    if (found === undefined) throw new Error("There is no replica.");
-    return found;
-  };
+  const home = () => (replicas[0] ?? never()).home;
+  const of = (replica: number) => counts[replica] ?? never();
   const requestsOf = async (name: string) => (await of(0).get(name)).requests;
 
   it("counts each concurrent request exactly once across replicas", async () => {
