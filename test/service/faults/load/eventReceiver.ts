@@ -1,5 +1,4 @@
-import { createServer } from "node:http";
-import { listen } from "@keyroot/service/stack";
+import { startReceiver } from "../../../support/service/webhookReceiver.ts";
 
 /** A partner's server that receives events and sometimes fails. */
 export interface EventReceiver extends AsyncDisposable {
@@ -17,33 +16,28 @@ export async function startEventReceiver(failureRate: number): Promise<EventRece
   const acknowledged = new Map<string, number>();
   const contents = new Map<string, string>();
   let failures = 0;
-  const server = createServer((request, response) => {
-    let body = "";
-    request.setEncoding("utf8");
-    request.on("data", (text: string) => (body += text));
-    request.on("error", () => undefined);
-    request.on("end", () => {
-      if (Math.random() < failureRate) {
-        failures++;
-        if (Math.random() < 0.5) response.writeHead(500).end();
-        else request.socket.destroy();
-        return;
-      }
-      const id = String(request.headers["webhook-id"]);
-      const { type, data } = JSON.parse(body) as { type: string; data: { user_id?: string } };
-      acknowledged.set(id, (acknowledged.get(id) ?? 0) + 1);
-      contents.set(id, `${type} ${data.user_id ?? ""}`);
-      response.writeHead(204).end();
-    });
-  });
-  const listening = await listen(server, { host: "127.0.0.1", port: 0 });
+  const receiver = await startReceiver();
+  receiver.respond = (response, { headers, body }) => {
+    receiver.received.splice(0);
+    if (Math.random() < failureRate) {
+      failures++;
+      if (Math.random() < 0.5) response.writeHead(500).end();
+      else response.destroy();
+      return;
+    }
+    const id = String(headers["webhook-id"]);
+    const { type, data } = JSON.parse(body) as { type: string; data: { user_id?: string } };
+    acknowledged.set(id, (acknowledged.get(id) ?? 0) + 1);
+    contents.set(id, `${type} ${data.user_id ?? ""}`);
+    response.writeHead(204).end();
+  };
   return {
-    url: `http://127.0.0.1:${listening.port}/events`,
+    url: receiver.url,
     acknowledged,
     contents,
     get failures() {
       return failures;
     },
-    [Symbol.asyncDispose]: () => listening.close(),
+    [Symbol.asyncDispose]: () => receiver.close(),
   };
 }
