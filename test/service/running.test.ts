@@ -2,8 +2,6 @@ import { expect } from "chai";
 import { Client } from "pg";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { mock } from "node:test";
@@ -18,7 +16,7 @@ import { runAt } from "../support/postgres/postgres.ts";
 import { closedAfterEach, failure, temporaryFolder } from "../support/support.ts";
 import { type BrokenWire, wireTo } from "../support/service/brokenWire.ts";
 import { Caller, expectProblem, randomHex, type TestPartner } from "../support/service/caller.ts";
-import { ADMIN_TOKEN, migratedDatabaseUrl, SIGNING_JWK } from "../support/service/support.ts";
+import { ADMIN_TOKEN, migratedDatabaseUrl, serviceVariables, SIGNING_JWK } from "../support/service/support.ts";
 
 const CREATE = "/v1/authdBizSrv/users/create";
 const START_SERVICE = new URL("../../packages/service/src/startService.ts", import.meta.url).href;
@@ -44,24 +42,10 @@ describe("a running service", () => {
     url = await migratedDatabaseUrl();
   });
 
-  async function environment(databaseUrl: string): Promise<Record<string, string>> {
-    const keys = join(folder.path, "keys.json");
-    await writeFile(keys, JSON.stringify({ keys: [SIGNING_JWK] }), { mode: 0o600 });
-    return {
-      DATABASE_URL: databaseUrl,
-      KEYROOT_SIGNING_KEYS: keys,
-      KEYROOT_SERVICE_URL: "https://service.test",
-      KEYROOT_ADMIN_TOKEN: ADMIN_TOKEN,
-      KEYROOT_RATE_LIMIT: "0",
-      KEYROOT_MONITORING_PORT: "0",
-      KEYROOT_PORT: "0",
-    };
-  }
-
   /** Starts a service in this process. It is closed after the test. */
   async function start(variables: Record<string, string> = {}, options: StartServiceOptions = {}) {
-    const config = readConfig({ ...(await environment(url)), KEYROOT_LOG_LEVEL: "silent", ...variables });
-    return closing(await startService({ ...config, ...options }));
+    const common = { ...(await serviceVariables(folder.path)), DATABASE_URL: url, KEYROOT_LOG_LEVEL: "silent" };
+    return closing(await startService({ ...readConfig({ ...common, ...variables }), ...options }));
   }
 
   describe("when it stops", () => {
@@ -199,8 +183,7 @@ describe("a running service", () => {
       // Only intervals are mocked, so that the test does not wait for an hour.
       mock.timers.enable({ apis: ["setInterval"] });
       wire = await wireTo(url);
-      const config = readConfig({ ...(await environment(wire.url)), KEYROOT_LOG_LEVEL: "silent" });
-      const running = await startService(config);
+      const running = await start({ DATABASE_URL: wire.url });
       close = () => running.close();
       service = callerOf(running);
       const partner = await service.createPartner();
@@ -268,7 +251,13 @@ describe("a running service", () => {
       const { PATH, NODE_COMPILE_CACHE } = process.env;
       child = spawn(process.execPath, ["--input-type=module", "--eval", PROGRAM], {
         stdio: ["ignore", "pipe", "pipe"],
-        env: { PATH, NODE_COMPILE_CACHE, ...(await environment(wire.url)), ...variables },
+        env: {
+          PATH,
+          NODE_COMPILE_CACHE,
+          ...(await serviceVariables(folder.path)),
+          DATABASE_URL: wire.url,
+          ...variables,
+        },
       });
       log = text(child.stderr as NodeJS.ReadableStream as never);
       const [line] = (await once(createInterface(child.stdout as NodeJS.ReadableStream), "line")) as [string];

@@ -1,32 +1,11 @@
 import { expect } from "chai";
-import { z } from "zod";
-import { isForStaff, tokenCallerOf } from "../../../packages/service/src/app/defineOperation.ts";
-import { operations } from "../../../packages/service/src/app/operations.ts";
 import { type Answer, expectProblem } from "../../support/service/caller.ts";
 import { callDashboard, signInPerson, type TestPerson } from "../../support/service/dashboardPerson.ts";
 import { contentsOf } from "../../support/service/dump.ts";
-import { createTenant, goodBody, type JsonSchema, type Tenant } from "../../support/service/operations.ts";
+import { createTenant, goodBody, TABLE, type Tenant } from "../../support/service/operations.ts";
 import { serviceOnPostgres } from "../../support/service/support.ts";
 
-/**
- * All operations in the table, with the caller of the bearer token, and whether people with a session may call each.
- */
-const ALL = operations.map((operation) => {
-  const { path, role = "reader", verified = false, body } = operation;
-  const callers: readonly string[] = operation.callers;
-  const schema = z.toJSONSchema(body, { io: "input" }) as JsonSchema;
-  const forStaff = isForStaff(operation);
-  return {
-    path,
-    callers,
-    role,
-    verified,
-    body: schema,
-    forStaff,
-    token: tokenCallerOf(operation),
-  };
-});
-const FOR_STAFF = ALL.filter(({ forStaff }) => forStaff);
+const FOR_STAFF = TABLE.filter(({ forStaff }) => forStaff);
 const FOR_SESSIONS = FOR_STAFF.filter(({ callers }) => !callers.includes("visitor"));
 /** A body with a field that no operation has. An operation that accepts the caller rejects it without any change. */
 const PROBE = { unknown_field: 1 };
@@ -38,12 +17,12 @@ function expectAccepted(answer: Answer): void {
 
 describe("the table of operations", () => {
   it("contains each path once, with its callers", () => {
-    expect(new Set(ALL.map(({ path }) => path)).size).to.equal(ALL.length);
-    for (const { path, callers } of ALL) expect(callers, path).to.not.be.empty;
+    expect(new Set(TABLE.map(({ path }) => path)).size).to.equal(TABLE.length);
+    for (const { path, callers } of TABLE) expect(callers, path).to.not.be.empty;
   });
 
   it("accepts at most one kind of bearer token per operation", () => {
-    for (const { path, callers } of ALL) {
+    for (const { path, callers } of TABLE) {
       const tokens = callers.filter((caller) => ["public", "partner", "user", "operator"].includes(caller));
       expect(tokens.length, path).to.be.at.most(1);
     }
@@ -82,7 +61,7 @@ describe("a dashboard session", () => {
   });
   const person = (kind: string) => people[kind] ?? expect.fail(kind);
 
-  for (const { path, callers, role, verified, body, forStaff, token } of ALL) {
+  for (const { path, callers, role, verified, body, forStaff, token } of TABLE) {
     describe(`the operation ${path}`, () => {
       if (forStaff) {
         for (const [kind, { staff, role: own, passkey = true }] of Object.entries(KINDS)) {

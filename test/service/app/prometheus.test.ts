@@ -12,7 +12,7 @@ import { type RunningService, startService } from "../../../packages/service/src
 import { freshRegistry } from "../../support/chain/freshRegistry.ts";
 import { freePort } from "../../support/servers/ports.ts";
 import { untilReady } from "../../support/servers/untilReady.ts";
-import { ADMIN_TOKEN, migratedDatabaseUrl, SIGNING_JWK } from "../../support/service/support.ts";
+import { migratedDatabaseUrl, serviceVariables } from "../../support/service/support.ts";
 import { closedAfterEach, temporaryFolder } from "../../support/support.ts";
 
 const run = promisify(execFile);
@@ -43,12 +43,9 @@ describe("the files for Prometheus and Grafana", () => {
 
   /** Starts a publishing service, which has all metrics. */
   async function start(): Promise<RunningService> {
-    const keys = join(folder.path, "keys.json");
-    await writeFile(keys, JSON.stringify({ keys: [SIGNING_JWK] }), { mode: 0o600 });
     const config = readConfig({
-      ...{ DATABASE_URL: await migratedDatabaseUrl(), KEYROOT_SIGNING_KEYS: keys },
-      ...{ KEYROOT_SERVICE_URL: "https://service.test", KEYROOT_ADMIN_TOKEN: ADMIN_TOKEN },
-      ...{ KEYROOT_PORT: String(await freePort()), KEYROOT_MONITORING_PORT: "0", KEYROOT_LOG_LEVEL: "silent" },
+      ...(await serviceVariables(folder.path)),
+      ...{ DATABASE_URL: await migratedDatabaseUrl(), KEYROOT_LOG_LEVEL: "silent" },
       ...{ KEYROOT_RPC_URL: fresh.rpcUrl, KEYROOT_CHAIN_ID: String(fresh.chainId), KEYROOT_CONTRACT: fresh.contract },
       ...{ KEYROOT_FILES: fresh.filesDir, KEYROOT_WEBHOOK_PRIVATE: "true" },
     });

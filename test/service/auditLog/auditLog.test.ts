@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { recordChanges, SERVICE } from "../../../packages/service/src/auditLog/recordChange.ts";
 import { encodeCursor } from "../../../packages/service/src/database/cursor.ts";
 import { type Database, rowsOf } from "../../../packages/service/src/database/database.ts";
-import { expectProblem, type TestPartner, type TestUser } from "../../support/service/caller.ts";
+import { expectProblem, pagesOf, type TestPartner, type TestUser } from "../../support/service/caller.ts";
 import { signInPerson } from "../../support/service/dashboardPerson.ts";
 import {
   ADMIN_TOKEN,
@@ -32,12 +32,8 @@ interface Entry {
 /** Returns all pages of a list. */
 async function listAll(service: TestService, path: string, token: string, body: object = {}): Promise<Entry[]> {
   const listed: Entry[] = [];
-  let after: string | null | undefined;
-  do {
-    const answer = await service.done(path, { ...body, ...(after !== undefined && { after }) }, { token });
-    listed.push(...(answer["entries"] as Entry[]));
-    after = answer["next"] as string | null;
-  } while (after !== null);
+  for await (const page of pagesOf((after) => service.done(path, { ...body, ...after }, { token })))
+    listed.push(...(page["entries"] as Entry[]));
   return listed;
 }
 

@@ -10,6 +10,7 @@ import { type KeyPair, makeKeyRecord } from "keyroot/identity";
 import { type Answer, randomHex, type TestPartner, type TestUser } from "../../support/service/caller.ts";
 import { callDashboard, cookieOf, signInPerson, type TestPerson } from "../../support/service/dashboardPerson.ts";
 import { dump } from "../../support/service/dump.ts";
+import { markPublished } from "../../support/service/markPublished.ts";
 import { ADMIN_TOKEN, describeOnEachDatabase, type TestService } from "../../support/service/support.ts";
 import { never } from "../../support/support.ts";
 
@@ -61,17 +62,10 @@ function testRecords(service: TestService): void {
     if (typeof body[field] === "string") made[name] = body[field];
     return answer;
   };
-  const markPublished = async (): Promise<Answer | undefined> => {
-    const { publications } = service;
-    await publications.markSubmitted("us-west-2", ROOT, [user.userID], 5);
-    const added = {
-      root: ROOT,
-      userIDs: [user.userID],
-      transactionHash: `0x${ROOT}`,
-      blockNumber: 7,
-      blockHash: "0x01",
-    };
-    await publications.markPublished("us-west-2", added, 6, SERVICE);
+  const publish = async (): Promise<Answer | undefined> => {
+    const userIDs = [user.userID];
+    await service.publications.markSubmitted("us-west-2", ROOT, userIDs, 5);
+    await markPublished(service.databases, { root: ROOT, userIDs });
     return undefined;
   };
   const ofPartner = () => ({ biz_id: partner.bizID });
@@ -95,174 +89,97 @@ function testRecords(service: TestService): void {
   interface Step {
     action: (typeof ACTIONS)[number];
     actor: "service" | "operator" | "person" | "partner" | "user";
-    events?: string[];
+    /** The types of the events that it causes. */
+    types: string[];
     run: () => Promise<Answer | undefined>;
   }
+  const step = (action: Step["action"], actor: Step["actor"], run: Step["run"]): Step => {
+    return { action, actor, types: [], run };
+  };
+  /** A step that also causes an event. */
+  const event = (...[action, actor, run]: Parameters<typeof step>): Step => {
+    return { action, actor, types: [action], run };
+  };
+  const asAdministrator = async (path: string, body: object) => {
+    await administrator.verify();
+    return administrator.call(`/v1/dashboard/staff/${path}`, body);
+  };
+  const register = () => service.registerKey(user, own);
   /** In this order, each step can follow the previous one. */
   const STEPS: Step[] = [
-    { action: "partner.created", actor: "operator", run: () => asOperator("partners/create", { name: "Another" }) },
-    {
-      action: "partner.limited",
-      actor: "operator",
-      run: () => asOperator("partners/setUserLimit", { ...ofPartner(), user_limit: 1000 }),
-    },
-    {
-      action: "serverToken.created",
-      actor: "operator",
-      run: () => keep("serverToken", "token_id", asOperator("serverTokens/create", ofPartner())),
-    },
-    {
-      action: "serverToken.revoked",
-      actor: "operator",
-      run: () => asOperator("serverTokens/revoke", { token_id: made["serverToken"] }),
-    },
-    {
-      action: "user.created",
-      actor: "partner",
-      events: ["user.created"],
-      run: () => {
-        made["hex"] ??= randomHex();
-        return asPartner("users/create", { user_id_hex: made["hex"], region: "us-west-2" });
-      },
-    },
-    {
-      action: "user.deactivated",
-      actor: "partner",
-      run: () => asPartner("users/deactivate", { user_id_hex: made["hex"] }),
-    },
-    { action: "user.erased", actor: "partner", run: () => asPartner("users/erase", { user_id_hex: made["hex"] }) },
-    {
-      action: "refreshToken.created",
-      actor: "partner",
-      events: ["refreshToken.created"],
-      run: () =>
-        keep("userToken", "token", asPartner("users/createRefreshToken", { ...ofUser(), context: "A tablet" })),
-    },
-    {
-      action: "refreshToken.revoked",
-      actor: "partner",
-      events: ["refreshToken.revoked"],
-      run: async () => asPartner("users/revokeRefreshToken", { ...ofUser(), token_id: await lastUserToken() }),
-    },
-    {
-      action: "key.registered",
-      actor: "user",
-      events: ["key.registered"],
-      run: () => service.registerKey(user, own),
-    },
-    { action: "key.conflict", actor: "user", events: ["key.conflict"], run: () => service.registerKey(user, other) },
-    {
-      action: "key.approved",
-      actor: "partner",
-      run: () => asPartner("publicKeys/approve", { ...ofUser(), key_id: OWN_ID }),
-    },
-    {
-      action: "key.withdrawn",
-      actor: "user",
-      events: ["key.withdrawn"],
-      run: () => asUser("publicKey/withdraw", { key_id: OWN_ID }),
-    },
-    { action: "key.registered", actor: "user", events: ["key.registered"], run: () => service.registerKey(user, own) },
-    {
-      action: "key.discarded",
-      actor: "partner",
-      events: ["key.discarded"],
-      run: () => asPartner("publicKeys/discard", { ...ofUser(), key_id: OWN_ID }),
-    },
-    { action: "key.registered", actor: "user", events: ["key.registered"], run: () => service.registerKey(user, own) },
-    { action: "key.published", actor: "service", events: ["key.published"], run: markPublished },
-    {
-      action: "person.invited",
-      actor: "person",
-      run: async () => {
-        await administrator.verify();
-        const answer = await keep(
-          "invited",
-          "person_id",
-          administrator.call("/v1/dashboard/staff/invite", { name: "New", role: "administrator" }),
-        );
-        made["invitation"] = String(answer.body["url"]).split("/").at(-1) ?? "";
-        return answer;
-      },
-    },
-    {
-      action: "session.started",
-      actor: "person",
-      run: async () => {
-        const answer = await callDashboard(service, "/v1/dashboard/invitations/accept", { token: made["invitation"] });
-        made["cookie"] = cookieOf(answer) ?? "none";
-        return answer;
-      },
-    },
-    {
-      action: "session.ended",
-      actor: "person",
-      run: () => callDashboard(service, "/v1/dashboard/session/end", {}, { cookie: made["cookie"] }),
-    },
-    {
-      action: "person.roleChanged",
-      actor: "person",
-      run: async () => {
-        await administrator.verify();
-        return administrator.call("/v1/dashboard/staff/setRole", { person_id: made["invited"], role: "reader" });
-      },
-    },
-    {
-      action: "person.removed",
-      actor: "person",
-      run: () => administrator.call("/v1/dashboard/staff/remove", { person_id: made["invited"] }),
-    },
-    {
-      action: "passkey.added",
-      actor: "service",
-      run: async () => {
-        const { sessions, passkeys, now } = service.context;
-        const session = await sessions.get(person.cookie, now());
-        if (session === undefined) throw new Error("There is no session.");
-        made["passkey"] = randomUUID();
-        const passkey = { credentialID: made["passkey"], publicKey: "AA", counter: 0, transports: [] };
-        await passkeys.add(session, passkey, now(), SERVICE);
-        return undefined;
-      },
-    },
-    {
-      action: "passkey.removed",
-      actor: "person",
-      run: async () => {
-        await person.verify();
-        return person.call("/v1/dashboard/passkeys/remove", { passkey_id: made["passkey"] });
-      },
-    },
-    {
-      action: "webhook.created",
-      actor: "partner",
-      run: async () => {
-        const url = "https://receiver.example/keyroot";
-        const answer = await keep("endpoint", "endpoint_id", asPartner("webhooks/create", { url }));
-        made["webhookSecret"] = String(answer.body["secret"]);
-        return answer;
-      },
-    },
-    {
-      action: "webhook.changed",
-      actor: "partner",
-      run: () => asPartner("webhooks/update", { ...ofEndpoint(), types: ["key.published"] }),
-    },
-    { action: "webhook.paused", actor: "partner", run: () => asPartner("webhooks/pause", ofEndpoint()) },
-    { action: "webhook.resumed", actor: "partner", run: () => asPartner("webhooks/resume", ofEndpoint()) },
-    {
-      action: "webhook.secretRotated",
-      actor: "partner",
-      run: () => asPartner("webhooks/rotateSecret", ofEndpoint()),
-    },
-    { action: "webhook.deleted", actor: "partner", run: () => asPartner("webhooks/delete", ofEndpoint()) },
-    {
-      action: "partner.suspended",
-      actor: "operator",
-      events: ["partner.suspended"],
-      run: () => asOperator("partners/suspend", ofPartner()),
-    },
-    { action: "partner.resumed", actor: "operator", run: () => asOperator("partners/resume", ofPartner()) },
+    step("partner.created", "operator", () => asOperator("partners/create", { name: "Another" })),
+    step("partner.limited", "operator", () =>
+      asOperator("partners/setUserLimit", { ...ofPartner(), user_limit: 1000 }),
+    ),
+    step("serverToken.created", "operator", () =>
+      keep("serverToken", "token_id", asOperator("serverTokens/create", ofPartner())),
+    ),
+    step("serverToken.revoked", "operator", () => asOperator("serverTokens/revoke", { token_id: made["serverToken"] })),
+    event("user.created", "partner", () => {
+      made["hex"] ??= randomHex();
+      return asPartner("users/create", { user_id_hex: made["hex"], region: "us-west-2" });
+    }),
+    step("user.deactivated", "partner", () => asPartner("users/deactivate", { user_id_hex: made["hex"] })),
+    step("user.erased", "partner", () => asPartner("users/erase", { user_id_hex: made["hex"] })),
+    event("refreshToken.created", "partner", () =>
+      keep("userToken", "token", asPartner("users/createRefreshToken", { ...ofUser(), context: "A tablet" })),
+    ),
+    event("refreshToken.revoked", "partner", async () =>
+      asPartner("users/revokeRefreshToken", { ...ofUser(), token_id: await lastUserToken() }),
+    ),
+    event("key.registered", "user", register),
+    event("key.conflict", "user", () => service.registerKey(user, other)),
+    step("key.approved", "partner", () => asPartner("publicKeys/approve", { ...ofUser(), key_id: OWN_ID })),
+    event("key.withdrawn", "user", () => asUser("publicKey/withdraw", { key_id: OWN_ID })),
+    event("key.registered", "user", register),
+    event("key.discarded", "partner", () => asPartner("publicKeys/discard", { ...ofUser(), key_id: OWN_ID })),
+    event("key.registered", "user", register),
+    event("key.published", "service", publish),
+    step("person.invited", "person", async () => {
+      const invitation = asAdministrator("invite", { name: "New", role: "administrator" });
+      const answer = await keep("invited", "person_id", invitation);
+      made["invitation"] = String(answer.body["url"]).split("/").at(-1) ?? "";
+      return answer;
+    }),
+    step("session.started", "person", async () => {
+      const answer = await callDashboard(service, "/v1/dashboard/invitations/accept", { token: made["invitation"] });
+      made["cookie"] = cookieOf(answer) ?? "none";
+      return answer;
+    }),
+    step("session.ended", "person", () =>
+      callDashboard(service, "/v1/dashboard/session/end", {}, { cookie: made["cookie"] }),
+    ),
+    step("person.roleChanged", "person", () =>
+      asAdministrator("setRole", { person_id: made["invited"], role: "reader" }),
+    ),
+    step("person.removed", "person", () => asAdministrator("remove", { person_id: made["invited"] })),
+    step("passkey.added", "service", async () => {
+      const { sessions, passkeys, now } = service.context;
+      const session = (await sessions.get(person.cookie, now())) ?? never("There is no session.");
+      made["passkey"] = randomUUID();
+      const passkey = { credentialID: made["passkey"], publicKey: "AA", counter: 0, transports: [] };
+      await passkeys.add(session, passkey, now(), SERVICE);
+      return undefined;
+    }),
+    step("passkey.removed", "person", async () => {
+      await person.verify();
+      return person.call("/v1/dashboard/passkeys/remove", { passkey_id: made["passkey"] });
+    }),
+    step("webhook.created", "partner", async () => {
+      const url = "https://receiver.example/keyroot";
+      const answer = await keep("endpoint", "endpoint_id", asPartner("webhooks/create", { url }));
+      made["webhookSecret"] = String(answer.body["secret"]);
+      return answer;
+    }),
+    step("webhook.changed", "partner", () =>
+      asPartner("webhooks/update", { ...ofEndpoint(), types: ["key.published"] }),
+    ),
+    step("webhook.paused", "partner", () => asPartner("webhooks/pause", ofEndpoint())),
+    step("webhook.resumed", "partner", () => asPartner("webhooks/resume", ofEndpoint())),
+    step("webhook.secretRotated", "partner", () => asPartner("webhooks/rotateSecret", ofEndpoint())),
+    step("webhook.deleted", "partner", () => asPartner("webhooks/delete", ofEndpoint())),
+    event("partner.suspended", "operator", () => asOperator("partners/suspend", ofPartner())),
+    step("partner.resumed", "operator", () => asOperator("partners/resume", ofPartner())),
   ];
 
   describe("a transaction that fails after its change", () => {
@@ -276,7 +193,7 @@ function testRecords(service: TestService): void {
       const fail = (on: boolean) =>
         database().execute(sql`alter table audit_entries ${sql.raw(on ? "enable" : "disable")} trigger fail_commit`);
       try {
-        for (const { action, actor, events: types = [], run } of STEPS) {
+        for (const { action, actor, types, run } of STEPS) {
           await fail(true);
           const [before, start] = [await contents(), await positions()];
           const failed = await run().catch(() => undefined);
@@ -335,7 +252,7 @@ function testRecords(service: TestService): void {
       await asPartner("users/erase", { user_id_hex: made["hex"] });
       await asPartner("webhooks/delete", ofEndpoint());
       await service.registerKey(user, own);
-      await markPublished();
+      await publish();
       const idempotencyKey = randomUUID();
       for (let i = 0; i < 2; i++)
         await service.post("/v1/admin/serverTokens/create", ofPartner(), { token: ADMIN_TOKEN, idempotencyKey });

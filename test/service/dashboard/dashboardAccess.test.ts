@@ -1,19 +1,13 @@
 import { expect } from "chai";
 import { randomUUID } from "node:crypto";
-import { z } from "zod";
 import { generateKeyPair } from "../../../packages/keyroot/src/identity/newPublicKey.ts";
-import { operations } from "../../../packages/service/src/app/operations.ts";
 import { type Answer, expectProblem, randomHex } from "../../support/service/caller.ts";
 import { signInPerson, type TestPerson } from "../../support/service/dashboardPerson.ts";
 import { contentsOf } from "../../support/service/dump.ts";
-import { createTenant, goodBody, type JsonSchema, type Tenant } from "../../support/service/operations.ts";
+import { createTenant, goodBody, type JsonSchema, TABLE, type Tenant } from "../../support/service/operations.ts";
 import { serviceOnPostgres } from "../../support/service/support.ts";
 
-const ALL = operations.map(({ path, callers, role = "reader", body }) => {
-  const schema = z.toJSONSchema(body, { io: "input" }) as JsonSchema;
-  return { path, callers: callers.map(String), role, body: schema };
-});
-const OF_PARTNER = ALL.filter(({ callers }) => callers.includes("partnerStaff"));
+const OF_PARTNER = TABLE.filter(({ callers }) => callers.includes("partnerStaff"));
 const hasField = (body: JsonSchema, field: string) => Object.hasOwn(body.properties ?? {}, field);
 
 describe("the dashboard", () => {
@@ -89,7 +83,7 @@ describe("the dashboard", () => {
       expect(line).to.contain('"name":"Ada"').and.contain(admin.personID);
     });
 
-  for (const { path, body } of ALL.filter(
+  for (const { path, body } of TABLE.filter(
     ({ callers, body }) => callers.includes("operatorStaff") && hasField(body, "biz_id"),
   )) {
     if (!(body.required ?? []).includes("biz_id")) continue;

@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import { randomBytes } from "node:crypto";
 import { generateKeyPair } from "../../../packages/keyroot/src/identity/newPublicKey.ts";
-import { SERVICE } from "../../../packages/service/src/auditLog/recordChange.ts";
 import type { TestPartner, TestUser } from "../../support/service/caller.ts";
 import { signInPerson } from "../../support/service/dashboardPerson.ts";
+import { markPublished } from "../../support/service/markPublished.ts";
 import { describeOnEachDatabase } from "../../support/service/support.ts";
 
 const HOUR = 3_600_000;
@@ -27,17 +27,9 @@ describeOnEachDatabase("the dashboard's publishing operations", (service) => {
   };
   const idsOf = (users: readonly TestUser[]) => users.map(({ userID }) => userID);
   /** Records a confirmed transaction of 100,000 gas at 3 gwei. */
-  const publish = async (root: string, users: readonly TestUser[], addedCount = users.length) => {
-    const { now } = service.context;
-    const receipt = {
-      transactionHash: `0x${root}`,
-      blockNumber: 7,
-      blockHash: "0x01",
-      gasUsed: 100_000,
-      gasPrice: 3n * GWEI,
-      addedCount,
-    };
-    await service.publications.markPublished("us-west-2", { root, userIDs: idsOf(users), ...receipt }, now(), SERVICE);
+  const publish = (root: string, users: readonly TestUser[]) => {
+    const receipt = { gasUsed: 100_000, gasPrice: 3n * GWEI, addedCount: users.length };
+    return markPublished(service.databases, { root, userIDs: idsOf(users), ...receipt, at: service.now() });
   };
   const staffOf = async (name: string) => {
     const partner = await service.createPartner(name);
@@ -143,14 +135,7 @@ describeOnEachDatabase("the dashboard's publishing operations", (service) => {
     // Another publisher's transaction, whose cost is unknown, gave this root to the first two users. The root is
     // random, because other tests use the same database.
     const root = randomBytes(32).toString("hex");
-    const found = {
-      root,
-      transactionHash: `0x${root}`,
-      blockNumber: 8,
-      blockHash: "0x01",
-      userIDs: idsOf(users.slice(0, 2)),
-    };
-    await service.publications.markPublished("us-west-2", found, service.context.now(), SERVICE);
+    await markPublished(service.databases, { root, userIDs: idsOf(users.slice(0, 2)), at: service.now() });
     expect((await own.get()).days).to.deep.equal([{ ...days[0], cost: "0", unpriced: 2 }, days[1]]);
   });
 

@@ -18,7 +18,7 @@ import { createDatabase } from "../../../packages/service/src/database/pgliteIma
 import { PartnerStore } from "../../../packages/service/src/partners/partners.ts";
 import { runAt } from "../../support/postgres/postgres.ts";
 import { failure, temporaryFolder } from "../../support/support.ts";
-import { freshDatabaseUrl, SIGNING_JWK } from "../../support/service/support.ts";
+import { freshDatabaseUrl, serviceVariables } from "../../support/service/support.ts";
 import { ENDLESS_MS } from "../../support/endless.ts";
 
 const project = join(import.meta.dirname, "../../..");
@@ -45,14 +45,7 @@ describe("the service's databases", () => {
 
   /** The configuration of a service with PostgreSQL on any free port. */
   async function configOf(variables: Record<string, string>): Promise<ResolvedConfig> {
-    const keys = join(folder.path, "keys.json");
-    await writeFile(keys, JSON.stringify({ keys: [SIGNING_JWK] }), { mode: 0o600 });
-    const common = {
-      KEYROOT_SIGNING_KEYS: keys,
-      KEYROOT_SERVICE_URL: "https://service.test",
-      KEYROOT_LOG_LEVEL: "silent",
-    };
-    return readConfig({ ...common, KEYROOT_PORT: "0", KEYROOT_MONITORING_PORT: "0", ...variables });
+    return readConfig({ ...(await serviceVariables(folder.path)), KEYROOT_LOG_LEVEL: "silent", ...variables });
   }
 
   async function migrate(...urls: string[]): Promise<void> {

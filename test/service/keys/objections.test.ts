@@ -1,11 +1,11 @@
 import { expect } from "chai";
 import { generateKeyPair, type KeyPair } from "../../../packages/keyroot/src/identity/newPublicKey.ts";
 import { userIDFromHex } from "../../../packages/keyroot/src/identity/userID.ts";
-import { SERVICE } from "../../../packages/service/src/auditLog/recordChange.ts";
 import { countPublishable, takePublishable } from "../../../packages/service/src/publishing/takePublishable.ts";
 import { sampleKeyPairs } from "../../support/samples.ts";
 import { keyFieldsOf } from "../../support/service/answerChallenge.ts";
 import { expectProblem, type TestPartner, type TestUser } from "../../support/service/caller.ts";
+import { markPublished } from "../../support/service/markPublished.ts";
 import { serviceOnPostgres, type TestService } from "../../support/service/support.ts";
 
 /** Hold period in ms, shorter than an access token's lifetime. */
@@ -153,15 +153,7 @@ describe("the hold period", () => {
         await isPublished();
         expectProblem(await remove(), [409, "PUBLIC_KEY_SUBMITTED"]);
         expectProblem(await approve(), [409, "PUBLIC_KEY_SUBMITTED"]);
-        const root = "ab".repeat(32);
-        const published = {
-          root,
-          userIDs: [user().userID],
-          transactionHash: `0x${root}`,
-          blockNumber: 5,
-          blockHash: "0x01",
-        };
-        await service.publications.markPublished("us-west-2", published, Date.now(), SERVICE);
+        await markPublished(service.databases, { root: "ab".repeat(32), userIDs: [user().userID] });
         expectProblem(await remove(), [409, "PUBLIC_KEY_SUBMITTED"]);
         expect(await record()).to.include({ state: "published", key_id: OWN_ID });
       });

@@ -1,4 +1,3 @@
-import { SERVICE } from "../../../packages/service/src/auditLog/recordChange.ts";
 import { rowsOf } from "../../../packages/service/src/database/database.ts";
 import { expect } from "chai";
 import { sql } from "drizzle-orm";
@@ -8,6 +7,7 @@ import { makeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.
 import { add, BASE, encode, IDENTITY, multiply, N, P, pointsOfSmallOrder } from "../../support/data/curve41417.ts";
 import { sampleKeyPairs, samplePublicKeys, sha256 } from "../../support/samples.ts";
 import { type Answer, expectProblem, type TestPartner, type TestUser } from "../../support/service/caller.ts";
+import { markPublished } from "../../support/service/markPublished.ts";
 import { describeOnEachDatabase, serviceOnPostgres } from "../../support/service/support.ts";
 
 const CHALLENGE = "/v1/authdUser/publicKey/challenge";
@@ -59,20 +59,13 @@ describeOnEachDatabase("public keys", (service) => {
       );
       expect(pending).to.include({ ...KEY, state: "pending", possession: "proven" });
 
-      const [root, transaction] = [sha256(user.userID), `0x${sha256("transaction")}`];
-      const { publications } = service;
-      await publications.markSubmitted("eu-west-1", root, [user.userID], Date.now());
+      const [root, transactionHash] = [sha256(user.userID), `0x${sha256("transaction")}`];
+      const userIDs = [user.userID];
+      await service.publications.markSubmitted("eu-west-1", root, userIDs, Date.now());
       const later = Object.fromEntries(Object.entries(pending).filter(([field]) => field !== "hold_ends_at"));
       expect(await record()).to.deep.equal({ ...later, state: "submitted", root });
-      const addition = {
-        root,
-        userIDs: [user.userID],
-        transactionHash: transaction,
-        blockNumber: 7,
-        blockHash: "0x01",
-      };
-      await publications.markPublished("eu-west-1", addition, Date.now(), SERVICE);
-      expect(await record()).to.deep.equal({ ...later, state: "published", root, transaction });
+      await markPublished(service.databases, { root, userIDs, transactionHash, region: "eu-west-1" });
+      expect(await record()).to.deep.equal({ ...later, state: "published", root, transaction: transactionHash });
     });
   });
 

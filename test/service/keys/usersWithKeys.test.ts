@@ -3,11 +3,11 @@ import { eq, sql } from "drizzle-orm";
 import { createHash } from "node:crypto";
 import { generateKeyPair } from "../../../packages/keyroot/src/identity/newPublicKey.ts";
 import { userIDFromHex } from "../../../packages/keyroot/src/identity/userID.ts";
-import { SERVICE } from "../../../packages/service/src/auditLog/recordChange.ts";
 import { rowsOf } from "../../../packages/service/src/database/database.ts";
 import { publicKeys } from "../../../packages/service/src/keys/tables.ts";
-import { expectProblem, type TestPartner, type TestUser } from "../../support/service/caller.ts";
+import { expectProblem, pagesOf, type TestPartner, type TestUser } from "../../support/service/caller.ts";
 import { signInPerson, type TestPerson } from "../../support/service/dashboardPerson.ts";
+import { markPublished } from "../../support/service/markPublished.ts";
 import { serviceOnPostgres } from "../../support/service/support.ts";
 
 interface Listed {
@@ -46,15 +46,7 @@ describe("the dashboard's list of users", () => {
     await register(undecided);
     const published = await addUser("published");
     await register(published);
-    const receipt = { gasUsed: 55_000, gasPrice: 2n * 10n ** 9n, addedCount: 1 };
-    const batch = { root: "5d".repeat(32), userIDs: [published.userID], transactionHash: `0x${"a".repeat(64)}` };
-    const { now } = service.context;
-    await service.publications.markPublished(
-      "us-west-2",
-      { ...batch, blockNumber: 7, blockHash: "0x01", ...receipt },
-      now(),
-      SERVICE,
-    );
+    await markPublished(service.databases, { root: "5d".repeat(32), userIDs: [published.userID] });
     for (const state of ["submitted", "ready"]) await register(await addUser(state));
     const { regions } = service.databases;
     const set = (state: string, values: Partial<typeof publicKeys.$inferInsert>) =>
@@ -62,8 +54,8 @@ describe("the dashboard's list of users", () => {
         .update(publicKeys)
         .set(values)
         .where(eq(publicKeys.userID, inState[state]?.userID ?? ""));
-    await set("submitted", { submitted: now() });
-    await set("ready", { holdEndsAt: now() });
+    await set("submitted", { submitted: service.now() });
+    await set("ready", { holdEndsAt: service.now() });
     // Otherwise, a timer stores the uses between two calls.
     await service.context.refreshTokens.storeUses();
     // No list contains the users of another partner.
@@ -101,13 +93,10 @@ describe("the dashboard's list of users", () => {
     const all = (await list()).users;
     for (const filter of [{}, { region: "us-west-2" }]) {
       const paged: Listed[] = [];
-      let after: string | undefined;
-      do {
-        const page = await list({ ...filter, limit: 2, ...(after !== undefined && { after }) });
-        expect(page.users.length).to.be.at.most(2);
-        paged.push(...page.users);
-        after = page.next ?? undefined;
-      } while (after !== undefined);
+      for await (const { users } of pagesOf((after) => list({ ...filter, limit: 2, ...after }))) {
+        expect(users.length).to.be.at.most(2);
+        paged.push(...users);
+      }
       expect(paged).to.deep.equal(all);
     }
   });

@@ -2,15 +2,16 @@ import { expect } from "chai";
 import { makeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
 import { generateKeyPair } from "../../../packages/keyroot/src/identity/newPublicKey.ts";
 import { takePublishable } from "../../../packages/service/src/publishing/takePublishable.ts";
-import { SERVICE } from "../../../packages/service/src/auditLog/recordChange.ts";
 import { sampleKeyPairs } from "../../support/samples.ts";
 import {
   type Answer,
   expectProblem,
+  pagesOf,
   randomHex,
   type TestPartner,
   type TestUser,
 } from "../../support/service/caller.ts";
+import { markPublished } from "../../support/service/markPublished.ts";
 import {
   describeOnEachDatabase,
   serviceWithRegions,
@@ -49,11 +50,8 @@ describeOnEachDatabase("administration", (service) => {
     service.post("/v1/authdBizSrv/users/create", { user_id_hex, region: "eu-west-1" }, { token: partner.jwt });
   /** Publishes all keys of a region like the publisher. */
   const publishAll = async (root: string) => {
-    const { publications } = service;
     const keys = await takePublishable(service.databases, "us-west-2", { now: Date.now() + 1 });
-    const userIDs = keys.map(({ userID }) => userID);
-    const published = { root, userIDs, transactionHash: `0x${root}`, blockNumber: 7, blockHash: "0x01" };
-    await publications.markPublished("us-west-2", published, 1, SERVICE);
+    await markPublished(service.databases, { root, userIDs: keys.map(({ userID }) => userID) });
   };
 
   describe("a partner", () => {
@@ -101,16 +99,9 @@ describeOnEachDatabase("administration", (service) => {
       const created: string[] = [];
       for (let i = 0; i < 7; i++) created.push((await service.createPartner(name)).bizID);
       const listed: string[] = [];
-      let after: string | undefined;
-      do {
-        const page = await service.admin("/v1/admin/partners/list", {
-          search: name,
-          limit: 3,
-          ...(after && { after }),
-        });
+      const list = (after: object) => service.admin("/v1/admin/partners/list", { search: name, limit: 3, ...after });
+      for await (const page of pagesOf(list))
         listed.push(...(page["partners"] as { biz_id: string }[]).map(({ biz_id }) => biz_id));
-        after = page["next"] as string | undefined;
-      } while (after);
       expect(listed).to.deep.equal(created);
       const unknown = await service.post("/v1/admin/partners/list", { after: "biz_x" }, { token: service.adminToken });
       expectProblem(unknown, [404, "PARTNER_UNKNOWN"]);

@@ -1,11 +1,11 @@
 import { expect } from "chai";
 import { sql } from "drizzle-orm";
 import { countShares } from "../../../packages/service/src/publishing/batches.ts";
-import { SERVICE } from "../../../packages/service/src/auditLog/recordChange.ts";
 import { type Databases, openDatabases, rowsOf } from "../../../packages/service/src/database/database.ts";
 import { PublicationStore } from "../../../packages/service/src/publishing/publications.ts";
 import { runAt } from "../../support/postgres/postgres.ts";
 import { sampleRecords } from "../../support/samples.ts";
+import { markPublished } from "../../support/service/markPublished.ts";
 import { registerKeys } from "../../support/service/registerKeys.ts";
 import { migratedDatabaseUrl } from "../../support/service/support.ts";
 
@@ -45,17 +45,8 @@ describe("the daily sums of published users and costs", () => {
   afterEach(() => databases[Symbol.asyncDispose]());
 
   const idsOf = (from: number, to: number) => records.slice(from, to).map(({ userID }) => userID);
-  const publish = (root: string, userIDs: (typeof records)[number]["userID"][], now: number, gasUsed?: number) => {
-    const found = {
-      transactionHash: `0x${root}`,
-      blockNumber: 7,
-      blockHash: "0x01",
-      gasUsed,
-      gasPrice: 3n,
-      addedCount: userIDs.length,
-    };
-    return publications.markPublished(REGION, { root, userIDs, ...found }, now, SERVICE);
-  };
+  const publish = (root: string, userIDs: (typeof records)[number]["userID"][], at: number, gasUsed?: number) =>
+    markPublished(databases, { root, userIDs, at, gasUsed, gasPrice: 3n, addedCount: userIDs.length });
   const read = async (query: typeof STORED) => rowsOf(await databases.home.execute(query));
   const expectExact = async () => {
     const stored = await read(STORED);

@@ -27,7 +27,7 @@ import { sampleRecords } from "../../support/samples.ts";
 import { failure, never, temporaryFolder } from "../../support/support.ts";
 import { program, signalGroup, untilGroupIsGone } from "../../support/processes/commandLine.ts";
 import { registerKeys } from "../../support/service/registerKeys.ts";
-import { freshDatabases, migratedDatabaseUrl, SIGNING_JWK } from "../../support/service/support.ts";
+import { freshDatabases, migratedDatabaseUrl, serviceVariables } from "../../support/service/support.ts";
 
 describeOnBoth("the service's publisher", (startChain) => {
   const fresh = freshRegistry(startChain);
@@ -48,6 +48,11 @@ describeOnBoth("the service's publisher", (startChain) => {
     limits: "local",
     confirmations: 1,
     files: { "us-west-2": filesOf("us-west-2"), "eu-west-1": filesOf("eu-west-1") },
+  });
+  /** Environment variables for a service that publishes. */
+  const variables = async () => ({
+    ...{ ...(await serviceVariables(folder.path)), DATABASE_URL: url, KEYROOT_FILES: fresh.filesDir },
+    ...{ KEYROOT_RPC_URL: fresh.rpcUrl, KEYROOT_CONTRACT: fresh.contract, KEYROOT_CHAIN_ID: String(fresh.chainId) },
   });
   const publisherOver = (open: Databases, signer?: Signer) => new KeyPublisher(open, chain(), signer);
   const unreachableSigner = (): Signer => ({
@@ -264,13 +269,8 @@ describeOnBoth("the service's publisher", (startChain) => {
     it("returns exit code 3 from the command reconcile", async () => {
       const [root = never()] = await rootsOf([first]);
       await writeFile(`${filesOf("us-west-2")}/${root}.json`, "{}");
-      const keys = `${folder.path}/keys.json`;
-      await writeFile(keys, JSON.stringify({ keys: [SIGNING_JWK] }), { mode: 0o600 });
-      const env = {
-        ...{ DATABASE_URL: url, KEYROOT_SIGNING_KEYS: keys, KEYROOT_SERVICE_URL: "https://k.test" },
-        ...{ KEYROOT_RPC_URL: fresh.rpcUrl, KEYROOT_CONTRACT: fresh.contract, KEYROOT_CHAIN_ID: String(fresh.chainId) },
-        ...{ KEYROOT_FILES: filesOf("us-west-2"), KEYROOT_FILES_EU_WEST_1: filesOf("eu-west-1") },
-      };
+      const files = { KEYROOT_FILES: filesOf("us-west-2"), KEYROOT_FILES_EU_WEST_1: filesOf("eu-west-1") };
+      const env = { ...(await variables()), ...files };
       const { code, json } = await program.json(["reconcile"], { env });
       expect(code).to.equal(3);
       expect(json).to.deep.include({ roots: 2, differences: [{ root, code: "FILE_SHAPE" }] });
@@ -497,14 +497,7 @@ describeOnBoth("the service's publisher", (startChain) => {
   it("publishes on schedule with serve --every", async () => {
     const records = sampleRecords(2);
     await register(records);
-    const keys = `${folder.path}/keys.json`;
-    await writeFile(keys, JSON.stringify({ keys: [SIGNING_JWK] }), { mode: 0o600 });
-    const service = program.start(["serve", "--every", "1"], {
-      ...{ DATABASE_URL: url, KEYROOT_SIGNING_KEYS: keys, KEYROOT_SERVICE_URL: "https://k.test" },
-      ...{ KEYROOT_PORT: "0", KEYROOT_MONITORING_PORT: "0" },
-      ...{ KEYROOT_RPC_URL: fresh.rpcUrl, KEYROOT_CONTRACT: fresh.contract, KEYROOT_FILES: fresh.filesDir },
-      KEYROOT_CHAIN_ID: String(fresh.chainId),
-    });
+    const service = program.start(["serve", "--every", "1"], await variables());
     try {
       while ((await publisherOver(databases).countPublishable()) > 0) {
         if (service.exitCode !== null) throw new Error(`The service ended: ${await text(service.stderr)}`);

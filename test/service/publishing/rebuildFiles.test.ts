@@ -14,8 +14,9 @@ import { rebuildFiles } from "../../../packages/service/src/publishing/rebuildFi
 import { eraseUser } from "../../../packages/service/src/users/eraseUser.ts";
 import { program } from "../../support/processes/commandLine.ts";
 import { sampleRecords, textOf } from "../../support/samples.ts";
+import { markPublished } from "../../support/service/markPublished.ts";
 import { registerKeys } from "../../support/service/registerKeys.ts";
-import { freshDatabaseUrl, SIGNING_JWK } from "../../support/service/support.ts";
+import { freshDatabaseUrl, serviceVariables } from "../../support/service/support.ts";
 import { never, temporaryFolder } from "../../support/support.ts";
 import { testAll } from "../../support/testSize.ts";
 
@@ -47,9 +48,7 @@ for (const [name, findUrl] of [
       await registerKeys(databases, records, () => ({ bizID: "biz_test", region }));
       const file = makeMerkleFile(records);
       const { root } = file.tree;
-      const added = { transactionHash: `0x${root}`, blockNumber: 7, blockHash: `0x${root}` };
-      const userIDs = records.map(({ userID }) => userID);
-      await new PublicationStore(databases).markPublished(region, { root, userIDs, ...added }, 1, SERVICE);
+      await markPublished(databases, { region, root, userIDs: records.map(({ userID }) => userID) });
       await storeOf(region).put(file);
       return { root, text: textOf(file) };
     };
@@ -121,10 +120,8 @@ for (const [name, findUrl] of [
 
     it("are rebuilt by the command rebuild-files", async function () {
       if (url === undefined) this.skip(); // PGlite's data is in this process.
-      const keys = join(folder.path, "keys.json");
-      await writeFile(keys, JSON.stringify({ keys: [SIGNING_JWK] }), { mode: 0o600 });
       const env = {
-        ...{ DATABASE_URL: url, KEYROOT_SIGNING_KEYS: keys, KEYROOT_SERVICE_URL: "https://k.test" },
+        ...{ ...(await serviceVariables(folder.path)), DATABASE_URL: url },
         ...{ KEYROOT_RPC_URL: "http://127.0.0.1:1", KEYROOT_CONTRACT: `0x${"11".repeat(20)}` },
         ...{ KEYROOT_CHAIN_ID: "31337", KEYROOT_FILES: join(folder.path, REGION) },
       };

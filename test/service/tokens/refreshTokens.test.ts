@@ -11,6 +11,7 @@ import {
   type Answer,
   type RequestOptions,
   expectProblem,
+  pagesOf,
   type TestPartner,
   type TestUser,
 } from "../../support/service/caller.ts";
@@ -132,18 +133,16 @@ describeOnEachDatabase("refresh tokens", (service) => {
       }
       for (const { token_id } of await list()) if (!ids.includes(token_id)) ids.push(token_id);
       const seen: string[] = [];
-      let after: string | null | undefined;
-      do {
-        const body = { user_id_hex: user.hex, limit: 3, ...(typeof after === "string" && { after }) };
-        const page = await service.done(LIST, body, { token: partner.jwt });
+      const listThree = async (after: object) =>
+        (await asPartner(LIST, { user_id_hex: user.hex, limit: 3, ...after })).body;
+      for await (const page of pagesOf(listThree)) {
         const tokens = page["tokens"] as TokenInfo[];
         expect(tokens).to.have.length.at.most(3);
         seen.push(...tokens.map(({ token_id }) => token_id));
-        after = page["next"] as string | null;
         await asPartner(REVOKE, { user_id_hex: user.hex, token_id: seen[0] });
         service.ahead = 5000;
         if (seen.length === 3) ids.push(await createAndFind("Late"));
-      } while (after !== null);
+      }
       expect(seen).to.deep.equal(ids);
     });
 

@@ -1,15 +1,14 @@
 import { expect } from "chai";
-import { operations } from "../../../packages/service/src/app/operations.ts";
 import { type Answer, expectProblem } from "../../support/service/caller.ts";
 import { signInPerson, type TestPerson } from "../../support/service/dashboardPerson.ts";
 import { dump } from "../../support/service/dump.ts";
 import { type Forged, forgedTokens } from "../../support/service/forgedTokens.ts";
-import { goodBody, createTenant, OPERATIONS, type Tag, type Tenant } from "../../support/service/operations.ts";
+import { goodBody, createTenant, OPERATIONS, TABLE, type Tag, type Tenant } from "../../support/service/operations.ts";
 import { ADMIN_TOKEN, describeOnEachDatabase } from "../../support/service/support.ts";
 
 /** Operations that a partner's staff may call with a session. */
 const PARTNERS_PEOPLE: ReadonlySet<string> = new Set(
-  operations.filter(({ callers }) => (callers as readonly string[]).includes("partnerStaff")).map(({ path }) => path),
+  TABLE.filter(({ callers }) => callers.includes("partnerStaff")).map(({ path }) => path),
 );
 
 describeOnEachDatabase("tokens in each operation", (service) => {

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { setTimeout as sleep } from "node:timers/promises";
 import { recordChange, SERVICE } from "../../../packages/service/src/auditLog/recordChange.ts";
 import { decodeCursor, encodeCursor } from "../../../packages/service/src/database/cursor.ts";
-import { rowsOf } from "../../../packages/service/src/database/database.ts";
+import { type Database, rowsOf } from "../../../packages/service/src/database/database.ts";
 import { type EventCursor, eventCursorSchema } from "../../../packages/service/src/webhooks/events.ts";
 import { events } from "../../../packages/service/src/webhooks/tables.ts";
 import { expectProblem, type TestPartner } from "../../support/service/caller.ts";
@@ -14,6 +14,7 @@ import {
   serviceWithRegions,
   TestService,
 } from "../../support/service/support.ts";
+import { never } from "../../support/support.ts";
 
 const PATH = "/v1/authdBizSrv/events/list";
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -37,6 +38,22 @@ const decode = (cursor: string): EventCursor => decodeCursor(eventCursorSchema, 
 /** Returns a change that causes an event for the partner, and that is stored as a separate row. */
 function suspension({ bizID }: TestPartner, at = Date.now()) {
   return { action: "partner.suspended", at, partner: bizID } as const;
+}
+
+/** Records an event in a transaction that commits when `commit` is called. */
+async function openTransaction(database: Database, partner: TestPartner, at?: number) {
+  const recorded = Promise.withResolvers<undefined>();
+  const held = Promise.withResolvers<undefined>();
+  const ended = database.transaction(async (transaction) => {
+    await recordChange(transaction, SERVICE, suspension(partner, at));
+    recorded.resolve(undefined);
+    await held.promise;
+  });
+  await recorded.promise;
+  return {
+    commit: () => (held.resolve(undefined), ended),
+    fail: () => (held.reject(new Error("rolled back")), ended.catch(() => undefined)),
+  };
 }
 
 describeOnEachDatabase("events/list", (service) => {
@@ -133,8 +150,7 @@ describeOnEachDatabase("events/list", (service) => {
     it("refuses a cursor that is newer than the database", async () => {
       await record();
       const cursor = decode((await list()).cursor);
-      const { home } = cursor.read;
-      if (home === undefined) throw new Error("The cursor has no event.");
+      const { home = never() } = cursor.read;
       const future = { ...home, xid: String(BigInt(home.xid) + 1_000_000n) };
       await refused(encodeCursor({ ...cursor, read: { home: future } }), "CURSOR_UNKNOWN");
     });
@@ -201,21 +217,7 @@ describe("events/list, during overlapping transactions", () => {
     partner = await service.createPartner();
   });
 
-  /** Records an event in a transaction that commits when `commit` is called. */
-  async function open(at?: number) {
-    const recorded = Promise.withResolvers<undefined>();
-    const held = Promise.withResolvers<undefined>();
-    const ended = service.databases.home.transaction(async (transaction) => {
-      await recordChange(transaction, SERVICE, suspension(partner, at));
-      recorded.resolve(undefined);
-      await held.promise;
-    });
-    await recorded.promise;
-    return {
-      commit: () => (held.resolve(undefined), ended),
-      fail: () => (held.reject(new Error("rolled back")), ended.catch(() => undefined)),
-    };
-  }
+  const open = (at?: number) => openTransaction(service.databases.home, partner, at);
 
   it("does not skip the event of a transaction that commits last", async () => {
     const list = listOf(service, partner);
@@ -256,8 +258,8 @@ describe("events/list, during overlapping transactions", () => {
     let after: string | undefined;
     for (let turn = 0, isLast = false; !isLast; turn++) {
       const hasEnded = !state.isWriting;
-      const page = await readers[turn % 2]?.({ limit: 5, ...(after !== undefined && { after }) });
-      if (page === undefined) throw new Error("There is no reader.");
+      const read = readers[turn % 2] ?? never();
+      const page = await read({ limit: 5, ...(after !== undefined && { after }) });
       seen.push(...page.events.map(({ id }) => id));
       after = page.cursor;
       isLast = hasEnded && page.events.length === 0;
@@ -301,18 +303,10 @@ describe("events/list, with several databases", () => {
     const { home, regions } = service.databases;
     const list = listOf(service, partner);
     const { cursor } = await list();
-    const recorded = Promise.withResolvers<undefined>();
-    const held = Promise.withResolvers<undefined>();
-    const ended = regions["eu-west-1"].transaction(async (transaction) => {
-      await recordChange(transaction, SERVICE, suspension(partner, 20));
-      recorded.resolve(undefined);
-      await held.promise;
-    });
-    await recorded.promise;
+    const { commit } = await openTransaction(regions["eu-west-1"], partner, 20);
     await recordChange(home, SERVICE, suspension(partner, 21));
     const first = await list({ after: cursor });
-    held.resolve(undefined);
-    await ended;
+    await commit();
     const second = await list({ after: first.cursor });
     const times = [...first.events, ...second.events].map(({ at }) => at);
     expect(times.sort()).to.deep.equal([20, 21]);

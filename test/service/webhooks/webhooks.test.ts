@@ -6,6 +6,7 @@ import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { Webhook } from "standardwebhooks";
 import type { Region } from "../../../packages/keyroot/src/identity/region.ts";
+import { readConfig } from "../../../packages/service/src/config/readConfig.ts";
 import { startService } from "../../../packages/service/src/startService.ts";
 import { type EventType, SERVICE } from "../../../packages/service/src/auditLog/recordChange.ts";
 import type { Databases } from "../../../packages/service/src/database/database.ts";
@@ -13,15 +14,14 @@ import { events } from "../../../packages/service/src/webhooks/tables.ts";
 import { WebhookEndpointStore } from "../../../packages/service/src/webhooks/webhookEndpoints.ts";
 import { webhookDeliveries, webhookEndpoints, webhookSecrets } from "../../../packages/service/src/webhooks/tables.ts";
 import { WebhookKeys } from "../../../packages/service/src/webhooks/webhookKeys.ts";
-import { expectProblem, type RequestOptions, type TestPartner } from "../../support/service/caller.ts";
+import { expectProblem, pagesOf, type RequestOptions, type TestPartner } from "../../support/service/caller.ts";
 import { deliver, workerOf } from "../../support/service/deliver.ts";
 import { dump } from "../../support/service/dump.ts";
 import {
-  ADMIN_TOKEN,
   describeOnEachDatabase,
   freshDatabases,
   migratedDatabaseUrl,
-  SIGNING_JWK,
+  serviceVariables,
   TestService,
   twoReplicas,
   WEBHOOK_KEYS,
@@ -466,13 +466,10 @@ describeOnEachDatabase(
         }
         await deliver(service);
         const listed: string[] = [];
-        let after: unknown;
-        do {
-          const body = { endpoint_id: endpointID, limit: 2, ...(after !== undefined && { after }) };
-          const page = await call(service, partner, "listDeliveries", body);
+        const listTwo = (after: object) =>
+          call(service, partner, "listDeliveries", { endpoint_id: endpointID, limit: 2, ...after });
+        for await (const page of pagesOf(listTwo))
           listed.push(...(page["deliveries"] as { event_id: string }[]).map(({ event_id }) => event_id));
-          after = page["next"] ?? undefined;
-        } while (after !== undefined);
         expect([...listed].sort()).to.deep.equal([...ids].sort());
         const unknown = { endpoint_id: endpointID, after: randomUUID() };
         expectProblem(await post("listDeliveries", unknown), [404, "EVENT_UNKNOWN"]);
@@ -616,13 +613,10 @@ describe("the keys that encrypt webhook secrets", () => {
   });
 
   it("are required to start a service whose partners have endpoints", async () => {
-    const url = await migratedDatabaseUrl();
-    const signingKeys = join(folder.path, "signing.json");
-    await writeFile(signingKeys, JSON.stringify({ keys: [SIGNING_JWK] }), { mode: 0o600 });
-    const options = {
-      ...{ databaseUrl: url, signingKeys, serviceUrl: "https://keyroot.example", adminToken: ADMIN_TOKEN },
-      ...{ port: 0, monitoringPort: 0, logLevel: "silent" as const, webhooksPrivate: true },
-    };
+    const options = readConfig({
+      ...{ ...(await serviceVariables(folder.path)), DATABASE_URL: await migratedDatabaseUrl() },
+      ...{ KEYROOT_LOG_LEVEL: "silent", KEYROOT_WEBHOOK_PRIVATE: "true" },
+    });
     const receiver = await startReceiver();
 
     // Without keys, the service runs and reports that they are missing.

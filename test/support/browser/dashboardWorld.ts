@@ -5,8 +5,8 @@ import { freshDatabases, TestService } from "../service/support.ts";
 import { TransportError } from "../../../packages/operator/src/errors.ts";
 import type { PublishingStatus } from "../../../packages/service/src/publishing/publishingStatus.ts";
 import { generateKeyPair } from "../../../packages/keyroot/src/identity/newPublicKey.ts";
-import { SERVICE } from "../../../packages/service/src/auditLog/recordChange.ts";
 import { keyFieldsOf } from "../service/answerChallenge.ts";
+import { markPublished } from "../service/markPublished.ts";
 import { addAuthenticator } from "./authenticator.ts";
 import { launchChromium } from "./chromium.ts";
 import { closePagesAfterEach, type ObservedPage, observedPage } from "./observedPage.ts";
@@ -120,11 +120,17 @@ export class DashboardWorld {
     userIDs: readonly string[],
     { transactionHash = `0x${"a".repeat(64)}`, daysAgo = 0 } = {},
   ) {
-    const { now } = this.service.context;
     // 55,000 gas for each user, at 2 gwei.
     const receipt = { gasUsed: 55_000 * userIDs.length, gasPrice: 2n * 10n ** 9n, addedCount: userIDs.length };
-    const batch = { root, userIDs, transactionHash, blockNumber: 21_000_000, blockHash: "0x01", ...receipt };
-    await this.service.publications.markPublished("us-west-2", batch, now() - daysAgo * 24 * 60 * 60 * 1000, SERVICE);
+    const at = this.service.now() - daysAgo * 24 * 60 * 60 * 1000;
+    await markPublished(this.service.databases, {
+      root,
+      userIDs,
+      transactionHash,
+      blockNumber: 21_000_000,
+      at,
+      ...receipt,
+    });
   }
 
   /** Opens a page in a new browser context, with an authenticator. Its complaints are without responses of the service. */

@@ -131,6 +131,18 @@ export class Caller {
   }
 }
 
+/** Reads all pages of a list. @param list gets the field `after` of the request, unless it reads the first page */
+export async function* pagesOf<Page extends { next?: unknown }>(
+  list: (after: { after?: string }) => Promise<Page>,
+): AsyncGenerator<Page> {
+  let next: unknown;
+  do {
+    const page = await list(typeof next === "string" ? { after: next } : {});
+    yield page;
+    ({ next } = page);
+  } while (typeof next === "string");
+}
+
 /** A random user id: 40 hex digits. */
 export function randomHex(): string {
   return randomBytes(20).toString("hex");

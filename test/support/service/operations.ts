@@ -1,7 +1,10 @@
+import { z } from "zod";
 import { ADMIN_TOKEN, unconnectedApp } from "./support.ts";
 import type { Caller, TestPartner, TestUser } from "./caller.ts";
 import { isObject } from "../../../packages/keyroot/src/input/isObject.ts";
 import { makeKeyRecord } from "../../../packages/keyroot/src/identity/keyRecord.ts";
+import { isForStaff, tokenCallerOf } from "../../../packages/service/src/app/defineOperation.ts";
+import { operations } from "../../../packages/service/src/app/operations.ts";
 import { encodeCursor } from "../../../packages/service/src/database/cursor.ts";
 import { sampleKeyPairs } from "../samples.ts";
 import { never } from "../support.ts";
@@ -47,6 +50,18 @@ interface Described {
 
 /** Every operation of both OpenAPI documents. Tests that use this list cover new operations automatically. */
 export const OPERATIONS: readonly Operation[] = await readOperations();
+
+/**
+ * Every operation of the service's table, also for people with a session, with the caller of its bearer token, and whether
+ * people may call it.
+ */
+export const TABLE = operations.map((operation) => {
+  const { path, role = "reader", verified = false, body } = operation;
+  const schema = z.toJSONSchema(body, { io: "input" }) as JsonSchema;
+  const callers: readonly string[] = operation.callers;
+  const [token, forStaff] = [tokenCallerOf(operation), isForStaff(operation)];
+  return { path, callers, role, verified, body: schema, token, forStaff };
+});
 
 async function readOperations(): Promise<Operation[]> {
   await using app = await unconnectedApp();

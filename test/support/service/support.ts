@@ -1,4 +1,6 @@
 import { randomBytes } from "node:crypto";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { makeApp } from "../../../packages/service/src/app/app.ts";
 import { type ContextOptions, makeContext, type ServiceContext } from "../../../packages/service/src/app/context.ts";
 import type { RateLimitOptions } from "../../../packages/service/src/rateLimits/rateLimits.ts";
@@ -29,6 +31,19 @@ const DEFAULTS = {
   ...{ signingKeys: await toSigningKeys([SIGNING_JWK]), issuer: ISSUER, stage: "test", bucketPrefix: "keyroot" },
   ...{ rateLimits: NO_LIMITS, holdPeriodMs: 0 },
 };
+
+/**
+ * Environment variables for a service without rate limits, at any free ports.
+ * @param folder receives the file of the signing key
+ */
+export async function serviceVariables(folder: string): Promise<Record<string, string>> {
+  const keys = join(folder, "keys.json");
+  await writeFile(keys, JSON.stringify({ keys: [SIGNING_JWK] }), { mode: 0o600 });
+  return {
+    ...{ KEYROOT_SIGNING_KEYS: keys, KEYROOT_SERVICE_URL: ISSUER, KEYROOT_ADMIN_TOKEN: ADMIN_TOKEN },
+    ...{ KEYROOT_RATE_LIMIT: "0", KEYROOT_MONITORING_PORT: "0", KEYROOT_PORT: "0" },
+  };
+}
 
 /** Changes of the default options. By default, no keys are published, and no host name of a webhook is public. */
 export interface TestServiceOptions extends Partial<Omit<ContextOptions, "databases" | "rateLimits" | "now">> {
