@@ -3,7 +3,8 @@
  *
  *     npm test                           all stages that need no browser, on one chain and one database
  *     npm run test:all                   all stages, also on the second chain and database, with thorough fuzzing and all checks
- *     npm run test:all -- --everything   also the contract's proof, if nothing that it depends on has changed
+ *     npm run test:all -- --everything   also all benchmarks with small inputs, and the contract's proof although its inputs are
+ *                                        the same. CI runs it every night.
  *     npm run test:all -- --stage NAME   only this stage; may be repeated
  *     npm test -- PATH …                 only these files and folders, in one process
  *
@@ -101,6 +102,7 @@ async function runStages(): Promise<number> {
   const chosen = chosenStages();
   const proof = values.everything ? undefined : recordedProof();
   const unchanged = proof === undefined ? [] : chosen.filter((stage) => stage === CONTRACT_PROOF);
+  const leftOut = all && values.stage.length === 0 ? STAGES.filter((stage) => !chosen.includes(stage)) : [];
 
   // Build once for all stages. The check also builds the contracts.
   const commands = all
@@ -135,6 +137,7 @@ async function runStages(): Promise<number> {
           `${name.padEnd(20)} as recorded on ${proof?.date}: ${proof?.passed} passed in ${proof?.seconds} s; ` +
           "its inputs are the same (npm run test:all -- --everything runs it)",
       ),
+      ...leftOut.map(({ name }) => `${name.padEnd(20)} only with npm run test:all -- --everything`),
       `${"total".padEnd(20)} ${((performance.now() - start) / 1000).toFixed(0).padStart(4)} s`,
       ...(broken.length > 0 ? [`Failed: ${namesOf(broken.map(({ stage }) => stage))}.`] : []),
       ...(proved === undefined ? [] : [`Recorded the contract proof: commit ${recordProof(proved)}.`]),
@@ -153,7 +156,7 @@ function chosenStages(): Stage[] {
   if (unknown !== undefined)
     throw new Error(`There is no stage "${unknown}". Choose from: ${STAGES.map(({ name }) => name).join(", ")}.`);
   if (values.stage.length > 0) return STAGES.filter(({ name }) => values.stage.includes(name));
-  return STAGES.filter(({ allOnly = false }) => all || !allOnly);
+  return STAGES.filter(({ addedBy }) => addedBy === undefined || (all && (addedBy === "all" || values.everything)));
 }
 
 /** Returns the recorded time of a stage. Longer stages start first, so that all lanes end at about the same time. */

@@ -9,8 +9,8 @@ export interface Stage {
   thorough?: readonly string[];
   /** An npm script that runs instead of tests. It counts as one test, and passes with exit code 0. */
   script?: string;
-  /** True if only `npm run test:all` runs the stage. */
-  allOnly?: boolean;
+  /** The smallest run with the stage: `npm run test:all`, or `npm run test:all -- --everything`. Default: `npm test`. */
+  addedBy?: "all" | "everything";
   /** Hardhat's configuration file. Default: `hardhat.config.ts`. */
   config?: string;
 }
