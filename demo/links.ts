@@ -1,5 +1,4 @@
 /** The links that `npm start` prints: the explorer and the sample partner's dashboard. */
-import { style } from "@keyroot/operator/commands";
 import { serveExplorer } from "@keyroot/operator/explorer";
 import { TEST_CHECKPOINT } from "@keyroot/operator/testing";
 import { AdminClient } from "@keyroot/service/admin";
@@ -41,8 +40,8 @@ export async function openLinks(
 /** The text with the links that is printed after the demo. */
 export function readyLines({ records }: DemoResult, announced: boolean, { explorerUrl, dashboardUrl }: Links): string {
   const verify = `npx hardhat keyroot verify ${records[0]?.userID}`;
-  const succeeded = `${style("success", "The demo succeeded.")} Verify a key in your browser, or try an attack:\n\n     ${explorerUrl}\n\nSign in to the partner's dashboard. The link works once, within 15 minutes; then you add a passkey:\n\n     ${dashboardUrl}\n`;
+  const pages = `Verify a key in your browser, or try an attack:\n\n     ${explorerUrl}\n\nSign in to the partner's dashboard. The link works once, within 15 minutes; then you add a passkey:\n\n     ${dashboardUrl}\n`;
   return announced
-    ? `\n${succeeded}\nThe stack stays up until Ctrl-C. In another terminal, try:\n\n     ${verify}\n     npx hardhat keyroot status`
-    : `\n${succeeded}\nThe stack stays up until Ctrl-C. Commands without --rpc use the other stack that runs in this project.`;
+    ? `\n${pages}\nThe stack stays up until Ctrl-C. In another terminal, try:\n\n     ${verify}\n     npx hardhat keyroot status`
+    : `\n${pages}\nThe stack stays up until Ctrl-C. Commands without --rpc use the other stack that runs in this project.`;
 }

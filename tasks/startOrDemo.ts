@@ -47,15 +47,13 @@ export default async function demo(
     stopping.signal.throwIfAborted();
     say(stackLines(stack));
     await using result = await runDemo(stack, printer(say), stopping.signal);
-    if (!keepRunning) {
-      say(`\n${style("success", "The demo succeeded.")}`);
-      return json ? { json: summaryOf(stack, result), text: "" } : undefined;
-    }
+    say(`\n${style("success", "The demo succeeded.")}`);
+    if (!keepRunning) return json ? { json: summaryOf(stack, result), text: "" } : undefined;
     await built;
     await using servers = new AsyncDisposableStack();
     const links = await openLinks(stack, result, explorerPort, servers);
     say(readyLines(result, stack.announced, links));
-    if (json) print(JSON.stringify(readiness(stack, result, links)));
+    if (json) print(JSON.stringify(readinessOf(stack, result, links)));
     await stopped;
   } catch (error) {
     // Ctrl-C during the demo makes the current step fail. That is not an error.
@@ -73,7 +71,8 @@ export function summaryOf({ contract }: Stack, { published, verified, rejected, 
   return { published: users, verified, rejected, registrations, contract, roots: published.map(({ root }) => root) };
 }
 
-function readiness(stack: Stack, { records, bizID, serverToken }: DemoResult, links: Links): object {
+/** The object that the demo prints with `--keep-running --json` when everything is up. */
+export function readinessOf(stack: Stack, { records, bizID, serverToken }: DemoResult, links: Links) {
   const { rpcUrl, merkleUrl, filesDir, contract, chainId, beaconUrl, service } = stack;
   const users = records.map(({ userID }) => userID);
   const place = {

@@ -1,42 +1,39 @@
 import { expect } from "chai";
 import hre from "hardhat";
 import { once } from "node:events";
-import { readdir, readFile, stat } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
+import { buildSite } from "@keyroot/web/build";
 import { DemoError } from "../../demo/demoError.ts";
 import { bytesToBase64 } from "../../packages/keyroot/src/bytes/base64.ts";
 import type { KeyRecord } from "../../packages/keyroot/src/identity/serializedRecord.ts";
 import { makeMerkleFile } from "../../packages/keyroot/src/merkle/file.ts";
 import { FolderStore } from "../../packages/operator/src/publisher/files/folderStore.ts";
-import { PartnerClient } from "../../packages/keyroot/src/partner.ts";
 import { publish } from "../../packages/operator/src/publisher/publish.ts";
 import { Registry } from "../../packages/operator/src/publisher/chain/registry.ts";
 import { encodeGetMerkleTreeRoot } from "../../packages/keyroot/src/registry/calldata.ts";
 import { stackPorts } from "../../packages/service/src/stack/stackPorts.ts";
 import { startStack, type Stack } from "../../packages/service/src/stack/startStack.ts";
-import type { StackFile } from "../../packages/operator/src/commands/stackFile.ts";
 import type { AttackerConfig } from "../../demo/attacker.ts";
 import { attackContact, type Victim } from "../../demo/attackContact.ts";
 import { type Attack, ATTACKS } from "../../demo/attacks/keyAttacks.ts";
 import { BEACON_ATTACKS } from "../../demo/attacks/beaconAttacks.ts";
 import { type LineProcess, startProcess } from "../../demo/startProcess.ts";
 import { startContactsApp } from "../../demo/startContactsApp.ts";
-import { type DemoListener, type DemoResult, runDemo } from "../../demo/runDemo.ts";
+import { type DemoListener, runDemo } from "../../demo/runDemo.ts";
 import { exitCodeOf } from "../../packages/operator/src/commands/exitCodes.ts";
-import { summaryOf } from "../../tasks/startOrDemo.ts";
+import { openLinks } from "../../demo/links.ts";
+import { readinessOf, summaryOf } from "../../tasks/startOrDemo.ts";
 import { rpcCaller } from "../../packages/keyroot/src/transport/jsonRpc.ts";
 import { verifyPublicKey } from "../../packages/keyroot/src/verifier/verifyPublicKey.ts";
 import { samplePublicKeys, sampleRecords } from "../support/samples.ts";
 import { testAll } from "../support/testSize.ts";
-import { failure, hold, never, portOf, rpc, temporaryFolder } from "../support/support.ts";
+import { failure, never, rpc, temporaryFolder } from "../support/support.ts";
 import {
   hardhat,
   npxHardhat,
-  outcomeOf,
-  program,
-  type Running,
   signalGroup,
   stackFoldersIn,
   untilGroupIsGone,
@@ -75,6 +72,15 @@ describe("the demo", () => {
       const attacks = REJECTIONS.map(({ attack, code }) => `${attack}: ${code}`);
       const onRegistration = ["foreign-key: POSSESSION_REFUSED", "hijacked-key: withdrawn in time"];
       expect(seen).to.deep.equal([...onRegistration, "published 12 and 13", "verified 25", ...attacks]);
+
+      // What `npm start -- --json` prints.
+      await buildSite();
+      await using servers = new AsyncDisposableStack();
+      const links = await openLinks(stack, result, 0, servers);
+      const place = ["rpcUrl", "merkleUrl", "filesDir", "contract", "chainId", "beaconUrl", "serviceUrl"];
+      const ready = readinessOf(stack, result, links);
+      expect(ready).to.have.all.keys(...place, "explorerUrl", "dashboardUrl", "bizID", "serverToken", "users");
+      expect(ready.users).to.deep.equal(result.records.map(({ userID }) => userID));
     });
 
     it("stops when its signal aborts", async () => {
@@ -197,24 +203,22 @@ describe("the demo", () => {
   describe("npm run demo", () => {
     const folder = temporaryFolder();
 
-    it("prints every step and deletes its files", async () => {
-      const { code, stdout, stderr } = await npxHardhat.run(["demo"], { env: { TMPDIR: folder.path } });
+    // The README's test checks the text of each step.
+    it("prints one JSON object with --json, and deletes its files", async () => {
+      const { code, stdout, stderr } = await npxHardhat.run(["demo", "--json"], { env: { TMPDIR: folder.path } });
       expect([code, stderr]).to.deep.equal([0, ""]);
-      for (const { attack, code: rejection } of REJECTIONS) {
-        expect(stdout).to.match(new RegExp(`^ +${attack} .* ${rejection}$`, "m"));
-      }
-      expect(stdout)
-        .to.contain("verified 25 of 25")
-        .and.match(/\nThe demo succeeded\.\n$/);
+      const summary = JSON.parse(stdout) as object;
+      expect(summary).to.have.all.keys("published", "verified", "rejected", "registrations", "contract", "roots");
+      expect(summary).to.deep.include({ published: 25, verified: 25, rejected: REJECTIONS });
       expect(await stackFoldersIn(folder.path)).to.be.empty;
     });
 
-    const [interrupt, ...later] = [
+    const interruptions = [
       ["SIGINT", 130, "2  A partner"],
       ["SIGTERM", 143, "6  An attacker"],
     ] as const;
-    // Each test runs a whole process. `npm test` runs only the first one.
-    for (const [signal, code, line] of [interrupt, ...(testAll ? later : [])]) {
+    // Each test runs most of the demo.
+    for (const [signal, code, line] of testAll ? interruptions : []) {
       it(`exits with code ${code} and deletes its files after ${signal} at "${line}…"`, async () => {
         const child = hardhat.start(["demo"], { TMPDIR: folder.path });
         const stderr = text(child.stderr);
@@ -231,59 +235,5 @@ describe("the demo", () => {
         expect(await stackFoldersIn(folder.path)).to.be.empty;
       });
     }
-  });
-
-  describe("npm start", () => {
-    const folder = temporaryFolder();
-    let child: Running;
-    afterEach(() => {
-      signalGroup(child, "SIGKILL");
-    });
-
-    // The README's test ends it with SIGTERM.
-    it("frees its ports and deletes its files after Ctrl-C, which npm repeats", async () => {
-      const env = { KEYROOT_STACK_FILE: join(folder.path, "stack", "stack.json"), TMPDIR: folder.path };
-      child = npxHardhat.start(["demo", "--keep-running", "--port", "0", "--json"], env);
-      const [line] = (await once(child.stdout, "data")) as [Buffer];
-      const ready = JSON.parse(String(line)) as Omit<StackFile, "pid"> &
-        DemoResult & { serviceUrl: string; explorerUrl: string; dashboardUrl: string; users: string[] };
-      const place = ["rpcUrl", "merkleUrl", "filesDir", "contract", "chainId", "beaconUrl"];
-      expect(ready).to.have.all.keys(
-        ...place,
-        "serviceUrl",
-        "explorerUrl",
-        "dashboardUrl",
-        "bizID",
-        "serverToken",
-        "users",
-      );
-      expect(ready.users).to.have.lengthOf(25);
-      const { serviceUrl, explorerUrl, bizID, serverToken } = ready;
-      expect(await (await fetch(explorerUrl)).text()).to.contain(ready.contract);
-      const { origin, pathname, hash } = new URL(ready.dashboardUrl);
-      expect(origin).to.equal(serviceUrl.replace("127.0.0.1", "localhost"));
-      expect(hash).to.match(/^#\/invitation\/[\w-]{43}$/);
-      expect(await (await fetch(serviceUrl + pathname)).text()).to.contain("Keyroot dashboard");
-      const known = new Set<string>();
-      for await (const user of new PartnerClient({ serviceUrl, bizID, serverToken }).listUsers())
-        known.add(user.user_id);
-      expect(known).to.deep.equal(new Set(ready.users));
-      expect((await stat(ready.filesDir)).isDirectory()).to.be.true;
-      const { code, json } = await program.json(["verify", ready.users[24] ?? never()], { env });
-      expect([code, json["contract"]]).to.deep.equal([0, ready.contract]);
-
-      const ending = outcomeOf(child);
-      signalGroup(child, "SIGINT");
-      signalGroup(child, "SIGINT");
-      expect(await ending).to.deep.equal({ code: 0, stdout: "", stderr: "" });
-      await untilGroupIsGone(child);
-      expect(await stackFoldersIn(folder.path)).to.be.empty;
-      expect(await readdir(join(folder.path, "stack"))).to.be.empty;
-      for (const address of [ready.rpcUrl, ready.merkleUrl, ready.beaconUrl ?? never(), serviceUrl, explorerUrl]) {
-        const server = await hold(Number(new URL(address).port));
-        expect(portOf(server)).to.equal(Number(new URL(address).port));
-        server.close();
-      }
-    });
   });
 });

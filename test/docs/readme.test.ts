@@ -7,9 +7,18 @@ import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { type Running, signalGroup, stackFoldersIn, untilGroupIsGone } from "../support/processes/commandLine.ts";
-import { hold, never, portOf } from "../support/support.ts";
+import { BEACON_ATTACKS } from "../../demo/attacks/beaconAttacks.ts";
+import { ATTACKS } from "../../demo/attacks/keyAttacks.ts";
+import { PartnerClient } from "../../packages/keyroot/src/partner.ts";
 import type { StackFile } from "../../packages/operator/src/commands/stackFile.ts";
+import {
+  environment,
+  type Running,
+  signalGroup,
+  stackFoldersIn,
+  untilGroupIsGone,
+} from "../support/processes/commandLine.ts";
+import { hold, never, portOf } from "../support/support.ts";
 
 const run = promisify(execFile);
 const root = hre.config.paths.root;
@@ -27,7 +36,7 @@ describe("README.md", () => {
   before("npm start runs in another terminal", async () => {
     folder = await mkdtemp(join(tmpdir(), "keyroot-readme-"));
     // A stack that a developer has running is left alone.
-    env = { ...process.env, KEYROOT_STACK_FILE: join(folder, "stack.json") };
+    env = environment({ KEYROOT_STACK_FILE: join(folder, "stack.json") });
     const options = { cwd: root, env: { ...env, TMPDIR: folder }, detached: true } as const;
     start = spawn("npm", ["start"], options);
     start.stderr.on("data", (text: Buffer) => (printed += String(text)));
@@ -43,6 +52,10 @@ describe("README.md", () => {
     signalGroup(start, "SIGKILL");
     await rm(folder, { recursive: true });
   });
+
+  const readStackFile = async () => JSON.parse(await readFile(join(folder, "stack.json"), "utf8")) as StackFile;
+  /** The text after a word that `npm start` printed at the start of a line. */
+  const printedAfter = (word: string) => new RegExp(`^ +${word} +(\\S+)`, "m").exec(printed)?.[1] ?? "";
 
   it("begins with npm start and npm test", () => {
     expect(blocks[0]).to.deep.equal(["npm start", "npm test"]);
@@ -71,6 +84,35 @@ describe("README.md", () => {
     expect(commands.toSorted()).to.deep.equal(runHere.toSorted());
   });
 
+  it("prints every step of the demo after npm start", () => {
+    const rejections = [
+      ...ATTACKS.map(({ name, expectedCode, codeWithProof = expectedCode }) => [name, codeWithProof]),
+      ...BEACON_ATTACKS.map(({ name, expectedCode }) => [name, expectedCode]),
+    ];
+    for (const [attack, code] of rejections) expect(printed).to.match(new RegExp(`^ +${attack} .* ${code}$`, "m"));
+    expect(printed).to.contain("verified 25 of 25").and.contain("\nThe demo succeeded.\n");
+  });
+
+  it("creates 25 users of a sample partner with npm start", async () => {
+    const { service } = await readStackFile();
+    const { serviceUrl } = service ?? never();
+    const [bizID, serverToken] = [printedAfter("biz_id"), printedAfter("server token")];
+    const users = new Set<string>();
+    for await (const user of new PartnerClient({ serviceUrl, bizID, serverToken }).listUsers()) users.add(user.user_id);
+    expect(users.size).to.equal(25);
+  });
+
+  it("prints links to the explorer and the dashboard after npm start", async () => {
+    const { contract, service } = await readStackFile();
+    const { serviceUrl } = service ?? never();
+    const [explorer = "", dashboard = ""] = printed.match(/http:\/\/localhost:\S+/g) ?? [];
+    expect(await (await fetch(explorer)).text()).to.contain(contract);
+    const { origin, pathname, hash } = new URL(dashboard);
+    expect(origin).to.equal(serviceUrl.replace("127.0.0.1", "localhost"));
+    expect(hash).to.match(/^#\/invitation\/[\w-]{43}$/);
+    expect(await (await fetch(serviceUrl + pathname)).text()).to.contain("Keyroot dashboard");
+  });
+
   it("publishes users with its commands", async () => {
     // The files of the commands go into a folder of the test.
     const inFolder = (command: string) =>
@@ -97,7 +139,7 @@ describe("README.md", () => {
   });
 
   it("verifies a published key with its program", async () => {
-    const stack = JSON.parse(await readFile(join(folder, "stack.json"), "utf8")) as StackFile;
+    const stack = await readStackFile();
     const program = (programs[0] ?? "")
       .replace("http://127.0.0.1:8545", stack.rpcUrl)
       .replace("http://127.0.0.1:8546", stack.merkleUrl)
@@ -119,7 +161,7 @@ describe("README.md", () => {
   });
 
   it("publishes on another chain with its commands", async () => {
-    const stack = JSON.parse(await readFile(join(folder, "stack.json"), "utf8")) as StackFile;
+    const stack = await readStackFile();
     const [variables = [], [makePassphrase = "", ...commands] = []] = [true, false].map((isExport) =>
       live.filter((command) => command.startsWith("export ") === isExport),
     );
@@ -148,7 +190,7 @@ describe("README.md", () => {
   });
 
   it("starts a stack that runs until SIGTERM, then frees its ports and removes its files", async () => {
-    const stack = JSON.parse(await readFile(join(folder, "stack.json"), "utf8")) as StackFile;
+    const stack = await readStackFile();
     const whileRunning = printed;
     const closed = once(start, "close");
     start.kill("SIGTERM");
