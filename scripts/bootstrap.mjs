@@ -68,7 +68,9 @@ function isCurrent() {
 }
 
 function hasSomeDevelopmentPackages() {
-  return existsSync(join(root, installedList)) && Object.values(readJson(installedList).packages).some(({ dev }) => dev);
+  return (
+    existsSync(join(root, installedList)) && Object.values(readJson(installedList).packages).some(({ dev }) => dev)
+  );
 }
 
 function hasDevelopmentPackages() {
