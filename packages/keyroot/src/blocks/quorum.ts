@@ -1,10 +1,9 @@
 import { groupBy } from "../engine/groupBy.ts";
 import { withResolvers } from "../engine/language.ts";
-import { type KeyrootError, TransportError, VerificationError } from "../errors.ts";
+import { KeyrootError, TransportError, VerificationError } from "../errors.ts";
 import { fetchBlock } from "../ethereum/blocks.ts";
 import type { BlockHeader } from "../ethereum/header.ts";
 import type { RpcCall } from "../transport/jsonRpc.ts";
-import { recoverable } from "../transport/timeout.ts";
 import type { BlockSource, BlockTag } from "./blockSource.ts";
 
 /**
@@ -132,7 +131,10 @@ export class Quorum {
       request(call)
         .then(
           (answer) => votes.push({ endpoint, answer }),
-          (error: unknown) => this.errors.push(recoverable(error)),
+          (error: unknown) => {
+            if (!(error instanceof KeyrootError) || error.code === "ABORTED") throw error;
+            this.errors.push(error);
+          },
         )
         .then(() => {
           pending--;
