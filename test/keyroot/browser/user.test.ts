@@ -93,7 +93,7 @@ describeIfNamed(import.meta.filename)("UserClient in Chromium, under a strict co
     expect(performance.now() - start).to.be.at.least(990);
   });
 
-  it("refuses redirects", async () => {
+  it("rejects redirects", async () => {
     proxy.fail("/record/get", { status: 302, headers: { ...CORS, Location: "/" } });
     expect(await request("client.record()")).to.equal("REDIRECT_REFUSED");
   });

@@ -94,7 +94,7 @@ describeIfNamed(import.meta.filename)("the verifier in Chromium, under a strict 
     expect(await verify({}, sampleUserID(2))).to.equal("root: NOT_PUBLISHED");
   });
 
-  it("refuses redirects", async () => {
+  it("rejects redirects", async () => {
     expect(await verify({ merkleUrl: rogue.url })).to.equal("REDIRECT_REFUSED");
   });
 
@@ -103,7 +103,7 @@ describeIfNamed(import.meta.filename)("the verifier in Chromium, under a strict 
     expect(await verify({ merkleUrl: unused })).to.equal("UNREACHABLE");
   });
 
-  it("refuses responses above its limits", async () => {
+  it("rejects responses above its limits", async () => {
     expect(await verify({ limits: { rpcBytes: 16 } })).to.equal("ANSWER_TOO_LARGE");
     expect(await verify({ limits: { fileBytes: 1024 } })).to.equal("ANSWER_TOO_LARGE");
   });

@@ -87,7 +87,7 @@ describe("AccessToken", () => {
     expect(await token.get()).to.equal(expected);
   });
 
-  it("refuses a token that is not a JWT with iat and exp", async () => {
+  it("rejects a token that is not a JWT with iat and exp", async () => {
     const good = jwt({ iat: 1, exp: 2 });
     const claims = [
       {},

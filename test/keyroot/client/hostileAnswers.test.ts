@@ -21,7 +21,7 @@ describe("clients of a hostile service", () => {
       expect(await keyrootErrorOf(() => call(...args))).to.equal(undefined);
   });
 
-  it("refuse a response that would need too much memory", async () => {
+  it("reject a response that would need too much memory", async () => {
     const filler = `[${"{},".repeat(2 ** 20)}{}]`;
     const large = JSON.stringify({ ...ANSWER, code: "DEFECT", filler: 0 }).replace(/"filler":0/, `"filler":${filler}`);
     expect(large.length).to.be.below(2 ** 22);

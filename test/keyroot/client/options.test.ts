@@ -41,7 +41,7 @@ describe("options of the clients", () => {
       expect(check({ serviceUrl: "https://keys.example/a/b//" }).serviceUrl).to.equal("https://keys.example/a/b");
     });
 
-    it("is refused in any other form", () => {
+    it("is rejected in any other form", () => {
       const others = ["", "keys.example", "/v1", "ftp://keys.example", "file:///", "https://a:b@keys.example"];
       const more = ["https://keys.example/?a", "https://keys.example/#a", undefined, null, 7];
       for (const serviceUrl of [...others, ...more]) expect(refusal({ serviceUrl })).to.equal("ARGUMENT_INVALID");
@@ -53,7 +53,7 @@ describe("options of the clients", () => {
       expect(check({})).to.include({ timeoutMs: 10_000, retries: 4 });
     });
 
-    it("are refused if they are invalid", () => {
+    it("are rejected if they are invalid", () => {
       for (const bizID of ["", " ", "a\nb", "ü", "x".repeat(201), undefined, 7]) {
         expect(refusal({ bizID })).to.equal("ARGUMENT_INVALID");
       }

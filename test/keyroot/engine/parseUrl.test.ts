@@ -45,7 +45,7 @@ for (const [platform, URL] of [
       }
     });
 
-    it("refuses every other text without quoting it", async () => {
+    it("rejects every other text without quoting it", async () => {
       await withoutGlobals({ URL }, () => {
         for (const url of NOT_PLAIN) {
           expect(() => parseUrl(url), url)

@@ -39,7 +39,7 @@ describe("UTF-8 functions", () => {
     );
   });
 
-  it("decode or refuse bytes in the same way as TextDecoder", () => {
+  it("decode or reject bytes in the same way as TextDecoder", () => {
     fc.assert(
       fc.property(fc.oneof(anyBytes, fc.uint8Array({ maxLength: 8 })), (bytes) => {
         expect(orUndefined(portableDecodeUtf8, bytes)).to.equal(oracle(bytes));
@@ -52,7 +52,7 @@ describe("UTF-8 functions", () => {
   const bytes = Uint8Array.of(0xef, 0xbb, 0xbf, 0x7b, 0xff);
   const decoders = {
     "without TextDecoder": undefined,
-    "whose TextDecoder refuses the option fatal": function () {
+    "whose TextDecoder rejects the option fatal": function () {
       throw new TypeError("The option fatal is unsupported.");
     },
     "whose TextDecoder ignores the option fatal": class {

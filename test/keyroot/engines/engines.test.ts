@@ -49,12 +49,12 @@ describe("the package keyroot in the engines of phones", () => {
   });
 
   for (const engine of ENGINES) {
-    it(`accepts true and refuses false answers: ${engine}`, async () => {
+    it(`accepts true and rejects false answers: ${engine}`, async () => {
       expect(await outcomesOf(engine)).to.deep.equal(expected);
     });
   }
 
-  it("accepts true and refuses false answers without fetch: JavaScriptCore", async () => {
+  it("accepts true and rejects false answers without fetch: JavaScriptCore", async () => {
     const outcomes = await outcomesOf("native");
     expect(expected).to.include(outcomes);
     // The app does not import the modules for auditors and the beacon chain.

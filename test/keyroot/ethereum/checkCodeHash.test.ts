@@ -10,7 +10,7 @@ const CONTRACT = `0x${"12".repeat(20)}`;
 const fetchFrom = (code: unknown) => fetchCodeHash(() => Promise.resolve(code), CONTRACT, "latest");
 
 describe("fetchCodeHash", () => {
-  it("returns Keccak-256 of the code", async () => {
+  it("returns the Keccak-256 hash of the contract's code", async () => {
     expect(await fetchFrom("0x60Fe")).to.equal(keccak256("0x60fe"));
   });
 

@@ -119,7 +119,7 @@ describe("proofs of possession", () => {
       }
     });
 
-    it("refuse a public key of small order", () => {
+    it("reject a public key of small order", () => {
       const [, small = decode(keys.publicKey)] = pointsOfSmallOrder();
       expect(codeOf(makeChallenge, { ...statement, publicKey: encode(small) })).to.equal("PUBLIC_KEY_SMALL_ORDER");
     });
@@ -130,7 +130,7 @@ describe("proofs of possession", () => {
       expect(responseOf({ ...statement, ephemeralKey }, shared)).to.deep.equal(response);
     });
 
-    it("refuse an invalid private key without showing it", () => {
+    it("reject an invalid private key without showing it", () => {
       const { ephemeralKey } = makeChallenge(statement);
       for (const privateKey of [0n, -1n, N, N + 5n, 5 as unknown as bigint, "5" as unknown as bigint]) {
         expect(() => provePossession({ ...statement, ephemeralKey }, privateKey))
@@ -161,7 +161,7 @@ describe("proofs of possession", () => {
       }
     }).timeout(20_000);
 
-    it("refuse a statement with an invalid field", () => {
+    it("reject a statement with an invalid field", () => {
       const whole = { ...statement, ephemeralKey: keys.publicKey };
       const invalid: Partial<Record<keyof PossessionStatement, unknown>>[] = [
         { service: 5 },

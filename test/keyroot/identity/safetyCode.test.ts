@@ -82,7 +82,7 @@ describe("safety codes", () => {
       expect(refusalOf(makeSafetyCode, alice, { ...alice, publicKey: key(1) })).to.equal("ARGUMENT_INVALID");
     });
 
-    it("refuses invalid public keys", () => {
+    it("rejects invalid public keys", () => {
       const [, small = { x: 0n, y: 0n }] = pointsOfSmallOrder();
       const cases = {
         PUBLIC_KEY_LENGTH: key(0).slice(1),

@@ -39,7 +39,7 @@ describe("user ids", () => {
       }
     });
 
-    it("have the same 160 bits in each form", () => {
+    it("contain the same 160 bits in each form", () => {
       fc.assert(
         fc.property(anyBytes, (bytes) => {
           const hex = Buffer.from(bytes).toString("hex");

@@ -142,7 +142,7 @@ describe("untrusted JSON", () => {
       expect(refusalOf(parseJson, members, 3)).to.equal("JSON_TOO_MANY_VALUES");
     });
 
-    it("refuses objects whose names have too many different orders for the text's size", () => {
+    it("rejects objects whose names have too many different orders for the text's size", () => {
       const objects = (nameOf: (i: number, j: number) => string) =>
         `[${Array.from({ length: 1000 }, (_, i) => `{${Array.from({ length: 8 }, (_, j) => `"${nameOf(i, j)}":"${"x".repeat(60)}"`).join()}}`).join()}]`;
       expect(

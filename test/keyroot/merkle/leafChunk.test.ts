@@ -69,7 +69,7 @@ describe("leaf chunks", () => {
     const leaf = hashLeaf(file.values[0] ?? "");
     const chunk = chunksOf(file).get(chunkNumber(record.userID, 100)) ?? never();
 
-    it("refuses a chunk with any changed bit", () => {
+    it("rejects a chunk with any changed bit", () => {
       for (let i = 0; i < chunk.length; i++) {
         const changed = Uint8Array.from(chunk);
         changed[i] = (changed[i] ?? 0) ^ (1 << (i % 8));
@@ -81,7 +81,7 @@ describe("leaf chunks", () => {
     });
 
     // The test vectors of short proofs check other sizes and trees.
-    it("refuses a chunk of the wrong size", () => {
+    it("rejects a chunk of the wrong size", () => {
       const large = new Uint8Array(MAX_CHUNK_BYTES + 8);
       expect(codeOf(findInLeafChunk, large, leaf, treeOf(file))).to.equal("PROOF_SHAPE");
       for (const leafCount of [1, 50, 200])

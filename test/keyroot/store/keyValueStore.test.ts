@@ -61,7 +61,7 @@ describe("keyValueStore", () => {
     expect(await full.get("a")).to.equal(undefined);
   });
 
-  it("refuses a storage without the required functions", () => {
+  it("rejects a storage without the required functions", () => {
     for (const storage of [undefined, {}, { getItem: mmkv }, { setItem: mmkv }])
       expect(refusalOf(keyValueStore, storage as unknown as KeyValueStorage)).to.equal("ARGUMENT_INVALID");
   });

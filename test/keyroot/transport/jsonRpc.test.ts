@@ -14,7 +14,7 @@ import { ENDLESS_MS } from "../../support/endless.ts";
 const SECRET = "d41d8cd98f00b204";
 const OPTIONS = { maxBytes: 2 ** 20, timeoutMs: ENDLESS_MS };
 /**
- * A hostile text with a line feed, terminal escape sequences in 7 and 8 bits, and a change of the writing direction.
+ * A hostile text: a line feed, terminal escape sequences in 7 and 8 bits, and a change of the writing direction.
  */
 const HOSTILE = "all is well\n\u001b[2J\u009b31m\u202e";
 
@@ -105,7 +105,7 @@ describe("rpcCaller", () => {
       }
     });
 
-    it("refuses a response that is too large for its methods", async () => {
+    it("rejects a response that is too large for its methods", async () => {
       const padded: RequestListener = (request, response) => {
         void text(request).then((body) => {
           const ids = [JSON.parse(body) as { id: number }].flat();

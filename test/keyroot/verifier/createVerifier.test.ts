@@ -28,7 +28,7 @@ describe("createVerifier", () => {
     fetch.mock.resetCalls();
   });
 
-  describe("at creation", () => {
+  describe("options", () => {
     for (const name of ["rpc", "chainId", "contract", "merkleUrl"]) {
       it(`requires the option ${name}`, () => {
         expect(() => createVerifier({ ...options(), [name]: undefined }))
@@ -38,7 +38,7 @@ describe("createVerifier", () => {
       });
     }
 
-    it("refuses the options of a single call", () => {
+    it("rejects the options of a single call", () => {
       for (const name of ["expectedPublicKey", "signal", "cache"]) {
         expect(() => createVerifier({ ...options(), [name]: undefined })).to.throw(name);
       }

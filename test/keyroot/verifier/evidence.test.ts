@@ -52,21 +52,21 @@ describeOnChains("evidence of a verification", (chain) => {
         expect(await resultOf({ ...chain.optionsFor(pair), chainId: 1 })).to.equal(code);
       });
 
-      it("is refused if its block is older than allowed", async () => {
+      it("is rejected if its block is older than allowed", async () => {
         const now = () => (Number(chain.head.timestamp) + 60) * 1000;
         expect(await resultOf({ ...chain.optionsFor(pair), now, maxAgeMs: 60_000 })).to.equal("truth");
         const error = await failure(verifyPublicKey(userID, { ...chain.optionsFor(pair), now, maxAgeMs: 59_999 }));
         expect(error).to.include({ name: "VerificationError", step: "anchor", code: "STALE_BLOCK", actual: 60_000 });
       });
 
-      it("is refused if its block is more than 2 minutes ahead", async () => {
+      it("is rejected if its block is more than 2 minutes ahead", async () => {
         const head = Number(chain.head.timestamp) * 1000;
         const resultAt = (time: number) => resultOf({ ...chain.optionsFor(pair), now: () => time });
         expect(await resultAt(head - 120_000)).to.equal("truth");
         expect(await resultAt(head - 120_001)).to.equal(needsNoBlock(pair) ? "truth" : "FUTURE_BLOCK");
       });
 
-      it("is refused if its root was added after its block", async () => {
+      it("is rejected if its root was added after its block", async () => {
         const options = chain.optionsFor(pair);
         const at = Number(chain.head.number);
         const withNumber = async (number: number) => {

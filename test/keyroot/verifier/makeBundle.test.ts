@@ -144,7 +144,7 @@ describe("makeBundle", () => {
     });
   }
 
-  it("refuses a file that is missing, changed or of another root", async () => {
+  it("rejects a file that is missing, changed or of another root", async () => {
     const name = nameOf(first);
     for (const [code, text] of [
       ["FILE_NOT_FOUND", undefined],

@@ -41,7 +41,7 @@ describe("options of a verification", () => {
     failure(verifyPublicKey(user, { ...place, expectedPublicKey: ANY_KEY, fetch: fail, ...options }));
 
   for (const [what, options] of invalid) {
-    it(`are refused before any request for ${what}`, async () => {
+    it(`are rejected before any request for ${what}`, async () => {
       expect(await errorOf(options))
         .to.be.an.instanceof(ArgumentError)
         .and.include({ code: "ARGUMENT_INVALID" });
@@ -79,7 +79,7 @@ describe("options of a verification", () => {
     ["x".repeat(100_000), undefined],
   ];
   for (const [name, nearest] of misspelt) {
-    it(`are refused if one is misspelled: ${name.slice(0, 20)}`, async () => {
+    it(`are rejected if one is misspelled: ${name.slice(0, 20)}`, async () => {
       const error = await errorOf({ [name]: true });
       expect(error).to.be.an.instanceof(ArgumentError).and.include({ code: "ARGUMENT_INVALID", expected: nearest });
       const hint = nearest === undefined ? "Known are rpc, " : `Did you mean ${nearest}?`;
@@ -87,11 +87,11 @@ describe("options of a verification", () => {
     });
   }
 
-  it("are refused with a misspelled limit", async () => {
+  it("are rejected with a misspelled limit", async () => {
     expect(await errorOf({ limits: { timeoutMS: 5 } })).to.include({ expected: "timeoutMs" });
   });
 
-  it("are refused before any request with a malformed value", async () => {
+  it("are rejected before any request with a malformed value", async () => {
     const malformed: [string, Record<string, unknown>[]][] = [
       ["ARGUMENT_INVALID", [{ rpc: "wss://rpc.example" }, { merkleUrl: "http://user:password@127.0.0.1" }]],
       ["ARGUMENT_INVALID", [{ merkleUrl: "/files" }, { chainId: 0 }, { chainId: 1.5 }, { contract: "0x12" }]],
@@ -106,7 +106,7 @@ describe("options of a verification", () => {
         expect(await errorOf(options), Object.keys(options).join()).to.include({ name: "ArgumentError", code });
   });
 
-  it("are refused before any request with an invalid user id", async () => {
+  it("are rejected before any request with an invalid user id", async () => {
     for (const user of [userID.toUpperCase(), userIDToHex(userID), ` ${userID}`, "", null as never]) {
       expect(await errorOf({}, user))
         .to.be.an.instanceof(ArgumentError)

@@ -103,7 +103,7 @@ describe("the option sha256", () => {
       expect(await failure(verify(throws))).to.include({ code: "SHA256_INVALID", cause });
     });
 
-    it("has no effect on the refusal of a forged file", async () => {
+    it("has no effect on the rejection of a forged file", async () => {
       const forged = answers.file.replace(mine.pubKey, other.pubKey);
       for (const sha256 of [right, ...Object.values(wrong)])
         expect(await failure(verify(sha256, forged, other.pubKey)))

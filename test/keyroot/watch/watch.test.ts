@@ -399,7 +399,7 @@ describe("watch", () => {
   });
 
   describe("with invalid options", () => {
-    it("refuses missing, misspelled and mistyped options", async () => {
+    it("rejects missing, misspelled and mistyped options", async () => {
       const valid = { userID: own.userID, publicKey: own.pubKey, store, makeBundle, onAlarm: () => undefined };
       for (const name of Object.keys(valid)) {
         for (const value of [undefined, ...WRONG_VALUES]) {
@@ -419,7 +419,7 @@ describe("watch", () => {
       }
     });
 
-    it("refuses a pinned block", async () => {
+    it("rejects a pinned block", async () => {
       expect(await failure(start({}, { pinned: ZERO }))).to.include({ code: "ARGUMENT_INVALID" });
     });
   });

@@ -50,29 +50,29 @@ describe("verifyAuditorList", () => {
   });
 
   describe("for an invalid list", () => {
-    it("refuses a list that too few previous auditors signed", () => {
+    it("rejects a list that too few previous auditors signed", () => {
       expect(codeOf(signedBy([alice], TEXT, TIME))).to.equal("AUDITORS_NOT_REACHED");
       expect(codeOf(signedBy([alice, alice], TEXT, TIME))).to.equal("AUDITORS_NOT_REACHED");
       expect(codeOf(signedBy([alice, dave, erin], TEXT, TIME))).to.equal("AUDITORS_NOT_REACHED");
     });
 
-    it("refuses signatures that are too far in the future", () => {
+    it("rejects signatures that are too far in the future", () => {
       expect(codeOf(signedBy([alice, bob], TEXT, TIME), NOW - 120_000)).to.equal(undefined);
       expect(codeOf(signedBy([alice, bob], TEXT, TIME), NOW - 120_001)).to.equal("AUDITORS_NOT_REACHED");
     });
 
-    it("refuses a signature of a different text", () => {
+    it("rejects a signature of a different text", () => {
       const other = bob.line(listOf([alice, dave, erin]), TIME);
       expect(codeOf(signedBy([alice, carol], TEXT, TIME) + other)).to.equal("STATEMENT_INVALID");
     });
 
-    it("refuses a list for another chain or contract", () => {
+    it("rejects a list for another chain or contract", () => {
       const signed = signedBy([alice, bob], TEXT, TIME);
       expect(codeOf(signed, NOW, { ...PLACE, chainId: 10 })).to.equal("CHAIN_ID_MISMATCH");
       expect(codeOf(signed, NOW, { ...PLACE, contract: `0x${"12".repeat(20)}` })).to.equal("CONTRACT_MISMATCH");
     });
 
-    it("refuses a list of 1 MB before parsing", () => {
+    it("rejects a list of 1 MB before parsing", () => {
       expect(codeOf(`${TEXT}\n${alice.line(TEXT, TIME).repeat(7000)}`)).to.equal("FILE_TOO_LARGE");
     });
 
@@ -99,12 +99,12 @@ describe("verifyAuditorList", () => {
       "a line more": `${TEXT}note x\n`,
     };
     for (const [what, text] of Object.entries(texts))
-      it(`refuses a list with ${what}`, () => {
+      it(`rejects a list with ${what}`, () => {
         expect(text).to.not.equal(TEXT);
         expect(codeOf(signedBy([alice, bob], text, TIME))).to.equal("STATEMENT_INVALID");
       });
 
-    it("refuses a list with any changed byte", () => {
+    it("rejects a list with any changed byte", () => {
       const bytes = Buffer.from(signedBy([alice, bob], TEXT, TIME));
       // The loop covers the text and the first bytes of the signatures.
       for (let i = 0; i < TEXT.length + 60; i++) {

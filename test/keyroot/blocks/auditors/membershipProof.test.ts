@@ -39,7 +39,7 @@ describe("membership proof", () => {
       TIME * 1000,
     );
 
-  it("proves a user's key with an auditor statement alone", () => {
+  it("proves a user's key with only an auditors' statement", () => {
     const { record, evidence } = verify();
     expect(record).to.deep.equal(records[2]);
     expect(evidence).to.deep.equal({

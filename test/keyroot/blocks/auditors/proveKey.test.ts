@@ -278,7 +278,7 @@ describeOnChains("verifier with the options auditors and proofs", (chain) => {
   });
 
   describe("with invalid input", () => {
-    it("refuses a key that the server swapped", async () => {
+    it("rejects a key that the server swapped", async () => {
       const swapped = { ...other, userID };
       expect(await failure(verify(swapped))).to.have.property("code", "KEY_MISMATCH");
       // The forged file contains the swapped key, which its own leaf chunk proves. The statement does not include the
@@ -309,7 +309,7 @@ describeOnChains("verifier with the options auditors and proofs", (chain) => {
       expect(error).to.have.nested.property("evidence.storageProof", true);
     });
 
-    it("refuses options that contradict short proofs", () => {
+    it("rejects options that contradict short proofs", () => {
       const changes: Partial<VerifierOptions>[] = [
         { storageProof: true },
         { codeHash: chain.codeHash },

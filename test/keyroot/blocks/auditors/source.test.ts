@@ -104,14 +104,14 @@ describeOnChains("verifier with the option auditors", (chain) => {
   });
 
   describe("with invalid statements", () => {
-    it("refuses a statement with too few signatures", async () => {
+    it("rejects a statement with too few signatures", async () => {
       publish(textFor(chain.head), [alice]);
       expect(await codeOf()).to.equal("AUDITORS_NOT_REACHED");
       hosts[1]?.files.set("latest", signedBy([alice], textFor(chain.head), time() - 1));
       expect(await codeOf()).to.equal("AUDITORS_NOT_REACHED");
     });
 
-    it("refuses two different statements that enough auditors signed", async () => {
+    it("rejects two different statements that enough auditors signed", async () => {
       publish(textFor(chain.head));
       const other = textFor(chain.head, { userCount: 4 });
       hosts[0]?.files.set("latest", signedBy([alice, bob], other, time()));
@@ -119,7 +119,7 @@ describeOnChains("verifier with the option auditors", (chain) => {
       expect(await codeOf()).to.equal("STATEMENT_CONFLICT");
     });
 
-    it("refuses a statement that is too old", async () => {
+    it("rejects a statement that is too old", async () => {
       publish(textFor(chain.head));
       expect(await codeOf({ maxAgeMs: 1 })).to.equal("truth");
       const later = { ...options(), now: () => time() * 1000 + 86_400_001 };
@@ -129,19 +129,19 @@ describeOnChains("verifier with the option auditors", (chain) => {
       });
     });
 
-    it("refuses a statement about another contract or chain", async () => {
+    it("rejects a statement about another contract or chain", async () => {
       publish(textFor(chain.head, { chainId: 1 }));
       expect(await codeOf()).to.equal("AUDITORS_NOT_REACHED");
       publish(textFor(chain.head, { contract: `0x${"1".repeat(40)}` }));
       expect(await codeOf()).to.equal("AUDITORS_NOT_REACHED");
     });
 
-    it("refuses a block whose number differs from the statement", async () => {
+    it("rejects a block whose number differs from the statement", async () => {
       publish(textFor(chain.head, { block: { number: Number(chain.head.number) + 1, hash: chain.head.hash } }));
       expect(await codeOf()).to.equal("HEADER_MISMATCH");
     });
 
-    it("refuses false blocks and roots from the endpoint", async () => {
+    it("rejects false blocks and roots from the endpoint", async () => {
       publish(textFor(chain.head));
       const lie = await chain.inventState(`0x${forged.tree.root}`);
       chain.letLie((...call) => lieAboutBlock(lie, ...call), 1);
@@ -214,7 +214,7 @@ describeOnChains("verifier with the option auditors", (chain) => {
       expect(await codeOf({ urls: hosts.slice(0, 2).map(({ url }) => url) })).to.equal("truth");
     });
 
-    it("still refuses the revoked key if the hosts hide the list", async () => {
+    it("still rejects the revoked key if the hosts hide the list", async () => {
       replace();
       const store = new Map<string, string>();
       publish(textFor(chain.head), [dave, bob]);
@@ -266,7 +266,7 @@ describeOnChains("verifier with the option auditors", (chain) => {
     });
   });
 
-  it("refuses other block sources next to the option auditors", () => {
+  it("rejects other block sources next to the option auditors", () => {
     for (const change of [{ quorum: 1 }, { pinned: chain.head.hash }, { lightClient: true }, { block: "finalized" }])
       expect(() => createVerifier({ ...options(), ...change } as VerifierOptions)).to.throw(KeyrootError, "auditors");
     for (const urls of [[], "https://a.example", ["ftp://a.example"], ["http://a.example"], undefined])

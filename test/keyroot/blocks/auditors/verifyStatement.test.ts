@@ -52,7 +52,7 @@ describe("verifyStatement", () => {
   });
 
   describe("for an invalid statement", () => {
-    it("refuses a statement with an old signature among the required two", () => {
+    it("rejects a statement with an old signature among the required two", () => {
       expect(codeOf(signedBy([alice], TEXT, TIME) + bob.line(TEXT, TIME - 86_401))).to.equal("STATEMENT_TOO_OLD");
     });
 
@@ -69,13 +69,13 @@ describe("verifyStatement", () => {
       "no text": () => "",
     };
     for (const [what, change] of Object.entries(variants)) {
-      it(`refuses a statement with ${what}`, () => {
+      it(`rejects a statement with ${what}`, () => {
         expect(change(signed)).to.not.equal(signed);
         expect(codeOf(change(signed))).to.be.oneOf(["STATEMENT_INVALID", "AUDITORS_NOT_REACHED"]);
       });
     }
 
-    it("refuses a statement with any changed byte", () => {
+    it("rejects a statement with any changed byte", () => {
       const bytes = Buffer.from(signed);
       for (let i = 0; i < bytes.length; i++) {
         const changed = Buffer.from(bytes);
@@ -100,11 +100,11 @@ describe("verifyStatement's options", () => {
     "a missing list of keys": ["keys", [[], undefined, {}, alice.key]],
   };
   for (const [what, [option, values]] of Object.entries(invalid))
-    it(`are refused with ${what}`, () => {
+    it(`are rejected with ${what}`, () => {
       for (const value of values) expect(refusalOf({ [option]: value }), String(value)).to.equal("ARGUMENT_INVALID");
     });
 
-  it("are refused with a key in another encoding", () => {
+  it("are rejected with a key in another encoding", () => {
     const [name = "", id = ""] = alice.key.split("+");
     const encoded = alice.key.slice(name.length + id.length + 2);
     const keys = [
@@ -122,7 +122,7 @@ describe("verifyStatement's options", () => {
     for (const key of keys) expect(refusalOf({ keys: [key, bob.key] }), String(key)).to.equal("AUDITOR_KEY_INVALID");
   });
 
-  it("are refused with a key of small order", () => {
+  it("are rejected with a key of small order", () => {
     const little = (value: bigint) => Buffer.from(value.toString(16).padStart(64, "0"), "hex").reverse();
     const P = 2n ** 255n - 19n;
     for (const point of [little(0n), little(1n), little(P - 1n), little(P), little(P + 1n), Buffer.alloc(32, 0xff)])

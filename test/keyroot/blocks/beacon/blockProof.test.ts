@@ -46,14 +46,14 @@ describeOnChains("block proof", (chain) => {
     expect(verified.record).to.deep.equal(mine);
   });
 
-  it("is refused if the checkpoint is newer than the block", async () => {
+  it("is rejected if the checkpoint is newer than the block", async () => {
     const newer = `0x${"7".repeat(64)}`;
     const error = (await failure(verifyBlockProof(proof, { ...trusted, checkpoint: newer }))) as KeyrootError;
     expect(error.code).to.equal("LIGHT_CLIENT_INVALID");
     expect(error.message).to.include(newer).and.include(TEST_CHECKPOINT).and.include("newer than the block");
   });
 
-  it("is refused if its checkpoint is older than the reader allows", async () => {
+  it("is rejected if its checkpoint is older than the reader allows", async () => {
     const now = () => Date.now() + TEST_NETWORK.maxCheckpointAgeMs;
     expect(await codeOf(verifyBlockProof(proof, { ...trusted, now }))).to.equal("CHECKPOINT_TOO_OLD");
     const maxCheckpointAgeMs = 2 * TEST_NETWORK.maxCheckpointAgeMs;
@@ -78,11 +78,11 @@ describeOnChains("block proof", (chain) => {
     "more than 8 MiB": [() => Buffer.alloc(2 ** 23 + 1, 0x20), "FILE_TOO_LARGE"],
   };
   for (const [what, [change, code]] of Object.entries(forgeries))
-    it(`is refused with ${code}: ${what}`, async () => {
+    it(`is rejected with ${code}: ${what}`, async () => {
       expect(await codeOf(verifyBlockProof(change(proof), trusted))).to.equal(code);
     });
 
-  it("is refused if it uses the test network for another chain", async () => {
+  it("is rejected if it uses the test network for another chain", async () => {
     const other = { ...trusted, chainId: 1, network: { ...TEST_NETWORK, chainId: 1 } };
     expect(await codeOf(verifyBlockProof(proof, other))).to.equal("ARGUMENT_INVALID");
   });

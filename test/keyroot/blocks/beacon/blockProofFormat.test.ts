@@ -32,7 +32,7 @@ describe("block proofs of mainnet", function () {
   const folder = temporaryFolder();
   const [deneb = never(), electra = never()] = MAINNET_SAMPLES;
 
-  /** Returns the block hash that the library finds in a proof, or undefined if the library refuses the proof. */
+  /** Returns the block hash that the library finds in a proof, or undefined if the library rejects the proof. */
   const hashOf = async (proof: unknown, { checkpoint }: MainnetSample) => {
     try {
       return (await verifyBlockProof(proof, { chainId: 1, checkpoint, maxCheckpointAgeMs: 2 ** 43 })).blockHash;
@@ -48,7 +48,7 @@ describe("block proofs of mainnet", function () {
     const args = [SECOND_VERIFIER, checkpoint, ...paths];
     const { stdout } = await promisify(execFile)(process.execPath, args, { maxBuffer: 2 ** 24 }).catch(
       (error: unknown) => {
-        // The second verifier exits with code 1 if it refuses a proof.
+        // The second verifier exits with code 1 if it rejects a proof.
         if ((error as { code: unknown }).code !== 1) throw error;
         return error as { stdout: string };
       },

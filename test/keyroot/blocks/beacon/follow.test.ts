@@ -126,11 +126,11 @@ describe("follow", () => {
         expect(await codeOf(answers)).to.equal("BEACON_ANSWER_INVALID");
       });
 
-    it("refuses SSZ that consists of zeros", async () => {
+    it("rejects SSZ that consists of zeros", async () => {
       expect(await codeOf(end("\0".repeat(2000), SSZ))).to.equal("LIGHT_CLIENT_INVALID");
     });
 
-    it("refuses an endless list of updates", async () => {
+    it("rejects an endless list of updates", async () => {
       const endless: BeaconAnswers = {
         updates: (response) => {
           response.writeHead(200, SSZ);
@@ -144,11 +144,11 @@ describe("follow", () => {
       expect(await codeOf(endless)).to.equal("ANSWER_TOO_LARGE");
     });
 
-    it("refuses the error response of an endpoint", async () => {
+    it("rejects the error response of an endpoint", async () => {
       expect(await codeOf({ bootstrap: (response) => response.writeHead(500).end() })).to.equal("BEACON_ERROR");
     });
 
-    it("refuses a redirect", async () => {
+    it("rejects a redirect", async () => {
       const redirect: BeaconAnswers = {
         bootstrap: (response) => response.writeHead(302, { Location: "http://localhost:1/" }).end(),
       };
@@ -161,11 +161,11 @@ describe("follow", () => {
       expect(error).to.include({ name: "TransportError", code: "TIMEOUT" });
     });
 
-    it("refuses a bootstrap for another block", async () => {
+    it("rejects a bootstrap for another block", async () => {
       expect(await codeOf({}, { checkpoint: `0x${"1".repeat(64)}` })).to.equal("LIGHT_CLIENT_INVALID");
     });
 
-    it("refuses updates in the wrong order", async () => {
+    it("rejects updates in the wrong order", async () => {
       const reversed: BeaconAnswers = {
         updates: (response, url) => {
           ssz(joinUpdates(requested(items, url).reverse()))(response);
@@ -174,14 +174,14 @@ describe("follow", () => {
       expect(await codeOf(reversed)).to.equal("LIGHT_CLIENT_INVALID");
     });
 
-    it("refuses an old checkpoint after one request", async () => {
+    it("rejects an old checkpoint after one request", async () => {
       const servers = [await serve(), await serve()];
       const error = await failure(follow(following(servers, { maxCheckpointAgeMs: 86_400_000 }), http));
       expect(error).to.include({ name: "VerificationError", step: "anchor", code: "CHECKPOINT_TOO_OLD" });
       expect(servers[1]?.requests).to.deep.equal([]);
     });
 
-    it("refuses updates with signatures from the future", async () => {
+    it("rejects updates with signatures from the future", async () => {
       const now = () => timeOf(mainnet, newestSlot);
       expect(await codeOf({}, { now })).to.equal("LIGHT_CLIENT_INVALID");
     });

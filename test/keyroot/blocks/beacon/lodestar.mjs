@@ -1,6 +1,7 @@
 /**
- * The verdicts of Lodestar's light client, as an oracle. It runs in a folder in which Lodestar is installed. For each pair of a bootstrap
- * and an update in SSZ and base64, it prints the slot of the finalized header after them as JSON, or null if it refuses the bootstrap.
+ * The verdicts of Lodestar's light client, as an oracle. It runs in a folder in which Lodestar is installed. The input is pairs of a
+ * bootstrap and an update, in SSZ and base64. For each pair, it prints the slot of the finalized header after them as JSON. It prints
+ * null if it rejects the bootstrap.
  */
 import { readFileSync } from "node:fs";
 import bls from "@chainsafe/bls";

@@ -27,7 +27,7 @@ function flip(bytes: Uint8Array, seed: number): Uint8Array {
   return changed;
 }
 
-/** Returns the slot of the finalized header after a bootstrap and an update, or null if the bootstrap is refused. */
+/** Returns the slot of the finalized header after a bootstrap and an update, or null if the bootstrap is rejected. */
 function slotAfter({ fork, checkpoint }: MainnetSample, [bootstrap, update]: Pair): number | null {
   const { layouts } = FORKS[fork];
   const unless = <T>(work: () => T): T | undefined => {

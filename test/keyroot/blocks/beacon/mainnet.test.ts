@@ -36,7 +36,7 @@ describe("light client with mainnet data", () => {
           expect(Buffer.from(layouts.update.encode(update)).equals(read[i] ?? Buffer.alloc(0))).to.equal(true);
       });
 
-      it("refuses an update that skips a period", () => {
+      it("rejects an update that skips a period", () => {
         const state = startAt(mainnet, checkpoint, bootstrap);
         const [, second] = updates;
         if (second === undefined) return;

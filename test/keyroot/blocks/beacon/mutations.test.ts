@@ -76,7 +76,7 @@ describe("light client with changed mainnet responses", function () {
       update: [updateBytes, (bytes) => applyUpdate(mainnet, state, layouts.update.decode(bytes), CURRENT_SLOT)],
     };
     for (const [what, [bytes, read]] of Object.entries(readings)) {
-      it(`refuses each changed ${what} of period ${period}`, () => {
+      it(`rejects each changed ${what} of period ${period}`, () => {
         const random = makeRandom(period);
         for (let i = 0; i < COUNT / 4; i++) {
           const changed = mutate(bytes, random);

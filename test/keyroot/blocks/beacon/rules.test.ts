@@ -73,7 +73,7 @@ describe("light client rules", () => {
       "whose execution branch is missing": ({ header }) => delete header.execution_branch,
     };
     for (const [what, change] of Object.entries(changes)) {
-      it(`refuses a bootstrap ${what}`, () => {
+      it(`rejects a bootstrap ${what}`, () => {
         const forged = copy(bootstrap);
         change(forged);
         expect(checkpointOf(forged)).to.equal(checkpointOf(bootstrap));
@@ -81,12 +81,12 @@ describe("light client rules", () => {
       });
     }
 
-    it("refuses a valid bootstrap for another block", () => {
+    it("rejects a valid bootstrap for another block", () => {
       const other = simulateBootstrap(TEST_NETWORK, START + 1, hashOf("a"));
       expect(refusalOf(startAt, TEST_NETWORK, checkpointOf(bootstrap), other)).to.equal(REFUSED);
     });
 
-    it("refuses a block before the first fork with light clients", () => {
+    it("rejects a block before the first fork with light clients", () => {
       const network = { ...TEST_NETWORK, forks: { electra: ["0x05006b72", 10 ** 9] } } as const;
       expect(refusalOf(stateOf, bootstrap, network)).to.equal(REFUSED);
     });
@@ -155,29 +155,29 @@ describe("light client rules", () => {
       "of the next period, while that committee is unknown": partsAt(START + SLOTS),
     };
     for (const [what, parts] of Object.entries(signed)) {
-      it(`refuses an update ${what}`, () => {
+      it(`rejects an update ${what}`, () => {
         const update = simulateUpdate(TEST_NETWORK, { ...partsAt(START + 10), ...parts });
         expect(refusalOf(apply, update)).to.equal(REFUSED);
       });
     }
 
-    it("refuses an update one slot in the future", () => {
+    it("rejects an update one slot in the future", () => {
       const update = simulateUpdate(TEST_NETWORK, partsAt(START + 10));
       expect(refusalOf(apply, update, { current: START + 11 })).to.equal(REFUSED);
       expect(apply(update, { current: START + 12 })).to.not.equal(undefined);
     });
 
-    it("refuses an update that skips a period", () => {
+    it("rejects an update that skips a period", () => {
       const update = simulateUpdate(TEST_NETWORK, partsAt(START + 2 * SLOTS));
       expect(refusalOf(apply, update, { state: withNext })).to.equal(REFUSED);
     });
 
-    it("refuses the previous committee's signature in the next period", () => {
+    it("rejects the previous committee's signature in the next period", () => {
       const update = simulateUpdate(TEST_NETWORK, { ...partsAt(START + SLOTS), signers: committeeOf(PERIOD) });
       expect(refusalOf(apply, update, { state: withNext })).to.equal(REFUSED);
     });
 
-    it("refuses a next committee that differs from the known one", () => {
+    it("rejects a next committee that differs from the known one", () => {
       const next = testCommittee(99n).committee;
       const update = simulateUpdate(TEST_NETWORK, { ...partsAt(START + 20), next });
       expect(apply(update)).to.deep.include({ next });
@@ -245,14 +245,14 @@ describe("light client rules", () => {
       },
     };
     for (const [what, change] of Object.entries(changes)) {
-      it(`refuses an update ${what}`, () => {
+      it(`rejects an update ${what}`, () => {
         const forged = copy(genuine);
         change(forged);
         expect(refusalOf(apply, forged)).to.equal(REFUSED);
       });
     }
 
-    it("refuses an update that counts an absent member as a signer", () => {
+    it("rejects an update that counts an absent member as a signer", () => {
       const forged = copy(simulateUpdate(TEST_NETWORK, { ...partsAt(START + 10), participation: 500 }));
       flip(forged.sync_aggregate.sync_committee_bits, 63);
       expect(refusalOf(apply, forged)).to.equal(REFUSED);

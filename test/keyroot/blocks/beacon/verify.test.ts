@@ -87,12 +87,12 @@ describeOnChains("verifier with the option beacon", (chain) => {
   });
 
   describe("with a dishonest RPC endpoint", () => {
-    it("refuses an invented block", async () => {
+    it("rejects an invented block", async () => {
       chain.letLie((...call) => lieAboutBlock(withForgedKey, ...call), 1);
       expect(await codeOf(verify())).to.equal("HEADER_MISMATCH");
     });
 
-    it("refuses an invented state of the real block", async () => {
+    it("rejects an invented state of the real block", async () => {
       chain.letLie((...call) => lieAboutContract(withForgedKey, ...call), 1);
       expect(await codeOf(verify())).to.equal("PROOF_INVALID");
     });
@@ -264,14 +264,14 @@ describeOnChains("verifier with the option beacon", (chain) => {
         expect(refusalOf(verifierWith, options)).to.equal("ARGUMENT_INVALID");
       });
 
-    it("refuses the test network for another chain", () => {
+    it("rejects the test network for another chain", () => {
       const network = { ...TEST_NETWORK, chainId: 1 };
       expect(() => verifierWith({ chainId: 1, beacon: trusted({ network }) }))
         .to.throw(/31337 for the test network/)
         .include({ code: "ARGUMENT_INVALID" });
     });
 
-    it("refuses a chain without a known network", () => {
+    it("rejects a chain without a known network", () => {
       expect(() => verifierWith({ chainId: 2 })).to.throw(/beacon\.network/);
     });
 

@@ -171,7 +171,7 @@ describe("provision", () => {
     expect(seen).to.deep.equal([first, second, third]);
   });
 
-  it("returns an error for a refused user and continues", async () => {
+  it("returns an error for a rejected user and continues", async () => {
     const [good, taken, ...rest] = list(6) as [UserToProvision, UserToProvision, ...UserToProvision[]];
     const other = new PartnerClient({ serviceUrl: service.url, ...(await newPartner(service)) });
     await other.createUser(taken.userID, "us-west-2");

@@ -86,7 +86,7 @@ describe("UserClient.register", () => {
     expect(seen).to.deep.equal({ ...statement, ephemeralKey: made.ephemeralKey });
   });
 
-  it("refuses a challenge for another service, chain or contract", async () => {
+  it("rejects a challenge for another service, chain or contract", async () => {
     const { user, sent } = client();
     await user.register(keys);
     const other = `0x${"5".repeat(40)}`;
@@ -119,7 +119,7 @@ describe("UserClient.register", () => {
     expect(responses()).not.to.include(bytesToBase64(relayed.response));
   });
 
-  it("refuses a challenge for another user", async () => {
+  it("rejects a challenge for another user", async () => {
     await client({}, { userID }).user.register(keys);
     const { user, responses } = client({ user_id: sampleUserID(2) }, { userID });
     expect(await failure(user.register(keys))).to.include({ code: "SERVICE_ANSWER_INVALID" });
@@ -138,7 +138,7 @@ describe("UserClient.register", () => {
     ["104 bytes", made.ephemeralKey.subarray(1)],
     ["nothing", new Uint8Array()],
   ] as const) {
-    it(`refuses an ephemeral key that is ${what}`, async () => {
+    it(`rejects an ephemeral key that is ${what}`, async () => {
       const { user, responses } = client({ ephemeral_key: bytesToBase64(point) });
       let used = false;
       const prove = (statement: PossessionStatement) => {
