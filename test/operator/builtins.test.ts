@@ -38,7 +38,7 @@ console.log(JSON.stringify({ count: loaded.length, codes }, (_, value) => value 
 `;
 
 describe("operator and service", () => {
-  it("refuse to work after merkle-tree-gen replaced Array methods", async () => {
+  it("reject to work after merkle-tree-gen replaced Array methods", async () => {
     const run = promisify(execFile)(process.execPath, ["--input-type=module", "--eval", PROGRAM], { cwd: ROOT });
     const { count, codes } = JSON.parse((await run).stdout) as { count: number; codes: Record<string, string> };
     expect(count).to.equal(13);

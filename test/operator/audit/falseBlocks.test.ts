@@ -117,7 +117,7 @@ describe("false blocks from an endpoint", () => {
       expect(await poll()).to.deep.equal({ roots: [root], codes: [] });
     });
 
-    it("refuses blocks with an impossible time or number", async () => {
+    it("rejects blocks with an impossible time or number", async () => {
       const { timestamp } = await fetchBlock(world.fresh.call, "latest");
       const onMain = (lie: () => void) => {
         lie();
@@ -176,7 +176,7 @@ describe("false blocks from an endpoint", () => {
       expect(state.cursor?.hash).to.equal(await world.head());
     });
 
-    it("refuses a block in the future", async () => {
+    it("rejects a block in the future", async () => {
       withHead(({ number }) => ({ number, timestamp: Math.round(Date.now() / 1000) + 100_000 }));
       const { contract } = world.fresh;
       const auditing = audit({

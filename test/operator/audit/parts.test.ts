@@ -187,29 +187,29 @@ describe("mergeParts", () => {
       await refused(/no parts/, []);
     });
 
-    it("refuses the same part twice", async () => {
+    it("rejects the same part twice", async () => {
       await copyFile(join(world.folder, nameOf(1)), join(world.folder, "copy.sqlite"));
       await refused(/Part 1\/3 is there twice/, [...NUMBERS.map(nameOf), "copy.sqlite"]);
       await refused(/Part 1\/3 is there twice/, [nameOf(1), "copy.sqlite", nameOf(3)]);
     });
 
-    it("refuses a part from a different division", async () => {
+    it("rejects a part from a different division", async () => {
       await runPart(1, { part: { number: 2, count: 4 } }, "other.sqlite");
       await refused(/Part 2\/4 does not belong/, [nameOf(1), "other.sqlite", nameOf(3)]);
     });
 
-    it("refuses a part that was audited at a different block", async () => {
+    it("rejects a part that was audited at a different block", async () => {
       await world.publish(sampleRecords(27).slice(24));
       await runPart(2);
       await refused(/Part 2\/3 has the (userCount|block) /);
     });
 
-    it("refuses a part with different evidence", async () => {
+    it("rejects a part with different evidence", async () => {
       await runPart(2, { storageProof: true });
       await refused(/Part 2\/3 has the (codeHash|storageProof) /);
     });
 
-    it("refuses a part of a different contract or chain", async () => {
+    it("rejects a part of a different contract or chain", async () => {
       for (const [column, value] of [
         ["contract", `0x${"12".repeat(20)}`],
         ["chain_id", 5],
@@ -221,7 +221,7 @@ describe("mergeParts", () => {
       }
     });
 
-    it("refuses a state without the result of a part", async () => {
+    it("rejects a state without the result of a part", async () => {
       await runPart(2, { part: undefined });
       await refused(/has no result of a part/);
       await runPart(2, { files: { merkleUrl: "http://127.0.0.1:1", ...LIMITS } });
@@ -237,7 +237,7 @@ describe("mergeParts", () => {
       await refused(/has no result of a part/);
     });
 
-    it("refuses a part whose state contradicts its result", async () => {
+    it("rejects a part whose state contradicts its result", async () => {
       edit(2, "part_result", { root_count: 0 });
       await refused(/Part 2\/3 counts 0 roots/);
       await runPart(2);

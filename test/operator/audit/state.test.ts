@@ -48,7 +48,7 @@ interface Kind {
   write: (path: string) => Promise<void>;
   /** Reads the whole content of a state. */
   contentOf: (path: string, about?: AuditTarget) => Promise<unknown>;
-  /** SQL statements that change a state. Each changed state must be refused. */
+  /** SQL statements that change a state. Each changed state must be rejected. */
   edits: readonly string[];
   /** Columns with values that only a forger could write. */
   outOfRange: readonly [table: string, column: string, value: string | number | bigint][];
@@ -157,7 +157,7 @@ for (const [name, kind] of Object.entries({ AuditState: audit, WatchState: watch
       expect((await readdir(folder.path)).toSorted()).to.deep.equal(["state.sqlite", "state.sqlite.lock"]);
     });
 
-    it("refuses the state of a different contract or chain", async () => {
+    it("rejects the state of a different contract or chain", async () => {
       await kind.write(path());
       for (const other of BAD_TARGETS) await refused({ ...target, ...other });
     });
@@ -193,13 +193,13 @@ for (const [name, kind] of Object.entries({ AuditState: audit, WatchState: watch
       beforeEach(() => kind.write(path()));
 
       for (const sql of kind.edits) {
-        it(`refuses a changed row: ${sql}`, async () => {
+        it(`rejects a changed row: ${sql}`, async () => {
           edit(sql);
           await refused();
         });
       }
 
-      it("refuses a file that is not a complete database", async () => {
+      it("rejects a file that is not a complete database", async () => {
         const bytes = await readFile(path());
         for (const spoil of [
           () => writeFile(path(), ""),
@@ -219,13 +219,13 @@ for (const [name, kind] of Object.entries({ AuditState: audit, WatchState: watch
         expect(state).not.to.equal(undefined);
       });
 
-      it("refuses a file of the other kind", async () => {
+      it("rejects a file of the other kind", async () => {
         await rm(path());
         await (kind === audit ? watch : audit).write(path());
         await refused();
       });
 
-      it("refuses values out of range although their checksums are valid", async () => {
+      it("rejects values out of range although their checksums are valid", async () => {
         for (const [table, column, value] of kind.outOfRange) {
           const database = new DatabaseSync(path());
           const row = database.prepare(`SELECT * FROM ${table}`).get() ?? {};
@@ -241,7 +241,7 @@ for (const [name, kind] of Object.entries({ AuditState: audit, WatchState: watch
         }
       });
 
-      it("refuses every changed byte that would change its content", async () => {
+      it("rejects every changed byte that would change its content", async () => {
         const content = await kind.contentOf(path());
         const bytes = await readFile(path());
         await fc.assert(
@@ -262,7 +262,7 @@ for (const [name, kind] of Object.entries({ AuditState: audit, WatchState: watch
       });
     });
 
-    it("refuses a state of version 0.1.0 with instructions", async () => {
+    it("rejects a state of version 0.1.0 with instructions", async () => {
       const old = '{"content":{"format":"keyroot-audit-v1"},"seal":"00"}';
       await writeFile(path(), old);
       await refused();

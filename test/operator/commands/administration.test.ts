@@ -52,7 +52,7 @@ describe("the administration commands", () => {
     expect(await list(...filter, "--until", "2026-01-01")).to.include({ code: 0, stdout: "" });
   });
 
-  it("exit with code 2 if the service refuses the request", async () => {
+  it("exit with code 2 if the service rejects the request", async () => {
     for (const [code, reason, ...words] of [
       ["FIELD_INVALID", "name: must be at least 1 character.", "create-partner", "--name", ""],
       ["PARTNER_UNKNOWN", "There is no partner", "create-server-token", "--biz-id", "biz_none"],

@@ -76,7 +76,7 @@ describeWithProgram("keyroot", (keyroot) => {
       }
     });
 
-    it("writes a proof that is valid under the contract's root", async () => {
+    it("writes a proof that is valid for the contract's root", async () => {
       const bytes = await (await fetch(`${stack.merkleUrl}/${root}/${userID}.json`)).bytes();
       expect(verifyMerkleProof(bytes, { userID, root, expectedPublicKey: ANY_KEY })).to.deep.include({
         record: mine,

@@ -109,7 +109,7 @@ describe("commands in Hardhat", () => {
       expect(followed).to.equal(0);
     });
 
-    it("refuse a response of 32 MiB", async () => {
+    it("reject a response of 32 MiB", async () => {
       const { url } = await lying((method, params, truth) =>
         method === "eth_chainId" ? `0x${"0".repeat(2 ** 25)}` : truth(method, params),
       );

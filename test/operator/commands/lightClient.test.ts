@@ -141,13 +141,13 @@ describeWithProgram("keyroot, with a light client", (keyroot) => {
       expect(code).to.equal(0);
     });
 
-    it("lets watch read the user's root at the light client's block", async () => {
+    it("makes watch read the root at the light client's block", async () => {
       const { code, json } = await keyroot.jsonLines(["watch", ...chain(), ...files(), ...user]);
       expect(json).to.include({ event: "polled", publishedUsers: 1, alarms: 0 });
       expect(code).to.equal(0);
     });
 
-    it("makes all of them refuse an endpoint's false proof", async () => {
+    it("makes status, audit and watch reject a false proof", async () => {
       const server = closing(await serveFalseProofs());
       const refused = { code: 1, error: "PROOF_INVALID" };
       expect(await run("status", ...chain(server.url))).to.include(refused);

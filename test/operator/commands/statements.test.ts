@@ -171,7 +171,7 @@ describeWithProgram("keyroot, for auditors", (keyroot) => {
       expect(await sign("alice.example")).to.include({ passed: true });
     });
 
-    it("refuses to sign without strong evidence", async () => {
+    it("rejects to sign without strong evidence", async () => {
       const rpc = ["--rpc", world.url];
       const refused = [
         [...rpc, "--code-hash", codeHash],
@@ -329,7 +329,7 @@ describeWithProgram("keyroot, for auditors", (keyroot) => {
       expect(await errorOf(stranger)).to.deep.equal([2, "ARGUMENT_INVALID"]);
     });
 
-    it("refuses an impossible threshold and a file without URLs", async () => {
+    it("rejects an impossible threshold and a file without URLs", async () => {
       const high = await signingList("alice.example", { "new-threshold": "3" });
       expect(await errorOf(high)).to.deep.equal([2, "ARGUMENT_INVALID"]);
       const bare = await signingList("alice.example", { "new-auditors": join(folder, "present.txt") });

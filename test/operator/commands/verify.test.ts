@@ -205,7 +205,7 @@ describeWithProgram("keyroot verify", (keyroot) => {
       ["another tag", "--block pending"],
       ["a negative age", "--max-age -1"],
     ] as const) {
-      it(`refuses ${what}`, async () => {
+      it(`rejects ${what}`, async () => {
         let asked = 0;
         for (const endpoint of endpoints) endpoint.lie = () => asked++;
         const { code, error, message: actual } = await verify(options);

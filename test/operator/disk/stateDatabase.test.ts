@@ -155,7 +155,7 @@ describe("StateDatabase", () => {
       });
     });
 
-    it("refuses a file of a different kind or version", async () => {
+    it("rejects a file of a different kind or version", async () => {
       expect(await refusal({ ...FORMAT, applicationId: 1 })).to.include("not a state of this kind");
       expect(await refusal({ ...FORMAT, version: 4 })).to.include("version 3");
     });
@@ -168,7 +168,7 @@ describe("StateDatabase", () => {
       "DROP TABLE pairs",
       "ALTER TABLE pairs ADD COLUMN c TEXT",
     ]) {
-      it(`refuses a changed schema: ${sql}`, async () => {
+      it(`rejects a changed schema: ${sql}`, async () => {
         const other = new DatabaseSync(path());
         other.exec(sql);
         other.close();
@@ -176,21 +176,21 @@ describe("StateDatabase", () => {
       });
     }
 
-    it("refuses rows that break a constraint", async () => {
+    it("rejects rows that break a constraint", async () => {
       const other = new DatabaseSync(path());
       other.exec("PRAGMA ignore_check_constraints = ON; INSERT INTO pairs VALUES (-1, 'longer than allowed')");
       other.close();
       expect(await refusal()).to.include("CHECK constraint failed");
     });
 
-    it("refuses a file that is too large before it reads the file", async () => {
+    it("rejects a file that is too large before it reads the file", async () => {
       const { size } = await stat(path());
       expect(await refusal({ ...FORMAT, maxBytes: size - 1 })).to.include(`has ${size} bytes`);
       await writeFile(`${path()}-wal`, Buffer.alloc(2 ** 20 + 1));
       expect(await refusal()).to.include("-wal has 1048577 bytes");
     });
 
-    it("refuses a file that is not a complete database", async () => {
+    it("rejects a file that is not a complete database", async () => {
       const copy = join(folder.path, "copy");
       await copyFile(path(), copy);
       for (const spoil of [

@@ -98,7 +98,7 @@ describe("nodeFetch", () => {
   }
 
   for (const encoding of ["zstd", "gzip, br", "x-gzip", "constructor", "__proto__"]) {
-    it(`refuses Content-Encoding: ${encoding}`, async () => {
+    it(`rejects Content-Encoding: ${encoding}`, async () => {
       const url = await at((_, response) => response.writeHead(200, { "Content-Encoding": encoding }).end("x"));
       const message = `The request to ${new URL(url).host} failed: UNKNOWN_CONTENT_ENCODING.`;
       expect(await failure(request(url))).to.include({ code: "UNREACHABLE", message });

@@ -70,7 +70,8 @@ describe("cost limits", () => {
     const journal = new MemoryJournal();
     const fees: SentFees[] = [];
     const before = await balance();
-    // This limit is enough for one transaction of about 62,000 gas with its margin of 25,000 at 5 to 7 gwei, but not for two.
+    // This limit is enough for one transaction, but not for two. A transaction needs about 62,000 gas, with a margin of
+    // 25,000, at 5 to 7 gwei.
     const maxCost = 800_000n * GWEI;
     const limits = { maxFeePerGas: 20n * GWEI, maxCost };
     const error = await failure(publishVia(lying(fees), { limits, journal }));

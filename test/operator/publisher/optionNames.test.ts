@@ -62,7 +62,7 @@ const MISSPELT: [string, () => unknown, string][] = [
 
 describe("the functions of @keyroot/operator", () => {
   for (const [name, misspelt, nearest] of MISSPELT) {
-    it(`refuse a misspelled option with the nearest name: ${name}`, async () => {
+    it(`reject a misspelled option with the nearest name: ${name}`, async () => {
       const error = await failure(Promise.resolve().then(misspelt));
       expect(error).to.include({ name: "ArgumentError", code: "ARGUMENT_INVALID", expected: nearest });
     });
@@ -81,13 +81,13 @@ describe("the functions of @keyroot/operator", () => {
     }
   });
 
-  it("refuse a misspelled field of the service's configuration", async () => {
+  it("reject a misspelled field of the service's configuration", async () => {
     const error = await failure(startService({ databaseURL: "postgres://localhost/none" } as never));
     expect(error).to.include({ code: "CONFIGURATION_INVALID" });
     expect(error).to.have.property("message").that.includes("databaseURL is not a field").and.includes("databaseUrl?");
   });
 
-  it("refuse http to a file host on another machine", async () => {
+  it("reject http to a file host on another machine", async () => {
     const remote = { ...files, merkleUrl: "http://files.example" };
     for (const run of [
       () => fetchFromHost(remote.merkleUrl),

@@ -421,7 +421,7 @@ describe("alarm webhooks", () => {
     ["with a password", "https://hooks.example@other.example/secret", "other.example"],
     ["that is not a URL", "secret", "secret"],
   ] as const) {
-    it(`are refused for a URL ${what}`, () => {
+    it(`are rejected for a URL ${what}`, () => {
       expect(() => checkWebhook(url, [host]))
         .to.throw(ArgumentError)
         .that.satisfies(({ message }: Error) => !message.includes("/secret") && !message.includes('"secret"'));

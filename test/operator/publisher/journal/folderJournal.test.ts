@@ -167,7 +167,7 @@ describe("FolderJournal", () => {
       await journal.recordAttempt(attempt);
     });
 
-    it("refuses a file that is not a journal", async () => {
+    it("rejects a file that is not a journal", async () => {
       await writeFile(filePath(), "nonsense");
       await refused("not a database");
       await rm(filePath());
@@ -175,24 +175,24 @@ describe("FolderJournal", () => {
       expect(await journal.readPlan()).to.equal(undefined);
     });
 
-    it("refuses a changed attempt", async () => {
+    it("rejects a changed attempt", async () => {
       change("UPDATE attempts SET text = replace(text, '7', '9')");
       await refused("attempts was changed");
     });
 
-    it("refuses a changed plan", async () => {
+    it("rejects a changed plan", async () => {
       change("UPDATE plan SET text = replace(text, '\"chainId\":1', '\"chainId\":2')");
       using journal = await FolderJournal.open(dir());
       expect(await failure(journal.readPlan())).to.have.property("code", "PLAN_INVALID");
     });
 
-    it("refuses a plan that lacks a line, although its checksums are valid", async () => {
+    it("rejects a plan that lacks a line, although its checksums are valid", async () => {
       change("DELETE FROM plan WHERE line = 2");
       using journal = await FolderJournal.open(dir());
       expect(await failure(journal.readPlan())).to.have.property("code", "PLAN_INVALID");
     });
 
-    it("refuses invalid text with valid checksums", async () => {
+    it("rejects invalid text with valid checksums", async () => {
       for (const text of ["nonsense", "{}", '{"nonce":1,"root":"x","gas":1,"fees":{}}']) {
         change("UPDATE attempts SET text = ?, checksum = ?", text, checksumOf([text]));
         expect(await failure(FolderJournal.open(dir()))).to.have.property("code", "PLAN_INVALID");
@@ -209,7 +209,7 @@ describe("FolderJournal", () => {
     expect(await failure(FolderJournal.open(join(folder.path, "file")))).to.have.property("code", "FILE_UNWRITABLE");
   });
 
-  it("refuses an unfinished plan of version 0.1.0 with instructions", async () => {
+  it("rejects an unfinished plan of version 0.1.0 with instructions", async () => {
     await mkdir(dir(), { recursive: true });
     for (const name of ["plan.jsonl", "sent.jsonl"]) {
       await writeFile(join(dir(), name), "{}\n");
@@ -226,7 +226,7 @@ describe("FolderJournal", () => {
   });
 
   describe("with two publishers", () => {
-    it("refuses the second publisher", async () => {
+    it("rejects the second publisher", async () => {
       using first = await FolderJournal.open(dir());
       expect(await failure(FolderJournal.open(dir()))).to.include({ name: "ArgumentError", code: "PUBLISHER_RUNNING" });
       await first.writePlan(plan);

@@ -95,7 +95,7 @@ describe("a resumed plan", () => {
       }
     });
 
-    it("is refused if others can write one of its files", async () => {
+    it("is rejected if others can write one of its files", async () => {
       await plant([attacker]);
       await chmod(plan(), 0o755);
       for (const name of ["journal.sqlite", "journal.sqlite-wal"]) {
@@ -109,7 +109,7 @@ describe("a resumed plan", () => {
       }
     });
 
-    it("is refused if others can write to its folder", async () => {
+    it("is rejected if others can write to its folder", async () => {
       await mkdir(plan());
       await chmod(plan(), 0o777);
       const error = (await failure(FolderJournal.open(plan()))) as Error;

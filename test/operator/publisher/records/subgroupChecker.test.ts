@@ -36,7 +36,7 @@ describe("the subgroup check", () => {
     await checker.check([]);
   });
 
-  it("names the users whose keys registration would refuse", async () => {
+  it("names the users whose keys registration would reject", async () => {
     await using checker = new SubgroupChecker();
     const bad = [records[7] ?? never(), records[200] ?? never()];
     const mixed = records.map((record) => (bad.includes(record) ? spoil(record) : record));

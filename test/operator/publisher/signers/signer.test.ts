@@ -149,7 +149,7 @@ describe("openKeyFile", () => {
     }
   });
 
-  it("refuses files that others can read or write", async function () {
+  it("rejects files that others can read or write", async function () {
     // Windows has no POSIX modes.
     if (process.platform === "win32") this.skip();
     const key = await write("key.json", KEY_FILE);
@@ -329,7 +329,7 @@ describe("RemoteSigner", () => {
     }
   });
 
-  it("fails if the signer refuses or does not respond", async () => {
+  it("fails if the signer rejects or does not respond", async () => {
     const silent = await serve(() => undefined);
     const refusing = await serve((_, response) =>
       response.end('{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"denied"}}'),

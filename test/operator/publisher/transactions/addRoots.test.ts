@@ -300,7 +300,7 @@ describeOnBoth("addRoots", (startChain) => {
       expect([sent, emitted("replaced"), emitted("included")]).to.deep.equal([1, 0, 1]);
     });
 
-    it("fills the nonce gap that another transaction left", async () => {
+    it("fills the nonce gap after another transaction was dropped", async () => {
       const some = batches(2);
       const next = await count();
       const ahead = `0x${(next + 1).toString(16)}`;
@@ -312,7 +312,7 @@ describeOnBoth("addRoots", (startChain) => {
       await expectAdded(some);
     });
 
-    it("gives a batch the owner's next nonce, even if an earlier owner sent it with another nonce", async () => {
+    it("gives a batch the owner's next nonce, not the nonce of an earlier owner", async () => {
       const [batch = never()] = batches(1, 77);
       const journal = new MemoryJournal();
       const before = await count();
