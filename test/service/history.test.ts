@@ -81,8 +81,7 @@ describe("linearize", () => {
 });
 
 /**
- * All orders of the operations in which operations that do not overlap keep their order, with and without each lost
- * write.
+ * All orders of the operations, with and without each lost write. Operations that do not overlap keep their order.
  */
 function orders(history: readonly Register[]): Register[][] {
   const possible = history.every(({ output }) => output === undefined) ? [[]] : [];

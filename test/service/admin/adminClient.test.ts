@@ -309,7 +309,7 @@ describe("AdminClient", () => {
         .not.include("Secret");
     });
 
-    it("refuses to run in browsers", () => {
+    it("rejects to run in browsers", () => {
       const globals = globalThis as Record<string, unknown>;
       globals["document"] = {};
       try {

@@ -78,7 +78,7 @@ describe("a dashboard session", () => {
               expectAccepted(await person(kind).call(path, PROBE));
             });
           else
-            it(`refuses ${kind}`, async () => {
+            it(`rejects ${kind}`, async () => {
               expectProblem(await person(kind).call(path, PROBE), [403, code]);
             });
 
@@ -110,7 +110,7 @@ describe("a dashboard session", () => {
     "that a browser marks as same-site": { "Sec-Fetch-Site": "same-site" },
     "for another host, with its Origin": { Origin: "http://evil.example", Host: "evil.example" },
   } satisfies Record<string, Record<string, string | undefined>>)) {
-    it(`is refused by every operation in a request ${name}`, async () => {
+    it(`is rejected by every operation in a request ${name}`, async () => {
       for (const { path } of FOR_STAFF) {
         const { cookie } = person("an administrator of a partner");
         expectProblem(await callDashboard(service, path, PROBE, { cookie, headers }), [403, "ORIGIN_REFUSED"]);

@@ -34,7 +34,7 @@ describe("the user id in a request", () => {
       expect(byID.body["user_id"]).to.equal(userIDFromHex(user.hex));
     });
 
-    it("is refused if it is missing, malformed or present in both forms", async () => {
+    it("is rejected if it is missing, malformed or present in both forms", async () => {
       expectProblem(await get({}), [400, "FIELD_MISSING"]);
       expectProblem(await get({ user_id: user.hex }), [400, "USER_ID_INVALID"]);
       expectProblem(await get({ user_id: user.userID, user_id_hex: user.hex }), [400, "FIELD_INVALID"]);

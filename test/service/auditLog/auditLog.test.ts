@@ -156,7 +156,7 @@ describeOnEachDatabase("audit log lists", (service) => {
     await fc.assert(property, { numRuns: 60 });
   });
 
-  it("refuse unknown actions and invalid cursors", async () => {
+  it("reject unknown actions and invalid cursors", async () => {
     for (const body of [
       { action: "user.crated" },
       { actor_kind: "admin" },

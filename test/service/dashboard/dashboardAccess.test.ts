@@ -62,7 +62,7 @@ describe("the dashboard", () => {
     });
   }
 
-  it("refuses every change by a reader", async () => {
+  it("rejects every change by a reader", async () => {
     const reader = await signInPerson(service, own.partner.bizID, "Rita", { role: "reader" });
     await service.context.refreshTokens.storeUses();
     await reader.verify();

@@ -55,7 +55,7 @@ interface Outcome {
   kills: { service: number; postgres: number };
   /** Number of events that the endpoint acknowledged more than once. */
   duplicates: number;
-  /** Number of deliveries that the endpoint refused or interrupted. */
+  /** Number of deliveries that the endpoint rejected or interrupted. */
   endpointFailures: number;
   /** Number of requests that a kill interrupted and that were sent again. */
   interrupted: number;
@@ -129,7 +129,7 @@ async function untilDelivered(urls: readonly string[], sendAtOnce: boolean): Pro
   const end = Date.now() + ENDLESS_MS;
   for (const url of urls) {
     for (;;) {
-      // Deliveries that the endpoint refused would wait for minutes. Deliveries that a killed service was sending have
+      // Deliveries that the endpoint rejected would wait for minutes. Deliveries that a killed service was sending have
       // no attempt yet.
       const waiting = `state = 'pending' and due > 0 ${sendAtOnce ? "" : "and attempts > 0"}`;
       await runAt(url, `update webhook_deliveries set due = 0 where ${waiting}`);

@@ -65,7 +65,7 @@ interface Outcome extends Pick<UserWorkload, "acknowledged" | "findings"> {
   replaced: number;
   /** Requests without a response or with a temporary error: path, response and duration. */
   failures: string[];
-  /** The versions that refused to start with the last version's tables. */
+  /** The versions that did not start with the last version's tables. */
   refused: string[];
 }
 

@@ -16,7 +16,7 @@ describe("FairQueue", () => {
     expect(queue.isEmpty).to.equal(true);
   });
 
-  it("refuses only the jobs of an owner beyond the limit", () => {
+  it("rejects only the jobs of an owner beyond the limit", () => {
     const queue = new FairQueue<number>(2);
     expect([1, 2, 3].map((job) => queue.add("a", job))).to.deep.equal([true, true, false]);
     expect(queue.add("b", 4)).to.equal(true);
@@ -30,7 +30,7 @@ describe("CurveWorkers", () => {
   after(() => workers[Symbol.asyncDispose]());
   const [publicKey = new Uint8Array()] = samplePublicKeys;
 
-  it("checks keys and reports the reason for a refusal", async () => {
+  it("checks keys and reports the reason for a rejection", async () => {
     expect(await workers.run("a", { publicKey }))
       .to.have.property("response")
       .with.length(0);
@@ -64,7 +64,7 @@ describe("CurveWorkers", () => {
     for (const error of refused) expect(error).to.include({ code: "RATE_LIMITED", status: 429, retryAfter: 1 });
   });
 
-  it("refuses unfinished and later jobs when it closes", async () => {
+  it("rejects unfinished and later jobs when it closes", async () => {
     const closing = new CurveWorkers();
     const jobs = Array.from({ length: 20 }, (_, i) => failure(closing.run(String(i % 3), { publicKey })));
     await closing[Symbol.asyncDispose]();

@@ -147,7 +147,7 @@ describe("the hold period", () => {
         expect(await record()).to.include({ state: "pending", key_id: OWN_ID });
       });
 
-      it("is refused once the key is submitted or published", async () => {
+      it("is rejected once the key is submitted or published", async () => {
         await register();
         service.ahead = HOLD_MS + 1000;
         await isPublished();
@@ -161,7 +161,7 @@ describe("the hold period", () => {
   }
 
   describe("another key for the same user", () => {
-    it("is refused and reported to user and partner", async () => {
+    it("is rejected and reported to user and partner", async () => {
       await register(THIEFS);
       const refused = await register();
       expectProblem(refused, [409, "PUBLIC_KEY_REGISTERED"]);
@@ -184,7 +184,7 @@ describe("the hold period", () => {
       expect(await events()).to.have.length(2);
     });
 
-    it("is refused without a hold period once the registered key is submitted", async () => {
+    it("is rejected without a hold period once the registered key is submitted", async () => {
       await register(THIEFS);
       service.ahead = HOLD_MS + 1000;
       await isPublished();

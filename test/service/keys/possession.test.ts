@@ -138,7 +138,7 @@ describe("registration of a key without its private key", () => {
   const open = () => AppSession.open(service, partner, service.databases);
 
   for (const [kind, prepare] of Object.entries(FALSE_REGISTRATIONS)) {
-    it(`is refused ${kind}`, async () => {
+    it(`is rejected ${kind}`, async () => {
       const attacker = await open();
       const attempt = await prepare({ attacker, victim: await open() });
       for (let i = 0; i < 3; i++) {

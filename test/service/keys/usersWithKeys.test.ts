@@ -118,7 +118,7 @@ describe("the dashboard's list of users", () => {
     expect((await list()).users.map(({ user_id }) => user_id)).to.not.include(userID);
   });
 
-  it("refuses an unknown state", async () => {
+  it("rejects an unknown state", async () => {
     expectProblem(await person.call(PATH, { state: "lost" }), [400, "FIELD_INVALID"]);
   });
 });

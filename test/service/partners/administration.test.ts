@@ -248,7 +248,7 @@ describeOnEachDatabase("administration", (service) => {
       expect(await written()).not.to.equal(before);
     });
 
-    it("is not changed by a refused token", async () => {
+    it("is not changed by a rejected token", async () => {
       const partner = await service.createPartner();
       await service.context.refreshTokens.storeUses();
       await service.admin("/v1/admin/partners/suspend", of(partner));

@@ -34,7 +34,7 @@ describe("a suspended partner", () => {
     expect(await service.done(WITHDRAW, { key_id }, { token })).to.include({ state: "unregistered" });
   });
 
-  it("still refuses the tokens of deactivated users", async () => {
+  it("still rejects the tokens of deactivated users", async () => {
     await service.done("/v1/authdBizSrv/users/deactivate", { user_id_hex: user.hex }, { token: partner.jwt });
     await suspend();
     expectProblem(await service.post(RECORD, {}, { token: user.jwt }), [403, "USER_DEACTIVATED"]);
@@ -90,7 +90,7 @@ describe("the dashboard of a suspended partner", () => {
   for (const { path, role, body, callers } of TABLE) {
     if (!callers.includes("partnerStaff")) continue;
     const isRefused = role === "administrator" && !PERMITTED.some((permitted) => path.endsWith(permitted));
-    it(`${isRefused ? "refuses" : "permits"} ${path}`, async () => {
+    it(`${isRefused ? "rejects" : "permits"} ${path}`, async () => {
       await person.verify();
       const answer = await person.call(path, goodBody({ path, body }, tenant));
       if (isRefused) expectProblem(answer, [403, "PARTNER_SUSPENDED"]);

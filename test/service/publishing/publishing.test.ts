@@ -377,7 +377,7 @@ describeOnBoth("the service's publisher", (startChain) => {
       expect((await overBoth().listDifferences()).map(({ code }) => code)).to.deep.equal(["QUORUM_NOT_REACHED"]);
     });
 
-    it("refuses a block with a timestamp in the future", async () => {
+    it("rejects a block with a timestamp in the future", async () => {
       const registry = await fresh.connect();
       const stores = {
         "us-west-2": await openStore(filesOf("us-west-2")),

@@ -402,7 +402,7 @@ describeOnEachDatabase("refresh tokens", (service) => {
 describe("a refresh token that is created while the user is erased", () => {
   const service = serviceOnPostgres();
 
-  it("is refused", async () => {
+  it("is rejected", async () => {
     const partner = await service.createPartner();
     const { hex } = await service.createUser(partner);
     const userID = userIDFromHex(hex);

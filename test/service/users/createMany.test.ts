@@ -185,7 +185,7 @@ describeOnEachDatabase("users/createMany", (service) => {
       expect(await create([{ ...a, context: "A watch" }, a], key)).to.deep.include(first);
     });
 
-    it("refuses a revoked or expired token only for its own user", async () => {
+    it("rejects a revoked or expired token only for its own user", async () => {
       const [[a, b], key] = [inTurns(2, "A phone") as [Wanted, Wanted], randomHex()];
       const first = await create([a, b], key);
       const { tokens } = await done(LIST_TOKENS, { user_id_hex: a.user_id_hex });

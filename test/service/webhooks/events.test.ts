@@ -109,7 +109,7 @@ describeOnEachDatabase("events/list", (service) => {
   });
 
   describe("after a cursor", () => {
-    it("refuses a malformed cursor", async () => {
+    it("rejects a malformed cursor", async () => {
       const { cursor } = await list();
       const { read } = decode(cursor);
       const wrong = ["e30", "a", encodeCursor([]), encodeCursor({ seen: -1, read }), encodeCursor({ seen: 1 })];
@@ -147,7 +147,7 @@ describeOnEachDatabase("events/list", (service) => {
       await fc.assert(property, { numRuns: 300 });
     });
 
-    it("refuses a cursor that is newer than the database", async () => {
+    it("rejects a cursor that is newer than the database", async () => {
       await record();
       const cursor = decode((await list()).cursor);
       const { home = never() } = cursor.read;
@@ -155,7 +155,7 @@ describeOnEachDatabase("events/list", (service) => {
       await refused(encodeCursor({ ...cursor, read: { home: future } }), "CURSOR_UNKNOWN");
     });
 
-    it("refuses a cursor whose event was lost", async () => {
+    it("rejects a cursor whose event was lost", async () => {
       for (let i = 0; i < 2; i++) await record();
       const { events: listed, cursor } = await list();
       // This has the same effect as a restore to an earlier state.

@@ -75,7 +75,7 @@ describe("a webhook's URL", () => {
     expect(refusalOf("https://EXAMPLE.com")).to.equal("https://example.com/");
   });
 
-  it("is refused without https or with a private host", () => {
+  it("is rejected without https or with a private host", () => {
     const hosts = [
       "127.0.0.1",
       "127.1",
@@ -291,7 +291,7 @@ describe("WebhookSender.send", () => {
     const NAMES = { status: null, error: "The host name has an address that is not public." };
     const HOSTS = { status: null, error: "The host is not public, or the URL is not https." };
 
-    it("is refused before a connection opens", async () => {
+    it("is rejected before a connection opens", async () => {
       for (const addresses of [["127.0.0.1"], ["93.184.216.34", "127.0.0.1"], ["::ffff:127.0.0.1"], ["::1"]]) {
         const sender = senderWith({ allowPrivate: false, resolve: () => Promise.resolve(addresses) });
         const url = `https://receiver.example:${port}/`;
@@ -303,7 +303,7 @@ describe("WebhookSender.send", () => {
       expect(connections).to.equal(0);
     });
 
-    it("is refused even if the name had a public address before", async () => {
+    it("is rejected even if the name had a public address before", async () => {
       let asked = 0;
       // An attacker's name server returns a public address for the check and a private address for the connection.
       const resolve = () => Promise.resolve([asked++ % 2 === 0 ? "93.184.216.34" : "127.0.0.1"]);

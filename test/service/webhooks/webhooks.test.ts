@@ -151,7 +151,7 @@ describeOnEachDatabase(
         expect((await call(service, partner, "list", {}))["endpoints"]).to.have.length(1);
       });
 
-      it("refuses the Idempotency-Key of a different operation or request", async () => {
+      it("rejects the Idempotency-Key of a different operation or request", async () => {
         const [ofCreation, ofRotation] = [randomUUID(), randomUUID()];
         const { url } = receiver;
         const { endpoint_id } = await call(service, partner, "create", { url }, { idempotencyKey: ofCreation });

@@ -4,8 +4,9 @@
 //
 //     node test/service/faults/failover/checkLedger.mjs < settings.json
 //
-// The settings are `ledger` (a file with one line of JSON per call, fault and change of leader), `databases` (URLs of
-// all nodes), `leader` (URL), `bizID`, `rpcUrl`, `contract` and `files` (a folder). It prints one JSON object.
+// The settings are `ledger` (a file), `databases` (URLs of all nodes), `leader` (URL), `bizID`, `rpcUrl`, `contract`
+// and `files` (a folder). The ledger has one line of JSON per call, fault and change of leader. The program prints
+// one JSON object.
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -113,7 +114,7 @@ async function checkDatabase(client, { users, tokens, keys }) {
 }
 
 /**
- * Checks that each change has one event in the outbox, each event has a change, and each event was listed once.
+ * Checks that each change has one event in the outbox and each event has a change. Each event must be listed once.
  * @returns the number of events
  */
 async function checkEvents(client, { users, keys }) {

@@ -1,7 +1,7 @@
 import { runAt } from "../../../support/postgres/postgres.ts";
 import type { EventReceiver } from "./eventReceiver.ts";
 
-/** SQL that lists the changes in the tables of a region, with the event type and the object of each change. */
+/** SQL that lists the changes in a region's tables, with the event type and the object of each change. */
 const CHANGES = `
   select 'user.created' as type, user_id, '' as object from users
   union all select 'refreshToken.created', user_id, token_id::text from user_tokens

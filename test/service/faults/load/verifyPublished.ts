@@ -24,7 +24,7 @@ export async function verifyPublished(deployment: Deployment, records: readonly 
   const findings: string[] = [];
   const toBlock = Number(await call("eth_blockNumber", []));
   const added = await fetchRootAddedLogs(call, contract, { fromBlock: 0, toBlock });
-  // If every root was added once for all users of its file, no user is in the files of two roots.
+  // If every root was added once for all users of its file, no user is in two roots' files.
   for (const [root, events] of Map.groupBy(added, ({ root }) => root)) {
     const users = await countUsers(join(filesDir, `${root}.json`));
     const counts = events.map(({ addedCount }) => addedCount);
