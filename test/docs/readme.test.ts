@@ -78,7 +78,7 @@ describe("README.md", () => {
     expect(languages.toSorted()).to.deep.equal(["console", "js", "sh", "sh", "sh"]);
   });
 
-  it("contains only commands that these tests run", () => {
+  it("contains only tested commands", () => {
     const commands = [...readme.matchAll(/^(?:npx|npm) .*$/gm)].map(([command]) => command);
     const runHere = [...blocks.flat(), ...live].filter((command) => /^np[mx] /.test(command));
     expect(commands.toSorted()).to.deep.equal(runHere.toSorted());

@@ -33,7 +33,7 @@ describeIfNamed(import.meta.filename)("dashboard in Chromium", () => {
       expect(new Set(requests.map((url) => new URL(url).origin))).to.deep.equal(new Set([new URL(world.url).origin]));
     });
 
-    it("refuses a used link and keeps the session", async () => {
+    it("rejects a used link and keeps the session", async () => {
       const link = await world.invite("Twice");
       const first = await world.open(link);
       await click(first.page, "Accept the invitation");

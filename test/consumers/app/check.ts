@@ -16,7 +16,7 @@ export interface Outcome {
   verified: string;
   /** The same with a storage proof, whose code is loaded on demand. */
   proven: string;
-  /** The same by a verifier for several calls, alone and in a list of contacts, whose code is loaded on demand. */
+  /** The same by a verifier for several calls, alone and in a list of contacts. The list's code is loaded on demand. */
   created: string[];
   /** The same from a bundle, without a request. */
   bundled: string;

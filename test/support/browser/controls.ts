@@ -27,8 +27,8 @@ export const sees = (scope: Page | Locator, text: string | RegExp): Promise<void
 export const rows = (page: Page, text: string | RegExp = ""): Locator => page.locator(".row", { hasText: text });
 
 /**
- * Reads a secret that is shown once, with the name of its copy button. Then closes the dialog, which only Done can do, and
- * checks that neither the browser nor the service keeps the secret.
+ * Reads a secret that is shown once, with the name of its copy button. Then closes the dialog, which only Done can do.
+ * Checks that neither the browser nor the service keeps the secret.
  */
 export async function takeSecret(
   world: DashboardWorld,

@@ -45,7 +45,8 @@ const QUOTES =
   ".number, .todo, .badge, .words, summary, svg, option, code, pre, .back, [data-entry], [role=alert], p:has(> .error-code), .remedy, .step-result > .detail, .verdict .detail";
 
 /**
- * The terms that the page uses without an explanation, with the text of their first appearance, and those that it explains twice.
+ * The terms that the page uses without an explanation, with the text of their first appearance. Also the terms that it
+ * explains twice.
  * @param known terms that an earlier page explained, which all visitors of this one have seen
  */
 export async function unexplainedTerms(page: Page, known: readonly string[] = []): Promise<string[]> {

@@ -17,7 +17,7 @@ import { ENDLESS_MS } from "../endless.ts";
 
 export const LIMITS = { maxBytes: DEFAULT_LIMITS.fileBytes, timeoutMs: ENDLESS_MS };
 
-/** A real chain with a registry and files, an endpoint in front of it that can return false answers, and an auditor. */
+/** A real chain with a registry and files, an endpoint in front that can return false answers, and an auditor. */
 export interface AuditedWorld {
   readonly fresh: FreshRegistry;
   /** The address of the endpoint. */

@@ -133,7 +133,7 @@ export async function deployOn(call: RpcCall, registryOwner: string): Promise<st
   return getAddress((await receiptOf(call, hash)).contractAddress);
 }
 
-/** Signs with the key of the chain's first account, and sends raw transactions, which a faulty endpoint can drop or repeat. */
+/** Signs with the key of the chain's first account. Sends raw transactions, which a faulty endpoint can drop or repeat. */
 export function rawSender(via: RpcCall, chainId: number): SendTransaction {
   const wallet = HDNodeWallet.fromPhrase("test test test test test test test test test test test junk");
   return async (request) => {

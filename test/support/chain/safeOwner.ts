@@ -39,7 +39,7 @@ const SAFE_TX = {
   ],
 };
 
-/** A Safe of the published contracts with a threshold of two of three owners, and an account that pays for its gas. */
+/** A Safe of the published contracts, with three owners and the threshold 2. Its gas is paid by another account. */
 export class SafeOwner {
   readonly address: string;
   readonly #safe: Contract;

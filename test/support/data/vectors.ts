@@ -27,7 +27,7 @@ export interface Case {
   input: Input;
 }
 
-/** A query about a file or a proof has a `root`; one about a bundle has a `chainId` and a `contract`. Keys are in base64. */
+/** A query about a file or a proof has a `root`. A query about a bundle has a `chainId` and a `contract`. Keys are in base64. */
 interface Query {
   userID: string;
   root?: string;

@@ -1,6 +1,6 @@
 /**
- * Decides whether a history of concurrent operations is linearizable: whether each operation can take effect at one moment between its
- * call and its return, so that all results follow from a sequential model (Herlihy and Wing, 1990). The search is the one of Wing and Gong
+ * Decides whether a history of concurrent operations is linearizable (Herlihy and Wing, 1990). Each operation must be able to take effect
+ * at one moment between its call and its return. All results must then follow from a sequential model. The search is from Wing and Gong
  * (1993), with Lowe's cache of visited configurations (2017).
  */
 
@@ -22,7 +22,10 @@ export interface Model<State, Input, Output> {
   keyOf(state: State): string;
 }
 
-/** @returns an order of the operations that the model allows, without those that never took effect; undefined if there is none */
+/**
+ * @returns an order of the operations that the model allows, or undefined. It omits operations that never took
+ * effect
+ */
 export function linearize<State, Input, Output>(
   history: readonly Operation<Input, Output>[],
   model: Model<State, Input, Output>,

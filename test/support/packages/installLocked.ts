@@ -9,7 +9,7 @@ const MANIFESTS = ["package.json", "package-lock.json"];
  * installation.
  * @param source the folder with package.json and package-lock.json
  * @param name of the folder that gets them, below node_modules, so that nothing else of the project sees them
- * @param command `install` if the registry lacks optional packages of the lock, which `ci` refuses
+ * @param command `install` if the registry lacks optional packages of the lock, which `ci` rejects
  * @param tarballs packed packages of this repository that the lock contains. They need `install`, and may be outdated later.
  * @returns that folder
  */

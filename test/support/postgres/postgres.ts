@@ -51,7 +51,7 @@ export interface PostgresOptions {
 /**
  * Starts a PostgreSQL with empty data and password authentication. It is ready within 3 s, and ends with this process at the
  * latest, even if this process is killed.
- * @throws Error if there is none on this machine, or it does not start; the message contains the end of its log
+ * @throws Error if this machine has no PostgreSQL, or it does not start. The message contains the end of its log
  */
 export async function startPostgres({ fsync = false, settings }: PostgresOptions = {}): Promise<Postgres> {
   const folder = mkdtempSync(join(tmpdir(), "keyroot-postgres-"));

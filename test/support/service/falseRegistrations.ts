@@ -1,6 +1,6 @@
 /**
- * Ways to register a key that the registrant does not hold, or with a proof that is not for this registration. The service
- * must refuse each.
+ * False registrations. The registrant does not hold the key, or the proof is not for this registration. The service must
+ * reject each.
  */
 import { createHash, randomBytes } from "node:crypto";
 import { sql } from "drizzle-orm";
