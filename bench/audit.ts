@@ -1,7 +1,8 @@
 /**
  * Measures an audit of many users. The files are in a folder, and the roots are on Anvil's chain. For comparison, the same
- * run measures parts of the work on the same number of threads: `openssl dgst -sha256` over the files, `JSON.parse` of each
- * file, `JSON.parse` with OpenSSL's hash of every leaf and node, and all of this with the hashes and checks of all keys.
+ * run measures parts of the work on the same number of threads. These are `openssl dgst -sha256` over the files, and
+ * `JSON.parse` of each file, alone and with OpenSSL's hash of every leaf and node. The last part adds the hashes and checks
+ * of all keys.
  */
 import { execFile } from "node:child_process";
 import { once } from "node:events";

@@ -1,8 +1,8 @@
 /**
  * Measures how one partner's requests delay another partner's users. It compares their response times with and without a
  * flood. In a flood, a partner sends as many requests as the rate limit allows. Either its servers create users, list users
- * or list events, or three of its users send registrations that are refused. Every registration needs curve arithmetic before
- * it can be refused.
+ * or list events, or three of its users send registrations that are rejected. Every registration needs curve arithmetic before
+ * it can be rejected.
  */
 import { randomBytes } from "node:crypto";
 import { startChild } from "../test/support/processes/childProcess.ts";
@@ -126,7 +126,7 @@ function victimPlan(rate: number, seconds: number): Plan {
   return { origin: service.origin, requests, connections: CONNECTIONS, seconds, rate };
 }
 
-/** Returns registrations with keys that are refused only after curve arithmetic, and with keys that are accepted. */
+/** Returns registrations with keys that are rejected only after curve arithmetic, and with keys that are accepted. */
 function floodPlan(path: string, seconds: number): Plan {
   const [, ofOrderTwo] = pointsOfSmallOrder() as [Point, Point];
   const wrongSubgroup = Array.from({ length: 8 }, (_, i) => ({

@@ -1,8 +1,8 @@
 /**
  * Measures the cost of verifying one user with the whole file, a proof, or a bundle. It measures a new process, a warm
- * process, and Chromium. For comparison, the same run measures `JSON.parse` of the file, and the least work of any verifier
- * in a new process. It also measures the method of the format's first clients, which rebuild the tree with the npm package
- * merkle-tree-gen. The library is packed as it is published.
+ * process, and Chromium. For comparison, the same run measures `JSON.parse` of the file. It measures the least work of any
+ * verifier in a new process. It also measures the method of the format's first clients, which rebuild the tree with the npm
+ * package merkle-tree-gen. The library is packed as it is published.
  */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, statSync } from "node:fs";

@@ -1,12 +1,12 @@
 // Prepares a fresh clone: installs the locked packages if they are missing or older than the lock file. It runs on the
-// machine's Node (20 or later) and uses only Node itself. npm compares each package, and Node's binary, with the lock file.
-// It runs only the install scripts in `allowScripts` of package.json.
+// machine's Node (20 or later) and uses only Node itself. `npm` compares each package, and Node's binary, with the lock
+// file. It runs only the install scripts in `allowScripts` of package.json.
 //
 // With --omit=dev it installs only the `dependencies` of package.json, which `npm start` needs, unless the `devDependencies` were
 // installed before. The first other command adds them, and leaves installed packages in place, because `npm start` may be running.
 //
 // npm must run under a Node that Hardhat supports. Otherwise it silently leaves out the binary of the simulated chain. So
-// an older Node installs the locked binary of Node first, in a temporary folder, and lets that one run npm.
+// an older Node first installs the locked binary of Node in a temporary folder. That Node then runs npm.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -77,7 +77,7 @@ function hasDevelopmentPackages() {
   return Object.keys(devDependencies).every((name) => existsSync(join(root, "node_modules", name)));
 }
 
-/** Returns true if the Node of the lock file is installed, or if npm has no Node package for this machine. */
+/** Returns true if the lock file's Node is installed, or if npm has no Node package for this machine. */
 function hasProjectNode() {
   return projectNode === undefined || installedNodeVersion() === `v${projectNode}`;
 }

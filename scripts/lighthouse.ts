@@ -3,7 +3,7 @@
  *
  *     npm run lighthouse [pages, such as "explorer batch,dashboard users"]
  *
- * Prints the scores, writes the scores of all pages to bench/lighthouse.json, and fails below 95 in performance,
+ * Prints the scores, and writes the scores of all pages to bench/lighthouse.json. Fails below 95 in performance,
  * accessibility or best practices. Lighthouse is not among the project's dependencies, because it takes 176 MB: npx fetches
  * this version once.
  */

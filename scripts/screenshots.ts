@@ -1,5 +1,5 @@
 /**
- * Takes pictures of every page and state of the explorer and the dashboard, in light and dark, at 390 and 1280 pixels:
+ * Takes pictures of all pages and states of the explorer and dashboard, in light and dark, at 390 and 1280 pixels:
  *
  *     npm run screenshots [folder] [states, such as "a batch,no page"]
  *

@@ -20,7 +20,7 @@ const PACKED = [
 
 /** Measurements of other light clients. */
 export interface Peers {
-  /** The time of Lodestar in ms for all periods and for the last period, and the BLS implementation that it uses. */
+  /** Lodestar's time in ms for all periods and for the last period, and the BLS implementation that it uses. */
   lodestar: { all: number; one: number; slot: number; implementation: string; version: string };
   /** Sizes in bytes after gzip. */
   sizes: Row[];

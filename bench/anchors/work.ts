@@ -67,7 +67,7 @@ export function blsWork(): () => void {
   return () => {
     const key = bls12_381.G1.Point.fromBytes(keyBytes);
     if (!bls.verify(bls.Signature.fromBytes(signature), bls.hash(new Uint8Array(32)), key))
-      throw new Error("The signature is refused.");
+      throw new Error("The signature is rejected.");
   };
 }
 

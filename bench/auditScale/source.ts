@@ -35,7 +35,7 @@ export const CHAIN_ID = 31_337;
 const USERS_PER_FILE = 700;
 /** Users share keys, because a new key takes a millisecond. No check compares the keys of two users. */
 const KEYS = 100;
-/** The number of the file is in the last bytes of an id, so that the chain finds the root of a user without an index. */
+/** The last bytes of an id contain the file's number. The chain then finds the user's root without an index. */
 const FILE_NUMBER_BYTES = 4;
 const DEPLOYMENT_BLOCK = 1;
 const SECONDS_PER_BLOCK = 12;

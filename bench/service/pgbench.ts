@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 
 const run = promisify(execFile);
 
-/** The number of seconds to add to a run, because pgbench counts the time to connect in its duration, but not in its rate. */
+/** The number of seconds to add to a run. pgbench counts the time to connect in its duration, but not in its rate. */
 const CONNECT_SECONDS = 3;
 
 export interface PgbenchOptions {

@@ -1,5 +1,5 @@
 /**
- * Coverage as V8 measures it. The fuzzer `@jazzer.js/core` 4.0.0 reaches about the same code, but its native module requires
+ * Coverage as V8 measures it. The fuzzer `@jazzer.js/core` 4.0.0 reaches about the same code. But its native module requires
  * glibc 2.38, and Debian 12 has 2.36.
  */
 import { Session } from "node:inspector";

@@ -1,6 +1,6 @@
 /**
- * Changes valid documents at random and parses them, to find errors that no caller expects and documents that are wrongly accepted.
- * Documents that run new code are changed further:
+ * Changes valid documents at random and parses them. Finds errors that no caller expects, and documents that are wrongly
+ * accepted. Documents that run new code are changed further:
  *
  *     npm run fuzz                          all targets, one minute each
  *     npm run fuzz -- TARGET --minutes N    one target: file, proof, bundle, rlp, header, statement, light-client

@@ -20,14 +20,14 @@ import { type Case, readVectors, toBytes } from "../../test/support/data/vectors
 export interface Target {
   /** The valid documents from which mutants are made. */
   seeds: readonly Uint8Array[];
-  /** Parses a document, and checks the result. @throws KeyrootError for a refused document; any other error is a defect */
+  /** Parses a document, and checks the result. @throws KeyrootError for a rejected document; any other error is a defect */
   parse: (bytes: Uint8Array) => void;
 }
 
 /** The maximum size of a seed in bytes. Larger seeds take most of the time and have the same structure. */
 const MAX_SEED_BYTES = 20_000;
 
-/** The maximum size of a trie node in bytes. `storageProof.ts` refuses larger nodes. */
+/** The maximum size of a trie node in bytes. `storageProof.ts` rejects larger nodes. */
 const MAX_NODE_BYTES = 1024;
 
 export const TARGETS: Readonly<Record<string, () => Target>> = {
@@ -81,7 +81,7 @@ export const TARGETS: Readonly<Record<string, () => Target>> = {
     return {
       seeds: nodes,
       parse: (bytes) => {
-        // Storage proofs refuse nodes of these sizes before decoding. The decoder would accept zero bytes.
+        // Storage proofs reject nodes of these sizes before decoding. The decoder would accept zero bytes.
         if (bytes.length === 0 || bytes.length > MAX_NODE_BYTES)
           throw new ArgumentError("RECORD_INVALID", "A node has 1 to 1024 bytes.");
         const decoded = refusing(() => decodeRlp(new Uint8Array(bytes)));
@@ -154,13 +154,13 @@ function pathIn(node: unknown): string {
     : "";
 }
 
-/** Returns the root that the text of a file names. */
+/** Returns the first `root` field in a file's text. */
 function rootIn(bytes: Uint8Array): string | undefined {
   return /"root"\s*:\s*"([0-9a-f]{64})"/.exec(Buffer.from(bytes).toString("latin1"))?.[1];
 }
 
 /**
- * Runs a function that refuses input with a plain error, and converts this error to a KeyrootError. A programming error is
+ * Runs a function that rejects input with a plain error, and converts this error to a KeyrootError. A programming error is
  * not converted.
  */
 function refusing<T>(run: () => T): T {

@@ -4,7 +4,7 @@
  *
  *     node scripts/secondVerifier/blockProof.mjs CHECKPOINT PROOF…
  *
- * For each proof, it prints the hash of the block, or the step and code of the error. It exits with 1 if it refuses a proof.
+ * For each proof, it prints the hash of the block, or the step and code of the error. It exits with 1 if it rejects a proof.
  */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -17,8 +17,8 @@ const KEY = 48;
 const GENESIS_TIME = 1_606_824_023;
 const GENESIS_ROOT = Buffer.from("4b363db94e286120d76eb905340fdd4e54bfe9f06bf33ff6cf5ad27f511bfe95", "hex");
 /**
- * For each fork: its first epoch and version, and the indices of the committee, the next committee and the finalized root in
- * the state.
+ * For each fork: its first epoch and version, and indices in the state. These are the indices of the committee, the next
+ * committee and the finalized root.
  */
 const FORKS = [
   { epoch: 411_392, version: "06000000", committee: 86, next: 87, finality: 169 },

@@ -1,5 +1,5 @@
-// A second, independent verifier. It follows docs/formats.md and test/vectors/README.md, shares no code with the library, and
-// needs only Node, and ethers for Keccak-256 and RLP. If the two differ, at least one of them is wrong.
+// A second, independent verifier. It follows docs/formats.md and test/vectors/README.md. It shares no code with the library.
+// It needs only Node, and ethers for Keccak-256 and RLP. If the two differ, at least one of them is wrong.
 //
 //   node scripts/secondVerifier/verifier.mjs test/vectors/*.json    compares its verdicts with the vectors; exit code 1 if any differs
 //   node scripts/secondVerifier/verifier.mjs --json - < set.json    prints its verdicts on them as an array
