@@ -49,13 +49,13 @@ describe("state of a watched user", () => {
       );
     });
 
-    it("causes no alarm if an earlier block lacks the root", () => {
+    it("causes no alarm if the root is missing at an earlier block", () => {
       const user = published();
       applyAnswer(user, undefined, at(99), 0);
       expect(conditions(user, "key")).to.deep.equal([]);
     });
 
-    it("causes WATCHED_ROOT_CHANGED while later blocks lack the root", () => {
+    it("causes WATCHED_ROOT_CHANGED while the root is missing at later blocks", () => {
       for (const block of [100, 101]) {
         const user = published();
         applyAnswer(user, undefined, at(block), 0);

@@ -48,7 +48,7 @@ interface FoundBlock {
  * the record.
  *
  * An implementation MUST:
- * - return a hash only after it has checked everything that its `anchor` promises;
+ * - return a hash only after all checks that its `anchor` requires;
  * - throw a VerificationError of the step "anchor" if its data is false, or a TransportError if data is missing. Each
  *   source has its own error codes. It never returns a block with weaker evidence instead;
  * - compute the hash of `header` from its fields (`ethereum/header.ts`);

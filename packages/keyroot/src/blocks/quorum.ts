@@ -7,8 +7,8 @@ import type { RpcCall } from "../transport/jsonRpc.ts";
 import type { BlockSource, BlockTag } from "./blockSource.ts";
 
 /**
- * Finds a block on which enough endpoints of a quorum agree. If at least `quorum` endpoints are honest and fewer are
- * dishonest, the dishonest ones can neither change nor prevent the result.
+ * Finds a block on which enough endpoints of a quorum agree. At least `quorum` endpoints must be honest, and fewer
+ * dishonest. The dishonest endpoints then cannot change or prevent the result.
  * @throws VerificationError, TransportError QUORUM_NOT_REACHED
  */
 export function findQuorumBlock(endpoints: Quorum): BlockSource {

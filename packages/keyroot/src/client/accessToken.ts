@@ -48,7 +48,7 @@ export class AccessToken {
     return rejectOnAbort(this.#exchanging, signal);
   }
 
-  /** Returns a different access token after the service refused one. @throws the errors of `get` */
+  /** Returns a different access token after the service rejected one. @throws the errors of `get` */
   async replace(refused: string, signal?: AbortSignal): Promise<string> {
     if (this.#current?.jwt === refused) this.#current = undefined;
     return this.get(signal);

@@ -188,6 +188,6 @@ export function about<T extends Subject>(requested: Subject, check: Check<T>): C
  */
 export function checkSubject(what: string, requested: string, answered: string): void {
   if (answered === requested) return;
-  const message = `The service's answer is about the ${what} ${answered}, but the request was about ${requested}.`;
+  const message = `The service's response is for the ${what} ${answered}, but the request was for ${requested}.`;
   throw new TransportError("SERVICE_ANSWER_INVALID", message, { expected: requested, actual: answered });
 }

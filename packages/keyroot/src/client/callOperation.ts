@@ -25,7 +25,7 @@ export interface OperationOptions extends CallOptions {
  * Calls an operation of the service, and returns the JSON of the response without checking it. Repeats the request
  * after a transient failure (see `sendWithRetry`), because every operation of the service is idempotent.
  * @param path the path of the operation, which is appended to `serviceUrl`
- * @throws ServiceError if the service refuses the request; TransportError SERVICE_ANSWER_INVALID, and the errors of
+ * @throws ServiceError if the service rejects the request; TransportError SERVICE_ANSWER_INVALID, and the errors of
  * `fetchBytes`
  */
 export type OperationCall = (path: OperationPath, body: object, options: OperationOptions) => Promise<unknown>;

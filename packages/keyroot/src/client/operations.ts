@@ -39,7 +39,7 @@ export interface PartnerUser extends ShadowUser {
   deactivated: number | null;
 }
 
-/** A user whose tokens are refused. */
+/** A user whose tokens are rejected. */
 export interface DeactivatedUser {
   /** The user's id: the same 160 bits as 32 characters of zBase32. */
   user_id: UserID;
@@ -65,7 +65,7 @@ export interface ConflictingKey {
   key_id: string;
   /** When the key was offered or withdrawn. */
   at: number;
-  /** true: the key was registered and withdrawn. false: the key was refused. */
+  /** true: the key was registered and withdrawn. false: the key was rejected. */
   withdrawn: boolean;
 }
 

@@ -6,14 +6,14 @@ import type { SendOperation } from "./operationClient.ts";
 import type { AnswerOf } from "./operations.ts";
 import type { CheckedOptions } from "./options.ts";
 
-/** The error codes of a refused access token that the client can replace. */
+/** The error codes of a rejected access token that the client can replace. */
 const REPLACEABLE = new Set(["ACCESS_TOKEN_EXPIRED", "ACCESS_TOKEN_INVALID"]);
 
 const exchanged = object<AnswerOf<"/v1/public/auth/jwt">>({ jwt: secret(/^[\w.-]+$/) });
 
 /**
  * Makes a function that calls operations with an access token. It exchanges the refresh token for an access token when
- * necessary. If the service refuses an access token, the function repeats the operation once with a new token.
+ * necessary. If the service rejects an access token, the function repeats the operation once with a new token.
  * @param refreshToken a server token or a user refresh token
  */
 export function sessionOf(options: CheckedOptions, refreshToken: string): SendOperation {

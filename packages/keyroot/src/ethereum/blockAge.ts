@@ -21,7 +21,7 @@ export function checkBlockAge({ number, timestamp }: Position, maxAgeMs: number 
     throw new VerificationError("anchor", "FUTURE_BLOCK", message, { expected: -MAX_AHEAD_MS, actual: age });
   }
   if (maxAgeMs === undefined || age <= maxAgeMs) return;
-  const message = `The block ${number} is ${seconds} s old, the maximum age is ${maxAgeMs / 1000} s.`;
+  const message = `The block ${number} is ${seconds} s old. The maximum age is ${maxAgeMs / 1000} s.`;
   throw new VerificationError("anchor", "STALE_BLOCK", message, { expected: maxAgeMs, actual: age });
 }
 

@@ -18,9 +18,10 @@ import { type UserID, userIDToBytes } from "./userID.ts";
  * A proof that a user has the private key of a public key. It uses Diffie-Hellman and a MAC, as RFC 6955 does for keys
  * that cannot sign. docs/proof-formats.md specifies the format.
  *
- * The service generates an ephemeral key pair for each challenge. Both sides compute the same shared point: the user
- * from the private key and the ephemeral key, and the service from the ephemeral private key and the public key. The
- * response is a MAC whose key is derived from this point. It reveals nothing about the point to others.
+ * The service generates an ephemeral key pair for each challenge. Both sides compute the same shared point. The user
+ * computes it from the private key and the ephemeral key. The service computes it from the ephemeral private key and
+ * the public key. The response is a MAC whose key is derived from this point. It reveals nothing about the point to
+ * others.
  */
 
 /** The statement that a response proves. Each response is valid for only one statement. */
@@ -96,8 +97,8 @@ export function possessionTranscript(statement: PossessionStatement): Uint8Array
 }
 
 /**
- * Computes the response to a challenge with the private key. Checks the service's ephemeral key first, because a point
- * of small or mixed order would reveal information about the private key.
+ * Computes the response to a challenge with the private key. Checks the service's ephemeral key first. A point of
+ * small or mixed order would reveal information about the private key.
  * @returns the response, 32 bytes
  * @throws ArgumentError as `checkPublicKey` and PUBLIC_KEY_NOT_PRIME_ORDER, for the ephemeral key; ARGUMENT_INVALID
  * @example

@@ -72,8 +72,8 @@ export function makeSafetyCode(mine: KeyHolder, contact: KeyHolder): SafetyCode 
  * @param mine this app's user
  * @param contact the user who shows the payload
  * @throws VerificationError SAFETY_CODE_INVALID, step "file"; USER_MISMATCH, step "record"; SAFETY_CODE_MISMATCH, step
- * "key". For SAFETY_CODE_MISMATCH, `actual` contains "contact" if the two apps have different keys for the contact, and
- * "mine" if they have different keys for this app's user.
+ * "key". For SAFETY_CODE_MISMATCH, `actual` contains "contact" if the two apps have different keys for the contact. It
+ * contains "mine" if they have different keys for this app's user.
  * @throws ArgumentError as `makeSafetyCode`
  * @example
  * verifySafetyPayload(scanned, { userID, publicKey }, { userID: contactID, publicKey: verifiedKey });
@@ -87,7 +87,7 @@ export function verifySafetyPayload(payload: string, mine: KeyHolder, contact: K
     throw new VerificationError(
       "record",
       "USER_MISMATCH",
-      "The payload is this user's own. Scan the one that the contact's app shows.",
+      "The payload belongs to this app's user. Scan the code that the contact's app shows.",
     );
   }
   if (shower !== their.userID || other !== my.userID) {
@@ -103,10 +103,10 @@ export function verifySafetyPayload(payload: string, mine: KeyHolder, contact: K
   if (theirsIsEqual && mineIsEqual) return;
   const actual = [...(theirsIsEqual ? [] : ["contact"]), ...(mineIsEqual ? [] : ["mine"])];
   const reasons = [
-    theirsIsEqual ? "" : ` The contact ${their.userID} has another key than this app uses for them.`,
-    mineIsEqual ? "" : ` The contact's app uses another key for ${my.userID} than this user has.`,
+    theirsIsEqual ? "" : ` The contact ${their.userID} has a different key than this app uses for the contact.`,
+    mineIsEqual ? "" : ` The contact's app uses a different key for ${my.userID} than this user has.`,
   ];
-  const message = `The safety codes differ.${reasons.join("")} Do not use the keys: someone may read along.`;
+  const message = `The safety codes differ.${reasons.join("")} Do not use the keys: an attacker may be reading the messages.`;
   throw new VerificationError("key", "SAFETY_CODE_MISMATCH", message, { expected: [], actual });
 }
 

@@ -11,13 +11,13 @@ const CLOSING_BRACE = 0x7d;
 const BRACE_BIT = 0x20;
 
 /**
- * The limits on the number of values in a JSON text, because parsed values take much more memory than the text. An
- * empty object takes 3 bytes of JSON and more than 60 bytes of memory. Each new order of member names takes up to 600
+ * The limits on the number of values in a JSON text. Parsed values take much more memory than the text. An empty
+ * object takes 3 bytes of JSON and more than 60 bytes of memory. Each new order of member names takes up to 600
  * bytes, because engines keep a hidden class for it. The limits are above the needs of Keyroot's formats.
  *
- * A Merkle file has an object for every 400 bytes, a member for every 62, a comma for every 57 and a new name for every
- * 268. A log has a member for every 53 bytes. A block has a transaction hash for every 69 bytes. Each limit is
- * `perDocument`, plus one for every `characters` characters.
+ * A Merkle file has an object for every 400 bytes and a member for every 62. It has a comma for every 57 bytes, and a
+ * new name for every 268. A log has a member for every 53 bytes. A block has a transaction hash for every 69 bytes.
+ * Each limit is `perDocument`, plus one for every `characters` characters.
  */
 const CONTAINERS = { perDocument: 256, characters: 96 };
 const MEMBERS = { perDocument: 1024, characters: 40 };
@@ -70,8 +70,8 @@ export function scanJson(text: string, maxDepth: number, documents: number, allo
         names = Math.imul(names ^ character, FACTOR);
       }
       namesAt[depth] = names;
-      // If a member's name is a number less than 2^32, engines store the member in a separate table of 300 bytes. No
-      // format of Keyroot has such names. Escaped names are treated in the same way, because they may be numbers.
+      // Engines store a member in a separate table of 300 bytes if its name is a number less than 2^32. No format of
+      // Keyroot has such names. Escaped names are treated in the same way, because they may be numbers.
       if (isEscaped || (nameEnd - nameStart < 12 && text.charCodeAt(nameStart + 1) < COLON)) ordered += 4;
       membersAt[depth] = (membersAt[depth] ?? 0) + 1;
       // A text that is not JSON may contain several colons after one long name.

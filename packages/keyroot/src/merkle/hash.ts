@@ -22,8 +22,8 @@ export function hashLeaf(value: string, hash: Sha256Hex = sha256Hex): string {
 }
 
 /**
- * Computes the hash of an inner node: SHA-256 over 128 ASCII characters, which are the lowercase hex digits of the left
- * child and then of the right child. The deployed format uses this rule (docs/formats.md, "Merkle tree"). The
+ * Computes the hash of an inner node: SHA-256 over 128 ASCII characters. These are the lowercase hex digits of the left
+ * child, and then of the right child. The deployed format uses this rule (docs/formats.md, "Merkle tree"). The
  * specification does not state it.
  * @param left 64 lowercase hex digits
  * @param right 64 lowercase hex digits. A node that is paired with itself is also the right child.
@@ -50,8 +50,8 @@ export function checkMerkleRoot(root: unknown): string {
 }
 
 /**
- * Rejects a value that consists of 128 lowercase hex digits. Its leaf could also be the hash of an inner node, because
- * the format does not distinguish them (docs/formats.md, "Merkle-tree file").
+ * Rejects a value that consists of 128 lowercase hex digits. Its leaf could also be the hash of an inner node. The
+ * format does not distinguish them (docs/formats.md, "Merkle-tree file").
  * @throws VerificationError VALUE_LOOKS_LIKE_NODE
  */
 export function checkNotNode(step: VerificationStep, path: string, value: string): void {

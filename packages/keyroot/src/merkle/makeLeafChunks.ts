@@ -5,7 +5,8 @@ import { hashAt } from "./tree.ts";
 
 /**
  * A part of a Merkle tree (docs/formats.md, "Leaf chunk"). It contains the leaves of all users whose ids begin with the
- * same bits, and the hashes that are needed to compute the root. A tree of 700 users has 32 chunks of about 1.1 kB.
+ * same bits. It also contains the hashes that are needed to compute the root. A tree of 700 users has 32 chunks of
+ * about 1.1 kB.
  */
 export interface LeafChunk {
   /** The number of the chunk, from `chunkNumber`. */

@@ -5,8 +5,9 @@ import { hashAt, type MerkleTree } from "./tree.ts";
 const PIECE = 256;
 
 /**
- * Writes the nodes of the `merkle` object as JSON: first the leaves, then each level, and finally the root
- * (docs/specification.md, "Node object fields"). Returns pieces without a comma at the end. Hashes need no escapes.
+ * Yields the nodes of the `merkle` object as JSON text: first the leaves, then each level, and finally the root
+ * (docs/specification.md, "Node object fields"). No piece begins or ends with a comma. Hashes contain no characters
+ * to escape.
  */
 export function* serializeNodes(tree: MerkleTree): Generator<string> {
   const top = tree.height - 1;

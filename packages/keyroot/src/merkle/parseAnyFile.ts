@@ -15,8 +15,8 @@ export type Sha256 = (data: Uint8Array) => Uint8Array;
 const HASH_BYTES = 32;
 
 /**
- * Parses and verifies a file that `serializeMerkleFile` did not write in this form, or any file with the app's own hash
- * function.
+ * Parses and verifies a file in a form that `serializeMerkleFile` does not write. With the app's own hash function, it
+ * parses any file.
  *
  * With such a function, the built-in one computes these users' paths to the root again. If a hash differs, the built-in function
  * decides: a wrong function never makes a file look false.
@@ -45,7 +45,7 @@ export function parseAnyFile(
   const file = parseSerializedFile(text, root, hash);
   if (file && userIDs.every((userID) => isUnderRoot(file, userID))) return file;
   if (parseSerializedFile(text, root) === undefined) return verifyMerkleFile(text, root);
-  const message = `The option sha256 fails, or returns a wrong hash: the file ${root}.json is right by the built-in function. Correct sha256, or leave it out.`;
+  const message = `The option sha256 fails, or returns a wrong hash. The built-in function found the file ${root}.json valid. Correct sha256, or omit it.`;
   throw new EnvironmentError("SHA256_INVALID", message, { cause });
 }
 

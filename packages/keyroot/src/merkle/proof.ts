@@ -108,7 +108,7 @@ export function parseMerkleProof(source: unknown): { proof: MerkleProof; record:
 }
 
 /**
- * Verifies an untrusted inclusion proof. It must contain a record of this user with a valid key, and the tree with this
+ * Verifies an untrusted inclusion proof. It must contain a record of this user with a valid key. The tree with this
  * root must include the record. A proof cannot show that the tree has no second record of the user.
  * @param source the bytes of the proof as they were served, or the parsed JSON
  * @throws VerificationError as `parseMerkleProof`; USER_MISMATCH, and the errors of `checkKeyRecord`, step "record";
@@ -133,7 +133,7 @@ export function verifyMerkleProof(source: unknown, query: ProofQuery): ProvenKey
 /** Checks that a record belongs to the expected user. @throws VerificationError USER_MISMATCH, step "record" */
 export function verifyRecordUser({ userID: actual }: KeyRecord, expected: UserID): void {
   if (actual === expected) return;
-  const message = `The record is of the user ${actual}, but the expected user is ${describeValue(expected)}.`;
+  const message = `The record belongs to the user ${actual}, but the expected user is ${describeValue(expected)}.`;
   throw new VerificationError("record", "USER_MISMATCH", message, { expected, actual });
 }
 

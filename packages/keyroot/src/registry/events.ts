@@ -31,12 +31,12 @@ export interface BlockRange {
 const RANGE_ERRORS = new Set(["RPC_ERROR", "ANSWER_TOO_LARGE"]);
 
 /**
- * Fetches the registry's `MerkleTreeRootAdded` events in a range of blocks, in the order of the chain. If the endpoint
- * rejects a range because it has too many blocks or logs, the range is halved until the endpoint accepts it. Later
- * ranges are larger again.
+ * Fetches the registry's `MerkleTreeRootAdded` events in a range of blocks, in the order of the chain. Some endpoints
+ * reject a range with too many blocks or logs. The range is then halved until the endpoint accepts it. Later ranges
+ * are larger again.
  * @param onRead called after each response, with the last block whose events are known
- * @throws TransportError RPC_ANSWER_INVALID if a response does not match the request; and the errors of the call, if
- * the endpoint rejects a range of a single block
+ * @throws TransportError RPC_ANSWER_INVALID if a response does not match the request. If the endpoint rejects a
+ * range of a single block, the errors of the call
  */
 export async function fetchRootAddedLogs(
   call: RpcCall,
@@ -80,8 +80,8 @@ export function decodeRootAddedLog(log: Log, contract: string): RootAddedLog | u
 }
 
 /**
- * Fetches the events in a range of blocks. Checks that each log matches the request and occurs only once, and that all
- * logs of a block have the same block hash.
+ * Fetches the events in a range of blocks. Checks that each log matches the request and occurs only once. All logs of
+ * a block must have the same block hash.
  */
 async function fetchRange(call: RpcCall, contract: string, range: BlockRange): Promise<RootAddedLog[]> {
   const { fromBlock, toBlock } = range;

@@ -76,7 +76,7 @@ interface UserRange {
   end: number;
 }
 
-/** Splits a list of users into ranges. The size is read again before each range, because it can change. */
+/** Splits a list of users into ranges. Reads the maximum size before each range, because it can change. */
 function* splitUsers(count: number, size: () => number): Generator<UserRange> {
   for (let start = 0; start < count;) {
     const end = Math.min(start + size(), count);

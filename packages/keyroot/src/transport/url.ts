@@ -4,8 +4,8 @@ import { ArgumentError } from "../errors.ts";
 /**
  * Checks that a value is an http(s) URL, and returns it. The error contains only the host of the URL, because the rest
  * may contain a secret.
- * @param remedy the end of the error message for unencrypted http. If it is set, http requests to other machines are
- * rejected, because others in the network could read and change the data.
+ * @param remedy the end of the error message for unencrypted http. If it is set, http to other machines is rejected:
+ * others in the network could read and change the data.
  * @throws ArgumentError ARGUMENT_INVALID, also for a URL with user and password, which fetch rejects
  */
 export function checkUrl(option: string, url: unknown, remedy?: string): string {

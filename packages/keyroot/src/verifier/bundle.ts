@@ -125,8 +125,8 @@ export function parseBundle(source: unknown): { bundle: Bundle; record: KeyRecor
 }
 
 /**
- * Verifies a bundle offline. The bundle may come from any source. It must prove two facts: the trusted contract has a
- * root for this user at the trusted block, and the root's tree includes a record of this user with this key. The caller
+ * Verifies a bundle offline. The bundle may come from any source. It must prove two facts. The trusted contract has a
+ * root for this user at the trusted block. The root's tree includes a record of this user with this key. The caller
  * trusts the hash of the block, or auditors who signed this hash.
  *
  * The age of the answer is the age of the block. The answer remains true later, because the contract sets a root only
@@ -189,7 +189,7 @@ function verifyHeader(
   const block = hashHeader(header);
   const { hash: actual, number } = block;
   if (expected === undefined) {
-    const message = `Unanchored: the bundle is of the block ${actual}, number ${number} according to the bundle. Get the hash of that block from a source that you trust, and pass it as pinned.`;
+    const message = `Unanchored: the bundle is for the block ${actual} (number ${number}, unproven). Get this block's hash from a source that you trust, and pass it as pinned.`;
     throw new VerificationError("anchor", "UNANCHORED", message, { actual });
   }
   checkHeaderHash("The bundle's header", block, expected, expectedNumber);

@@ -4,9 +4,13 @@ type Source = "quorum" | "pinned" | "lightClient" | "auditors" | "beacon";
 type BlockChoice = "block" | "pinned" | "auditors" | "beacon";
 
 /**
- * Rejects contradictory options at compile time: unknown names, several endpoints without a quorum, a quorum that is
- * too large, two sources of a block, or short proofs without auditors. Values that are known only at run time are
- * checked at run time.
+ * Rejects contradictory options at compile time:
+ * - unknown names;
+ * - several endpoints without a quorum, or a quorum that is too large;
+ * - two sources of a block;
+ * - short proofs without auditors.
+ *
+ * Values that are known only at run time are checked at run time.
  */
 export type StrictOptions<Options, All> = Record<Exclude<keyof Options, keyof All>, never> &
   AtMostOne<Given<Options, Source>> &

@@ -13,9 +13,10 @@ export interface CachedAnswer {
 }
 
 /**
- * Checks whether a new answer contradicts the cached answer. Throws an error if the cached answer is from a finalized
- * block and has stronger evidence, because the contract sets a root only once. If the evidence is equally strong, the
- * new answer is accepted. Otherwise, a false answer in the cache would block all later honest answers.
+ * Checks whether a new answer contradicts the cached answer. The contract sets a root only once. So this function
+ * throws an error if the cached answer has stronger evidence and is from a finalized block. If the evidence is
+ * equally strong, the new answer is accepted. Otherwise, a false answer in the cache would block all later honest
+ * answers.
  * @throws VerificationError EQUIVOCATION, step "root"
  */
 export function contradicts(
@@ -29,7 +30,7 @@ export function contradicts(
   if (root === undefined && isEarlier(evidence.block, cached.evidence.block)) return false;
   if (!cached.final || strengthOf(cached.evidence) <= strengthOf(evidence)) return true;
   const expected = { root: cached.root, evidence: cached.evidence };
-  const message = `The user ${userID} has the root ${cached.root} according to earlier, stronger evidence at a finalized block, and ${root ?? "none"} according to this answer. The contract sets a root once, so one of the answers is false.`;
+  const message = `This answer contains the root ${root ?? "none"} for the user ${userID}. Earlier, stronger evidence at a finalized block contains ${cached.root}. The contract sets a root once, so one of them is false.`;
   throw new VerificationError("root", "EQUIVOCATION", message, { expected, actual: { root, evidence } });
 }
 
@@ -37,7 +38,7 @@ export function contradicts(
  * Returns the strength of evidence (docs/cache.md):
  * - 0: the unproven answer of a single endpoint;
  * - 1: the unproven answer of a quorum;
- * - 2: a statement of several auditors about the root, or a storage proof at a block that a single endpoint cannot
+ * - 2: several auditors' statement about the root, or a storage proof at a block that a single endpoint cannot
  *   choose.
  */
 export function strengthOf({ anchor, storageProof, uniqueness, agreeing = 1, auditors = [] }: Evidence): number {

@@ -2,7 +2,10 @@ import { type AddedSource, type KeyProof, makeSource } from "../blocks/addedSour
 import { checkBoolean, checkInteger, invalidArgument } from "../input/options.ts";
 import { checkHash, checkOnlyOne, parseUsersSlot, type VerifyOptions } from "./options.ts";
 
-/** The evidence that the options require. */
+/**
+ * The evidence that the options require. `readRoot` and `readRootAtBlock` enforce it, and `meetsPolicy` for cached
+ * keys.
+ */
 export interface EvidencePolicy {
   /** The source of the block hash. `quorum` is the number of endpoints that must agree. `pinned` is the hash itself. */
   anchor: "endpoint" | "light-client" | { quorum: number } | { pinned: string } | { added: AddedSource };

@@ -43,9 +43,9 @@ export interface MadeBundle {
 }
 
 /**
- * Makes the bundle of a user. Requests a storage proof of the contract's answer at a block, reads the user's record
- * from the root's file, and verifies the bundle in the same way as its reader. With `auditors`, the bundle contains
- * their statement. Without `auditors` and `pinned`, the block is an unproven answer of one endpoint.
+ * Makes the bundle of a user. Requests a storage proof of the contract's answer at a block, and reads the user's
+ * record from the root's file. Verifies the bundle in the same way as its reader. With `auditors`, the bundle
+ * contains their statement. Without `auditors` and `pinned`, the block is an unproven answer of one endpoint.
  * @param userID 32 lowercase characters of zBase32
  * @throws VerificationError, TransportError, ArgumentError as `verifyPublicKey`
  * @example

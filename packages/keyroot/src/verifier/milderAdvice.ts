@@ -6,8 +6,8 @@ import { hasSucceeded, type VerifierConfig } from "./verifierConfig.ts";
 const MAX_ABSENCE_AGE_MS = 3_600_000;
 
 /**
- * Replaces the advice `warn` of an error with milder advice, but only if an attacker cannot cause this.
- * @param knownSince the time at which the app first had this user, in ms since 1970
+ * Replaces an error's advice `warn` with milder advice in cases that an attacker cannot cause.
+ * @param knownSince the time when the app first stored this user, in ms since 1970
  */
 export function advise(error: KeyrootError, config: VerifierConfig, knownSince: number | undefined): void {
   const advice = milderAdvice(error, config, knownSince);

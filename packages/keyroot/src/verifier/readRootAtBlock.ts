@@ -30,8 +30,8 @@ export interface RootReading {
 
 /**
  * Reads a user's root at a block. First, the source of the policy finds the block. The next steps are the same for all
- * sources. They check the header with the block's hash, the block's age, and the contract's answer at this block, with
- * a storage proof if the policy requires it.
+ * sources. They check the header with the block's hash, and the block's age. They check the contract's answer at this
+ * block, with a storage proof if the policy requires it.
  * @param sources the endpoints (more than one only for a quorum), and the options of other requests
  * @throws VerificationError HEADER_INVALID, HEADER_MISMATCH, STALE_BLOCK, FUTURE_BLOCK, step "anchor", and the errors
  * of the source; PROOF_INVALID, CHAIN_ID_MISMATCH, step "root"

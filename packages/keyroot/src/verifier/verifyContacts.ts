@@ -21,8 +21,8 @@ import type { VerifiedKey } from "./verifyPublicKey.ts";
 /** The options for verifying a contact list. */
 export interface ContactListOptions extends Pick<VerifyOptions, "signal"> {
   /**
-   * The store for verified keys. A later call does not request a root again if the root was read at a finalized block
-   * and the call accepts its evidence and endpoints (docs/cache.md).
+   * The store for verified keys. A later call does not request a root again if it was read at a finalized block. The
+   * call must accept the evidence and its endpoints (docs/cache.md).
    */
   cache?: Store | undefined;
   /** The time in ms after which the unproven answer of a single endpoint in `cache` is read again. Default: 1 hour. */
@@ -84,6 +84,7 @@ export async function verifyContacts(
     sources: VerifierSources,
     cached: CachedKey | undefined,
   ): Promise<ContactOutcome | undefined> => {
+    // Without a short proof, the caller reads the whole file.
     const proven = await policy.proveKey?.(query, sources, now);
     if (proven === undefined) return undefined;
     const { userID, contract, chainId } = query;

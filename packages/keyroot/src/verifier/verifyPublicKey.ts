@@ -67,6 +67,7 @@ export async function verifyKey(
   const query = parseKeyQuery(registry, userID, expectedPublicKey);
   const verify = async (sources: VerifierSources): Promise<VerifiedKey> => {
     const { contract, chainId } = query;
+    // Without a short proof, the whole file is read.
     const proven = await policy.proveKey?.(query, sources, now);
     if (proven) return { ...proven, contract, chainId };
     const reading = await readRoot(query, policy, sources, now);

@@ -22,7 +22,7 @@ export function conditionsOf(
   const { earlier, gone, outage } = user;
   const addChange = (before: Published, now: { root?: string; evidence: Evidence }) => {
     const { root: after = "none" } = now;
-    const message = `The contract had the root ${before.root} for the user ${userID} and has ${after} now, although it sets a root once.`;
+    const message = `The contract's root for the user ${userID} was ${before.root} and is now ${after}. A root never changes, so one of these answers is false.`;
     add("WATCHED_ROOT_CHANGED", after, message, { published: before, now });
   };
   if (earlier !== undefined) addChange(earlier, { root, evidence });
@@ -35,7 +35,7 @@ export function conditionsOf(
     });
   }
   if (outage !== undefined && outage.observedMs >= fileLimitMs) {
-    const message = `The file ${root}.json of the user ${userID} is unavailable since ${isoTime(outage.since)}: ${outage.code}.`;
+    const message = `The file ${root}.json of the user ${userID} has been unavailable since ${isoTime(outage.since)}: ${outage.code}.`;
     add("FILE_UNAVAILABLE", root, message, { published, outage });
   }
   return conditions;

@@ -38,9 +38,11 @@ export interface WatchKeysOptions {
   store: Store;
   /** The function `makeBundle` of `keyroot/bundle`, which makes the evidence for an alarm's file. */
   makeBundle: BundleMaker;
-  /** Called once for each alarm, and again after a restart if it did not return or its promise did not resolve. */
+  /**
+   * Called once for each alarm. Called again after a restart if it did not return, or if its promise did not resolve.
+   */
   onAlarm: (alarm: Alarm) => unknown;
-  /** Maximum pause between two rounds in ms. It doubles while requests fail, up to 5 minutes. Default: 45,000. */
+  /** Maximum pause in ms between two rounds. It doubles after failed requests, up to 5 minutes. Default: 45,000. */
   intervalMs?: number | undefined;
   /**
    * The time in ms until a contact's root or a file is read again. Each round reads the user's root. Default: 1 hour.

@@ -2,7 +2,7 @@ import { isEarlier } from "../ethereum/blockAge.ts";
 import type { Evidence } from "../evidence.ts";
 import type { Published } from "./alarm.ts";
 
-/** A period in which the file of a user's root could not be read, although the root could be read from the chain. */
+/** A period in which a user's root could be read from the chain, but not the root's file. */
 interface Outage {
   /** The times of the first and the last attempt, in ms since 1970. */
   since: number;
@@ -41,7 +41,7 @@ export function applyAnswer(user: WatchedUserState, root: string | undefined, ev
   user.readAt = now;
   const before = publishedOf(user);
   if (root === undefined) {
-    // A node that is behind returns the state of an earlier block, in which the user may not have had a root.
+    // A node that is behind returns the state of an earlier block. The user may not have had a root there.
     if (before !== undefined && !isEarlier(evidence.block, before.evidence.block)) user.gone = evidence;
     return;
   }

@@ -232,7 +232,7 @@ describeOnChains("verifier with the options auditors and proofs", (chain) => {
       "is empty": (response) => response.end(),
       "is of another root": (response) => response.end(chunkOf(forged)),
       "is damaged": (response) => response.end(chunkOf(published).map((byte, i) => (i === 20 ? byte ^ 1 : byte))),
-      "lacks the user's leaf": (response) => response.end(chunkOf(publishedLater)),
+      "does not have the user's leaf": (response) => response.end(chunkOf(publishedLater)),
       "is larger than the limit": (response) => response.end(Buffer.alloc(2 ** 16 + 8)),
       "redirects to the right one": (response) =>
         response.writeHead(302, { location: `${chain.files.url}/${published.tree.root}/0.bin` }).end(),

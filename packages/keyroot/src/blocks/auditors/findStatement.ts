@@ -22,8 +22,8 @@ export interface StatementQuery {
 
 /**
  * Finds the newest statement that enough auditors signed. The search starts with the newest statement of each folder.
- * If too few auditors signed one of these, the search reads the older statements that other folders report as their
- * newest. This allows for auditors that are behind.
+ * Some auditors may be behind. If too few auditors signed a statement, the search reads the statements that other
+ * folders report as their newest.
  * @throws VerificationError STATEMENT_CONFLICT, STATEMENT_TOO_OLD, AUDITORS_NOT_REACHED; TransportError
  * AUDITORS_NOT_REACHED if hosts did not respond and no response is false
  */

@@ -53,8 +53,7 @@ const shape = /* @__PURE__ */ new ShapeChecker(
 
 /**
  * Makes a user's membership proof.
- * @param statement the file of a statement; @param roots the list of roots that belongs to the statement; @param file
- * the root's file
+ * @param statement the file of a statement; @param roots the statement's list of roots; @param file the root's file
  * @throws VerificationError STATEMENT_TREE_MISMATCH if the statement's tree does not contain the root, or if the root's
  * file has superseded records. In both cases, the user's key can be verified only with the whole file and a storage
  * proof. USER_NOT_IN_FILE, and the errors of `parseSignedStatement`; ArgumentError ARGUMENT_INVALID

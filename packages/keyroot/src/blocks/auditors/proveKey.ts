@@ -45,9 +45,9 @@ const REQUEST_SHARE = 0.1;
 
 /**
  * Verifies keys with two short proofs instead of the whole file (docs/formats.md, "Root proof", "Leaf chunk"). The
- * first proof shows that the statement's tree includes the root, and that all users in the root's file have this root.
- * The second proof shows that the root's tree includes the record. The endpoint only suggests a root: both proofs exist
- * only for the user's real root.
+ * first proof shows that the statement's tree includes the root. It also shows that all users in the root's file have
+ * this root. The second proof shows that the root's tree includes the record. The endpoint only suggests a root: both
+ * proofs exist only for the user's real root.
  */
 export class KeyProver {
   private readonly options: KeyProverOptions;

@@ -29,7 +29,7 @@ export interface AuditorsOption extends AuditorOptions {
   sequence?: number | undefined;
   /**
    * The store for newer lists of auditors, so that a revoked key is not trusted again. With the option `proofs`, the
-   * store also contains the newest statement, so that a new process need not verify its signatures again. Default:
+   * store also contains the newest statement. A new process then need not verify its signatures again. Default:
    * memory.
    */
   store?: Store | undefined;
@@ -125,8 +125,8 @@ function checkFolders(urls: unknown, allowHttp: boolean | undefined): string[] {
 }
 
 /**
- * Checks the option `proofs`. It cannot be combined with `codeHash`, `storageProof` or `maxAgeMs`, because short proofs
- * show neither the contract's code nor the age of a block.
+ * Checks the option `proofs`. It cannot be combined with `codeHash`, `storageProof` or `maxAgeMs`. Short proofs show
+ * neither the contract's code nor the age of a block.
  * @returns the URL of the file host if the option is set
  */
 function checkProofs(place: SourcePlace): string | undefined {
@@ -145,7 +145,7 @@ function checkRootIsKnown(call: RpcCall, number: number): NonNullable<Awaited<Re
     if (root !== ZERO_WORD) return;
     const answer = await call("eth_call", [{ to: contract, data: encodeGetMerkleTreeRoot(userID) }, "latest"]);
     if (answer === ZERO_WORD) return;
-    const message = `The user ${userID} may have got a root after block ${number}, the newest one that enough auditors signed. Wait for their next statement.`;
+    const message = `The user ${userID} may have a root that is newer than block ${number}. This is the newest block that enough auditors signed. Wait for their next statement.`;
     throw new VerificationError("root", "STATEMENT_TOO_OLD", message, { actual: answer, evidence });
   };
 }

@@ -107,7 +107,7 @@ export function checkPlace(signed: Pick<Statement, "chainId" | "contract">, plac
   ] as const;
   for (const [code, name, actual, expected] of parts) {
     if (actual === expected) continue;
-    const message = `The auditors signed about the ${name} ${actual} instead of ${expected}.`;
+    const message = `The auditors signed a statement for the ${name} ${actual} instead of ${expected}.`;
     throw new VerificationError("anchor", code, message, { expected, actual });
   }
 }

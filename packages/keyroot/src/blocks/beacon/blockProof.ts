@@ -76,7 +76,7 @@ export function verifyBlockProof(
   const bootstrap = decode(network, "bootstrap", proof.bootstrap);
   const start = `0x${bytesToHex(rootOf(bootstrap.header))}`;
   if (start !== checkpoint) {
-    const message = `The proof begins at the checkpoint ${start}, but ${checkpoint} is trusted. A checkpoint that is newer than the block cannot prove it: use the one of the proof if you trust it, or get a proof of a newer block.`;
+    const message = `The proof begins at the checkpoint ${start}, but ${checkpoint} is trusted. If ${checkpoint} is newer than the block, it cannot prove the block. Use ${start} if you trust it, or get a proof of a newer block.`;
     throw new VerificationError("anchor", "LIGHT_CLIENT_INVALID", message, { expected: checkpoint, actual: start });
   }
   let state = startAt(network, checkpoint, bootstrap);

@@ -70,7 +70,7 @@ export async function follow(following: Following, http: HttpOptions): Promise<L
   if (answered !== undefined) return answered;
   for (const version of versions) {
     if (version === forkAt(network, slotAt(network, now())).name) continue;
-    const message = `Beacon endpoints answer for the fork ${describeValue(version)}, which this version of keyroot does not have. Update keyroot.`;
+    const message = `Beacon endpoints return data of the fork ${describeValue(version)}, which this version of keyroot does not support. Update keyroot.`;
     throw new TransportError("FORK_UNKNOWN", message, { actual: version, cause: errors[0] });
   }
   const [forgery] = errors.filter((error) => error instanceof VerificationError);

@@ -19,7 +19,7 @@ export function serializeState(state: LightClientState, network: string, checkpo
 
 /**
  * Reads a stored state of a light client.
- * @returns undefined if there is no state, if it is damaged, or if it has a different format, network or checkpoint
+ * @returns undefined if the state is missing or damaged, or has a different format, network or checkpoint
  */
 export function parseState(stored: unknown, network: string, checkpoint: string): LightClientState | undefined {
   if (typeof stored !== "string") return undefined;

@@ -103,7 +103,7 @@ const serverTokenPage = page("tokens", serverToken);
  * timeout, or the HTTP status 429, 502, 503 or 504. This is safe because every operation is idempotent. User ids are 32
  * characters of zBase32, or 40 hex digits in upper or lower case.
  *
- * Every operation throws these errors: ServiceError with the service's code if the service refuses the request;
+ * Every operation throws these errors: ServiceError with the service's code if the service rejects the request;
  * TransportError UNREACHABLE, TIMEOUT, REDIRECT_REFUSED, ANSWER_TOO_LARGE or SERVICE_ANSWER_INVALID if there is no
  * valid response; TransportError ABORTED; ArgumentError USER_ID_INVALID and ARGUMENT_INVALID.
  *
@@ -130,7 +130,7 @@ export class PartnerClient {
 
   /**
    * Creates a shadow user. Returns the existing user if the partner has already created it in this region. The service
-   * refuses with USER_ID_TAKEN if the user exists in another region or belongs to another partner.
+   * rejects it with USER_ID_TAKEN if the user exists in another region or belongs to another partner.
    */
   async createUser(userID: string, region: Region, options: CallOptions = {}): Promise<CreatedUser> {
     const { id, body } = userOf(userID);
@@ -185,8 +185,8 @@ export class PartnerClient {
   }
 
   /**
-   * Deactivates a user: refuses all the user's tokens permanently. The public key remains published. Repeating the call
-   * has no effect.
+   * Deactivates a user. All the user's tokens become invalid permanently. The public key remains published. Repeating
+   * the call has no effect.
    */
   async deactivateUser(userID: string, options: CallOptions = {}): Promise<DeactivatedUser> {
     const { id, body } = userOf(userID);
@@ -234,8 +234,8 @@ export class PartnerClient {
 
   /**
    * Discards a user's `pending` public key, for example because someone else registered it. The user can then register
-   * a different key. Repeating the call has no effect. The service refuses with PUBLIC_KEY_SUBMITTED if the key is
-   * already being published.
+   * a different key. Repeating the call has no effect. The service rejects it with PUBLIC_KEY_SUBMITTED if the key
+   * is already being published.
    * @param keyID the id of the key, from `publicKeyOf`
    */
   async discardPublicKey(userID: string, keyID: string, options: CallOptions = {}): Promise<void> {
@@ -305,9 +305,9 @@ export class PartnerClient {
    * order of the list. The list can have any length, because it is read gradually. The client sends many users per
    * request, as `createUsers` does. Work stops when the caller stops iterating.
    *
-   * If the service refuses a user, the outcome has the field `error`. A failure that would affect all later users ends
-   * the run. To continue such a run, run the whole list again with the same `runId`, within 24 hours after the first
-   * run started. Each user then receives the same token as before.
+   * If the service rejects a user, the outcome has the field `error`. A failure that would affect all later users ends
+   * the run. To continue such a run, run the whole list again with the same `runId`. Do this within 24 hours after the
+   * first run started. Each user then receives the same token as before.
    * @throws ArgumentError ARGUMENT_INVALID, SECRET_TOO_SHORT; TransportError; ServiceError with the status 401, 429,
    * 502, 503 or 504; and any error of the list
    * @example

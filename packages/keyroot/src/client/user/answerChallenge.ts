@@ -76,6 +76,6 @@ function readBytes(where: string, value: string | undefined, length?: number): U
  */
 function compare(field: string, own: string | number | null, stated: string | number | null | undefined): void {
   if (own === stated) return;
-  const message = `The challenge is for the ${field} ${String(stated)}, but the app's options say ${String(own)}: correct the option ${field} if the app is wrong. If it is right, do not use this service.`;
+  const message = `The challenge has the ${field} ${String(stated)}, but the app's option is ${String(own)}. If the option is wrong, correct it. Otherwise, do not use this service.`;
   throw new TransportError("CHALLENGE_MISMATCH", message, { expected: own, actual: stated });
 }

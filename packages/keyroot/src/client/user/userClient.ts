@@ -67,7 +67,7 @@ interface KeyVerifier<Verified> {
  * The client exchanges its refresh token for access tokens when necessary. It repeats a request after a network error,
  * a timeout, or the HTTP status 429, 502, 503 or 504. This is safe because every operation is idempotent.
  *
- * Every operation throws these errors: ServiceError with the service's code if the service refuses the request;
+ * Every operation throws these errors: ServiceError with the service's code if the service rejects the request;
  * TransportError UNREACHABLE, TIMEOUT, REDIRECT_REFUSED, ANSWER_TOO_LARGE or SERVICE_ANSWER_INVALID if there is no
  * valid response; TransportError ABORTED; ArgumentError ARGUMENT_INVALID.
  *
@@ -90,7 +90,7 @@ export class UserClient {
 
   /**
    * Registers the user's public key, and proves that the app has the private key. The private key is not sent. A user
-   * has only one key. Repeating the call with the same key has no effect. The service refuses a different key with
+   * has only one key. Repeating the call with the same key has no effect. The service rejects a different key with
    * PUBLIC_KEY_REGISTERED.
    * @param key the key pair, or the public key and a function that responds to the service's challenge
    * @throws ArgumentError as `checkPublicKey`; TransportError CHALLENGE_MISMATCH if the service, chain or contract
@@ -110,8 +110,8 @@ export class UserClient {
 
   /**
    * Withdraws the user's own key while it is `pending`, for example because someone else registered it. The user can
-   * then register a different key. Repeating the call has no effect. The service refuses with PUBLIC_KEY_SUBMITTED if
-   * the key is already being published.
+   * then register a different key. Repeating the call has no effect. The service rejects it with PUBLIC_KEY_SUBMITTED
+   * if the key is already being published.
    * @param keyID the id of the registered key, from the record
    */
   async withdraw(keyID: string, options: CallOptions = {}): Promise<void> {
