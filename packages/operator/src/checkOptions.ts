@@ -2,7 +2,7 @@ import { ArgumentError } from "keyroot/errors";
 import { checkAllBuiltins, checkNames, describeValue, isObject } from "keyroot/input";
 
 /**
- * Refuses options with unknown names, because a misspelled option would have no effect.
+ * Rejects options with unknown names, because a misspelled option would have no effect.
  * @param what the beginning of the message, such as "The options of publish"
  * @param names all option names. The compiler reports a new option that is missing here
  * @throws ArgumentError ARGUMENT_INVALID, with the nearest name in `expected`; BUILTIN_REPLACED, before anything else is done
@@ -10,5 +10,5 @@ import { checkAllBuiltins, checkNames, describeValue, isObject } from "keyroot/i
 export function checkOptions<T extends object>(what: string, options: T, names: Record<keyof T, true>): T {
   checkAllBuiltins();
   if (isObject(options)) return checkNames(what, options, Object.keys(names));
-  throw new ArgumentError("ARGUMENT_INVALID", `${what} must be an object, but are ${describeValue(options)}.`);
+  throw new ArgumentError("ARGUMENT_INVALID", `${what} must be an object, not ${describeValue(options)}.`);
 }

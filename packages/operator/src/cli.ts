@@ -21,7 +21,7 @@ async function load() {
     return await import("./program.ts");
   } catch (error) {
     if (major <= NEWEST_TESTED) throw error;
-    refuse(`Keyroot cannot be loaded (${(error as Error).message}) and is tested up to Node ${NEWEST_TESTED}.`);
+    refuse(`Keyroot cannot be loaded (${(error as Error).message}). It is tested up to Node ${NEWEST_TESTED}.`);
     return undefined;
   }
 }

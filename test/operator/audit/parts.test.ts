@@ -254,7 +254,7 @@ describe("mergeParts", () => {
       const { file_count: files } = database.prepare("SELECT file_count FROM state").get() as { file_count: number };
       database.close();
       edit(2, "state", { file_count: files - 1 });
-      await refused(/Part 2\/3 lacks the users of the root/);
+      await refused(/Part 2\/3 does not contain the users of the root/);
     });
 
     /** Changes a row and its checksum, as someone with write access to the file could. */

@@ -60,7 +60,7 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
     publishRecords(records, { ...LOCAL, registry: await fresh.connect(), store: new FolderStore(fresh.filesDir) });
 
   describe("publish", () => {
-    it("publishes users, whose keys then verify", async () => {
+    it("publishes keys that can then be verified", async () => {
       const { code, json } = await publish([one, two, three], { "users-per-file": "2" });
       expect(code).to.equal(0);
       expect(json).to.include({ users: 3, transactions: 2, alreadyPublished: 0, contract: fresh.contract });
@@ -251,7 +251,9 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
           expect(lines).to.match(/^Resuming plan of 20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ: 0 of 1 root added\.$/m);
           expect(lines).to.match(/^checking files: 3 of 3 users$/m);
           expect(lines).to.match(
-            new RegExp(`\nInterrupted\\. Nothing is lost.*\n {2}${keyroot.program} publish .*--plan \\S+\n$`),
+            new RegExp(
+              `\nInterrupted\\. Finished work is saved\\. To resume:\n {2}${keyroot.program} publish .*--plan \\S+\n$`,
+            ),
           );
         }
         const { json } = await keyroot.json(["status", ...chain(), "--plan", plan]);

@@ -128,7 +128,7 @@ describeWithProgram("keyroot, with a light client", (keyroot) => {
       return endpoint;
     };
 
-    it("lets status prove the number of users and the code hash", async () => {
+    it("makes status prove the number of users and the code hash", async () => {
       const { code, json } = await run("status", ...chain());
       expect(json).to.include({ userCount: 1 }).and.have.nested.property("evidence.anchor", "beacon");
       expect(json).to.have.nested.property("evidence.storageProof", true);

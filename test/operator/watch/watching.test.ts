@@ -91,7 +91,7 @@ describe("watching a contract", () => {
       expect(codesOf(await pollAgain())).to.deep.equal(["WATCHED_KEY_MISMATCH"]);
     });
 
-    it("contain USER_NOT_IN_FILE if the file lacks the user", async () => {
+    it("contain USER_NOT_IN_FILE if the user is missing from the file", async () => {
       const root = await world.publish(others);
       await world.add(root, [mine.userID]);
       expect(codesOf(await pollAgain())).to.deep.equal(["USER_NOT_IN_FILE"]);

@@ -154,7 +154,7 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
       strays.filter((name) => part === undefined || isStrayInPart(name, part)),
     );
   }
-  // After an incomplete run, or if an event is not on the chain, the next run must read all events again.
+  // After an incomplete run, the next run must read all events again. The same holds if an event is not on the chain.
   const isComplete =
     miscounted.length === 0 &&
     !history.findings.some(({ code }) => code === "LOG_NOT_CANONICAL") &&

@@ -57,7 +57,7 @@ export function auditBlocks(events: readonly RootAddedLog[], hashes: ReadonlyMap
   return events.flatMap(({ root, blockNumber, blockHash }) => {
     const actual = hashes.get(blockNumber);
     if (actual === blockHash) return [];
-    const message = `The event of ${root} names the block ${blockHash}, but block ${blockNumber} of the chain is ${actual}.`;
+    const message = `The event of the root ${root} is in the block ${blockHash}, but the chain's block ${blockNumber} is ${actual}.`;
     return [finding("LOG_NOT_CANONICAL", message, { root })];
   });
 }

@@ -14,7 +14,7 @@ export interface UserWithOtherRoot {
  * Compares a root's file with the chain in both directions. Every user in the file must have this root, and no other user may
  * have it.
  * @param userIDs the users in the file
- * @param userRoots the roots of these users in the contract, in the same order; undefined for a user without a root
+ * @param userRoots these users' roots in the contract, in the same order; undefined for a user without a root
  * @param isKnown whether an event names a root
  */
 export function auditRoot(
@@ -36,7 +36,7 @@ export function auditRoot(
     } else if (isKnown(userRoot)) {
       others.push({ userID, userRoot });
     } else {
-      const message = `The user ${userID} is in the file of ${root} and has the root ${userRoot}, which no event names.`;
+      const message = `The user ${userID} is in the file of ${root} and has the root ${userRoot}, but no event contains this root.`;
       findings.push(finding("ROOT_UNKNOWN", message, { root, userID }));
     }
   }

@@ -38,7 +38,7 @@ export interface RecordedOthers {
 
 const CHECKSUM = "checksum TEXT NOT NULL CHECK (octet_length(checksum) = 64)";
 
-/** Users have a table of their own, so that a new run does not write the users of unchanged files again. */
+/** Users have their own table, so that a new run does not write the users of unchanged files again. */
 const FORMAT = stateFormat({
   applicationId: 0x4b524155, // "KRAU"
   version: 2,

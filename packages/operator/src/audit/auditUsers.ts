@@ -38,8 +38,8 @@ const DIVIDED = stateFormat({
 });
 
 /**
- * Compares the users of all files with each other in passes. A temporary file divides the users by the hashes of their ids,
- * so that all entries of a user are in the same pass. Memory does not grow with the number of users, and time is linear.
+ * Compares the users of all files with each other in passes. A temporary file divides the users by the hashes of their ids.
+ * All entries of a user are in the same pass. Memory does not grow with the number of users, and time is linear.
  * @param usersPerPass the mean number of users in a pass
  * @throws TransportError FILE_UNWRITABLE if the temporary file cannot be written
  */
@@ -105,7 +105,7 @@ function* auditKeysOfUsers(users: UserIndex, rootOf: (file: number) => string): 
     const other = entries.find(({ keyID }) => Buffer.compare(keyID, first.keyID) !== 0);
     if (other === undefined) continue;
     const { userID } = first;
-    const message = `The user ${userID} has one key in the file of ${rootOf(first.file)} and another in that of ${rootOf(other.file)}.`;
+    const message = `The user ${userID} has different keys in the files of ${rootOf(first.file)} and ${rootOf(other.file)}.`;
     yield finding("USER_TWO_KEYS", message, { root: rootOf(other.file), userID });
   }
 }
@@ -123,9 +123,9 @@ function auditOtherRoot(
   isAudited: (root: string) => boolean,
 ): Finding {
   if (isAudited(userRoot) && !users.find(userID).some(({ file }) => rootOf(file) === userRoot)) {
-    const message = `The user ${userID} has the root ${userRoot}, whose file does not contain them; the file of ${root} does.`;
+    const message = `The user ${userID} has the root ${userRoot}, but is in the file of ${root} and not in the file of ${userRoot}.`;
     return finding("USER_NOT_IN_FILE", message, { root: userRoot, userID });
   }
-  const message = `The user ${userID} is in the file of ${root} and keeps the earlier root ${userRoot}.`;
+  const message = `The user ${userID} is in the file of ${root}, but has the earlier root ${userRoot}.`;
   return finding("USER_SUPERSEDED", message, { root, userID });
 }

@@ -26,8 +26,8 @@ export interface BlockCheck {
 }
 
 /**
- * Refuses an impossible newest block: one in the future, or one with a higher number than the chain can have reached since
- * the last known block. If it were stored as a cursor, the audit would skip all blocks up to its number.
+ * Rejects an impossible newest block: one in the future, or one whose number is too high for the time since the last known
+ * block. If it were stored as a cursor, the audit would skip all blocks up to its number.
  * @throws TransportError RPC_ANSWER_INVALID
  */
 export function checkBlock({ number, timestamp }: BlockHeader, { chainId, last, now = Date.now }: BlockCheck): void {

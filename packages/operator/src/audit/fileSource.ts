@@ -7,7 +7,7 @@ import { TransportError, VerificationError } from "../errors.ts";
 
 /** The source of Merkle-tree files: a host, or a folder on this machine. */
 export type FileSource = ({ merkleUrl: string } | { dir: string }) & {
-  /** The maximum file size in bytes. Larger files are refused. */
+  /** The maximum file size in bytes. Larger files are rejected. */
   maxBytes: number;
   /** The maximum time to read one file, in ms. */
   timeoutMs: number;

@@ -30,8 +30,8 @@ export interface History {
 }
 
 /**
- * Reads the registry's events up to a block. It starts after the last block of an earlier run. If that block is no longer on
- * the chain, it starts after the last saved event that is, and reports every root that is gone.
+ * Reads the registry's events up to a block. It starts after the last block of an earlier run. If the chain no longer has
+ * that block, reading starts after the last saved event on the chain. Every removed root is reported.
  * @param onRead receives the number of the last block read
  * @throws TransportError the errors of `fetchRootAddedLogs`
  */

@@ -25,8 +25,8 @@ interface Part {
  * Merges the parts of a shared audit. It checks that the parts cover every root once, and compares the users of all files
  * with each other. It needs no endpoint and no file host. It trusts the states, so use only states from your own machines.
  * @param states the states of all parts, in any order
- * @throws ArgumentError PARTS_INVALID if a part is missing, unfinished or given twice, or if the parts have different blocks,
- * contracts or chains; STATE_INVALID
+ * @throws ArgumentError PARTS_INVALID if a part is missing, unfinished or given twice, or if blocks, contracts or chains
+ * differ; STATE_INVALID
  */
 export function mergeParts(states: readonly AuditState[]): MergedReport {
   const parts = states.map((state) => ({ state, result: resultOf(state) }));
@@ -78,12 +78,12 @@ export function mergeParts(states: readonly AuditState[]): MergedReport {
 function resultOf(state: AuditState): PartResult {
   const result = state.partResult;
   if (result === undefined) {
-    const message = `A state (of block ${state.cursor?.number ?? "none"}) has no result of a part: its last run was not started with --part, did not read all files, or got false events. Run the part again.`;
+    const message = `A state (block ${state.cursor?.number ?? "none"}) has no result of a part. Its last run had no --part, did not read all files, or got false events. Run the part again.`;
     throw invalid(message);
   }
   const { number, hash } = result.evidence.block;
   if (state.cursor?.number === number && state.cursor.hash === hash) return result;
-  throw invalid(`${nameOf(result)} has events up to another block than that of its result. Run it again with --fresh.`);
+  throw invalid(`${nameOf(result)} has events up to a different block than its result. Run it again with --fresh.`);
 }
 
 /** Checks that every part is present exactly once: the numbers 1 to `count`. @param parts sorted by number */
@@ -110,7 +110,7 @@ function checkEqual(first: Part, part: Part): void {
     if (isDeepStrictEqual(expected[name], actual[name])) continue;
     const texts = [actual, expected].map((one) => JSON.stringify(one[name]));
     throw invalid(
-      `${nameOf(part.result)} has the ${name} ${texts[0]}, part 1 has ${texts[1]}. Run all parts alike, at one block.`,
+      `${nameOf(part.result)} has the ${name} ${texts[0]}, but part 1 has ${texts[1]}. Run all parts at one block, with the same options.`,
     );
   }
 }
@@ -126,7 +126,7 @@ function checkFiles({ state, result }: Part, allRoots: readonly string[]): void 
   let users = 0;
   for (const root of roots) {
     const file = state.file(root);
-    if (file === undefined) throw invalid(`${nameOf(result)} lacks the users of the root ${root}.`);
+    if (file === undefined) throw invalid(`${nameOf(result)} does not contain the users of the root ${root}.`);
     users += file.users.length / USER_BYTES;
   }
   if (users === result.usersInFiles) return;

@@ -30,7 +30,7 @@ interface StateKind<State> {
 }
 
 /** The contract and the files contain everything that a new state needs, so states of version 0.1.0 are not converted. */
-const OLD_STATE = "Version 0.1.0 wrote states as JSON, which this version does not read.";
+const OLD_STATE = "Version 0.1.0 wrote states as JSON. This version cannot read them.";
 
 /** Checks the format of values in a state. */
 export const stateShape = new ShapeChecker((message, details) => new ArgumentError("STATE_INVALID", message, details));
@@ -95,7 +95,9 @@ export function checkedRow(name: string, row: Row | undefined): Row {
 export function checkTarget(actual: Record<keyof AuditTarget, unknown>, expected: AuditTarget): void {
   const keys = ["chainId", "genesisHash", "contract"] as const;
   if (keys.every((key) => actual[key] === expected[key])) return;
-  throw invalidState(`It is about another contract or chain than ${expected.contract} on chain ${expected.chainId}.`);
+  throw invalidState(
+    `It belongs to a different contract or chain, not to ${expected.contract} on chain ${expected.chainId}.`,
+  );
 }
 
 /** Converts the contract and chain to lower case, as states store them. */

@@ -40,6 +40,6 @@ export function isStrayInPart(name: string, part: AuditPart): boolean {
 }
 
 function invalidPart(text: string): ArgumentError {
-  const message = `A part must be like 3/16, with a number from 1 to the number of parts, which is at most ${MAX_PARTS}, not ${describeValue(text)}.`;
+  const message = `A part must be NUMBER/PARTS, such as 3/16, not ${describeValue(text)}. PARTS is at most ${MAX_PARTS}. NUMBER is 1 to PARTS.`;
   return new ArgumentError("ARGUMENT_INVALID", message, { actual: text });
 }

@@ -95,7 +95,7 @@ function sentenceOf(report: Report, part?: AuditPart): string {
   switch (verdictOf(report)) {
     case "passed":
       if (part !== undefined) {
-        return `Part ${part.number} of ${part.count} has no damage. It is no verdict: merge all parts with --merge-parts DIR.`;
+        return `Part ${part.number} of ${part.count} has no damage. For a verdict, merge all parts with --merge-parts DIR.`;
       }
       return `${style("success", "Audit passed")}: every event, every file and every user is correct.`;
     case "incomplete":

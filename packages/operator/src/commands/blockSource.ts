@@ -74,7 +74,7 @@ export async function auditorsOptionOf(args: SourceArguments): Promise<AuditorsO
   if (auditors === undefined && threshold === undefined && statementUrls === undefined) return undefined;
   if (auditors === undefined || threshold === undefined || statementUrls === undefined) {
     const message =
-      "Auditors need their keys, their number and their folders: --auditors FILE --threshold N --statement-urls URLS.";
+      "Set the auditors' keys, the threshold and the auditors' folders: --auditors FILE --threshold N --statement-urls URLS.";
     throw new ArgumentError("ARGUMENT_INVALID", message);
   }
   await import("keyroot/auditors");

@@ -112,7 +112,7 @@ function missing(option: string): never {
 }
 
 /**
- * Returns where an audit or watch reads its files: the folder in `--files`, or else the file host.
+ * Returns the source of the files for an audit or watch: the folder in `--files` if it is set, otherwise the file host.
  * @throws ArgumentError ARGUMENT_INVALID
  */
 export function filesOf(

@@ -27,7 +27,7 @@ const auditedFiles = text("dir", "Read the files from this folder instead of the
   variable: "KEYROOT_FILES",
   excludes: ["merkleUrl"],
 });
-const pinned = text("hash", "Hash of the block to read. You must trust this block");
+const pinned = text("hash", "Hash of the block to read. Use only a block that you trust");
 const block = { choices: ["latest", "safe", "finalized"], defaultText: "latest" } as const;
 const quorum = integer("n", "Number of endpoints in --rpc that must agree", { min: 1 });
 const lightClient = flag("Declare that --rpc is a light client that you run");
@@ -40,7 +40,7 @@ const beaconNetworks = ["mainnet", "sepolia", "hoodi", "gnosis", "test"] as cons
 const beacon = {
   beacon: text(
     "url",
-    "Beacon API endpoint. Its blocks are verified by the signatures of Ethereum's sync committee. Separate several URLs with commas",
+    "URL of a Beacon API endpoint. Signatures of Ethereum's sync committee prove its blocks. Separate several URLs with commas",
   ),
   checkpoint: text("root", "Root of a finalized beacon block that you trust: 0x and 64 lowercase hex digits"),
   beaconNetwork: text("network", "Network of the beacon chain", {
@@ -96,12 +96,12 @@ const transaction = {
   }),
 };
 const ownership = {
-  callOnly: flag("Print the call instead of sending it, for a sender that is a Safe or uses its own wallet"),
+  callOnly: flag("Print the call instead of sending it, for example for a Safe or another wallet"),
   ...transaction,
 };
 /** Starts a description with a lowercase letter, for use after a colon. */
 const lowerFirst = (text: string) => text.charAt(0).toLowerCase() + text.slice(1);
-const user = "User id: 32 characters of z-base-32";
+const user = "User id: 32 characters of zBase32";
 
 type Given = Readonly<Record<string, unknown>>;
 
@@ -166,15 +166,15 @@ export const DEFINITIONS = {
       plan: planFolder("Folder that keeps the plan until it is finished. A later run resumes it"),
       inFlight: integer("n", "Maximum number of pending transactions", { min: 1, default: 8 }),
       maxFee,
-      maxCost: text("eth", "Maximum total cost of the plan in ETH, for all runs together", {
+      maxCost: text("eth", "Maximum total cost in ETH of all runs of the plan", {
         ...maxCost,
         defaultText: "an amount of gas per user, at the price --max-fee",
       }),
-      maxCostPerDay: text("eth", "Maximum cost in ETH of all plans together in the last 24 hours", {
+      maxCostPerDay: text("eth", "Maximum total cost in ETH of all plans within 24 hours", {
         variable: "KEYROOT_MAX_COST_PER_DAY",
       }),
       checkSubgroup: flag(
-        "Also check that each key is in the prime-order subgroup, as registration does. This uses all cores, and takes about 2 ms per key on each core",
+        "Also check that each key is in the prime-order subgroup, as at registration. Takes about 2 ms per key, divided by the number of cores",
       ),
       accessList: text(
         "when",
@@ -404,7 +404,7 @@ export const DEFINITIONS = {
   },
 
   "sign-auditor-list": {
-    summary: "Sign a new list of auditors, and merge other auditors' signatures of this list",
+    summary: "Sign a new list of auditors, and add the other auditors' signatures",
     needs: () => ["contract", "chainId"],
     options: {
       newAuditors: text(
@@ -433,7 +433,7 @@ export const DEFINITIONS = {
   },
 
   watch: {
-    summary: "Watch for roots that publish a wrong key for a user, and for missing files",
+    summary: "Watch the registry for wrong keys of users and for missing files",
     needs: watchNeeds,
     options: {
       userID: text("user", user),

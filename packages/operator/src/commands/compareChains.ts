@@ -130,7 +130,7 @@ function parsePrices(name: ChainName, text: string): PriceSource {
   const form = isRollup
     ? `gwei per unit of gas and gwei per byte, such as ${name}=0.01+0.04`
     : `gwei per unit of gas, such as ${name}=1`;
-  const message = `--compare: ${name} must be an endpoint's URL or ${form}, not ${describeValue(text)}.`;
+  const message = `--compare: the price of ${name} must be an endpoint's URL, or ${form}, not ${describeValue(text)}.`;
   throw new ArgumentError("ARGUMENT_INVALID", message);
 }
 

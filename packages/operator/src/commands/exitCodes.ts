@@ -19,7 +19,8 @@ export function exitCodeOf(error: unknown): number {
 }
 
 /**
- * Returns true if the service refused the request with a status 4xx. Excludes 429 (too many requests), which is temporary.
+ * Returns true if the service rejected the request with a status 4xx. Excludes 429 (too many requests), which is
+ * temporary.
  */
 function isRefused(error: unknown): boolean {
   return error instanceof ServiceError && error.status < 500 && error.status !== 429;

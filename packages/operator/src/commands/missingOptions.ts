@@ -11,7 +11,7 @@ type Values = Readonly<Record<string, unknown>>;
  */
 const ANY_LOCAL_CHAIN_ID = 31337;
 const WHY_MAX_FEE =
-  " --max-fee is the most gwei per unit of gas that you want to pay: without it, the endpoint could choose the price. 'estimate' shows the current one.";
+  " --max-fee is your maximum price in gwei per unit of gas. Otherwise, the endpoint could choose the price. 'estimate' shows the current price.";
 
 /**
  * Describes in one sentence all needed options that a command does not have. A running local stack provides some options.

@@ -49,7 +49,7 @@ function onOutputError({ code, message }: NodeJS.ErrnoException): void {
   lost = true;
   // The reader has closed the pipe, as `| head -1` does. The work continues without output.
   if (code === "EPIPE") return;
-  printError(`FILE_UNWRITABLE: Standard output cannot be written: ${message}.`);
+  printError(`FILE_UNWRITABLE: Cannot write to standard output: ${message}.`);
   process.exitCode = EXIT.unavailable;
 }
 

@@ -26,7 +26,7 @@ export async function transferOwnership(args: ArgsOf<"transfer-ownership">, host
     const text = `The registry is already offered to ${pending}, which becomes the owner with 'accept-ownership'.`;
     return { json: { owner: registry.owner, pendingOwner: pending }, text };
   }
-  const done = `Offered the registry to ${newOwner}. It becomes the owner with 'accept-ownership'; until then, ${registry.owner} is.`;
+  const done = `Offered the registry to ${newOwner}. It becomes the owner with 'accept-ownership'. Until then, the owner is ${registry.owner}.`;
   return send({ call, registry, chainAndFiles, args, done }, host);
 }
 

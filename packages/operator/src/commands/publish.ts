@@ -146,5 +146,5 @@ function describeWithoutRecord({ users, userIDs }: { users: number; userIDs: rea
 function reportInterruption({ invocation }: Host, json: boolean): void {
   const resume = shellCommand(invocation);
   if (json) print(JSON.stringify({ event: "interrupted", resume }));
-  else printError(`Interrupted. Nothing is lost or half done. To resume:\n  ${resume}`);
+  else printError(`Interrupted. Finished work is saved. To resume:\n  ${resume}`);
 }

@@ -32,7 +32,7 @@ export interface Signing {
 }
 
 /**
- * Prepares an audit with `--sign`: opens the key and finds the block. Refuses to sign the unproven response of a single
+ * Prepares an audit with `--sign`: opens the key and finds the block. Does not sign the unproven response of a single
  * endpoint.
  * @param findBlock finds the block of `--beacon`
  * @throws ArgumentError ARGUMENT_INVALID, and the errors of `openAuditorKeyFile`; TransportError, VerificationError
@@ -88,7 +88,7 @@ interface ChosenSource extends Pick<StatementSource, "source"> {
 function sourceOf({ rpc, quorum, ownNode, lightClient, beacon }: Args, chainAndFiles: ChainAndFiles): ChosenSource {
   if ([quorum !== undefined, ownNode, lightClient, beacon !== undefined].filter(Boolean).length !== 1) {
     throw invalid(
-      "--sign refuses what rests on one endpoint's unproven answer. Set one of: --beacon URL with --checkpoint ROOT, --quorum N with several endpoints in --rpc, --own-node if you run the endpoint, --light-client if it is one.",
+      "--sign does not sign an audit that relies on one endpoint's unproven answer. Set one of these: --beacon URL with --checkpoint ROOT; --quorum N with several endpoints in --rpc; --own-node if you run the endpoint; --light-client if it is a light client.",
     );
   }
   const own = { calls: [chainAndFiles.call], quorum: undefined };
@@ -134,14 +134,14 @@ async function sign(
   const statement = await folder.sign(found, roots, signer, source, Math.floor(Date.now() / 1000));
   return {
     json: { statement, auditor: signer.key.text, ...source },
-    text: `${style("success", "Signed")} by ${signer.key.name} for block ${number}, which rests on: ${source.source}.`,
+    text: `${style("success", "Signed")} by ${signer.key.name} for block ${number}. Source of the block: ${source.source}.`,
   };
 }
 
 /** `keyroot audit --compare`: compares other auditors' statements with the auditor's own statements. */
 export async function compareWithOthers({ compare = "", statements, auditors, allowHttp }: Args): Promise<Outcome> {
   if (statements === undefined || auditors === undefined)
-    throw invalid("--compare needs the own statements and the auditors' keys: --statements DIR --auditors FILE.");
+    throw invalid("--compare needs your own statements and the auditors' keys: --statements DIR --auditors FILE.");
   const urls = compare.split(",").map((url) => checkSourceUrl("compare", url, allowHttp));
   const keys = (await readLines(auditors)).map(parseAuditorKey);
   const folder = new StatementFolder(statements);

@@ -103,7 +103,7 @@ function parseStackFile(text: string): StackFile | undefined {
       ...(beaconUrl !== undefined && { beaconUrl: localUrl("beaconUrl", beaconUrl) }),
       ...(service !== undefined && { service: parseService(service) }),
     };
-    // Refuse process id 0: a signal to it would reach this process.
+    // Reject process id 0: a signal to it would reach this process.
     return isAbsolute(stack.filesDir) && stack.chainId > 0 && stack.pid > 0 ? stack : undefined;
   } catch (error) {
     if (error instanceof KeyrootError) return undefined;

@@ -79,6 +79,6 @@ async function trustedContract(
   if (contract !== undefined) return { contract: checkAddress("--contract", contract), chainId };
   const stack = await readStackFile(host.root);
   if (stack !== undefined) return { contract: stack.contract, chainId: chainId ?? stack.chainId };
-  const message = "Set the contract that you trust: --contract. A forged bundle would name another one.";
+  const message = "Set the contract that you trust: --contract. A forged bundle could contain another contract.";
   throw new ArgumentError("ARGUMENT_INVALID", message);
 }

@@ -80,7 +80,7 @@ export default async function watchKeys(args: Args, host: Host): Promise<undefin
 }
 
 function describeEnd(error: unknown): WatchEvent {
-  const message = `The watch has ended, so nothing is watched. ${messageOf(error)}`;
+  const message = `The watch has ended. ${messageOf(error)}`;
   const detail = error instanceof KeyrootError ? error.code : undefined;
   return { event: "alarm", ...finding("WATCH_ENDED", message, { detail }) };
 }
@@ -124,7 +124,7 @@ async function usersOf({ userID, publicKey, records }: Args): Promise<WatchedUse
 }
 
 /**
- * Reads the URL also from a variable, because it usually contains a secret and options are visible in the list of processes.
+ * Reads the URL also from a variable. It usually contains a secret, and options are visible in the list of processes.
  */
 async function webhookOf(args: Args): Promise<Webhook | undefined> {
   const { alarmUrl: webhook, alarmHost } = args;

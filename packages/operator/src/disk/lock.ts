@@ -32,7 +32,7 @@ export async function lockFile(path: string): Promise<Disposable | undefined> {
     await createEmpty(path);
     database = new DatabaseSync(path);
     // SQLite uses the file locks of each operating system. The transaction is never committed, so the file stays empty.
-    // IMMEDIATE is needed because EXCLUSIVE may refuse both of two processes that start together. SQLite opens a read-only
+    // IMMEDIATE is needed because EXCLUSIVE may reject both of two processes that start together. SQLite opens a read-only
     // file without an error and without an exclusive lock. The change of user_version then fails.
     database.exec("PRAGMA journal_mode = MEMORY; BEGIN IMMEDIATE; PRAGMA user_version = 1");
   } catch (cause) {

@@ -8,8 +8,8 @@ const WRITTEN_BY_OTHERS = 0o022;
 
 /**
  * Returns true if other accounts can read or write a secret file. The group may read a file of root if the process does not
- * run as root: root gives the process the file in this way. PostgreSQL has the same rule for its TLS key ("Secure TCP/IP
- * Connections with SSL").
+ * run as root. In this way, root gives the file to the process. PostgreSQL has the same rule for its TLS key ("Secure
+ * TCP/IP Connections with SSL").
  * @param file its mode, and the id of its owner
  * @param uid the effective user id of the process
  */

@@ -112,7 +112,7 @@ export class StateDatabase implements Disposable {
   }
 
   /**
-   * Opens a database, and checks its size, format and tables, and SQLite's own `integrity_check`.
+   * Opens a database. Checks its size, format and tables, and runs SQLite's `integrity_check`.
    * @param lock released when the database is closed. If this function throws, the caller still holds the lock
    * @throws the error that `format.invalid` makes; TransportError FILE_UNWRITABLE
    */

@@ -51,7 +51,8 @@ const MAX_ROUNDS = 20;
  *
  * If the journal has an unfinished plan, this function first finishes the plan with its own roots. If the store has lost
  * files of the plan, it rebuilds them from the records. Then it publishes the records of all users without a root. It plans,
- * stores and checks every file, records the plan, adds the roots, waits for finality, and verifies every key as clients do.
+ * stores and checks every file, and records the plan. It adds the roots, waits for finality, and verifies every key as
+ * clients do.
  *
  * You can stop it and run it again at any time: files are stored atomically, and the chain shows which roots were added.
  * @param records one record per user. A `RecordTable` is emptied when its plan is recorded

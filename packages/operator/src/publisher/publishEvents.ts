@@ -31,7 +31,7 @@ export interface PublishResult {
 export type PublishStage =
   "reading roots" | "checking keys" | "making files" | "checking files" | "adding roots" | "proving keys";
 
-/** An event of publishing. */
+/** A progress event of `publish`. */
 export type PublishEvent =
   | TransactionEvent
   | { event: "alreadyPublished"; users: UserRoot[] }
@@ -53,8 +53,8 @@ export type PublishEvent =
   /** The store had lost a file of a resumed plan. The file was rebuilt from the records. */
   | { event: "rebuilt"; root: string; users: number }
   /**
-   * `execute` has ended. The event contains the number of users who have the root of their batch, and the users who have a
-   * different root. A reorganization may still change this.
+   * `execute` has ended. The event contains the number of users who have their batch's root. It also contains the users
+   * with a different root. A reorganization may still change this.
    */
   | ({ event: "executed" } & Execution)
   /** Roots are no longer on the chain, or not for all users. They will be added again. */

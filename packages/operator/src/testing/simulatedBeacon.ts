@@ -30,8 +30,8 @@ const NO_BLOCK = `0x${"00".repeat(32)}`;
 const BEFORE_END = 8;
 
 /**
- * A beacon chain for tests. Its sync committees have public test keys, and sign the local chain's newest block in the format
- * of the real protocol. Verifiers accept it only for chain 31337.
+ * A beacon chain for tests. Its sync committees have public test keys. They sign the local chain's newest block in the
+ * format of the real protocol. Verifiers accept it only for chain 31337.
  */
 export class SimulatedBeacon {
   readonly checkpoint = TEST_CHECKPOINT;

@@ -9,11 +9,11 @@ export function checkOwnRoot(user: WatchedUser, root: string, users: Uint8Array 
   if (users === undefined) return [];
   const { userID } = user;
   if (keyIDIn(users, userID) !== undefined) return checkWatchedUsers([user], root, users);
-  const message = `The user ${userID} has the root ${root}, whose file does not contain them.`;
+  const message = `The user ${userID} has the root ${root}, but is not in its file.`;
   return [finding("USER_NOT_IN_FILE", message, { root, userID })];
 }
 
-/** Reports watched users for whom a file has a different key, even if the file is not that of the user's root. */
+/** Reports watched users for whom a file has a different key. The file need not be that of the user's root. */
 export function checkWatchedUsers(
   watched: readonly WatchedUser[],
   root: string,
@@ -23,7 +23,7 @@ export function checkWatchedUsers(
   return watched.flatMap(({ userID, pubKey }) => {
     const keyID = keyIDIn(users, userID);
     if (keyID === undefined || Buffer.compare(keyID, keyIDOf(base64ToBytes(pubKey))) === 0) return [];
-    const message = `The file of ${root} has a key for the user ${userID} that is not theirs.`;
+    const message = `The file of ${root} contains a wrong key for the user ${userID}.`;
     return [finding("WATCHED_KEY_MISMATCH", message, { root, userID })];
   });
 }

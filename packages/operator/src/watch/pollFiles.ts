@@ -26,8 +26,8 @@ export interface FileReading {
 }
 
 /**
- * Step 3: audits the files of the watched users' roots, then the files of new roots and of suspects, and saves the results.
- * An unavailable file stays a suspect. After the time limit, it counts as damage.
+ * Step 3: audits the files of the watched users' roots, then those of new roots and of suspects. Saves the results. An
+ * unavailable file stays a suspect. After the time limit, it counts as damage.
  * @throws TransportError FILE_UNWRITABLE for the state
  */
 export async function readFiles(

@@ -29,7 +29,7 @@ export type PollEvent =
   /** Damage, described by `code` and `message`. */
   | ({ event: "alarm" } & Finding)
   | ({ event: "notice" } & Finding)
-  /** The end of a poll, with its result in numbers. */
+  /** A poll ended. The event contains its counts. */
   | ({ event: "polled" } & PollSummary);
 
 /** The result of one poll in numbers. */
@@ -80,7 +80,7 @@ const WATCH_OPTIONS: Record<keyof WatchOptions | "readOwnFiles", true> = {
 /**
  * Polls until it is stopped, and yields the new events of each step of a poll. Each alarm and each block is reported once.
  * If the endpoint fails, it reports the failure and tries again, with longer pauses each time. No block is skipped. A failure
- * that lasts `unavailableAfterMs` is an alarm, because a watch without data must not look like a watch without findings.
+ * that lasts `unavailableAfterMs` is an alarm. A watch without data must not look like a watch without findings.
  * @throws VerificationError the errors of `poll`; TransportError FILE_UNWRITABLE for the state
  * @example
  * ```ts

@@ -94,7 +94,7 @@ describe("proveBatch", () => {
     expect(await failureOf(prove([root, root, root], { fetchFile }))).to.equal("tree: ROOT_MISMATCH");
   });
 
-  it("fails if the served file lacks a user", async () => {
+  it("fails if a user is missing from the served file", async () => {
     const [stranger = ""] = sampleRecords(1, 2).map(({ userID }) => userID);
     const of = packBatch(root, batch.fileBytes, [first, second, stranger]);
     expect(await failureOf(prove([root, root, root], { of }))).to.equal("record: USER_NOT_IN_FILE");

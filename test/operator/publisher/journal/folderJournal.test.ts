@@ -186,7 +186,7 @@ describe("FolderJournal", () => {
       expect(await failure(journal.readPlan())).to.have.property("code", "PLAN_INVALID");
     });
 
-    it("rejects a plan that lacks a line, although its checksums are valid", async () => {
+    it("rejects a plan with a missing line, although its checksums are valid", async () => {
       change("DELETE FROM plan WHERE line = 2");
       using journal = await FolderJournal.open(dir());
       expect(await failure(journal.readPlan())).to.have.property("code", "PLAN_INVALID");

@@ -101,7 +101,7 @@ function withKnown(signed: SignedStatement, keys: readonly AuditorKey[]): Signed
 
 function describeConflict(own: SignedStatement, other: SignedStatement, auditors: readonly string[]): Finding {
   const names = auditors.map((key) => key.replace(/\+.*/, "")).join(", ");
-  const message = `The statement of ${names} for block ${other.statement.block.number} contradicts your own statement for block ${own.statement.block.number}: one of the auditors is wrong.`;
+  const message = `Your statement for block ${own.statement.block.number} contradicts the statement of ${names} for block ${other.statement.block.number}. One of them is false.`;
   const evidence = [own, other].map(serializeSignedNote);
   return finding("STATEMENT_CONFLICT", message, { evidence });
 }

@@ -22,7 +22,7 @@ export function quorumCall(calls: readonly RpcCall[], quorum: number): RpcCall {
     const votes = await new Quorum(calls, quorum).agree(
       async (call) => {
         const answer = await call(method, params);
-        // Refuse a response with an unexpected format before counting it.
+        // Reject a response with an unexpected format before counting it.
         return { answer, key: JSON.stringify(answer === null ? null : parts(answer)).toLowerCase() };
       },
       ({ key }) => key,

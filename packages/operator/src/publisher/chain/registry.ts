@@ -65,7 +65,7 @@ export interface GasEstimate {
 
 /**
  * The gas that is added to the estimate of a transaction. Unused gas is refunded. The estimate can become too low before the
- * transaction is in a block. For example, a registry's first call costs 17,100 gas more than later calls, and a
+ * transaction is in a block. For example, a registry's first call costs 17,100 gas more than later calls. A
  * reorganization can make a call the first again.
  */
 export const GAS_MARGIN = 25_000;

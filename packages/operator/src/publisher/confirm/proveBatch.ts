@@ -31,12 +31,13 @@ const EVIDENCE: Evidence = { anchor: "endpoint", storageProof: false };
 
 /**
  * Proves the keys of a batch's users with the same checks as a client's verifier. It checks the chain id, the users' roots,
- * the served file with its whole tree, and each user's single record with its key. The root is the hash of all records, so
- * the served keys are those of the plan. A file that was already verified is not verified again if its bytes are the same.
+ * and the served file with its whole tree. It also checks each user's single record with its key. The root is the hash of
+ * all records, so the served keys are those of the plan. A file that was already verified is not verified again if its
+ * bytes are the same.
  * @param target the registry and chain of the plan
  * @param reading the endpoint's responses
- * @param verifiedSha256 the SHA-256 of a file that was verified for this root, with one record for each user of the batch and
- * no others: 64 lowercase hex digits. Undefined if there is none
+ * @param verifiedSha256 the SHA-256 of a file that was verified for this root: 64 lowercase hex digits. The file has one
+ * record for each user of the batch, and no others. Undefined if there is none
  * @throws VerificationError CHAIN_ID_MISMATCH, NOT_PUBLISHED for a user without a root, USER_NOT_IN_FILE, and the errors of
  * `parseMerkleFile` and `checkKeyRecord`; TransportError, and the errors of `fetchFile`
  */

@@ -46,9 +46,10 @@ type ObjectState = "missing" | "same" | "other";
 /**
  * Stores Merkle-tree files in a bucket of an S3-compatible service. Objects are immutable, so caches may keep them forever.
  *
- * The AWS SDK reads the endpoint, region, credentials and number of attempts from its own environment variables and files (AWS
- * SDKs and Tools Reference Guide). Errors do not contain these values. The credentials must allow `s3:PutObject`, `s3:GetObject` and
- * `s3:ListBucket`. Without `s3:ListBucket`, the service reports a missing object as forbidden.
+ * The AWS SDK reads its settings from its own environment variables and files (AWS SDKs and Tools Reference Guide). These are
+ * the endpoint, region, credentials and number of attempts. Errors do not contain these values. The credentials must allow
+ * `s3:PutObject`, `s3:GetObject` and `s3:ListBucket`. Without `s3:ListBucket`, the service reports a missing object as
+ * forbidden.
  * @example
  * ```ts
  * const store = await BucketStore.open("s3://keyroot-files/prod");

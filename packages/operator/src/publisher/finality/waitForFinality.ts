@@ -35,8 +35,8 @@ export interface FinalityWait {
 /**
  * Waits until a block is final.
  * @param target the number of the block
- * @returns the newest final block, at which the chain can be read. For "finalized", this is the tag, because a node may
- * delete the state of a fixed block during a long proof
+ * @returns the newest final block, at which the chain can be read. For "finalized", this is the tag. During a long
+ * proof, a node may delete the state of a fixed block
  * @throws TransportError NOT_FINAL, and the errors of `chain`
  */
 export async function waitForFinality(
@@ -57,8 +57,8 @@ export async function waitForFinality(
     last = final;
     if (performance.now() - progressAt > timeoutMs) {
       const message =
-        `The roots are in block ${target}, which is not final yet (${required}), and no block became final for ` +
-        `${timeoutMs} ms (${newest}). Publish again to continue waiting, or require fewer confirmations.`;
+        `The roots are in block ${target}, which is not final yet (${required}). No block became final for ${timeoutMs} ms ` +
+        `(${newest}). Publish again to continue waiting, or require fewer confirmations.`;
       throw new TransportError("NOT_FINAL", message, { expected: target, actual: final });
     }
     await sleep(pollMs);

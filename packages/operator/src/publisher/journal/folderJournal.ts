@@ -40,7 +40,7 @@ export class FolderJournal implements Journal, Disposable {
   }
 
   /**
-   * Opens a folder and locks it. Refuses an unfinished plan of version 0.1.0, because its transactions may be pending.
+   * Opens a folder and locks it. Rejects an unfinished plan of version 0.1.0, because its transactions may be pending.
    * @param dir the folder; created if it does not exist
    * @throws ArgumentError PUBLISHER_RUNNING, FILE_PERMISSIONS; TransportError FILE_UNWRITABLE, FILE_UNREADABLE;
    * VerificationError PLAN_INVALID
@@ -132,9 +132,9 @@ async function refuseOldPlan(dir: string): Promise<void> {
   const found = (await readdir(dir)).filter((name) => OLD_FILES.includes(name));
   if (found.length === 0) return;
   const message =
-    `${dir} has an unfinished plan of version 0.1.0 (${found.join(", ")}), which this version does not read. Finish it with ` +
-    "version 0.1.0. Or, if no transaction of the registry's owner is pending, delete these files and publish again: " +
-    "users with a root are left out.";
+    `${dir} has an unfinished plan of version 0.1.0 (${found.join(", ")}). This version cannot read it. Finish it with version ` +
+    "0.1.0. If the registry's owner has no pending transaction, you can instead delete these files and publish again. Users " +
+    "with a root are skipped.";
   throw new VerificationError("file", "PLAN_INVALID", message, { actual: dir });
 }
 

@@ -57,8 +57,8 @@ export interface Journal {
   /** Records a transaction before it is sent, and again with its hash. */
   recordAttempt(attempt: Attempt): Promise<void>;
   /**
-   * Returns all attempts of this plan and the newest attempts of earlier plans, the oldest first. All are needed to limit
-   * the cost per plan and per day, and to find the transactions that may have added a root.
+   * Returns all attempts of this plan and the newest attempts of earlier plans, the oldest first. They are needed to
+   * limit the cost per plan and per day. They also show which transactions may have added a root.
    */
   attempts(): readonly Attempt[];
   /**

@@ -24,7 +24,7 @@ export function checkPlanTarget(plan: Plan, target: PlanTarget): void {
 }
 
 /**
- * Checks the file of a planned batch. It must be stored and served, its keys must be valid, and the records must have the
+ * Checks the file of a planned batch. It must be stored and served, and its keys must be valid. The records must have the
  * same keys for its users. If the store has lost the file, it is rebuilt from the records and stored again. A file with
  * different content is an error, and is not overwritten.
  * @param records sorted by user id
@@ -76,8 +76,8 @@ function cannotRebuild(root: string, reason: string): VerificationError {
 }
 
 /**
- * Checks the stored bytes, because the plan contains the size of the file. @throws VerificationError FILE_CONFLICT if the
- * tree is serialized differently
+ * Checks the stored bytes: the plan contains the size of the file. @throws VerificationError FILE_CONFLICT if the tree is
+ * serialized differently
  */
 function verifyStoredBytes(file: MerkleFile, sha256: string): void {
   if (sha256Hex([...serializeMerkleFile(file)].join("")) === sha256) return;
@@ -88,7 +88,7 @@ function verifyStoredBytes(file: MerkleFile, sha256: string): void {
   throw new VerificationError("file", "FILE_CONFLICT", message, { actual: root });
 }
 
-/** @throws VerificationError PLAN_INVALID if a key is not a point on the curve, or a key id does not match its key */
+/** @throws VerificationError PLAN_INVALID if a key is not on the curve, or a key id does not match its key */
 function verifyKeys({ tree: { root }, records }: MerkleFile): void {
   for (const record of records) {
     try {
@@ -112,10 +112,10 @@ function compareKeys({ tree: { root }, records: planned }: MerkleFile, records: 
     const record = given.get(userID);
     if (record === undefined || record.pubKey === pubKey) continue;
     const message =
-      `The unfinished plan has another key for the user ${userID} than the records: the plan's file ${root}.json has the key ` +
-      `id ${keyID}, the records have ${record.keyID}. Nothing was sent. A published key cannot be changed, so find out which ` +
-      "one is right. If it is the plan's, correct the records. If it is the records', and no transaction of the plan was " +
-      "sent, delete the plan's folder and publish again.";
+      `The plan and the records have different keys for the user ${userID}. The key id is ${keyID} in the plan's file ` +
+      `${root}.json, and ${record.keyID} in the records. Nothing was sent. A published key cannot be changed, so first find ` +
+      "the right key. If the plan is right, correct the records. If the records are right and the plan has sent no " +
+      "transaction, delete the plan's folder and publish again.";
     throw new ArgumentError("PLAN_MISMATCH", message, { expected: record.keyID, actual: keyID });
   }
 }
@@ -124,6 +124,6 @@ function compareKeys({ tree: { root }, records: planned }: MerkleFile, records: 
 function verifyUsers({ root, userIDs }: RootBatch, { records }: MerkleFile): void {
   const users = records.map(({ userID }) => userID);
   if (isDeepStrictEqual(users, userIDs)) return;
-  const message = `The file ${root}.json has other users than the plan says. Delete the plan's folder and publish again.`;
+  const message = `The users in ${root}.json differ from the plan. Delete the plan's folder and publish again.`;
   throw new VerificationError("file", "PLAN_INVALID", message, { expected: userIDs.length, actual: users.length });
 }

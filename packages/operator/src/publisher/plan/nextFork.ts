@@ -49,7 +49,7 @@ export function stateGasOf(plan: PlanGas): number {
 
 /**
  * Returns the gas of a plan after the chain's next fork.
- * @returns undefined if the chain has announced no fork that changes the gas, or if the fork has already taken place
+ * @returns undefined if no fork that changes the gas is announced, or if the fork has already taken place
  */
 export function nextForkGas(chainId: number, plan: PlanGas): NextForkGas | undefined {
   if (!BEFORE_AMSTERDAM.includes(chainId) || hasFork(plan)) return undefined;

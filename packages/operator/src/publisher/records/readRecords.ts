@@ -35,9 +35,9 @@ const MAX_LINE_LENGTH = 4096;
 const FIELDS = ["keyID", "pubKey", "userID"].join();
 
 /**
- * Reads users' key records from a file: CSV with a header if its name ends in `.csv`, otherwise one JSON object per
- * line, as in a stream such as standard input.
- * Checks every key as a verifier does. A second record of a user is a bad row. Empty lines are skipped.
+ * Reads users' key records from a file. If its name ends in `.csv`, it is CSV with a header. Any other file, or a
+ * stream such as standard input, has one JSON object per line. Checks every key as a verifier does. A second record
+ * of a user is a bad row. Empty lines are skipped.
  * @param onRead is called with the number of bytes read so far and the size of the file in bytes
  * @throws ArgumentError FILE_UNREADABLE
  * @example

@@ -15,7 +15,7 @@ const SCRIPT = new URL(`subgroupWorker${extname(import.meta.url)}`, import.meta.
 
 /**
  * Checks public keys as registration does (`checkNewPublicKey`), in one thread per core. A key takes about 2 ms. Most of this
- * time is needed to test that the point is in the prime-order subgroup, which neither records nor verifiers check.
+ * time is the test that the point is in the prime-order subgroup. Neither records nor verifiers check this.
  */
 export class SubgroupChecker implements AsyncDisposable {
   readonly #pool = new WorkerPool<Uint8Array, number[]>(SCRIPT, availableParallelism());
@@ -37,7 +37,7 @@ export class SubgroupChecker implements AsyncDisposable {
     const named = refused.toSorted().slice(0, NAMED);
     const more = refused.length > named.length ? ` and ${refused.length - named.length} more` : "";
     const message =
-      `${plural(refused.length, "public key")} would be refused at registration, because the point is not in the subgroup ` +
+      `${plural(refused.length, "public key")} would be rejected at registration, because the point is not in the subgroup ` +
       `of prime order. Nothing was sent. The users are ${named.join(", ")}${more}.`;
     throw new ArgumentError("PUBLIC_KEY_NOT_PRIME_ORDER", message, { actual: named });
   }

@@ -31,7 +31,7 @@ export interface SafeExecutionOptions extends AwaitExecutionOptions {
 }
 
 /**
- * Writes files for the Transaction Builder of the Safe that owns the registry, and waits until its owners have executed
+ * Writes files for the Transaction Builder of the Safe that owns the registry. Waits until its owners have executed
  * them. You can stop it and run it again at any time. The files then contain only the missing batches.
  * @returns the number of users who have the root of their batch, and the users who have a different root
  * @throws ArgumentError ARGUMENT_INVALID, FILE_PERMISSIONS if others can write to the folder; TransportError

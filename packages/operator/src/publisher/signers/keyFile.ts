@@ -103,7 +103,8 @@ const MIN_SCRYPT_WORK = 2 ** 13 * 8 * 10;
 const MIN_PBKDF2_ROUNDS = 262_144;
 
 /**
- * Refuses weak key derivations. For example, ethers also decrypts wallets of Ethereum's presale, which have 2,000 rounds.
+ * Rejects weak key derivations. For example, ethers also decrypts wallets of Ethereum's presale, which have 2,000
+ * rounds.
  * @throws ArgumentError KEY_FILE_INVALID if guessing the passphrase is too cheap, or the derivation is neither scrypt nor
  * PBKDF2
  */

@@ -33,7 +33,7 @@ export const TEST_ACCOUNTS: readonly string[] = [
 export function refuseTestAccount(address: string, chainId: number): void {
   if (isLocalChainId(chainId) || !TEST_ACCOUNTS.includes(getAddress(address))) return;
   const message =
-    `${address} is a default account of Hardhat and Anvil, whose key everybody knows. It may publish on chains with the ids ` +
-    `31337 and 1337 only, not on ${chainId}. Use an account of your own.`;
+    `${address} is a default account of Hardhat and Anvil. Its private key is public. It may publish only on chains with the ` +
+    `ids 31337 and 1337, not on ${chainId}. Use an account of your own.`;
   throw new ArgumentError("TEST_KEY_REFUSED", message, { actual: address });
 }

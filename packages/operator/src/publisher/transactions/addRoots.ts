@@ -36,8 +36,8 @@ export interface AddRootsContext {
  * Adds the roots of batches with one transaction per batch. Several transactions are pending at the same time. Returns when
  * every nonce is used and every batch has a receipt. The caller then reads from the chain whether all users have their root.
  *
- * A batch keeps its nonce until a transaction uses the nonce. A transaction may be sent again because it is stuck, because a
- * node dropped it, or because the response was lost. Its nonce ensures that it is never included twice.
+ * A batch keeps its nonce until a transaction uses the nonce. A transaction may be sent again if it is stuck, a node dropped
+ * it, or the response was lost. Its nonce ensures that it is never included twice.
  * @throws VerificationError TRANSACTION_REVERTED; TransportError NO_RECEIPT, FEE_TOO_HIGH, COST_LIMIT_REACHED; RPC_ERROR with
  * the node's message if it rejects a transaction permanently; and the errors of signer, journal and chain
  */
@@ -327,8 +327,8 @@ function describeBlockage(nonce: number, usedNonces: number): string | undefined
     return `Another transaction of the owner has the nonce ${usedNonces}, and must be included first.`;
   if (nonce === usedNonces) return undefined;
   return (
-    `The owner has used the nonce ${nonce}, but the endpoint does not show by which transaction. Nothing is sent with ` +
-    "another nonce before. Use another endpoint, one with the state of old blocks if this was long ago. If you sent the " +
-    "other transaction yourself, you can also delete the plan's folder and publish again."
+    `The owner has used the nonce ${nonce}, but the endpoint does not show by which transaction. Before this is known, ` +
+    "nothing is sent with another nonce. Use another endpoint. If this was long ago, it needs the state of old blocks. If " +
+    "you sent the other transaction yourself, you can also delete the plan's folder and publish again."
   );
 }

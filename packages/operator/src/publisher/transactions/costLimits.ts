@@ -17,10 +17,10 @@ export interface CostLimits {
   maxPriorityFeePerGas?: bigint | undefined;
   /**
    * The maximum cost of a plan over all its runs, in wei. Every signed transaction counts with its whole gas limit at its
-   * highest fee, because a false answer of the endpoint cannot change these values. Transactions of an earlier plan for
-   * the same root also count. Default: at `maxFeePerGas`, 150,000 gas per file, and per user twice the gas that the node
-   * estimates, but at least 50,000 and at most 250,000. Ethereum needs 22,660 per user, and about 111,700 after the fork
-   * Amsterdam.
+   * highest fee. A false answer of the endpoint cannot change these values. Transactions of an earlier plan for the same
+   * root also count. Default: an amount of gas at the price `maxFeePerGas`. It is 150,000 gas per file, plus twice the
+   * estimated gas per user (at least 50,000, at most 250,000). Ethereum needs 22,660 per user, and about 111,700 after
+   * the fork Amsterdam.
    */
   maxCost?: bigint | undefined;
   /**
@@ -109,9 +109,9 @@ export class CostBudget {
   }
 
   /**
-   * Counts the attempts in the journal: those for the plan's roots count for the plan, and all attempts count for the day.
-   * The plan's default allowance is an amount of gas at the current maximum fee, so attempts with a higher fee count with the
-   * current one. Attempts without a sender, from version 0.2, count as the current sender's.
+   * Counts the attempts in the journal. Attempts for the plan's roots count for the plan. All attempts count for the day. The
+   * plan's default allowance is an amount of gas at the current maximum fee. So attempts with a higher fee count with the
+   * current fee. Attempts without a sender, from version 0.2, count as the current sender's.
    */
   recordEarlier(attempts: readonly Attempt[], roots: ReadonlySet<string>): void {
     const { maxCost, maxFeePerGas } = this.#limits;

@@ -17,7 +17,7 @@ export function feeTooHigh(problem: string, limit: bigint, actual?: bigint, sett
 /** A limit that a transaction could exceed, and its value in wei. */
 export interface ExceededLimit {
   /**
-   * `transaction` is a limit on the one transaction of a command, `maxCost` on all runs of a plan, and `maxCostPerDay` on all
+   * `transaction` limits the one transaction of a command. `maxCost` limits all runs of a plan. `maxCostPerDay` limits all
    * plans of 24 hours.
    */
   limit: "transaction" | "maxCost" | "maxCostPerDay";
@@ -25,20 +25,17 @@ export interface ExceededLimit {
 }
 
 const EXCEEDED: Readonly<Record<ExceededLimit["limit"], readonly [sum: string, remedy: string]>> = {
-  transaction: ["The command", "run the command again with a higher limit (--max-cost)"],
-  maxCost: ["All runs of this plan together", "publish again with a higher limit (--max-cost)"],
-  maxCostPerDay: [
-    "All plans of the last 24 hours together",
-    "publish again later, or with a higher limit (--max-cost-per-day)",
-  ],
+  transaction: ["the command", "run the command again with a higher limit (--max-cost)"],
+  maxCost: ["all runs of this plan", "publish again with a higher limit (--max-cost)"],
+  maxCostPerDay: ["all plans of the last 24 hours", "publish again later, or with a higher limit (--max-cost-per-day)"],
 };
 
 /** The error for a transaction that could exceed a limit of cost. @param cost the maximum cost of the transaction in wei */
 export function costLimitReached(cost: bigint, { limit, wei }: ExceededLimit): TransportError {
   const [sum, remedy] = EXCEEDED[limit];
   const message =
-    `The next transaction could cost ${cost} wei. ${sum} would then have signed for more than the limit of ${wei} wei. ` +
-    `Nothing is half done: to continue, ${remedy}.`;
+    `The next transaction could cost ${cost} wei. The total of ${sum} would then exceed the limit of ${wei} wei. ` +
+    `Finished work is saved. To continue, ${remedy}.`;
   return new TransportError("COST_LIMIT_REACHED", message, { expected: String(wei), actual: String(cost) });
 }
 

@@ -18,7 +18,8 @@ export interface OwnersTransaction {
 /**
  * Finds the transaction in which the registry's owner used a nonce. The endpoint names the transaction, and the owner's
  * signature proves it.
- * @returns undefined if the endpoint does not return it, for example because the block is too old for a node without archive
+ * @returns undefined if the endpoint does not return it. For example, the block may be too old for a node without
+ * archive
  */
 export async function findSignedTransaction(registry: Registry, nonce: number): Promise<OwnersTransaction | undefined> {
   try {
