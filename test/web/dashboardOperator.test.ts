@@ -72,7 +72,7 @@ describeIfNamed(import.meta.filename)("operator pages of the dashboard in Chromi
     await page.goto(`${world.url}#/partners/${bizID}`);
     await page.locator(".facts").getByText(String(users.length), { exact: true }).waitFor();
     await click(page, "Suspend");
-    await sees(page, "are refused immediately");
+    await sees(page, "are rejected immediately");
     await clickInDialog(page, "Suspend");
     await badge.waitFor();
     await click(page, "Resume");

@@ -237,7 +237,7 @@ const OPERATOR_STEPS: Steps = {
   },
   "a suspension": async (page) => {
     await click(page, "Suspend");
-    await sees(page, "are refused immediately");
+    await sees(page, "are rejected immediately");
   },
   "an invalid limit": async (page) => {
     await page.keyboard.press("Escape");

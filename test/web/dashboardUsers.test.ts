@@ -134,7 +134,7 @@ describeIfNamed(import.meta.filename)("user pages in Chromium", () => {
         await shown.goto(`${world.url}#/users/${user.userID}`);
         await sees(shown, "It is not published until you decide");
         await shown.locator(".facts").getByText(keyID).waitFor();
-        await shown.locator(".row", { hasText: otherID }).getByText("refused").waitFor();
+        await shown.locator(".row", { hasText: otherID }).getByText("rejected").waitFor();
       }
       expect(await reading.page.getByRole("button", { name: /Approve|Discard/ }).count()).to.equal(0);
       await click(page, action);
@@ -228,9 +228,9 @@ describeIfNamed(import.meta.filename)("user pages in Chromium", () => {
     const { page, complaints } = await world.signIn("Enda", { bizID });
     await page.goto(`${world.url}#/users/${user.userID}`);
     await click(page, "Deactivate");
-    await sees(page.getByRole("dialog"), "All tokens of this user are refused permanently");
+    await sees(page.getByRole("dialog"), "All tokens of this user are rejected permanently");
     await clickInDialog(page, "Deactivate");
-    await page.locator(".facts").getByText("all tokens of this user are refused").waitFor();
+    await page.locator(".facts").getByText("all tokens of this user are rejected").waitFor();
     await button(page, "Deactivate").waitFor({ state: "detached" });
     await click(page, "Erase");
     await page.getByLabel("Type the user id to confirm").fill(other.userID);

@@ -47,13 +47,13 @@ export interface StartServiceOptions extends ServiceConfig {
    * (`openSigner`), or else the chain's endpoint.
    */
   signer?: Signer | undefined;
-  /** Whether each region has a separate database in memory, for a local stack. Default false. */
+  /** Whether each region has a separate database in memory, for a local stack. Default: false. */
   separateRegions?: boolean | undefined;
 }
 
 /**
  * Starts the partner service. It opens the databases, checks their tables (PGlite's tables are created), and listens.
- * @param options the configuration. Default `readConfig(process.env)`
+ * @param options the configuration. Default: `readConfig(process.env)`
  * @throws ArgumentError CONFIGURATION_INVALID, SCHEMA_OUTDATED, DATABASE_LOCKED; TransportError PORT_UNAVAILABLE
  * @example
  * ```ts

@@ -4,7 +4,7 @@
  *     node packages/web/build/buildSite.ts
  *
  * Each file is replaced as a whole, and the page is replaced last. Old files are removed at the end. Therefore, two
- * builds of the same sources can run at the same time, and the pages stay usable during a build.
+ * builds of the same sources can run at the same time. The pages stay usable during a build.
  */
 import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";

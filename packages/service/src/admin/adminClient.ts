@@ -91,7 +91,7 @@ export interface ListWholeAuditLogOptions extends ListAuditLogOptions {
 
 /** Options of `AdminClient.publishRegistered`. */
 export interface PublishRegisteredOptions extends CallOptions {
-  /** Maximum time to wait, in ms. Default 600,000. The service responds after the transactions are confirmed. */
+  /** Maximum time to wait, in ms. Default: 600,000. The service responds after the transactions are confirmed. */
   timeoutMs?: number | undefined;
 }
 
@@ -101,9 +101,9 @@ const ROLES: readonly unknown[] = ["administrator", "reader"];
  * The operator's client for the service. It creates, lists and suspends partners. It creates, lists and revokes their
  * server tokens. It invites and removes their staff, discards pending keys, and publishes registered keys.
  *
- * Every operation throws ServiceError with the service's code if the service refuses; TransportError UNREACHABLE,
- * TIMEOUT, REDIRECT_REFUSED, ANSWER_TOO_LARGE or SERVICE_ANSWER_INVALID if the service does not answer or its answer is
- * malformed; TransportError ABORTED; ArgumentError ARGUMENT_INVALID.
+ * Every operation throws ServiceError with the service's code if the service rejects the request; TransportError
+ * UNREACHABLE, TIMEOUT, REDIRECT_REFUSED, ANSWER_TOO_LARGE or SERVICE_ANSWER_INVALID if the service does not respond
+ * or its response is malformed; TransportError ABORTED; ArgumentError ARGUMENT_INVALID.
  *
  * @example
  * const admin = new AdminClient({ serviceUrl: "https://keys.example", adminToken: process.env.KEYROOT_ADMIN_TOKEN });
@@ -162,7 +162,7 @@ export class AdminClient {
     );
   }
 
-  /** Suspends a partner: all tokens of the partner and its users are refused. Its published keys remain verifiable. */
+  /** Suspends a partner: all tokens of the partner and its users are rejected. Its published keys remain verifiable. */
   suspendPartner(bizID: string, options: CallOptions = {}): Promise<PartnerSummary> {
     return this.#callPartner("/v1/admin/partners/suspend", bizID, {}, options);
   }
@@ -226,7 +226,7 @@ export class AdminClient {
 
   /**
    * Invites a person to a partner's dashboard. The link works once, within 15 minutes. If a person of this name exists,
-   * the invitation replaces the person's earlier link and removes all the person's passkeys and sessions.
+   * the invitation replaces the person's earlier link. It also removes all the person's passkeys and sessions.
    * @param name the name of the person, at most 200 characters
    */
   async invite(bizID: string, name: string, options: InviteOptions = {}): Promise<StaffInvitation> {
@@ -236,7 +236,7 @@ export class AdminClient {
 
   /**
    * Removes a person from a partner's dashboard, with all passkeys and sessions. If no such person exists, the service
-   * refuses with PERSON_UNKNOWN. A repeated call therefore fails if the first call removed the person but its response
+   * rejects the call with PERSON_UNKNOWN. A repeated call therefore fails if the first call removed the person but its response
    * was lost.
    * @param name the name of the person, at most 200 characters
    */
@@ -257,7 +257,7 @@ export class AdminClient {
 
   /**
    * Discards the `pending` public key of a partner's user, even if the partner is suspended. The user can then register
-   * another key. Repeating the call has no effect. Once the key is being published, the service refuses with
+   * another key. Repeating the call has no effect. Once the key is being published, the service rejects the call with
    * PUBLIC_KEY_SUBMITTED.
    * @param userID 32 characters of zBase32, or 40 hex digits
    * @param keyID the id of the key, as listed in the audit log

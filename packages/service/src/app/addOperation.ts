@@ -88,7 +88,7 @@ declare module "fastify" {
   interface FastifyContextConfig {
     /** Whether the specification defines this operation. Undefined for routes that are not operations. */
     specified?: boolean;
-    /** Whether the route requires an access token. Default false. */
+    /** Whether the route requires an access token. Default: false. */
     accessToken?: boolean;
   }
 }

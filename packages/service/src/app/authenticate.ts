@@ -66,7 +66,7 @@ async function authenticateSession(
 }
 
 /**
- * Refuses requests from pages of other origins. The cookies have SameSite=Strict, but pages on other ports and
+ * Rejects requests from pages of other origins. The cookies have SameSite=Strict, but pages on other ports and
  * subdomains belong to the same site.
  */
 function requireOwnOrigin(context: ServiceContext, request: FastifyRequest): void {

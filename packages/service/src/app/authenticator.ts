@@ -61,14 +61,14 @@ export class Authenticator {
   }
 }
 
-/** The error for a valid token that the service refuses. */
+/** The error for a valid token that the service rejects. */
 export function tokenRefused(refusal: Refusal): ServiceError {
   switch (refusal) {
     case "revoked":
       return new ServiceError(401, "ACCESS_TOKEN_REVOKED", "The refresh token behind this access token is revoked.");
     case "suspended": {
       const message =
-        "The operator of the service has suspended this partner: its tokens are refused until it is resumed.";
+        "The operator of the service has suspended this partner: its tokens are rejected until it is resumed.";
       return new ServiceError(403, "PARTNER_SUSPENDED", message);
     }
     case "deactivated":

@@ -28,8 +28,8 @@ export interface BaseAppOptions {
 }
 
 /**
- * Creates a fastify app without routes. It counts each request by its address first. It answers every error with a
- * problem document (RFC 9457) and logs one line per request.
+ * Creates a fastify app without routes. The app first counts each request under its address. It responds to each
+ * error with a problem document (RFC 9457), and logs one line per request.
  */
 export function makeBaseApp(options: BaseAppOptions): App {
   const {

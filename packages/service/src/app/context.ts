@@ -46,10 +46,10 @@ export interface ContextOptions {
   blockExplorerUrl?: string | undefined;
   /** The registry in which the service publishes keys. Undefined if the service does not publish. */
   registry?: RegistryID | undefined;
-  /** Whether registration requires proof of possession. Default `required`. */
+  /** Whether registration requires proof of possession. Default: `required`. */
   possession?: PossessionPolicy | undefined;
   holdPeriodMs: number;
-  /** Whether a key waits for the partner's decision after another key was offered for the same user. Default false. */
+  /** Whether a key waits for the partner's decision after another key was offered for the same user. Default: false. */
   holdOnConflict?: boolean | undefined;
   stage: string;
   bucketPrefix: string;
@@ -60,13 +60,13 @@ export interface ContextOptions {
   webhookKeys?: WebhookKeys | undefined;
   /** Options for sending events. By default, events are sent only to public https endpoints. */
   webhooks?: WebhookSenderOptions | undefined;
-  /** Number of days for which events are kept. Default 30. */
+  /** Number of days for which events are kept. Default: 30. */
   eventDays?: number | undefined;
   /** Publishes all unpublished keys. Undefined if no chain is configured. */
   publish?: ((author: Author) => Promise<PublishedBatch[]>) | undefined;
   /** Checks the chain, the stores and the publisher. Undefined if no chain is configured. */
   publishing?: (() => Promise<PublishingStatus>) | undefined;
-  /** Returns the current time in milliseconds since 1970. Default `Date.now`. */
+  /** Returns the current time in milliseconds since 1970. Default: `Date.now`. */
   now?: () => number;
 }
 

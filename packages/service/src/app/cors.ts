@@ -15,7 +15,7 @@ const PREFLIGHT_HEADERS = {
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** Whether web pages of any origin may call this route (CORS). Default false. */
+    /** Whether web pages of any origin may call this route (CORS). Default: false. */
     browsers?: boolean;
   }
 }

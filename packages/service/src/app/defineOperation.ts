@@ -58,26 +58,26 @@ export interface Operation<
 > {
   path: Path;
   callers: readonly Callers[];
-  /** The role that staff need. Default `reader`. */
+  /** The role that staff need. Default: `reader`. */
   role?: "reader" | "administrator";
-  /** Whether staff must confirm the request with a passkey. Default false. */
+  /** Whether staff must confirm the request with a passkey. Default: false. */
   verified?: boolean;
   /**
    * Whether the operation is allowed while the partner is suspended, for users and for staff who need the role
-   * `administrator`. Operations for readers are always allowed. Default false.
+   * `administrator`. Operations for readers are always allowed. Default: false.
    */
   duringSuspension?: boolean;
   summary: string;
   description?: string;
   body: Body;
   answer: Answer;
-  /** The status of a successful response. Default 200. */
+  /** The status of a successful response. Default: 200. */
   status?: 200 | 201;
-  /** Whether the specification defines this operation. Default false: it is an extension. */
+  /** Whether the specification defines this operation. Default: false, for an extension. */
   specified?: boolean;
-  /** Whether requests may contain an Idempotency-Key. Default false. */
+  /** Whether requests may contain an Idempotency-Key. Default: false. */
   idempotent?: boolean;
-  /** The maximum size of the body in bytes. Default `MAX_BODY_BYTES`. */
+  /** The maximum size of the body in bytes. Default: `MAX_BODY_BYTES`. */
   bodyLimit?: number;
   /** Error statuses beyond those that every operation has. */
   errors?: readonly (404 | 409)[];

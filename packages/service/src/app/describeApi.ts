@@ -57,8 +57,8 @@ const ICON =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path d="M8 3 4 12M8 3l4 9" stroke="#047857" stroke-width="1.5"/><circle cx="8" cy="3" r="2.5" fill="#047857"/><circle cx="4" cy="12" r="2.5" fill="#a7f3d0"/><circle cx="12" cy="12" r="2.5" fill="#a7f3d0"/></svg>';
 
 /**
- * Serves the OpenAPI 3.1 description of all operations that are added to `scope` after this call, as JSON and as a
- * page. The description is generated from the schemas that validate requests.
+ * Serves the OpenAPI 3.1 description of all operations, as JSON and as a page. It contains the operations that are
+ * added to `scope` after this call. The description is generated from the schemas that validate requests.
  */
 export async function describeApi(scope: App, description: ApiDescription): Promise<void> {
   const { title, tags, securitySchemes, documentPath, pagePath } = description;

@@ -44,7 +44,7 @@ export const text = (content: string) =>
     .string()
     .min(1)
     .max(MAX_TEXT)
-    // Refuses control characters (PostgreSQL cannot store NUL) and unpaired surrogates (UTF-8 cannot encode them).
+    // Rejects control characters (PostgreSQL cannot store NUL) and unpaired surrogates (UTF-8 cannot encode them).
     .regex(/^[^\p{Cc}\p{Cs}]*$/u)
     .meta({ description: `${content}, at most ${MAX_TEXT} characters.` });
 export const name = text("A human-friendly name");

@@ -25,7 +25,7 @@ export interface MonitoringOptions {
   countPending?: (limit: number) => Promise<number>;
   /** The publisher of keys. Undefined if the service does not publish. */
   publisher?: KeyPublisher | undefined;
-  /** Seconds after the end of the hold period until an unpublished key is overdue. Default 3,600. */
+  /** Seconds after the end of the hold period until an unpublished key is overdue. Default: 3,600. */
   overdueAfter?: number;
 }
 

@@ -59,7 +59,7 @@ function toLog({ action, partner, person, user, token }: Change) {
 
 /**
  * Logs one line per completed request, with the caller and the change. Requests over a rate limit are logged only at
- * the level `debug`, so that a flood of requests does not fill the log.
+ * the level `debug`. A flood of requests then does not fill the log.
  */
 export class RequestLog extends LogController {
   constructor() {

@@ -61,7 +61,7 @@ export class AuditLog {
   }
 
   /**
-   * Lists one page of entries, newest first. Each request reads a limited number of entries, so a page may have fewer
+   * Lists one page of entries, newest first. Each request reads a limited number of entries. So a page may have fewer
    * entries than `limit`, or none, even if more follow.
    * @returns `next` is null when no page follows
    */

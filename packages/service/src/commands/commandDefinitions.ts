@@ -98,7 +98,7 @@ export const DEFINITIONS = {
   },
 
   "suspend-partner": {
-    summary: "Suspend a partner: refuse all its tokens and its users' tokens until resume-partner",
+    summary: "Suspend a partner: reject all its tokens and its users' tokens until resume-partner",
     needs: () => OF_PARTNER,
     options: { bizID, serviceUrl, json },
   },
@@ -138,7 +138,7 @@ export const DEFINITIONS = {
     needs: () => ["serviceUrl"],
     options: {
       bizID: text("id", "Print only changes to this partner and its users"),
-      userID: text("user", "Print only changes to this user: 32 characters of z-base-32, or 40 hex digits"),
+      userID: text("user", "Print only changes to this user: 32 characters of zBase32, or 40 hex digits"),
       action: text("action", "Print only this action, such as serverToken.revoked"),
       actorKind: text("kind", "Print only changes by this kind of actor", {
         choices: ["service", "operator", "person", "partner", "user"],

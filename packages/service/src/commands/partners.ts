@@ -31,7 +31,7 @@ export async function listPartners(args: ArgsOf<"list-partners">, host: Host): P
   return printEach(admin.listPartners({ search }), json, describePartner, "There is no such partner.");
 }
 
-/** `keyroot suspend-partner`: refuses all tokens of a partner and its users. */
+/** `keyroot suspend-partner`: rejects all tokens of a partner and its users. */
 export async function suspendPartner(args: ArgsOf<"suspend-partner">, host: Host): Promise<Outcome> {
   const { bizID, serviceUrl } = args;
   const admin = await adminClientOf(serviceUrl, host);

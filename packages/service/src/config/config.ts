@@ -14,9 +14,9 @@ import { VARIABLES } from "./variables.ts";
 
 /** The configuration of a service. All fields are optional. docs/variables.md describes each field's variable. */
 export interface ServiceConfig {
-  /** The IP address to listen on. Default 127.0.0.1. */
+  /** The IP address to listen on. Default: 127.0.0.1. */
   host?: string | undefined;
-  /** The port to listen on; 0 for any free port. Default 8547. */
+  /** The port to listen on; 0 for any free port. Default: 8547. */
   port?: number | undefined;
   /** The URL at which callers reach the service, and the issuer of access tokens. Required with `databaseUrl`. */
   serviceUrl?: string | undefined;
@@ -24,60 +24,60 @@ export interface ServiceConfig {
   explorerUrl?: string | undefined;
   /** The URL of a block explorer, such as https://etherscan.io, for links to transactions. Default: none. */
   blockExplorerUrl?: string | undefined;
-  /** The name of the deployment stage. Default `dev`. */
+  /** The name of the deployment stage. Default: `dev`. */
   stage?: string | undefined;
-  /** The first part of bucket names. Default `keyroot`. */
+  /** The first part of bucket names. Default: `keyroot`. */
   bucketPrefix?: string | undefined;
   /** The `postgres://…` URL of the home database. If unset, PGlite runs in this process, for development. */
   databaseUrl?: string | undefined;
-  /** The `postgres://…` URL of each regional database. Default `databaseUrl`. */
+  /** The `postgres://…` URL of each regional database. Default: `databaseUrl`. */
   regionUrls?: Partial<Record<Region, string | undefined>> | undefined;
-  /** The folder in which PGlite stores its data. Null keeps the data in memory. Default `.keyroot/database`. */
+  /** The folder in which PGlite stores its data. Null keeps the data in memory. Default: `.keyroot/database`. */
   databaseFolder?: string | null | undefined;
-  /** Maximum number of connections to each PostgreSQL database. Default 10. */
+  /** Maximum number of connections to each PostgreSQL database. Default: 10. */
   connections?: number | undefined;
   /** The file of signing keys. Required with `databaseUrl`. Otherwise, the default is a new key at each start. */
   signingKeys?: string | undefined;
   /** The operator's token: at least 32 random characters. If unset, admin operations are disabled. */
   adminToken?: string | undefined;
-  /** IP address that serves /healthz, /readyz and /metrics. Default 127.0.0.1. */
+  /** IP address that serves /healthz, /readyz and /metrics. Default: 127.0.0.1. */
   monitoringHost?: string | undefined;
-  /** Port of /healthz, /readyz and /metrics; 0 for any free port, null for none. Default 9547. */
+  /** Port of /healthz, /readyz and /metrics; 0 for any free port, null for none. Default: 9547. */
   monitoringPort?: number | null | undefined;
   /**
    * Seconds for which a stopping service still accepts requests while /readyz responds with 503. Load balancers can
-   * then choose another replica. Default 0.
+   * then choose another replica. Default: 0.
    */
   shutdownDelay?: number | undefined;
-  /** Whether users must prove that they hold the private key of a key that they register. Default `required`. */
+  /** Whether users must prove that they hold the private key of a key that they register. Default: `required`. */
   possession?: "required" | "optional" | undefined;
-  /** Hold period: seconds between registration and publication. Default 86,400. */
+  /** Hold period: seconds between registration and publication. Default: 86,400. */
   holdPeriod?: number | undefined;
-  /** Whether a key with a conflicting key waits for the partner's decision before it is published. Default false. */
+  /** Whether a key with a conflicting key waits for the partner's decision before it is published. Default: false. */
   holdOnConflict?: boolean | undefined;
-  /** Maximum requests per minute and caller. 0 means no limit. Default 6000. */
+  /** Maximum requests per minute and caller. 0 means no limit. Default: 6000. */
   rateLimit?: number | undefined;
-  /** Maximum requests per minute and address, over all callers. 0 means no limit. Default ten times `rateLimit`. */
+  /** Maximum requests per minute and address, over all callers. 0 means no limit. Default: ten times `rateLimit`. */
   addressRateLimit?: number | undefined;
   /**
-   * Maximum rejected requests of unknown callers per minute and address. 0 means no limit. Default 100, or 0 if
+   * Maximum rejected requests of unknown callers per minute and address. 0 means no limit. Default: 100, or 0 if
    * `rateLimit` is 0.
    */
   refusedRateLimit?: number | undefined;
   /** IP addresses and networks of proxies whose `X-Forwarded-For` header is trusted. Default: none. */
   trustedProxies?: string[] | undefined;
-  /** The log level: `fatal`, `error`, `warn`, `info`, `debug` or `silent`. Default `info`. */
+  /** The log level: `fatal`, `error`, `warn`, `info`, `debug` or `silent`. Default: `info`. */
   logLevel?: LogLevel | undefined;
   /**
    * The file of keys that encrypt the secrets of webhook endpoints. Each line is 32 bytes in base64. If unset, webhook
    * endpoints are disabled.
    */
   webhookKeys?: string | undefined;
-  /** Whether webhooks may use plain http and private addresses, for local use. Default false. */
+  /** Whether webhooks may use plain http and private addresses, for local use. Default: false. */
   webhooksPrivate?: boolean | undefined;
-  /** Number of days for which events and their deliveries are kept. Default 30. */
+  /** Number of days for which events and their deliveries are kept. Default: 30. */
   eventDays?: number | undefined;
-  /** Number of days for which audit log entries are kept. 0 keeps them forever. Default 365. */
+  /** Number of days for which audit log entries are kept. 0 keeps them forever. Default: 365. */
   auditDays?: number | undefined;
   /** The chain and stores for publishing. If unset, the service does not publish keys. */
   chain?: ChainOptions | undefined;
@@ -95,7 +95,7 @@ export interface Schedule {
 
 /** The chain and stores for publishing. */
 export interface ChainOptions extends Pick<ChainConfig, "rpcUrl" | "secondRpcUrl" | "contract" | "chainId"> {
-  /** Whether an endpoint on another machine may use plain http. Default false. */
+  /** Whether an endpoint on another machine may use plain http. Default: false. */
   allowHttp?: boolean | undefined;
   /** Maximum gwei per unit of gas, as a decimal number. Required except for development chains on this machine. */
   maxFee?: string | undefined;
@@ -106,13 +106,13 @@ export interface ChainOptions extends Pick<ChainConfig, "rpcUrl" | "secondRpcUrl
   maxCost?: string | undefined;
   /** Maximum cost of all plans within 24 hours, in ETH as a decimal number. Default: no limit. Requires `maxFee`. */
   maxCostPerDay?: string | undefined;
-  /** Number of blocks, including its own, after which a root counts as published. Default 1. */
+  /** Number of blocks, including its own, after which a root counts as published. Default: 1. */
   confirmations?: number | undefined;
   /** The store of Merkle-tree files, for all regions or for each region: a folder, or `s3://<bucket>/<prefix>`. */
   files: string | ChainConfig["files"];
-  /** Whether to store leaf chunks for short proofs. Default false. */
+  /** Whether to store leaf chunks for short proofs. Default: false. */
   proofs?: boolean | undefined;
-  /** Whether to store Brotli-compressed copies of files. Default false. */
+  /** Whether to store Brotli-compressed copies of files. Default: false. */
   brotli?: boolean | undefined;
 }
 

@@ -33,9 +33,9 @@ export interface DatabaseOptions {
   regionUrls?: Partial<Record<Region, string | undefined>> | undefined;
   /** The folder in which PGlite stores its data. Null or undefined keeps the data in memory. */
   folder?: string | null | undefined;
-  /** Whether each region has a separate PGlite in memory. The first region uses the home database. Default false. */
+  /** Whether each region has a separate PGlite in memory. The first region uses the home database. Default: false. */
   separateRegions?: boolean | undefined;
-  /** Maximum number of connections to each PostgreSQL database. Default 10. */
+  /** Maximum number of connections to each PostgreSQL database. Default: 10. */
   connections?: number | undefined;
 }
 
@@ -252,7 +252,8 @@ function isLockTimeout({ cause }: Error): boolean {
 
 /**
  * Runs a transaction on a separate connection. A connection that fails is closed at once, and its error is thrown.
- * drizzle's own `transaction` keeps a connection whose `begin` fails, and a failing rollback hides the first error.
+ * This differs from drizzle's own `transaction`, which keeps a connection whose `begin` fails. There, a failing
+ * rollback hides the first error.
  * @param run calls its second parameter with the promise of each step whose failure may close the connection
  */
 async function withClient<T>(

@@ -1,6 +1,6 @@
 /**
  * The functions of drizzle-orm that the service uses, from its CommonJS files. With its ES modules, the service needs
- * twice as much processor time to start, because Node parses the package's package.json (180 kB) again for each of them.
+ * twice as much processor time to start. Node parses the package's package.json (180 kB) again for each module.
  */
 import { createRequire } from "node:module";
 

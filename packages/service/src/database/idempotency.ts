@@ -59,7 +59,7 @@ export function checkSameRequest(earlier: RequestValues | undefined, request: Re
   if (earlier?.requestDigest !== request.requestDigest) throw keyReused("it belongs to a different request");
 }
 
-/** The error if the result of the first request with an Idempotency-Key cannot be returned. */
+/** Makes the error for a repeated request whose first result cannot be returned. */
 export function keyReused(reason: string): ServiceError {
   const message = `The Idempotency-Key was used before: ${reason}. Send a new key.`;
   return new ServiceError(409, "IDEMPOTENCY_KEY_REUSED", message);

@@ -3,7 +3,7 @@ import { compactDecrypt, CompactEncrypt } from "jose";
 
 /**
  * Returns the SHA-256 of a secret in hex (64 digits). Refresh tokens, cookies, invitations and Idempotency-Keys are
- * stored only in this form. Tokens have 256 random bits, so they need no slow hash, and the time of a lookup by hash
+ * stored only in this form. Tokens have 256 random bits, so they need no slow hash. The time of a lookup by hash
  * reveals nothing about the token.
  */
 export function hashSecret(...parts: string[]): string {

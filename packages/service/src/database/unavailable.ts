@@ -5,8 +5,8 @@ const MESSAGES =
   /^Connection terminated|^timeout expired|timeout exceeded when trying to connect|^Query read timeout|^Client has encountered a connection error|^Client was closed/;
 
 /**
- * Network errors; PostgreSQL's error classes 08 (connection), 40 (transaction rollback), 53 (insufficient resources)
- * and 57 (operator intervention); and 25006 (the server is no longer the leader).
+ * Network errors, and PostgreSQL's error classes 08 (connection), 40 (transaction rollback), 53 (insufficient
+ * resources) and 57 (operator intervention). Also its error 25006: the server is no longer the leader.
  */
 const CODES = /^(?:(?:08|40|53|57)[0-9A-Z]{3}|25006)$|^E(?:CONN|HOST|NET|PIPE|TIMEDOUT|NOTFOUND|AI_)/;
 

@@ -28,7 +28,7 @@ export class ConflictingKeys {
     this.#databases = databases;
   }
 
-  /** Records a conflicting key that was refused. */
+  /** Records a conflicting key that was rejected. */
   async offer(
     { region, userID, bizID }: User,
     { pubKey, keyID }: KeyRecord,

@@ -8,13 +8,16 @@ import { type ChallengeRequest, checkNewPublicKey, makeChallenge } from "keyroot
 /** A public key to check, or a request for a challenge to check and answer. */
 export type CurveJob = { publicKey: Uint8Array } | { statement: ChallengeRequest };
 
-/** An ephemeral key and the only response that proves possession. Both are empty if only a key was checked. */
+/**
+ * An ephemeral key, and the only response that proves possession of the private key. Both are empty if only a key was
+ * checked.
+ */
 export interface MadeChallenge {
   ephemeralKey: Uint8Array;
   response: Uint8Array;
 }
 
-/** The result of a job, or the reason why the key is refused. Other errors end the thread. */
+/** The result of a job, or the reason why the key is rejected. Other errors end the thread. */
 export type CurveAnswer = { made: MadeChallenge } | { refused: { code: string; message: string } };
 
 // Give other requests priority. Only Linux has a priority for each thread (`man 2 setpriority`, NOTES).

@@ -18,7 +18,7 @@ interface WaitingJob extends PromiseWithResolvers<CurveAnswer> {
 
 /**
  * Runs curve arithmetic, which takes 2 to 7 ms per key, in separate threads. The threads start with the first jobs.
- * Partners take turns. If a partner has too many waiting jobs, further jobs are refused.
+ * Partners take turns. If a partner has too many waiting jobs, further jobs are rejected.
  */
 export class CurveWorkers implements AsyncDisposable {
   readonly #waiting = new FairQueue<WaitingJob>(MAX_WAITING);

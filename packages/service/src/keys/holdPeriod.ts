@@ -5,7 +5,7 @@ import { publicKeys } from "./tables.ts";
 
 /** Conditions that keys must meet to be in a batch. */
 export interface PublishableOptions {
-  /** Whether a key with a conflicting key waits for the partner's decision. Default false. */
+  /** Whether a key with a conflicting key waits for the partner's decision. Default: false. */
   holdOnConflict?: boolean | undefined;
   /** The current time in milliseconds since 1970. Default: the database's clock, because replicas' clocks differ. */
   now?: number | undefined;
@@ -30,7 +30,10 @@ export function isUndecided(holdOnConflict: boolean): SQL {
   return holdOnConflict ? isNotNull(publicKeys.undecidedSince) : sql`false`;
 }
 
-/** The condition that a pending key's hold period is over, no publisher has taken the key, and its partner is not suspended. */
+/**
+ * The condition for publishing a pending key. Its hold period is over, no publisher has taken it, and its partner is
+ * not suspended.
+ */
 export function isPublishable(options: PublishableOptions): SQL | undefined {
   return and(
     isNull(publicKeys.submitted),

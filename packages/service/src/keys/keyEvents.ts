@@ -7,7 +7,7 @@ import { keyEvents } from "./tables.ts";
 export interface KeyEvent {
   userID: UserID;
   /**
-   * `registered`: the user registered this key. `conflict`: this key was refused, because the user has another key.
+   * `registered`: the user registered this key. `conflict`: this key was rejected, because the user has another key.
    * `withdrawn`: the user removed this key. `discarded`: the partner removed this key. `approved`: the partner approved
    * this key.
    */
@@ -32,7 +32,7 @@ const EVENT_OF_ACTION: Partial<Record<Action, KeyEvent["type"]>> = {
 };
 
 /**
- * Records a change of an unpublished key in the audit log, in the partner's events, and in the user's key history.
+ * Records a change of an unpublished key in the audit log, the partner's events and the user's key history.
  * @param transaction the transaction of the change, in the user's region
  */
 export async function recordKeyChange(

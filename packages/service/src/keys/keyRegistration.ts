@@ -91,7 +91,7 @@ export class KeyRegistration implements AsyncDisposable {
       await this.#workers.run(user.bizID, { publicKey });
     }
     await this.#store(user, record, answer, author);
-    // Read the key even after a refused response, because a concurrent request may have registered it.
+    // Read the key even after a rejected response, because a concurrent request may have registered it.
     const stored = await this.#find(user, record, author);
     if (stored === undefined) throw possessionRefused();
     return stored;

@@ -59,7 +59,7 @@ const conflictingKeys = z
       at: timestamp.meta({ description: "When the key was offered or withdrawn." }),
       withdrawn: z
         .boolean()
-        .meta({ description: "true: the key was registered and withdrawn. false: the key was refused." }),
+        .meta({ description: "true: the key was registered and withdrawn. false: the key was rejected." }),
     }),
   )
   .meta({

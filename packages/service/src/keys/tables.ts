@@ -79,7 +79,7 @@ export const keyEvents = pgTable(
 );
 
 /**
- * In the user's region: unanswered challenges. `response_hash` is the SHA-256 of the only valid response. The table
+ * Unanswered challenges, in the user's region. `response_hash` is the SHA-256 of the only valid response. The table
  * contains no responses and no private keys.
  */
 export const possessionChallenges = pgTable(

@@ -124,7 +124,7 @@ export const partnerOperations = [
     path: "/v1/admin/partners/suspend",
     callers: ["operator", "operatorStaff"],
     role: "administrator",
-    summary: "Suspend a partner: refuse all tokens of the partner and its users until it is resumed",
+    summary: "Suspend a partner: reject all tokens of the partner and its users until it is resumed",
     description:
       "The suspension takes effect immediately at every replica. Published keys remain verifiable. Repeating the request has no effect.",
     body: ofPartner,

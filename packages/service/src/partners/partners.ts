@@ -135,7 +135,7 @@ export class PartnerStore {
   }
 
   /**
-   * Refuses all tokens of a partner and its users at all replicas. Repeating the call has no effect. The home database
+   * Rejects all tokens of a partner and its users at all replicas. Repeating the call has no effect. The home database
    * is changed first. If a region is unreachable, the call fails, but the partner is listed as suspended.
    */
   async suspend(bizID: string, since: number, author: Author): Promise<void> {

@@ -13,8 +13,8 @@ export const partners = pgTable("partners", {
 });
 
 /**
- * In every database: the suspended partners. The home database and each region have a row for a suspended partner,
- * because a token is checked in the database that stores it.
+ * In every database: the suspended partners. The home database and each region have a row for a suspended partner.
+ * A token is checked in the database that stores it.
  */
 export const suspensions = pgTable("suspensions", {
   bizID: text("biz_id").primaryKey(),

@@ -38,9 +38,9 @@ export interface PublishedBatch {
 }
 
 export interface KeyPublisherOptions {
-  /** Whether a key with a conflicting key waits for the partner's decision. Default false. */
+  /** Whether a key with a conflicting key waits for the partner's decision. Default: false. */
   holdOnConflict?: boolean;
-  /** Returns the current time in milliseconds since 1970. Default `Date.now`. */
+  /** Returns the current time in milliseconds since 1970. Default: `Date.now`. */
   now?: () => number;
   /** Receives each difference that a round finds, with the error of the check. */
   onDifference?: (difference: Difference, error: unknown) => void;

@@ -66,8 +66,8 @@ export async function recheck(
 
 /**
  * Compares one root.
- * @param unconfirmedAt the time to record if the root's data are unavailable. It comes after those of all roots that
- * were due before, so that one root cannot stop the comparison of the others.
+ * @param unconfirmedAt the time to record if the root's data are unavailable. It is later than the times of all
+ * roots that were due before. One root then cannot stop the comparison of the others.
  * @returns the number of lost keys, and the error code of the check
  */
 export async function recheckRoot(

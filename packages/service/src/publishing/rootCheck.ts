@@ -50,7 +50,7 @@ export class RootCheck {
 
   /**
    * Returns the newest block that is final at every endpoint.
-   * @param target waits until this block is final. Default 0
+   * @param target waits until this block is final. Default: 0
    * @throws VerificationError HEADER_INVALID if a block is from the future; TransportError NOT_FINAL, and as the
    * endpoints
    */
@@ -107,13 +107,13 @@ export class RootCheck {
     const added = await this.#options.registries[0].findAddedRoot(root);
     const blockHash = added && (await this.blockHash(added.blockNumber));
     if (added === undefined || blockHash === undefined || added.blockNumber > final) {
-      const message = `Users have the root ${root}, but the endpoint does not return the final block in which it was added. Publish again later.`;
+      const message = `Users have the root ${root}, but the endpoint returns no final block that added it. Publish again later.`;
       throw new TransportError("NOT_FINAL", message, { actual: added?.blockNumber });
     }
     const { records: all } = known ?? (await this.#readFile(root));
     const records = all.filter(({ userID }) => holders.has(userID));
     if (records.length < holders.size) {
-      const message = `The file ${root}.json lacks ${holders.size - records.length} of the users who have this root.`;
+      const message = `The file ${root}.json does not contain ${holders.size - records.length} of the users with this root.`;
       throw new VerificationError("file", "USER_NOT_IN_FILE", message, { actual: root });
     }
     return { added, blockHash, records, lost };

@@ -20,7 +20,7 @@ import { timestampMs } from "../database/columns.ts";
 /**
  * In each region: Merkle trees of its users' keys, and the transaction and block in which each root was found on the
  * chain. `confirmed` is the time when the file was first verified against the chain. `checked` is the time of the last
- * check, and `difference` is its error code, or null if chain, file and database agreed. `gas_used` and `cost` (in wei)
+ * check. `difference` is its error code, or null if chain, file and database agreed. `gas_used` and `cost` (in wei)
  * belong to the transaction that gave its root to `added_count` users. All are null before the root is published.
  */
 export const batches = pgTable(

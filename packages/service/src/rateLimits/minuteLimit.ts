@@ -36,7 +36,7 @@ interface Counter {
 
 /**
  * Limits the requests per minute for each name, for example an address. Each replica counts in memory. It adds its
- * count to the database whenever the count has grown by a tenth of the limit, so each replica can exceed the limit by
+ * count to the database whenever the count has grown by a tenth of the limit. So each replica can exceed the limit by
  * a tenth. Names with few requests add no rows to the database.
  */
 export class MinuteLimit {
@@ -68,7 +68,7 @@ export class MinuteLimit {
     return this.#quota(counter, now, exceeded);
   }
 
-  /** Returns the quota if further requests of the name are refused, otherwise undefined. Counts no request. */
+  /** Returns the quota if further requests of the name are rejected, otherwise undefined. Counts no request. */
   exceeded(name: string): Quota | undefined {
     const now = performance.now();
     const counter = this.#current(name, now);

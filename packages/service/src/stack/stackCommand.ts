@@ -13,7 +13,7 @@ const port = {
 
 const definition = {
   summary:
-    "Run a chain, the registry, a file host, a simulated beacon endpoint and the partner service on this machine until Ctrl-C",
+    "Run a chain, the registry, a file host, a simulated beacon endpoint and the partner service locally until Ctrl-C",
   options: { port, json: { kind: "flag", description: "Print one JSON object instead of text" } },
 } as const satisfies Definition;
 

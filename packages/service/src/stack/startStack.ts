@@ -39,9 +39,9 @@ export interface StackOptions {
 }
 
 /**
- * Starts a stack on this machine: a chain in memory, a file host with a new temporary folder, and a registry owned by
- * the chain's first account. It listens only on 127.0.0.1 and prints nothing. If a step fails, earlier steps are
- * undone. If the process exits without `close`, the files and the stack file are still removed.
+ * Starts a stack on this machine: a chain in memory, and a file host with a new temporary folder. The chain's first
+ * account owns the registry. The stack listens only on 127.0.0.1 and prints nothing. If a step fails, earlier steps
+ * are undone. If the process exits without `close`, the files and the stack file are still removed.
  * @throws ArgumentError `ARGUMENT_INVALID`: a port is out of range.
  * @throws TransportError `PORT_UNAVAILABLE`: there is no port to listen on.
  */

@@ -13,7 +13,7 @@ const place = sql<number>`wanted.place::int`;
 
 /**
  * Prepares a search for unrevoked server tokens by a column. Because of `limit`, PostgreSQL uses the column's unique
- * index for each value, even if it made the plan for an empty table.
+ * index for each value. It does so even if it made the plan for an empty table.
  */
 export function prepareServerTokens(
   home: Database,

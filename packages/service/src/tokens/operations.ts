@@ -40,7 +40,7 @@ const metadata = {
 /** The request fields that select a page of a list of tokens. */
 const tokenPage = {
   since: timestamp.optional().meta({
-    description: "List only tokens that were created at or after this time, for example to find the id of a new token.",
+    description: "List only tokens created at or after this time, for example to find the id of a new token.",
   }),
   limit,
   after: tokenID.optional(),

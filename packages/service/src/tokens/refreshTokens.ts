@@ -39,7 +39,7 @@ export class RefreshTokenStore {
   }
 
   /**
-   * Finds the principal of a refresh token, and the reason if the token is refused.
+   * Finds the principal of a refresh token, and the reason if the token is rejected.
    * @param now milliseconds since 1970
    * @returns undefined if the token is malformed, unknown, revoked or another partner's. Callers cannot see which
    */
@@ -65,7 +65,7 @@ export class RefreshTokenStore {
   }
 
   /**
-   * Returns the reason why a principal's tokens are refused, or undefined if they are accepted. Revocation, suspension
+   * Returns the reason why a principal's tokens are rejected, or undefined if they are accepted. Revocation, suspension
    * and deactivation also affect existing access tokens immediately.
    * @param now milliseconds since 1970
    */

@@ -18,7 +18,7 @@ export function isSuspended(table: "server_tokens" | "users"): SQL<boolean> {
   return sql<boolean>`exists (select 1 from suspensions where suspensions.biz_id = ${sql.identifier(table)}.biz_id)`;
 }
 
-/** Returns the reason for refusing a token, if any. Records the use of an accepted token. */
+/** Returns the reason for rejecting a token, if any. Records the use of an accepted token. */
 export function refusalOf(token: TokenState | undefined, uses: LastUse, now: number): Refusal | undefined {
   if (token === undefined) return "revoked";
   if (token.deactivated) return "deactivated";
@@ -28,5 +28,5 @@ export function refusalOf(token: TokenState | undefined, uses: LastUse, now: num
 }
 
 export function userDeactivated(): ServiceError {
-  return new ServiceError(403, "USER_DEACTIVATED", "The user is deactivated: its tokens are refused.");
+  return new ServiceError(403, "USER_DEACTIVATED", "The user is deactivated: its tokens are rejected.");
 }

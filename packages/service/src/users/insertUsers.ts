@@ -19,7 +19,7 @@ export function prepareInsert(database: Database, { claiming }: { claiming: bool
       ...toRow(author, creationOf(user)),
       ...{ region: user.region, bucket: user.bucket, salt: user.salt },
     }));
-    // The salt distinguishes two rows with the same id.
+    // Inserted rows are found by salt, because two rows can have the same id.
     const inserted = await statement.execute({ rows: JSON.stringify(rows) });
     const bySalt = new Map(inserted.map((row) => [row.salt, row]));
     return items.map(({ author, ...user }) => {

@@ -183,7 +183,7 @@ export const userOperations = [
     callers: ["partner", "partnerStaff"],
     role: "administrator",
     verified: true,
-    summary: "Refuse all tokens of a user permanently",
+    summary: "Reject all tokens of a user permanently",
     description: "The user's public key remains published and verifiable. Repeating the request has no effect.",
     body: strict(eitherUserID),
     answer: strict({ user_id: userID, deactivated: timestamp }),

@@ -28,7 +28,7 @@ export const userCounts = pgTable(
 );
 
 /**
- * In the user's region: shadow users. Tokens of a deactivated user are refused. An erased user is also deactivated. Its
+ * In the user's region: shadow users. Tokens of a deactivated user are rejected. An erased user is also deactivated. Its
  * row remains only to prevent reuse of the id.
  */
 export const users = pgTable("users", {

@@ -32,7 +32,7 @@ export class UserStore {
     return user?.erased === null ? user : undefined;
   }
 
-  /** Deactivates a user. The service then refuses all the user's tokens. @returns the time of deactivation, in milliseconds since 1970 */
+  /** Deactivates a user. The service then rejects all the user's tokens. @returns the time of deactivation, in milliseconds since 1970 */
   async deactivate({ region, userID, bizID }: Claim, now: number, author: Author): Promise<number> {
     await this.#databases.regions[region].transaction(async (transaction) => {
       const isActive = and(eq(users.userID, userID), isNull(users.deactivated));

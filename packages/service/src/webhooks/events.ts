@@ -35,8 +35,8 @@ const anchorSchema = z.strictObject({
 type Anchor = z.output<typeof anchorSchema>;
 
 /**
- * A partner's position in the events. `seen` is the time when the partner had last read all events, or else when it
- * began to read, in ms since 1970.
+ * A partner's position in the events. `seen` is a time in ms since 1970. It is when the partner had last read all
+ * events, or else when it began to read.
  */
 export const eventCursorSchema = z.strictObject({
   seen: z.int().nonnegative(),

@@ -14,7 +14,7 @@ const DELAYS_MS = [
 ];
 /** Maximum time between the first and the last attempt, in ms. */
 const LAST_MS = 80 * HOUR;
-/** Maximum part by which a delay is extended at random, so that failed deliveries are not all sent again at once. */
+/** Maximum part by which a delay is extended at random. Failed deliveries are then not all sent again at once. */
 const JITTER = 0.1;
 /** Maximum wait in ms that an endpoint may request with Retry-After. */
 const MAX_RETRY_AFTER_MS = 24 * HOUR;

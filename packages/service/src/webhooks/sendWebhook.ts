@@ -22,11 +22,11 @@ const MAX_HEADER_BYTES = 2 ** 14;
 const IDLE_MS = 2_000;
 
 export interface WebhookSenderOptions {
-  /** Whether plain http and private addresses are allowed. Default false. */
+  /** Whether plain http and private addresses are allowed. Default: false. */
   allowPrivate?: boolean | undefined;
   /** Resolves host names. Default: DNS, or the system's resolver with `allowPrivate`. */
   resolve?: ResolveHost | undefined;
-  /** Time limit per attempt in ms. Default 15,000. */
+  /** Time limit per attempt in ms. Default: 15,000. */
   timeoutMs?: number | undefined;
   /** Trusted certificate authorities, in PEM. Default: Node's certificates. */
   ca?: string | undefined;
@@ -43,8 +43,8 @@ export interface WebhookResponse {
 }
 
 /**
- * Sends events as Standard Webhooks (standardwebhooks.com). Requests are sent only to checked addresses, follow no
- * redirects, and are limited in time and size.
+ * Sends events as Standard Webhooks (standardwebhooks.com). Requests go only to public addresses, unless
+ * `allowPrivate` is set. They do not follow redirects. Their time and size are limited.
  */
 export class WebhookSender implements Disposable {
   readonly #allowPrivate: boolean;

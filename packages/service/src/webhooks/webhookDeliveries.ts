@@ -102,7 +102,7 @@ export class WebhookDeliveryStore {
   }
 
   /**
-   * Lists endpoints that have a due delivery. The query goes from endpoint to endpoint in the index, so its time does
+   * Lists endpoints that have a due delivery. The query goes from endpoint to endpoint in the index. So its time does
    * not depend on the number of due deliveries.
    */
   async endpointsDue(database: Database, now: number): Promise<string[]> {

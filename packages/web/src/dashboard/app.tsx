@@ -154,7 +154,7 @@ function Page({ me, page, item }: PageProps) {
 function SuspensionNotice() {
   return (
     <p class="notice">
-      The operator of the service has suspended your company. All tokens of your company and its users are refused.
+      The operator of the service has suspended your company. All tokens of your company and its users are rejected.
       Published keys remain verifiable.
     </p>
   );

@@ -107,7 +107,7 @@ function NumbersCard({ partner, canChange, reload }: CardProps) {
         >
           <p>
             {suspended === null
-              ? "All tokens of this partner and its users are refused immediately, until you resume it. Its published keys remain verifiable."
+              ? "All tokens of this partner and its users are rejected immediately, until you resume it. Its published keys remain verifiable."
               : "Its tokens and those of its users are accepted again, except for those that were revoked."}
           </p>
         </Confirm>

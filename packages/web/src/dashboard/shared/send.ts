@@ -1,6 +1,6 @@
 import type { AnswerOf, OperationPath } from "@keyroot/service";
 
-/** The error of a call that the service refused or did not answer. */
+/** The error of a call that the service rejected or did not answer. */
 export class CallError extends Error {
   override readonly name = "CallError";
   readonly code: string;

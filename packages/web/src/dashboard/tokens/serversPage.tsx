@@ -46,7 +46,7 @@ export function ServersPage({ me, partner }: { me: Me; partner: Partner }) {
             ? {
                 revoke: (token_id) => call("/v1/authdBizSrv/serverTokens/revoke", { token_id }),
                 effect:
-                  "Servers that use this token stop working immediately. They can no longer create users or tokens, and their current access tokens are refused. Your users’ tokens and published keys are not affected.",
+                  "Servers that use this token stop working immediately. They can no longer create users or tokens, and their current access tokens are rejected. Your users’ tokens and published keys are not affected.",
               }
             : undefined
         }

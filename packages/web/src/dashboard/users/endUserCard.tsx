@@ -53,7 +53,7 @@ export function EndUserCard({ user, userIDHex, reload }: EndUserProps) {
           }}
           onCancel={close}
         >
-          <p>All tokens of this user are refused permanently, and a published key remains published and verifiable.</p>
+          <p>All tokens of this user are rejected permanently, and a published key remains published and verifiable.</p>
           <p class="detail">You verify with your passkey.</p>
         </Confirm>
       )}

@@ -127,7 +127,7 @@ function ConflictingKeys({ keys, isPending }: { keys: readonly ConflictingKey[];
             <div class="row-text">
               <code>{key_id}</code>
               <span class="detail">
-                {withdrawn ? "withdrawn by the user’s app" : "refused"} <Time ms={at} />
+                {withdrawn ? "withdrawn by the user’s app" : "rejected"} <Time ms={at} />
               </span>
             </div>
           </li>

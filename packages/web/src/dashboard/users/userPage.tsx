@@ -56,7 +56,7 @@ function KnownUser({ me, userIDHex }: { me: Me; userIDHex: string }) {
           </Fact>
           {user.deactivated !== null && (
             <Fact name="Deactivated">
-              <Time ms={user.deactivated} />: all tokens of this user are refused.
+              <Time ms={user.deactivated} />: all tokens of this user are rejected.
             </Fact>
           )}
         </Facts>
@@ -121,7 +121,7 @@ function UserTokensCard({ userIDHex, canCreate, canRevoke }: UserTokensCardProps
           ? {
               revoke: (token_id) => call("/v1/authdBizSrv/users/revokeRefreshToken", { ...body, token_id }),
               effect:
-                "The app that uses this token is signed out immediately. Its current access tokens are refused. The user’s published key is not affected.",
+                "The app that uses this token is signed out immediately. Its current access tokens are rejected. The user’s published key is not affected.",
             }
           : undefined
       }

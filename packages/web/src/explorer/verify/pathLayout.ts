@@ -25,7 +25,7 @@ interface DrawnEdge {
   kind: "main" | "side" | "dashed";
 }
 
-/** A comparison of two nodes in a row that should be equal. */
+/** A comparison of two nodes that should be equal. Both are in the same row of the drawing. */
 export interface DrawnComparison {
   id: string;
   x: number;

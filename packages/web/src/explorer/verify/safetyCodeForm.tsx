@@ -14,7 +14,7 @@ interface Computed {
   result: WorkerCalls["safetyCode"]["result"] | { defect: string };
 }
 
-/** Computes the safety code of the visitor and the verified user, and compares it with the code in the other app. */
+/** Computes the safety code of the visitor and the verified user. Compares it with the code in the other app. */
 export function SafetyCodeForm({ record }: { record: KeyRecord }) {
   const [id, setID] = useState("");
   const [key, setKey] = useState("");

@@ -60,8 +60,8 @@ export async function callWorker<Name extends CallName>(
 }
 
 /**
- * Fetches a worker's code, and the browser checks its hash. The worker starts from a blob, so that it inherits the
- * page's policy and can connect only to the same hosts.
+ * Fetches a worker's code, and the browser checks its hash. The worker starts from a blob. It therefore inherits
+ * the page's policy and can connect only to the same hosts.
  */
 async function fetchWorker(name: WorkerName): Promise<Worker> {
   const { url, integrity } = WORKERS[name];
