@@ -18,7 +18,7 @@ export interface RegistrationAttack {
 
 /**
  * Runs two attacks with a new user's stolen token. First, the attacker registers another user's public key, which the
- * service refuses. Then the attacker registers its own key before the user's app registers one. The app finds the
+ * service rejects. Then the attacker registers its own key before the user's app registers one. The app finds the
  * attacker's key and withdraws it. The user finally registers the user's own key, and is added to `provisioned`.
  * @throws DemoError DEMO_FAILED if an attack has an unexpected outcome
  */
@@ -72,7 +72,7 @@ export async function attackRegistrations(
   ];
 }
 
-/** Returns the error code with which the service refuses an operation. */
+/** Returns the error code with which the service rejects an operation. */
 async function refusalOf(operation: Promise<unknown>, expected: string): Promise<string> {
   try {
     await operation;
@@ -80,5 +80,5 @@ async function refusalOf(operation: Promise<unknown>, expected: string): Promise
     if (error instanceof ServiceError && error.code === expected) return expected;
     throw error;
   }
-  throw new DemoError(`The service did not refuse with ${expected}.`);
+  throw new DemoError(`The service did not reject with ${expected}.`);
 }

@@ -26,7 +26,7 @@ interface Schema {
 }
 
 /**
- * A named type: its comment, the path of its operation, and its place in the response, which is a list or names of fields.
+ * A named type: its comment, the path of its operation, and its place in the response (a list, or names of fields).
  */
 type NamedType = readonly [name: string, comment: string, path: string, place?: string];
 
@@ -43,7 +43,7 @@ const NAMED: readonly NamedType[] = [
   ],
   ["CreatedUser", "A new shadow user, or the one that an earlier call created.", "/v1/authdBizSrv/users/create"],
   ["PartnerUser", "A shadow user with the time of its deactivation.", "/v1/authdBizSrv/users/get"],
-  ["DeactivatedUser", "A user whose tokens are refused.", "/v1/authdBizSrv/users/deactivate"],
+  ["DeactivatedUser", "A user whose tokens are rejected.", "/v1/authdBizSrv/users/deactivate"],
   ["ErasedUser", "A user whose data was deleted.", "/v1/authdBizSrv/users/erase"],
   ["ConflictingKey", "A conflicting key.", "/v1/authdUser/record/get", "conflicting_keys"],
   ["UserRecord", "A user's own record. It has a key unless its state is `unregistered`.", "/v1/authdUser/record/get"],

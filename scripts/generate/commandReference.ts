@@ -49,7 +49,7 @@ npx hardhat keyroot status --network sepolia --contract 0x…
   \`KEYROOT_ALLOW_HTTP\`, \`KEYROOT_SERVICE_URL\`. [Variables](variables.md) lists all.
 - **Local stack**: without option, variable or \`--network\`, a command uses the stack that \`npx hardhat keyroot stack\` or
   \`npm start\` runs in the same folder. \`KEYROOT_STACK_FILE\` names another stack's file. See [Local chain](local-chain.md).
-- **Plain http** to another machine is refused, because anyone on the way can change what it transfers. \`--allow-http\` or
+- **Plain http** to another machine is rejected, because anyone in the network can change the transferred data. \`--allow-http\` or
   \`KEYROOT_ALLOW_HTTP=true\` allows it, for example in a private network.
 - **Secrets** belong into variables, because other users of a machine can read arguments: \`KEYROOT_RPC_URL\` if it contains a
   token, \`KEYROOT_ADMIN_TOKEN\`, \`KEYROOT_ALARM_URL\`. [Publishing](publishing.md) describes the owner's key.

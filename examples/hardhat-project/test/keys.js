@@ -27,7 +27,7 @@ describe("keys of my app's users", () => {
     assert.deepEqual(record, alice);
   });
 
-  it("are refused if the server swaps them", async () => {
+  it("are rejected if the server swaps them", async () => {
     const swapped = makeKeyRecord(alice.userID, generateKeyPair().publicKey).pubKey;
     await assert.rejects(verifier.verify(alice.userID, { expectedPublicKey: swapped }), { code: "KEY_MISMATCH" });
   });
