@@ -131,7 +131,7 @@ describe("safety codes", () => {
     it("reports a payload that this user's app made", () => {
       const error = scan(makeSafetyCode(alice, bob).payload);
       expect(error).to.include({ step: "record", code: "USER_MISMATCH" });
-      expect(error?.message).to.include("this user's own");
+      expect(error?.message).to.include("belongs to this app's user");
     });
 
     it("names the users of another pair's payload", () => {
