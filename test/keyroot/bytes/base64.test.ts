@@ -2,7 +2,7 @@ import { base64 as oracle } from "@scure/base";
 import { expect } from "chai";
 import fc from "fast-check";
 import { base64ToBytes, bytesToBase64 } from "../../../packages/keyroot/src/bytes/base64.ts";
-import { portableBase64 } from "../../../packages/keyroot/src/bytes/platform.ts";
+import { portableBase64 } from "../../../packages/keyroot/src/bytes/base64.ts";
 import { refusalOf } from "../../support/refusalOf.ts";
 
 /** Checks a text with another library, which accepts only canonical base64. */

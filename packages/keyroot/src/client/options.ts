@@ -1,4 +1,4 @@
-import { bytesToHex } from "../bytes/platform.ts";
+import { bytesToHex } from "../bytes/hex.ts";
 import { randomBytes } from "../bytes/randomBytes.ts";
 import { ArgumentError } from "../errors.ts";
 import { parseUserID, type UserID, userIDFromHex, userIDToHex } from "../identity/userID.ts";

@@ -1,4 +1,4 @@
-import { hexToBytes } from "../bytes/platform.ts";
+import { hexToBytes } from "../bytes/hex.ts";
 import type { RpcCall } from "../transport/jsonRpc.ts";
 import type { BlockParameter } from "./blocks.ts";
 import { keccak256 } from "./keccak.ts";

@@ -1,5 +1,5 @@
 import { encodeRlp } from "./rlp.ts";
-import { hexToBytes } from "../bytes/platform.ts";
+import { hexToBytes } from "../bytes/hex.ts";
 import { describeValue } from "../input/describeValue.ts";
 import { VerificationError } from "../errors.ts";
 import { isObject } from "../input/isObject.ts";

@@ -1,5 +1,5 @@
 import { Keccak } from "@noble/hashes/sha3.js";
-import { bytesToHex } from "../bytes/platform.ts";
+import { bytesToHex } from "../bytes/hex.ts";
 
 /**
  * Computes Keccak-256 as Ethereum uses it (Yellow Paper, section 3): FIPS 202 with a rate of 136 bytes and the suffix

@@ -1,6 +1,6 @@
 import { decodeRlp } from "./rlp.ts";
 import { VerificationError } from "../errors.ts";
-import { bytesToHex, hexToBytes } from "../bytes/platform.ts";
+import { bytesToHex, hexToBytes } from "../bytes/hex.ts";
 import { describeValue } from "../input/describeValue.ts";
 import { isObject } from "../input/isObject.ts";
 import { EMPTY_CODE_HASH } from "./checkCodeHash.ts";

@@ -1,5 +1,5 @@
 import { decodeRlp } from "./rlp.ts";
-import { bytesToHex } from "../bytes/platform.ts";
+import { bytesToHex } from "../bytes/hex.ts";
 import { keccak256 } from "./keccak.ts";
 
 /** A decoded RLP item: bytes, or a list of items. */

@@ -1,7 +1,7 @@
 import { edwards, type EdwardsPoint, type EdwardsPointCons } from "@noble/curves/abstract/edwards.js";
 import { randomBytes } from "../bytes/randomBytes.ts";
 import { ArgumentError } from "../errors.ts";
-import { bytesToHex, hexToBytes } from "../bytes/platform.ts";
+import { bytesToHex, hexToBytes } from "../bytes/hex.ts";
 import { COORDINATE_BYTES, CURVE41417, parsePoint, UNCOMPRESSED } from "./publicKey.ts";
 
 // This code has its own file because verifiers do not need it. Its library takes 5 ms to load (8 kB gzipped).

@@ -5,7 +5,7 @@ import { sha256 } from "@noble/hashes/sha2.js";
 import { concatBytes } from "@noble/hashes/utils.js";
 import { encodeUtf8 } from "../engine/utf8.ts";
 import { ArgumentError } from "../errors.ts";
-import { bytesToHex, hexToBytes } from "../bytes/platform.ts";
+import { bytesToHex, hexToBytes } from "../bytes/hex.ts";
 import { ADDRESS } from "../ethereum/rpcValues.ts";
 import { checkAllBuiltins } from "../input/builtins.ts";
 import { checkInteger, checkObject, checkText, invalidArgument } from "../input/options.ts";

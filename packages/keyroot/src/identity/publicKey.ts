@@ -1,7 +1,8 @@
 import type { AffinePoint } from "@noble/curves/abstract/curve.js";
 import { describeValue } from "../input/describeValue.ts";
 import { ArgumentError } from "../errors.ts";
-import { bytesToHex, hexToBytes, sha256Hex } from "../bytes/platform.ts";
+import { bytesToHex, hexToBytes } from "../bytes/hex.ts";
+import { sha256Hex } from "../bytes/sha256.ts";
 import { bytesToBase64 } from "../bytes/base64.ts";
 
 /** The size of a public key in bytes: an uncompressed point of Curve41417, 0x04, X and Y (SEC 1, section 2.3.3). */

@@ -2,7 +2,7 @@ import { equalBytes } from "@noble/curves/utils.js";
 import { concatBytes } from "@noble/hashes/utils.js";
 import { encodeUtf8 } from "../engine/utf8.ts";
 import { base64ToBytes } from "../bytes/base64.ts";
-import { bytesToHex, hexToBytes } from "../bytes/platform.ts";
+import { bytesToHex, hexToBytes } from "../bytes/hex.ts";
 import { sha512 } from "../bytes/sha512.ts";
 import { ArgumentError, VerificationError } from "../errors.ts";
 import { checkBuiltins } from "../input/builtins.ts";

@@ -1,7 +1,7 @@
 import { randomBytes } from "../bytes/randomBytes.ts";
 import { ArgumentError } from "../errors.ts";
 import { describeValue } from "../input/describeValue.ts";
-import { bytesToHex, hexToBytes } from "../bytes/platform.ts";
+import { bytesToHex, hexToBytes } from "../bytes/hex.ts";
 import { invalidArgument } from "../input/options.ts";
 
 /**

@@ -1,4 +1,4 @@
-import type { Sha256Hex } from "../bytes/platform.ts";
+import type { Sha256Hex } from "../bytes/sha256.ts";
 import { ArgumentError } from "../errors.ts";
 import type { KeyRecord } from "../identity/serializedRecord.ts";
 import type { UserID } from "../identity/userID.ts";

@@ -1,4 +1,4 @@
-import { bytesToHex } from "../bytes/platform.ts";
+import { bytesToHex } from "../bytes/hex.ts";
 import { VerificationError } from "../errors.ts";
 import { describeValue } from "../input/describeValue.ts";
 import { COUNT_DIGITS, HASH_DIGITS, MAX_CHUNK_BYTES } from "./chunkNumber.ts";

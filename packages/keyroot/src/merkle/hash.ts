@@ -1,4 +1,4 @@
-import { sha256Hex, type Sha256Hex } from "../bytes/platform.ts";
+import { sha256Hex, type Sha256Hex } from "../bytes/sha256.ts";
 import { ArgumentError, VerificationError, type VerificationStep } from "../errors.ts";
 import { describeValue } from "../input/describeValue.ts";
 

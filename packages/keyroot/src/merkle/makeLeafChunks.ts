@@ -1,4 +1,4 @@
-import { hexToBytes } from "../bytes/platform.ts";
+import { hexToBytes } from "../bytes/hex.ts";
 import { chunkNumber, COUNT_DIGITS, HASH_DIGITS, MAX_CHUNK_BYTES } from "./chunkNumber.ts";
 import type { MerkleFile } from "./fileOf.ts";
 import { hashAt } from "./tree.ts";

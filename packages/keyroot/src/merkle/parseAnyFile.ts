@@ -1,4 +1,4 @@
-import { bytesToHex } from "../bytes/platform.ts";
+import { bytesToHex } from "../bytes/hex.ts";
 import { encodeUtf8 } from "../engine/utf8.ts";
 import { EnvironmentError } from "../errors.ts";
 import type { UserID } from "../identity/userID.ts";

@@ -1,4 +1,4 @@
-import type { Sha256Hex } from "../bytes/platform.ts";
+import type { Sha256Hex } from "../bytes/sha256.ts";
 import { type KeyRecord, parseSerializedRecord } from "../identity/serializedRecord.ts";
 import { decodeDocument } from "../input/untrusted.ts";
 import { fileOf, type MerkleFile } from "./fileOf.ts";

@@ -1,4 +1,4 @@
-import { type Sha256Hex, sha256Hex } from "../bytes/platform.ts";
+import { type Sha256Hex, sha256Hex } from "../bytes/sha256.ts";
 import { ArgumentError } from "../errors.ts";
 import { checkBuiltins } from "../input/builtins.ts";
 import { checkFunction, invalidArgument } from "../input/options.ts";

@@ -1,4 +1,4 @@
-import { hexToBytes } from "../bytes/platform.ts";
+import { hexToBytes } from "../bytes/hex.ts";
 import { keccak256 } from "../ethereum/keccak.ts";
 import { type UserID, userIDToHex } from "../identity/userID.ts";
 import { BLOCK_NUMBERS_SLOT } from "./slots.ts";

@@ -1,4 +1,4 @@
-import { bytesToHex } from "../bytes/platform.ts";
+import { bytesToHex } from "../bytes/hex.ts";
 
 /** The number of hex digits in an ABI word of 32 bytes. */
 export const WORD_DIGITS = 64;

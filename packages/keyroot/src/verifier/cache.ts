@@ -6,7 +6,7 @@ import { MAX_AHEAD_MS } from "../ethereum/blockAge.ts";
 import { isMerkleRoot } from "../merkle/hash.ts";
 import type { Evidence } from "../evidence.ts";
 import type { Store } from "../store/store.ts";
-import { sha256Hex } from "../bytes/platform.ts";
+import { sha256Hex } from "../bytes/sha256.ts";
 import { type CachedAnswer, isStronger, strengthOf } from "./equivocation.ts";
 import type { EvidencePolicy } from "./evidencePolicy.ts";
 import type { Endpoint, KeyQuery } from "./options.ts";

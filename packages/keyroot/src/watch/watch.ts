@@ -1,7 +1,7 @@
 import { bytesToBase64 } from "../bytes/base64.ts";
 import { hasOwn, withResolvers } from "../engine/language.ts";
 import { requireFeature } from "../engine/requireFeature.ts";
-import { sha256Hex } from "../bytes/platform.ts";
+import { sha256Hex } from "../bytes/sha256.ts";
 import { ArgumentError } from "../errors.ts";
 import type { UserID } from "../identity/userID.ts";
 import {

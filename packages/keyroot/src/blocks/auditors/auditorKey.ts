@@ -2,7 +2,8 @@ import { ed25519 } from "@noble/curves/ed25519.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { concatBytes } from "@noble/hashes/utils.js";
 import { encodeUtf8 } from "../../engine/utf8.ts";
-import { base64, bytesToHex } from "../../bytes/platform.ts";
+import { base64 } from "../../bytes/base64.ts";
+import { bytesToHex } from "../../bytes/hex.ts";
 import { ArgumentError } from "../../errors.ts";
 import { describeValue } from "../../input/describeValue.ts";
 

@@ -1,4 +1,4 @@
-import { bytesToHex } from "../../bytes/platform.ts";
+import { bytesToHex } from "../../bytes/hex.ts";
 import { base64ToBytes } from "../../bytes/base64.ts";
 import { VerificationError } from "../../errors.ts";
 import { decodeDocument } from "../../input/untrusted.ts";

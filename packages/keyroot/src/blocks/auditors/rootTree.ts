@@ -1,7 +1,7 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { concatBytes } from "@noble/hashes/utils.js";
 import { encodeUtf8 } from "../../engine/utf8.ts";
-import { bytesToHex, hexToBytes } from "../../bytes/platform.ts";
+import { bytesToHex, hexToBytes } from "../../bytes/hex.ts";
 import { VerificationError } from "../../errors.ts";
 import { checkBuiltins } from "../../input/builtins.ts";
 import { decodeDocument } from "../../input/untrusted.ts";

@@ -1,5 +1,6 @@
 import { concatBytes } from "@noble/hashes/utils.js";
-import { base64, bytesToHex, hexToBytes } from "../../bytes/platform.ts";
+import { base64 } from "../../bytes/base64.ts";
+import { bytesToHex, hexToBytes } from "../../bytes/hex.ts";
 import { encodeUtf8 } from "../../engine/utf8.ts";
 import { VerificationError } from "../../errors.ts";
 import { decodeDocument } from "../../input/untrusted.ts";

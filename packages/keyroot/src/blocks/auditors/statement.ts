@@ -1,4 +1,5 @@
-import { base64, bytesToHex, hexToBytes } from "../../bytes/platform.ts";
+import { base64 } from "../../bytes/base64.ts";
+import { bytesToHex, hexToBytes } from "../../bytes/hex.ts";
 import { describeValue } from "../../input/describeValue.ts";
 import { invalidNote, parseSignedNote, type SignedNote } from "./signedNote.ts";
 

@@ -1,5 +1,5 @@
 import { base64ToBytes, bytesToBase64 } from "../../bytes/base64.ts";
-import { bytesToHex } from "../../bytes/platform.ts";
+import { bytesToHex } from "../../bytes/hex.ts";
 import { KeyrootError, VerificationError } from "../../errors.ts";
 import type { BeaconEvidence } from "../../evidence.ts";
 import { parseDocument } from "../../input/document.ts";

@@ -1,6 +1,6 @@
 import { equalBytes } from "@noble/curves/utils.js";
 import { concatBytes } from "@noble/hashes/utils.js";
-import { bytesToHex, hexToBytes } from "../../bytes/platform.ts";
+import { bytesToHex, hexToBytes } from "../../bytes/hex.ts";
 import { VerificationError } from "../../errors.ts";
 import { checkAllBuiltins } from "../../input/builtins.ts";
 import { isSignedByAllBut } from "./bls.ts";

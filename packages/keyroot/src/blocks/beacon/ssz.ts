@@ -2,7 +2,7 @@ import { hasOwn } from "../../engine/language.ts";
 import { equalBytes } from "@noble/curves/utils.js";
 import { sha256 } from "@noble/hashes/sha2.js";
 import { concatBytes } from "@noble/hashes/utils.js";
-import { hexToBytes } from "../../bytes/platform.ts";
+import { hexToBytes } from "../../bytes/hex.ts";
 import { TransportError } from "../../errors.ts";
 import { describeValue } from "../../input/describeValue.ts";
 import { isObject } from "../../input/isObject.ts";

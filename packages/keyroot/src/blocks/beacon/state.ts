@@ -1,5 +1,5 @@
 import { base64ToBytes, bytesToBase64 } from "../../bytes/base64.ts";
-import { sha256Hex } from "../../bytes/platform.ts";
+import { sha256Hex } from "../../bytes/sha256.ts";
 import { isHash } from "../../ethereum/rpcValues.ts";
 import { COMMITTEE, type Committee } from "./forks.ts";
 import type { LightClientState } from "./lightClient.ts";

@@ -9,7 +9,7 @@ import { abortedError, rejectOnAbort } from "../../transport/timeout.ts";
 import { type CallOptions, checkCallOptions } from "../options.ts";
 import { ArgumentError, KeyrootError, ServiceError } from "../../errors.ts";
 import type { Region } from "../../identity/region.ts";
-import { bytesToHex } from "../../bytes/platform.ts";
+import { bytesToHex } from "../../bytes/hex.ts";
 import { checkFunction, checkInteger, checkObject, checkText, invalidArgument, optional } from "../../input/options.ts";
 
 /** A user to create with a refresh token. */

@@ -2,7 +2,7 @@ import { checkSubject, count, text } from "../answers.ts";
 import type { AnswerOf } from "../operations.ts";
 import { checkChecksum } from "../../ethereum/checksum.ts";
 import { TransportError } from "../../errors.ts";
-import { base64 } from "../../bytes/platform.ts";
+import { base64 } from "../../bytes/base64.ts";
 import { checkNewPublicKey, type KeyPair } from "../../identity/newPublicKey.ts";
 import {
   checkKeyPair,

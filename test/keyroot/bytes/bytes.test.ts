@@ -2,15 +2,9 @@ import { bytesToHex as portableBytesToHex } from "@noble/hashes/utils.js";
 import { base64 as oracle } from "@scure/base";
 import { expect } from "chai";
 import fc from "fast-check";
-import {
-  base64,
-  bytesToHex,
-  hexToBytes,
-  portableBase64,
-  portableHexToBytes,
-  portableSha256Hex,
-  sha256Hex,
-} from "../../../packages/keyroot/src/bytes/platform.ts";
+import { base64, portableBase64 } from "../../../packages/keyroot/src/bytes/base64.ts";
+import { bytesToHex, hexToBytes, portableHexToBytes } from "../../../packages/keyroot/src/bytes/hex.ts";
+import { portableSha256Hex, sha256Hex } from "../../../packages/keyroot/src/bytes/sha256.ts";
 import { sha256 } from "../../support/samples.ts";
 
 /** Any bytes: in an array of their own, in a part of a larger array, or in a Buffer. */
@@ -18,7 +12,7 @@ const anyBytes = fc
   .tuple(fc.uint8Array({ maxLength: 200 }), fc.nat(10), fc.boolean())
   .map(([bytes, start, isBuffer]) => (isBuffer ? Buffer.from(bytes) : bytes).subarray(start));
 
-describe("platform functions", () => {
+describe("functions on bytes", () => {
   it("encode hex and base64 in the same way as other libraries", () => {
     fc.assert(
       fc.property(anyBytes, (bytes) => {

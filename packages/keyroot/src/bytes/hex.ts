@@ -1,0 +1,27 @@
+import { builtinModule } from "./builtinModule.ts";
+
+const nodeBuffer = builtinModule?.("node:buffer")?.Buffer;
+
+/** Encodes bytes as lowercase hex in plain JavaScript. */
+export const portableBytesToHex = (bytes: Uint8Array): string => {
+  let hex = "";
+  for (const byte of bytes) hex += (256 + byte).toString(16).slice(1);
+  return hex;
+};
+
+/** Encodes bytes as lowercase hex. */
+export const bytesToHex: (bytes: Uint8Array) => string = nodeBuffer
+  ? (bytes) => nodeBuffer.from(bytes).toString("hex")
+  : portableBytesToHex;
+
+/** Decodes lowercase or uppercase hex in plain JavaScript. */
+export const portableHexToBytes = (hex: string): Uint8Array => {
+  const bytes = new Uint8Array(hex.length / 2);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = parseInt(hex.slice(2 * i, 2 * i + 2), 16);
+  return bytes;
+};
+
+/** Decodes lowercase or uppercase hex. Validate the text first, because platforms treat invalid text differently. */
+export const hexToBytes: (hex: string) => Uint8Array = nodeBuffer
+  ? (hex) => new Uint8Array(nodeBuffer.from(hex, "hex"))
+  : portableHexToBytes;
