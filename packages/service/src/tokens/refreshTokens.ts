@@ -12,7 +12,7 @@ import { LastUse } from "./lastUse.ts";
 import { lockPartner } from "../partners/tables.ts";
 import { serverTokens, userTokens } from "./tables.ts";
 import { users } from "../users/tables.ts";
-import { type CreatedToken, createToken, type CreateTokenOptions, MAX_ACTIVE } from "./tokenCreation.ts";
+import { type CreatedToken, createToken, type CreateTokenOptions, MAX_ACTIVE } from "./createToken.ts";
 import { type Refusal, refusalOf, userDeactivated } from "./tokenState.ts";
 
 /** Stores hashes of refresh tokens: partners' tokens in the home database, users' tokens in the user's region. */

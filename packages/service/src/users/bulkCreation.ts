@@ -16,7 +16,7 @@ import {
   openEarlier,
   type TokenRow,
   tooManyTokens,
-} from "../tokens/tokenCreation.ts";
+} from "../tokens/createToken.ts";
 import { userDeactivated } from "../tokens/tokenState.ts";
 import { claimWithinLimit } from "./userLimit.ts";
 import { creationOf, type NewUser, newUser, type User, type UserNaming } from "./newUser.ts";
