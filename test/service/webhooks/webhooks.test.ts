@@ -576,13 +576,14 @@ describe("the keys that encrypt webhook secrets", () => {
     const path = await file(key);
     const text = join(folder.path, "text");
     await writeFile(text, "not base64!\n", { mode: 0o600 });
-    for (const name of [text, join(folder.path, "missing")])
-      expect(await WebhookKeys.read(name).catch((error: unknown) => error)).to.include({
-        code: "CONFIGURATION_INVALID",
-      });
     const open = join(folder.path, "open");
     await writeFile(open, "x", { mode: 0o644 });
-    expect(await WebhookKeys.read(open).catch((error: unknown) => error)).to.include({ code: "FILE_PERMISSIONS" });
+    for (const [name, code] of [
+      [text, "CONFIGURATION_INVALID"],
+      [join(folder.path, "missing"), "FILE_UNREADABLE"],
+      [open, "FILE_PERMISSIONS"],
+    ] as const)
+      expect(await WebhookKeys.read(name).catch((error: unknown) => error)).to.include({ code });
     expect(path).to.be.a("string");
   });
 

@@ -42,7 +42,7 @@ export function withRetry<T>(request: () => Promise<T>, options: RetryOptions = 
  * Returns true if a failed request may succeed when it is repeated: after no response, an invalid response, or HTTP status
  * 429 or 5xx.
  */
-export function isTransient(error: unknown): boolean {
+export function isTransient(error: unknown): error is TransportError {
   if (!(error instanceof TransportError)) return false;
   const { code, actual } = error;
   if (code !== "RPC_ERROR" && code !== "FILE_HOST_ERROR" && code !== "WEBHOOK_ERROR") {

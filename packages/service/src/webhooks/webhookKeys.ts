@@ -40,14 +40,14 @@ export class WebhookKeys {
 
   /**
    * Reads a file with one key per line, in base64, as `openssl rand -base64 32` prints it.
-   * @throws ArgumentError FILE_PERMISSIONS, CONFIGURATION_INVALID. The message never contains the file's content
+   * @throws ArgumentError FILE_PERMISSIONS, FILE_UNREADABLE, CONFIGURATION_INVALID. The message never contains the file's content
    */
   static async read(path: string): Promise<WebhookKeys> {
     try {
       const lines = (await readSecretFile(path, MAX_FILE_BYTES)).split("\n").map((line) => line.trim());
       return new WebhookKeys(lines.filter((line) => line !== "").map(keyOf));
     } catch (error) {
-      if (error instanceof ArgumentError && error.code === "FILE_PERMISSIONS") throw error;
+      if (error instanceof ArgumentError) throw error;
       const reason = (error as Error).message;
       const message = `${path} is not a file of keys for webhook secrets: ${reason}. Make one with 'openssl rand -base64 32'.`;
       throw new ArgumentError("CONFIGURATION_INVALID", message);

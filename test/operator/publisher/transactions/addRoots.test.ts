@@ -134,6 +134,18 @@ describeOnBoth("addRoots", (startChain) => {
       await other;
     });
 
+    it("reports why it got no response, and sends the transaction again", async () => {
+      const message = "The request to signer.example failed: ECONNREFUSED";
+      const via = at("eth_sendTransaction", async (forward, _params, time) => {
+        if (time === 1) throw new TransportError("UNREACHABLE", `${message}.`);
+        return forward();
+      });
+      const some = batches(1);
+      await run(some, { via, options: { stuckAfterMs: 20 } });
+      await expectAdded(some);
+      expect(events).to.deep.include({ event: "waiting", reason: message });
+    });
+
     it("adds an access list on request", async () => {
       await run(batches(1), { options: { accessList: true } });
       const hash = hashOfSent();

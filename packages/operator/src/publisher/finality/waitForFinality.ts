@@ -57,7 +57,7 @@ export async function waitForFinality(
     last = final;
     if (performance.now() - progressAt > timeoutMs) {
       const message =
-        `The roots are in block ${target}, which is not final yet (${required}). No block became final for ${timeoutMs} ms ` +
+        `The roots are in block ${target}, which is not final yet (${required}). No block became final for ${timeoutMs / 1000} s ` +
         `(${newest}). Publish again to continue waiting, or require fewer confirmations.`;
       throw new TransportError("NOT_FINAL", message, { expected: target, actual: final });
     }

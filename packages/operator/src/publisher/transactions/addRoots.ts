@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { formatEther } from "ethers/utils";
 import { toQuantity } from "keyroot/ethereum";
 import type { TransportError } from "../../errors.ts";
 import { feesOf, feesToHex, gasPriceOf, limitPriorityFee, maxGasPriceOf, priorityFeeOf } from "../chain/fees.ts";
@@ -11,7 +12,7 @@ import { type Prices, replacementFees } from "./feeBumps.ts";
 import { findNonceUser, isNextNonceFree } from "./foreignNonce.ts";
 import { newTransaction, type PendingTransaction } from "./pendingTransaction.ts";
 import { trySend } from "./trySend.ts";
-import { costLimitReached, feeTooHigh, noReceipt } from "./sendErrors.ts";
+import { costLimitReached, describeGasPrice, feeTooHigh, noReceipt } from "./sendErrors.ts";
 import type { SendOptions, TransactionEvent } from "./sendOptions.ts";
 
 /** The default fee limit, as a multiple of the gas price when the first transaction is sent. */
@@ -182,7 +183,7 @@ class RootAdder {
     const { feeData, block, maxFee } = await this.#fetchPrices();
     const fees = feesOf(feeData, maxFee);
     if (fees === undefined) {
-      this.#reportWaiting(`gas costs more than ${maxFee} wei`);
+      this.#reportWaiting(`gas costs more than ${describeGasPrice(maxFee)}`);
       return false;
     }
     for (; free > 0; free--) {
@@ -198,7 +199,7 @@ class RootAdder {
       const exceeded = this.#budget?.exceededBy(attempt);
       if (exceeded !== undefined) {
         if (this.#pending().length === 0) throw costLimitReached(worstCostOf(attempt), exceeded);
-        this.#reportWaiting(`the next transaction could exceed the limit of ${exceeded.wei} wei`);
+        this.#reportWaiting(`the next transaction could exceed the limit of ${formatEther(exceeded.wei)} ETH`);
         return false;
       }
       this.#nextNonce = nonce + 1;
@@ -247,9 +248,9 @@ class RootAdder {
     const { maxFeePerGas = MAX_UINT256, maxPriorityFeePerGas = maxFeePerGas } = this.#options;
     const [maxFee, priorityFee] = [maxGasPriceOf(fees), priorityFeeOf(fees)];
     if (maxFee > maxFeePerGas)
-      throw feeTooHigh(`The plan's recorded transaction offers ${maxFee} wei per unit of gas`, maxFeePerGas, maxFee);
+      throw feeTooHigh(`The plan's recorded transaction offers ${describeGasPrice(maxFee)}`, maxFeePerGas, maxFee);
     if (priorityFee > maxPriorityFeePerGas) {
-      const problem = `The plan's recorded transaction offers a priority fee of ${priorityFee} wei per unit of gas`;
+      const problem = `The plan's recorded transaction offers a priority fee of ${describeGasPrice(priorityFee)}`;
       throw feeTooHigh(problem, maxPriorityFeePerGas, priorityFee, PRIORITY_FEE_SETTING);
     }
     const exceeded = this.#budget?.exceededBy(attempt);
@@ -259,7 +260,7 @@ class RootAdder {
     await this.#journal.recordAttempt(recorded);
     transaction.call ??= this.#callOf(transaction.batch);
     const request = { ...transaction.call, nonce: toQuantity(nonce), gas: toQuantity(gas), ...feesToHex(fees) };
-    const { accepted, hash } = await trySend(this.#send, request);
+    const { accepted, hash, problem } = await trySend(this.#send, request);
     if (hash !== undefined) {
       transaction.hashes.push(hash);
       await this.#journal.recordAttempt({ ...recorded, hash });
@@ -267,6 +268,7 @@ class RootAdder {
     Object.assign(transaction, { attempt, accepted, sentAt: performance.now(), sentAtBlock: block });
     this.#lastReason = undefined;
     this.#emit({ event, root, nonce, hash, gas, maxFee: String(maxFee) });
+    if (problem !== undefined) this.#reportWaiting(problem);
   }
 
   /**
@@ -285,7 +287,7 @@ class RootAdder {
     // Raise the fees only if blocks were made without the transaction.
     const isIgnored = accepted && prices.block > sentAtBlock;
     const { fees, isLimited } = replacementFees(attempt, isIgnored, prices, this.#budget);
-    if (isLimited) this.#reportWaiting(`a higher fee would exceed the limits (${prices.maxFee} wei per gas)`);
+    if (isLimited) this.#reportWaiting(`a higher fee would exceed the limits (${describeGasPrice(prices.maxFee)})`);
     const dataFee = await this.#registry.fetchDataFee(this.#callOf(first.batch), attempt.gas, fees);
     const replacement = { ...attempt, fees, dataFee: worstDataFeeOf(dataFee) };
     await this.#recordAndSend(first, replacement, prices.block, "replaced");
@@ -313,10 +315,10 @@ class RootAdder {
   #timeoutError(first: PendingTransaction | undefined): TransportError {
     const { timeoutMs } = this.#options;
     if (first === undefined)
-      return feeTooHigh(`Gas has cost too much for ${timeoutMs} ms`, this.#maxFee ?? MAX_UINT256);
+      return feeTooHigh(`Gas has cost too much for ${timeoutMs / 1000} s`, this.#maxFee ?? MAX_UINT256);
     const { nonce } = first.attempt;
     const transaction = { hash: first.hashes.at(-1), nonce, from: this.#registry.owner };
-    const problem = `is in no block, and nothing has changed for ${timeoutMs} ms`;
+    const problem = `is in no block, and nothing has changed for ${timeoutMs / 1000} s`;
     return noReceipt(transaction, problem, "publish again", describeBlockage(nonce, this.#usedNonces));
   }
 }

@@ -8,7 +8,7 @@ import type { Registry } from "../chain/registry.ts";
 import { endpointSender } from "../signers/endpointSender.ts";
 import { type Signer, signingSender } from "../signers/signer.ts";
 import type { CostLimits } from "./costLimits.ts";
-import { costLimitReached, feeTooHigh, noReceipt, type SentTransaction } from "./sendErrors.ts";
+import { costLimitReached, describeGasPrice, feeTooHigh, noReceipt, type SentTransaction } from "./sendErrors.ts";
 import { trySend } from "./trySend.ts";
 
 /** The fee limit on local chains, as a multiple of the current price. */
@@ -79,7 +79,7 @@ async function quoteWithin(chain: Chain, call: Call, limits: CostLimits | "local
   const fees = feesOf(limited, maxFeePerGas);
   if (fees === undefined) {
     const price = gasPriceOf(limited);
-    throw feeTooHigh(`Gas costs ${price} wei per unit`, maxFeePerGas, price);
+    throw feeTooHigh(`Gas costs ${describeGasPrice(price)}`, maxFeePerGas, price);
   }
   const dataFee = await new DataFees(chain).fetch(call, estimated, fees);
   // The price of bytes in gas may double until the transaction is in a block.
@@ -98,7 +98,7 @@ async function waitForReceipt(
   for (;;) {
     const receipt = await chain.receipt(transaction.hash);
     if (receipt !== undefined) return receipt;
-    if (performance.now() > end) throw noReceipt(transaction, `is in no block after ${timeoutMs} ms`, REMEDY);
+    if (performance.now() > end) throw noReceipt(transaction, `is in no block after ${timeoutMs / 1000} s`, REMEDY);
     await sleep(POLL_MS);
   }
 }

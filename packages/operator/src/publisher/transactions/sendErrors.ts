@@ -1,5 +1,11 @@
 /** The errors of a transaction that costs too much, or that is in no block. */
+import { formatEther, formatUnits } from "ethers/utils";
 import { TransportError } from "../../errors.ts";
+
+/** Describes a gas price exactly, in the unit of the options. @param wei the price of one unit of gas */
+export function describeGasPrice(wei: bigint): string {
+  return `${formatUnits(wei, "gwei")} gwei per unit of gas`;
+}
 
 /**
  * The error for a price above the limit.
@@ -9,7 +15,7 @@ import { TransportError } from "../../errors.ts";
  * @param setting the option that sets the limit
  */
 export function feeTooHigh(problem: string, limit: bigint, actual?: bigint, setting = "--max-fee"): TransportError {
-  const message = `${problem}. The limit is ${limit} wei per unit of gas: try again later, or raise the limit (${setting}).`;
+  const message = `${problem}. The limit is ${describeGasPrice(limit)}: try again later, or raise the limit (${setting}).`;
   const values = { expected: String(limit), ...(actual !== undefined && { actual: String(actual) }) };
   return new TransportError("FEE_TOO_HIGH", message, values);
 }
@@ -34,7 +40,7 @@ const EXCEEDED: Readonly<Record<ExceededLimit["limit"], readonly [sum: string, r
 export function costLimitReached(cost: bigint, { limit, wei }: ExceededLimit): TransportError {
   const [sum, remedy] = EXCEEDED[limit];
   const message =
-    `The next transaction could cost ${cost} wei. The total of ${sum} would then exceed the limit of ${wei} wei. ` +
+    `The next transaction could cost ${formatEther(cost)} ETH. The total of ${sum} would then exceed the limit of ${formatEther(wei)} ETH. ` +
     `Finished work is saved. To continue, ${remedy}.`;
   return new TransportError("COST_LIMIT_REACHED", message, { expected: String(wei), actual: String(cost) });
 }

@@ -9,10 +9,14 @@ const ALREADY_KNOWN =
 /** Messages about a nonce, a fee or a full pool. Later reads of the chain show the result of the transaction. */
 const NONCE_OR_FEE = /nonce|underpriced|base fee|fee cap|pool is full/i;
 
-/** A node's response to a transaction: whether the node has it, and the hash that the node returned. */
+/** A node's response to a transaction. */
 export interface SendResult {
+  /** Whether the node has the transaction. */
   accepted: boolean;
+  /** The hash that the node returned. */
   hash?: string;
+  /** Why there was no response, without a period. */
+  problem?: string;
 }
 
 /**
@@ -27,7 +31,8 @@ export async function trySend(send: SendTransaction, transaction: TransactionReq
   } catch (error) {
     const message = error instanceof TransportError && error.code === "RPC_ERROR" ? error.message : "";
     if (ALREADY_KNOWN.test(message)) return { accepted: true };
-    if (isTransient(error) || NONCE_OR_FEE.test(message)) return { accepted: false };
+    if (NONCE_OR_FEE.test(message)) return { accepted: false };
+    if (isTransient(error)) return { accepted: false, problem: error.message.replace(/\.$/, "") };
     throw error;
   }
 }
