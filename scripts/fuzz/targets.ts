@@ -137,7 +137,7 @@ function forkOf(fork: "deneb" | "electra") {
   return forkAt(mainnet, slot === undefined ? NaN : toNumber(slot));
 }
 
-/** Returns the small valid documents of a set of test vectors. */
+/** Returns the valid inputs in a file of test vectors, up to `MAX_SEED_BYTES` each. */
 function goodVectors(name: string): { question: Case["question"]; bytes: Uint8Array }[] {
   const vectors = readVectors(name).vectors.filter(({ verdict }) => "verified" in verdict);
   const all = vectors.map(({ question, input }) => ({ question, bytes: toBytes(input) }));

@@ -169,7 +169,7 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
       expect((await onOld.json(["status"])).json.error).to.include({ code: "NODE_UNSUPPORTED" });
     });
 
-    it("contains the program keyroot with its commands", async () => {
+    it("contains a program keyroot that lists its commands", async () => {
       const { stdout } = await run(inApp("node_modules/.bin/keyroot"), ["--help"], {
         env: { PATH: join(process.execPath, "..") },
       });

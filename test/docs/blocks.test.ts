@@ -407,7 +407,7 @@ describe("code blocks of the pages", () => {
     }
   });
 
-  it("name packages of this repository: upgrading.md", async () => {
+  it("install only packages of this repository: upgrading.md", async () => {
     const names = [...texts(await blocks("docs/upgrading.md")).matchAll(/npm install (\S+)/g)].map(([, name]) => name);
     expect(names).to.have.lengthOf(4);
     const manifests = globSync(["contracts/package.json", "packages/*/package.json"], { cwd: root });

@@ -68,6 +68,22 @@ export function recheckTask(publisher: KeyPublisher, logger: FastifyBaseLogger):
   return { name: "comparing published roots", intervalMs: HOUR_MS, run };
 }
 
+/**
+ * Makes tasks wait for each other. Publishing and comparing need the same lease. Timers with equal intervals would start
+ * both at the same time, and the later one would be rejected in every round.
+ */
+export function inTurn(tasks: readonly RepeatedTask[]): RepeatedTask[] {
+  let previous: Promise<void> = Promise.resolve();
+  return tasks.map(({ run, ...task }) => ({
+    ...task,
+    run: (signal) => {
+      const round = previous.then(() => (signal.aborted ? undefined : run(signal)));
+      previous = round.catch(() => undefined);
+      return round;
+    },
+  }));
+}
+
 /** Repeats a task at its interval. @returns a function that stops it after the statement in progress */
 export function every({ name, intervalMs, run }: RepeatedTask, logger: FastifyBaseLogger): () => Promise<void> {
   const stopping = new AbortController();

@@ -91,7 +91,7 @@ describe("the option sha256", () => {
       it(`that ${name} causes an EnvironmentError`, async () => {
         const error = await failure(verify(sha256));
         expect(error).to.be.instanceOf(EnvironmentError).and.include({ code: "SHA256_INVALID", advice: "developer" });
-        expect(error).to.have.property("message").that.includes(`${file.tree.root}.json valid`);
+        expect(error).to.have.property("message").that.includes(`${file.tree.root}.json is valid`);
       });
     }
 

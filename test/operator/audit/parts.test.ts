@@ -209,7 +209,7 @@ describe("mergeParts", () => {
       await refused(/Part 2\/3 has the (codeHash|storageProof) /);
     });
 
-    it("rejects a part of a different contract or chain", async () => {
+    it("rejects a part from the audit of a different contract or chain", async () => {
       for (const [column, value] of [
         ["contract", `0x${"12".repeat(20)}`],
         ["chain_id", 5],

@@ -234,7 +234,7 @@ describe("the rate limits", () => {
     });
 
     for (const trustedProxies of [[], ["192.0.2.0/24"]]) {
-      it(`ignores X-Forwarded-For from a sender other than the trusted proxy (${trustedProxies[0] ?? "none"})`, async () => {
+      it(`ignores X-Forwarded-For from an untrusted sender (trusted proxies: ${trustedProxies[0] ?? "none"})`, async () => {
         const service = await replica({ rateLimits: address, trustedProxies });
         expect(await passed(2 * LIMIT, (i) => service.post(EXCHANGE, {}, from(`10.0.0.${i}`)))).to.equal(LIMIT);
       });

@@ -106,7 +106,7 @@ export function scanJson(text: string, maxDepth: number, documents: number, allo
   throw new ArgumentError("JSON_TOO_MANY_VALUES", message, { actual });
 }
 
-/** Returns the index of a string's closing quote, which an even number of backslashes precedes. */
+/** Returns the index of a string's closing quote. A quote after an odd number of backslashes is escaped. */
 function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     let before = end;

@@ -1,5 +1,3 @@
-import { decodeBlockNumber } from "../registry/answers.ts";
-import { encodeGetBlockNumber } from "../registry/calldata.ts";
 import type { RpcCall } from "../transport/jsonRpc.ts";
 import type { EvidencePolicy } from "./evidencePolicy.ts";
 import type { RootQuery } from "./options.ts";
@@ -22,18 +20,6 @@ export async function readRoot(
   // This module is loaded only when it is needed. It includes Keccak-256, RLP and the code for Ethereum's tries.
   const { readRootAtBlock } = await import("./readRootAtBlock.ts");
   return readRootAtBlock(query, policy, sources, now);
-}
-
-/**
- * Reads the number of the block in which a root was added.
- * @throws TransportError RPC_ANSWER_INVALID if this block is later than the block of the evidence; and the errors of
- * the call
- */
-export async function readBlockOfRoot(
-  root: string,
-  { evidence: { block }, callContract }: Pick<RootReading, "evidence" | "callContract">,
-): Promise<number> {
-  return decodeBlockNumber(await callContract(encodeGetBlockNumber(root)), block?.number);
 }
 
 /** Checks whether the policy accepts a single endpoint's latest answer, as the specification does. */

@@ -87,6 +87,6 @@ export async function withSources<T>(
 
 /** Checks the checksum of a contract address, if the address has a checksum. @throws ArgumentError ARGUMENT_INVALID */
 export async function checkContract(contract: string): Promise<void> {
-  // An address in lower case has no checksum. The module is loaded on demand, because it includes Keccak-256.
+  // An address in lower case has no checksum. The module is loaded on demand, because its code for Keccak-256 is large.
   if (/[A-F]/.test(contract)) (await import("../ethereum/checksum.ts")).checkChecksum(contract);
 }

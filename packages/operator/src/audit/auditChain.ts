@@ -48,7 +48,7 @@ export function auditCursor(cursor: BlockCursor | undefined, newest: BlockCursor
   if (cursor === undefined || cursor.number <= newest.number || isOnChain) return [];
   const behind = { seconds: cursor.timestamp - newest.timestamp, blocks: cursor.number - newest.number };
   if (behind.seconds <= MAX_LAG.seconds && behind.blocks <= MAX_LAG.blocks) return [];
-  const message = `An earlier run recorded block ${cursor.number}, ${cursor.hash}, but the newest block is ${newest.number}. One of the two answers is false. Events are read again from the last block that is on the chain.`;
+  const message = `The newest block is ${newest.number}, but an earlier run read block ${cursor.number} (hash ${cursor.hash}). One of the two responses was false. Events are read again from the last block that is on the chain.`;
   return [finding("CURSOR_ABOVE_HEAD", message)];
 }
 

@@ -123,7 +123,7 @@ function auditOtherRoot(
   isAudited: (root: string) => boolean,
 ): Finding {
   if (isAudited(userRoot) && !users.find(userID).some(({ file }) => rootOf(file) === userRoot)) {
-    const message = `The user ${userID} has the root ${userRoot}, but is in the file of ${root} and not in the file of ${userRoot}.`;
+    const message = `The user ${userID} has the root ${userRoot} in the contract, but the file of this root does not contain the user. The file of ${root} does.`;
     return finding("USER_NOT_IN_FILE", message, { root: userRoot, userID });
   }
   const message = `The user ${userID} is in the file of ${root}, but has the earlier root ${userRoot}.`;

@@ -13,7 +13,7 @@ export class FileWorkers implements AsyncDisposable {
   readonly #source: FileSource;
   readonly #pool: WorkerPool<FileRequest, FileResult> | undefined;
 
-  /** @param count the number of threads; with 0, the calling thread does the work */
+  /** @param count the number of threads. If it is 0, the calling thread does the work */
   constructor(source: FileSource, count: number) {
     this.#source = source;
     this.#pool = count === 0 ? undefined : new WorkerPool(SCRIPT, count, { workerData: source });

@@ -36,7 +36,7 @@ export interface ContractCounts {
   userCount: number;
   /** The block in which the contract was deployed. No event is older. */
   deploymentBlock: number;
-  /** Keccak-256 of the contract's code: 0x and 64 hex digits. Undefined if the code was not read. */
+  /** Keccak-256 hash of the contract's code: 0x and 64 hex digits. Undefined if the code was not read. */
   codeHash: string | undefined;
   evidence: Evidence & { block: NonNullable<Evidence["block"]> };
 }

@@ -105,7 +105,7 @@ function sentenceOf(report: Report, part?: AuditPart): string {
   }
 }
 
-/** Lists the findings of one severity, under a line with the number of findings and the number of affected users. */
+/** Lists the findings of one severity. The first line contains the numbers of findings and affected users. */
 function listOf({ findings, events }: Report, severity: Severity, title: string): string[] {
   const count = findings.count[severity];
   if (count === 0) return [];

@@ -43,7 +43,7 @@ export async function beaconOptionOf(args: SourceArguments): Promise<BeaconOptio
   return { urls: beacon.split(","), ...lightClientOptionsOf(args) };
 }
 
-/** Returns the trusted checkpoint and its network. @throws ArgumentError ARGUMENT_INVALID */
+/** Returns the trusted checkpoint, its network and its maximum age. @throws ArgumentError ARGUMENT_INVALID */
 export function lightClientOptionsOf({
   checkpoint,
   beaconNetwork,

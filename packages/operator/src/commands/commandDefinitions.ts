@@ -212,7 +212,7 @@ export const DEFINITIONS = {
   },
 
   deploy: {
-    summary: "Deploy a registry, or report the one that exists",
+    summary: "Deploy a registry, or print its address if it is deployed already",
     needs: ({ deterministic }) => [...(deterministic === true ? ["owner"] : []), "rpc", "chainId", "maxFee"],
     options: {
       owner: text("address", "Account or Safe that may add roots", { defaultText: "the deploying account" }),
@@ -374,7 +374,7 @@ export const DEFINITIONS = {
       statements: statementFolder,
       interval: integer("blocks", "Number of blocks between two statements", { min: 1, default: 300 }),
       quorum: { ...quorum, description: `For --sign: ${lowerFirst(quorum.description)}` },
-      ownNode: flag("For --sign: declare that you run the endpoint in --rpc"),
+      ownNode: flag("For --sign: declare that --rpc is your own node"),
       lightClient: { ...lightClient, description: `For --sign: ${lowerFirst(lightClient.description)}` },
       compare: text(
         "urls",
@@ -444,7 +444,7 @@ export const DEFINITIONS = {
         { excludes: ["userID", "publicKey"] },
       ),
       files: auditedFiles,
-      every: integer("seconds", "Number of seconds between two polls", { min: 1, max: MAX_TIMER_SECONDS, default: 12 }),
+      every: integer("seconds", "Seconds between two polls", { min: 1, max: MAX_TIMER_SECONDS, default: 12 }),
       once: flag("Poll once and exit, for cron. With --state, the next run continues after the last block"),
       keepRunning: flag("Continue after an alarm"),
       unavailableAfter: integer(

@@ -2,8 +2,8 @@ import { mkdir, open, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 
 /**
- * Creates a folder and its missing parents. Node 24's recursive `mkdir` is not used, because it never ends in file systems
- * such as /proc.
+ * Creates a folder and its missing parents. It does not use Node 24's recursive `mkdir`, which never returns on file
+ * systems such as /proc.
  * @param mode the permissions of new folders, before the process's umask
  * @returns the first folder that was created, or undefined
  * @throws the system's error

@@ -30,7 +30,7 @@ export async function readSite(site: URL, part: "explorer" | "dashboard"): Promi
   }
 }
 
-/** Returns the hashes of the scripts that a page loads, from their attributes `integrity`. */
+/** Returns the hashes in the `integrity` attributes of a page's scripts. */
 export function scriptsOf(page: string): string[] {
   return [...page.matchAll(/<script[^>]* integrity="([^"]+)"/g)].map(([, hash = ""]) => hash);
 }

@@ -38,8 +38,8 @@ export interface PublishOptions {
    */
   journal?: Journal | undefined;
   /**
-   * The maximum number of users per file and transaction, 1 to 1,000,000. Fewer are used if the chain requires it. Default:
-   * 700.
+   * The maximum number of users per file and transaction, 1 to 1,000,000. If the chain allows only a smaller number,
+   * that number is used. Default: 700.
    */
   usersPerFile?: number | undefined;
   /**

@@ -152,7 +152,7 @@ function isExpectation(expect: string | undefined): boolean {
 }
 
 function invalidRequest(remedy: string): ServiceError {
-  return new ServiceError(400, "FIELD_INVALID", `This is not a valid HTTP request. ${remedy}.`);
+  return new ServiceError(400, "FIELD_INVALID", `The HTTP request is invalid. ${remedy}.`);
 }
 
 /** A complete HTTP error response, for sockets without a parsed request. */

@@ -30,7 +30,7 @@ const MAX_SHOWN_NAME = 32;
 /** Maximum number of invalid fields in an error response. */
 const MAX_SHOWN_FIELDS = 20;
 
-/** Error codes for invalid values, by field. Fields that are not listed have FIELD_INVALID. */
+/** Error codes for invalid values, by field. Other fields use FIELD_INVALID. */
 const FIELD_CODES: Record<string, ErrorCode> = {
   user_id_hex: "USER_ID_INVALID",
   user_id: "USER_ID_INVALID",
@@ -133,7 +133,7 @@ export function toServiceError(error: unknown, bodyLimit = MAX_BODY_BYTES): Serv
     return new ServiceError(503, "UNAVAILABLE", message, { cause: error, retryAfter: 2 });
   }
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500)
-    return new ServiceError(statusCode, "FIELD_INVALID", "This is not a valid HTTP request.", { cause: error });
+    return new ServiceError(statusCode, "FIELD_INVALID", "The HTTP request is invalid.", { cause: error });
   const message = "The service failed. Its log contains the reason under this request's id.";
   return new ServiceError(500, "DEFECT", message, { cause: error });
 }

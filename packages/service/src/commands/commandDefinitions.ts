@@ -24,11 +24,15 @@ export const DEFINITIONS = {
   serve: {
     summary: "Run the partner service until Ctrl-C. Environment variables configure it",
     options: {
-      every: integer("seconds", "Seconds between two publishing rounds. 0 disables scheduled publishing", {
-        min: 0,
-        max: MAX_TIMER_SECONDS,
-        default: 0,
-      }),
+      every: integer(
+        "seconds",
+        "Seconds between the starts of two publishing rounds. 0 disables scheduled publishing",
+        {
+          min: 0,
+          max: MAX_TIMER_SECONDS,
+          default: 0,
+        },
+      ),
       atLeast: integer("n", "Publish only if at least this many keys are due", { min: 1, default: 1 }),
       json,
     },
@@ -74,7 +78,7 @@ export const DEFINITIONS = {
     needs: ({ operator }) => ["name", ...(operator === true ? [] : ["bizID"]), "serviceUrl"],
     options: {
       bizID: text("id", "Id of the partner, printed by create-partner"),
-      operator: flag("Invite the person to the operator's console, which manages all partners"),
+      operator: flag("Invite the person to the operator's console, where operators manage all partners"),
       name: text("text", "Name of the person. Use the same name again if the person lost all passkeys"),
       role: text("role", "Rights of the person. A reader cannot change anything", {
         choices: ["administrator", "reader"],
@@ -143,7 +147,7 @@ export const DEFINITIONS = {
       actorKind: text("kind", "Print only changes by this kind of actor", {
         choices: ["service", "operator", "person", "partner", "user"],
       }),
-      actorID: text("id", "Print only changes by the server token, user or person with this id"),
+      actorID: text("id", "Print only changes by this user, person or server token (id)"),
       since: text("time", "Print only entries at or after this time, such as 2027-01-31 or 2027-01-31T08:00:00Z"),
       until: text("time", "Print only entries before this time"),
       serviceUrl,

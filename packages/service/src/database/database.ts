@@ -215,8 +215,8 @@ async function openPostgres(
       );
     },
   });
-  // Without a listener, the process ends if a connection breaks between two queries. The pool replaces the connection,
-  // and the next query reports the outage.
+  // Without a listener, the process ends if a connection breaks between two queries. The pool replaces the connection.
+  // If the database is still unavailable, the next query fails.
   pool.on("error", () => undefined);
   pool.on("connect", (client) => client.on("error", () => undefined));
   closing.defer(() => pool.end());

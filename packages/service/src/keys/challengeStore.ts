@@ -30,7 +30,7 @@ export class ChallengeStore {
     this.#databases = databases;
   }
 
-  /** Adds a challenge, and removes the user's oldest challenges above the limit. */
+  /** Adds a challenge. If the user then has more than `MAX_PER_USER`, removes the oldest. */
   async add(region: Region, { response, ...unhashed }: NewChallenge): Promise<void> {
     const { userID, nonce } = possessionChallenges;
     const ofUser = eq(userID, unhashed.userID);

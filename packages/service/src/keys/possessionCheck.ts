@@ -65,7 +65,7 @@ export class PossessionCheck {
 
   /**
    * Checks the response to a challenge, and deletes the challenge.
-   * @param transaction a transaction in the user's region. Commit it also after `false`: each challenge is usable once
+   * @param transaction a transaction in the user's region. Commit it even if the result is `false`, because each challenge can be used only once
    */
   async isProven(transaction: Database, { userID, pubKey }: KeyRecord, answer: ChallengeResponse): Promise<boolean> {
     const { challenges, now } = this.#options;

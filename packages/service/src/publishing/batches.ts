@@ -87,7 +87,7 @@ export class BatchStore {
     const { root, created, transactionHash, blockNumber, confirmed } = batches;
     const [, time = "", lastRoot = "", lastRegion = ""] = BATCH_CURSOR.exec(after ?? "") ?? [];
     const position = sql`(${created}, ${root}, ${batchShares.region})`;
-    // The first condition concerns only one table, so that an index finds the start of the page.
+    // The first condition uses columns of one table only, so that PostgreSQL finds the start of the page by an index.
     const isNext =
       after === undefined
         ? undefined

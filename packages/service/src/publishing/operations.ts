@@ -191,7 +191,7 @@ function toRun({ started, ended, batches, error }: PublishRun) {
   return { started, ended, batches: [...batches], error: codeOf(error) };
 }
 
-/** Logs the error of a status check. @returns the error's code, for the page */
+/** Logs the error of a status check, if there is one. @returns the error's code for the page, or null */
 function logFailure(error: unknown, request: FastifyRequest): string | null {
   if (error !== undefined) request.log.warn({ err: error }, "system status check failed");
   return codeOf(error);

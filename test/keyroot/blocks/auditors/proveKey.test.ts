@@ -256,7 +256,7 @@ describeOnChains("verifier with the options auditors and proofs", (chain) => {
       });
     }
 
-    it("reads the whole file if the endpoint returns a wrong root", async () => {
+    it("reads the whole file if the endpoint returns a wrong or malformed root", async () => {
       const word = (text: string) => text.padStart(64, "0");
       for (const answer of [
         `0x${forged.tree.root}${word("1")}`,

@@ -409,7 +409,7 @@ describe("PartnerClient", () => {
 
   describe("in a browser", () => {
     for (const name of ["document", "importScripts"]) {
-      it(`throws BROWSER_REFUSED next to a global ${name}`, () => {
+      it(`throws BROWSER_REFUSED if there is a global ${name}`, () => {
         Object.assign(globalThis, { [name]: {} });
         try {
           expect(refusalOf(client)).to.equal("BROWSER_REFUSED");

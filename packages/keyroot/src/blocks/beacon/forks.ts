@@ -115,7 +115,7 @@ export const PAYLOAD_INDEX = 25;
 const depthOf = (index: number) => Math.floor(Math.log2(index));
 const branchOf = (index: number) => vector(ROOT, depthOf(index));
 
-/** @param header the SSZ type of `LightClientHeader` */
+/** Makes the layouts of a fork's containers. @param header the SSZ type of `LightClientHeader` */
 function makeFork(
   indices: Pick<Fork, "committee" | "nextCommittee" | "finality">,
   header: SszType<LightClientHeader>,

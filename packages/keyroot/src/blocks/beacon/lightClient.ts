@@ -34,7 +34,7 @@ export interface LightClientState {
   slot: number;
   /** The hash of the header's execution block: 0x and 64 lowercase hex digits. Undefined before Capella. */
   blockHash: string | undefined;
-  /** The number of sync committee members, of 512, who signed the header. 0 for the checkpoint. */
+  /** The number of sync committee members who signed the header, at most 512. 0 for the checkpoint. */
   participation: number;
   /** The sync committee for the period of the header. */
   current: Committee;

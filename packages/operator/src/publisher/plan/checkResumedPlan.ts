@@ -96,8 +96,8 @@ function verifyKeys({ tree: { root }, records }: MerkleFile): void {
     } catch (cause) {
       if (!(cause instanceof ArgumentError)) throw cause;
       const message =
-        `The file ${root}.json of the unfinished plan has an invalid key of the user ${record.userID}: ${cause.message} ` +
-        "Nothing was sent. Find out who made the file; then delete the plan's folder and publish again.";
+        `The unfinished plan's file ${root}.json contains an invalid key for the user ${record.userID}: ${cause.message} ` +
+        "Nothing was sent. Find out who made the file. Then delete the plan's folder and publish again.";
       throw new VerificationError("file", "PLAN_INVALID", message, { actual: record.userID, cause });
     }
   }

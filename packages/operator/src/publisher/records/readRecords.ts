@@ -111,7 +111,7 @@ function parseCsvLine(line: string): string[] {
   const [cells = [], ...others] = parseCsvRows(line);
   if (others.length === 0) return cells;
   // The CSV parser also ends rows at a lone carriage return. Reject such a line, so that no row is lost silently.
-  const message = `The line has ${1 + others.length} rows. End each row with a line feed, not with a carriage return alone.`;
+  const message = `The line has ${1 + others.length} rows. End each row with a line feed. A carriage return alone is not enough.`;
   throw new ArgumentError("RECORD_INVALID", message, { expected: 1, actual: 1 + others.length });
 }
 

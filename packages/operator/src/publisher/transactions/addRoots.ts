@@ -266,9 +266,9 @@ class RootAdder {
       await this.#journal.recordAttempt({ ...recorded, hash });
     }
     Object.assign(transaction, { attempt, accepted, sentAt: performance.now(), sentAtBlock: block });
-    this.#lastReason = undefined;
     this.#emit({ event, root, nonce, hash, gas, maxFee: String(maxFee) });
-    if (problem !== undefined) this.#reportWaiting(problem);
+    if (problem === undefined) this.#lastReason = undefined;
+    else this.#reportWaiting(problem);
   }
 
   /**

@@ -180,5 +180,8 @@ async function fetchPage(
 
 function toCallError(reason: unknown): CallError {
   if (reason instanceof CallError) return reason;
-  return new CallError("DEFECT", `This page failed: ${reason instanceof Error ? reason.message : String(reason)}`);
+  return new CallError(
+    "DEFECT",
+    `This page has a defect: ${reason instanceof Error ? reason.message : String(reason)}`,
+  );
 }

@@ -50,7 +50,7 @@ export function BatchPage({ root, userID, file }: BatchPageProps) {
       )}
       {state !== undefined && "defect" in state && (
         <Verdict tone="open" title="Not opened">
-          <p>The page failed: {state.defect}</p>
+          <p>This page has a defect: {state.defect}</p>
           <RetryButton retry={retry} />
         </Verdict>
       )}

@@ -34,7 +34,7 @@ export function BundlePage({ dropped }: BundlePageProps) {
       const result = await callWorker("evidence", "verifyBundle", { bytes, query, pinned });
       setOutcome({ hash: pinned, result });
     } catch (error) {
-      setFileError(`The page failed: ${String(error)}`);
+      setFileError(`This page has a defect: ${String(error)}`);
     }
   };
   const open = async (chosen: File | undefined) => {

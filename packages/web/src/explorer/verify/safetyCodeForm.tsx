@@ -36,7 +36,7 @@ export function SafetyCodeForm({ record }: { record: KeyRecord }) {
         mine: { userID, publicKey },
         contact,
         shown,
-      }).catch((error: unknown) => ({ defect: `The page failed: ${String(error)}` }));
+      }).catch((error: unknown) => ({ defect: `This page has a defect: ${String(error)}` }));
       if (isCurrent) setComputed({ of: input, result });
     };
     void compute();

@@ -19,7 +19,7 @@ export function VerificationVerdict({
   if (defect !== undefined) {
     return (
       <Verdict tone="open" title="Not verified" isTall>
-        <p>The page failed: {defect} The key was not verified.</p>
+        <p>This page has a defect: {defect} The key was not verified.</p>
         {retry && <RetryButton retry={retry} />}
       </Verdict>
     );

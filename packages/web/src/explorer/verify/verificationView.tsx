@@ -43,7 +43,7 @@ export function VerificationView({ verification, retry, children }: Verification
         {comparison.state === "different" ? (
           <Verdict tone="bad" title={`The pasted ${comparison.what} is not the published one`} isTall>
             <Explanation
-              failure={{ code: "KEY_MISMATCH", message: "The published key itself is verified; see below." }}
+              failure={{ code: "KEY_MISMATCH", message: "The published key is verified. It is shown below." }}
             />
           </Verdict>
         ) : (

@@ -5,5 +5,5 @@ import { verify } from "./verify.ts";
 import { warmUp } from "./warmUp.ts";
 
 serveCalls({ verify, openBatch });
-// Warm up only after the page's first call has sent its requests.
+// This work starts after the requests of the page's first call are sent.
 setTimeout(warmUp);

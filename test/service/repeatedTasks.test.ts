@@ -1,0 +1,63 @@
+import { expect } from "chai";
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
+import { makeLogger } from "../../packages/service/src/app/logger.ts";
+import { every, inTurn, type RepeatedTask } from "../../packages/service/src/repeatedTasks.ts";
+
+const LOGGER = makeLogger("silent");
+
+describe("tasks in turn", () => {
+  /** Two tasks with equal intervals, which run `work`. `rounds` counts their rounds, by name. */
+  function twoTasks(work: (name: string) => Promise<void>) {
+    const rounds: Record<string, number> = { publishing: 0, comparing: 0 };
+    const tasks: RepeatedTask[] = Object.keys(rounds).map((name) => ({
+      name,
+      intervalMs: 2,
+      run: async () => {
+        await work(name);
+        rounds[name] = (rounds[name] ?? 0) + 1;
+      },
+    }));
+    const stops = inTurn(tasks).map((task) => every(task, LOGGER));
+    const stop = () => Promise.all(stops.map((one) => one()));
+    return { rounds, stop };
+  }
+
+  it("never run at the same time, and all get their turns", async () => {
+    let running = 0;
+    let most = 0;
+    const { rounds, stop } = twoTasks(async () => {
+      most = Math.max(most, ++running);
+      await sleep(5);
+      running--;
+    });
+    while (Object.values(rounds).some((count) => count < 3)) await sleep(1);
+    await stop();
+    expect(most).to.equal(1);
+  });
+
+  it("continue after another task failed", async () => {
+    const { rounds, stop } = twoTasks((name) =>
+      name === "comparing" ? Promise.reject(new Error("The endpoint is unavailable.")) : Promise.resolve(),
+    );
+    while ((rounds["publishing"] ?? 0) < 3) await sleep(1);
+    await stop();
+    expect(rounds["comparing"]).to.equal(0);
+  });
+
+  it("do not start after the service has stopped", async () => {
+    const { promise: released, resolve: release } = Promise.withResolvers<undefined>();
+    const started: string[] = [];
+    const { stop } = twoTasks(async (name) => {
+      started.push(name);
+      await released;
+    });
+    while (started.length === 0) await sleep(1);
+    // The other task's timer fires, and its round waits.
+    await sleep(10);
+    const stopped = stop();
+    release(undefined);
+    await stopped;
+    await nextTurn();
+    expect(started).to.have.lengthOf(1);
+  });
+});
