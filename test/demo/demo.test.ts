@@ -73,7 +73,7 @@ describe("the demo", () => {
       const onRegistration = ["foreign-key: POSSESSION_REFUSED", "hijacked-key: withdrawn in time"];
       expect(seen).to.deep.equal([...onRegistration, "published 12 and 13", "verified 25", ...attacks]);
 
-      // What `npm start -- --json` prints.
+      // The object that `npm start -- --json` prints.
       await buildSite();
       await using servers = new AsyncDisposableStack();
       const links = await openLinks(stack, result, 0, servers);

@@ -24,7 +24,7 @@ export interface AuditedWorld {
   readonly url: string;
   /** A folder for states. */
   readonly folder: string;
-  /** Sets the function that computes the endpoint's answers from now on. Without it, the endpoint tells the truth. */
+  /** Sets the function that computes the endpoint's answers from now on. Without it, the answers are those of the chain. */
   lie(lie?: Lie): void;
   /** Stores the file of these values, valid or not. @returns its root */
   store(values: readonly string[]): Promise<string>;

@@ -37,7 +37,7 @@ export default async function lightClient(args: ArgsOf<"light-client">): Promise
     text: [
       `The newest finalized block of ${name} is ${blockHash ?? "without an execution block"}.`,
       `  slot           ${slot}, ${ageSeconds} s old`,
-      `  signed by      ${participation === 0 ? "nobody: it is the checkpoint" : `${participation} of ${COMMITTEE_SIZE} members of the sync committee`}`,
+      `  signed by      ${participation === 0 ? "no members, because it is the checkpoint" : `${participation} of ${COMMITTEE_SIZE} members of the sync committee`}`,
       `  checkpoint     ${checkpoint}, ${periods} committee periods earlier`,
     ].join("\n"),
   };
