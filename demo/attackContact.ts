@@ -8,15 +8,15 @@ import { type AttackContext, ATTACKS } from "./attacks/keyAttacks.ts";
 import type { VerifyRequest } from "./contactsApp.ts";
 import { DemoError } from "./demoError.ts";
 import type { ContactsApp } from "./startContactsApp.ts";
-import { startProcess } from "./startProcess.ts";
+import { type LineProcess, startProcess } from "./startProcess.ts";
 
 /** The user whose key the attacker replaces, and data that attacks use. */
 export interface Victim extends Pick<AttackContext, "otherRoot" | "olderBlock"> {
   record: KeyRecord;
 }
 
-/** The outcome of the attacks. Disposing of it stops the attacker's servers. */
-export interface RejectedAttacks extends AsyncDisposable {
+/** The outcome of the attacks. */
+export interface RejectedAttacks {
   rejected: { attack: string; code: string }[];
   /** The attacker's servers, which visitors can try in the explorer. */
   attacks: ExplorerAttack[];
@@ -25,23 +25,25 @@ export interface RejectedAttacks extends AsyncDisposable {
 /** Called after an attack is rejected. @param code the error code that the app reports */
 export type OnRejected = (attack: string, description: string, code: string) => void;
 
+/** Starts the attacker, a separate process. It ends when it is disposed of or when `signal` aborts. */
+export function startAttacker(signal: AbortSignal): LineProcess {
+  return startProcess(new URL("attacker.ts", import.meta.url), signal);
+}
+
 /**
- * Runs every attack on a contact's app. The attacker, a separate process, sits between the app and its servers.
+ * Runs every attack on a contact's app. The attacker sits between the app and its servers.
  * @throws DemoError DEMO_FAILED if an attack is not rejected with the expected code
  */
 export async function attackContact(
   { rpcUrl, merkleUrl, beaconUrl = "" }: Stack,
-  app: ContactsApp,
+  { app, attacker }: { app: ContactsApp; attacker: LineProcess },
   { record: victim, otherRoot, olderBlock }: Victim,
-  onRejected: OnRejected | undefined,
-  signal: AbortSignal,
+  onRejected?: OnRejected,
 ): Promise<RejectedAttacks> {
   const { publicKey: attackersKey } = generateKeyPair();
   const context: AttackContext = { victim: victim.userID, attackersKey, otherRoot, olderBlock };
   const attackersPlace = { attackersKey: bytesToBase64(attackersKey), rpcUrl, merkleUrl, beaconUrl };
   const config: AttackerConfig = { ...context, ...attackersPlace };
-  await using starting = new AsyncDisposableStack();
-  const attacker = starting.use(startProcess(new URL("attacker.ts", import.meta.url), signal));
   const attackersUrl = await attacker.request(JSON.stringify(config));
 
   const rejected: RejectedAttacks["rejected"] = [];
@@ -68,6 +70,5 @@ export async function attackContact(
     attacks.push({ name, description, expectedCode, userID: victim.userID, ...changes });
   }
   for (const attack of BEACON_ATTACKS) await reject(attack, { beaconUrl: `${attackersUrl}/${attack.name}/beacon` });
-  const running = starting.move();
-  return { rejected, attacks, [Symbol.asyncDispose]: () => running.disposeAsync() };
+  return { rejected, attacks };
 }

@@ -3,7 +3,7 @@ import { AdminClient, type PublishedBatch } from "@keyroot/service/admin";
 import { fetchBlock } from "keyroot/ethereum";
 import { DEFAULT_LIMITS, rpcCaller } from "keyroot/transport";
 import type { KeyRecord } from "keyroot/identity";
-import { attackContact, type OnRejected, type RejectedAttacks } from "./attackContact.ts";
+import { attackContact, type OnRejected, type RejectedAttacks, startAttacker } from "./attackContact.ts";
 import { fetchKeys, type Provisioned, provisionUsers } from "./samplePartner.ts";
 import { attackRegistrations, type RegistrationAttack } from "./attacks/registrationAttacks.ts";
 import { startContactsApp } from "./startContactsApp.ts";
@@ -12,7 +12,7 @@ import { DemoError } from "./demoError.ts";
 const LIMITS = { maxBytes: DEFAULT_LIMITS.rpcBytes, timeoutMs: DEFAULT_LIMITS.timeoutMs };
 
 /** The result of the demo. Disposing of the result stops the attacker's servers. */
-export interface DemoResult extends Pick<Provisioned, "bizID" | "serverToken">, RejectedAttacks {
+export interface DemoResult extends Pick<Provisioned, "bizID" | "serverToken">, RejectedAttacks, AsyncDisposable {
   records: KeyRecord[];
   published: PublishedBatch[];
   /** Number of keys that the contact's app verified. */
@@ -37,6 +37,10 @@ export interface DemoListener {
  */
 export async function runDemo(stack: Stack, listener: DemoListener, signal: AbortSignal): Promise<DemoResult> {
   if (stack.service === undefined) throw new DemoError("The stack has no partner service.");
+  // The other processes start while the service creates users.
+  await using app = startContactsApp(stack, signal);
+  await using starting = new AsyncDisposableStack();
+  const attacker = starting.use(startAttacker(signal));
   const { hash: olderBlock } = await fetchBlock(rpcCaller(stack.rpcUrl, LIMITS), "latest");
   const provisioned = await provisionUsers(stack.service, stack, signal);
   listener.provisioned?.(provisioned);
@@ -46,7 +50,6 @@ export async function runDemo(stack: Stack, listener: DemoListener, signal: Abor
   listener.published?.(published);
 
   const records = await fetchKeys(provisioned, signal);
-  await using app = startContactsApp(stack, signal);
   for (const record of records) {
     const response = await app.verify(record);
     if ("code" in response)
@@ -61,7 +64,9 @@ export async function runDemo(stack: Stack, listener: DemoListener, signal: Abor
     throw new DemoError("There are not two batches.");
   }
   const target = { record: victim, otherRoot: firstBatch.root, olderBlock };
-  const attacked = await attackContact(stack, app, target, listener.rejected, signal);
+  const attacked = await attackContact(stack, { app, attacker }, target, listener.rejected);
   const { bizID, serverToken } = provisioned;
-  return { bizID, serverToken, records, published, verified: records.length, registrations, ...attacked };
+  const result = { bizID, serverToken, records, published, verified: records.length, registrations, ...attacked };
+  const running = starting.move();
+  return { ...result, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }

@@ -1,7 +1,7 @@
 import type { Stack, StackService } from "@keyroot/service/stack";
 import { AdminClient } from "@keyroot/service/admin";
 import { deriveUserID, generateKeyPair, type KeyRecord, type Region } from "keyroot/identity";
-import { PartnerClient } from "keyroot/partner";
+import { PartnerClient, type ProvisionOutcome } from "keyroot/partner";
 import { UserClient } from "keyroot/user";
 import { DemoError } from "./demoError.ts";
 
@@ -40,18 +40,20 @@ export async function provisionUsers(
       region: region as Region,
     })),
   );
-  const provisioned: Provisioned = { bizID, serverToken, users: [] };
-  for await (const outcome of partner.provision(wanted, { runId: crypto.randomUUID(), context: "phone", signal })) {
-    if ("error" in outcome) throw outcome.error;
-    const { user, token: refreshToken } = outcome;
-    const app = new UserClient({ serviceUrl, bizID, refreshToken, chainId, contract });
-    const { state } = await app.register(generateKeyPair(), { signal });
-    if (state !== "pending") {
-      throw new DemoError(`A newly registered key is ${state}, not pending.`);
-    }
-    provisioned.users.push({ ...user, app });
-  }
-  return provisioned;
+  const runId = crypto.randomUUID();
+  const outcomes: ProvisionOutcome<(typeof wanted)[number]>[] = [];
+  for await (const outcome of partner.provision(wanted, { runId, context: "phone", signal })) outcomes.push(outcome);
+  const users = await Promise.all(
+    outcomes.map(async (outcome) => {
+      if ("error" in outcome) throw outcome.error;
+      const { user, token: refreshToken } = outcome;
+      const app = new UserClient({ serviceUrl, bizID, refreshToken, chainId, contract });
+      const { state } = await app.register(generateKeyPair(), { signal });
+      if (state !== "pending") throw new DemoError(`A newly registered key is ${state}, not pending.`);
+      return { ...user, app };
+    }),
+  );
+  return { bizID, serverToken, users };
 }
 
 /** Fetches the keys of all users from the service, as the first user's app. */

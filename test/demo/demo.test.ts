@@ -17,10 +17,10 @@ import { encodeGetMerkleTreeRoot } from "../../packages/keyroot/src/registry/cal
 import { stackPorts } from "../../packages/service/src/stack/stackPorts.ts";
 import { startStack, type Stack } from "../../packages/service/src/stack/startStack.ts";
 import type { AttackerConfig } from "../../demo/attacker.ts";
-import { attackContact, type Victim } from "../../demo/attackContact.ts";
+import { attackContact, startAttacker, type Victim } from "../../demo/attackContact.ts";
 import { type Attack, ATTACKS } from "../../demo/attacks/keyAttacks.ts";
 import { BEACON_ATTACKS } from "../../demo/attacks/beaconAttacks.ts";
-import { type LineProcess, startProcess } from "../../demo/startProcess.ts";
+import type { LineProcess } from "../../demo/startProcess.ts";
 import { startContactsApp } from "../../demo/startContactsApp.ts";
 import { type DemoListener, runDemo } from "../../demo/runDemo.ts";
 import { exitCodeOf } from "../../packages/operator/src/commands/exitCodes.ts";
@@ -121,8 +121,9 @@ describe("the demo", () => {
       const before = { ...attack };
       Object.assign(attack, changes);
       await using app = startContactsApp(stack, forever);
+      await using attacker = startAttacker(forever);
       try {
-        return await failure(attackContact(stack, app, victim, undefined, forever));
+        return await failure(attackContact(stack, { app, attacker }, victim));
       } finally {
         Object.assign(attack, before);
       }
@@ -152,7 +153,7 @@ describe("the demo", () => {
     before(async () => {
       const { rpcUrl, merkleUrl } = stack;
       root = await publishBatch([user, ...others]);
-      attacker = startProcess(new URL("../../demo/attacker.ts", import.meta.url), forever);
+      attacker = startAttacker(forever);
       const attackersKey = bytesToBase64(samplePublicKeys[3] ?? never());
       const config: AttackerConfig = {
         victim: user.userID,

@@ -12,7 +12,7 @@ import { type Bundle, makeBundle } from "keyroot/bundle";
 import { makeMerkleFile } from "keyroot/merkle";
 import type { AttackerConfig } from "../../../demo/attacker.ts";
 import { ATTACKS } from "../../../demo/attacks/keyAttacks.ts";
-import { startProcess } from "../../../demo/startProcess.ts";
+import { startAttacker } from "../../../demo/attackContact.ts";
 import { StatementHost } from "../auditors/statementHost.ts";
 import { signedBy, TestAuditor } from "../auditors/testAuditor.ts";
 import { callerOf, publishLocally } from "../chain/local.ts";
@@ -50,7 +50,7 @@ export class ExplorerWorld {
     this.root = makeMerkleFile(this.records).tree.root;
     const otherRoot = makeMerkleFile(others).tree.root;
 
-    const attacker = startProcess(new URL("../../../demo/attacker.ts", import.meta.url), new AbortController().signal);
+    const attacker = startAttacker(new AbortController().signal);
     this.#opened.use(attacker);
     const attackersKey = samplePublicKeys[3] ?? new Uint8Array();
     const victim = this.victim.userID;
