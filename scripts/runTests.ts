@@ -3,7 +3,7 @@
  *
  *     npm test                           all stages that need no browser, on one chain and one database
  *     npm run test:all                   all stages, also on the second chain and database, with thorough fuzzing and all checks
- *     npm run test:all -- --everything   also all benchmarks with small inputs, and the contract's proof although its inputs are
+ *     npm run test:all -- --everything   also the stages that take longest, and the contract's proof although its inputs are
  *                                        the same. CI runs it every night.
  *     npm run test:all -- --stage NAME   only this stage; may be repeated
  *     npm test -- PATH …                 only these files and folders, in one process
@@ -81,7 +81,7 @@ const mode = all ? "npm run test:all" : "npm test";
 const recorded = JSON.parse(readFileSync(SECONDS, "utf8")) as Record<string, Record<string, number>>;
 /** The number of stages that run in parallel. Most of them often wait for other processes. */
 const LANES = availableParallelism() + 1;
-const env = environmentOf(all);
+const env = { ...environmentOf(all), ...(values.everything && { TEST_EVERYTHING: "1" }) };
 
 if (named.length > 0) {
   const files = named.flatMap((path) => (testFilesIn(path).length > 0 ? testFilesIn(path) : [path]));

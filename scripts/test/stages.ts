@@ -26,7 +26,13 @@ export const STAGES: readonly Stage[] = [
     thorough: ["test/service/app/prometheus.test.ts"],
   },
   { name: "checks", script: "check:sources", addedBy: "all" },
-  { name: "service with faults", paths: ["test/service/faults"], addedBy: "all" },
+  {
+    name: "service with faults",
+    paths: ["test/service/faults"],
+    except: ["test/service/faults/rollingUpgrade.test.ts"],
+    addedBy: "all",
+  },
+  { name: "rolling upgrade", paths: ["test/service/faults/rollingUpgrade.test.ts"], addedBy: "everything" },
   { name: "consumers", paths: ["test/consumers", "test/keyroot/engines"], addedBy: "all" },
   {
     name: "library",

@@ -39,22 +39,15 @@ describe("fuzzing", () => {
       });
     });
 
-  (testAll ? it : it.skip)("finds no defect in a minute, shared by all parsers", async () => {
-    const { stdout } = await run("--minutes", String(MINUTES));
-    const worked = Array.from(
-      stdout.matchAll(/^(\S+): [1-9]\d* documents, .* [1-9]\d* functions ran/gm),
-      ([, name]) => name,
+  const time = testAll ? "a minute, shared by all parsers" : `${DOCUMENTS} changed documents for each parser`;
+  it(`finds no defect in ${time}`, async () => {
+    const { stdout } = await run(
+      ...(testAll ? ["--minutes", String(MINUTES)] : ["--documents", String(DOCUMENTS), "--seed", String(SEED)]),
     );
-    expect(worked).to.deep.equal(Object.keys(TARGETS));
-  });
-
-  it(`finds no defect in ${DOCUMENTS} changed documents for each parser`, async () => {
-    const { stdout } = await run("--documents", String(DOCUMENTS), "--seed", String(SEED));
-    const counted = Array.from(stdout.matchAll(/^(\S+): (\d+) documents, /gm), ([, name, count]) => [
-      name,
-      Number(count),
-    ]);
-    expect(counted).to.deep.equal(Object.keys(TARGETS).map((name) => [name, DOCUMENTS]));
+    const least = testAll ? 1 : DOCUMENTS;
+    const counts = stdout.matchAll(/^(\S+): (\d+) documents, .* ([1-9]\d*) functions ran/gm);
+    const counted = Array.from(counts, ([, name, count]) => [name, Number(count) >= least]);
+    expect(counted).to.deep.equal(Object.keys(TARGETS).map((name) => [name, true]));
   });
 
   it("reports a defect with as few changes as possible", () => {

@@ -5,6 +5,8 @@ import { describeIfNamed } from "../../support/named.ts";
 import { OPERATIONS } from "../../support/service/operations.ts";
 import { serviceOnPostgres } from "../../support/service/support.ts";
 
+const everything = process.env["TEST_EVERYTHING"] === "1";
+
 const PAGES = [
   { path: "/docs", title: "Keyroot partner API", tags: ["public", "partner", "user"] },
   { path: "/docs/operator", title: "Keyroot operator API", tags: ["operator"] },
@@ -56,8 +58,9 @@ describeIfNamed(import.meta.filename)("the API's pages in Chromium", () => {
 
       it("logs no error while operations are opened and tried out", async () => {
         // Open one operation at a time, because the page renders all open operations again whenever one is opened. The
-        // first one comes last, and stays open.
-        const operations = await page.$$(".opblock");
+        // first one comes last, and stays open. All operations together take 30 s, so they are opened every night only.
+        const every = await page.$$(".opblock");
+        const operations = everything ? every : every.slice(0, 3);
         for (const operation of operations.toReversed()) {
           const summary = await operation.$(".opblock-summary-control");
           await summary?.click();
