@@ -4,6 +4,7 @@ import { expect } from "chai";
 import { getBytes, hexlify, keccak256 } from "ethers";
 import fc from "fast-check";
 import { readTrie } from "../../../packages/keyroot/src/ethereum/trie.ts";
+import { testAll } from "../../support/testSize.ts";
 
 type Item = Uint8Array | Item[];
 
@@ -170,7 +171,7 @@ describe("readTrie", () => {
       }
     };
     const changes = fc.array(CHANGE, { minLength: 1, maxLength: 3 });
-    await fc.assert(fc.asyncProperty(ENTRIES, KEY, changes, test), { numRuns: 2_000 });
+    await fc.assert(fc.asyncProperty(ENTRIES, KEY, changes, test), { numRuns: testAll ? 2_000 : 1_000 });
     expectEveryKindOf(outcomes);
   });
 
@@ -202,7 +203,7 @@ describe("readTrie", () => {
       }
     };
     const keys = fc.array(KEY, { minLength: 3, maxLength: 3 });
-    await fc.assert(fc.asyncProperty(NODE, keys, fc.boolean(), test), { numRuns: 5_000 });
+    await fc.assert(fc.asyncProperty(NODE, keys, fc.boolean(), test), { numRuns: testAll ? 5_000 : 2_000 });
     expectEveryKindOf(outcomes);
     expect(rejected).to.be.above(0);
   });

@@ -4,10 +4,10 @@ import { KeyrootError } from "keyroot";
 import { mainnet, MAINNET_SAMPLES, splitUpdates } from "../../../support/beacon/mainnet.ts";
 import { never } from "../../../support/support.ts";
 import { WorkCounter } from "../../../support/countWork.ts";
-import { isLarge } from "../../../support/testSize.ts";
+import { isLarge, testAll } from "../../../support/testSize.ts";
 
 /** The number of changed responses. FAULTS=large uses 20,000. */
-const COUNT = isLarge ? 20_000 : 400;
+const COUNT = isLarge ? 20_000 : testAll ? 400 : 100;
 const CURRENT_SLOT = slotAt(mainnet, Date.UTC(2026, 0, 1));
 
 /** Makes a generator of numbers from 0 to 1, which are the same in each run. */
