@@ -16,7 +16,7 @@ const INTRODUCTION = `# Commands
 
 <!-- Written by scripts/generate/commandReference.ts from packages/operator/src/commands/commandDefinitions.ts. Do not edit. -->
 
-Install \`@keyroot/operator\`, then run a command:
+Install \`@keyroot/operator\`, and run a command:
 
 \`\`\`console
 npm install @keyroot/operator
@@ -39,23 +39,26 @@ npx hardhat keyroot status --network sepolia --contract 0x…
 
 ## What all commands have in common
 
-- **Output** is text, or one JSON object with \`--json\`. \`publish --json\` and \`watch --json\` print one object per line. Errors are
-  text on standard error, or \`{"error":{"code":…,"message":…}}\` on standard output with \`--json\`.
+- **Output.** A command prints text, or one JSON object with \`--json\`. \`publish --json\` and \`watch --json\` print one object per
+  line. Errors are text on standard error. With \`--json\`, they are \`{"error":{"code":…,"message":…}}\` on standard output.
   [docs/errors.md](errors.md) explains the codes.
-- **Exit codes**: 0 success; 1 the checked statement is false (forged, malformed, incomplete, not published); 2 invalid arguments;
-  3 network or service unavailable. Ctrl-C ends a command with 130; \`serve\`, \`watch\` and \`stack\` stop normally.
-- **Variables**: the option of a command replaces the variable in its description. A variable means the same in all commands:
-  \`KEYROOT_RPC_URL\`, \`KEYROOT_CHAIN_ID\`, \`KEYROOT_CONTRACT\`, \`KEYROOT_CONFIRMATIONS\`, \`KEYROOT_FILES\`, \`KEYROOT_MERKLE_URL\`,
-  \`KEYROOT_ALLOW_HTTP\`, \`KEYROOT_SERVICE_URL\`. [Variables](variables.md) lists all.
-- **Local stack**: without option, variable or \`--network\`, a command uses the stack that \`npx hardhat keyroot stack\` or
-  \`npm start\` runs in the same folder. \`KEYROOT_STACK_FILE\` names another stack's file. See [Local chain](local-chain.md).
-- **Plain http** to another machine is rejected, because anyone in the network can change the transferred data. \`--allow-http\` or
-  \`KEYROOT_ALLOW_HTTP=true\` allows it, for example in a private network.
-- **Secrets** belong into variables, because other users of a machine can read arguments: \`KEYROOT_RPC_URL\` if it contains a
-  token, \`KEYROOT_ADMIN_TOKEN\`, \`KEYROOT_ALARM_URL\`. [Publishing](publishing.md) describes the owner's key.
-- **State**: unfinished plans and audit states are in the folder \`.keyroot\`, in the current folder or in the Hardhat project.
-- **Colors** appear in terminals only. \`NO_COLOR=1\` turns them off, \`FORCE_COLOR=1\` turns them on.
-- \`--show-stack-traces\` prints the stack trace of an unexpected error. \`--help\` after a command lists its options.
+- **Exit codes.** 0 means success. 1 means that the checked statement is forged, malformed, incomplete or not published. 2 means
+  invalid arguments. 3 means that the network or a service is unavailable. After Ctrl-C, \`serve\`, \`watch\` and \`stack\` stop
+  normally, and other commands exit with 130.
+- **Variables.** The description of an option contains its variable. If both are set, the command uses the option. These variables
+  mean the same in all commands: \`KEYROOT_RPC_URL\`, \`KEYROOT_CHAIN_ID\`, \`KEYROOT_CONTRACT\`, \`KEYROOT_CONFIRMATIONS\`,
+  \`KEYROOT_FILES\`, \`KEYROOT_MERKLE_URL\`, \`KEYROOT_ALLOW_HTTP\`, \`KEYROOT_SERVICE_URL\`. [Variables](variables.md) lists all.
+- **Local stack.** Without option, variable or \`--network\`, a command uses the stack that \`npx hardhat keyroot stack\` or
+  \`npm start\` runs in the same folder. To use another stack, set \`KEYROOT_STACK_FILE\` to its file. See
+  [Local chain](local-chain.md).
+- **Plain http.** Commands reject plain http to another machine, because anyone in the network can change the transferred data.
+  \`--allow-http\` or \`KEYROOT_ALLOW_HTTP=true\` allows it, for example in a private network.
+- **Secrets.** Pass secrets in variables, because other users of the machine can read arguments. Secrets are
+  \`KEYROOT_ADMIN_TOKEN\`, \`KEYROOT_ALARM_URL\`, and \`KEYROOT_RPC_URL\` if it contains a token. [Publishing](publishing.md) describes
+  the owner's key.
+- **State.** Unfinished plans and audit states are in the folder \`.keyroot\`, in the current folder or in the Hardhat project.
+- **Colors.** Commands print colors only in terminals. \`NO_COLOR=1\` turns colors off, and \`FORCE_COLOR=1\` turns them on.
+- **Help.** \`--help\` after a command lists its options. \`--show-stack-traces\` prints the stack trace of an unexpected error.
 `;
 
 function section(name: string, { summary, argument, options }: Definition, program = "npx keyroot"): string {

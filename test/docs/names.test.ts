@@ -49,7 +49,7 @@ const OPTIONS_BY_COMMAND = wordsIn(`
 
 /** Fields of the API with a different description in some operations, such as `at`. Each other one has one meaning. */
 const FIELDS_BY_OPERATION = wordsIn(`
-  action after at biz_id data deactivated detail events expires id name request_id since state status token
+  action after at biz_id data deactivated detail events expires id name since state status token
   token_id type url user_id user_id_hex user_limit users
 `);
 

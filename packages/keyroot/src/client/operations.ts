@@ -4,23 +4,23 @@ import type { UserID } from "../identity/userID.ts";
 
 /** A shadow user (docs/specification.md, "Shadow user"). */
 export interface ShadowUser {
-  /** The user's id: the same 160 bits as 32 characters of zBase32. */
+  /** The user's id (160 bits) as 32 characters of zBase32. */
   user_id: UserID;
-  /** The name of the user's storage container: <prefix>-<stage>-<region>-<user_id>. */
+  /** The name of the user's storage bucket: <prefix>-<stage>-<region>-<user_id>. */
   bucket: string;
-  /** Where the user's data is stored: Oregon or Ireland. */
+  /** The region of the user's data: us-west-2 (Oregon) or eu-west-1 (Ireland). */
   region: Region;
   /** The name of the deployment stage. */
   stage: string;
-  /** A random value of this user, 32 hex digits. */
+  /** A random value for this user, as 32 hex digits. */
   salt: string;
-  /** Milliseconds since 1970-01-01, UTC. */
+  /** A time in milliseconds since 1970-01-01, UTC. */
   created: number;
 }
 
 /** The progress of a key to the chain. */
 export interface KeyProgress {
-  /** For a pending key: the end of its hold period, and the earliest time of publication. Until then it can be withdrawn. Null while the partner must decide, because another key was offered for the user. */
+  /** The end of a pending key's hold period. The service publishes the key at this time or later. Null while the key waits for the partner's decision about a conflicting key. */
   hold_ends_at?: number | null | undefined;
   /** The root of the Merkle tree that contains the key, and the name of its file. */
   root?: string | undefined;
@@ -35,62 +35,62 @@ export interface CreatedUser extends ShadowUser {
 
 /** A shadow user with the time of its deactivation. */
 export interface PartnerUser extends ShadowUser {
-  /** When the user was deactivated; null if it is active. */
+  /** The time of the user's deactivation. Null while the user is active. */
   deactivated: number | null;
 }
 
 /** A user whose tokens are rejected. */
 export interface DeactivatedUser {
-  /** The user's id: the same 160 bits as 32 characters of zBase32. */
+  /** The user's id (160 bits) as 32 characters of zBase32. */
   user_id: UserID;
-  /** Milliseconds since 1970-01-01, UTC. */
+  /** A time in milliseconds since 1970-01-01, UTC. */
   deactivated: number;
 }
 
 /** A user whose data was deleted. */
 export interface ErasedUser {
-  /** The user's id: the same 160 bits as 32 characters of zBase32. */
+  /** The user's id (160 bits) as 32 characters of zBase32. */
   user_id: UserID;
-  /** Milliseconds since 1970-01-01, UTC. */
+  /** A time in milliseconds since 1970-01-01, UTC. */
   erased: number;
-  /** `remains` if the public key cannot be deleted, because it is on the chain or is being published. */
+  /** `remains` if the public key is on the chain or is being published. Otherwise `deleted`. */
   key: "deleted" | "remains";
 }
 
 /** A conflicting key. */
 export interface ConflictingKey {
-  /** The public key in base64: 105 bytes, an uncompressed point of Curve41417. */
+  /** The public key, an uncompressed point of Curve41417: 105 bytes in base64. */
   public_key: string;
-  /** The first 16 bytes of SHA-256 over the public key, in base64. */
+  /** The key id: the first 16 bytes of the public key's SHA-256, in base64. */
   key_id: string;
-  /** When the key was offered or withdrawn. */
+  /** The time at which the key was offered or withdrawn. */
   at: number;
-  /** true: the key was registered and withdrawn. false: the key was rejected. */
+  /** true if the key was registered and later withdrawn. false if the service rejected the key. */
   withdrawn: boolean;
 }
 
 /** A user's own record. It has a key unless its state is `unregistered`. */
 export interface UserRecord extends ShadowUser, KeyProgress {
-  /** The public key in base64: 105 bytes, an uncompressed point of Curve41417. */
+  /** The public key, an uncompressed point of Curve41417: 105 bytes in base64. */
   public_key?: string | undefined;
-  /** The first 16 bytes of SHA-256 over the public key, in base64. */
+  /** The key id: the first 16 bytes of the public key's SHA-256, in base64. */
   key_id?: string | undefined;
-  /** Whether the user proved possession of the private key at registration. */
+  /** `proven` if the user proved possession of the private key at registration. Otherwise `unproven`. */
   possession?: "proven" | "unproven" | undefined;
   state: "unregistered" | "pending" | "submitted" | "published";
-  /** At most 10 other keys that were offered for this user and that the partner has not decided about. */
+  /** Conflicting keys about which the partner has not decided, at most 10. */
   conflicting_keys: ConflictingKey[];
 }
 
 /** A user's public key as the service states it, unverified. */
 export interface UserPublicKey extends KeyProgress {
-  /** The user's id: the same 160 bits as 32 characters of zBase32. */
+  /** The user's id (160 bits) as 32 characters of zBase32. */
   user_id: UserID;
-  /** The public key in base64: 105 bytes, an uncompressed point of Curve41417. */
+  /** The public key, an uncompressed point of Curve41417: 105 bytes in base64. */
   public_key: string;
-  /** The first 16 bytes of SHA-256 over the public key, in base64. */
+  /** The key id: the first 16 bytes of the public key's SHA-256, in base64. */
   key_id: string;
-  /** Whether the user proved possession of the private key at registration. */
+  /** `proven` if the user proved possession of the private key at registration. Otherwise `unproven`. */
   possession: "proven" | "unproven";
   state: "pending" | "submitted" | "published";
 }
@@ -98,26 +98,26 @@ export interface UserPublicKey extends KeyProgress {
 /** A change of a user's key before its publication. */
 export interface KeyEvent {
   type: "registered" | "conflict" | "withdrawn" | "discarded" | "approved";
-  /** The first 16 bytes of SHA-256 over the public key, in base64. */
+  /** The key id: the first 16 bytes of the public key's SHA-256, in base64. */
   key_id: string;
-  /** Milliseconds since 1970-01-01, UTC. */
+  /** A time in milliseconds since 1970-01-01, UTC. */
   at: number;
-  /** For `registered`: whether an earlier key was withdrawn or discarded. */
+  /** For `registered`: true if an earlier key was withdrawn or discarded. */
   after_withdrawal: boolean;
 }
 
 /** A user's key for the partner, unverified. It exists unless the state is `unregistered`. */
 export interface KeyOfUser extends KeyProgress {
-  /** The user's id: the same 160 bits as 32 characters of zBase32. */
+  /** The user's id (160 bits) as 32 characters of zBase32. */
   user_id: UserID;
-  /** The public key in base64: 105 bytes, an uncompressed point of Curve41417. */
+  /** The public key, an uncompressed point of Curve41417: 105 bytes in base64. */
   public_key?: string | undefined;
-  /** The first 16 bytes of SHA-256 over the public key, in base64. */
+  /** The key id: the first 16 bytes of the public key's SHA-256, in base64. */
   key_id?: string | undefined;
-  /** Whether the user proved possession of the private key at registration. */
+  /** `proven` if the user proved possession of the private key at registration. Otherwise `unproven`. */
   possession?: "proven" | "unproven" | undefined;
   state: "unregistered" | "pending" | "submitted" | "published";
-  /** At most 10 other keys that were offered for this user and that the partner has not decided about. */
+  /** Conflicting keys about which the partner has not decided, at most 10. */
   conflicting_keys: ConflictingKey[];
   /** The history of the user's keys: at most 100 events, newest first. */
   events: KeyEvent[];
@@ -129,11 +129,11 @@ export interface RefreshToken {
   token_id: string;
   /** The device or purpose of a user's refresh token, at most 200 characters. */
   context: string;
-  /** Milliseconds since 1970-01-01, UTC. */
+  /** A time in milliseconds since 1970-01-01, UTC. */
   created: number;
-  /** When the token was revoked; null while it is active. */
+  /** The time of the token's revocation. Null while the token is active. */
   revoked: number | null;
-  /** The start of the hour in which the token was last used, with a delay of some seconds. Null before the first use. */
+  /** The start of the hour in which the token was last used. The service stores it some seconds after the use. Null before the first use. */
   last_used: number | null;
 }
 
@@ -142,17 +142,17 @@ export interface ServerToken {
   /** The id of a refresh token. It is not a secret. */
   token_id: string;
   name: string | null;
-  /** Milliseconds since 1970-01-01, UTC. */
+  /** A time in milliseconds since 1970-01-01, UTC. */
   created: number;
-  /** When the token was revoked; null while it is active. */
+  /** The time of the token's revocation. Null while the token is active. */
   revoked: number | null;
-  /** The start of the hour in which the token was last used, with a delay of some seconds. Null before the first use. */
+  /** The start of the hour in which the token was last used. The service stores it some seconds after the use. Null before the first use. */
   last_used: number | null;
 }
 
 /** A revoked server token and its partner. */
 export interface RevokedServerToken extends ServerToken {
-  /** The business identifier of the partner. */
+  /** The id of the partner. */
   biz_id: string;
 }
 
@@ -160,20 +160,20 @@ export interface RevokedServerToken extends ServerToken {
 export interface CreatedServerToken {
   /** The id of a refresh token. It is not a secret. */
   token_id: string;
-  /** The server token. It is shown only once. */
+  /** The value of the server token. The service returns it only once. */
   token: string;
   name: string | null;
-  /** Milliseconds since 1970-01-01, UTC. */
+  /** A time in milliseconds since 1970-01-01, UTC. */
   created: number;
 }
 
 /** A change of the partner or one of its users. */
 export interface PartnerEvent {
-  /** The kind of change. */
+  /** The kind of change, one of. */
   type: string;
-  /** Milliseconds since 1970-01-01, UTC. */
+  /** A time in milliseconds since 1970-01-01, UTC. */
   at: number;
-  /** The id of the event. An event that is listed again has the same id. */
+  /** The id of the event. It is the same each time the event is listed. */
   id: string;
   /** Ids and values of the change, such as `user_id` and `key_id`. */
   data: Record<string, string | number | boolean | null>;
@@ -182,7 +182,7 @@ export interface PartnerEvent {
 /** The events after a cursor, the oldest first. */
 export interface EventPage {
   events: PartnerEvent[];
-  /** Send it as `after` to get the events after these. */
+  /** The cursor after these events. Send it as `after` to get later events. */
   cursor: string;
 }
 
@@ -193,15 +193,15 @@ export interface WebhookEndpoint {
   url: string;
   /** The event types that the endpoint receives. An empty list means all types. */
   types: string[];
-  /** Milliseconds since 1970-01-01, UTC. */
+  /** A time in milliseconds since 1970-01-01, UTC. */
   created: number;
-  /** The start of the pause; null while the endpoint is active. */
+  /** The start of the pause. Null while the endpoint is active. */
   paused: number | null;
 }
 
 /** A new endpoint with its secret. */
 export interface NewWebhookEndpoint extends WebhookEndpoint {
-  /** The secret that verifies deliveries: whsec_ and 32 bytes in base64. It is shown only once. */
+  /** The secret with which you verify deliveries: whsec_ and 32 bytes in base64. The service returns it only once. */
   secret: string;
 }
 
@@ -209,44 +209,44 @@ export interface NewWebhookEndpoint extends WebhookEndpoint {
 export interface RotatedSecret {
   /** The id of a webhook endpoint. */
   endpoint_id: string;
-  /** The secret that verifies deliveries: whsec_ and 32 bytes in base64. It is shown only once. */
+  /** The secret with which you verify deliveries: whsec_ and 32 bytes in base64. The service returns it only once. */
   secret: string;
-  /** The time until which the earlier secrets also sign deliveries. */
+  /** The time until which the service also signs deliveries with the earlier secrets. */
   previous_until: number | null;
 }
 
 /** An endpoint's response to a test. */
 export interface WebhookTest {
-  /** The id of an event: the same in every delivery of the event. */
+  /** The id of an event. It is the same in every delivery of the event. */
   event_id: string;
-  /** Whether the endpoint returned a 2xx status. */
+  /** true if the endpoint returned a 2xx status. */
   delivered: boolean;
-  /** The HTTP status of the last response; null without one. */
+  /** The HTTP status of the last response. Null if there is none. */
   status: number | null;
-  /** The reason for the last failure; null without one. */
+  /** The reason for the last failure. Null if there is none. */
   error: string | null;
-  /** The time until the response, in milliseconds. */
+  /** The time in milliseconds until the response. */
   duration: number;
 }
 
 /** A delivery of an event. */
 export interface WebhookDelivery {
-  /** The id of an event: the same in every delivery of the event. */
+  /** The id of an event. It is the same in every delivery of the event. */
   event_id: string;
   type: string;
-  /** `failed` deliveries are sent again only on request. */
+  /** The state of the delivery. The service repeats a `failed` delivery only on request. */
   state: "pending" | "delivered" | "failed";
   /** The number of attempts so far. */
   attempts: number;
-  /** Milliseconds since 1970-01-01, UTC. */
+  /** A time in milliseconds since 1970-01-01, UTC. */
   created: number;
-  /** The end of the last attempt; null before the first one. */
+  /** The end of the last attempt. Null before the first attempt. */
   last_attempt: number | null;
-  /** The time of a pending delivery's next attempt. */
+  /** The time of the next attempt of a pending delivery. Null for other deliveries. */
   next_attempt: number | null;
-  /** The HTTP status of the last response; null without one. */
+  /** The HTTP status of the last response. Null if there is none. */
   status: number | null;
-  /** The reason for the last failure; null without one. */
+  /** The reason for the last failure. Null if there is none. */
   error: string | null;
 }
 
@@ -254,55 +254,55 @@ export interface WebhookDelivery {
 export interface AuditEntry {
   /** The id of the entry. */
   id: string;
-  /** Milliseconds since 1970-01-01, UTC. */
+  /** A time in milliseconds since 1970-01-01, UTC. */
   at: number;
-  /** The change. */
+  /** The kind of change, one of. */
   action: string;
   actor: {
-    /** The author's kind: service, operator, person, partner, user. */
+    /** The kind of author, one of: service, operator, person, partner, user. */
     kind: string;
-    /** The id of the server's refresh token, the user or the person; null if there is none. */
+    /** The id of the server token, the user or the person. Null if there is none. */
     id: string | null;
-    /** The name of a person; null if there is none. */
+    /** The name of a person. Null if there is none. */
     name: string | null;
-    /** The id of the refresh token behind the access token; null if there is none. */
+    /** The id of the refresh token or server token from which the access token came. Null if there is none. */
     token_id: string | null;
   };
-  /** The partner of the change; null if there is none. */
+  /** The partner that the change concerns. Null if there is none. */
   biz_id: string | null;
-  /** The user that was changed; null if there is none. */
+  /** The user that the change concerns. Null if there is none. */
   user_id: string | null;
   /** Additional ids and values of the change, without secrets. */
   data: Record<string, string | number | boolean | null>;
-  /** The id of the request, which the service's log contains; null if there is none. */
+  /** The id of the request in the service's log. Null if there is none. */
   request_id: string | null;
-  /** The IP address of the caller; null if there is none. */
+  /** The IP address of the caller. Null if there is none. */
   address: string | null;
 }
 
 /** A new partner. */
 export interface CreatedPartner {
-  /** The business identifier of the partner. */
+  /** The id of the partner. */
   biz_id: string;
   /** A human-friendly name, at most 200 characters. */
   name: string;
-  /** Milliseconds since 1970-01-01, UTC. */
+  /** A time in milliseconds since 1970-01-01, UTC. */
   created: number;
 }
 
 /** A partner with its numbers. */
 export interface PartnerSummary extends CreatedPartner {
-  /** When the partner was suspended; null if it is not. */
+  /** The time of the partner's suspension. Null if the partner is not suspended. */
   suspended: number | null;
-  /** The maximum number of the partner's users; null for no limit. */
+  /** The maximum number of the partner's users. Null for no limit. */
   user_limit: number | null;
-  /** The number of its users. */
+  /** The number of the partner's users. */
   users: number;
   /** The number of registered public keys that are not on the chain. */
   pending_keys: number;
   /** The number of public keys on the chain. */
   published_keys: number;
-  /** The number of active refresh tokens of its servers. */
+  /** The number of the partner's active server tokens. */
   server_tokens: number;
 }
 
@@ -326,9 +326,9 @@ export interface StaffInvitation {
   name: string;
   /** The person's permissions in the dashboard: everything, or only reading. */
   role: "administrator" | "reader";
-  /** The link for the person. It works once, and is shown only once. */
+  /** The link for the person. It works once. The service returns it only once. */
   url: string;
-  /** When the link expires, in milliseconds since 1970-01-01, UTC. */
+  /** The time at which the link expires, in milliseconds since 1970-01-01, UTC. */
   expires: number;
 }
 

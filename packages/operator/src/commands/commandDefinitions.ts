@@ -20,27 +20,27 @@ const chain = { ...chainOptions, contract };
 const merkleUrl = text("url", "URL of the file host that serves the Merkle-tree files", {
   variable: "KEYROOT_MERKLE_URL",
 });
-const SEVERAL_FOR_QUORUM = `${chain.rpc.description}. For --quorum, give several, separated by commas`;
+const SEVERAL_FOR_QUORUM = `${chain.rpc.description}. For --quorum, give several URLs, separated by commas`;
 const files = (description: string) => text("dir", description, { variable: "KEYROOT_FILES" });
 const requiredFiles = (description: string) => ({ ...files(description), required: true }) as const;
 const auditedFiles = text("dir", "Read the files from this folder instead of the file host", {
   variable: "KEYROOT_FILES",
   excludes: ["merkleUrl"],
 });
-const pinned = text("hash", "Hash of the block to read. Use only a block that you trust");
+const pinned = text("hash", "Hash of the block to read. Use only the hash of a block that you trust");
 const block = { choices: ["latest", "safe", "finalized"], defaultText: "latest" } as const;
 const quorum = integer("n", "Number of endpoints in --rpc that must agree", { min: 1 });
 const lightClient = flag("Declare that --rpc is a light client that you run");
 const usersSlot = integer(
   "slot",
-  "Storage slot of the contract's mapping of users. Use 1 for the older contract PubKeyTrust",
+  "Storage slot of the users' mapping in the contract. For the older contract PubKeyTrust, use 1",
   { min: 0, default: 2 },
 );
 const beaconNetworks = ["mainnet", "sepolia", "hoodi", "gnosis", "test"] as const;
 const beacon = {
   beacon: text(
     "url",
-    "URL of a Beacon API endpoint. Signatures of Ethereum's sync committee prove its blocks. Separate several URLs with commas",
+    "URLs of Beacon API endpoints, separated by commas. Signatures of Ethereum's sync committee must prove their blocks",
   ),
   checkpoint: text("root", "Root of a finalized beacon block that you trust: 0x and 64 lowercase hex digits"),
   beaconNetwork: text("network", "Network of the beacon chain", {
@@ -59,13 +59,17 @@ const auditors = {
     excludes: [...beaconExcludes, "beacon"],
   }),
   threshold: integer("n", "Number of auditors that must have signed the same statement", { min: 1 }),
-  statementUrls: text("urls", "URLs of the auditors' folders of statements, separated by commas"),
+  statementUrls: text("urls", "URLs of the auditors' statement folders, separated by commas"),
 };
 const signingKey = text("file", "File with the encrypted key of the auditor who signs");
-const newKeyFile = text("file", "New file for the key, encrypted with the passphrase in KEYROOT_PASSPHRASE_FILE", {
-  required: true,
-});
-const statementFolder = text("dir", "Folder of your own statements, which your web server publishes");
+const newKeyFile = text(
+  "file",
+  "Path of the new key file. The passphrase in KEYROOT_PASSPHRASE_FILE encrypts the key",
+  {
+    required: true,
+  },
+);
+const statementFolder = text("dir", "Folder for your own statements. Your web server must publish this folder");
 const codeHash = text("hash", "Expected Keccak-256 hash of the contract's code: 0x and 64 hex digits");
 const records = text(
   "file",
@@ -73,14 +77,16 @@ const records = text(
   { required: true },
 );
 const planFolder = (description: string) => text("dir", description, { defaultText: ".keyroot/plans" });
-const skipBad = flag("Leave out bad rows instead of stopping");
+const skipBad = flag("Skip bad rows instead of stopping");
 const usersPerFile = integer("n", "Maximum number of users in one file", { min: 1, max: 1_000_000, default: 700 });
 const recordFiles = { records, usersPerFile, skipBad };
 const besideFiles = {
-  proofs: flag("Also store the leaf chunks that short proofs need: 32 objects of 1 kB each for a file of 700 users", {
+  proofs: flag("Also store the leaf chunks for short proofs. A file of 700 users has 32 chunks of 1 kB each", {
     variable: "KEYROOT_PROOFS",
   }),
-  brotli: flag("Also store Brotli-compressed copies of the files: <root>.json.br", { variable: "KEYROOT_BROTLI" }),
+  brotli: flag("Also store Brotli-compressed copies of the files, named <root>.json.br", {
+    variable: "KEYROOT_BROTLI",
+  }),
 };
 const fileBytes = integer("bytes", "Maximum size of a file in bytes", { min: 1, max: MAX_INT32, default: 2 ** 24 });
 const maxFee = text("gwei", "Maximum fee in gwei per unit of gas. Required unless the chain is local", {
@@ -96,7 +102,7 @@ const transaction = {
   }),
 };
 const ownership = {
-  callOnly: flag("Print the call instead of sending it, for example for a Safe or another wallet"),
+  callOnly: flag("Print the call instead of sending it. You can then send it with a Safe or another wallet"),
   ...transaction,
 };
 /** Starts a description with a lowercase letter, for use after a colon. */
@@ -145,7 +151,7 @@ export const DEFINITIONS = {
   },
 
   "check-file": {
-    summary: "Check the name, every record and the whole tree of Merkle-tree files",
+    summary: "Check the name, all records and the whole tree of each Merkle-tree file",
     argument: { name: "files", description: "Paths of files named <root>.json", kind: "many" },
     options: { json },
   },
@@ -160,21 +166,21 @@ export const DEFINITIONS = {
       planOnly: flag("Show the plan without storing or sending anything"),
       safeTransactions: text(
         "dir",
-        "Folder for transactions that the registry's owner, a Safe, executes while publish waits",
+        "Folder for the transactions of a Safe that owns the registry. publish waits until the Safe executes them",
         { excludes: ["maxFee", "maxCost", "maxCostPerDay"] },
       ),
-      plan: planFolder("Folder that keeps the plan until it is finished. A later run resumes it"),
+      plan: planFolder("Folder for the plan until it is finished. A later run resumes the plan"),
       inFlight: integer("n", "Maximum number of pending transactions", { min: 1, default: 8 }),
       maxFee,
       maxCost: text("eth", "Maximum total cost in ETH of all runs of the plan", {
         ...maxCost,
-        defaultText: "an amount of gas per user, at the price --max-fee",
+        defaultText: "an amount of gas per file and user, at the price --max-fee",
       }),
       maxCostPerDay: text("eth", "Maximum total cost in ETH of all plans within 24 hours", {
         variable: "KEYROOT_MAX_COST_PER_DAY",
       }),
       checkSubgroup: flag(
-        "Also check that each key is in the prime-order subgroup, as at registration. Takes about 2 ms per key, divided by the number of cores",
+        "Also check that each key is in the prime-order subgroup, as the service does at registration. This takes about 2 ms per key on one core",
       ),
       accessList: text(
         "when",
@@ -203,7 +209,7 @@ export const DEFINITIONS = {
       lastYear: flag("Also show last year's base fees, from about one block per week"),
       compare: text(
         "prices",
-        "Compare the cost on ethereum, optimism, base, arbitrum, gnosis and own (your chain). For each chain, give its price in gwei per unit of gas, or an endpoint's URL. On a rollup, add the price in gwei per byte: ethereum=1,base=0.01+0.04,own=0",
+        "Compare the cost on several chains: ethereum, optimism, base, arbitrum, gnosis, and your own chain as own. Give each chain's price in gwei per unit of gas, or an endpoint's URL. On a rollup, add the price in gwei per byte. For example: ethereum=1,base=0.01+0.04,own=0",
         { excludes: ["rpc", "contract", "chainId", "lastYear"] },
       ),
       ...chain,
@@ -253,7 +259,7 @@ export const DEFINITIONS = {
   },
 
   "accept-ownership": {
-    summary: "Accept a registry's ownership, which transfer-ownership offered",
+    summary: "Accept the ownership of a registry after transfer-ownership",
     needs: ownershipNeeds,
     options: { ...ownership, ...chain, json },
   },
@@ -265,12 +271,16 @@ export const DEFINITIONS = {
     options: {
       bundle: text(
         "file",
-        "File with the user's bundle. It is verified against --pinned or --auditors, without a network",
+        "File with the user's bundle. The command verifies it against --pinned or --auditors, without a network",
         { excludes: ["statementUrls", "rpc", "merkleUrl", "quorum", "lightClient", "block", "maxAge"] },
       ),
-      blockProof: text("file", "File with the proof of the bundle's block. It is verified against --checkpoint", {
-        excludes: ["pinned", "beacon"],
-      }),
+      blockProof: text(
+        "file",
+        "File with the proof of the bundle's block. The command verifies it against --checkpoint",
+        {
+          excludes: ["pinned", "beacon"],
+        },
+      ),
       pinned,
       quorum,
       lightClient,
@@ -283,7 +293,7 @@ export const DEFINITIONS = {
       usersSlot,
       expectedPublicKey: text(
         "base64",
-        "Public key in base64 that your server returned. The command fails if the published key is different",
+        "Public key that your server returned for the user, in base64. If the published key is different, the command fails",
       ),
       codeHash,
       ...chain,
@@ -306,7 +316,7 @@ export const DEFINITIONS = {
   },
 
   explorer: {
-    summary: "Write the explorer, a page that verifies keys in the visitor's browser",
+    summary: "Write the explorer, a web page that verifies keys in the visitor's browser",
     needs: () => [...FILES_OF_REGISTRY, "chainId"],
     options: {
       out: text("dir", "Folder for the page's files", { required: true }),
@@ -322,7 +332,7 @@ export const DEFINITIONS = {
       // Without a variable: every visitor can read this URL, and the URL in KEYROOT_RPC_URL may contain a secret.
       rpc: text(
         "url",
-        "JSON-RPC endpoints of the chain, separated by commas. Visitors can read them, so KEYROOT_RPC_URL is not used",
+        "JSON-RPC endpoints of the chain, separated by commas. Visitors can read these URLs, so the command does not use KEYROOT_RPC_URL",
       ),
       merkleUrl,
       json,
@@ -349,10 +359,10 @@ export const DEFINITIONS = {
   },
 
   audit: {
-    summary: "Audit the whole history of a registry against all files, in both directions",
+    summary: "Compare the whole history of a registry with all files, in both directions",
     needs: auditNeeds,
     options: {
-      files: { ...auditedFiles, description: `${auditedFiles.description}. This also audits stray files` },
+      files: { ...auditedFiles, description: `${auditedFiles.description}. The audit then also covers stray files` },
       pinned: { ...pinned, excludes: ["block"] },
       block: text("tag", "Block to audit at", block),
       ...beacon,
@@ -363,10 +373,10 @@ export const DEFINITIONS = {
         defaultText: "a file in .keyroot",
       }),
       fresh: flag("Ignore the state of earlier runs and start over"),
-      part: text("n/m", "Audit one of several parts, such as 3/16, at the block of --pinned", {
+      part: text("n/m", "Audit part n of m parts, such as 3/16, at the block of --pinned", {
         excludes: ["sign", "compare", "mergeParts"],
       }),
-      mergeParts: text("dir", "Merge the parts whose states are in this folder into one verdict", {
+      mergeParts: text("dir", "Merge the states of the parts in this folder into one verdict", {
         excludes: ["sign", "compare", "pinned", "block", "beacon", "state", "fresh"],
       }),
       skipKnownFiles: flag("Skip files that an earlier audit with the same --state found valid"),
@@ -378,7 +388,7 @@ export const DEFINITIONS = {
       lightClient: { ...lightClient, description: `For --sign: ${lowerFirst(lightClient.description)}` },
       compare: text(
         "urls",
-        "URLs of other auditors' folders, separated by commas. Their statements are compared with --statements",
+        "URLs of other auditors' statement folders, separated by commas. The command compares their statements with --statements",
       ),
       auditors: text("file", `For --compare: ${lowerFirst(auditors.auditors.description)}`),
       workers: integer("n", "Number of threads that check files. 0 starts one per core", {
@@ -395,7 +405,7 @@ export const DEFINITIONS = {
   },
 
   "make-auditor-key": {
-    summary: "Create a key that signs an auditor's statements, and store it in an encrypted file",
+    summary: "Create an auditor's signing key, and store it in an encrypted file",
     options: {
       out: newKeyFile,
       name: text("name", "Name of the auditor: a URL without https://, such as auditor.example", { required: true }),
@@ -413,17 +423,21 @@ export const DEFINITIONS = {
         { required: true },
       ),
       newThreshold: integer("n", "Number of new auditors that must sign a statement", { min: 1, required: true }),
-      sequence: integer("n", "Number of the list. The first list that replaces the original auditors has number 1", {
-        min: 1,
-        required: true,
-      }),
+      sequence: integer(
+        "n",
+        "Number of the list. The first list that replaces the original auditors has the number 1",
+        {
+          min: 1,
+          required: true,
+        },
+      ),
       auditors: text("file", "File with the current auditors' public keys, one per line", { required: true }),
       threshold: integer("n", "Number of current auditors that must sign the list", { min: 1, required: true }),
       statements: { ...statementFolder, required: true },
       sign: signingKey,
       merge: text(
         "urls",
-        "URLs of other auditors' folders, separated by commas. Their signatures of the same list are merged",
+        "URLs of other auditors' statement folders, separated by commas. The command adds their signatures of the same list",
       ),
       contract,
       chainId: { ...chainOptions.chainId, description: "Chain id of the registry" },
@@ -440,12 +454,12 @@ export const DEFINITIONS = {
       publicKey: text("base64", "User's own public key in base64"),
       records: text(
         "file",
-        "File of user records in the format of publish, to watch several users instead of --user-id",
+        "File of user records in the format of publish. The command watches all users in it. Use it instead of --user-id",
         { excludes: ["userID", "publicKey"] },
       ),
       files: auditedFiles,
       every: integer("seconds", "Seconds between two polls", { min: 1, max: MAX_TIMER_SECONDS, default: 12 }),
-      once: flag("Poll once and exit, for cron. With --state, the next run continues after the last block"),
+      once: flag("Poll once and exit. Use it with cron. With --state, the next run continues after the last block"),
       keepRunning: flag("Continue after an alarm"),
       unavailableAfter: integer(
         "seconds",
@@ -471,8 +485,8 @@ export const DEFINITIONS = {
         defaultText: "none",
       }),
       fresh: flag("Ignore the state and start over"),
-      alarmUrl: text("url", "URL that alarms are sent to", { variable: "KEYROOT_ALARM_URL" }),
-      alarmHost: text("hosts", "Hosts that alarms may be sent to, separated by commas"),
+      alarmUrl: text("url", "URL to which alarms are sent", { variable: "KEYROOT_ALARM_URL" }),
+      alarmHost: text("hosts", "Hosts to which alarms may be sent, separated by commas"),
       alarmSecretFile: text(
         "file",
         "File with the secret that signs alarms. The secret can also be in KEYROOT_ALARM_SECRET",

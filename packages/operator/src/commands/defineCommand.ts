@@ -144,6 +144,6 @@ export const json = flag("Print one JSON object instead of text");
 /** The options of every command that reads a chain. */
 export const chainOptions = {
   rpc: text("url", "JSON-RPC endpoint of the chain", { variable: "KEYROOT_RPC_URL" }),
-  chainId: integer("id", "Chain id that the endpoint must have", { min: 1, variable: "KEYROOT_CHAIN_ID" }),
-  allowHttp: flag("Allow unencrypted http to machines other than this one", { variable: "KEYROOT_ALLOW_HTTP" }),
+  chainId: integer("id", "Chain id that the endpoint must report", { min: 1, variable: "KEYROOT_CHAIN_ID" }),
+  allowHttp: flag("Allow unencrypted http to other machines", { variable: "KEYROOT_ALLOW_HTTP" }),
 };

@@ -8,15 +8,15 @@ import { authorOf } from "./requestLog.ts";
 
 const ERROR_DESCRIPTIONS: Record<number, string> = {
   400: "The request is invalid.",
-  401: "The token is missing or not valid.",
+  401: "The token is missing or invalid.",
   403: "The token is of the wrong kind, its partner is suspended, or its user is deactivated.",
-  404: "Not found, or owned by another partner.",
-  409: "The id or key is already in use, or a limit of stored items is reached.",
+  404: "The item does not exist, or belongs to another partner.",
+  409: "The id or key is already in use, or the number of stored items has reached its limit.",
   413: "The body is too large.",
   415: "The Content-Type is not application/json.",
-  429: "Too many requests. Wait for the seconds in Retry-After.",
+  429: "The caller sent too many requests. Wait for the number of seconds in Retry-After.",
   500: "The service failed.",
-  503: "The service is temporarily unavailable. Wait for the seconds in Retry-After.",
+  503: "The service is temporarily unavailable. Wait for the number of seconds in Retry-After.",
 };
 const COMMON_ERRORS = [400, 401, 403, 413, 415, 429, 500, 503];
 

@@ -16,11 +16,11 @@ interface ApiDescription {
 export const PARTNER_API: ApiDescription = {
   title: "Keyroot partner API",
   description:
-    "Partners create shadow users, and users register their public keys. The specification defines the operations without x-keyroot-extension.",
+    "A partner's server creates shadow users, and the users' apps register public keys. Keyroot's specification defines only the operations without the mark x-keyroot-extension.",
   tags: [
-    { name: "public", description: "No token required." },
-    { name: "partner", description: "Requires the access token of a partner's server." },
-    { name: "user", description: "Requires a user's access token." },
+    { name: "public", description: "These operations need no access token." },
+    { name: "partner", description: "These operations need the access token of a partner's server." },
+    { name: "user", description: "These operations need a user's access token." },
   ],
   securitySchemes: {
     partnerToken: bearer("A partner's access token.", "JWT"),
@@ -34,8 +34,8 @@ export const PARTNER_API: ApiDescription = {
 export const OPERATOR_API: ApiDescription = {
   title: "Keyroot operator API",
   description:
-    "The operator creates partners and their server tokens, and publishes registered keys. All operations are extensions of the specification.",
-  tags: [{ name: "operator", description: "Requires the admin token from the service's configuration." }],
+    "The service's operator creates partners and their server tokens, and publishes registered keys. All operations are extensions of Keyroot's specification.",
+  tags: [{ name: "operator", description: "These operations need the admin token from the service's configuration." }],
   securitySchemes: { operatorToken: bearer("The service's admin token.") },
   documentPath: "/openapi-operator.json",
   pagePath: "/docs/operator",

@@ -20,25 +20,30 @@ export const userIDHex = z
   .string()
   .regex(/^[0-9a-fA-F]{40}$/)
   .toLowerCase()
-  .meta({ description: "The user's id: 160 bits as 40 hex digits in either case.", example: "8e4f1d0a".repeat(5) });
+  .meta({
+    description: "The user's id (160 bits) as 40 hex digits, in uppercase or lowercase.",
+    example: "8e4f1d0a".repeat(5),
+  });
 export const userID = z
   .string()
   .regex(USER_ID_FORM)
-  .meta({ description: "The user's id: the same 160 bits as 32 characters of zBase32.", example: "y".repeat(32) });
+  .meta({ description: "The user's id (160 bits) as 32 characters of zBase32.", example: "y".repeat(32) });
 /** The user's id in either form. `userIDOf` checks that the request contains exactly one. */
 export const eitherUserID = { user_id: userID.optional(), user_id_hex: userIDHex.optional() };
-export const region = z.enum(REGIONS).meta({ description: "Where the user's data is stored: Oregon or Ireland." });
+export const region = z
+  .enum(REGIONS)
+  .meta({ description: "The region of the user's data: us-west-2 (Oregon) or eu-west-1 (Ireland)." });
 export const bizID = z
   .string()
   .min(1)
   .max(64)
   .regex(/^[\x21-\x7e]*$/)
-  .meta({ description: "The business identifier of the partner." });
+  .meta({ description: "The id of the partner." });
 export const tokenID = z.uuid().meta({ description: "The id of a refresh token. It is not a secret." });
 export const timestamp = z
   .int()
   .nonnegative()
-  .meta({ description: "Milliseconds since 1970-01-01, UTC.", example: 1_800_000_000_000 });
+  .meta({ description: "A time in milliseconds since 1970-01-01, UTC.", example: 1_800_000_000_000 });
 export const text = (content: string) =>
   z
     .string()
@@ -53,17 +58,17 @@ export const nullableText = (content: string) =>
   z
     .string()
     .nullable()
-    .meta({ description: `${content}; null if there is none.` });
+    .meta({ description: `${content}. Null if there is none.` });
 export const amount = z.int().nonnegative();
 export const count = (items: string) => amount.meta({ description: `The number of ${items}.` });
 /** A string of decimal digits, because JSON numbers are not exact. */
-export const wei = z.string().meta({ description: "An amount in wei, in decimal digits." });
+export const wei = z.string().meta({ description: "An amount in wei, as decimal digits." });
 export const limit = z
   .int()
   .min(1)
   .max(MAX_PAGE)
   .default(100)
-  .meta({ description: "Maximum number of items on the page." });
+  .meta({ description: "The maximum number of items on the page." });
 export const cursor = z.string().regex(CURSOR_FORM);
 /** The values of a recorded change. Names are not limited, because a newer replica may store additional ones. */
 export const data = z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()]));
@@ -77,7 +82,11 @@ export function page<const Field extends string, Item extends z.ZodType, Next ex
   const items = { [field]: z.array(item) } as Record<Field, z.ZodArray<Item>>;
   return strict({
     ...items,
-    next: next.nullable().meta({ description: "Send it as `after` to get the next page; null on the last page." }),
+    next: next
+      .nullable()
+      .meta({
+        description: "The cursor of the next page. Send it as `after` to get this page. Null on the last page.",
+      }),
   });
 }
 
@@ -85,7 +94,7 @@ export function page<const Field extends string, Item extends z.ZodType, Next ex
 export const keyState = z.enum(["pending", "submitted", "published"]);
 export const holdEndsAt = timestamp.nullable().meta({
   description:
-    "For a pending key: the end of its hold period, and the earliest time of publication. Until then it can be withdrawn. Null while the partner must decide, because another key was offered for the user.",
+    "The end of a pending key's hold period. The service publishes the key at this time or later. Null while the key waits for the partner's decision about a conflicting key.",
 });
 
 /**

@@ -11,19 +11,19 @@ export const PROBLEM_TYPE = "application/problem+json";
 
 /** The body of every error response (RFC 9457). */
 export const problemSchema = strict({
-  type: z.string().meta({ description: "urn:keyroot:error:<code>" }),
+  type: z.string().meta({ description: "A URN with the error's code: urn:keyroot:error:<code>." }),
   title: z.string().meta({ description: "The code in words." }),
   status: z.int().min(400).max(599).meta({ description: "The HTTP status." }),
   code: z.string().meta({ description: "A stable identifier of the error." }),
   detail: z.string().meta({ description: "The problem and its remedy." }),
-  request_id: z.string().meta({ description: "The id of the request, which the service's log contains." }),
+  request_id: z.string().meta({ description: "The id of the request in the service's log." }),
   errors: z
     .array(strict({ field: z.string(), detail: z.string() }))
     .optional()
-    .meta({ description: "The invalid fields." }),
-  state: keyState.optional().meta({ description: "The state of the key that the user has." }),
+    .meta({ description: "One entry for each invalid field." }),
+  state: keyState.optional().meta({ description: "The state of the user's key." }),
   hold_ends_at: holdEndsAt.optional(),
-}).meta({ id: "Problem", description: "An error (RFC 9457)." });
+}).meta({ id: "Problem", description: "A problem document, which describes an error (RFC 9457)." });
 
 /** Maximum length of unknown field names in error messages, in characters. Longer names may be tokens. */
 const MAX_SHOWN_NAME = 32;

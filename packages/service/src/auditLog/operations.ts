@@ -25,29 +25,40 @@ const filter = {
     .string()
     .regex(/^[A-Za-z0-9-]{1,64}$/)
     .optional()
-    .meta({ description: "List only changes by the server token, user (`user_id`) or person with this id." }),
-  user_id: userID.optional().meta({ description: "List only entries about this user: 32 characters of zBase32." }),
-  user_id_hex: userIDHex.optional().meta({ description: "List only entries about this user: 40 hex digits." }),
+    .meta({
+      description:
+        "List only changes by the server token, user or person with this id. For a user, this is the `user_id`.",
+    }),
+  user_id: userID
+    .optional()
+    .meta({ description: "List only changes to this user. The id has 32 characters of zBase32." }),
+  user_id_hex: userIDHex.optional().meta({ description: "List only changes to this user. The id has 40 hex digits." }),
   since: timestamp.optional().meta({ description: "List only entries at or after this time." }),
   until: timestamp.optional().meta({ description: "List only entries before this time." }),
   limit,
-  after: cursor.optional().meta({ description: "The `next` of the previous page. Default: the first page." }),
+  after: cursor
+    .optional()
+    .meta({ description: "The `next` of the previous page. Without it, the list begins with the first page." }),
 };
 const filterSchema = strict(filter);
 const entry = strict({
   id: z.uuid().meta({ description: "The id of the entry." }),
   at: timestamp,
-  action: z.string().meta({ description: `The change: ${ACTIONS.join(", ")}.`, example: "user.created" }),
+  action: z
+    .string()
+    .meta({ description: `The kind of change, one of: ${ACTIONS.join(", ")}.`, example: "user.created" }),
   actor: strict({
-    kind: z.string().meta({ description: `The author's kind: ${ACTOR_KINDS.join(", ")}.`, example: "partner" }),
-    id: nullableText("The id of the server's refresh token, the user or the person"),
+    kind: z
+      .string()
+      .meta({ description: `The kind of author, one of: ${ACTOR_KINDS.join(", ")}.`, example: "partner" }),
+    id: nullableText("The id of the server token, the user or the person"),
     name: nullableText("The name of a person"),
-    token_id: nullableText("The id of the refresh token behind the access token"),
+    token_id: nullableText("The id of the refresh token or server token from which the access token came"),
   }),
-  biz_id: nullableText("The partner of the change"),
-  user_id: nullableText("The user that was changed"),
+  biz_id: nullableText("The partner that the change concerns"),
+  user_id: nullableText("The user that the change concerns"),
   data: data.meta({ description: "Additional ids and values of the change, without secrets." }),
-  request_id: nullableText("The id of the request, which the service's log contains"),
+  request_id: nullableText("The id of the request in the service's log"),
   address: nullableText("The IP address of the caller"),
 });
 const entries = page("entries", entry, cursor);
@@ -60,7 +71,7 @@ export const auditOperations = [
     callers: ["partner", "partnerStaff"],
     summary: "List the partner's audit log entries in pages, newest first",
     description:
-      "Changes to the partner and its users, with author, time and request. A page may have fewer entries than `limit`, although `next` is not null. Names and addresses of the operator's staff are omitted.",
+      "An entry contains the author, time and request of a change to the partner or one of its users. A page may have fewer entries than `limit`, although `next` is not null. Entries omit the names and addresses of the operator's staff.",
     body: filterSchema,
     answer: entries,
     async handle(body, { context, principal: { bizID } }) {
@@ -76,7 +87,7 @@ export const auditOperations = [
     callers: ["operator", "operatorStaff"],
     summary: "List the audit log in pages, newest entries first",
     description:
-      "Changes with author, time and request. A page may have fewer entries than `limit`, although `next` is not null.",
+      "An entry contains the author, time and request of a change. A page may have fewer entries than `limit`, although `next` is not null.",
     body: strict({ biz_id: bizID.optional(), ...filter }),
     answer: entries,
     async handle({ biz_id, ...body }, { context }) {

@@ -13,47 +13,54 @@ import {
   text,
 } from "@keyroot/operator/definition";
 
-const serviceUrl = text("url", "URL of the partner service. Set KEYROOT_ADMIN_TOKEN to its admin token", {
+const serviceUrl = text("url", "URL of the partner service. Set KEYROOT_ADMIN_TOKEN to the service's admin token", {
   variable: "KEYROOT_SERVICE_URL",
 });
-const bizID = text("id", "Id of the partner, printed by create-partner and list-partners");
+const bizID = text("id", "Id of the partner. create-partner and list-partners print it");
 
 const OF_PARTNER = ["bizID", "serviceUrl"];
 
 export const DEFINITIONS = {
   serve: {
-    summary: "Run the partner service until Ctrl-C. Environment variables configure it",
+    summary: "Run the partner service until Ctrl-C. Configure it with environment variables",
     options: {
       every: integer(
         "seconds",
-        "Seconds between the starts of two publishing rounds. 0 disables scheduled publishing",
+        "Number of seconds between the starts of two publishing rounds. 0 disables scheduled publishing",
         {
           min: 0,
           max: MAX_TIMER_SECONDS,
           default: 0,
         },
       ),
-      atLeast: integer("n", "Publish only if at least this many keys are due", { min: 1, default: 1 }),
+      atLeast: integer(
+        "n",
+        "Minimum number of keys in a publishing round. With fewer keys whose hold period is over, the round publishes nothing",
+        { min: 1, default: 1 },
+      ),
       json,
     },
   },
 
-  migrate: { summary: "Create or update the tables in the partner service's databases", options: { json } },
+  migrate: { summary: "Create or update the tables in the service's databases", options: { json } },
 
   reconcile: {
-    summary: "After restoring a backup, add published keys that are missing from the databases",
+    summary: "Add published keys that are missing in the databases, for example after restoring a backup",
     options: { json },
   },
 
   "rebuild-files": {
-    summary: "Check the Merkle-tree files of published keys, and rebuild missing or damaged files from the databases",
+    summary: "Check the Merkle-tree files of published keys. Rebuild missing and damaged files from the databases",
     options: { json },
   },
 
   "make-signing-key": {
-    summary: "Make a signing key for access tokens",
+    summary: "Create a signing key for access tokens",
     needs: () => ["out"],
-    options: { out: text("file", "File of signing keys. If the file exists, the new key is added at its end"), json },
+    options: {
+      out: text("file", "File of signing keys. If the file exists, the command adds the new key at its end"),
+      json,
+    },
   },
 
   "create-partner": {
@@ -63,7 +70,7 @@ export const DEFINITIONS = {
   },
 
   "create-server-token": {
-    summary: "Create a partner's server token and print it once",
+    summary: "Create a server token for a partner, and print it once",
     needs: () => OF_PARTNER,
     options: {
       bizID,
@@ -77,9 +84,9 @@ export const DEFINITIONS = {
     summary: "Print a link that invites a person to a partner's dashboard or the operator's console",
     needs: ({ operator }) => ["name", ...(operator === true ? [] : ["bizID"]), "serviceUrl"],
     options: {
-      bizID: text("id", "Id of the partner, printed by create-partner"),
-      operator: flag("Invite the person to the operator's console, where operators manage all partners"),
-      name: text("text", "Name of the person. Use the same name again if the person lost all passkeys"),
+      bizID: text("id", "Id of the partner. create-partner prints it"),
+      operator: flag("Invite the person to the operator's console, where your own staff manage all partners"),
+      name: text("text", "Name of the person. If the person lost all passkeys, use the same name again"),
       role: text("role", "Rights of the person. A reader cannot change anything", {
         choices: ["administrator", "reader"],
         default: "administrator",
@@ -93,7 +100,7 @@ export const DEFINITIONS = {
     summary: "List partners with their users, keys and server tokens",
     needs: () => ["serviceUrl"],
     options: {
-      search: text("text", "List only partners whose name contains this text or whose id starts with it", {
+      search: text("text", "List only partners with this text in the name, or at the beginning of the id", {
         defaultText: "all partners",
       }),
       serviceUrl,
@@ -102,7 +109,7 @@ export const DEFINITIONS = {
   },
 
   "suspend-partner": {
-    summary: "Suspend a partner: reject all its tokens and its users' tokens until resume-partner",
+    summary: "Suspend a partner. The service rejects all tokens of the partner and its users until resume-partner",
     needs: () => OF_PARTNER,
     options: { bizID, serviceUrl, json },
   },
@@ -134,7 +141,7 @@ export const DEFINITIONS = {
   "revoke-server-token": {
     summary: "Revoke a partner's server token",
     needs: () => ["tokenID", "serviceUrl"],
-    options: { tokenID: text("id", "Id of the token, printed by list-server-tokens"), serviceUrl, json },
+    options: { tokenID: text("id", "Id of the token. list-server-tokens prints it"), serviceUrl, json },
   },
 
   "list-audit-log": {
@@ -147,7 +154,7 @@ export const DEFINITIONS = {
       actorKind: text("kind", "Print only changes by this kind of actor", {
         choices: ["service", "operator", "person", "partner", "user"],
       }),
-      actorID: text("id", "Print only changes by this user, person or server token (id)"),
+      actorID: text("id", "Print only changes by the user, person or server token with this id"),
       since: text("time", "Print only entries at or after this time, such as 2027-01-31 or 2027-01-31T08:00:00Z"),
       until: text("time", "Print only entries before this time"),
       serviceUrl,
@@ -156,7 +163,7 @@ export const DEFINITIONS = {
   },
 
   "publish-registered": {
-    summary: "Publish the registered keys now",
+    summary: "Publish the registered keys whose hold period is over",
     needs: () => ["serviceUrl"],
     options: { serviceUrl, json },
   },

@@ -14,7 +14,7 @@ export const idempotencyHeader = z.object({
     .optional()
     .meta({
       description:
-        "A random value, such as a UUID. Within 24 hours, repeating the request with the same key returns the same result.",
+        "A random value, such as a UUID. Within 24 hours, a repeated request with the same value returns the same result.",
     }),
 });
 

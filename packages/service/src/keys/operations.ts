@@ -29,12 +29,12 @@ import { type DecisionOutcome, withdrawOrDiscardKey } from "./withdrawOrDiscardK
 const publicKey = z
   .string()
   .max(140)
-  .meta({ description: "The public key in base64: 105 bytes, an uncompressed point of Curve41417." });
+  .meta({ description: "The public key, an uncompressed point of Curve41417: 105 bytes in base64." });
 export const keyID = z
   .string()
   .max(24)
   .regex(/^[A-Za-z0-9+/=]*$/)
-  .meta({ description: "The first 16 bytes of SHA-256 over the public key, in base64." });
+  .meta({ description: "The key id: the first 16 bytes of the public key's SHA-256, in base64." });
 export const root = z
   .string()
   .regex(MERKLE_ROOT)
@@ -48,7 +48,9 @@ const bytes32 = (description: string) =>
 const challenge = bytes32("The challenge: 32 random bytes in base64.");
 const possession = z
   .enum(["proven", "unproven"])
-  .meta({ description: "Whether the user proved possession of the private key at registration." });
+  .meta({
+    description: "`proven` if the user proved possession of the private key at registration. Otherwise `unproven`.",
+  });
 const anyState = z.enum(["unregistered", ...keyState.options]);
 
 const conflictingKeys = z
@@ -56,14 +58,16 @@ const conflictingKeys = z
     strict({
       public_key: publicKey,
       key_id: keyID,
-      at: timestamp.meta({ description: "When the key was offered or withdrawn." }),
+      at: timestamp.meta({ description: "The time at which the key was offered or withdrawn." }),
       withdrawn: z
         .boolean()
-        .meta({ description: "true: the key was registered and withdrawn. false: the key was rejected." }),
+        .meta({
+          description: "true if the key was registered and later withdrawn. false if the service rejected the key.",
+        }),
     }),
   )
   .meta({
-    description: "At most 10 other keys that were offered for this user and that the partner has not decided about.",
+    description: "Conflicting keys about which the partner has not decided, at most 10.",
   });
 const keyEvents = z
   .array(
@@ -73,7 +77,7 @@ const keyEvents = z
       at: timestamp,
       after_withdrawal: z
         .boolean()
-        .meta({ description: "For `registered`: whether an earlier key was withdrawn or discarded." }),
+        .meta({ description: "For `registered`: true if an earlier key was withdrawn or discarded." }),
     }),
   )
   .meta({ description: "The history of the user's keys: at most 100 events, newest first." });
@@ -103,12 +107,12 @@ export const keyOperations = [
     callers: ["user"],
     summary: "Request a challenge for a public key that the user wants to register",
     description:
-      "The response proves that the user holds the private key. A challenge can be answered once, within 5 minutes. The key's length, curve, subgroup and id are checked.",
+      "To prove possession of the private key, the app answers the challenge in publicKey/register. A challenge can be answered once, within 5 minutes. The service checks the key's length, curve, subgroup and id.",
     body: strict({ public_key: publicKey, key_id: keyID }),
     answer: strict({
       user_id: userID,
       state: anyState.meta({
-        description: "The other fields are present if the user has no key yet. A registered key needs no challenge.",
+        description: "If the user has no key yet, the other fields are present. A registered key needs no challenge.",
       }),
       challenge: challenge.optional(),
       ephemeral_key: z
@@ -118,15 +122,15 @@ export const keyOperations = [
       expires: timestamp.optional(),
       service: z.string().optional().meta({
         description:
-          "The URL of the service. Compare it with your configuration, but compute the response with your own value.",
+          "The URL of the service. Compare it with your configuration. Compute the response with your own value.",
       }),
       chain_id: z.int().nullable().optional().meta({
         description:
-          "The chain on which the service publishes keys. Null if it does not publish. Use this value only for comparison.",
+          "The id of the chain on which the service publishes keys. Null if the service does not publish. Compare it with your configuration. Compute the response with your own value.",
       }),
       contract: z.string().nullable().optional().meta({
         description:
-          "The contract in which the service publishes keys. Null if it does not publish. Use this value only for comparison.",
+          "The contract in which the service publishes keys. Null if the service does not publish. Compare it with your configuration. Compute the response with your own value.",
       }),
     }),
     errors: [404, 409],
@@ -146,13 +150,13 @@ export const keyOperations = [
     callers: ["user"],
     summary: "Register the user's public key permanently",
     description:
-      "Requires the response to a challenge, unless the operator allows keys without proof of possession. Repeating the request has no effect. A different key is rejected.",
+      "The request must contain the response to a challenge. It is optional if the operator allows keys without proof of possession. Repeating the request has no effect. If the user already has a different key, the service rejects the request.",
     body: strict({
       public_key: publicKey,
       key_id: keyID,
       challenge: challenge.optional(),
       response: bytes32(
-        "The response to the challenge: 32 bytes in base64. docs/proof-formats.md specifies it.",
+        "The response to the challenge: 32 bytes in base64. docs/proof-formats.md specifies how to compute it.",
       ).optional(),
     }),
     answer: strict({ ...userFields, ...key, conflicting_keys: conflictingKeys }),
@@ -215,7 +219,7 @@ export const keyOperations = [
   defineOperation({
     path: "/v1/authdBizSrv/publicKeys/get",
     callers: ["partner", "partnerStaff"],
-    summary: "Get a user's public key with its state, the other keys that were offered, and the key history",
+    summary: "Get a user's public key with its state, the conflicting keys, and the history",
     body: strict(eitherUserID),
     answer: strict({ user_id: userID, ...keyOrNone, conflicting_keys: conflictingKeys, events: keyEvents }),
     errors: [404],
@@ -237,7 +241,7 @@ export const keyOperations = [
     duringSuspension: true,
     summary: "Discard a user's public key while it is pending",
     description:
-      "The user then has no key and can register a key again. This also decides about all other keys that were offered. Repeating the request has no effect.",
+      "The user then has no key and can register a key again. The user's earlier conflicting keys are then also decided. Repeating the request has no effect.",
     body: ofKey,
     answer: noKey,
     errors: [404, 409],
@@ -261,7 +265,7 @@ export const keyOperations = [
     callers: ["partner", "partnerStaff"],
     role: "administrator",
     verified: true,
-    summary: "Approve a user's pending public key after other keys were offered",
+    summary: "Approve a user's pending public key that has conflicting keys",
     description: "The key is published when its hold period is over. Repeating the request has no effect.",
     body: ofKey,
     answer: strict({ user_id: userID, ...key }),

@@ -15,14 +15,16 @@ const partner = strict({
   biz_id: bizID,
   name,
   created: timestamp,
-  suspended: timestamp.nullable().meta({ description: "When the partner was suspended; null if it is not." }),
+  suspended: timestamp
+    .nullable()
+    .meta({ description: "The time of the partner's suspension. Null if the partner is not suspended." }),
   user_limit: userLimit
     .nullable()
-    .meta({ description: "The maximum number of the partner's users; null for no limit." }),
-  users: count("its users"),
+    .meta({ description: "The maximum number of the partner's users. Null for no limit." }),
+  users: count("the partner's users"),
   pending_keys: count("registered public keys that are not on the chain"),
   published_keys: count("public keys on the chain"),
-  server_tokens: count("active refresh tokens of its servers"),
+  server_tokens: count("the partner's active server tokens"),
 });
 
 /** Number of recent deliveries that determine whether an endpoint is failing. */
@@ -124,9 +126,9 @@ export const partnerOperations = [
     path: "/v1/admin/partners/suspend",
     callers: ["operator", "operatorStaff"],
     role: "administrator",
-    summary: "Suspend a partner: reject all tokens of the partner and its users until it is resumed",
+    summary: "Suspend a partner",
     description:
-      "The suspension takes effect immediately at every replica. Published keys remain verifiable. Repeating the request has no effect.",
+      "Until the partner is resumed, the service rejects all tokens of the partner and its users. The suspension takes effect immediately at every replica. Published keys remain verifiable. Repeating the request has no effect.",
     body: ofPartner,
     answer: partner,
     errors: [404],
@@ -142,7 +144,8 @@ export const partnerOperations = [
     callers: ["operator", "operatorStaff"],
     role: "administrator",
     summary: "End the suspension of a partner",
-    description: "Its tokens are accepted again, except revoked tokens. Repeating the request has no effect.",
+    description:
+      "The service then accepts the tokens of the partner and its users again, except revoked tokens. Repeating the request has no effect.",
     body: ofPartner,
     answer: partner,
     errors: [404],
@@ -159,12 +162,12 @@ export const partnerOperations = [
     role: "administrator",
     summary: "Limit the number of users that a partner may create",
     description:
-      "A limit below the partner's number of users is accepted: the partner keeps its users, and cannot create more.",
+      "The limit may be below the partner's present number of users. The partner then keeps its users, and cannot create more.",
     body: strict({
       biz_id: bizID,
       user_limit: userLimit
         .optional()
-        .meta({ description: "The maximum number of users. Without it, the number of users is not limited." }),
+        .meta({ description: "The maximum number of users. Without it, there is no limit." }),
     }),
     answer: partner,
     errors: [404],

@@ -11,8 +11,10 @@ import type { StaffInfo } from "./staff.ts";
 const ofPerson = strict({ person_id: person.person_id });
 const invitation = strict({
   ...person,
-  url: z.string().meta({ description: "The link for the person. It works once, and is shown only once." }),
-  expires: timestamp.meta({ description: "When the link expires, in milliseconds since 1970-01-01, UTC." }),
+  url: z.string().meta({ description: "The link for the person. It works once. The service returns it only once." }),
+  expires: timestamp.meta({
+    description: "The time at which the link expires, in milliseconds since 1970-01-01, UTC.",
+  }),
 });
 export const staffOperations = [
   defineOperation({

@@ -12,7 +12,10 @@ export const exchangeToken = defineOperation({
   callers: ["public"],
   specified: true,
   summary: "Exchange a refresh token for an access token",
-  body: strict({ biz_id: bizID, token: z.string().min(1).max(128).meta({ description: "A refresh token." }) }),
+  body: strict({
+    biz_id: bizID,
+    token: z.string().min(1).max(128).meta({ description: "The value of a server token or a user's refresh token." }),
+  }),
   answer: strict({ jwt: z.string().meta({ description: "The access token. It expires after four hours." }) }),
   async handle({ biz_id, token }, { context, request, reply }) {
     const { refreshTokens, accessTokens, rateLimits, now } = context;

@@ -31,16 +31,18 @@ import { revokeServerToken, revokeUserToken } from "./revokeToken.ts";
 
 const metadata = {
   created: timestamp,
-  revoked: timestamp.nullable().meta({ description: "When the token was revoked; null while it is active." }),
+  revoked: timestamp
+    .nullable()
+    .meta({ description: "The time of the token's revocation. Null while the token is active." }),
   last_used: timestamp.nullable().meta({
     description:
-      "The start of the hour in which the token was last used, with a delay of some seconds. Null before the first use.",
+      "The start of the hour in which the token was last used. The service stores it some seconds after the use. Null before the first use.",
   }),
 };
 /** The request fields that select a page of a list of tokens. */
 const tokenPage = {
   since: timestamp.optional().meta({
-    description: "List only tokens created at or after this time, for example to find the id of a new token.",
+    description: "List only tokens that were created at or after this time. Use it to find the id of a new token.",
   }),
   limit,
   after: tokenID.optional(),
@@ -49,7 +51,7 @@ const userToken = strict({ token_id: tokenID, context: tokenContext, ...metadata
 const serverToken = strict({ token_id: tokenID, name: name.nullable(), ...metadata });
 const createdServerToken = strict({
   token_id: tokenID,
-  token: z.string().meta({ description: "The server token. It is shown only once." }),
+  token: z.string().meta({ description: "The value of the server token. The service returns it only once." }),
   name: name.nullable(),
   created: timestamp,
 });

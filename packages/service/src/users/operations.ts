@@ -29,7 +29,7 @@ const MAX_LIST_BODY_BYTES = MAX_LIST * 1536;
 
 const listedState = z.enum(LISTED_STATES).meta({
   description:
-    "The state of the user's key: `unregistered`, `waiting` in its hold period, `undecided` until the partner decides, `ready` for the next batch, `submitted` or `published`.",
+    "The state of the user's key. `waiting`: in the hold period. `undecided`: until the partner decides. `ready`: for the next batch. The other states are `unregistered`, `submitted` and `published`.",
 });
 
 /** A shadow user (docs/specification.md, "Shadow user"). */
@@ -37,22 +37,26 @@ export const userFields = {
   user_id: userID,
   bucket: z
     .string()
-    .meta({ description: "The name of the user's storage container: <prefix>-<stage>-<region>-<user_id>." }),
+    .meta({ description: "The name of the user's storage bucket: <prefix>-<stage>-<region>-<user_id>." }),
   region,
   stage: z.string().meta({ description: "The name of the deployment stage." }),
   salt: z
     .string()
     .regex(/^[0-9a-f]{32}$/)
-    .meta({ description: "A random value of this user, 32 hex digits." }),
+    .meta({ description: "A random value for this user, as 32 hex digits." }),
   created: timestamp,
 };
 const activeUser = strict({
   ...userFields,
-  deactivated: timestamp.nullable().meta({ description: "When the user was deactivated; null if it is active." }),
+  deactivated: timestamp
+    .nullable()
+    .meta({ description: "The time of the user's deactivation. Null while the user is active." }),
 });
 /** The user fields that staff need. Salt and bucket are only for servers and apps. */
 const shownUser = { user_id: userID, region, created: timestamp, deactivated: timestamp.nullable() };
-export const userRefreshToken = z.string().meta({ description: "The user's refresh token. It is shown only once." });
+export const userRefreshToken = z
+  .string()
+  .meta({ description: "The value of the user's refresh token. The service returns it only once." });
 
 export const userOperations = [
   defineOperation({
@@ -78,7 +82,7 @@ export const userOperations = [
     callers: ["partner"],
     summary: "Create up to 500 shadow users, each with a refresh token if it has a context",
     description:
-      "The results are in the order of the list. Each user gets the result of a separate request, and counts as one request. With an Idempotency-Key, repeating the request returns the same users and tokens.",
+      "The results are in the order of the list. Each user gets the same result as with a separate request, and counts as one request. With an Idempotency-Key, a repeated request returns the same users and tokens.",
     idempotent: true,
     bodyLimit: MAX_LIST_BODY_BYTES,
     body: strict({
@@ -103,7 +107,9 @@ export const userOperations = [
           ]),
         )
         .max(MAX_LIST)
-        .meta({ description: "The result for each user, in the order of the request: the user, or the error." }),
+        .meta({
+          description: "One result for each user, in the order of the request. A result is the user or an error.",
+        }),
     }),
     async handle({ users: list }, { context, principal, author, repeatable, reply }) {
       await context.rateLimits.countList(principal, reply, list.length);
@@ -202,13 +208,13 @@ export const userOperations = [
     verified: true,
     summary: "Deactivate a user and delete its data permanently",
     description:
-      "The id cannot be used again. A public key that is on the chain or is being published cannot be deleted: its file and the chain show the user id and the key.",
+      "The id cannot be used again. If the public key is on the chain or is being published, it cannot be deleted. Its file and the chain then contain the user id and the key.",
     body: strict(eitherUserID),
     answer: strict({
       user_id: userID,
       erased: timestamp,
       key: z.enum(["deleted", "remains"]).meta({
-        description: "`remains` if the public key cannot be deleted, because it is on the chain or is being published.",
+        description: "`remains` if the public key is on the chain or is being published. Otherwise `deleted`.",
       }),
     }),
     errors: [404],

@@ -14,9 +14,9 @@ import { MAX_ENDPOINTS, type WebhookEndpoint } from "./webhookEndpoints.ts";
 const TEST_TIMEOUT_MS = 8_000;
 
 const endpointID = z.uuid().meta({ description: "The id of a webhook endpoint." });
-const eventID = z.uuid().meta({ description: "The id of an event: the same in every delivery of the event." });
+const eventID = z.uuid().meta({ description: "The id of an event. It is the same in every delivery of the event." });
 const url = z.string().min(1).max(2048).meta({
-  description: "Where events are sent: an https URL on a public host.",
+  description: "The URL to which the service sends events. It must use https, and its host must be public.",
   example: "https://example.com/keyroot",
 });
 const types = z
@@ -24,7 +24,8 @@ const types = z
   .max(EVENT_TYPES.length)
   .meta({ description: "The event types that the endpoint receives. An empty list means all types." });
 const secret = z.string().meta({
-  description: "The secret that verifies deliveries: whsec_ and 32 bytes in base64. It is shown only once.",
+  description:
+    "The secret with which you verify deliveries: whsec_ and 32 bytes in base64. The service returns it only once.",
 });
 const ofEndpoint = strict({ endpoint_id: endpointID });
 const endpoint = strict({
@@ -32,27 +33,35 @@ const endpoint = strict({
   url: z.string(),
   types,
   created: timestamp,
-  paused: timestamp.nullable().meta({ description: "The start of the pause; null while the endpoint is active." }),
+  paused: timestamp.nullable().meta({ description: "The start of the pause. Null while the endpoint is active." }),
 });
 const state = z.enum(["pending", "delivered", "failed"]);
-const status = z.int().nullable().meta({ description: "The HTTP status of the last response; null without one." });
-const error = z.string().nullable().meta({ description: "The reason for the last failure; null without one." });
+const status = z.int().nullable().meta({ description: "The HTTP status of the last response. Null if there is none." });
+const error = z.string().nullable().meta({ description: "The reason for the last failure. Null if there is none." });
 const delivery = strict({
   event_id: eventID,
   type: z.enum(EVENT_TYPES),
-  state: state.meta({ description: "`failed` deliveries are sent again only on request." }),
+  state: state.meta({
+    description: "The state of the delivery. The service repeats a `failed` delivery only on request.",
+  }),
   attempts: count("attempts so far"),
   created: timestamp,
-  last_attempt: timestamp.nullable().meta({ description: "The end of the last attempt; null before the first one." }),
-  next_attempt: timestamp.nullable().meta({ description: "The time of a pending delivery's next attempt." }),
+  last_attempt: timestamp
+    .nullable()
+    .meta({ description: "The end of the last attempt. Null before the first attempt." }),
+  next_attempt: timestamp
+    .nullable()
+    .meta({ description: "The time of the next attempt of a pending delivery. Null for other deliveries." }),
   status,
   error,
 });
 const queued = strict({ queued: count("deliveries that are sent again") });
 const event = strict({
-  type: z.string().meta({ description: `The kind of change: ${EVENT_TYPES.join(", ")}.`, example: EVENT_TYPES[0] }),
+  type: z
+    .string()
+    .meta({ description: `The kind of change, one of: ${EVENT_TYPES.join(", ")}.`, example: EVENT_TYPES[0] }),
   at: timestamp,
-  id: z.uuid().meta({ description: "The id of the event. An event that is listed again has the same id." }),
+  id: z.uuid().meta({ description: "The id of the event. It is the same each time the event is listed." }),
   data: data.meta({ description: "Ids and values of the change, such as `user_id` and `key_id`." }),
 });
 
@@ -62,7 +71,7 @@ export const webhookOperations = [
     callers: ["partner"],
     summary: "List the events of the partner and its users after a cursor, oldest first",
     description:
-      "After you process the events, store `cursor` and send it as `after` in the next request. An empty list means that there are no new events. An event has the same id and contents each time.",
+      "Process the events, store `cursor`, and send it as `after` in the next request. If there are no new events, the list is empty. An event has the same id and contents each time.",
     body: strict({
       limit,
       after: cursor.optional().meta({
@@ -71,7 +80,7 @@ export const webhookOperations = [
     }),
     answer: strict({
       events: z.array(event),
-      cursor: cursor.meta({ description: "Send it as `after` to get the events after these." }),
+      cursor: cursor.meta({ description: "The cursor after these events. Send it as `after` to get later events." }),
     }),
     errors: [404],
     async handle({ limit, after }, { context, principal: { bizID } }) {
@@ -88,7 +97,7 @@ export const webhookOperations = [
     verified: true,
     idempotent: true,
     summary: "Add an endpoint that receives events",
-    description: "The endpoint receives events from now on. A partner may have at most 10 endpoints.",
+    description: "The endpoint receives all events after its creation. A partner may have at most 10 endpoints.",
     body: strict({ url, types: types.optional() }),
     answer: strict({ ...endpoint.shape, secret }),
     errors: [409],
@@ -106,7 +115,7 @@ export const webhookOperations = [
     summary: "List the partner's webhook endpoints in the order of creation, without their secrets",
     body: empty,
     answer: strict({
-      enabled: z.boolean().meta({ description: "Whether this service sends webhooks." }),
+      enabled: z.boolean().meta({ description: "true if the service sends webhooks." }),
       endpoints: z.array(endpoint).max(MAX_ENDPOINTS),
     }),
     async handle(_body, { context: { webhookEndpoints }, principal: { bizID } }) {
@@ -137,7 +146,7 @@ export const webhookOperations = [
     path: "/v1/authdBizSrv/webhooks/pause",
     callers: ["partner", "partnerStaff"],
     role: "administrator",
-    summary: "Pause a webhook endpoint: its deliveries wait",
+    summary: "Pause a webhook endpoint, so that its deliveries wait",
     description: "Repeating the request has no effect.",
     body: ofEndpoint,
     answer: endpoint,
@@ -149,7 +158,7 @@ export const webhookOperations = [
     path: "/v1/authdBizSrv/webhooks/resume",
     callers: ["partner", "partnerStaff"],
     role: "administrator",
-    summary: "Resume a webhook endpoint: its deliveries are sent",
+    summary: "Resume a webhook endpoint, and send its waiting deliveries",
     description: "Repeating the request has no effect.",
     body: ofEndpoint,
     answer: endpoint,
@@ -179,14 +188,14 @@ export const webhookOperations = [
     idempotent: true,
     summary: "Replace the secret of a webhook endpoint",
     description:
-      "For 24 hours, deliveries are signed with the new and the earlier secret. After that, only the new secret signs.",
+      "For 24 hours, the service signs deliveries with the new and the earlier secret. Then it uses only the new secret.",
     body: ofEndpoint,
     answer: strict({
       endpoint_id: endpointID,
       secret,
       previous_until: timestamp
         .nullable()
-        .meta({ description: "The time until which the earlier secrets also sign deliveries." }),
+        .meta({ description: "The time until which the service also signs deliveries with the earlier secrets." }),
     }),
     errors: [404, 409],
     async handle({ endpoint_id }, { context, principal: { bizID }, author, repeatable }) {
@@ -200,15 +209,15 @@ export const webhookOperations = [
     path: "/v1/authdBizSrv/webhooks/test",
     callers: ["partner", "partnerStaff"],
     role: "administrator",
-    summary: "Send an event of the type webhook.test to an endpoint, and return its response",
-    description: "Sends the event once, even to a paused endpoint.",
+    summary: "Send a test event to a webhook endpoint, and return the endpoint's response",
+    description: "The event has the type webhook.test. The service sends it once, even to a paused endpoint.",
     body: ofEndpoint,
     answer: strict({
       event_id: eventID,
-      delivered: z.boolean().meta({ description: "Whether the endpoint returned a 2xx status." }),
+      delivered: z.boolean().meta({ description: "true if the endpoint returned a 2xx status." }),
       status,
       error,
-      duration: z.int().nonnegative().meta({ description: "The time until the response, in milliseconds." }),
+      duration: z.int().nonnegative().meta({ description: "The time in milliseconds until the response." }),
     }),
     errors: [404],
     async handle({ endpoint_id }, { context, principal: { bizID } }) {
@@ -244,7 +253,8 @@ export const webhookOperations = [
     callers: ["partner", "partnerStaff"],
     role: "administrator",
     summary: "Deliver one event to an endpoint again",
-    description: "The event keeps its id. The endpoint must have had a delivery of the event in the last 30 days.",
+    description:
+      "The event keeps its id. The service must still have an earlier delivery of the event to this endpoint.",
     body: strict({ endpoint_id: endpointID, event_id: eventID }),
     answer: queued,
     errors: [404],
