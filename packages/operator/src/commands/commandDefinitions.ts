@@ -73,7 +73,7 @@ const statementFolder = text("dir", "Folder for your own statements. Your web se
 const codeHash = text("hash", "Expected Keccak-256 hash of the contract's code: 0x and 64 hex digits");
 const records = text(
   "file",
-  "File of user records in JSON lines, or in CSV if its name ends in .csv. Use - for standard input",
+  "File of user records in JSON lines, or in CSV if its name ends in .csv. The name - means standard input",
   { required: true },
 );
 const planFolder = (description: string) => text("dir", description, { defaultText: ".keyroot/plans" });
@@ -166,7 +166,7 @@ export const DEFINITIONS = {
       planOnly: flag("Show the plan without storing or sending anything"),
       safeTransactions: text(
         "dir",
-        "Folder for the transactions of a Safe that owns the registry. publish waits until the Safe executes them",
+        "Folder for the transactions of a Safe that owns the registry. The command waits until the Safe executes them",
         { excludes: ["maxFee", "maxCost", "maxCostPerDay"] },
       ),
       plan: planFolder("Folder for the plan until it is finished. A later run resumes the plan"),
@@ -184,7 +184,7 @@ export const DEFINITIONS = {
       ),
       accessList: text(
         "when",
-        "When to add an access list (EIP-2930) to transactions. auto adds one if this lowers the cost",
+        "When to add an access list (EIP-2930) to transactions. With auto, the command adds one if this lowers the cost",
         { choices: ["auto", "always", "never"], default: "auto" },
       ),
       confirmations: integer("n", "Number of confirmations to wait for, including the transaction's own block", {
@@ -259,7 +259,7 @@ export const DEFINITIONS = {
   },
 
   "accept-ownership": {
-    summary: "Accept the ownership of a registry after transfer-ownership",
+    summary: "Accept the ownership of a registry. The current owner must first run transfer-ownership",
     needs: ownershipNeeds,
     options: { ...ownership, ...chain, json },
   },
@@ -454,7 +454,7 @@ export const DEFINITIONS = {
       publicKey: text("base64", "User's own public key in base64"),
       records: text(
         "file",
-        "File of user records in the format of publish. The command watches all users in it. Use it instead of --user-id",
+        "File of user records in the same format as for publish. The command watches all users in it. Use it instead of --user-id",
         { excludes: ["userID", "publicKey"] },
       ),
       files: auditedFiles,

@@ -82,11 +82,9 @@ export function page<const Field extends string, Item extends z.ZodType, Next ex
   const items = { [field]: z.array(item) } as Record<Field, z.ZodArray<Item>>;
   return strict({
     ...items,
-    next: next
-      .nullable()
-      .meta({
-        description: "The cursor of the next page. Send it as `after` to get this page. Null on the last page.",
-      }),
+    next: next.nullable().meta({
+      description: "The cursor of the next page. Send it as `after` to get this page. Null on the last page.",
+    }),
   });
 }
 

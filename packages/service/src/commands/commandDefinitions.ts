@@ -16,7 +16,7 @@ import {
 const serviceUrl = text("url", "URL of the partner service. Set KEYROOT_ADMIN_TOKEN to the service's admin token", {
   variable: "KEYROOT_SERVICE_URL",
 });
-const bizID = text("id", "Id of the partner. create-partner and list-partners print it");
+const bizID = text("id", "Id of the partner. The commands create-partner and list-partners print it");
 
 const OF_PARTNER = ["bizID", "serviceUrl"];
 
@@ -84,7 +84,7 @@ export const DEFINITIONS = {
     summary: "Print a link that invites a person to a partner's dashboard or the operator's console",
     needs: ({ operator }) => ["name", ...(operator === true ? [] : ["bizID"]), "serviceUrl"],
     options: {
-      bizID: text("id", "Id of the partner. create-partner prints it"),
+      bizID: text("id", "Id of the partner. The command create-partner prints it"),
       operator: flag("Invite the person to the operator's console, where your own staff manage all partners"),
       name: text("text", "Name of the person. If the person lost all passkeys, use the same name again"),
       role: text("role", "Rights of the person. A reader cannot change anything", {
@@ -109,7 +109,8 @@ export const DEFINITIONS = {
   },
 
   "suspend-partner": {
-    summary: "Suspend a partner. The service rejects all tokens of the partner and its users until resume-partner",
+    summary:
+      "Suspend a partner. The service rejects all tokens of the partner and its users until the partner is resumed",
     needs: () => OF_PARTNER,
     options: { bizID, serviceUrl, json },
   },
@@ -141,7 +142,7 @@ export const DEFINITIONS = {
   "revoke-server-token": {
     summary: "Revoke a partner's server token",
     needs: () => ["tokenID", "serviceUrl"],
-    options: { tokenID: text("id", "Id of the token. list-server-tokens prints it"), serviceUrl, json },
+    options: { tokenID: text("id", "Id of the token. The command list-server-tokens prints it"), serviceUrl, json },
   },
 
   "list-audit-log": {

@@ -46,11 +46,9 @@ const bytes32 = (description: string) =>
     .regex(/^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/)
     .meta({ description });
 const challenge = bytes32("The challenge: 32 random bytes in base64.");
-const possession = z
-  .enum(["proven", "unproven"])
-  .meta({
-    description: "`proven` if the user proved possession of the private key at registration. Otherwise `unproven`.",
-  });
+const possession = z.enum(["proven", "unproven"]).meta({
+  description: "`proven` if the user proved possession of the private key at registration. Otherwise `unproven`.",
+});
 const anyState = z.enum(["unregistered", ...keyState.options]);
 
 const conflictingKeys = z
@@ -59,11 +57,9 @@ const conflictingKeys = z
       public_key: publicKey,
       key_id: keyID,
       at: timestamp.meta({ description: "The time at which the key was offered or withdrawn." }),
-      withdrawn: z
-        .boolean()
-        .meta({
-          description: "true if the key was registered and later withdrawn. false if the service rejected the key.",
-        }),
+      withdrawn: z.boolean().meta({
+        description: "true if the key was registered and later withdrawn. false if the service rejected the key.",
+      }),
     }),
   )
   .meta({
