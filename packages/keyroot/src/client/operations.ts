@@ -22,7 +22,7 @@ export interface ShadowUser {
 export interface KeyProgress {
   /** The end of a pending key's hold period. The service publishes the key at this time or later. Null while the key waits for the partner's decision about a conflicting key. */
   hold_ends_at?: number | null | undefined;
-  /** The root of the Merkle tree that contains the key, and the name of its file. */
+  /** The root of the Merkle tree that contains the key. Its file is <root>.json. */
   root?: string | undefined;
   /** The hash of the transaction that published the root. */
   transaction?: string | undefined;
@@ -78,7 +78,7 @@ export interface UserRecord extends ShadowUser, KeyProgress {
   /** `proven` if the user proved possession of the private key at registration. Otherwise `unproven`. */
   possession?: "proven" | "unproven" | undefined;
   state: "unregistered" | "pending" | "submitted" | "published";
-  /** Conflicting keys about which the partner has not decided, at most 10. */
+  /** The user's conflicting keys without a decision of the partner, at most 10. */
   conflicting_keys: ConflictingKey[];
 }
 
@@ -117,7 +117,7 @@ export interface KeyOfUser extends KeyProgress {
   /** `proven` if the user proved possession of the private key at registration. Otherwise `unproven`. */
   possession?: "proven" | "unproven" | undefined;
   state: "unregistered" | "pending" | "submitted" | "published";
-  /** Conflicting keys about which the partner has not decided, at most 10. */
+  /** The user's conflicting keys without a decision of the partner, at most 10. */
   conflicting_keys: ConflictingKey[];
   /** The history of the user's keys: at most 100 events, newest first. */
   events: KeyEvent[];
@@ -308,7 +308,7 @@ export interface PartnerSummary extends CreatedPartner {
 
 /** A published batch. */
 export interface PublishedBatch {
-  /** The root of the Merkle tree that contains the key, and the name of its file. */
+  /** The root of the Merkle tree that contains the key. Its file is <root>.json. */
   root: string;
   /** The number of users who now have this root. */
   users: number;
@@ -324,7 +324,7 @@ export interface StaffInvitation {
   person_id: string;
   /** A human-friendly name, at most 200 characters. */
   name: string;
-  /** The person's permissions in the dashboard: everything, or only reading. */
+  /** The person's role in the dashboard. An administrator can change everything. A reader can change nothing. */
   role: "administrator" | "reader";
   /** The link for the person. It works once. The service returns it only once. */
   url: string;

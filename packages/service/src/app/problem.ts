@@ -12,7 +12,7 @@ export const PROBLEM_TYPE = "application/problem+json";
 /** The body of every error response (RFC 9457). */
 export const problemSchema = strict({
   type: z.string().meta({ description: "A URN with the error's code: urn:keyroot:error:<code>." }),
-  title: z.string().meta({ description: "The code in words." }),
+  title: z.string().meta({ description: "The error's code in words." }),
   status: z.int().min(400).max(599).meta({ description: "The HTTP status." }),
   code: z.string().meta({ description: "A stable identifier of the error." }),
   detail: z.string().meta({ description: "The problem and its remedy." }),

@@ -38,7 +38,7 @@ export const keyID = z
 export const root = z
   .string()
   .regex(MERKLE_ROOT)
-  .meta({ description: "The root of the Merkle tree that contains the key, and the name of its file." });
+  .meta({ description: "The root of the Merkle tree that contains the key. Its file is <root>.json." });
 export const transaction = z.string().meta({ description: "The hash of the transaction that published the root." });
 const bytes32 = (description: string) =>
   z
@@ -63,7 +63,7 @@ const conflictingKeys = z
     }),
   )
   .meta({
-    description: "Conflicting keys about which the partner has not decided, at most 10.",
+    description: "The user's conflicting keys without a decision of the partner, at most 10.",
   });
 const keyEvents = z
   .array(
@@ -237,7 +237,7 @@ export const keyOperations = [
     duringSuspension: true,
     summary: "Discard a user's public key while it is pending",
     description:
-      "The user then has no key and can register a key again. The user's earlier conflicting keys are then also decided. Repeating the request has no effect.",
+      "The user then has no key and can register a key again. The user's earlier conflicting keys then need no decision. Repeating the request has no effect.",
     body: ofKey,
     answer: noKey,
     errors: [404, 409],

@@ -98,7 +98,7 @@ export const partnerOperations = [
   defineOperation({
     path: "/v1/admin/partners/get",
     callers: ["operator", "operatorStaff"],
-    summary: "Get a partner with its numbers",
+    summary: "Get a partner with its numbers of users, keys and server tokens",
     body: ofPartner,
     answer: partner,
     errors: [404],
@@ -108,7 +108,7 @@ export const partnerOperations = [
   defineOperation({
     path: "/v1/admin/partners/list",
     callers: ["operator", "operatorStaff"],
-    summary: "List or search partners with their numbers in pages, in the order of creation",
+    summary: "List or search partners in pages, in the order of creation",
     body: strict({
       search: text("A part of the name in upper or lower case, or the beginning of the biz_id").optional(),
       limit,

@@ -30,7 +30,7 @@ export const publishingOperations = [
     path: "/v1/admin/publishRegistered",
     callers: ["operator"],
     summary: "Publish the registered keys whose hold period is over",
-    description: "The response comes after the transactions are confirmed. This may take minutes.",
+    description: "The service responds after the transactions are confirmed. This may take minutes.",
     body: empty,
     answer: strict({ batches: publishedBatches }),
     errors: [409],

@@ -10,9 +10,10 @@ import { type AnswerTo, Passkeys } from "./passkeyChecks.ts";
 import type { Person } from "./staff.ts";
 import { ROLES } from "./tables.ts";
 
-export const role = z
-  .enum(ROLES)
-  .meta({ description: "The person's permissions in the dashboard: everything, or only reading." });
+export const role = z.enum(ROLES).meta({
+  description:
+    "The person's role in the dashboard. An administrator can change everything. A reader can change nothing.",
+});
 export const person = { person_id: z.uuid().meta({ description: "The id of the person." }), name, role };
 const me = strict({
   person: strict(person),

@@ -11,7 +11,7 @@ export const exchangeToken = defineOperation({
   path: "/v1/public/auth/jwt",
   callers: ["public"],
   specified: true,
-  summary: "Exchange a refresh token for an access token",
+  summary: "Exchange a server token or a refresh token for an access token",
   body: strict({
     biz_id: bizID,
     token: z.string().min(1).max(128).meta({ description: "The value of a server token or a user's refresh token." }),

@@ -80,7 +80,7 @@ export const userOperations = [
   defineOperation({
     path: "/v1/authdBizSrv/users/createMany",
     callers: ["partner"],
-    summary: "Create up to 500 shadow users, each with a refresh token if it has a context",
+    summary: "Create up to 500 shadow users, and refresh tokens for them",
     description:
       "The results are in the order of the list. Each user gets the same result as with a separate request, and counts as one request. With an Idempotency-Key, a repeated request returns the same users and tokens.",
     idempotent: true,
@@ -189,8 +189,9 @@ export const userOperations = [
     callers: ["partner", "partnerStaff"],
     role: "administrator",
     verified: true,
-    summary: "Reject all tokens of a user permanently",
-    description: "The user's public key remains published and verifiable. Repeating the request has no effect.",
+    summary: "Deactivate a user permanently",
+    description:
+      "The service then rejects all tokens of the user. The user's public key remains published and verifiable. Repeating the request has no effect.",
     body: strict(eitherUserID),
     answer: strict({ user_id: userID, deactivated: timestamp }),
     errors: [404],
