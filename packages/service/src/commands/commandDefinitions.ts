@@ -151,7 +151,7 @@ export const DEFINITIONS = {
     options: {
       bizID: text("id", "Print only changes to this partner and its users"),
       userID: text("user", "Print only changes to this user: 32 characters of zBase32, or 40 hex digits"),
-      action: text("action", "Print only this action, such as serverToken.revoked"),
+      action: text("action", "Print only changes with this action, such as serverToken.revoked"),
       actorKind: text("kind", "Print only changes by this kind of actor", {
         choices: ["service", "operator", "person", "partner", "user"],
       }),
