@@ -62,15 +62,22 @@ function isAtLeast(version, oldest) {
 
 /** Returns true if the last complete install is at least as new as the lock file, and has the locked Node. */
 function isCurrent() {
-  const list = join(root, installedList);
-  if (!existsSync(list) || statSync(list).mtimeMs < statSync(join(root, "package-lock.json")).mtimeMs) return false;
-  return hasProjectNode();
+  if (installedPackages() === undefined) return false;
+  const [installed, locked] = [installedList, "package-lock.json"].map((path) => statSync(join(root, path)).mtimeMs);
+  return installed >= locked && hasProjectNode();
+}
+
+/** Returns the installed packages by folder. Undefined if npm has not written its list completely. */
+function installedPackages() {
+  try {
+    return readJson(installedList).packages;
+  } catch {
+    return undefined;
+  }
 }
 
 function hasSomeDevelopmentPackages() {
-  return (
-    existsSync(join(root, installedList)) && Object.values(readJson(installedList).packages).some(({ dev }) => dev)
-  );
+  return Object.values(installedPackages() ?? {}).some(({ dev }) => dev);
 }
 
 function hasDevelopmentPackages() {

@@ -88,6 +88,14 @@ describe("scripts/bootstrap.mjs", () => {
     expect((await bootstrap()).stderr).to.include("installing");
   });
 
+  it("installs again if npm's list of installed packages is incomplete", async () => {
+    await bootstrap();
+    const list = join(folder.path, "node_modules/.package-lock.json");
+    await writeFile(list, (await readFile(list)).subarray(0, 100));
+    expect((await bootstrap()).stderr).to.include("installing");
+    expect(JSON.parse(await readFile(list, "utf8"))).to.have.property("packages");
+  });
+
   it("keeps development packages when npm start installs again", async () => {
     await bootstrap();
     const lock = join(folder.path, "package-lock.json");
