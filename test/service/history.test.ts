@@ -23,7 +23,7 @@ const lost = (called: number, returned: number, value: Value): Register =>
 const read = (called: number, returned: number, value: Value): Register => at(called, returned, "read", value);
 
 describe("linearize", () => {
-  it("accepts register histories that some sequence explains", () => {
+  it("accepts a register's history if an order of its calls explains all results", () => {
     for (const history of [
       [],
       [write(0, 1, 1), read(2, 3, 1)],
@@ -37,7 +37,7 @@ describe("linearize", () => {
       expect(linearize(history, register)).not.to.equal(undefined);
   });
 
-  it("rejects register histories that no sequence explains", () => {
+  it("rejects a register's history if no order of its calls explains all results", () => {
     for (const history of [
       // The reads are stale, lost, invented, and in contradictory orders.
       [write(0, 1, 1), read(2, 3, 0)],

@@ -22,7 +22,7 @@ describe("tasks in turn", () => {
     return { rounds, stop };
   }
 
-  it("never run at the same time, and all get their turns", async () => {
+  it("never run at the same time, and each task gets its turn", async () => {
     let running = 0;
     let most = 0;
     const { rounds, stop } = twoTasks(async () => {

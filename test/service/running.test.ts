@@ -211,7 +211,7 @@ describe("a running service", () => {
       while ((await sealedCopies()) !== 0) await sleep(5);
     });
 
-    it("run again if the database was unreachable an hour before", async () => {
+    it("run again after the database was unreachable an hour before", async () => {
       wire.cut();
       mock.timers.tick(HOUR);
       expect((await service.monitor("/readyz")).status).to.equal(503);

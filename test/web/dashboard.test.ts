@@ -106,7 +106,7 @@ describeIfNamed(import.meta.filename)("dashboard in Chromium", () => {
 
   describe("in the header", () => {
     for (const width of [390, 1280]) {
-      it(`needs one row at ${width} pixels`, async () => {
+      it(`shows one row at ${width} pixels`, async () => {
         const { page } = await world.signIn(
           `Bartholomew Featherstonehaugh ${width}`,
           {},
@@ -149,7 +149,7 @@ describeIfNamed(import.meta.filename)("dashboard in Chromium", () => {
       await click(page, "Invite a person");
       await page.getByLabel("Name", { exact: true }).fill("Inviter");
       await click(page, "Create the link");
-      await sees(page, "There is a person with this name");
+      await sees(page, "Another person has this name");
       expect(await page.getByLabel("Name", { exact: true }).inputValue()).to.equal("Inviter");
       await page.getByLabel("Name", { exact: true }).fill("Grace");
       await click(page, "Create the link");
@@ -252,7 +252,7 @@ describeIfNamed(import.meta.filename)("dashboard in Chromium", () => {
       expect(complaints).to.deep.equal([]);
     });
 
-    it("loads a long list page by page", async () => {
+    it("loads a long list in pages", async () => {
       const bizID = await world.createPartner("Company with many tokens");
       for (let i = 0; i < 52; i++)
         await world.service.admin("/v1/admin/serverTokens/create", { biz_id: bizID, name: `Token ${i}` });
@@ -288,7 +288,7 @@ describeIfNamed(import.meta.filename)("dashboard in Chromium", () => {
         await page.goto(`${world.url}#/${route}`);
         await page.reload();
         const retries = button(page, "Try again");
-        await sees(page, "The service did not answer");
+        await sees(page, "The service did not respond");
         await page.waitForLoadState("networkidle");
         await page.unrouteAll();
         for (let left = await retries.count(); left > 0; left--) {

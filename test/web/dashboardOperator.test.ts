@@ -103,14 +103,14 @@ describeIfNamed(import.meta.filename)("operator pages of the dashboard in Chromi
     await sees(page, "7e".repeat(32));
     await page.route("**/v1/dashboard/status/get", (route) => route.abort());
     await click(page, "Check again");
-    await sees(page, "The service did not answer");
+    await sees(page, "The service did not respond");
     await page.unrouteAll();
     await click(page, "Try again");
     await sees(page, "home, us-west-2, eu-west-1");
     expect(complaints).to.deep.equal([]);
   });
 
-  it("explain why the button Publish now is disabled", async () => {
+  it('explain why the "Publish now" button is disabled', async () => {
     world.publishable = 0;
     try {
       const { page } = await world.signIn("Otto", { bizID: null });
@@ -146,7 +146,7 @@ describeIfNamed(import.meta.filename)("operator pages of the dashboard in Chromi
     }
   });
 
-  it("invite people of the operator", async () => {
+  it("invite a person to the operator's staff", async () => {
     const opened = await world.signIn("Opal", { bizID: null });
     const { page } = opened;
     await follow(page, "People");

@@ -13,7 +13,7 @@ export interface RepeatedTask {
   /** The name of the task in the log. */
   name: string;
   intervalMs: number;
-  /** @param signal a signal that aborts when the service stops */
+  /** @param signal aborts when the service stops */
   run: (signal: AbortSignal) => Promise<void>;
 }
 
@@ -69,8 +69,8 @@ export function recheckTask(publisher: KeyPublisher, logger: FastifyBaseLogger):
 }
 
 /**
- * Makes tasks wait for each other. Publishing and comparing need the same lease. Timers with equal intervals would start
- * both at the same time, and the later one would be rejected in every round.
+ * Makes tasks wait for each other. Publishing and comparing need the same lease. Timers with equal intervals would
+ * start both at the same time, and the later one would be rejected in every round.
  */
 export function inTurn(tasks: readonly RepeatedTask[]): RepeatedTask[] {
   let previous: Promise<void> = Promise.resolve();
@@ -84,7 +84,7 @@ export function inTurn(tasks: readonly RepeatedTask[]): RepeatedTask[] {
   }));
 }
 
-/** Repeats a task at its interval. @returns a function that stops it after the statement in progress */
+/** Repeats a task at its interval. @returns a function that stops the task after the statement in progress */
 export function every({ name, intervalMs, run }: RepeatedTask, logger: FastifyBaseLogger): () => Promise<void> {
   const stopping = new AbortController();
   let round: Promise<void> | undefined;

@@ -43,8 +43,8 @@ export interface RunningService {
 /** Options of `startService`: the configuration and a signer. */
 export interface StartServiceOptions extends ServiceConfig {
   /**
-   * Signs publishing transactions as the registry's owner. Default: the signer in the environment variables
-   * (`openSigner`), or else the chain's endpoint.
+   * Signs publishing transactions as the registry's owner. Default: the signer that the environment variables configure
+   * (`openSigner`). Without these variables, the chain's endpoint signs.
    */
   signer?: Signer | undefined;
   /** Whether each region has a separate database in memory, for a local stack. Default: false. */
@@ -52,13 +52,17 @@ export interface StartServiceOptions extends ServiceConfig {
 }
 
 /**
- * Starts the partner service. It opens the databases, checks their tables (PGlite's tables are created), and listens.
+ * Starts the partner service. It opens the databases, checks their tables, and listens. In PGlite, it creates the
+ * tables.
  * @param options the configuration. Default: `readConfig(process.env)`
  * @throws ArgumentError CONFIGURATION_INVALID, SCHEMA_OUTDATED, DATABASE_LOCKED; TransportError PORT_UNAVAILABLE
  * @example
  * ```ts
- * import { startService } from "@keyroot/service"; const service = await startService({ adminToken:
- * process.env.ADMIN_TOKEN, port: 0, databaseFolder: null }); console.log(service.url); await service.close();
+ * import { startService } from "@keyroot/service";
+ *
+ * const service = await startService({ adminToken: process.env.ADMIN_TOKEN, port: 0, databaseFolder: null });
+ * console.log(service.url);
+ * await service.close();
  * ```
  */
 export async function startService(options: StartServiceOptions = readConfig(process.env)): Promise<RunningService> {
@@ -162,14 +166,16 @@ async function listen(app: App, host: string, port: number, variable: string): P
     await app.listen({ host, port });
   } catch (cause) {
     const reason = (cause as NodeJS.ErrnoException).code;
-    const message = `Cannot listen on ${host}, port ${port} (${reason}): stop the other program, or choose another port with ${variable}.`;
+    const message = `Cannot listen on ${host}, port ${port} (${reason}). Stop the other program, or set ${variable} to another port.`;
     throw new TransportError("PORT_UNAVAILABLE", message, { cause });
   }
   const { address, family, port: bound } = app.server.address() as AddressInfo;
   return `http://${family === "IPv6" ? `[${address}]` : address}:${bound}`;
 }
 
-/** A database in memory uses new keys, because both end with the process. */
+/**
+ * Reads or makes the keys for webhook secrets. A database in memory gets a new key, because both end with the process.
+ */
 async function webhookKeysOf({ webhookKeys, databaseUrl, databaseFolder }: ResolvedConfig) {
   if (webhookKeys !== undefined) return WebhookKeys.read(webhookKeys);
   return databaseUrl === undefined && databaseFolder === null ? new WebhookKeys([randomBytes(32)]) : undefined;

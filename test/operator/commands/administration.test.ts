@@ -54,7 +54,7 @@ describe("the administration commands", () => {
 
   it("exit with code 2 if the service rejects the request", async () => {
     for (const [code, reason, ...words] of [
-      ["FIELD_INVALID", "name: must be at least 1 character.", "create-partner", "--name", ""],
+      ["FIELD_INVALID", "name must have at least 1 character.", "create-partner", "--name", ""],
       ["PARTNER_UNKNOWN", "There is no partner", "create-server-token", "--biz-id", "biz_none"],
     ] as const) {
       const [command, ...options] = words;

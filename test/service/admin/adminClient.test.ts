@@ -53,7 +53,7 @@ describe("AdminClient", () => {
       expect(second.biz_id).not.to.equal(first.biz_id);
     });
 
-    it("creates one partner if the connection breaks", async () => {
+    it("creates only one partner if the connection breaks", async () => {
       proxy.fail("/partners/create", "reset after", "reset after");
       await client().createPartner("Acme");
       const keys = proxy.to("/partners/create").map(({ headers }) => headers["idempotency-key"]);
@@ -112,7 +112,7 @@ describe("AdminClient", () => {
   });
 
   describe("discardPublicKey", () => {
-    it("discards a pending key, even if it is repeated", async () => {
+    it("discards a pending key, even if the call is repeated", async () => {
       const partner = await service.createPartner();
       const user = await service.createUser(partner);
       const keys = generateKeyPair();
@@ -143,14 +143,14 @@ describe("AdminClient", () => {
       expect(await all(client().listPartners({ search: bizID }))).to.deep.equal([found]);
     });
 
-    it("lists all partners, page by page", async () => {
+    it("lists all partners in pages", async () => {
       const later = await client().createPartner("Another company");
       const listed = await all(client().listPartners({ pageSize: 1, after: bizID }));
       expect(listed.map(({ biz_id }) => biz_id)).to.deep.equal([later.biz_id]);
       expect(proxy.to("/partners/list")).to.have.length(2);
     });
 
-    it("lists the filtered audit log, page by page", async () => {
+    it("lists the filtered audit log in pages", async () => {
       const userID = `${randomUUID().replaceAll("-", "")}00000000`;
       const { user_id } = await partner().createUser(userID, "us-west-2");
       const entries = await all(client().listAuditLog({ bizID, pageSize: 2 }));
@@ -309,7 +309,7 @@ describe("AdminClient", () => {
         .not.include("Secret");
     });
 
-    it("rejects to run in browsers", () => {
+    it("throws BROWSER_REFUSED in browsers", () => {
       const globals = globalThis as Record<string, unknown>;
       globals["document"] = {};
       try {

@@ -7,7 +7,7 @@ import { serviceOnPostgres } from "../../support/service/support.ts";
 
 const FOR_STAFF = TABLE.filter(({ forStaff }) => forStaff);
 const FOR_SESSIONS = FOR_STAFF.filter(({ callers }) => !callers.includes("visitor"));
-/** A body with a field that no operation has. An operation that accepts the caller rejects it without any change. */
+/** A body with a field that no operation has. An operation that accepts the caller rejects the body and changes nothing. */
 const PROBE = { unknown_field: 1 };
 
 function expectAccepted(answer: Answer): void {
@@ -21,7 +21,7 @@ describe("the table of operations", () => {
     for (const { path, callers } of TABLE) expect(callers, path).to.not.be.empty;
   });
 
-  it("accepts at most one kind of bearer token per operation", () => {
+  it("assigns at most one kind of bearer token to each operation", () => {
     for (const { path, callers } of TABLE) {
       const tokens = callers.filter((caller) => ["public", "partner", "user", "operator"].includes(caller));
       expect(tokens.length, path).to.be.at.most(1);
@@ -118,7 +118,7 @@ describe("a dashboard session", () => {
     });
   }
 
-  it("is required by every operation for people", async () => {
+  it("is required by every operation for staff", async () => {
     for (const cookie of [undefined, "A".repeat(43), "'; drop table sessions; --", tenant.partner.bizID])
       for (const { path } of FOR_SESSIONS)
         expectProblem(await callDashboard(service, path, PROBE, { cookie }), [401, "SESSION_REQUIRED"]);
@@ -143,7 +143,7 @@ describe("a dashboard session", () => {
     }
   });
 
-  it("changes nothing in any of these requests", async () => {
+  it("changes nothing in the database with requests that are rejected", async () => {
     expect(await contentsOf(service)).to.deep.equal(rows);
   });
 

@@ -106,7 +106,7 @@ describeOnEachDatabase("the API", (service) => {
   describe("with an Idempotency-Key of any form", () => {
     const idempotent = OPERATIONS.filter((operation) => operation.idempotent);
 
-    it("reads it in the operations that create partners, tokens and secrets", () => {
+    it("reads the key in the operations that create partners, tokens and secrets", () => {
       expect(idempotent.map(({ path }) => path).sort()).to.deep.equal([
         "/v1/admin/partners/create",
         "/v1/admin/serverTokens/create",
@@ -193,7 +193,7 @@ describe("the HTTP server", () => {
     });
 
     for (const method of ["GET", "HEAD", "PUT", "PATCH", "DELETE"]) {
-      it(`rejects ${method} at operations`, async () => {
+      it(`rejects ${method} requests to operations`, async () => {
         for (const { path } of OPERATIONS) {
           const response = await fetch(service.url + path, { method });
           expect([path, response.status, response.headers.get("allow")]).to.deep.equal([path, 405, "POST"]);
@@ -246,7 +246,7 @@ describe("the HTTP server", () => {
       expect(await sendRaw(service.url, `CONNECT elsewhere.test:443 HTTP/1.1\r\n${close}\r\n`)).to.equal("");
     });
 
-    it("continues after random bytes", async () => {
+    it("still responds after it received random bytes", async () => {
       const line = fc.string({ unit: "binary", maxLength: 40 });
       const request = fc.tuple(
         fc.constantFrom("GET /", "POST /v1/public/auth/jwt", "PUT /%", "", "\0"),

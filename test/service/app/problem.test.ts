@@ -9,7 +9,7 @@ describe("toServiceError", () => {
       expect(toServiceError(new LibraryError(code, "invalid")), code).to.include({ status: 400, code });
   });
 
-  it("returns DEFECT without details for each code of the operator", () => {
+  it("returns DEFECT without details for each of the operator's error codes", () => {
     for (const code of OPERATOR_ERROR_CODES) {
       const error = new ArgumentError(code, "/run/owner.json is readable for others.");
       const answer = toServiceError(error);

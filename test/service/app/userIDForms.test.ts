@@ -40,14 +40,14 @@ describe("the user id in a request", () => {
       expectProblem(await get({ user_id: user.userID, user_id_hex: user.hex }), [400, "FIELD_INVALID"]);
     });
 
-    it("filters the audit log in either form", async () => {
+    it("selects the same audit log entries in either form", async () => {
       const list = (body: object) => service.post("/v1/authdBizSrv/audit/list", body, { token: partner.jwt });
       const [byID, byHex] = await Promise.all([list({ user_id: user.userID }), list({ user_id_hex: user.hex })]);
       expect(byID.body["entries"]).to.have.length.above(0).and.to.deep.equal(byHex.body["entries"]);
       expectProblem(await list({ user_id: user.userID, user_id_hex: user.hex }), [400, "FIELD_INVALID"]);
     });
 
-    it("lists only the tokens that were created since a time", async () => {
+    it("lists only the user's tokens that were created since a time, if the request has one", async () => {
       service.stopClock();
       service.ahead = 60_000;
       const since = Date.now() + 60_000;

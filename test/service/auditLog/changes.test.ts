@@ -89,7 +89,7 @@ function testRecords(service: TestService): void {
   interface Step {
     action: (typeof ACTIONS)[number];
     actor: "service" | "operator" | "person" | "partner" | "user";
-    /** The types of the events that it causes. */
+    /** The types of the events that the step causes. */
     types: string[];
     run: () => Promise<Answer | undefined>;
   }

@@ -175,7 +175,7 @@ describe("the service's configuration", () => {
         expect(faults(right), right).to.deep.equal([]);
       for (const wrong of [address.replace("aa3", "aA3"), address.replace("5F", "5f")]) {
         const [fault, ...others] = faults(wrong);
-        expect(fault).to.match(/^KEYROOT_CONTRACT must have a valid checksum \(EIP-55\), or one case/);
+        expect(fault).to.match(/^KEYROOT_CONTRACT must have a valid checksum \(EIP-55\), or letters of only one case/);
         expect(others).to.deep.equal([]);
       }
     });
@@ -241,7 +241,7 @@ describe("the service's configuration", () => {
         "KEYROOT_ADMIN_TOKEN_KEYROOT_ADMIN_TOKEN",
       ]) {
         const [fault, ...others] = faults(guessable);
-        expect(fault, guessable).to.match(/^KEYROOT_ADMIN_TOKEN is too easy to guess: .*openssl rand -hex 32/);
+        expect(fault, guessable).to.match(/^KEYROOT_ADMIN_TOKEN is too easy to guess\. .*openssl rand -hex 32/);
         expect(others).to.deep.equal([]);
       }
       for (const [bytes, encoding] of [
@@ -317,7 +317,7 @@ describe("the service's configuration", () => {
       ["chain.file", { chain: { ...chain, file: "Secret" } }],
     ];
     for (const [field, config] of invalid) {
-      it(`names the field ${field} of ${JSON.stringify(config)}`, () => {
+      it(`names the invalid field ${field} of ${JSON.stringify(config)}`, () => {
         const faults = faultsOf(() => resolveConfig(config));
         expect(
           faults.some((fault) => fault.startsWith(`${field} `)),

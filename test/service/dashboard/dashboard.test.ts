@@ -69,7 +69,7 @@ describeOnEachDatabase("the dashboard", (service) => {
       expectProblem(await accept(token), [403, "INVITATION_REFUSED"]);
     });
 
-    it("permits adding a first passkey", async () => {
+    it("lets the person add a first passkey", async () => {
       const { call } = await signInPerson(service, bizID, "Newcomer", { passkey: false });
       expect((await call("/v1/dashboard/passkeys/options")).status).to.equal(200);
     });
@@ -148,7 +148,7 @@ describeOnEachDatabase("the dashboard", (service) => {
       [5, 0, 0],
       [0, 0, 4],
     ] as const)
-      it(`with the stored counter ${stored} admits ${signIns} of four sign-ins with counter ${counter}`, async () => {
+      it(`with the stored counter ${stored} allows ${signIns} of 4 sign-ins with the counter ${counter}`, async () => {
         const session = await invitedSession();
         const { credentialID } = await addPasskey(session, newPasskey(stored));
         const { personID } = session.person;
@@ -196,7 +196,7 @@ describeOnEachDatabase("the dashboard", (service) => {
       expectProblem(await last.call("/v1/dashboard/staff/setRole", change), [409, "LAST_ADMINISTRATOR"]);
     });
 
-    it("is counted only after a passkey was added", async () => {
+    it("cannot be removed while the other administrators have no passkey", async () => {
       const own = await service.createPartner("New company");
       const one = await signInPerson(service, own.bizID, "One");
       await signInPerson(service, own.bizID, "Two", { passkey: false });

@@ -50,7 +50,7 @@ describe("the dashboard", () => {
     };
     const ids = Object.keys(unknown).filter((field) => hasField(body, field));
     if (ids.length === 0 || path.endsWith("/users/create")) continue;
-    it(`responds to ${path} with another partner's ${ids.join(" and ")} as with unknown ids`, async () => {
+    it(`responds to ${path} in the same way to another partner's ${ids.join(" and ")} and to unknown ids`, async () => {
       const theirs = goodBody({ path, body }, other);
       const none = { ...theirs, ...Object.fromEntries(ids.map((field) => [field, unknown[field]])) };
       const answerTo = async (sent: Record<string, unknown>) => {

@@ -80,7 +80,7 @@ describeOnEachDatabase("the dashboard's publishing operations", (service) => {
     expect((await own.get()).days).to.deep.equal([]);
   });
 
-  it("count a user in the batch that gave the user's root", async () => {
+  it("count a user only in the batch that gave the user a root", async () => {
     const own = await staffOf("Overtaken");
     const users = await addUsers(own.partner, 2);
     await service.publications.markSubmitted("us-west-2", rootOf(3), idsOf(users), service.context.now());

@@ -23,7 +23,7 @@ describe("the dashboard's operations on users", () => {
     admin = await signInPerson(service, partner.bizID, "Ada");
   });
 
-  it("create a user like the API", async () => {
+  it("create the same user as the partner's API", async () => {
     const hex = newHex();
     const body = { user_id_hex: hex, region: "eu-west-1" };
     const created = await admin.call("/v1/authdBizSrv/users/create", body);

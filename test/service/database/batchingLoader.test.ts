@@ -68,7 +68,7 @@ describe("batchingLoader", () => {
     expect(await Promise.all(results)).to.deep.equal(Array.from({ length: 250 }, (_, item) => `result ${item}`));
   });
 
-  it("queries an item again for each later call", async () => {
+  it("queries an item again for each call in a later turn", async () => {
     for (let i = 0; i < 2; i++) {
       const result = load(7);
       await turns();

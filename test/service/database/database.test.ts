@@ -62,7 +62,7 @@ describe("the service's databases", () => {
   }
 
   describe("migrations", () => {
-    it("must run before a start", async () => {
+    it("must run before the service starts", async () => {
       const config = await configOf({ DATABASE_URL: await freshDatabaseUrl() });
       await expectRefused(config, "SCHEMA_OUTDATED", /0 of the \d+ migrations.*keyroot migrate/);
     });
@@ -101,7 +101,7 @@ describe("the service's databases", () => {
         await runAt(url, `INSERT INTO schema_requirements VALUES (${known + 1})`);
         const refused = await ready();
         expect(refused.status).to.equal(503);
-        expect(await refused.text()).to.include(`with ${known + 1} migrations, but this one has ${known}`);
+        expect(await refused.text()).to.include(`with ${known + 1} migrations, but this version has ${known}`);
       } finally {
         await running.close();
       }
@@ -129,14 +129,14 @@ describe("the service's databases", () => {
       await migrated;
     });
 
-    it("must belong to this program", async () => {
+    it("prevent a start if this version does not contain them", async () => {
       const url = await freshDatabaseUrl();
       await migrate(url);
       await runAt(url, "UPDATE drizzle.__drizzle_migrations SET hash = 'other'");
       await expectRefused(
         await configOf({ DATABASE_URL: url }),
         "SCHEMA_OUTDATED",
-        /migrations that are not in this version/,
+        /migrations that this version does not contain/,
       );
     });
 

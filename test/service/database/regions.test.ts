@@ -138,7 +138,7 @@ describe("regions with separate databases", () => {
     for (const region of REGIONS) expect((await create(region)).status).to.equal(201);
   });
 
-  it("are not ready while one of them is unreachable", async () => {
+  it("make /readyz respond with 503 while one of them is unreachable", async () => {
     wires["eu-west-1"].cut();
     expectProblem(await service.monitor("/readyz"), [503, "UNAVAILABLE"]);
     wires["eu-west-1"].mend();

@@ -37,7 +37,7 @@ describe("two replicas with one PostgreSQL database", () => {
     }
   });
 
-  it("create one user for 200 concurrent requests", async () => {
+  it("create only one user for 200 concurrent requests", async () => {
     const hex = randomHex();
     const answers = await Promise.all(Array.from({ length: 200 }, (_, i) => create(i % 2 ? a : b, partner, hex)));
     expect(new Set(answers.map(({ status }) => status))).to.deep.equal(new Set([201]));
@@ -58,7 +58,7 @@ describe("two replicas with one PostgreSQL database", () => {
     }
   });
 
-  it("create one token for 40 requests with the same Idempotency-Key", async () => {
+  it("create only one token for 40 requests with the same Idempotency-Key", async () => {
     const { hex } = await a.createUser(partner);
     const body = { user_id_hex: hex, context: "A watch" };
     const carried = { token: partner.jwt, idempotencyKey: randomHex() };

@@ -24,7 +24,7 @@ import { ENDLESS_MS } from "../../support/endless.ts";
 describeFaults("event delivery, after kill -9 of the service and PostgreSQL", function () {
   this.timeout(FAULTS_TIMEOUT_MS);
 
-  it("loses no event and delivers only events with a change", async () => {
+  it("loses no event, and delivers no event without its change", async () => {
     const size = isLarge ? { events: 10_000, kills: 20 } : { events: 300, kills: 2, sendAtOnce: true };
     const { kills, events, findings, findingsWithoutOneEvent, endpointFailures } = await reported(killEvents(size));
     expect(findings).to.deep.equal([]);
@@ -60,7 +60,7 @@ interface Outcome {
   /** Number of requests that a kill interrupted and that were sent again. */
   interrupted: number;
   findings: string[];
-  /** The findings after one event was removed, which show that the check notices a lost event. */
+  /** The findings after one event was removed. They show that the check detects a lost event. */
   findingsWithoutOneEvent: string[];
 }
 

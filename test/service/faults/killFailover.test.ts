@@ -62,11 +62,11 @@ const WORKERS = 6;
 const PAUSE_MS = isLarge ? 30 : 150;
 /** Pause of the events reader after it has read all events, in ms. */
 const READ_MS = 100;
-/** Time in ms between two requests to each node for whether it leads. */
+/** Time in ms between two requests that check whether a node leads. */
 const WATCH_MS = isLarge ? 50 : 250;
 /** Time in ms for which the load runs before the first fault and after each fault. */
 const CALM_MS = 3_000;
-/** Each replica publishes whenever there are unpublished keys, with a short pause in between. */
+/** Each replica publishes while there are unpublished keys, with a short pause between two runs. */
 const SCHEDULE = { every: 0.5, atLeast: 1 };
 
 interface CheckSettings {
@@ -236,7 +236,7 @@ async function findUnnoticed({ ledger, ...settings }: CheckSettings): Promise<st
   const expected = [`user ${userID}: acknowledged`, `token of "${userID}"`, `key of ${userID}: acknowledged`];
   return [...expected, "/without: status 503", "/defect: status 500"]
     .filter((text) => !noticed.includes(text))
-    .map((text) => `the checker did not notice: ${text}`);
+    .map((text) => `the checker did not report: ${text}`);
 }
 
 /** Runs the checker, a program that shares no code with the service. */

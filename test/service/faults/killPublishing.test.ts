@@ -93,7 +93,7 @@ describeOnBoth("two services that publish", (startChain) => {
 
 /** Number of kills on each chain. */
 const KILLS = isLarge ? 25 : 3;
-/** Each service publishes whenever there are unpublished keys, with a short pause in between. */
+/** Each service publishes while there are unpublished keys, with a short pause between two runs. */
 const SCHEDULE = { every: isLarge ? 0.1 : 0.25, atLeast: 1 };
 const SERVICES = 2;
 const CONNECTIONS = 4;

@@ -63,7 +63,7 @@ interface Outcome {
   lost: number;
   /** Number of faults after the last call of a round. */
   idleFaults: number;
-  /** The phases of keys that callers saw. */
+  /** The phases of keys in the responses that callers received. */
   phases: string[];
   /** The histories of users that no order of the calls explains. */
   notLinearizable: History[];

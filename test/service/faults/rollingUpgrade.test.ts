@@ -31,7 +31,7 @@ describeFaults("a rolling upgrade under load", () => {
 const REPLICAS = 2;
 /** Number of workers around each migration and each stop of a replica. Each user of a worker takes five requests. */
 const WORKERS = 4;
-/** Number of further workers, which work all the time, and their pause between two users in ms. */
+/** Number of additional workers that work all the time, and their pause between two users in ms. */
 const STEADY_WORKERS = isLarge ? WORKERS : 1;
 const PAUSE_MS = isLarge ? 0 : 1_000;
 const CONNECTIONS = 5;

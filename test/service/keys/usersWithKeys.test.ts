@@ -77,14 +77,14 @@ describe("the dashboard's list of users", () => {
   });
 
   for (const state of ["unregistered", "waiting", "undecided", "ready", "submitted", "published"]) {
-    it(`contains only users whose key is ${state}, on request`, async () => {
+    it(`contains only users whose key is ${state} if the request has this filter`, async () => {
       const { users, next } = await list({ state });
       expect(users.map(({ user_id }) => user_id)).to.deep.equal([inState[state]?.userID]);
       expect(next).to.equal(null);
     });
   }
 
-  it("contains only users of one region, on request", async () => {
+  it("contains only users of one region if the request has this filter", async () => {
     expect((await list({ region: "eu-west-1" })).users).to.deep.equal([]);
     expect((await list({ region: "us-west-2" })).users).to.have.length(6);
   });

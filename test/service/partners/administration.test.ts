@@ -159,7 +159,7 @@ describeOnEachDatabase("administration", (service) => {
       expect((await create(partner)).status).to.equal(201);
       const refused = await create(partner);
       expectProblem(refused, [409, "USER_LIMIT_REACHED"]);
-      expect(refused.body["detail"]).to.match(/^You have 2 users, and may have 2:/);
+      expect(refused.body["detail"]).to.match(/^You have 2 users, and your limit is 2\./);
       // For an existing user, the response is the same as before.
       expect((await create(partner, first)).status).to.equal(201);
       await limit(partner, 3);

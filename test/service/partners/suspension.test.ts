@@ -98,7 +98,7 @@ describe("the dashboard of a suspended partner", () => {
     });
   }
 
-  it("adds no more passkeys", async () => {
+  it("rejects further passkeys", async () => {
     const other = await signInPerson(service, tenant.partner.bizID, "Sam");
     await other.verify();
     expectProblem(await other.call("/v1/dashboard/passkeys/options"), [403, "PARTNER_SUSPENDED"]);
@@ -114,7 +114,7 @@ describe("the dashboard of a suspended partner", () => {
     expectProblem(await remove(), [404, "PERSON_UNKNOWN"]);
   });
 
-  it("lets a person who is invited again add a first passkey", async () => {
+  it("lets a person add a first passkey after a new invitation", async () => {
     const invited = await signInPerson(service, tenant.partner.bizID, "Kim", { passkey: false });
     expect((await invited.call("/v1/dashboard/passkeys/options")).status).to.equal(200);
   });

@@ -49,7 +49,7 @@ describe("the publisher's lease", () => {
     await first.release();
   });
 
-  it("rejects the old holder's writes after it expired", async () => {
+  it("prevents writes by the old holder after the lease expired", async () => {
     const first = await hold(-1);
     const second = await hold();
     const write = (fenced: Fenced) =>
@@ -61,7 +61,7 @@ describe("the publisher's lease", () => {
     await first.release();
   });
 
-  it("rejects the old holder's writes after a restore", async () => {
+  it("prevents writes by the old holder after the database was restored", async () => {
     const lease = await hold();
     // The row is as in a backup from before the lease was taken.
     await databases.home.update(publisherLeases).set({ fence: 0, holder: randomUUID(), until: new Date(0) });

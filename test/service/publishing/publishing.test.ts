@@ -252,7 +252,7 @@ describeOnBoth("the service's publisher", (startChain) => {
       unavailable: ["FILE_UNREADABLE", (path) => rm(path).then(() => mkdir(path))],
     };
     for (const [what, [code, cause]] of Object.entries(faults))
-      it(`lists a root whose file is ${what} when it reconciles`, async () => {
+      it(`lists a root when it reconciles if the root's file is ${what}`, async () => {
         const users = new UserCreation(databases, { bucketPrefix: "keyroot", stage: "test" });
         await users.create("biz_test", first.userID, "us-west-2", 1, SERVICE);
         await users.create("biz_test", second.userID, "eu-west-1", 1, SERVICE);
@@ -266,7 +266,7 @@ describeOnBoth("the service's publisher", (startChain) => {
         expect(await stateOf(first, 0)).to.equal(undefined);
       });
 
-    it("returns exit code 3 from the command reconcile", async () => {
+    it("ends the reconcile command with exit code 3", async () => {
       const [root = never()] = await rootsOf([first]);
       await writeFile(`${filesOf("us-west-2")}/${root}.json`, "{}");
       const files = { KEYROOT_FILES: filesOf("us-west-2"), KEYROOT_FILES_EU_WEST_1: filesOf("eu-west-1") };
@@ -462,7 +462,7 @@ describeOnBoth("the service's publisher", (startChain) => {
       }
     });
 
-    it("stays published without its file, which is reported", async () => {
+    it("stays published if its file is missing, and the missing file is reported", async () => {
       await register([record]);
       const [{ root } = never()] = await publisherOver(databases).publish();
       const path = `${filesOf("us-west-2")}/${root}.json`;
@@ -494,7 +494,7 @@ describeOnBoth("the service's publisher", (startChain) => {
     ]);
   });
 
-  it("publishes on schedule with serve --every", async () => {
+  it("publishes on schedule if serve runs with --every", async () => {
     const records = sampleRecords(2);
     await register(records);
     const service = program.start(["serve", "--every", "1"], await variables());

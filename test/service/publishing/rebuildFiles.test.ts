@@ -118,7 +118,7 @@ for (const [name, findUrl] of [
       expect(await rebuild()).to.deep.equal({ ...NONE, files: 0 });
     });
 
-    it("are rebuilt by the command rebuild-files", async function () {
+    it("are rebuilt by the rebuild-files command", async function () {
       if (url === undefined) this.skip(); // PGlite's data is in this process.
       const env = {
         ...{ ...(await serviceVariables(folder.path)), DATABASE_URL: url },

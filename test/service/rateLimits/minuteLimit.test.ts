@@ -108,7 +108,7 @@ describe("MinuteLimit", () => {
     expect(limit.exceeded("192.0.2.2")).to.equal(undefined);
   });
 
-  it("forgets old addresses if there are more than 100,000", () => {
+  it("drops the counters of old addresses if there are more than 100,000", () => {
     const limit = new MinuteLimit(1);
     for (let i = 0; i <= 100_000; i++) limit.count(`address ${i}`);
     expect(limit.exceeded("address 0")).to.equal(undefined);

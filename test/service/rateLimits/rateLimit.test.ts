@@ -143,7 +143,9 @@ describe("the rate limits", () => {
       expect(first.headers.get("ratelimit")).to.match(/^"caller";r=3;t=\d+$/);
       const tooLong = await create(LIMIT + 1);
       expectProblem(tooLong, [400, "FIELD_INVALID"]);
-      expect(tooLong.body["detail"]).to.include(`has ${LIMIT + 1} items, but the limit is ${LIMIT} requests`);
+      expect(tooLong.body["detail"])
+        .to.include(`has ${LIMIT + 1} items.`)
+        .and.include(`the limit is ${LIMIT} requests`);
       expect((await create(2)).status).to.equal(200);
       expectProblem(await create(1), [429, "RATE_LIMITED"]);
     });
@@ -234,7 +236,7 @@ describe("the rate limits", () => {
     });
 
     for (const trustedProxies of [[], ["192.0.2.0/24"]]) {
-      it(`ignores X-Forwarded-For from an untrusted sender (trusted proxies: ${trustedProxies[0] ?? "none"})`, async () => {
+      it(`ignores X-Forwarded-For from an untrusted sender with trusted proxies ${trustedProxies[0] ?? "none"}`, async () => {
         const service = await replica({ rateLimits: address, trustedProxies });
         expect(await passed(2 * LIMIT, (i) => service.post(EXCHANGE, {}, from(`10.0.0.${i}`)))).to.equal(LIMIT);
       });
@@ -273,7 +275,7 @@ describe("the rate limits", () => {
       expect(await rows()).to.equal(0);
     });
 
-    it("remains in force while the database is unreachable", async () => {
+    it("still applies while the database is unreachable", async () => {
       const wire = await wireTo(url);
       closing.defer(() => wire.close());
       const databases = closing.use(await openDatabases({ url: wire.url, connections: 2 }));
@@ -287,7 +289,7 @@ describe("the rate limits", () => {
   describe("the rate limit for rejected requests", () => {
     const limits = { refused: LIMIT };
 
-    it("ends guessing with tokens and malformed requests", async () => {
+    it("stops callers that guess tokens or send malformed requests", async () => {
       const partner = await unlimited.createPartner();
       const { bizID: biz_id, refreshToken } = partner;
       const guesses: Record<string, (service: TestService, i: number, more: RequestOptions) => Promise<Answer>> = {
@@ -360,7 +362,7 @@ describe("the rate limits", () => {
       }
     });
 
-    it("ends guessing at operations without access tokens", async () => {
+    it("stops callers that guess secrets at operations without access tokens", async () => {
       const service = await replica({ rateLimits: limits, trustedProxies: ["127.0.0.1"] });
       const { bizID: biz_id, jwt: token } = await unlimited.createPartner();
       expect((await service.post(LIST, {}, { token })).status).to.equal(200);
@@ -436,7 +438,7 @@ describe("the rate limits", () => {
       expectExceeded("refused", await other.post(LIST, {}));
     });
 
-    it("are missing without limits", async () => {
+    it("are missing if the service has no limits", async () => {
       const { headers } = await unlimited.post(LIST, {});
       expect([headers.get("ratelimit"), headers.get("ratelimit-policy")]).to.deep.equal([null, null]);
     });

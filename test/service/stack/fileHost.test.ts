@@ -98,7 +98,7 @@ describe("the file host", () => {
       }
     });
 
-    it("are cached permanently (proof) or until revalidated (bundle)", async () => {
+    it("have headers that cache the proof permanently and revalidate the bundle", async () => {
       const [kept, asked] = [await fetch(`${host.url}/${proof}`), await fetch(`${host.url}/${bundle}`)];
       expect(kept.headers.get("cache-control")).to.equal("public, max-age=31536000, immutable");
       expect(kept.headers.get("etag")).to.equal(`"${ROOT}/${USER}"`);
@@ -106,7 +106,7 @@ describe("the file host", () => {
       expect(asked.headers.get("etag")).to.equal(null);
     });
 
-    it("are sent again only in the case of the bundle", async () => {
+    it("get 304 for a cached proof, but 200 for a cached bundle", async () => {
       const ask = async (path: string, tags: string) =>
         (await fetch(`${host.url}/${path}`, { headers: { "If-None-Match": tags }, cache: "no-store" })).status;
       expect(await ask(proof, `"${ROOT}/${USER}"`)).to.equal(304);

@@ -40,7 +40,7 @@ describe("docs/local-chain.md", () => {
     ["ethers", /## Connect ethers\s+```ts\n([^]*?)```/],
     ["viem", /## Connect viem\s+```ts\n([^]*?)```/],
   ] as const) {
-    it(`has an example for ${name} that adds a root as the owner`, async () => {
+    it(`has an example for ${name} that adds a root with the owner's key`, async () => {
       const [, example = ""] = pattern.exec(page) ?? [];
       expect(example).to.contain("http://127.0.0.1:8545").and.contain(`from "${name}"`);
       const program = example.replaceAll("http://127.0.0.1:8545", stack.rpcUrl);

@@ -135,7 +135,7 @@ describe("the local stack", () => {
     });
   });
 
-  describe("option announce", () => {
+  describe("the announce option", () => {
     it("writes the stack file for other processes", async () => {
       const stack = await start({ announce: true });
       expect(stack.announced).to.be.true;

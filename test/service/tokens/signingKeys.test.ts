@@ -67,7 +67,7 @@ describeOnEachDatabase("access tokens", (service) => {
     ["partner", LIST],
     ["user", RECORD],
   ] as const) {
-    it(`of a ${kind} expire exactly after four hours`, async () => {
+    it(`of a ${kind} expire after exactly 4 hours`, async () => {
       const token = kind === "partner" ? partner.jwt : (await service.createUser(partner)).jwt;
       const expiry = (claimsOf(token)["exp"] as number) * 1000;
       service.stopClock();
@@ -99,7 +99,7 @@ describe("signing keys", () => {
       open.clear();
     });
 
-    it("reject no token in use", async () => {
+    it("verify every token in use", async () => {
       const [oldKey, newKey] = [await makeSigningKey(), await makeSigningKey()];
       /** Starts a new replica with these keys in this order. */
       const replica = async (keys: JWK[]) => {

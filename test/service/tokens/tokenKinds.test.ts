@@ -72,7 +72,7 @@ describeOnEachDatabase("tokens in each operation", (service) => {
         );
       });
 
-      it(`accepts tokens only in the scheme Bearer: ${path}`, async () => {
+      it(`accepts tokens only with the Bearer scheme: ${path}`, async () => {
         const token = tenant.tokens[tag] ?? "";
         const authorizations = [token, `Basic ${token}`, `Bearer`, `Bearer ${token} ${token}`, `Bearer "${token}"`];
         for (const Authorization of authorizations)

@@ -59,7 +59,7 @@ const refusalOf = (url: string, allowPrivate = false) => {
 
 describe("isPublicAddress", () => {
   for (const [range, addresses] of Object.entries(NOT_PUBLIC))
-    it(`returns false for ${range}`, () => {
+    it(`returns false for the IANA range "${range}"`, () => {
       for (const address of addresses) expect(isPublicAddress(address), address).to.equal(false);
     });
 
@@ -117,7 +117,7 @@ describe("a webhook's URL", () => {
 describe("the retries of a delivery", () => {
   const HOUR = 3_600_000;
 
-  it("are nine retries over three days with increasing delays", () => {
+  it("happen nine times in three days, with increasing delays", () => {
     let now = 0;
     const delays: number[] = [];
     for (let attempts = 1; ; attempts++) {
@@ -131,7 +131,7 @@ describe("the retries of a delivery", () => {
     expect([delays[0], now / HOUR]).to.deep.equal([5000, 72 + 5 / 3600]);
   });
 
-  it("have random delays of up to a tenth more", () => {
+  it("have delays that are extended at random by up to a tenth", () => {
     let now = 0;
     let attempts = 0;
     for (let due: number | undefined = 0; due !== undefined; due = nextAttempt({ attempts, firstAttempt: 0, now }, 1)) {
@@ -275,7 +275,7 @@ describe("WebhookSender.send", () => {
     }
   });
 
-  describe("to private addresses", () => {
+  describe("for private addresses", () => {
     let connections = 0;
     const server = createServer((socket) => {
       connections++;
@@ -289,7 +289,7 @@ describe("WebhookSender.send", () => {
     });
     after(() => listening.close());
     const NAMES = { status: null, error: "The host name has an address that is not public." };
-    const HOSTS = { status: null, error: "The host is not public, or the URL is not https." };
+    const HOSTS = { status: null, error: "The URL's host is not public, or the URL is not https." };
 
     it("is rejected before a connection opens", async () => {
       for (const addresses of [["127.0.0.1"], ["93.184.216.34", "127.0.0.1"], ["::ffff:127.0.0.1"], ["::1"]]) {
@@ -385,7 +385,7 @@ describe("WebhookSender.send", () => {
 
     it("verifies the certificate and the host name", async () => {
       expect(await sendTo("receiver.example", { ca })).to.deep.equal({ status: 204, error: null });
-      const error = "The TLS connection failed: check the endpoint's certificate.";
+      const error = "The TLS connection failed. Check the endpoint's certificate.";
       expect(await sendTo("other.example", { ca })).to.deep.equal({ status: null, error });
       expect(await sendTo("receiver.example", {})).to.deep.equal({ status: null, error });
     });

@@ -101,9 +101,12 @@ const ROLES: readonly unknown[] = ["administrator", "reader"];
  * The operator's client for the service. It creates, lists and suspends partners. It creates, lists and revokes their
  * server tokens. It invites and removes their staff, discards pending keys, and publishes registered keys.
  *
- * Every operation throws ServiceError with the service's code if the service rejects the request; TransportError
- * UNREACHABLE, TIMEOUT, REDIRECT_REFUSED, ANSWER_TOO_LARGE or SERVICE_ANSWER_INVALID if the service does not respond
- * or its response is malformed; TransportError ABORTED; ArgumentError ARGUMENT_INVALID.
+ * Every operation throws one of these errors:
+ * - ServiceError with the service's code, if the service rejects the request
+ * - TransportError UNREACHABLE, TIMEOUT, REDIRECT_REFUSED, ANSWER_TOO_LARGE or SERVICE_ANSWER_INVALID, if the service
+ *   does not respond or its response is malformed
+ * - TransportError ABORTED, if the caller aborts the call
+ * - ArgumentError ARGUMENT_INVALID, if an argument or an option is invalid
  *
  * @example
  * const admin = new AdminClient({ serviceUrl: "https://keys.example", adminToken: process.env.KEYROOT_ADMIN_TOKEN });
@@ -118,7 +121,7 @@ export class AdminClient {
 
   /** @throws ArgumentError BROWSER_REFUSED, ARGUMENT_INVALID */
   constructor(options: AdminClientOptions) {
-    refuseBrowsers("keyroot/admin holds the service's admin token: run it in Node, on the operator's machine.");
+    refuseBrowsers("AdminClient uses the service's admin token. Run it in Node on the operator's machine.");
     checkObject("The client's options", options, "an object with serviceUrl and adminToken");
     checkNames("The client's options", options, [...CONNECTION, "adminToken"]);
     const connection = checkConnection(options);
@@ -162,7 +165,10 @@ export class AdminClient {
     );
   }
 
-  /** Suspends a partner: all tokens of the partner and its users are rejected. Its published keys remain verifiable. */
+  /**
+   * Suspends a partner. The service then rejects all tokens of the partner and its users. Published keys remain
+   * verifiable.
+   */
   suspendPartner(bizID: string, options: CallOptions = {}): Promise<PartnerSummary> {
     return this.#callPartner("/v1/admin/partners/suspend", bizID, {}, options);
   }
@@ -225,8 +231,8 @@ export class AdminClient {
   }
 
   /**
-   * Invites a person to a partner's dashboard. The link works once, within 15 minutes. If a person of this name exists,
-   * the invitation replaces the person's earlier link. It also removes all the person's passkeys and sessions.
+   * Invites a person to a partner's dashboard. The link works once, within 15 minutes. If a person with this name
+   * exists, the invitation replaces the person's earlier link. It also removes all the person's passkeys and sessions.
    * @param name the name of the person, at most 200 characters
    */
   async invite(bizID: string, name: string, options: InviteOptions = {}): Promise<StaffInvitation> {
@@ -236,8 +242,8 @@ export class AdminClient {
 
   /**
    * Removes a person from a partner's dashboard, with all passkeys and sessions. If no such person exists, the service
-   * rejects the call with PERSON_UNKNOWN. A repeated call therefore fails if the first call removed the person but its response
-   * was lost.
+   * rejects the call with PERSON_UNKNOWN. A repeated call therefore fails if the first call removed the person but its
+   * response was lost.
    * @param name the name of the person, at most 200 characters
    */
   async removeStaff(bizID: string, name: string, options: CallOptions = {}): Promise<void> {
@@ -247,7 +253,7 @@ export class AdminClient {
 
   /**
    * Invites a person to the operator's console, which manages all partners. The link works once, within 15 minutes. If
-   * a person of this name exists, this call has the same effects as `invite`.
+   * a person with this name exists, this call has the same effects as `invite`.
    * @param name the name of the person, at most 200 characters
    */
   async inviteOperator(name: string, options: InviteOptions = {}): Promise<StaffInvitation> {
@@ -306,6 +312,7 @@ function checkInvitation(name: string, options: InviteOptions) {
 /** Checks and returns a bearer token (RFC 6750, section 2.1). The error message does not contain the token. */
 function checkAdminToken(token: unknown): string {
   if (typeof token === "string" && /^[\w.~+/-]{1,500}=*$/.test(token)) return token;
-  const message = "The option adminToken must be the service's admin token: letters, digits and - . _ ~ + / only.";
+  const message =
+    "The option adminToken must be the service's admin token. It contains only letters, digits and - . _ ~ + /.";
   throw new ArgumentError("ARGUMENT_INVALID", message);
 }

@@ -1,4 +1,4 @@
-/** `@keyroot/service/admin`: the operator's client for the service. Only for Node, because it holds the admin token. */
+/** The operator's client for the service. It runs only in Node, because browsers would reveal the admin token. */
 export { ArgumentError, type ErrorCode, KeyrootError, ServiceError, TransportError } from "keyroot/errors";
 export type {
   AuditEntry,

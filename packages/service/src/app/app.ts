@@ -28,7 +28,8 @@ export interface AppOptions {
 export async function makeApp(context: ServiceContext, options: AppOptions = {}): Promise<App> {
   const { observe, ...baseOptions } = options;
   const { rateLimits, authenticator, refreshTokens, now } = context;
-  // Only on routes that check the token: elsewhere, a caller with a valid token could guess secrets without a limit.
+  // Callers are known only on routes that check the token. On other routes, a caller with a valid token could guess
+  // secrets without a limit.
   const isKnown = (request: FastifyRequest) =>
     request.routeOptions.config.accessToken === true && authenticator.isKnown(request, now());
   const app = makeBaseApp({
@@ -40,7 +41,7 @@ export async function makeApp(context: ServiceContext, options: AppOptions = {})
       rateLimits.countRefused(request, reply);
     },
     countMalformed: (address) => rateLimits.countMalformed(address),
-    seeAlso: `: see ${PARTNER_API.documentPath}`,
+    seeAlso: ` See ${PARTNER_API.documentPath}.`,
   });
   app.addHook("onClose", () => refreshTokens.storeUses());
   app.addHook("onClose", () => context.publishRuns?.ended());

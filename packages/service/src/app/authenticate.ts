@@ -66,27 +66,31 @@ async function authenticateSession(
 }
 
 /**
- * Rejects requests from pages of other origins. The cookies have SameSite=Strict, but pages on other ports and
- * subdomains belong to the same site.
+ * Rejects requests from pages of other origins. The cookies' SameSite=Strict is not enough, because pages on other
+ * ports and subdomains belong to the same site.
  */
 function requireOwnOrigin(context: ServiceContext, request: FastifyRequest): void {
   const { origin, "sec-fetch-site": site = "same-origin" } = request.headers;
   const own = new URL(baseUrlOf(context, request)).origin;
   if (origin !== own || site !== "same-origin")
-    throw new ServiceError(403, "ORIGIN_REFUSED", `Open the dashboard at ${own}/dashboard/.`);
+    throw new ServiceError(
+      403,
+      "ORIGIN_REFUSED",
+      `The request does not come from the dashboard's page. Open ${own}/dashboard/.`,
+    );
 }
 
 /** Checks that a person may call the operation. @throws ServiceError PASSKEY_REQUIRED, ROLE_REFUSED */
 function checkAccess({ callers, role = "reader" }: Policy, { person, passkeys }: Session): void {
   if (callers.includes("invited")) return;
   if (passkeys === 0)
-    throw new ServiceError(403, "PASSKEY_REQUIRED", "Add a passkey first. Until then, nothing else is permitted.");
+    throw new ServiceError(403, "PASSKEY_REQUIRED", "You have no passkey. Add a passkey before you do anything else.");
   if (!callers.includes(person.bizID === null ? "operatorStaff" : "partnerStaff")) {
-    const message = `Only people of ${person.bizID === null ? "a partner" : "the operator"} may do this.`;
+    const message = `Only the staff of ${person.bizID === null ? "a partner" : "the operator"} may do this.`;
     throw new ServiceError(403, "ROLE_REFUSED", message);
   }
   if (role === "administrator" && person.role !== "administrator")
-    throw new ServiceError(403, "ROLE_REFUSED", "Readers cannot change anything: ask an administrator.");
+    throw new ServiceError(403, "ROLE_REFUSED", "Readers cannot change anything. Ask an administrator.");
 }
 
 /** Sets the person as the request's actor in the log. */
@@ -100,11 +104,12 @@ export async function requireVerification(
   { sessionHash }: Session,
 ): Promise<void> {
   if (await sessions.useVerification(sessionHash, now())) return;
-  throw new ServiceError(403, "VERIFICATION_REQUIRED", "Verify with your passkey that it is you.");
+  throw new ServiceError(403, "VERIFICATION_REQUIRED", "This change requires a passkey. Verify it with your passkey.");
 }
 
 /**
- * Checks that a person has verified the request with a passkey if required, and that the partner is not suspended.
+ * Checks that the partner is not suspended. If the operation requires it, also checks that the person verified the
+ * request with a passkey.
  * @throws ServiceError VERIFICATION_REQUIRED, PARTNER_SUSPENDED
  */
 export async function checkStaffRequest(

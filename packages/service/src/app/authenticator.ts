@@ -57,7 +57,7 @@ export class Authenticator {
     // Compare hashes, because `timingSafeEqual` requires values of equal length.
     const hash = Buffer.from(hashSecret(bearerTokenOf(request)));
     if (this.#adminTokenHash !== undefined && timingSafeEqual(hash, this.#adminTokenHash)) return;
-    throw new ServiceError(401, "ADMIN_TOKEN_REFUSED", "This is not the service's admin token.");
+    throw new ServiceError(401, "ADMIN_TOKEN_REFUSED", "The token is not the service's admin token.");
   }
 }
 
@@ -65,10 +65,10 @@ export class Authenticator {
 export function tokenRefused(refusal: Refusal): ServiceError {
   switch (refusal) {
     case "revoked":
-      return new ServiceError(401, "ACCESS_TOKEN_REVOKED", "The refresh token behind this access token is revoked.");
+      return new ServiceError(401, "ACCESS_TOKEN_REVOKED", "The refresh token of this access token was revoked.");
     case "suspended": {
       const message =
-        "The operator of the service has suspended this partner: its tokens are rejected until it is resumed.";
+        "The service's operator suspended this partner. Its tokens are rejected until the operator resumes it.";
       return new ServiceError(403, "PARTNER_SUSPENDED", message);
     }
     case "deactivated":
@@ -76,7 +76,7 @@ export function tokenRefused(refusal: Refusal): ServiceError {
   }
 }
 
-/** The token of `Authorization: Bearer <token>` (RFC 6750, section 2.1). */
+/** Returns the token in the header `Authorization: Bearer <token>` (RFC 6750, section 2.1). */
 function findBearerToken({ headers }: FastifyRequest): string | undefined {
   return /^Bearer +([\w.~+/-]+=*) *$/i.exec(headers.authorization ?? "")?.[1];
 }
@@ -85,6 +85,6 @@ function findBearerToken({ headers }: FastifyRequest): string | undefined {
 function bearerTokenOf(request: FastifyRequest): string {
   const token = findBearerToken(request);
   if (token !== undefined) return token;
-  const message = "Send the header Authorization: Bearer <token>.";
+  const message = "The request has no bearer token. Send it in the header Authorization: Bearer <token>.";
   throw new ServiceError(401, "ACCESS_TOKEN_MISSING", message);
 }

@@ -23,7 +23,7 @@ export interface BaseAppOptions {
    * @returns whether the address is over its limit
    */
   countMalformed?: (address: string) => boolean;
-  /** Text that ends the error message for an unknown path. */
+  /** A sentence that ends the error message for an unknown path. */
   seeAlso?: string;
 }
 
@@ -110,7 +110,7 @@ export function makeBaseApp(options: BaseAppOptions): App {
     const path = request.url.split("?", 1)[0] ?? "";
     const methods = (["GET", "POST"] as const).filter((method) => app.hasRoute({ method, url: path }));
     if (methods.length === 0) {
-      const message = `There is no such operation${seeAlso}.`;
+      const message = `There is no such operation.${seeAlso}`;
       sendProblem(new ServiceError(404, "OPERATION_UNKNOWN", message), request, reply);
     } else {
       reply.header("Allow", methods.join(", "));
@@ -141,12 +141,12 @@ export function refuseReuse(app: App): void {
   ENDING.add(app);
 }
 
-/** Whether a content type is `application/json`, alone or with UTF-8, JSON's only encoding (RFC 8259, section 8.1). */
+/** Whether a content type is `application/json`, without a charset or with UTF-8 (RFC 8259, section 8.1). */
 function isJson(type: string | undefined): boolean {
   return /^application\/json(?: *; *charset="?utf-8"?)? *$/i.test(type ?? "");
 }
 
-/** Whether `Expect` is absent or has the only value in HTTP (RFC 9110, section 10.1.1), which Node handles. */
+/** Whether the `Expect` header is absent, or has the only value that HTTP defines (RFC 9110, section 10.1.1). */
 function isExpectation(expect: string | undefined): boolean {
   return expect === undefined || expect.toLowerCase() === "100-continue";
 }

@@ -43,7 +43,10 @@ export interface Call<Callers extends Caller = Caller> {
   context: ServiceContext;
   principal: Principals[Callers];
   author: Author;
-  /** The request, if it has an Idempotency-Key. Undefined for sessions, whose secrets the service does not copy. */
+  /**
+   * The request, if it has an Idempotency-Key. Undefined for sessions, because the service stores no copies of their
+   * secrets.
+   */
   repeatable: RepeatableRequest | undefined;
   request: FastifyRequest;
   reply: FastifyReply;
@@ -79,7 +82,7 @@ export interface Operation<
   idempotent?: boolean;
   /** The maximum size of the body in bytes. Default: `MAX_BODY_BYTES`. */
   bodyLimit?: number;
-  /** Error statuses beyond those that every operation has. */
+  /** Error statuses in addition to the statuses that every operation has. */
   errors?: readonly (404 | 409)[];
   // Declared as a method, so that operations with different bodies have a common supertype.
   handle(body: z.output<Body>, call: Call<Callers>): Promise<z.output<Answer>>;
@@ -101,7 +104,10 @@ export function isForStaff({ callers }: Pick<Operation, "callers">): boolean {
   return callers.some((caller) => STAFF.includes(caller));
 }
 
-/** The only kind of caller with a bearer token, or `public`. Undefined if only the dashboard's page calls it. */
+/**
+ * Returns the kind of caller with a bearer token, or `public`. Undefined if only the dashboard's page calls the
+ * operation.
+ */
 export function tokenCallerOf({
   callers,
 }: Pick<Operation, "callers">): "public" | "partner" | "user" | "operator" | undefined {

@@ -88,7 +88,7 @@ export function page<const Field extends string, Item extends z.ZodType, Next ex
   });
 }
 
-/** The state of a registered key. Errors contain it, too. */
+/** The state of a registered key. Error responses also contain it. */
 export const keyState = z.enum(["pending", "submitted", "published"]);
 export const holdEndsAt = timestamp.nullable().meta({
   description:
@@ -96,7 +96,8 @@ export const holdEndsAt = timestamp.nullable().meta({
 });
 
 /**
- * Returns the id of a request's user. @throws ServiceError FIELD_MISSING, FIELD_INVALID unless it has exactly one form
+ * Returns the id of a request's user.
+ * @throws ServiceError FIELD_MISSING, FIELD_INVALID unless the request contains exactly one form of the id
  */
 export function userIDOf({
   user_id,
@@ -104,9 +105,9 @@ export function userIDOf({
 }: { [Name in keyof typeof eitherUserID]?: string | undefined }): UserID {
   const forms = "user_id (32 characters of zBase32) or user_id_hex (40 hex digits)";
   if (user_id !== undefined && user_id_hex !== undefined)
-    throw invalidUserID("FIELD_INVALID", `Give ${forms}, not both.`, "is given beside user_id_hex");
+    throw invalidUserID("FIELD_INVALID", `Send ${forms}, not both.`, "must be missing if user_id_hex is present");
   const userID = user_id ?? (user_id_hex && userIDFromHex(user_id_hex));
-  if (userID === undefined) throw invalidUserID("FIELD_MISSING", `Give ${forms}.`, "is missing, and so is user_id_hex");
+  if (userID === undefined) throw invalidUserID("FIELD_MISSING", `Send ${forms}.`, "is missing");
   return userID;
 }
 

@@ -42,9 +42,10 @@ export interface Monitoring {
 }
 
 /**
- * Creates the endpoints /healthz (the process responds), /readyz (the service accepts requests and reaches its
- * databases) and /metrics (for Prometheus: durations by route and status, without ids). They listen on a separate port,
- * which need not be public.
+ * Creates three endpoints. They listen on a separate port, which need not be public.
+ * - /healthz: the process responds
+ * - /readyz: the service accepts requests and reaches its databases
+ * - /metrics: durations by route and status for Prometheus, without ids
  */
 export function makeMonitoring({
   databases,
@@ -164,7 +165,7 @@ function observeFailures(register: Registry, { failures }: KeyPublisher): void {
   });
 }
 
-/** Measures the owner's balance and the gas price. Both are NaN without a response, which raises no alert. */
+/** Measures the owner's balance and the gas price. If the chain does not respond, both are NaN and raise no alert. */
 function observeOwner(register: Registry, publisher: KeyPublisher): void {
   const checkChain = recent(() => publisher.checkChain(), Date.now, CHAIN_MS);
   const etherOf = (wei: string | undefined) => (wei === undefined ? NaN : Number(wei) / WEI_PER_ETHER);

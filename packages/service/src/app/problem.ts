@@ -46,7 +46,7 @@ export function toValidationError({ issues }: Pick<z.core.$ZodError, "issues">):
   const errors = issues.flatMap(fieldErrorsOf).slice(0, MAX_SHOWN_FIELDS);
   const [first] = issues;
   const code = first === undefined ? "FIELD_INVALID" : codeOf(first);
-  const message = errors.map(({ field, detail }) => `${field}: ${detail}`).join("; ");
+  const message = errors.map(({ field, detail }) => `${field} ${detail}`).join(", ");
   return new ServiceError(400, code, `The request is invalid: ${message}.`, { errors });
 }
 
@@ -71,15 +71,15 @@ function detailOf(issue: z.core.$ZodIssue): string {
   if (code === "REGION_UNKNOWN") return `must be ${REGIONS.join(" or ")}`;
   if (code === "USER_ID_INVALID")
     return issue.path.at(-1) === "user_id_hex" ? "must be 40 hex digits" : "must be 32 characters of zBase32";
-  if (issue.code === "too_big") return `must be at most ${amountOf(issue.maximum, issue)}`;
-  if (issue.code === "too_small") return `must be at least ${amountOf(issue.minimum, issue)}`;
+  if (issue.code === "too_big") return limitOf("at most", issue.maximum, issue);
+  if (issue.code === "too_small") return limitOf("at least", issue.minimum, issue);
   return issue.code === "invalid_type" ? `must be of type ${issue.expected}` : "has an invalid format";
 }
 
-/** Formats a size limit with its unit, such as `500 items`. */
-function amountOf(limit: number | bigint, { origin }: { origin: string }): string {
+/** Describes a limit, such as `must have at most 500 items` or `must be at most 1000`. */
+function limitOf(bound: "at most" | "at least", limit: number | bigint, { origin }: { origin: string }): string {
   const noun = NOUNS[origin];
-  return noun === undefined ? String(limit) : plural(Number(limit), noun);
+  return noun === undefined ? `must be ${bound} ${limit}` : `must have ${bound} ${plural(Number(limit), noun)}`;
 }
 
 function shownName(key: string): string {
@@ -129,7 +129,7 @@ export function toServiceError(error: unknown, bodyLimit = MAX_BODY_BYTES): Serv
       cause: error,
     });
   if (isDatabaseUnavailable(error)) {
-    const message = "The service cannot reach its database: try again later.";
+    const message = "The service cannot reach its database. Try again later.";
     return new ServiceError(503, "UNAVAILABLE", message, { cause: error, retryAfter: 2 });
   }
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500)

@@ -37,7 +37,7 @@ export interface AuditFilter {
   until?: number | undefined;
 }
 
-/** A position in the list of entries, which is sorted by time and place; the latest entries come first. */
+/** A position in the list of entries. The list is sorted by time and place, with the latest entries first. */
 export const auditCursorSchema = z.strictObject({
   at: z.int().nonnegative(),
   place: z.enum(PLACES),

@@ -132,9 +132,9 @@ export const RECORDING = {
 };
 
 /**
- * Records a change in the transaction that makes it, so that both are stored or neither. Adds the change to the audit
- * log and to the outbox of events. Adds changes of unpublished keys to the history of the user's keys. Every change is
- * recorded by this function or, for many users at once, with `RECORDING`.
+ * Records a change in the transaction that makes it. So both are stored, or neither. Adds the change to the audit log
+ * and to the outbox of events. Adds changes of unpublished keys to the history of the user's keys. Code that changes
+ * many users at once uses `RECORDING` instead.
  * @param transaction a transaction of the changed database: the user's region for a change of a user, otherwise home
  */
 export function recordChange(transaction: Database, author: Author, change: Change): Promise<void> {
@@ -193,7 +193,9 @@ function idOf(actor: Actor): string | undefined {
   }
 }
 
-/** Returns a change's event types. A key with a hold period is also `key.pending`: it can still be withdrawn. */
+/**
+ * Returns a change's event types. A new key in its hold period also causes `key.pending`, because it can be withdrawn.
+ */
 function eventTypesOf({ action, at, data = {} }: Change): EventType[] {
   const types = EVENT_TYPES.filter((type) => type === action);
   const { hold_ends_at } = data;

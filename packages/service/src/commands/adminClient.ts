@@ -17,12 +17,12 @@ export async function adminClientOf(serviceUrl: string | undefined, host: Host):
   }
   const { KEYROOT_ADMIN_TOKEN: adminToken = "" } = process.env;
   if (adminToken !== "") return new AdminClient({ serviceUrl, adminToken });
-  const message = "Set the environment variable KEYROOT_ADMIN_TOKEN to the service's admin token.";
+  const message = "KEYROOT_ADMIN_TOKEN is not set. Set it to the service's admin token.";
   throw new ArgumentError("ARGUMENT_INVALID", message);
 }
 
 /** @throws ArgumentError ARGUMENT_INVALID */
 export function requireBizID(bizID: string | undefined): string {
   if (bizID !== undefined) return bizID;
-  throw new ArgumentError("ARGUMENT_INVALID", "Set the partner's id: --biz-id ID.");
+  throw new ArgumentError("ARGUMENT_INVALID", "--biz-id is missing. Set it to the partner's id.");
 }

@@ -7,8 +7,12 @@ import { ArgumentError } from "../errors.ts";
 export default async function invite(args: ArgsOf<"invite">, host: Host): Promise<Outcome> {
   const { bizID, operator, name, role, serviceUrl } = args;
   if (operator === (bizID !== undefined))
-    throw new ArgumentError("ARGUMENT_INVALID", "Set the partner's id, --biz-id ID, or --operator for your own staff.");
-  if (name === undefined) throw new ArgumentError("ARGUMENT_INVALID", "Set the name of the person: --name NAME.");
+    throw new ArgumentError(
+      "ARGUMENT_INVALID",
+      "Set either --biz-id to the partner's id, or --operator for the operator's own staff.",
+    );
+  if (name === undefined)
+    throw new ArgumentError("ARGUMENT_INVALID", "--name is missing. Set it to the person's name.");
   const admin = await adminClientOf(serviceUrl, host);
   const invitation = await (bizID === undefined
     ? admin.inviteOperator(name, { role })
@@ -16,6 +20,6 @@ export default async function invite(args: ArgsOf<"invite">, host: Host): Promis
   const { url, expires } = invitation;
   return {
     json: { ...(bizID === undefined ? { operator } : { bizID }), name, role, url, expires },
-    text: `${url}\nGive this link to ${name} only. It works once, within 15 minutes. A passkey replaces it.`,
+    text: `${url}\nGive this link to ${name} only. It works once, within 15 minutes.`,
   };
 }

@@ -7,14 +7,15 @@ import { ArgumentError } from "../errors.ts";
 
 /** `keyroot make-signing-key`: creates a key for access tokens. If the file exists, the key is appended to it. */
 export default async function makeKey({ out }: ArgsOf<"make-signing-key">): Promise<Outcome> {
-  if (out === undefined) throw new ArgumentError("ARGUMENT_INVALID", "Set the file of signing keys: --out FILE.");
+  if (out === undefined)
+    throw new ArgumentError("ARGUMENT_INVALID", "--out is missing. Set it to the file of signing keys.");
   const existing = existsSync(out) ? (await readKeyFile(out)).jwks : [];
   const key = await makeSigningKey();
   await writeFileAtomic(out, `${JSON.stringify({ keys: [...existing, key] }, null, 2)}\n`, 0o600);
   const { kid } = key;
   const text =
     existing.length === 0
-      ? `${out} contains the key ${kid}, which signs. Keep the file secret and give it to every replica.`
+      ? `${out} contains the signing key ${kid}. Keep the file secret, and give it to every replica.`
       : `Added the key ${kid} at the end of ${out}. Give the file to every replica, then move the key to the front.`;
   return { json: { kid, keys: existing.length + 1 }, text };
 }

@@ -9,7 +9,8 @@ import { printEach } from "./lists.ts";
 /** `keyroot create-partner`: creates a partner company and prints its biz_id. */
 export async function createPartner(args: ArgsOf<"create-partner">, host: Host): Promise<Outcome> {
   const { name, serviceUrl } = args;
-  if (name === undefined) throw new ArgumentError("ARGUMENT_INVALID", "Set the company's name: --name NAME.");
+  if (name === undefined)
+    throw new ArgumentError("ARGUMENT_INVALID", "--name is missing. Set it to the company's name.");
   const admin = await adminClientOf(serviceUrl, host);
   const { biz_id: bizID } = await admin.createPartner(name);
   const next = [

@@ -19,9 +19,9 @@ export default async function rebuild(): Promise<Outcome> {
   const { files, missing, damaged, lost } = result;
   if (lost.length > 0) process.exitCode = EXIT.false;
   const lines = [
-    ...listed("was missing and is rebuilt", missing),
-    ...listed("was damaged and is rebuilt; remove it from the caches of your CDN", damaged),
-    ...listed("is missing or damaged, and cannot be rebuilt: restore it from a copy", lost),
+    ...listed("was missing and is rebuilt.", missing),
+    ...listed("was damaged and is rebuilt. Remove it from your CDN's caches.", damaged),
+    ...listed("is missing or damaged, and cannot be rebuilt. Restore it from a copy.", lost),
     `Checked ${plural(files, "file")}: ${missing.length + damaged.length} rebuilt, ${lost.length} lost.`,
   ];
   return { json: { ...result }, text: lines.join("\n") };

@@ -18,9 +18,9 @@ export default async function reconcile(): Promise<Outcome> {
   if (differences.length > 0) process.exitCode = EXIT.unavailable;
   const lines = [
     `Compared ${plural(roots, "root")}: ${plural(recorded, "key")} recorded as published, ${replaced} replaced, ${added} added, ${lost} submitted again.`,
-    ...listed("published user that is in no database; the partner must create it again", unknownUsers),
+    ...listed("has a published key, but is in no database. The partner must create the user again.", unknownUsers),
     ...listed(
-      "root that could not be confirmed",
+      "could not be confirmed.",
       differences.map(({ root, code }) => `${root}  ${code}`),
     ),
   ];

@@ -24,6 +24,6 @@ function describeService({ url, monitoringUrl }: RunningService, database: strin
     `API description    ${url}/docs`,
     ...(monitoringUrl === undefined ? [] : [`Monitoring         ${monitoringUrl}/readyz`]),
     `Database           ${database}`,
-    "Press Ctrl-C to stop. Requests in progress are answered first.",
+    "Press Ctrl-C to stop. The service finishes the requests in progress first.",
   ].join("\n");
 }

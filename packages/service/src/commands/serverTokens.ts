@@ -12,7 +12,7 @@ export async function createServerToken(args: ArgsOf<"create-server-token">, hos
   const { token: serverToken } = await admin.createServerToken(requireBizID(bizID), { name });
   return {
     json: { bizID, serverToken },
-    text: `${serverToken}\nStore it as a secret of the partner's server: it never expires and is not shown again.`,
+    text: `${serverToken}\nStore the token as a secret of the partner's server. It never expires, and is not shown again.`,
   };
 }
 
@@ -37,7 +37,8 @@ function toText(timestamp: number): string {
 /** `keyroot revoke-server-token`: revokes a server token of any partner. */
 export async function revokeServerToken(args: ArgsOf<"revoke-server-token">, host: Host): Promise<Outcome> {
   const { tokenID, serviceUrl } = args;
-  if (tokenID === undefined) throw new ArgumentError("ARGUMENT_INVALID", "Set the token's id: --token-id ID.");
+  if (tokenID === undefined)
+    throw new ArgumentError("ARGUMENT_INVALID", "--token-id is missing. Set it to the token's id.");
   const admin = await adminClientOf(serviceUrl, host);
   const token = await admin.revokeServerToken(tokenID);
   return { json: token, text: `Revoked the server token ${tokenID} of ${token.biz_id}.` };

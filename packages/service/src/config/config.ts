@@ -126,7 +126,10 @@ const DEFAULT_REFUSED = 100;
 const DEFAULT_HOST = "127.0.0.1";
 const DEFAULT_BUCKET_PREFIX = "keyroot";
 const DEFAULT_STAGE = "dev";
-/** The maximum length of an S3 bucket's name (63), less what `bucketName` adds: three hyphens, region and user id. */
+/**
+ * Maximum length of the prefix and the stage together. An S3 bucket's name has at most 63 characters. `bucketName` adds
+ * three hyphens, the region and the user id.
+ */
 const MAX_PREFIX_AND_STAGE = 63 - 3 - "us-west-2".length - 32;
 
 const text = () => z.string("must be a string");
@@ -168,8 +171,8 @@ const schema = z.strictObject({
   signingKeys: text().optional(),
   // The characters that a bearer token may contain (RFC 6750, section 2.1).
   adminToken: text()
-    .regex(/^[\w.~+/-]{32,}=*$/, "must have at least 32 characters, all of them letters, digits or - . _ ~ + /")
-    .refine(looksRandom, "is too easy to guess: make one with 'openssl rand -hex 32'")
+    .regex(/^[\w.~+/-]{32,}=*$/, "must be at least 32 letters, digits or characters of - . _ ~ + /")
+    .refine(looksRandom, "is too easy to guess. Make one with 'openssl rand -hex 32'")
     .optional(),
   shutdownDelay: wholeNumber(0, 300).default(0),
   possession: z.enum(["required", "optional"], "must be required or optional").default("required"),
@@ -193,7 +196,7 @@ const schema = z.strictObject({
       secondRpcUrl: httpUrl().optional(),
       contract: text()
         .regex(ADDRESS, "must be 0x and 40 hex digits")
-        .refine(hasValidChecksum, "must have a valid checksum (EIP-55), or one case"),
+        .refine(hasValidChecksum, "must have a valid checksum (EIP-55), or letters of only one case"),
       chainId: wholeNumber(1, Number.MAX_SAFE_INTEGER),
       allowHttp: z.boolean("must be true or unset").default(false),
       maxFee: text()
@@ -242,13 +245,13 @@ function faultOf(issue: z.core.$ZodIssue, nameOf: (field: string) => string): st
   if (issue.code === "unrecognized_keys") {
     const keys = issue.keys.map((key) => (field === "" ? key : `${field}.${key}`));
     const nearest = nearestName(keys[0] ?? "", [...Object.keys(schema.shape), ...Object.keys(VARIABLES)]);
-    const hint = nearest === undefined ? "" : `: did you mean ${nearest}?`;
+    const hint = nearest === undefined ? "" : `. Did you mean ${nearest}?`;
     return `${keys.join(", ")} is not a field of the configuration${hint}`;
   }
   if (issue.input !== undefined) return `${name} ${issue.message}`;
   const required = ["chain.rpcUrl", "chain.contract", "chain.chainId", "chain.files"];
   return required.includes(field)
-    ? `${name} is missing: publishing requires ${required.map(nameOf).join(", ")}`
+    ? `${name} is missing. Publishing requires ${required.map(nameOf).join(", ")}`
     : `${name} is missing`;
 }
 
@@ -260,26 +263,27 @@ function faultsBetweenFields(config: ServiceConfig, nameOf: (field: string) => s
   if (databaseUrl !== undefined) {
     // In production, all replicas need the same signing keys and issuer.
     if (signingKeys === undefined)
-      faults.push(`${nameOf("signingKeys")} is missing: all replicas need the same signing keys`);
-    if (serviceUrl === undefined) faults.push(`${nameOf("serviceUrl")} is missing: it is the issuer of access tokens`);
+      faults.push(`${nameOf("signingKeys")} is missing. All replicas need the same signing keys`);
+    if (serviceUrl === undefined)
+      faults.push(`${nameOf("serviceUrl")} is missing. Access tokens contain it as their issuer`);
   }
   if (typeof host === "string" && !isReachedLocallyOnly(host) && !isHttps(serviceUrl))
     faults.push(
-      `${nameOf("serviceUrl")} must be an https URL if ${nameOf("host")} is not an address of this machine only: callers send tokens to it`,
+      `${nameOf("serviceUrl")} must be an https URL, because callers send tokens to it. It may be http only if ${nameOf("host")} is a loopback address`,
     );
   if (schedule !== undefined && chain === undefined)
-    faults.push(`${nameOf("chain.rpcUrl")} is missing: a publishing schedule requires a chain`);
+    faults.push(`${nameOf("chain.rpcUrl")} is missing. A publishing schedule requires a chain`);
   if (chain !== undefined && typeof chain.rpcUrl === "string" && typeof chain.chainId === "number") {
     const { rpcUrl, chainId, maxFee, maxCost, maxCostPerDay, allowHttp } = chain;
     for (const field of ["rpcUrl", "secondRpcUrl"] as const)
       if (allowHttp !== true && isRemoteHttp(chain[field]))
         faults.push(`${nameOf(`chain.${field}`)} must be an https URL, unless ${nameOf("chain.allowHttp")} is true`);
     if (maxFee === undefined && ((maxCost ?? maxCostPerDay) !== undefined || !isLocalChain(rpcUrl, chainId)))
-      faults.push(`${nameOf("chain.maxFee")} is missing: it limits what publishing may cost, in gwei per unit of gas`);
+      faults.push(`${nameOf("chain.maxFee")} is missing. It limits the cost of publishing, in gwei per unit of gas`);
   }
   if (stage.length + bucketPrefix.length > MAX_PREFIX_AND_STAGE) {
     const names = `${nameOf("bucketPrefix")} and ${nameOf("stage")}`;
-    faults.push(`${names} must have at most ${MAX_PREFIX_AND_STAGE} characters together, so that bucket names fit`);
+    faults.push(`${names} must have at most ${MAX_PREFIX_AND_STAGE} characters together. Bucket names contain both`);
   }
   return faults;
 }

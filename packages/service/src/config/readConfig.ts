@@ -24,7 +24,7 @@ export function readConfig(environment: NodeJS.ProcessEnv): ResolvedConfig {
     const text = environment[variable];
     if (text !== undefined && text !== "") values[field] = toValue(field, text);
   }
-  /** The fields with this prefix, named without it. */
+  /** Returns the fields with this prefix, under names without the prefix. */
   const group = (prefix: string) =>
     Object.fromEntries(
       Object.entries(values).flatMap(([field, value]) =>

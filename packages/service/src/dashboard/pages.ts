@@ -39,7 +39,7 @@ export function dashboardPages(app: App): void {
 
 async function loadSite(): Promise<Site> {
   const files = await readSite(new URL("../../site", import.meta.url), "dashboard").catch((cause: unknown) => {
-    const message = "The dashboard is not built: run 'npm run build:web', and restart the service.";
+    const message = "The dashboard is not built. Run 'npm run build:web', and restart the service.";
     throw new ServiceError(503, "UNAVAILABLE", message, { cause });
   });
   const scripts = [...files].filter(([name]) => name.endsWith(".js")).map(([, code]) => hashOf(code));

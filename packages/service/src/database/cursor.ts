@@ -17,7 +17,7 @@ export function decodeCursor<Schema extends z.ZodType>(schema: Schema, text: str
   const { success, data } = schema.safeParse(parse(text));
   if (success) return data;
   const errors = [{ field: "after", detail: "is not a cursor that this operation returned" }];
-  throw new ServiceError(400, "FIELD_INVALID", "The request is invalid: after: is not a cursor of this operation.", {
+  throw new ServiceError(400, "FIELD_INVALID", "The request is invalid: after is not a cursor of this operation.", {
     errors,
   });
 }

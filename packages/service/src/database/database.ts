@@ -39,7 +39,10 @@ export interface DatabaseOptions {
   connections?: number | undefined;
 }
 
-/** The home database (partners and the owner of each user id) and the regional databases (users). */
+/**
+ * The service's home database and regional databases. The home database contains partners and the owner of each user id.
+ * The regional databases contain users.
+ */
 export interface Databases extends AsyncDisposable {
   readonly home: Database;
   readonly regions: Readonly<Record<Region, Database>>;
@@ -52,7 +55,9 @@ const MIGRATIONS = { migrationsFolder: fileURLToPath(new URL("migrations", impor
 const KNOWN = readMigrationFiles(MIGRATIONS).map(({ hash }) => hash);
 const CONNECT_TIMEOUT_MS = 5_000;
 const STATEMENT_TIMEOUT_MS = 15_000;
-/** Time limit in ms of a migration's wait for a table lock. Requests wait meanwhile, so the migration is retried later. */
+/**
+ * Time limit in ms of a migration's wait for a table lock. Requests wait meanwhile, so the migration is retried later.
+ */
 const LOCK_TIMEOUT_MS = 2_000;
 const LOCK_RETRIES = { retries: 20, minTimeout: 1_000, maxTimeout: 10_000 };
 
@@ -164,16 +169,16 @@ export async function checkRequirements(database: Database): Promise<string | un
   const [required] = await database.select({ migrations: max(schemaRequirements.migrations) }).from(schemaRequirements);
   const migrations = required?.migrations ?? 0;
   if (migrations <= KNOWN.length) return undefined;
-  return `A database requires a version of Keyroot with ${migrations} migrations, but this one has ${KNOWN.length}: run a newer version.`;
+  return `A database requires a version of Keyroot with ${migrations} migrations, but this version has ${KNOWN.length}. Run a newer version.`;
 }
 
 function missing(applied: number): string {
-  return `A database has ${applied} of the ${KNOWN.length} migrations of this version: run 'keyroot migrate'.`;
+  return `A database has ${applied} of this version's ${KNOWN.length} migrations. Run 'keyroot migrate'.`;
 }
 
 async function incompatibility(database: Database, applied: readonly string[]): Promise<string | undefined> {
   if (KNOWN.every((hash, i) => hash === applied[i])) return checkRequirements(database);
-  return "A database has migrations that are not in this version: run the version of Keyroot that made them.";
+  return "A database has migrations that this version does not contain. Run the version of Keyroot that made them.";
 }
 
 async function appliedMigrations(database: Database): Promise<string[]> {
@@ -220,7 +225,8 @@ async function openPostgres(
   pool.on("error", () => undefined);
   pool.on("connect", (client) => client.on("error", () => undefined));
   closing.defer(() => pool.end());
-  // Migrations use a separate connection without the statement timeout, because an index over a large table takes long.
+  // Migrations use a separate connection without the statement timeout, because PostgreSQL creates an index of a large
+  // table slowly.
   const migrateOnce = async () => {
     const client = new Client({
       connectionString: url,
@@ -252,9 +258,9 @@ function isLockTimeout({ cause }: Error): boolean {
 
 /**
  * Runs a transaction on a separate connection. A connection that fails is closed at once, and its error is thrown.
- * This differs from drizzle's own `transaction`, which keeps a connection whose `begin` fails. There, a failing
- * rollback hides the first error.
- * @param run calls its second parameter with the promise of each step whose failure may close the connection
+ * drizzle's own `transaction` is not used: it keeps a connection after a failed `begin`, and a failed rollback hides
+ * the first error.
+ * @param run passes the promise of each step that may break the connection to its second parameter
  */
 async function withClient<T>(
   pool: Pool,
@@ -284,12 +290,12 @@ async function openPGlite(folder: string | null | undefined, closing: Cleanup): 
   if (folder !== undefined && folder !== null) {
     const lock = await lockFolder(folder);
     if (lock === undefined) {
-      const message = `Another process uses the database in ${folder}: stop it, or send your requests to it.`;
+      const message = `Another process uses the database in ${folder}. Stop the process, or send your requests to it.`;
       throw new ArgumentError("DATABASE_LOCKED", message, { actual: folder });
     }
     closing.use(lock);
     dataDir = join(folder, "data");
-    // PGlite may hang on a database whose creation was interrupted, so create the database under another name first.
+    // PGlite may hang if the creation of its database was interrupted. So create the database under another name first.
     if (!existsSync(dataDir)) {
       const draft = join(folder, "draft");
       await rm(draft, { recursive: true, force: true });
@@ -314,15 +320,15 @@ async function importPGlite() {
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw cause;
     const message =
-      "DATABASE_URL is not set, and PGlite is not installed. Set DATABASE_URL to a PostgreSQL, or run 'npm install @electric-sql/pglite' for a development database in this process.";
+      "DATABASE_URL is not set, and PGlite is not installed. Set DATABASE_URL to a PostgreSQL database. For development, you can run 'npm install @electric-sql/pglite' instead.";
     throw new ArgumentError("CONFIGURATION_INVALID", message, { cause });
   }
 }
 
 /**
  * Gives restored events this server's transaction id. A dump contains the old server's ids, which may be higher than
- * all ids on this server. Events with higher ids would not be listed. Their order by `position` remains. Readers must
- * start again (`CURSOR_UNKNOWN`).
+ * all ids on this server. Events with higher ids would not be listed. The order by `position` remains. Old cursors are
+ * rejected with CURSOR_UNKNOWN, so readers start again.
  */
 async function renumberRestoredEvents(database: Database): Promise<void> {
   // The transaction of a visible row has ended, so its id is below the snapshot's xmax.

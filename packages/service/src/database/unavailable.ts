@@ -1,5 +1,5 @@
 /** The error message for a connection to a standby. */
-export const STANDBY_MESSAGE = "The database server is a standby: connect to the leader.";
+export const STANDBY_MESSAGE = "The database server is a standby. Connect to the leader.";
 /** The messages of node-postgres errors that have no code. */
 const MESSAGES =
   /^Connection terminated|^timeout expired|timeout exceeded when trying to connect|^Query read timeout|^Client has encountered a connection error|^Client was closed/;

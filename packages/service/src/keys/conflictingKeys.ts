@@ -89,7 +89,10 @@ export async function addWithdrawn(transaction: Database, key: ConflictingKey & 
     .where(and(eq(conflictingKeys.userID, userID), eq(conflictingKeys.keyID, keyID)));
 }
 
-/** Marks all keys of a user as decided, and deletes keys decided earlier. @returns whether any key was undecided */
+/**
+ * Marks all keys of a user as decided. Deletes keys that were decided earlier.
+ * @returns whether any key was undecided
+ */
 export async function decide(transaction: Database, userID: UserID, now: number): Promise<boolean> {
   const ofUser = eq(conflictingKeys.userID, userID);
   await transaction.delete(conflictingKeys).where(and(ofUser, sql`${conflictingKeys.decided} is not null`));
@@ -101,8 +104,8 @@ export async function decide(transaction: Database, userID: UserID, now: number)
 export function differentKeyRegistered({ state, holdEndsAt }: KeyInError): ServiceError {
   const message =
     state === "pending"
-      ? "The user has registered a different public key. It can be withdrawn while it is pending, if it is not the user's."
-      : "The user has registered a different public key, which cannot be changed.";
+      ? "A different public key is registered for the user. If it is not the user's key, withdraw it while it is pending."
+      : "A different public key is registered for the user. It can no longer be changed.";
   const key: KeyInError = state === "pending" && holdEndsAt !== undefined ? { state, holdEndsAt } : { state };
   return new ServiceError(409, "PUBLIC_KEY_REGISTERED", message, { key });
 }

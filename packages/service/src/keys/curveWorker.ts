@@ -5,7 +5,7 @@ import { parentPort } from "node:worker_threads";
 import { KeyrootError } from "keyroot/errors";
 import { type ChallengeRequest, checkNewPublicKey, makeChallenge } from "keyroot/identity";
 
-/** A public key to check, or a request for a challenge to check and answer. */
+/** A public key to check, or the statement for which to check the key and make a challenge. */
 export type CurveJob = { publicKey: Uint8Array } | { statement: ChallengeRequest };
 
 /**

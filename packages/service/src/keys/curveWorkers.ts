@@ -34,7 +34,7 @@ export class CurveWorkers implements AsyncDisposable {
     if (this.#isClosed) throw closed();
     const waiting = { job, ...Promise.withResolvers<CurveAnswer>() };
     if (!this.#waiting.add(owner, waiting)) {
-      const message = "Too many keys of this partner are being registered at once: wait 1 s.";
+      const message = "Too many keys of this partner are being registered at the same time. Wait 1 s.";
       throw new ServiceError(429, "RATE_LIMITED", message, { retryAfter: 1 });
     }
     this.#start();
@@ -93,5 +93,5 @@ export class CurveWorkers implements AsyncDisposable {
 }
 
 function closed(): ServiceError {
-  return new ServiceError(503, "UNAVAILABLE", "The service is stopping: repeat the request.", { retryAfter: 1 });
+  return new ServiceError(503, "UNAVAILABLE", "The service is stopping. Repeat the request.", { retryAfter: 1 });
 }

@@ -1,4 +1,4 @@
-/** When a pending key may be published: its hold period is over, and its partner need not decide about another key. */
+/** A pending key may be published after its hold period, unless its partner must first decide about another key. */
 import { and, isNotNull, isNull, not, type SQL, sql } from "../database/drizzle.ts";
 import { DATABASE_NOW } from "../database/columns.ts";
 import { publicKeys } from "./tables.ts";
@@ -11,7 +11,7 @@ export interface PublishableOptions {
   now?: number | undefined;
 }
 
-/** Whether a key's partner is suspended. In SQL, because drizzle omits a column's table in queries of one table. */
+/** Whether a key's partner is suspended. drizzle omits a column's table in queries of one table, so this is SQL. */
 export const isOfSuspended = sql`exists (select from suspensions where suspensions.biz_id = public_keys.biz_id)`;
 
 /**

@@ -116,7 +116,7 @@ export class KeyRegistration implements AsyncDisposable {
     throw differentKeyRegistered((await publicKeys.get(user.region, user.userID)) ?? registered);
   }
 
-  /** Takes the challenge and adds the key in one transaction, so that both take effect, or none. */
+  /** Takes the challenge and adds the key in one transaction. So both take effect, or neither. */
   #store(user: User, record: KeyRecord, answer: ChallengeResponse | undefined, author: Author): Promise<void> {
     const { databases, publicKeys, holdPeriodMs } = this.#options;
     return databases.regions[user.region].transaction(async (transaction) => {

@@ -305,7 +305,8 @@ function keyUnknown(message: string): never {
 function checkOutcome(outcome: DecisionOutcome): void {
   if (outcome === "unknown") keyUnknown("The user has no public key with this key_id.");
   if (outcome === "done") return;
-  const message = "The key is being published, or is on the chain: this is no longer possible.";
+  const message =
+    "The key is being published or is on the chain. It can no longer be withdrawn, discarded or approved.";
   throw new ServiceError(409, "PUBLIC_KEY_SUBMITTED", message);
 }
 
@@ -355,5 +356,5 @@ function toChallengeResponse(nonce?: string, response?: string): ChallengeRespon
   if (nonce === undefined && response === undefined) return undefined;
   const field = nonce === undefined ? "challenge" : "response";
   const errors = [{ field, detail: "is missing" }];
-  throw new ServiceError(400, "FIELD_MISSING", `The request is invalid: ${field}: is missing.`, { errors });
+  throw new ServiceError(400, "FIELD_MISSING", `The request is invalid: ${field} is missing.`, { errors });
 }

@@ -33,7 +33,10 @@ interface PossessionOptions {
   now: () => number;
 }
 
-/** Checks that users possess the private keys for the keys that they register. docs/proof-formats.md specifies the proof. */
+/**
+ * Checks that users possess the private keys for the keys that they register. docs/proof-formats.md specifies the
+ * proof.
+ */
 export class PossessionCheck {
   readonly #options: PossessionOptions;
 
@@ -65,7 +68,7 @@ export class PossessionCheck {
 
   /**
    * Checks the response to a challenge, and deletes the challenge.
-   * @param transaction a transaction in the user's region. Commit it even if the result is `false`, because each challenge can be used only once
+   * @param transaction a transaction in the user's region. Commit it even after `false`, because a challenge works once
    */
   async isProven(transaction: Database, { userID, pubKey }: KeyRecord, answer: ChallengeResponse): Promise<boolean> {
     const { challenges, now } = this.#options;
@@ -76,12 +79,12 @@ export class PossessionCheck {
 
 export function possessionRequired(): ServiceError {
   const message =
-    "Prove that you hold the private key: request /v1/authdUser/publicKey/challenge, and send challenge and response.";
+    "The request does not prove that you hold the private key. Request /v1/authdUser/publicKey/challenge, and send the challenge and your response.";
   return new ServiceError(400, "POSSESSION_REQUIRED", message);
 }
 
 export function possessionRefused(): ServiceError {
   const message =
-    "The response does not prove that you hold the private key, or the challenge is unknown, expired or used: request a new challenge.";
+    "The response does not prove that you hold the private key, or the challenge is unknown, expired or used. Request a new challenge.";
   return new ServiceError(400, "POSSESSION_REFUSED", message);
 }

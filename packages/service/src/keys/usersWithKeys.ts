@@ -40,7 +40,7 @@ export interface UserFilter {
 
 type ID = Pick<Claim, "userID" | "region">;
 
-/** Numbers of ids that the queries of a filtered list read: few in the first query, at most 81,000 in total. */
+/** Number of ids that each query of a filtered list reads: few in the first query, and at most 81,000 in total. */
 const IDS_PER_QUERY = [1_000, ...Array<number>(8).fill(10_000)];
 
 /** The roots of batches that are not yet on the chain. */

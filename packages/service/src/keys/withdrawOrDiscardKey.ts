@@ -14,8 +14,8 @@ import type { User } from "../users/newUser.ts";
 export type DecisionOutcome = "done" | "unknown" | "submitted";
 
 /**
- * Removes a user's pending key: at the user's request (`key.withdrawn`), or at the partner's request (`key.discarded`),
- * which also decides about all other keys of the user.
+ * Removes a user's pending key. The user requests this (`key.withdrawn`), or the partner does (`key.discarded`). The
+ * partner's request also decides about all other keys of the user.
  */
 export function withdrawOrDiscardKey(
   databases: Databases,
@@ -47,7 +47,7 @@ export function withdrawOrDiscardKey(
 async function whyNotRemoved(transaction: Database, userID: UserID, keyID: string): Promise<DecisionOutcome> {
   const [current] = await transaction.select().from(publicKeys).where(eq(publicKeys.userID, userID));
   if (current !== undefined) {
-    // A pending key with this id was registered only after the deletion.
+    // If a key with this id is pending now, the user registered it after the deletion.
     const isSubmitted = current.submitted !== null || current.root !== null;
     return current.keyID === keyID && isSubmitted ? "submitted" : "unknown";
   }

@@ -45,7 +45,7 @@ export class PartnerStore {
   readonly #home: Database;
   readonly #holdPeriodMs: number;
 
-  /** @param holdPeriodMs hold period of keys; it restarts when a suspension ends */
+  /** @param holdPeriodMs the hold period of keys, which restarts when a suspension ends */
   constructor(databases: Databases, holdPeriodMs: number) {
     this.#databases = databases;
     this.#holdPeriodMs = holdPeriodMs;
@@ -149,7 +149,7 @@ export class PartnerStore {
   }
 
   /**
-   * Ends a suspension. The hold period of pending keys restarts. The home database is changed last: the partner is
+   * Ends a suspension. The hold period of pending keys restarts. The home database is changed last, so the partner is
    * listed as suspended until all its tokens are accepted.
    */
   async resume(bizID: string, now: number, author: Author): Promise<void> {

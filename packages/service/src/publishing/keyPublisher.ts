@@ -46,11 +46,11 @@ export interface KeyPublisherOptions {
   onDifference?: (difference: Difference, error: unknown) => void;
 }
 
-/** A reorganization may remove roots from this many recent blocks, so these roots are checked again. */
+/** Number of recent blocks from which a reorganization may remove roots. Roots in these blocks are checked again. */
 const REORGANIZATION_BLOCKS = 128;
 /** Time between two checks of a published root, in ms. */
 const RECHECK_MS = 24 * 60 * 60 * 1000;
-/** Maximum time of a call of `recheck`, which keeps other calls from publishing. The next call continues. */
+/** Maximum time of a `recheck` call in ms. No other call can publish during this time. The next call continues. */
 const RECHECK_LIMIT_MS = 10 * 60 * 1000;
 const MAX_DIFFERENCES = 100;
 
@@ -94,9 +94,9 @@ export class KeyPublisher {
   }
 
   /**
-   * Publishes all keys whose hold period is over, region by region. Keys that it takes can no longer be withdrawn. It
-   * first finishes an unfinished plan, under the plan's own roots. The process may end at any time: the plan is in the
-   * database, and the next call reads its progress from the chain.
+   * Publishes all keys whose hold period is over, region by region. It first finishes an unfinished plan, under the
+   * plan's own roots. Keys in a plan can no longer be withdrawn. The process may end at any time, because the plan is
+   * in the database. The next call reads the plan's progress from the chain.
    * @param author the actor in the audit log. Default: the service
    * @throws ArgumentError PUBLISHER_RUNNING if another replica publishes; and as `publish`
    */
@@ -258,7 +258,7 @@ export class KeyPublisher {
       },
       onFirstAttempt: async (root) => {
         if (!(await this.#publications.hasSuspended(region, root))) return;
-        const message = `A partner with users in the batch ${root} was suspended. The next round publishes the batch without them.`;
+        const message = `A partner with users in the batch ${root} was suspended. The next round publishes the batch without these users.`;
         throw new ServiceError(403, "PARTNER_SUSPENDED", message);
       },
     });

@@ -14,8 +14,8 @@ const RENEW_MS = 10_000;
 export type Fenced = <T>(work: (transaction: Database) => Promise<T>) => Promise<T>;
 
 /**
- * Runs `work` with the publisher's lease. The lease is a row of the home database that expires by the database's clock.
- * Each holder gets a greater fencing token, so an earlier holder that was paused can no longer write.
+ * Runs `work` with the publisher's lease. The lease is a row in the home database. It expires by the database's clock.
+ * Each holder gets a greater fencing token than the previous holder. A holder that was paused can then no longer write.
  * @param work receives a function that runs fenced transactions, and a signal that aborts when the lease is lost
  * @throws ArgumentError PUBLISHER_RUNNING if another publisher holds the lease or took it during `work`
  */
@@ -35,7 +35,7 @@ export async function withLease<T>(
       setWhere: sql`${publisherLeases.until} < clock_timestamp()`,
     })
     .returning();
-  if (lease === undefined) throw publisherRunning("Another publisher is running.");
+  if (lease === undefined) throw publisherRunning("Another publisher holds the lease.");
 
   // Fencing tokens alone are not enough, because a restored database issues the same tokens again.
   const isOurs = and(
@@ -59,7 +59,7 @@ export async function withLease<T>(
     home.transaction(async (transaction) => {
       // The row lock prevents other publishers from taking the lease before the transaction ends.
       const [held] = await transaction.select().from(publisherLeases).where(isOurs).for("update");
-      if (held === undefined) throw publisherRunning("Another publisher has taken over.");
+      if (held === undefined) throw publisherRunning("Another publisher took the lease.");
       return write(transaction);
     });
   try {
@@ -87,7 +87,7 @@ function publisherRunning(message: string): ArgumentError {
   return new ArgumentError("PUBLISHER_RUNNING", `${message} It also publishes the keys that are pending now.`);
 }
 
-/** Whether another publisher holds the lease. This is normal with several replicas, because one publishes at a time. */
+/** Whether the error is that another publisher holds the lease. With several replicas, this error is normal. */
 export function isPublisherRunning(error: unknown): boolean {
   return error instanceof ArgumentError && error.code === "PUBLISHER_RUNNING";
 }

@@ -197,15 +197,15 @@ function logFailure(error: unknown, request: FastifyRequest): string | null {
   return codeOf(error);
 }
 
-/** The code of an error. Pages do not show the message, because it may contain URLs with secrets. */
+/** Returns an error's code. Pages do not show the message, because it may contain URLs with secrets. */
 function codeOf(error: unknown): string | null {
   if (error === undefined) return null;
   const { code } = error as { code?: unknown };
   return typeof code === "string" && /^[A-Z_]{3,40}$/.test(code) ? code : toServiceError(error).code;
 }
 
-/** The error of a service that has no configured chain. */
+/** The error of a service without a configured chain. */
 function publishUnavailable(): ServiceError {
-  const message = "This service does not publish: set KEYROOT_RPC_URL, KEYROOT_CONTRACT and KEYROOT_FILES.";
+  const message = "This service does not publish keys. Set KEYROOT_RPC_URL, KEYROOT_CONTRACT and KEYROOT_FILES.";
   return new ServiceError(503, "UNAVAILABLE", message);
 }

@@ -49,7 +49,8 @@ export class PublicationStore {
   }
 
   /**
-   * Records the transaction and block that published a root, and the users who have it. Repeating the call has no effect.
+   * Records the transaction and block that published a root, and the users who have it. Repeating the call has no
+   * effect.
    * @param now milliseconds since 1970
    */
   async markPublished(
@@ -86,7 +87,7 @@ export class PublicationStore {
   }
 
   /**
-   * Records published keys that are missing from the database or differ from its keys: see `adoptPublished`.
+   * Records published keys that are missing from the database or differ from its keys (`adoptPublished`).
    * @param records all records of the root's file whose users have this root on the chain
    * @param now milliseconds since 1970
    */
@@ -132,9 +133,7 @@ export class PublicationStore {
     return (await found).length > 0;
   }
 
-  /**
-   * Lists roots that were last checked before a time, oldest check first: published roots and those with a difference.
-   */
+  /** Lists published roots whose last check was before a time, oldest check first. */
   async listToCheck(region: Region, before: number, limit: number): Promise<string[]> {
     const isDue = or(isNull(batches.checked), lt(batches.checked, before));
     const found = await this.#databases.regions[region]

@@ -30,7 +30,7 @@ export interface PublishingStatus {
 
 /** Time limit of a check in ms. A check that takes longer has failed. */
 const CHECK_MS = 5_000;
-/** A root that names no file. */
+/** A root without a file. */
 const NO_ROOT = "0".repeat(64);
 
 /** Checks that the endpoint serves the configured chain, and reads the owner's balance. */
@@ -78,7 +78,7 @@ async function withTimeLimit<T>(check: (signal: AbortSignal) => Promise<T>): Pro
   const ended = new AbortController();
   const late = async () => {
     await sleep(CHECK_MS, undefined, { signal: ended.signal });
-    throw new TransportError("TIMEOUT", `No answer within ${CHECK_MS} ms.`);
+    throw new TransportError("TIMEOUT", `No response within ${CHECK_MS} ms.`);
   };
   try {
     const checking = check(ended.signal);

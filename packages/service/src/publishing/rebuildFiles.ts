@@ -16,7 +16,7 @@ export interface RebuiltFiles {
   missing: string[];
   /** Roots whose file had other content, and was rebuilt. */
   damaged: string[];
-  /** Roots whose file is missing or damaged, and cannot be rebuilt: the databases' keys have another root. */
+  /** Roots whose file is missing or damaged. It cannot be rebuilt, because the databases' keys have another root. */
   lost: string[];
 }
 
@@ -25,8 +25,8 @@ const PAGE = 100;
 const CONCURRENT_FILES = 4;
 
 /**
- * Reads the file of each published root from the store of its users' region, and verifies it. Rebuilds missing and damaged
- * files from the databases' keys. A rebuilt file has the root and the bytes of the original.
+ * Reads the file of each published root from the store of its users' region, and verifies it. Rebuilds missing and
+ * damaged files from the databases' keys. A rebuilt file has the root and the bytes of the original.
  * @throws TransportError FILE_UNREADABLE, FILE_UNWRITABLE, and as the stores
  */
 export async function rebuildFiles(
@@ -89,7 +89,9 @@ async function listRoots(database: Database, region: Region, after: string): Pro
   return found.map(({ root }) => root);
 }
 
-/** The keys with a root. Another publisher may have put users of several regions into one file. */
+/**
+ * Returns the keys with a root from all regions, because another publisher may have put several regions into one file.
+ */
 function recordsOf(root: string, databases: Databases): Promise<KeyRecord[]> {
   const { userID, pubKey, keyID } = publicKeys;
   return readAll(regionalDatabases(databases), (database) =>

@@ -2,8 +2,8 @@
 const MAX_AGE_MS = 30_000;
 
 /**
- * Repeats an asynchronous check only if its last result is too old. Calls in between get the same result, so that many
- * calls cause few checks.
+ * Repeats an asynchronous check only if its last result is too old. Other calls get the last result, so that many calls
+ * cause few checks.
  * @param now returns milliseconds since 1970
  */
 export function recent<Result>(

@@ -38,7 +38,7 @@ const PAGE = 100;
  * are submitted again. Keys that differ from the published keys are replaced. The caller holds the publisher's lease.
  * @param before compares only roots that were last checked before this time, in milliseconds since 1970
  * @param until starts no comparison after this time, in milliseconds since 1970. Default: no limit
- * @throws TransportError as the endpoints. The next call continues
+ * @throws TransportError if an endpoint does not respond. The next call continues
  */
 export async function recheck(
   { databases, publications, check, now }: RecheckOptions,
@@ -66,8 +66,8 @@ export async function recheck(
 
 /**
  * Compares one root.
- * @param unconfirmedAt the time to record if the root's data are unavailable. It is later than the times of all
- * roots that were due before. One root then cannot stop the comparison of the others.
+ * @param unconfirmedAt the time to record for the check if the root's data are unavailable. It is later than the times
+ * of all other roots that are due, so they are compared before this root is tried again
  * @returns the number of lost keys, and the error code of the check
  */
 export async function recheckRoot(
@@ -94,7 +94,8 @@ export async function recheckRoot(
 
 /**
  * Returns the error code of a root's failed check, so that the other roots can be compared.
- * @throws the error if the comparison was aborted or has a defect; TransportError if the endpoints do not respond at all
+ * @throws the error if the comparison was aborted or has a defect; TransportError if the endpoints do not respond at
+ * all
  */
 export async function codeOfFailedCheck(error: unknown, check: RootCheck): Promise<string> {
   if (!(error instanceof KeyrootError) || error.code === "ABORTED") throw error;

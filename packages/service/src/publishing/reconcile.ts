@@ -44,7 +44,7 @@ export async function reconcile(options: RecheckOptions): Promise<Reconciliation
       result.differences.push({ root, code: await codeOfFailedCheck(error, check) });
     }
   }
-  // Skip the roots above, which were compared after `started`.
+  // Skip the roots of the loop, which were compared after `started`.
   const { lost, differences } = await recheck(options, started);
   const failed = new Set(result.differences.map(({ root }) => root));
   for (const { root, code } of differences) if (!failed.has(root)) result.differences.push({ root, code });

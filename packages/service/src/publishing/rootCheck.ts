@@ -14,7 +14,7 @@ const MAX_AHEAD_MS = 2 * 60 * 1000;
 /** Interval in ms between requests while the second endpoint does not have a block yet. */
 const POLL_MS = 500;
 const POLLS = 120;
-/** Development chains. Tests may set their clocks to any time. */
+/** The ids of development chains. Tests may set the clocks of these chains to any time. */
 const DEVELOPMENT_CHAINS = [31337, 1337];
 
 /** A root whose file was verified, and the users who have the root at a final block. */
@@ -61,7 +61,7 @@ export class RootCheck {
       const final = Math.min(...heads.map((head) => head?.number ?? 0)) - (confirmations - 1);
       if (final >= target) return final;
       if (poll === POLLS) {
-        const message = `The block ${target} is not final at all endpoints: the newest final block is ${final}. Publish again later.`;
+        const message = `The block ${target} is not final at all endpoints. The newest final block is ${final}. Publish again later.`;
         throw new TransportError("NOT_FINAL", message, { expected: target, actual: final });
       }
       await sleep(POLL_MS);
@@ -107,13 +107,13 @@ export class RootCheck {
     const added = await this.#options.registries[0].findAddedRoot(root);
     const blockHash = added && (await this.blockHash(added.blockNumber));
     if (added === undefined || blockHash === undefined || added.blockNumber > final) {
-      const message = `Users have the root ${root}, but the endpoint returns no final block that added it. Publish again later.`;
+      const message = `Users have the root ${root}, but the endpoint returns no final block in which it was added. Publish again later.`;
       throw new TransportError("NOT_FINAL", message, { actual: added?.blockNumber });
     }
     const { records: all } = known ?? (await this.#readFile(root));
     const records = all.filter(({ userID }) => holders.has(userID));
     if (records.length < holders.size) {
-      const message = `The file ${root}.json does not contain ${holders.size - records.length} of the users with this root.`;
+      const message = `The file ${root}.json contains only ${records.length} of the ${holders.size} users with this root.`;
       throw new VerificationError("file", "USER_NOT_IN_FILE", message, { actual: root });
     }
     return { added, blockHash, records, lost };
@@ -145,7 +145,7 @@ export class RootCheck {
     const { chainId, now } = this.#options;
     if (block === undefined || DEVELOPMENT_CHAINS.includes(chainId)) return block;
     if (block.timestamp * 1000 <= now() + MAX_AHEAD_MS) return block;
-    const message = `The endpoint's block ${block.number} is dated in the future. Check the machine's clock and the endpoint.`;
+    const message = `The timestamp of the endpoint's block ${block.number} is in the future. Check the machine's clock and the endpoint.`;
     throw new VerificationError("anchor", "HEADER_INVALID", message, { actual: block.timestamp });
   }
 }

@@ -97,7 +97,7 @@ export const plans = pgTable("plans", {
   plan: text("plan").notNull(),
 });
 
-/** In the home database: the journal of transactions. Each is recorded before it is sent for a region's plan. */
+/** In the home database: the journal of transactions. Each transaction is recorded before it is sent. */
 export const attempts = pgTable("attempts", {
   id: serial("id").primaryKey(),
   region: text("region").$type<Region>().notNull(),
@@ -105,8 +105,8 @@ export const attempts = pgTable("attempts", {
 });
 
 /**
- * Whether a root belongs to a batch that is not on the chain. Indexes find these batches and their keys, so the time
- * depends only on their number.
+ * Whether a root belongs to a batch that is not on the chain. Indexes find these batches and their keys, so other keys
+ * do not slow down the query.
  */
 export function isInOpenBatch(root: PgColumn): SQL {
   return sql`${root} = any(array(select root from batches where block_number is null))`;

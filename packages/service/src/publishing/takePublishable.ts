@@ -11,8 +11,8 @@ const RECORD = { userID: publicKeys.userID, pubKey: publicKeys.pubKey, keyID: pu
 const isTaken = and(isNull(publicKeys.root), isNotNull(publicKeys.submitted));
 
 /**
- * Takes the region's publishable keys, which can then no longer be withdrawn.
- * @returns all submitted keys, also from earlier calls
+ * Takes the region's publishable keys, so that they can no longer be withdrawn.
+ * @returns all taken keys that are not on the chain yet, including keys of earlier calls
  */
 export async function takePublishable(
   { regions }: Databases,

@@ -6,9 +6,9 @@ import type { FastifyRequest } from "fastify";
 const IPV6_BITS = 64;
 
 /**
- * Returns the address under which a request is counted. This is an IPv4 address, or the /64 network of an IPv6
- * address. One machine can use all addresses of its network. If a trusted proxy forwards an invalid IP address, the
- * request counts under the proxy's own address.
+ * Returns the address under which a request is counted: an IPv4 address, or the /64 network of an IPv6 address. An IPv6
+ * machine can use all addresses of its network. If a trusted proxy forwards an invalid IP address, the request counts
+ * under the proxy's own address.
  */
 export function addressOf({ ip, socket }: Pick<FastifyRequest, "ip" | "socket">): string {
   return normalize(ip) ?? normalize(socket.remoteAddress ?? "") ?? "unknown";

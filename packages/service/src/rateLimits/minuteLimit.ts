@@ -2,7 +2,10 @@ import { LRUCache } from "lru-cache";
 import { ServiceError } from "../errors.ts";
 import { type RequestCount, WINDOW_SECONDS } from "./requestCounts.ts";
 
-/** Maximum number of names, such as addresses, with a counter in memory. Each takes about 200 bytes. Above this number, names without recent requests are dropped. */
+/**
+ * Maximum number of names, such as addresses, with a counter in memory. Each takes about 200 bytes. Above this number,
+ * names without recent requests are dropped.
+ */
 const MAX_NAMES = 100_000;
 /** Number of times that a replica shares a name's count until it reaches the limit. */
 const STEPS = 10;
@@ -36,7 +39,7 @@ interface Counter {
 
 /**
  * Limits the requests per minute for each name, for example an address. Each replica counts in memory. It adds its
- * count to the database whenever the count has grown by a tenth of the limit. So each replica can exceed the limit by
+ * count to the database each time the count has grown by a tenth of the limit. So each replica can exceed the limit by
  * a tenth. Names with few requests add no rows to the database.
  */
 export class MinuteLimit {
@@ -113,13 +116,13 @@ export function quotaOf(limit: number, { requests, endsInMs }: RequestCount): Qu
 }
 
 /**
- * Refuses a request that exceeds a limit.
+ * Rejects a request that exceeds a limit.
  * @param what the counted requests, for the error message
  * @throws ServiceError RATE_LIMITED
  */
 export function refuseExceeded(quota: Quota | undefined, what: string): void {
   if (quota?.exceeded !== true) return;
   const { limit, resetSeconds: retryAfter } = quota;
-  const message = `More than ${limit} ${what} in a minute: wait ${retryAfter} s.`;
+  const message = `There were more than ${limit} ${what} in a minute. Wait ${retryAfter} s.`;
   throw new ServiceError(429, "RATE_LIMITED", message, { retryAfter });
 }

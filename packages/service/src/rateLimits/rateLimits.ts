@@ -159,7 +159,7 @@ function enforce(policy: Policy, quota: Quota, reply: FastifyReply): void {
 
 /** The error for a list with more items than the limit per minute allows. */
 function listTooLong(items: number, limit: number): ServiceError {
-  const message = `Each item of a list counts as a request. The list has ${items} items, but the limit is ${limit} requests in a minute: send shorter lists.`;
+  const message = `The list has ${items} items. Each counts as a request, and the limit is ${limit} requests in a minute. Send shorter lists.`;
   return new ServiceError(400, "FIELD_INVALID", message);
 }
 
@@ -167,7 +167,7 @@ function listTooLong(items: number, limit: number): ServiceError {
 function addQuota(policy: Policy, { remaining, resetSeconds }: Quota, reply: FastifyReply): void {
   const earlier = reply.getHeader("RateLimit");
   const name = `"${policy}"`;
-  // A request with a list is counted twice: as one request, then by its length. The later quota replaces the earlier.
+  // A request with a list is counted first as one request, and then by its length. The later quota replaces the first.
   const others = typeof earlier === "string" ? earlier.split(", ").filter((item) => !item.startsWith(name)) : [];
   reply.header("RateLimit", [...others, `${name};r=${remaining};t=${resetSeconds}`].join(", "));
 }

@@ -19,7 +19,7 @@ interface CountIncrement {
   requests: number;
 }
 
-/** Counts requests per minute in the home database, for all replicas together. A minute begins with its first request. */
+/** Counts requests per minute in the home database, for all replicas. A name's minute begins with its first request. */
 export class RequestCounts {
   readonly #home: Database;
   readonly #add: (increment: CountIncrement) => Promise<RequestCount>;
@@ -53,8 +53,7 @@ export class RequestCounts {
   /** Deletes each count one minute after its counting period ends. */
   async dropExpired(): Promise<void> {
     const { key, expire } = rateLimits;
-    // Skips rows that a request is counting. Such a request may wait for other rows, so waiting for it could cause a
-    // deadlock.
+    // Skips rows that a request has locked. The request may wait for other rows, so a wait here could cause a deadlock.
     const past = this.#home
       .select({ key })
       .from(rateLimits)

@@ -39,9 +39,12 @@ export interface FileHostOptions {
 }
 
 /**
- * Serves `/<root>.json` from a folder, users' proofs `/<root>/<userID>.json`, bundles `/<root>/<userID>.bundle.json`,
- * and leaf chunks `/<root>/<number>.bin`, and nothing else. A root is 64 lowercase hex digits. Web pages of any origin
- * may read the files. The host accepts no writes.
+ * Serves only these files from a folder, and accepts no writes. A root is 64 lowercase hex digits. Web pages of any
+ * origin may read the files.
+ * - Merkle-tree files: `/<root>.json`
+ * - users' proofs: `/<root>/<userID>.json`
+ * - bundles: `/<root>/<userID>.bundle.json`
+ * - leaf chunks: `/<root>/<number>.bin`
  * @throws ArgumentError `ARGUMENT_INVALID`: the port is out of range.
  * @throws TransportError `PORT_UNAVAILABLE`: there is no free port.
  */
@@ -49,7 +52,7 @@ export function startFileHost(options: FileHostOptions): Promise<FileHost> {
   checkOptions("The options of startFileHost", options, { dir: true, otherDirs: true, host: true, port: true });
   const { dir, otherDirs = [], host = "127.0.0.1", port } = options;
   const server = createServer((request, response) => {
-    // After the headers are sent, only closing the connection shows the client that the body is incomplete.
+    // After the headers are sent, only a closed connection shows the client that the body is incomplete.
     respond([dir, ...otherDirs], request, response).catch(() => response.destroy());
   });
   return listen(server, { host, port });
@@ -160,7 +163,7 @@ async function send(
   }
   const content = file.createReadStream({ start: 0, end: Math.max(size - 1, 0) });
   await pipeline(content, response, { end: false });
-  // If the file shrank while it was read, ending normally would make the client wait for the rest.
+  // If the file shrank while it was read, a normal end would make the client wait for the rest.
   if (content.bytesRead === size) response.end();
   else response.destroy();
 }

@@ -28,7 +28,7 @@ export interface LocalChainOptions {
 }
 
 /**
- * Starts a simulated chain with JSON-RPC. Its error messages name only contracts that are already compiled.
+ * Starts a simulated chain with JSON-RPC. Its error messages contain only names of contracts that are already compiled.
  * @throws ArgumentError `ARGUMENT_INVALID`: the port is out of range.
  * @throws TransportError `PORT_UNAVAILABLE`: there is no port to listen on.
  */
@@ -43,8 +43,8 @@ export async function startLocalChain(hre: HardhatRuntimeEnvironment, options: L
   starting.defer(() => connection.close());
   const chainId = Number(await connection.provider.request({ method: "eth_chainId" }));
 
-  // Hardhat's server crashes the process if its port is in use, and its `close` waits for every WebSocket. It therefore
-  // listens on a random port. A relay listens on the requested port.
+  // Hardhat's server crashes the process if its port is in use, and its `close` waits for every WebSocket. So it listens
+  // on a random port, and a relay listens on the requested port.
   const inner = await server.listen();
   starting.defer(() => server.close());
   const outer = await listen(relayTo(inner), { host, port });

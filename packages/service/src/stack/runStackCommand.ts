@@ -54,6 +54,6 @@ function hasDatabase(): boolean {
 }
 
 const describeService = (url: string) => `${url}  (API description: ${url}/docs)`;
-const NO_SERVICE = "none: it needs a database, 'npm install @electric-sql/pglite'";
+const NO_SERVICE = "not started. It needs a database. Run 'npm install @electric-sql/pglite'";
 const SECOND_STACK =
-  "Another stack runs in this project, and other commands use that one. Press Ctrl-C to stop this one.";
+  "Another stack runs in this project. Other commands use the other stack. Press Ctrl-C to stop this stack.";

@@ -1,6 +1,6 @@
 import type { Definition } from "@keyroot/operator/definition";
 
-/** The option `--port`, also of the demo. */
+/** The `--port` option. The demo has it, too. */
 const port = {
   kind: "integer",
   value: "port",

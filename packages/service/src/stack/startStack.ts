@@ -28,11 +28,14 @@ export interface Stack extends Omit<StackFile, "pid">, Pick<LocalChain, "connect
 /** Options of `startStack`. */
 export interface StackOptions {
   /**
-   * The ports to listen on, by default `STACK_PORTS`. If a port is in use, the next free port is used. 0 means any free
-   * port. Without `service` or `beacon`, that part is not started.
+   * The ports to listen on. Default: `STACK_PORTS`. If a port is in use, the next free port is used. 0 means any free
+   * port. A service or beacon endpoint without a port is not started.
    */
   ports?: { chain: number; files: number; service?: number; beacon?: number };
-  /** Whether to write the project's stack file, by which commands in other processes find the stack. */
+  /**
+   * Whether to write the project's stack file. Commands in other processes use this file to find the stack. Default:
+   * false.
+   */
   announce?: boolean;
   /** The URL of an explorer to which the dashboard links. Default: none. */
   explorerUrl?: string;

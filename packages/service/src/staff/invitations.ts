@@ -46,7 +46,11 @@ export class InvitationStore {
       const isActive = and(isOf(bizID), isNull(staff.removed));
       const [active] = await transaction.select({ people: count() }).from(staff).where(isActive);
       if ((active?.people ?? 0) >= MAX_STAFF)
-        throw new ServiceError(409, "STAFF_LIMIT_REACHED", `There are ${MAX_STAFF} people: remove one first.`);
+        throw new ServiceError(
+          409,
+          "STAFF_LIMIT_REACHED",
+          `The maximum of ${MAX_STAFF} people is reached. Remove one.`,
+        );
       const person = { personID: randomUUID(), bizID, name, role, created: now };
       // The lock prevents other requests from adding this name.
       const named = await transaction
@@ -54,7 +58,7 @@ export class InvitationStore {
         .from(staff)
         .where(and(isActive, eq(staff.name, name)));
       if (named.length > 0)
-        throw new ServiceError(409, "NAME_TAKEN", "There is a person with this name: choose another one.");
+        throw new ServiceError(409, "NAME_TAKEN", "Another person has this name. Choose a different name.");
       await transaction.insert(staff).values(person);
       return invite(transaction, person, now, author);
     });

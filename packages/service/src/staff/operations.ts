@@ -115,7 +115,7 @@ export const staffOperations = [
     async handle({ person_id }, call) {
       const { context, principal, author } = call;
       if (person_id === principal.session.person.personID)
-        throw new ServiceError(409, "LAST_PASSKEY", "You are signed in: add another passkey instead.");
+        throw new ServiceError(409, "LAST_PASSKEY", "You cannot invite yourself again. Add another passkey instead.");
       const invited = await context.invitations.again(principal.bizID, person_id, context.now(), author);
       return toInvitation(invited ?? personUnknown(), call);
     },
@@ -151,7 +151,7 @@ export const staffOperations = [
 
 /** @throws ServiceError PERSON_UNKNOWN */
 function personUnknown(): never {
-  throw new ServiceError(404, "PERSON_UNKNOWN", "There is no such person.");
+  throw new ServiceError(404, "PERSON_UNKNOWN", "The company has no such person.");
 }
 
 function toStaffMember({ created, lastSignIn, invitationExpires, passkeys, ...person }: StaffInfo) {

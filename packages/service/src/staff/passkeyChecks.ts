@@ -78,7 +78,8 @@ export class Passkeys {
   }
 
   /**
-   * Verifies a passkey's signature: any person's passkey to sign in, otherwise a passkey of the session's person.
+   * Verifies a passkey's signature. With a session, accepts only a passkey of the session's person. Without a session,
+   * a person signs in with any person's passkey.
    * @throws ServiceError PASSKEY_REFUSED
    */
   async verifyAuthentication(
@@ -132,7 +133,7 @@ async function refusing<T>(verify: () => Promise<T>): Promise<T> {
 }
 
 function refused(options: ErrorOptions = {}): ServiceError {
-  const message = "This passkey was not accepted: use another one, or get a new invitation.";
+  const message = "The service did not accept this passkey. Use another passkey, or get a new invitation.";
   return new ServiceError(403, "PASSKEY_REFUSED", message, options);
 }
 

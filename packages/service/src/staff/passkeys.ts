@@ -56,14 +56,14 @@ export class PasskeyStore {
       if (session.length === 0) throw sessionRequired();
       const earlier = await transaction.select().from(passkeys).where(eq(passkeys.personID, personID));
       if (earlier.length >= MAX_PASSKEYS)
-        throw new ServiceError(409, "PASSKEY_LIMIT_REACHED", `You have ${MAX_PASSKEYS} passkeys: remove one first.`);
-      // Only the first passkey needs no verification, so an older request must not add a second one.
+        throw new ServiceError(409, "PASSKEY_LIMIT_REACHED", `You have ${MAX_PASSKEYS} passkeys. Remove one first.`);
+      // The first passkey needs no verification. A request from before it was added must not add a second passkey.
       if (known === 0 && earlier.length > 0)
-        throw new ServiceError(403, "PASSKEY_REFUSED", "Another passkey was added in the meantime: try again.");
+        throw new ServiceError(403, "PASSKEY_REFUSED", "Another passkey was added in the meantime. Try again.");
       const row = { ...passkey, personID, transports: passkey.transports.join(","), created: now };
       const inserted = await transaction.insert(passkeys).values(row).onConflictDoNothing().returning();
       if (inserted.length === 0)
-        throw new ServiceError(403, "PASSKEY_REFUSED", "This passkey is in use already: add another one.");
+        throw new ServiceError(403, "PASSKEY_REFUSED", "This passkey is already in use. Add a different one.");
       const own = transaction
         .select({ hash: sessions.sessionHash })
         .from(sessions)
@@ -121,7 +121,7 @@ export class PasskeyStore {
       const own = await transaction.select().from(passkeys).where(eq(passkeys.personID, personID));
       if (!own.some((passkey) => passkey.credentialID === credentialID)) return false;
       if (own.length === 1)
-        throw new ServiceError(409, "LAST_PASSKEY", "This is your only passkey: add another one first.");
+        throw new ServiceError(409, "LAST_PASSKEY", "This is your only passkey. Add another one first.");
       await transaction.delete(passkeys).where(eq(passkeys.credentialID, credentialID));
       await recordChange(transaction, author, { action: "passkey.removed", at: now, partner: bizID, person: personID });
       return true;

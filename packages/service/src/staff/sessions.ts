@@ -195,5 +195,5 @@ export async function recordUse(
 }
 
 export function sessionRequired(): ServiceError {
-  return new ServiceError(401, "SESSION_REQUIRED", "You are signed out: sign in again.");
+  return new ServiceError(401, "SESSION_REQUIRED", "You are signed out. Sign in again.");
 }

@@ -62,7 +62,7 @@ export const signInOperations = [
       const started =
         personID && (await sessions.startWithInvitation({ personID, token }, now(), requestOf(request), earlier));
       if (!started) {
-        const message = "This link has been used, has expired or was replaced: get a new invitation.";
+        const message = "This link was used before, has expired or was replaced. Get a new invitation.";
         throw new ServiceError(403, "INVITATION_REFUSED", message);
       }
       identify(request, started);
@@ -162,8 +162,8 @@ export const signInOperations = [
     body: empty,
     answer: passkeyOptions,
     async handle(_body, { context, principal: { session }, request }) {
-      // A person who was invited adds the first passkey. Each further passkey requires verification. Otherwise, another
-      // person could add a passkey on an unattended page.
+      // An invited person adds the first passkey without verification. Each further passkey requires verification.
+      // Otherwise, another person could add a passkey on an unattended page.
       if (session.passkeys > 0) {
         await requireVerification(context, session);
         await refuseSuspended(context, session.person.bizID);

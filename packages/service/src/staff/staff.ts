@@ -198,7 +198,7 @@ export async function requireAnotherAdministrator(
     )
     .limit(1);
   if (others.length > 0) return;
-  const message = "No other administrator could sign in: add another administrator first.";
+  const message = "No other administrator could sign in. Add another administrator first.";
   throw new ServiceError(409, "LAST_ADMINISTRATOR", message);
 }
 

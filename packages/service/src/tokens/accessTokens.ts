@@ -77,7 +77,7 @@ export class AccessTokens {
     if (known !== undefined && known.expires <= now) throw expired();
     const { principal } = known ?? (await this.#verifySignature(token, now));
     if (principal.kind === kind) return principal as PrincipalOf<Kind>;
-    const message = `This operation requires a ${kind}'s access token, but this one is a ${principal.kind}'s.`;
+    const message = `This operation requires a ${kind}'s access token. The token in the request is a ${principal.kind}'s.`;
     throw new ServiceError(403, "ACCESS_TOKEN_KIND", message);
   }
 
@@ -128,10 +128,10 @@ function toPrincipal({ aud, sub, ...claims }: Record<string, unknown>): Principa
 }
 
 function invalid(): ServiceError {
-  return new ServiceError(401, "ACCESS_TOKEN_INVALID", "This is not a valid access token of this service.");
+  return new ServiceError(401, "ACCESS_TOKEN_INVALID", "The token is not a valid access token of this service.");
 }
 
 function expired(): ServiceError {
-  const message = "The access token has expired: exchange the refresh token for a new one.";
+  const message = "The access token has expired. Exchange the refresh token for a new access token.";
   return new ServiceError(401, "ACCESS_TOKEN_EXPIRED", message);
 }

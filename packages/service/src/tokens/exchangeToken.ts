@@ -28,7 +28,8 @@ export const exchangeToken = defineOperation({
     // A partner's token must stay on the partner's servers, so web pages of other origins cannot use it.
     if (principal.kind === "partner") hideFromBrowsers(reply);
     request.actor = actorOf(principal);
-    // A suspended partner's users still get access tokens. They need them to withdraw a pending key that someone else registered for them.
+    // A suspended partner's users still get access tokens. With a token, a user can withdraw a pending key that someone
+    // else registered for the user.
     const isUserOfSuspended = principal.kind === "user" && refusal === "suspended";
     if (refusal !== undefined && !isUserOfSuspended) throw tokenRefused(refusal);
     await rateLimits.countCaller(principal, reply);

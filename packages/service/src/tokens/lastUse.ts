@@ -9,8 +9,8 @@ const TOKENS_PER_STATEMENT = 1000;
 
 /**
  * Stores the hour in which each refresh token of a table was last used. Requests do not wait for this. Once per second,
- * one statement stores the uses of many tokens, at most once per token and hour. A replica that is killed loses its
- * last second.
+ * one statement stores the uses of many tokens. It stores at most one use per token and hour. A replica that is killed
+ * loses the uses of its last second.
  */
 export class LastUse {
   readonly #database: Database;
@@ -59,8 +59,8 @@ export class LastUse {
     const table = this.#table;
     const { tokenID, lastUsed } = table;
     const isOlder = sql`(${lastUsed} is null or ${lastUsed} < ${hour})`;
-    // Skips locked rows, because another replica may lock the same tokens in a different order, which could cause a
-    // deadlock. Updating the locked rows by their physical place takes half the time of finding them by id again.
+    // Skips locked rows. Waiting for them could cause a deadlock, because another replica may lock the same tokens in a
+    // different order. An update by physical place takes half the time of an update by id.
     const places = sql`select ctid from ${table} where ${tokenID} = any(${sql.param(ids)}::uuid[]) and ${isOlder} for no key update skip locked`;
     await this.#database
       .update(table)

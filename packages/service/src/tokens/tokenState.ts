@@ -28,5 +28,5 @@ export function refusalOf(token: TokenState | undefined, uses: LastUse, now: num
 }
 
 export function userDeactivated(): ServiceError {
-  return new ServiceError(403, "USER_DEACTIVATED", "The user is deactivated: its tokens are rejected.");
+  return new ServiceError(403, "USER_DEACTIVATED", "The user is deactivated, so its tokens are rejected.");
 }

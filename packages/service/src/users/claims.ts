@@ -53,14 +53,16 @@ export function findClaims(home: Database, ids: readonly UserID[]): Promise<Clai
   return home.select().from(userIDs).where(isAnyOf(userIDs.userID, ids));
 }
 
-/** Inserts a claim for each id that has none, and returns the new claims. @param rows a query that returns the columns of claims */
+/**
+ * Inserts a claim for each id that has none, and returns the new claims.
+ * @param rows a query that returns the columns of claims
+ */
 export function insertClaims(home: Database, rows: SQL) {
   return home.insert(userIDs).select(rows).onConflictDoNothing().returning();
 }
 
 /**
- * Whether a row belongs to a partner without a user limit. For other partners, `claimWithinLimit` counts claims one
- * after the other.
+ * Whether a row belongs to a partner without a user limit. For other partners, `claimWithinLimit` adds claims.
  */
 export function isOfUnlimitedPartner(row: "claim" | "item"): SQL {
   return sql`(select user_limit from partners where partners.biz_id = ${sql.identifier(row)}.biz_id) is null`;

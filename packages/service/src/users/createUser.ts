@@ -43,10 +43,11 @@ export class UserCreation {
 
   /**
    * Creates a user, or returns the user that the same partner created earlier in the same region. In the home database,
-   * one statement does both. In another database, the id is claimed first. After a crash between the two inserts, the
-   * partner's next call completes the user.
+   * one statement claims the id and inserts the user. In another database, the id is claimed first. After a crash
+   * between the two inserts, the partner's next call inserts the user.
    * @param created milliseconds since 1970
-   * @throws ServiceError USER_ID_TAKEN if the id belongs to another partner or another region; USER_LIMIT_REACHED, USER_ERASED
+   * @throws ServiceError USER_ID_TAKEN if the id belongs to another partner or another region; USER_LIMIT_REACHED,
+   * USER_ERASED
    */
   async create(bizID: string, userID: UserID, region: Region, created: number, author: Author): Promise<User> {
     const wanted = { userID, bizID, region };
@@ -78,5 +79,5 @@ export class UserCreation {
 
 /** The error for an id of another partner or region. The message does not show which of the two. */
 export function userIDTaken(): ServiceError {
-  return new ServiceError(409, "USER_ID_TAKEN", "This user id is already in use: choose another one.");
+  return new ServiceError(409, "USER_ID_TAKEN", "This user id is already in use. Choose another one.");
 }

@@ -58,6 +58,6 @@ export function userErased(): ServiceError {
   return new ServiceError(
     409,
     "USER_ERASED",
-    "This user was erased, and its id cannot be used again: choose another one.",
+    "This user was erased, and its id cannot be used again. Choose another id.",
   );
 }

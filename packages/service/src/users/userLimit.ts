@@ -10,8 +10,8 @@ import { partners } from "../partners/tables.ts";
  * Claims user ids for a partner with a user limit. If the list exceeds the limit, its last ids are not claimed. A lock
  * on the partner makes concurrent claims count one after the other.
  * @param claims claims of different ids that have no claim yet
- * @returns the claims of these ids, which may be another partner's; and the error USER_LIMIT_REACHED for ids without a
- * claim
+ * @returns the claims of these ids, and the error USER_LIMIT_REACHED for ids without a claim. Some claims may belong to
+ * another partner
  */
 export function claimWithinLimit(
   home: Database,
@@ -34,6 +34,6 @@ export function claimWithinLimit(
 }
 
 function limitReached(users: number, limit: number): ServiceError {
-  const message = `You have ${plural(users, "user")}, and may have ${limit}: request a higher limit from the operator of the service.`;
+  const message = `You have ${plural(users, "user")}, and your limit is ${limit}. Request a higher limit from the service's operator.`;
   return new ServiceError(409, "USER_LIMIT_REACHED", message);
 }

@@ -8,7 +8,9 @@ import { type ErasedUser, eraseUser } from "./eraseUser.ts";
 import type { User } from "./newUser.ts";
 import { userIDs, users } from "./tables.ts";
 
-/** Reads and changes shadow users. The home database stores who owns each id. The user's region stores everything else. */
+/**
+ * Reads and changes shadow users. The home database stores each id's owner. The user's region stores everything else.
+ */
 export class UserStore {
   readonly #databases: Databases;
   readonly #getClaim;
@@ -32,7 +34,10 @@ export class UserStore {
     return user?.erased === null ? user : undefined;
   }
 
-  /** Deactivates a user. The service then rejects all the user's tokens. @returns the time of deactivation, in milliseconds since 1970 */
+  /**
+   * Deactivates a user. The service then rejects all the user's tokens.
+   * @returns the time of deactivation, in milliseconds since 1970
+   */
   async deactivate({ region, userID, bizID }: Claim, now: number, author: Author): Promise<number> {
     await this.#databases.regions[region].transaction(async (transaction) => {
       const isActive = and(eq(users.userID, userID), isNull(users.deactivated));
@@ -66,7 +71,7 @@ export class UserStore {
     );
     const byID = new Map(rows.map((user) => [user.userID, user]));
     const next = ids.length === limit ? (ids.at(-1)?.userID ?? null) : null;
-    // A claimed id without a user is omitted: its creation is in progress or was interrupted, or the user is erased.
+    // Omit claimed ids without a user. The creation is in progress or was interrupted, or the user is erased.
     return { users: ids.flatMap(({ userID }) => byID.get(userID) ?? []), next };
   }
 }

@@ -17,9 +17,9 @@ export class AddressRefusedError extends Error {
 }
 
 /**
- * Returns true for a public IP address. Loopback, private, link-local, shared (carrier-grade NAT), multicast and reserved
- * addresses are not public. IPv6 addresses that contain an IPv4 address (mapped, NAT64, 6to4, Teredo) are not public
- * either.
+ * Whether an IP address is public. These addresses are not public:
+ * - loopback, private, link-local, shared (carrier-grade NAT), multicast and reserved addresses
+ * - IPv6 addresses that contain an IPv4 address (mapped, NAT64, 6to4, Teredo)
  */
 export function isPublicAddress(address: string): boolean {
   if (isIP(address) === 0) return false;
@@ -29,8 +29,8 @@ export function isPublicAddress(address: string): boolean {
 }
 
 /**
- * Resolves a public host name with DNS. The system's resolver would use the threads of the process. A name whose
- * servers do not respond would then delay other work.
+ * Resolves a public host name with DNS. The system's resolver is not used, because it blocks threads of the process. A
+ * name whose servers do not respond would then delay other work.
  * @param servers the addresses of name servers. Default: the system's name servers
  */
 export async function resolvePublicHost(hostname: string, servers?: readonly string[]): Promise<string[]> {

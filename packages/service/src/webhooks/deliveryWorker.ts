@@ -48,7 +48,7 @@ export class DeliveryWorker {
     this.#options = options;
   }
 
-  /** Runs until `stop` is called. An unreachable database does not delay the others. */
+  /** Runs until `stop` is called. An unreachable database does not delay deliveries of other databases. */
   async run(): Promise<void> {
     await Promise.all(this.#options.deliveries.databases.map((database) => this.#runOver(database)));
   }

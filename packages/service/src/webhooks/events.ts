@@ -35,8 +35,8 @@ const anchorSchema = z.strictObject({
 type Anchor = z.output<typeof anchorSchema>;
 
 /**
- * A partner's position in the events. `seen` is a time in ms since 1970. It is when the partner had last read all
- * events, or else when it began to read.
+ * A partner's position in the events. `seen` is the time in ms since 1970 when the partner had last read all events.
+ * For a partner that has never read all events, it is the time when the partner began to read.
  */
 export const eventCursorSchema = z.strictObject({
   seen: z.int().nonnegative(),
@@ -58,9 +58,9 @@ export class EventStore {
   }
 
   /**
-   * Lists a partner's events after a cursor, oldest first. Each database has its own order: by transaction, then by
-   * insertion. An event becomes visible when all earlier transactions in its database have ended. Therefore, no event
-   * of a late commit is skipped.
+   * Lists a partner's events after a cursor, oldest first. The events of each database are in the order of
+   * transactions, and then of insertion. An event is listed when all earlier transactions in its database have ended.
+   * So no event of a late commit is skipped.
    * @param cursor undefined lists all stored events
    * @param limit maximum number of events
    * @param now milliseconds since 1970
@@ -115,7 +115,7 @@ export class EventStore {
 
 function cursorUnknown(): ServiceError {
   const message =
-    "The service no longer has the events at this cursor: the cursor is too old, or a database was restored to an earlier state. Start again without `after`, and ignore the events whose ids you know.";
+    "The service no longer has the events at this cursor. The cursor is too old, or a database was restored to an earlier state. Start again without `after`, and ignore events that you already processed.";
   return new ServiceError(404, "CURSOR_UNKNOWN", message);
 }
 

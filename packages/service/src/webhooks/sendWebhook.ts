@@ -110,9 +110,9 @@ export class WebhookSender implements Disposable {
   ): Promise<IncomingMessage> {
     const { protocol, hostname } = new URL(url);
     const isHttps = protocol === "https:";
-    // Node does not call `lookup` for IP addresses, so they are checked here.
+    // Node does not call `lookup` for a URL with an IP address, so the address is checked here.
     if (!this.#allowPrivate && (!isHttps || !isPublicHost(hostname)))
-      return Promise.reject(new AddressRefusedError("The host is not public, or the URL is not https."));
+      return Promise.reject(new AddressRefusedError("The URL's host is not public, or the URL is not https."));
     return new Promise((resolve, reject) => {
       const signal = AbortSignal.timeout(timeoutMs);
       const options = { method: "POST", headers, lookup: this.#lookup, signal, maxHeaderSize: MAX_HEADER_BYTES };
@@ -165,6 +165,6 @@ function reasonOf(error: unknown): string {
   if (name === "TimeoutError" || name === "AbortError" || code === "ABORT_ERR")
     return "The endpoint did not respond in time.";
   if (/^(?:ENOTFOUND|ENODATA|EAI_|ESERVFAIL|ETIMEOUT|EREFUSED)/.test(code)) return "The host name was not found.";
-  if (/CERT|TLS|SSL|^EPROTO/.test(code)) return "The TLS connection failed: check the endpoint's certificate.";
+  if (/CERT|TLS|SSL|^EPROTO/.test(code)) return "The TLS connection failed. Check the endpoint's certificate.";
   return /^[A-Z_]{1,40}$/.test(code) ? `The request failed (${code}).` : "The request failed.";
 }

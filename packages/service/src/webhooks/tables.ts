@@ -59,7 +59,7 @@ export const webhookEndpoints = pgTable(
 
 /**
  * In the home database: secrets that sign an endpoint's deliveries. They are encrypted with the key `key_id` of the
- * service's configuration. `until` is the time when a replaced secret ends.
+ * service's configuration. `until` is the time after which a replaced secret no longer signs.
  */
 export const webhookSecrets = pgTable(
   "webhook_secrets",

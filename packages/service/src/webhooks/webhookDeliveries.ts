@@ -65,8 +65,8 @@ export class WebhookDeliveryStore {
   }
 
   /**
-   * Stores deliveries for the oldest events that have none yet. Endpoints of suspended partners also receive events. Two
-   * replicas can do this at the same time.
+   * Stores deliveries for the oldest events that have none yet. Endpoints of suspended partners also receive events.
+   * Two replicas can do this at the same time.
    * @returns whether there may be more such events
    */
   async dispatch(database: Database, now: number): Promise<boolean> {
@@ -102,8 +102,8 @@ export class WebhookDeliveryStore {
   }
 
   /**
-   * Lists endpoints that have a due delivery. The query goes from endpoint to endpoint in the index. So its time does
-   * not depend on the number of due deliveries.
+   * Lists endpoints that have a due delivery. The query reads one index entry per endpoint. So its time does not depend
+   * on the number of due deliveries.
    */
   async endpointsDue(database: Database, now: number): Promise<string[]> {
     const result = await database.execute(sql`
@@ -192,7 +192,7 @@ export class WebhookDeliveryStore {
     );
   }
 
-  /** Delivers all events again whose delivery failed and that were dispatched at `since` or later. */
+  /** Repeats all failed deliveries that were created at `since` or later. */
   async redeliverFailed(endpointID: string, since: number, now: number): Promise<number> {
     return this.#restart(
       and(

@@ -75,7 +75,7 @@ export class WebhookEndpointStore {
   }
 
   /**
-   * Checks that all stored secrets can be decrypted, and encrypts secrets of earlier keys with the first key.
+   * Checks that all stored secrets can be decrypted. Encrypts secrets of earlier keys again with the first key.
    * @throws ArgumentError CONFIGURATION_INVALID
    */
   async checkKeys(): Promise<void> {
@@ -85,7 +85,7 @@ export class WebhookEndpointStore {
       const message =
         this.#keys === undefined
           ? "Partners have webhook endpoints, but KEYROOT_WEBHOOK_KEYS is not set. Set it to the file of keys that encrypt the endpoints' secrets."
-          : `Keys that encrypt stored webhook secrets are missing from the file in KEYROOT_WEBHOOK_KEYS: ${missing.join(", ")}. Add each earlier key as another line.`;
+          : `The file in KEYROOT_WEBHOOK_KEYS lacks keys that encrypt stored webhook secrets: ${missing.join(", ")}. Add each earlier key as another line.`;
       throw new ArgumentError("CONFIGURATION_INVALID", message);
     }
     const { sealingID } = this.#keys ?? { sealingID: "" };
@@ -113,7 +113,7 @@ export class WebhookEndpointStore {
         .from(webhookEndpoints)
         .where(eq(webhookEndpoints.bizID, bizID));
       if ((owned?.endpoints ?? 0) >= MAX_ENDPOINTS) {
-        const message = `You have ${MAX_ENDPOINTS} webhook endpoints, the most that are allowed: delete one first.`;
+        const message = `You have ${MAX_ENDPOINTS} webhook endpoints, the maximum. Delete one first.`;
         throw new ServiceError(409, "WEBHOOK_LIMIT_REACHED", message);
       }
       await transaction.insert(webhookEndpoints).values(endpoint);
@@ -217,7 +217,7 @@ export class WebhookEndpointStore {
       await transaction.delete(webhookSecrets).where(and(ofEndpoint, lt(webhookSecrets.until, now)));
       const [active] = await transaction.select({ secrets: count() }).from(webhookSecrets).where(ofEndpoint);
       if ((active?.secrets ?? 0) >= MAX_SECRETS) {
-        const message = `The endpoint has ${MAX_SECRETS} secrets, the most that are allowed: wait until the oldest one ends, within 24 hours.`;
+        const message = `The endpoint has ${MAX_SECRETS} secrets, the maximum. Wait until the oldest secret ends, within 24 hours.`;
         throw new ServiceError(409, "WEBHOOK_LIMIT_REACHED", message);
       }
       await transaction
@@ -272,7 +272,7 @@ export class WebhookEndpointStore {
   /** @throws ServiceError WEBHOOKS_DISABLED */
   #requireKeys(): WebhookKeys {
     if (this.#keys !== undefined) return this.#keys;
-    const message = "This service sends no webhooks: its operator has not set KEYROOT_WEBHOOK_KEYS.";
+    const message = "This service sends no webhooks, because its operator has not set KEYROOT_WEBHOOK_KEYS.";
     throw new ServiceError(409, "WEBHOOKS_DISABLED", message);
   }
 }
@@ -297,7 +297,7 @@ function record(
   return recordChange(transaction, author, { action, at: now, partner: bizID, data: { endpoint_id: endpointID } });
 }
 
-/** Encrypts all webhook secrets again that are not under the key on the file's first line. */
+/** Encrypts all webhook secrets of earlier keys again, with the key on the file's first line. */
 async function resealSecrets(home: Database, keys: WebhookKeys): Promise<void> {
   const isOld = ne(webhookSecrets.keyID, keys.sealingID);
   for (const { secretID, endpointID, ...old } of await home.select().from(webhookSecrets).where(isOld)) {

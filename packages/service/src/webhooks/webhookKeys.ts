@@ -24,7 +24,7 @@ export class WebhookKeys {
   /** The id of the encrypting key: 16 hex digits that reveal nothing about the key. */
   readonly sealingID: string;
 
-  /** @param keys 1 to 8 keys of 32 random bytes @throws Error for other keys; the message contains no key */
+  /** @param keys 1 to 8 keys of 32 random bytes @throws Error for other keys. The message contains no key */
   constructor(keys: readonly Uint8Array[]) {
     if (keys.length > MAX_KEYS) throw new Error(`it has more than ${MAX_KEYS} keys`);
     for (const key of keys) {
@@ -40,7 +40,8 @@ export class WebhookKeys {
 
   /**
    * Reads a file with one key per line, in base64, as `openssl rand -base64 32` prints it.
-   * @throws ArgumentError FILE_PERMISSIONS, FILE_UNREADABLE, CONFIGURATION_INVALID. The message never contains the file's content
+   * @throws ArgumentError FILE_PERMISSIONS, FILE_UNREADABLE, CONFIGURATION_INVALID. The message never contains the
+   * file's content
    */
   static async read(path: string): Promise<WebhookKeys> {
     try {

@@ -239,7 +239,7 @@ function measureOutages() {
     const waits = leaders.map((leader) => (acknowledged.find((time) => time > leader.at) ?? Infinity) - leader.at);
     const afterLeaderMs = waits.length === 0 ? null : Math.max(...waits);
     if (afterLeaderMs > RECOVERY_MS)
-      findings.push(`${fault}: no answer within ${RECOVERY_MS / 1000} s of the new leader (${afterLeaderMs} ms)`);
+      findings.push(`${fault}: no response within ${RECOVERY_MS / 1000} s of the new leader (${afterLeaderMs} ms)`);
     return { fault, outageMs, afterLeaderMs };
   });
 }

@@ -12,7 +12,7 @@ import { isLarge } from "../../../support/testSize.ts";
 const READERS = 8;
 /** Time in ms before an unanswered request is sent again. A large test measures outages with it. */
 const RETRY_MS = isLarge ? 20 : 100;
-/** Maximum time in ms between two looks at the number of registered keys. It is random, so that faults occur at any moment. */
+/** Maximum time in ms between two checks of the number of registered keys. The time is random, so faults occur at any moment. */
 const LOOK_MS = 50;
 
 /** The data that the service acknowledged for one user. */

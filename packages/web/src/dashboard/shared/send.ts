@@ -1,6 +1,6 @@
 import type { AnswerOf, OperationPath } from "@keyroot/service";
 
-/** The error of a call that the service rejected or did not answer. */
+/** The error of a call that the service rejected, or to which it did not respond. */
 export class CallError extends Error {
   override readonly name = "CallError";
   readonly code: string;
@@ -27,10 +27,14 @@ export async function send<Path extends OperationPath>(path: Path, body: object)
     });
     answer = await response.json();
   } catch {
-    throw new CallError("UNREACHABLE", "The service did not answer. Check your connection, and try again.");
+    throw new CallError("UNREACHABLE", "The service did not respond. Check your connection, and try again.");
   }
   if (response.ok) return answer as AnswerOf<Path>;
   const problem = answer as { code?: string; detail?: string; errors?: { field: string; detail: string }[] };
   const fields = Object.fromEntries((problem.errors ?? []).map(({ field, detail }) => [field, detail]));
-  throw new CallError(problem.code ?? "", problem.detail ?? `The service answered ${response.status}.`, fields);
+  throw new CallError(
+    problem.code ?? "",
+    problem.detail ?? `The service responded with status ${response.status}.`,
+    fields,
+  );
 }
