@@ -254,7 +254,7 @@ describeIfNamed(import.meta.filename)("explorer in Chromium", () => {
       expect(await verdict(attacked.page)).to.contain("PROOF_INVALID");
     });
 
-    it("asks before it verifies without the light client", async () => {
+    it("verifies without the light client only if the visitor chooses another source", async () => {
       const beacon = { urls: [world.stack.merkleUrl], checkpoint: `0x${"12".repeat(32)}` };
       const { page } = await world.open(`${await world.serve({ beacon })}#/verify/${world.victim.userID}`);
       expect(await verdict(page)).to.contain("Not verified");

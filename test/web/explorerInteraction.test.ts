@@ -137,7 +137,7 @@ describeIfNamed(import.meta.filename)("controls of the explorer", () => {
     expect(complaints).to.deep.equal([]);
   });
 
-  it("focus the verdict after a choice of other evidence", async () => {
+  it("focus the verdict after the visitor chooses other evidence", async () => {
     const { page } = await world.open(`${explorer.url}#/verify/${world.victim.userID}`, {
       viewport: { width: 360, height: 800 },
     });

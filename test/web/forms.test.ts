@@ -205,7 +205,7 @@ describeIfNamed(import.meta.filename)("forms of the web pages", () => {
     ],
   };
 
-  it("report the wrong length or character of a user id", () => {
+  it("report a user id with a wrong length or a wrong character", () => {
     for (const [text, error] of [
       ["", "Enter a user id."],
       ["abc", "A user id in hex has 40 digits, but this has 3."],

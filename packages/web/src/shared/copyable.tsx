@@ -3,7 +3,7 @@ import { useEffect, useState } from "preact/hooks";
 import { shorten } from "./format.ts";
 import { Icon } from "./icon.tsx";
 
-/** A complete value with a copy button. @param props `href` makes the value a link */
+/** A complete value with a copy button. @param props with `href`, the value is a link */
 export function Value({ value, name, href }: { value: string; name: string; href?: string | undefined }) {
   const text = <code>{value}</code>;
   return (
@@ -14,7 +14,10 @@ export function Value({ value, name, href }: { value: string; name: string; href
   );
 }
 
-/** A shortened value with a copy button. The tooltip shows the complete value. @param props `href` makes it a link */
+/**
+ * A shortened value with a copy button. The tooltip shows the complete value.
+ * @param props with `href`, the value is a link
+ */
 export function ShortValue({ value, name, href }: { value: string; name: string; href?: string | undefined }) {
   const text = <code title={value}>{shorten(value)}</code>;
   return (

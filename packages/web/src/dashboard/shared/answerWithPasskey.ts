@@ -24,9 +24,9 @@ export async function withBrowser<T>(use: () => Promise<T>): Promise<T> {
     const name = error instanceof Error ? error.name : "";
     const message =
       name === "InvalidStateError"
-        ? "This device has a passkey of yours already."
+        ? "This device already has a passkey of yours."
         : name === "NotAllowedError"
-          ? "No passkey was used: you canceled, it took too long, or this device has none for this site."
+          ? "No passkey was used. You canceled, it took too long, or this device has no passkey for this site."
           : "Your browser could not use a passkey here. Open this page in a current browser, under its own address.";
     throw new CallError("PASSKEY_UNUSED", message);
   }

@@ -10,7 +10,7 @@ export interface Action<Args extends unknown[]> {
   error: CallError | undefined;
 }
 
-/** Runs an action once at a time, and keeps its error until the next run. */
+/** Runs an action, one run at a time. Keeps the action's error until the next run. */
 export function useAction<Args extends unknown[]>(act: (...args: Args) => Promise<void>): Action<Args> {
   const [state, setState] = useState<{ busy: boolean; error: CallError | undefined }>({
     busy: false,

@@ -9,7 +9,7 @@ import type { Pages } from "../shared/useCall.ts";
 interface TokensCardProps<Item extends Token> {
   title: ComponentChildren;
   intro?: ComponentChildren;
-  /** Text that replaces an empty list. */
+  /** The text instead of an empty list. */
   empty: ComponentChildren;
   tokens: Pages<Item>;
   nameOf: (token: Item) => string;

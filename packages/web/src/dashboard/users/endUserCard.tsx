@@ -83,8 +83,8 @@ function EraseDialog({ userID, userIDHex, onCancel }: { userID: string; userIDHe
       onCancel={onCancel}
     >
       <p>
-        The user’s data and tokens are deleted permanently, and the id cannot be used again; only a key that is
-        published, or about to be, remains with its user id.
+        The user’s data and tokens are deleted permanently, and the id cannot be used again. Only a key that is
+        published or is being published remains, with its user id.
       </p>
       <TextField label="Type the user id to confirm" hint={<code>{userID}</code>} {...field} />
       <p class="detail">You verify with your passkey.</p>

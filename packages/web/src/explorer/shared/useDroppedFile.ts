@@ -7,7 +7,7 @@ import { useWindowEvent } from "../../shared/useWindowEvent.ts";
 interface Dropped {
   /** The last file that is not a Merkle-tree file. */
   bundle: File | undefined;
-  /** The contents of Merkle-tree files, by the roots that the files name. */
+  /** The contents of Merkle-tree files, by the roots in the files. */
   batches: ReadonlyMap<string, Uint8Array>;
 }
 
@@ -37,13 +37,14 @@ export function useDroppedFile(): Dropped {
   return dropped;
 }
 
-/** The members of a Merkle-tree file by which it is recognized. In strings, JSON has a backslash before each quote. */
+/** Members that identify a Merkle-tree file. They cannot be inside a string, because JSON strings escape quotes. */
 const MERKLE = /"merkle"\s*:/;
 const ROOT = /"root"\s*:\s*"([0-9a-f]{64})"/;
 
 /**
- * Finds the root that a Merkle-tree file names. The worker parses and verifies the file, because parsing a hostile file could
- * take long and much memory. @returns undefined for other files
+ * Finds the root in the text of a Merkle-tree file. The worker parses and verifies the file, because parsing a hostile
+ * file could take much time and memory.
+ * @returns undefined for other files
  */
 async function findNamedRoot(file: File): Promise<string | undefined> {
   if (file.size > DEFAULT_LIMITS.fileBytes) return undefined;

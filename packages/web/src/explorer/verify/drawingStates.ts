@@ -58,8 +58,8 @@ export function drawingProps(
 }
 
 /**
- * Returns the states of the tree's nodes, from the leaf to the root. In a forged file, two nodes are red: the node that
- * contradicts the file, and the computed root if it differs from the contract's root.
+ * Returns the states of the tree's nodes, from the leaf to the root. In a forged file, the node that contradicts the
+ * file is red. The computed root is also red if it differs from the contract's root.
  */
 function treeStates(path: TreePath | undefined, contractRoot: string | null | undefined, state: NodeState) {
   const { failedLevel, nodes = [] } = path ?? {};

@@ -48,8 +48,8 @@ const MAX_DRAWN = 20_000;
 const UNREADABLE = /^JSON_|^FILE_(?:TOO_LARGE|NOT_UTF8)$|^ANSWER_TOO_LARGE$/;
 
 /**
- * Returns the readable part of the path in a rejected file, and the lowest node that contradicts the file. This is only
- * for the drawing. The verifier decides the verdict.
+ * Returns the readable part of the path in a rejected file, and the lowest node that contradicts the file. Only the
+ * drawing uses this result. The verdict is the verifier's.
  */
 export function pathInRejectedFile(bytes: Uint8Array, userID: string, failure: Failure): TreePath | undefined {
   if (UNREADABLE.test(failure.code ?? "")) return undefined;

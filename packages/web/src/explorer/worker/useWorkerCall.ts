@@ -1,10 +1,10 @@
 import { useEffect, useState } from "preact/hooks";
 
 /**
- * Calls a worker, and again each time an input changes.
+ * Calls a worker. Repeats the call each time an input changes.
  * @param run calls the worker with a signal that ends the call
- * @returns the call's result, undefined until it has ended, and a function that repeats the call. `defect` is an error that
- * prevented the worker from running
+ * @returns the call's result and a function that repeats the call. The result is undefined until the call has ended.
+ * `defect` is an error that prevented the worker from running
  */
 export function useWorkerCall<Result>(
   run: (signal: AbortSignal) => Promise<Result>,
