@@ -1,6 +1,6 @@
 import { type Profiler, Session } from "node:inspector";
 
-/** How often the costly functions of a piece of code were called. */
+/** Number of calls of expensive functions. */
 export interface Work {
   /** Blocks of 64 bytes that SHA-256 processed. */
   hashes: number;
@@ -15,7 +15,7 @@ const COUNTED: readonly [file: string, name: string, unit: keyof Work][] = [
   ["/@noble/curves/abstract/modular.js", "sqr", "multiplications"],
 ];
 
-/** Counts calls by V8's coverage, so that the result is the same on each machine. Dispose of it to stop. */
+/** Counts calls with V8's coverage, so that the result is the same on each machine. `dispose` stops the counter. */
 export class WorkCounter implements Disposable {
   readonly #session = new Session();
 
@@ -37,7 +37,7 @@ export class WorkCounter implements Disposable {
     this.#session.disconnect();
   }
 
-  /** The calls since the last time. */
+  /** Returns the calls since the previous call of this method. */
   #take(): Work {
     const work: Work = { hashes: 0, multiplications: 0 };
     let taken: Profiler.TakePreciseCoverageReturnType | undefined;

@@ -1,10 +1,10 @@
 import { randomInt } from "node:crypto";
 import { isLarge, testAll } from "./testSize.ts";
 
-/** Time limit of a fault test, in milliseconds; 0 means none. It ends only endless waits, on a machine with other load too. */
+/** Time limit of a fault test, in ms. 0 means none. It ends only endless waits, even on a machine with other load. */
 export const FAULTS_TIMEOUT_MS = isLarge ? 0 : 1_200_000;
 
-/** Seed of the reproducible fault tests: the variable FAULTS_SEED, or a random number. */
+/** Seed of the reproducible fault tests, from the FAULTS_SEED variable. Default: a random number. */
 export const SEED = Number(process.env["FAULTS_SEED"] ?? randomInt(1_000_000));
 if (!Number.isSafeInteger(SEED))
   throw new RangeError("FAULTS_SEED is not a whole number. Set it to a number such as 2.");
@@ -19,7 +19,7 @@ export const describeFaults = testAll || isLarge ? describe : describe.skip;
 export async function reported<T extends object>(running: Promise<T>): Promise<T> {
   const start = performance.now();
   const outcome = await running.catch((cause: unknown) => {
-    throw new Error(`It failed with FAULTS_SEED=${SEED}.`, { cause });
+    throw new Error(`The test failed with FAULTS_SEED=${SEED}.`, { cause });
   });
   const seconds = Math.round((performance.now() - start) / 100) / 10;
   if (isLarge) process.stdout.write(`${JSON.stringify({ ...outcome, seconds, seed: SEED }, null, 2)}\n`);

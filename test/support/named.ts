@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
 
 /**
- * `describe` in a test file that is named on the command line. Otherwise its tests are left out: Hardhat loads every file
- * under test/, and these need programs that `npm test` does not install.
+ * Returns `describe` in a test file that the command line names. In other runs, the file's tests are omitted. Hardhat loads every
+ * file under test/, and these tests need programs that `npm test` does not install.
  * @param file `import.meta.filename` of the test file
  */
 export const describeIfNamed = (file: string): typeof describe | (() => void) =>

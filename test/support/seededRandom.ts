@@ -5,7 +5,7 @@ export function seededRandom(seed: string | number): (label: string, below: numb
   return (label, below) => Number.parseInt(sha256(`${seed}:${label}`).slice(0, 12), 16) % below;
 }
 
-/** One of these faults, or undefined if the request is not hit. @param perMille how many of a thousand requests are hit */
+/** Returns one of these faults, or undefined for no fault. @param perMille number of faults per 1,000 requests */
 export function randomFault<Name>(
   seed: string | number,
   perMille: number,

@@ -33,7 +33,7 @@ function closedBy(hook: (close: () => Promise<void>) => void): <T extends { clos
   };
 }
 
-/** Sends a request without changes, also an invalid one, and returns the whole answer. */
+/** Sends a request without changes, even if it is invalid. Returns the whole response. */
 export async function sendRaw(url: string, request: string): Promise<string> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
@@ -73,7 +73,7 @@ export async function failure(promise: Promise<unknown>): Promise<unknown> {
   } catch (error) {
     return error;
   }
-  throw new Error("expected a failure");
+  throw new Error("The promise was not rejected.");
 }
 
 /** Returns the permissions of a file or folder, such as "600". */
@@ -82,11 +82,11 @@ export async function modeOf(path: string): Promise<string> {
 }
 
 /** Fails where a test expects a value: `list[0] ?? never()`. */
-export function never(why = "there is none"): never {
+export function never(why = "The expected value is missing."): never {
   throw new Error(why);
 }
 
-/** All items of a list that is read page by page. */
+/** Returns all items of a list that is read in pages. */
 export async function all<T>(iterable: AsyncIterable<T>): Promise<T[]> {
   const items: T[] = [];
   for await (const item of iterable) items.push(item);

@@ -3,8 +3,8 @@ import { type Anvil, startChainProcess } from "../anvil/anvil.ts";
 import { installLocked } from "../packages/installLocked.ts";
 
 /**
- * Starts a local chain with the rules of the fork Amsterdam, in its own process with its own engine: Hardhat's engine does not have
- * them.
+ * Starts a local chain with the rules of the Amsterdam fork. It runs in a separate process with a separate engine, because
+ * Hardhat's engine lacks these rules.
  * @param transactionGas the gas limit of a transaction
  */
 export async function startAmsterdam(transactionGas: number): Promise<Anvil> {

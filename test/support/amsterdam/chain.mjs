@@ -1,4 +1,4 @@
-// Serves a local chain with the rules of the fork Amsterdam. Arguments: the folder with the engine's node_modules, and the gas
+// Serves a local chain with the rules of the Amsterdam fork. Arguments: the folder with the engine's node_modules, and the gas
 // limit of a transaction. Blocks have 60 million gas, as on Ethereum.
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -35,7 +35,7 @@ const provider = await context.createProvider(edr.L1_CHAIN_TYPE, config, logger,
 /** @param {{ id: unknown }} call */
 async function answer(call) {
   const { data } = await provider.handleRequest(JSON.stringify(call));
-  // The engine leaves out what all answers have.
+  // The engine omits the fields that all responses have.
   return { jsonrpc: "2.0", id: call.id, ...(typeof data === "string" ? JSON.parse(data) : data) };
 }
 

@@ -7,9 +7,9 @@ import { isLarge, testAll } from "../testSize.ts";
 /** A running Anvil, the tests' second chain. */
 export interface Anvil {
   readonly url: string;
-  /** Kills Anvil at once, as a crash would. */
+  /** Kills Anvil immediately, as a crash would. */
   close(): Promise<void>;
-  /** Stops Anvil as Ctrl-C does. With the option `--state`, it first saves its state. */
+  /** Stops Anvil as Ctrl-C does. With `--state`, Anvil first saves its state. */
   stop(): Promise<void>;
 }
 
@@ -19,8 +19,8 @@ const binary = findBinary();
 export const hasAnvil = binary !== undefined;
 
 /**
- * Describes tests that run on Anvil in `npm run test:all`. Platforms without an Anvil binary skip them: there, Hardhat's chain is
- * the only one.
+ * Describes tests that run on Anvil in `npm run test:all`. Platforms without an Anvil binary skip them, and use only Hardhat's
+ * chain.
  */
 export function describeOnAnvil(what: string, body: () => void): void {
   if (testAll || isLarge) (hasAnvil ? describe : describe.skip)(`${what}, on Anvil`, body);

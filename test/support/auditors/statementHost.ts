@@ -6,7 +6,7 @@ import { serve } from "../servers/servers.ts";
 /** A folder of statements on an HTTP server: file names without `.txt`, and their contents. */
 export class StatementHost {
   readonly files = new Map<string, string | Uint8Array>();
-  /** How many requests it has received. */
+  /** Number of requests that the host received. */
   requests = 0;
   #server!: Listening;
 

@@ -22,7 +22,7 @@ export class TestAuditor {
     this.#id = Buffer.from(this.key.split("+")[1] ?? "", "hex");
   }
 
-  /** A signature line. @param time in s since 1970 */
+  /** Returns a signature line. @param time in s since 1970 */
   line(text: string, time: number): string {
     const stamp = Buffer.alloc(8);
     stamp.writeBigUInt64BE(BigInt(time));
@@ -38,12 +38,12 @@ export function testAuditors<const Names extends readonly string[]>(
   return names.map((name) => new TestAuditor(`${name}.example`)) as { [I in keyof Names]: TestAuditor };
 }
 
-/** A statement's file with the signatures of these auditors. */
+/** Returns a statement's file with the signatures of these auditors. */
 export function signedBy(auditors: readonly TestAuditor[], text: string, time: number): string {
   return `${text}\n${auditors.map((auditor) => auditor.line(text, time)).join("")}`;
 }
 
-/** A public key as text (C2SP signed-note, "vkey"). */
+/** Returns a public key as text (C2SP signed-note, "vkey"). */
 export function keyText(name: string, publicKey: Uint8Array): string {
   const encoded = Buffer.concat([Uint8Array.of(4), publicKey]);
   const id = hash("sha256", Buffer.concat([Buffer.from(`${name}\n`), encoded])).slice(0, 8);

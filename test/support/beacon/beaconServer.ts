@@ -2,7 +2,7 @@ import type { ServerResponse } from "node:http";
 import type { Listening } from "@keyroot/operator/shared";
 import { serve } from "../servers/servers.ts";
 
-/** The answers of a test's beacon endpoint, by the last part of the request's path. Each may be replaced between requests. */
+/** The responses of a test's beacon endpoint, by the last part of the request's path. A test may replace each of them. */
 export interface BeaconAnswers {
   bootstrap?: (response: ServerResponse, url: URL) => void;
   updates?: (response: ServerResponse, url: URL) => void;
@@ -30,13 +30,13 @@ export async function serveBeacon(answers: BeaconAnswers): Promise<BeaconServer>
   return Object.assign(server, listening);
 }
 
-/** Makes an answer in SSZ. */
+/** Makes a response in SSZ. */
 export function ssz(bytes: Uint8Array, version = "deneb"): (response: ServerResponse) => void {
   const headers = { "Content-Type": "application/octet-stream", "Eth-Consensus-Version": version };
   return (response) => void response.writeHead(200, headers).end(bytes);
 }
 
-/** Containers as an answer of `updates`. */
+/** Joins containers to a response of `updates`. */
 export function joinUpdates(items: readonly Uint8Array[]): Uint8Array {
   return Buffer.concat(
     items.flatMap((item) => {
@@ -47,7 +47,7 @@ export function joinUpdates(items: readonly Uint8Array[]): Uint8Array {
   );
 }
 
-/** A decoded container as JSON of the Beacon API. `NUMBERS` are decimal, everything else is hex. */
+/** Converts a decoded container to JSON of the Beacon API. `NUMBERS` become decimal digits, and everything else becomes hex. */
 export function toBeaconJson(value: unknown, name = ""): unknown {
   if (value instanceof Uint8Array) {
     const bytes = Buffer.from(value);

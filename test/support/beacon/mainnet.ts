@@ -4,7 +4,7 @@ import { BEACON_NETWORKS, type Bootstrap, FORKS, rootOf, type Update } from "key
 
 const DATA = join(import.meta.dirname, "../../keyroot/blocks/beacon/data");
 
-/** Real answers of mainnet's beacon chain. */
+/** Recorded responses of mainnet's beacon chain. */
 export interface MainnetSample {
   /** The period of the bootstrap. */
   period: number;
@@ -16,7 +16,7 @@ export interface MainnetSample {
   updates: Update[];
 }
 
-/** The containers in an answer of `updates`, as bytes. */
+/** Splits a response of `updates` into the bytes of its containers. */
 export function splitUpdates(answer: Uint8Array): Uint8Array[] {
   const items: Uint8Array[] = [];
   for (let rest = Buffer.from(answer); rest.length > 0;) {

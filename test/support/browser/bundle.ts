@@ -13,7 +13,7 @@ export interface Bundle {
 }
 
 /**
- * Bundles a module for browsers: minified, and split where a module is imported dynamically.
+ * Bundles and minifies a module for browsers. Each dynamic import becomes a separate chunk.
  * @param folder where imports are resolved from: this one (the sources), or an app's
  */
 export async function bundle(
@@ -29,7 +29,7 @@ export async function bundle(
   const outputs = new Map(Object.entries(metafile.outputs).map(([path, output]) => [basename(path), output]));
   const entry = "stdin.js";
   const initial = new Set([entry]);
-  // A loop over a set also visits what is added to it meanwhile.
+  // The loop also visits chunks that it adds to the set.
   for (const chunk of initial) {
     for (const { kind, path } of outputs.get(chunk)?.imports ?? []) {
       if (kind === "import-statement") initial.add(basename(path));

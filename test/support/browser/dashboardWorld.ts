@@ -11,7 +11,7 @@ import { addAuthenticator } from "./authenticator.ts";
 import { launchChromium } from "./chromium.ts";
 import { closePagesAfterEach, type ObservedPage, observedPage } from "./observedPage.ts";
 
-/** One of its stores fails. */
+/** The publishing status that the service returns. One of its stores fails. */
 const PUBLISHING: Omit<PublishingStatus, "publishable" | "differences"> = {
   chain: {
     ...{ chain_id: 11_155_111, contract: `0x${"5fbd".repeat(10)}`, error: undefined },
@@ -41,12 +41,12 @@ export class DashboardWorld {
   browser!: Browser;
   bizID!: string;
 
-  /** The dashboard's address, on localhost, which passkeys need. */
+  /** The dashboard's URL. Its host is localhost, because passkeys do not work with an IP address. */
   get url(): string {
     return `${this.service.url.replace("127.0.0.1", "localhost")}/dashboard/`;
   }
 
-  /** Starts it, unless it is started already. */
+  /** Starts the service and the browser, unless they are already running. */
   start(): Promise<void> {
     return (this.#started ??= this.#start());
   }
@@ -82,7 +82,7 @@ export class DashboardWorld {
     return { ...partner, users: users.sort((a, b) => (a.userID < b.userID ? -1 : 1)) };
   }
 
-  /** Invites a person as the operator does. @param options with a null bizID for the operator's people @returns the link */
+  /** Invites a person as the operator does. @param options `bizID` is null for the operator's staff @returns the link */
   async invite(name: string, options: { role?: string; bizID?: string | null } = {}): Promise<string> {
     const { role = "administrator", bizID = this.bizID } = options;
     if (bizID === null)
@@ -133,7 +133,7 @@ export class DashboardWorld {
     });
   }
 
-  /** Opens a page in a new browser context, with an authenticator. Its complaints are without responses of the service. */
+  /** Opens a page in a new browser context, with an authenticator. Its complaints omit the service's error responses. */
   async open(url = this.url, options: BrowserContextOptions = {}): Promise<ObservedPage> {
     const permissions = ["clipboard-read", "clipboard-write"];
     const opened = await observedPage(this.browser, { permissions, ...options }, (message) =>

@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import { dump } from "../service/dump.ts";
 import type { DashboardWorld } from "./dashboardWorld.ts";
 
-/** Searches everything that stays in the browser and at the service for a secret that is no longer shown. */
+/** Checks that neither the browser nor the service keeps a secret that is no longer shown. */
 export async function expectNowhere(
   world: DashboardWorld,
   page: Page,
@@ -26,7 +26,7 @@ export async function expectNowhere(
   expect(JSON.stringify(await page.context().storageState())).to.not.contain(secret);
   const session = await page.context().newCDPSession(page);
   const { entries } = await session.send("Page.getNavigationHistory");
-  // `userTypedURL` is what was typed into the address bar, which pages cannot change.
+  // `userTypedURL` is the text that was typed into the address bar. Pages cannot change it.
   expect(entries.map(({ url }) => url).join("\n")).to.not.contain(secret);
   expect(requests.join("\n")).to.not.contain(secret);
   expect(world.log.join("")).to.not.contain(secret);

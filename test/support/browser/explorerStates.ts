@@ -4,7 +4,7 @@ import type { ExplorerConfig } from "@keyroot/operator/explorer";
 import type { ExplorerWorld } from "./explorerWorld.ts";
 import type { ObservedPage } from "./observedPage.ts";
 
-/** A page in a state, by its address, and what leads to the state. */
+/** The address of a page, and the actions that lead to a state of the page. */
 interface State {
   path: (world: ExplorerWorld) => string;
   /** Settings that differ from those of the shared explorer. */
@@ -151,7 +151,7 @@ export const EXPLORER_STATES: Readonly<Record<string, State>> = {
   "no page": { path: () => "#/nothing" },
 };
 
-/** Opens a page in a state. @param url the explorer's, for states without other settings */
+/** Opens a page in a state. @param url the shared explorer, for states without other settings */
 export async function openState(
   world: ExplorerWorld,
   url: string,
@@ -166,7 +166,7 @@ export async function openState(
 
 /** Leads an open page of the explorer to a state without other settings. The page is not loaded again. */
 export async function goToState(world: ExplorerWorld, url: string, page: Page, { path, act }: State): Promise<void> {
-  // A page in between, so that every form of the state is new.
+  // Open another page first, so that every form of the state is new.
   await page.goto(`${url}#/other`);
   await page.getByRole("heading", { name: "There is no such page" }).waitFor();
   await page.goto(`${url}${path(world) || "#/"}`);

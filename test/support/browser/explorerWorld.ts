@@ -23,7 +23,7 @@ import { type ObservedPage, observedPage } from "./observedPage.ts";
 /** A stack with published users, an attacker, and Chromium, for the tests of the explorer. */
 export class ExplorerWorld {
   readonly #opened = new AsyncDisposableStack();
-  /** The users of the first file. 4 others are in the second. */
+  /** The records of the first file. The second file contains 4 other users. */
   readonly records: readonly KeyRecord[];
   stack!: Stack;
   browser!: Browser;

@@ -10,13 +10,13 @@ export type PageCode = Pick<Bundle, "chunks" | "entry">;
 export interface OpenPage extends Pick<Page, "evaluate"> {
   /** `http://127.0.0.1:<port>` */
   readonly origin: string;
-  /** The URLs of all its requests since it was loaded. */
+  /** The URLs of all the page's requests since it was loaded. */
   readonly requests: readonly string[];
-  /** Loads it again, without a cache. */
+  /** Reloads the page without a cache. */
   reload(): Promise<void>;
   /** Opens another tab of the same browser with the same page. */
   openTab(): Promise<Tab>;
-  /** Opens the page in a window that shares no data with the others, and whose time changes only by `clock.fastForward`. */
+  /** Opens the page in a window that shares no data with other windows. Only `clock.fastForward` changes its time. */
   openStopped(): Promise<Tab>;
   close(): Promise<void>;
 }

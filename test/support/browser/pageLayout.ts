@@ -64,8 +64,8 @@ export async function checkLimits(page: Page, where: string): Promise<void> {
 }
 
 /**
- * Recorded layouts of pages, in a JSON file beside the tests. Layouts are compared instead of pixels: pixels depend on the
- * machine's fonts and on every value in the page. With UPDATE_LAYOUTS=1, `save` writes the file.
+ * Recorded layouts of pages, in a JSON file beside the tests. Layouts are compared instead of pixels, because pixels depend
+ * on the machine's fonts and on every value in the page. With UPDATE_LAYOUTS=1, `save` writes the file.
  */
 export class RecordedLayouts {
   readonly #path: string;
@@ -81,14 +81,14 @@ export class RecordedLayouts {
       : {};
   }
 
-  /** Compares the page's layout with the recorded one: the same parts in the same order, each about as wide and high. */
+  /** Compares the page's layout with the recorded layout: the same parts in the same order, with about the same sizes. */
   async compare(page: Page, where: string): Promise<void> {
     const layout = await readLayout(page);
     this.#seen[where] = layout;
     if (this.#updates) return;
     const recorded = this.#recorded[where];
     const remedy =
-      "If the change is intended, look at the pictures (npm run screenshots), then run the test with UPDATE_LAYOUTS=1.";
+      "If the change is intended, look at the pictures of 'npm run screenshots'. Then run the test with UPDATE_LAYOUTS=1.";
     expect(
       layout.parts.map(({ name }) => name),
       `${where}: the page's parts. ${remedy}`,

@@ -7,7 +7,7 @@ import type { Browser, CDPSession, Page, PageScreenshotOptions } from "playwrigh
 const CELLS = 24;
 /** A cell differs if a channel of its color, 0 to 255, differs by more than this. */
 const CELL_TOLERANCE = 24;
-/** Maximum share of the cells that differ: the texts contain ids and times, and fonts differ between machines. */
+/** Maximum share of cells that may differ. The texts contain ids and times, and fonts differ between machines. */
 export const MOST_DIFFERENT = 0.1;
 
 /** Takes a picture of a page without animations. */
@@ -18,8 +18,8 @@ export async function takePicture(page: Page, options: PageScreenshotOptions): P
 }
 
 /**
- * Recorded pictures of pages, in PNG files of 24 x 24 pixels beside the tests. They show what a layout does not: colors, and
- * whether large parts are drawn. With UPDATE_LAYOUTS=1, they are written.
+ * Recorded pictures of pages, in PNG files of 24 x 24 pixels beside the tests. They show wrong colors and missing parts, which
+ * a layout does not show. With UPDATE_LAYOUTS=1, `compare` writes them.
  */
 export class RecordedPictures {
   readonly #folder: string;
@@ -30,7 +30,7 @@ export class RecordedPictures {
   }
 
   /**
-   * Compares a picture of a page with the recorded one.
+   * Compares a picture of a page with the recorded picture.
    * @param name the name of its file, without `.png`
    */
   async compare(page: Page, name: string): Promise<void> {
@@ -41,13 +41,14 @@ export class RecordedPictures {
       if (share > MOST_DIFFERENT / 2) writeFileSync(this.#pathOf(name), png, "base64");
       return;
     }
-    const remedy = "Look at both (npm run screenshots). If the change is intended, run the test with UPDATE_LAYOUTS=1.";
+    const remedy =
+      "Look at the pictures of 'npm run screenshots'. If the change is intended, run the test with UPDATE_LAYOUTS=1.";
     expect(share, `${this.#pathOf(name)}: the share that differs. ${remedy}`).to.be.at.most(MOST_DIFFERENT);
   }
 
   /**
    * Takes a picture of a page.
-   * @returns its small PNG in base64, and the share of cells that differ: 1 without a recorded one
+   * @returns its small PNG in base64, and the share of cells that differ. The share is 1 without a recorded picture
    */
   async read(page: Page, name: string): Promise<{ png: string; share: number }> {
     const path = this.#pathOf(name);
@@ -62,8 +63,8 @@ export class RecordedPictures {
 const sessions = new WeakMap<Page, Promise<CDPSession>>();
 
 /**
- * Takes a picture with a sixteenth of a page's pixels, in JPEG, which Chromium draws and writes faster.
- * @returns it in base64
+ * Takes a JPEG with a sixteenth of a page's pixels, because Chromium makes a smaller picture faster.
+ * @returns the picture in base64
  */
 async function takeSmallPicture(page: Page): Promise<string> {
   const session = sessions.get(page) ?? page.context().newCDPSession(page);
@@ -81,7 +82,7 @@ async function takeSmallPicture(page: Page): Promise<string> {
   return data;
 }
 
-/** Makes a picture smaller and compares it with the recorded one, in Chromium. @param picture JPEG in base64 */
+/** Makes a picture smaller, and compares it in Chromium with the recorded picture. @param picture JPEG in base64 */
 async function compareSmall(tested: Page, picture: string, recorded?: Buffer): Promise<{ png: string; share: number }> {
   const blank = await blankPage(tested);
   const addresses = [`data:image/jpeg;base64,${picture}`];
@@ -111,7 +112,7 @@ async function compareSmall(tested: Page, picture: string, recorded?: Buffer): P
 
 const blanks = new WeakMap<Browser, Promise<Page>>();
 
-/** One blank page per browser: the policy of the tested page allows no other picture. */
+/** Returns a blank page, one per browser. The tested page cannot load pictures, because its policy does not allow them. */
 async function blankPage(tested: Page): Promise<Page> {
   const browser = tested.context().browser();
   if (browser === null) throw new Error("The page has no browser.");

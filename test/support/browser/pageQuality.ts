@@ -13,7 +13,7 @@ export const VIEWS = [390, 1280].flatMap((width) =>
   (["light", "dark"] as const).map((colorScheme) => ({ viewport: { width, height: 800 }, colorScheme })),
 );
 
-/** The rules of axe whose results depend on colors. The others have the same results in light and dark. */
+/** The rules of axe with results that depend on colors. Other rules have the same results in light and dark. */
 export const COLOR_RULES = ["color-contrast", "link-in-text-block"];
 
 /** Maximum Cumulative Layout Shift while a page loads. 0.1 counts as good. */
@@ -37,9 +37,9 @@ export async function checkInAllViews(
 ): Promise<void> {
   for (const { viewport, colorScheme } of VIEWS) {
     await page.setViewportSize(viewport);
-    // Reduced motion: colors change at once.
+    // With reduced motion, colors change immediately.
     await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
-    // Two frames: the first one draws what the new width changes.
+    // Wait for two frames. The first one draws the page with the new width.
     await page.evaluate("new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))");
     const where = `${state}, ${viewport.width} pixels, ${colorScheme}`;
     const rules = colorScheme === "light" ? {} : { runOnly: COLOR_RULES };
@@ -69,7 +69,7 @@ export async function expectNothingMoved(page: Page, where: string): Promise<voi
             ]),
           );
         }).observe({ type: "layout-shift", buffered: true });
-        // There is no call without entries. Those that exist are reported before the next frame.
+        // The observer is not called without entries. Existing entries are reported before the next frame.
         setTimeout(() => {
           resolve([]);
         }, 100);

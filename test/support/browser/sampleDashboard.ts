@@ -9,9 +9,9 @@ import { addAuthenticator } from "./authenticator.ts";
 
 /** A service with a partner's data, and the session of a person of the partner. */
 interface SampleDashboard extends AsyncDisposable {
-  /** The dashboard's address, on localhost. */
+  /** The dashboard's URL on localhost. */
   url: string;
-  /** The header `Cookie` of the person's session. */
+  /** The `Cookie` header of the person's session. */
   cookie: string;
 }
 

@@ -1,8 +1,8 @@
 import type { Page } from "playwright-core";
 
 /**
- * The words that a visitor may never have heard, and their forms. Each page explains each of them once, on demand, with a `<dfn>`.
- * A new `<dfn>` belongs into this list.
+ * Terms that visitors may not know, with their forms. Each page explains each of its terms once, with a `<dfn>`. Add the term of
+ * a new `<dfn>` to this list.
  */
 const TERMS: Readonly<Record<string, string>> = {
   chain: "(?:block)?chain",
@@ -40,14 +40,14 @@ const TERMS: Readonly<Record<string, string>> = {
   "audit log": "audit log",
 };
 
-/** Texts that quote: values, commands, entries of the audit log, and messages in the words of docs/errors.md. */
+/** Selectors of texts that need no explanation: values, commands, audit log entries, and texts from docs/errors.md. */
 const QUOTES =
   ".number, .todo, .badge, .words, summary, svg, option, code, pre, .back, [data-entry], [role=alert], p:has(> .error-code), .remedy, .step-result > .detail, .verdict .detail";
 
 /**
- * The terms that the page uses without an explanation, with the text of their first appearance. Also the terms that it
- * explains twice.
- * @param known terms that an earlier page explained, which all visitors of this one have seen
+ * Returns the terms that the page uses without an explanation, with the text of their first appearance. Also returns the terms
+ * that the page explains twice.
+ * @param known terms that an earlier page explained to all visitors of this page
  */
 export async function unexplainedTerms(page: Page, known: readonly string[] = []): Promise<string[]> {
   return page.evaluate(

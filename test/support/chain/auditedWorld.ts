@@ -24,24 +24,24 @@ export interface AuditedWorld {
   readonly url: string;
   /** A folder for states. */
   readonly folder: string;
-  /** Sets the function that computes the endpoint's answers from now on. Without it, the answers are those of the chain. */
+  /** Sets the function that computes the endpoint's responses. Without a function, the endpoint forwards the chain's responses. */
   lie(lie?: Lie): void;
   /** Stores the file of these values, valid or not. @returns its root */
   store(values: readonly string[]): Promise<string>;
-  /** Adds users to a root as the registry's owner, whether or not it has a file. */
+  /** Adds users to a root as the registry's owner, even if the root has no file. */
   add(root: string, userIDs: readonly UserID[]): Promise<void>;
   /** Stores a file and adds its root. @returns the root */
   publish(records: readonly KeyRecord[]): Promise<string>;
   readText(root: string): Promise<string>;
   writeText(root: string, text: string | Uint8Array): Promise<void>;
-  /** The path of a file, or of anything among the files. */
+  /** Returns a path in the folder of files. */
   pathOf(name: string): string;
   /** The newest block's hash. */
   head(): Promise<string>;
-  /** Opens a state in the folder; the caller closes it. */
+  /** Opens a state in the folder. The caller closes it. */
   openState(name?: string, options?: OpenStateOptions): Promise<AuditState>;
   audit(changes?: Partial<AuditOptions>): Promise<AuditReport>;
-  /** The options of a command that name the endpoint, the chain and the registry. */
+  /** Returns a command's options for the endpoint, the chain and the registry. */
   chainArgs(): string[];
   /**
    * Starts a file host that ends with the test. It returns 503 if `answers` returns false for a path. @returns the source of
@@ -52,7 +52,7 @@ export interface AuditedWorld {
   pollOptions(): Omit<PollOptions, "state">;
 }
 
-/** The verdict of an audit and the codes of its findings, each with its detail, sorted. */
+/** Returns an audit's verdict, and the sorted codes of its findings with their details. */
 export function outcomeOf(report: AuditReport): { verdict: string; codes: string[] } {
   const codes = report.findings.list.map(({ code, detail }) => (detail === undefined ? code : `${code} ${detail}`));
   return { verdict: verdictOf(report), codes: [...codes, ...report.unavailableFiles.map(({ code }) => code)].sort() };

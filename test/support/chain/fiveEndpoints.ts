@@ -32,7 +32,7 @@ export const publishedLater = makeMerkleFile([late]);
 /** A false key for the same user, which a dishonest endpoint returns. */
 export const forged = makeMerkleFile([{ ...other, userID }]);
 
-/** The sources of a block hash. `quorum` is 3 of the 5 endpoints, the others use the first endpoint. */
+/** The sources of a block hash. `quorum` is 3 of the 5 endpoints. The other sources use the first endpoint. */
 const ANCHORS = ["endpoint", "quorum", "pinned", "light-client"] as const;
 const QUORUM = 3;
 
@@ -48,7 +48,7 @@ export const PAIRS: readonly Pair[] = ANCHORS.flatMap((anchor) =>
 
 export const nameOf = ({ anchor, storageProof }: Pair) => `${anchor}, ${storageProof ? "proven" : "not proven"}`;
 
-/** The specification needs only one endpoint's answer at its latest block: no block is read. */
+/** Whether a pair needs only one endpoint's answer at its latest block, as in the specification. No block is then read. */
 export const needsNoBlock = ({ anchor, storageProof }: Pair) => anchor === "endpoint" && !storageProof;
 
 export type BlockJson = HeaderJson & { hash: string; number: string; timestamp: string };
@@ -62,7 +62,7 @@ export class FiveEndpoints {
   files!: { url: string };
   contract!: string;
   codeHash!: string;
-  /** A contract with the first file's root, which has its mapping of users at slot 1. */
+  /** A contract with the first file's root. Its mapping of users is at slot 1. */
   olderContract!: string;
   /** The block that added the first file's root. */
   blockNumber!: number;
@@ -119,7 +119,7 @@ export class FiveEndpoints {
     return { rpc, chainId: this.chainId, contract: this.contract, merkleUrl: this.files.url };
   }
 
-  /** The options that require a pair. */
+  /** Returns the options that require the evidence of a pair. */
   optionsFor({ anchor, storageProof }: Pair): VerifyOptions {
     const place = { ...this.place(), storageProof, expectedPublicKey: ANY_KEY };
     switch (anchor) {
@@ -134,7 +134,7 @@ export class FiveEndpoints {
     }
   }
 
-  /** The evidence that a key must have with these options: anchor and proof of the pair, the block, and the whole file. */
+  /** Returns the expected evidence: the pair's anchor and proof, the block, and the whole file. */
   evidenceOf(pair: Pair, { hash, number, timestamp }: BlockJson): Evidence {
     return {
       ...pair,
@@ -192,13 +192,13 @@ export interface InventedState {
   proof: unknown;
 }
 
-/** Answers with the true block, and the invented answer of the contract. */
+/** Returns the true block, and an invented answer of the contract. */
 export const lieAboutContract = ({ root, proof }: InventedState, ...[method, params, truth]: Parameters<Lie>) => {
   if (method === "eth_getProof") return proof;
   return JSON.stringify(params).includes(GET_MERKLE_TREE_ROOT) ? root : truth(method, params);
 };
 
-/** Answers with an invented block that has the right hash, and with its state. */
+/** Returns an invented block with its right hash, and the invented state. */
 export const lieAboutBlock = (state: InventedState, ...[method, params, truth]: Parameters<Lie>) => {
   if (method.startsWith("eth_getBlockBy")) return state.block;
   // The chain does not have this block.
@@ -215,7 +215,7 @@ export function rehash(block: unknown, fields: HeaderJson): BlockJson {
 
 /**
  * Deploys a contract with the roots in a mapping at slot 1, as in PubKeyTrust. One of them is the user's.
- * It takes every call for one of `getMerkleTreeRoot(bytes20)`.
+ * It handles every call like a call of `getMerkleTreeRoot(bytes20)`.
  */
 async function deployOlder(call: RpcCall, root: string): Promise<string> {
   const code = [

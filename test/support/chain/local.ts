@@ -10,7 +10,7 @@ export const LOCAL = { chainId: 31337, limits: "local" } as const;
 /** The private key of the first account of Hardhat's and Anvil's chains. */
 export const OWNER_KEY = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80";
 
-/** Calls a test chain. */
+/** Returns a function that calls a test chain. */
 export function callerOf(url: string): RpcCall {
   return rpcCaller(url, { maxBytes: 2 ** 20, timeoutMs: ENDLESS_MS });
 }

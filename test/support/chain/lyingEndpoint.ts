@@ -18,7 +18,7 @@ export const lieAt =
 export interface Endpoint {
   readonly url: string;
   lie: Lie | undefined;
-  /** How many HTTP requests it has received. */
+  /** Number of HTTP requests that the endpoint received. */
   requests: number;
   close(): Promise<void>;
 }

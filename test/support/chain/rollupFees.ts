@@ -1,4 +1,4 @@
-/** Contracts of rollups that name the fees for a transaction's bytes, at the rollups' addresses. */
+/** Contracts at the addresses of rollups' own contracts. They return the fees for a transaction's bytes. */
 import type { RpcCall } from "keyroot/transport";
 import { runSolc } from "../../../scripts/generate/contractSources.ts";
 

@@ -39,7 +39,7 @@ const SAFE_TX = {
   ],
 };
 
-/** A Safe of the published contracts, with three owners and the threshold 2. Its gas is paid by another account. */
+/** A Safe of the published contracts, with 3 owners and the threshold 2. Another account pays the gas. */
 export class SafeOwner {
   readonly address: string;
   readonly #safe: Contract;

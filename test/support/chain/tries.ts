@@ -2,7 +2,7 @@ import { createMerkleProof, createMPT } from "@ethereumjs/mpt";
 import { RLP } from "@ethereumjs/rlp";
 import { getBytes, hexlify } from "ethers";
 
-/** A trie as chains keep accounts and storage in: keyed by hashes. */
+/** A trie with hashes as keys, in which a chain stores accounts or a contract's values. */
 export interface Trie {
   root: string;
   prove: (key: string) => Promise<string[]>;

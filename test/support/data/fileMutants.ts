@@ -36,17 +36,17 @@ type Mutant = Case & {
 
 /** The results of a comparison. */
 export interface Outcome {
-  /** Verified by both. */
+  /** Number of mutants that both verifiers accepted. */
   accepted: number;
-  /** Rejected by both. */
+  /** Number of mutants that both verifiers rejected. */
   rejected: number;
-  /** The number of mutants by kind of document. */
+  /** Number of mutants, by kind of document. */
   kinds: Record<string, number>;
-  /** The number of the library's verdicts by code. */
+  /** Number of the library's rejections, by error code. */
   codes: Record<string, number>;
-  /** Rejected by both with different codes: documents with several faults, which the verifiers check in another order. */
+  /** Number of mutants with several faults for which the verifiers return different codes. They check in different orders. */
   otherCode: number;
-  /** Verdicts that differ or are wrong, and errors without a code. There must be none. */
+  /** Verdicts that differ or are wrong, and errors without a code. The list must be empty. */
   findings: string[];
 }
 
@@ -79,7 +79,7 @@ function forge({ kind, text, question: { userID }, truth }: Good, change: Change
   return { text: JSON.stringify({ ...bundle, proof: forged }), question };
 }
 
-/** The proof with another value, and the root that follows. */
+/** Returns the proof with another value, and the root of this value. */
 function proofWithValue(proof: MerkleProof, value: string): MerkleProof {
   const root = proof.siblings.reduce(
     (node, { side, hash }) => sha256(side === "left" ? hash + node : node + hash),
@@ -103,7 +103,7 @@ const editMember = fc.tuple(fc.nat(), fc.constantFrom("repeat", "remove", "upper
     });
 });
 
-/** Changes the formatting of the JSON, which changes nothing else outside the text of records. */
+/** Changes only the formatting of the JSON outside the text of records. */
 const reformat = fc.tuple(fc.nat(), fc.constantFrom(" ", "\n", "\r", "\t", "\\u")).map(([at, by]): Change => {
   return by === "\\u"
     ? (text) => replaceMatch(text, /(?<=[\w"])\w/g, at, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`)
@@ -134,7 +134,7 @@ const damaged = fc
     return mutant("damaged", good, all);
   });
 
-/** A consistent document of a changed value: a careful forgery. */
+/** A consistent document with a changed value, as a careful attacker makes it. */
 const forged = fc.record({ good, changes }).map(({ good, changes }): Mutant => {
   const { text, question } = forge(good, changes);
   return { ...mutant("forged", { ...good, question }, Buffer.from(text)), truth: undefined };

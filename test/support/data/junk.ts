@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { KeyrootError } from "keyroot";
 
-/** Values that plain JavaScript can pass where the types ask for something else. */
+/** Values that plain JavaScript can pass although the types do not allow them. */
 export const WRONG_VALUES: readonly unknown[] = [
   null,
   true,
@@ -36,7 +36,7 @@ export const junk: fc.Arbitrary<unknown> = fc.oneof(
   }),
 );
 
-/** Calls a function, and throws what it throws or rejects with, unless that is a KeyrootError, which it returns. */
+/** Calls a function, and returns its KeyrootError, if any. Throws any other error. */
 export async function keyrootErrorOf(call: () => unknown): Promise<KeyrootError | undefined> {
   try {
     await call();

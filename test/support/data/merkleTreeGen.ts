@@ -13,7 +13,7 @@ const { fromArray } = require("merkle-tree-gen") as MerkleTreeGen;
 
 /**
  * Makes a tree with the library that wrote the files in use. The first tree replaces methods of Array in the whole process.
- * @returns the object `merkle` of the file
+ * @returns the file's `merkle` object
  */
 export function makeMerkle(values: readonly string[]): { root: string } {
   let made: { root: string } | undefined;

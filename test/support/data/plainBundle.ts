@@ -21,7 +21,7 @@ export interface PlainChain {
   contract?: string;
   codeHash?: string;
   usersSlot?: number;
-  /** The root that the contract stores for the user. Undefined: none. Default: the proof's root. */
+  /** The root that the contract stores for the user. Undefined for no root. Default: the proof's root. */
   root?: string | undefined;
   /** The number of full branches above the account and above its storage slot. */
   accountDepth?: number;
@@ -35,8 +35,8 @@ export const CODE_HASH = id("code");
 export const CONTRACT = `0x${"12".repeat(20)}`;
 
 /**
- * Makes a bundle by the rules of the Yellow Paper with RLP and Keccak-256 of ethers: an oracle for the library. The tries
- * contain this user's path; the other children of the branches are arbitrary.
+ * Makes a bundle by the rules of the Yellow Paper, with RLP and Keccak-256 of ethers. It is an oracle for the library. The
+ * tries contain this user's path. The other children of the branches are arbitrary.
  */
 export function plainBundle(proof: MerkleProof, chain: PlainChain = {}): { bundle: PlainBundle; pinned: string } {
   const { contract = CONTRACT, codeHash = CODE_HASH, usersSlot = 2, deployed = true } = chain;
@@ -60,7 +60,7 @@ export function plainBundle(proof: MerkleProof, chain: PlainChain = {}): { bundl
   };
 }
 
-/** The hash of a block header whose fields are in order. */
+/** Returns the hash of a block header with its fields in order. */
 function hashOf(header: Readonly<Record<string, string>>): string {
   const isQuantity = (name: string) => QUANTITIES.has(name);
   const fields = Object.entries(header).map(([name, hex]) => (isQuantity(name) ? minimal(hex) : hex));

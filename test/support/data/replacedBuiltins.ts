@@ -7,7 +7,7 @@ export const SCRIPT = import.meta.filename;
 /** The preparation before the functions run. */
 export type Preparation = "none" | "merkle-tree-gen before" | "merkle-tree-gen after" | "frozen";
 
-/** Replacements of a method: each returns something else than the method would. */
+/** Replacements of a method. Each returns a different value than the method. */
 type Original = (...args: unknown[]) => unknown;
 
 const REPLACEMENTS: Record<string, (original: Original) => (this: unknown) => unknown> = {
@@ -227,7 +227,7 @@ async function resultOf(call: Call): Promise<string> {
   return describe(value);
 }
 
-/** A text with everything in a value. It uses no method of Array. */
+/** Converts a value with all its contents to text. It uses no method of Array. */
 function describe(value: unknown): string {
   if (value instanceof Error) return "error";
   if (value instanceof Map || value instanceof Set) {

@@ -1,7 +1,7 @@
 /*
- * A library for LD_PRELOAD. It lets one system call on the files of a folder fail:
- * FAULTY_FOLDER is the folder, FAULTY_CONTROL a file with a line "<trial> <kind> <number>". The call with this number fails, and with
- * the kinds ENOSPC and EIO all later ones do. A hit creates the file "<control>.hit". Kinds: none, ENOSPC, EIO, short, fsync.
+ * A library for LD_PRELOAD. It makes one system call on the files of a folder fail. FAULTY_FOLDER is the folder. FAULTY_CONTROL is
+ * a file with the line "<trial> <kind> <number>". The call with this number fails. With the kinds ENOSPC and EIO, all later calls
+ * also fail. A failed call creates the file "<control>.hit". Kinds: none, ENOSPC, EIO, short, fsync.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,6 +1,6 @@
 /**
- * Runs a scenario again and again, each time with another failing system call (faultyDisk.c), and checks what it left. Arguments: the
- * folder whose files fail, the control file, the scenario. Prints a `Trials` object.
+ * Runs a scenario repeatedly, each time with a different failing system call (faultyDisk.c). Then checks the stored data.
+ * Arguments: the folder with the files that fail, the control file, and the scenario. Prints a `Trials` object.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,9 +19,9 @@ export const KINDS = ["ENOSPC", "EIO", "short", "fsync"] as const;
 
 /** The outcome of all trials of a scenario. */
 export interface Trials {
-  /** How many calls failed, by kind. */
+  /** Number of failed calls, by kind. */
   hits: Record<string, number>;
-  /** The error codes that callers saw. */
+  /** The error codes that callers received. */
   codes: string[];
   /** Lost or incomplete data, and errors with an unexpected code. */
   findings: string[];
@@ -43,7 +43,7 @@ const plan: Plan = {
   usersPerTransaction: 1,
   batches: [{ root: sha256("root"), fileBytes: 1, users: 1, userIDs: [sampleUserID(1)] }],
 };
-/** The number that stands for the plan beside those of attempts. */
+/** The number that represents the plan. Other numbers represent attempts. */
 const PLAN = 0;
 
 const FORMAT: StateFormat = {

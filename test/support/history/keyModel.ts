@@ -25,8 +25,8 @@ interface KeyState {
 }
 
 /**
- * One user's key as a register: it is empty or has one key. A key is registered only into an empty register, and removed only while
- * it is pending. The publisher moves it forward, never back.
+ * One user's key as a register, which is empty or has one key. A key is registered only into an empty register, and removed only
+ * while it is pending. The publisher moves it forward, never back.
  */
 export const keyModel: Model<KeyState, KeyInput, KeyOutput> = {
   initial: { keyID: undefined, phase: "pending", removed: new Set() },
@@ -38,7 +38,7 @@ export const keyModel: Model<KeyState, KeyInput, KeyOutput> = {
   },
 };
 
-/** The state itself, and those to which a publisher may move it first. */
+/** Returns the state itself, and the states to which a publisher may move the key first. */
 function futures(state: KeyState): KeyState[] {
   if (state.keyID === undefined) return [state];
   return PHASES.slice(PHASES.indexOf(state.phase)).map((phase) => ({ ...state, phase }));
@@ -46,7 +46,7 @@ function futures(state: KeyState): KeyState[] {
 
 type Effect = readonly [next: KeyState, allows: (output: KeyOutput) => boolean];
 
-/** The possible effects of a call, each with the results that it allows. */
+/** Returns the possible effects of a call, each with the results that it allows. */
 function effects(state: KeyState, input: KeyInput): readonly Effect[] {
   const { keyID, phase, removed } = state;
   const isState = (output: KeyOutput) => "state" in output && output.state === phase;

@@ -1,13 +1,13 @@
 /**
- * Decides whether a history of concurrent operations is linearizable (Herlihy and Wing, 1990). Each operation must be able to take effect
- * at one moment between its call and its return. All results must then follow from a sequential model. The search is from Wing and Gong
- * (1993), with Lowe's cache of visited configurations (2017).
+ * Decides whether a history of concurrent operations is linearizable (Herlihy and Wing, 1990). Each operation must be able to take
+ * effect at one moment between its call and its return. All results must then follow from a sequential model. The search is from
+ * Wing and Gong (1993), with Lowe's cache of visited configurations (2017).
  */
 
 /** An operation. The times come from one clock. */
 export interface Operation<Input, Output> {
   input: Input;
-  /** undefined if there was no result: the operation may take effect at any time after its call, or never. */
+  /** Undefined without a result. The operation may then take effect at any time after its call, or never. */
   output: Output | undefined;
   called: number;
   returned: number;
@@ -16,7 +16,10 @@ export interface Operation<Input, Output> {
 /** A sequential specification. */
 export interface Model<State, Input, Output> {
   initial: State;
-  /** The states after an operation with this result; none if the result is impossible. Without a result, all possible states. */
+  /**
+   * Returns the states after an operation with this result, or no state if the result is impossible. Without a result, returns all
+   * possible states.
+   */
   step(state: State, input: Input, output: Output | undefined): readonly State[];
   /** A text that is equal for equal states. */
   keyOf(state: State): string;

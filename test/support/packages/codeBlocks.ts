@@ -17,7 +17,7 @@ export function codeBlocksOf(page: string): Map<string, CodeBlock[]> {
   );
 }
 
-/** true if a text matches the text of a page. `…` matches any characters; alone on a line, it matches any lines. */
+/** Whether a text matches the text of a page. `…` matches any characters. A line with only `…` matches any lines. */
 export function isAsShown(text: string, shown: string): boolean {
   const lines = shown
     .trimEnd()

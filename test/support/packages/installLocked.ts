@@ -8,10 +8,10 @@ const MANIFESTS = ["package.json", "package-lock.json"];
  * Installs the locked packages of a folder once, and again when its lock changes. They are too large for the project's own
  * installation.
  * @param source the folder with package.json and package-lock.json
- * @param name of the folder that gets them, below node_modules, so that nothing else of the project sees them
+ * @param name the folder's name below node_modules. No other code of the project finds packages there
  * @param command `install` if the registry lacks optional packages of the lock, which `ci` rejects
  * @param tarballs packed packages of this repository that the lock contains. They need `install`, and may be outdated later.
- * @returns that folder
+ * @returns the folder with the installed packages
  */
 export async function installLocked(
   source: string,

@@ -13,7 +13,7 @@ let folder: string | undefined;
 const packing = new Map<string, Promise<string>>();
 const installing = new Map<string, Promise<string>>();
 
-/** A folder for this process's tarballs and apps, removed when it ends. */
+/** Returns the folder for this process's tarballs and apps. It is removed when the process ends. */
 function processFolder(): string {
   if (folder === undefined) {
     const made = mkdtempSync(join(tmpdir(), "keyroot-packages-"));
@@ -43,9 +43,9 @@ async function packOnce(name: string): Promise<string> {
 }
 
 /**
- * Packs packages and installs them with npm in the folder of an app, whose package.json has `"type": "module"`, once in
- * this process. Later calls with the same names return the same folder.
- * @returns that folder
+ * Packs packages, and installs them with npm in the folder of an app. Its package.json has `"type": "module"`. Later calls with
+ * the same names return the same folder.
+ * @returns the app's folder
  */
 export function installPackages(...names: string[]): Promise<string> {
   const key = names.join();

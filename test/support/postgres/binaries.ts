@@ -3,13 +3,13 @@ import { cpSync, existsSync, globSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 
-/** The user that servers run as. PostgreSQL refuses to run as root, so root runs them as nobody. */
+/** The user that servers run as. PostgreSQL does not run as root, so root starts servers as nobody. */
 export const serverUser = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
 /**
- * Finds a folder with `initdb` and `postgres` that `serverUser` can run: npm's, or else the newest of the system. Programs in
- * a folder that only root may enter are copied to `<folder>/postgresql`.
- * @throws Error if there are none
+ * Finds a folder with `initdb` and `postgres` that `serverUser` can run. npm's programs come first, and then the system's newest
+ * programs. Programs in a folder that only root may enter are copied to `<folder>/postgresql`.
+ * @throws Error if there are no such programs
  */
 export function findBinaries(folder: string): string {
   const candidates = [...npmBinaries(), ...systemBinaries()];
@@ -22,7 +22,7 @@ export function findBinaries(folder: string): string {
     if (canRun(join(copy, "bin"))) return join(copy, "bin");
   }
   const tried = candidates.join(", ") || "no folder";
-  throw new Error(`No PostgreSQL can run here (tried ${tried}). Install PostgreSQL, or the npm packages again.`);
+  throw new Error(`No PostgreSQL of ${tried} can run. Install PostgreSQL, or install the npm packages again.`);
 }
 
 /** Makes `serverUser` the owner of a file, or of a folder and everything in it. */

@@ -25,24 +25,24 @@ export interface DatabaseServer {
    * @param template the URL of the database to copy, which has no connections. Default: the database is empty
    */
   createDatabase(template?: string): Promise<string>;
-  /** Removes what was created: a server started here with its data, or the databases in another one. */
+  /** Removes a server that this process started, with its data. In another server, removes only the created databases. */
   stop(): Promise<void>;
 }
 
 /** A PostgreSQL that belongs to this process. It keeps its port of 127.0.0.1 until it is stopped. */
 export interface Postgres extends DatabaseServer {
-  /** Such as `PostgreSQL 18.4`. */
+  /** The version, such as `PostgreSQL 18.4`. */
   readonly version: string;
-  /** The folder with its data and log. */
+  /** The folder with the server's data and log. */
   readonly folder: string;
-  /** Kills all its processes at once by SIGKILL. Data that was not written to the operating system is lost. */
+  /** Kills all processes of the server with SIGKILL. Data that was not written to the operating system is lost. */
   kill(): Promise<void>;
-  /** Starts it over the same data at the same URL, after a kill or an orderly stop. */
+  /** Starts the server with the same data at the same URL, after a kill or an orderly stop. */
   restart(): Promise<void>;
 }
 
 export interface PostgresOptions {
-  /** Whether a commit waits for the disk. Without, data survive a kill but not a power failure. Default false. */
+  /** Whether a commit waits for the disk. Otherwise, data survive a kill, but not a power failure. Default: false. */
   fsync?: boolean;
   /** Further settings, by their names in `postgresql.conf`. */
   settings?: Record<string, string | number>;
@@ -67,14 +67,14 @@ export async function startPostgres({ fsync = false, settings }: PostgresOptions
     const options = {
       port,
       fsync: fsync ? "on" : "off",
-      // Everything stays in the folder: no socket elsewhere, and no shared memory that a killed server leaves in /dev/shm.
+      // The server creates no socket outside the folder, and a killed server leaves no shared memory in /dev/shm.
       unix_socket_directories: "",
       dynamic_shared_memory_type: "mmap",
       max_connections: 200,
       ...settings,
     };
     const output = openSync(log, "a");
-    // In its own process group, so that Ctrl-C does not reach it.
+    // The server runs in a separate process group, so that Ctrl-C does not reach it.
     server = spawn(
       join(bin, "postgres"),
       ["-D", data, ...Object.entries(options).flatMap(([name, value]) => ["-c", `${name}=${value}`])],
@@ -119,7 +119,7 @@ export async function startPostgres({ fsync = false, settings }: PostgresOptions
     async kill() {
       const pid = server?.pid;
       if (pid === undefined) return;
-      // Stopped first, so that it starts no processes while its children are killed.
+      // Pause the server first, so that it starts no processes while its children are killed.
       process.kill(pid, "SIGSTOP");
       const children = childrenOf(pid);
       for (const child of children) kill(child);

@@ -1,11 +1,11 @@
 /**
- * Stops a server and removes its folder when standard input ends. Then the process that started it has ended or was killed.
- * `node reaper.ts <folder> <postmaster.pid>`
+ * Stops a server and removes its folder when standard input ends. Standard input ends when the process that started the server
+ * ends or is killed. Command: `node reaper.ts <folder> <postmaster.pid>`
  */
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
 
-/** How long the server may take to stop before it is killed. */
+/** Time in ms after which a server that does not stop is killed. */
 const STOP_TIMEOUT_MS = 5_000;
 
 const [, , folder = "", pidFile = ""] = process.argv;

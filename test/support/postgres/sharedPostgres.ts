@@ -3,8 +3,8 @@ import { createDatabase, type DatabaseServer, runAt, startPostgres } from "./pos
 let shared: Promise<DatabaseServer> | undefined;
 
 /**
- * The PostgreSQL of this test run. `DATABASE_URL` names it, and its user must be allowed to create databases. Otherwise a
- * server starts with the first call and ends with the run. Each test creates its own databases in it.
+ * Returns the PostgreSQL of this test run. `DATABASE_URL` can contain its URL, with a user who may create databases. Without this
+ * variable, the first call starts a server, which ends with the run. Each test creates its own databases in the server.
  */
 export function sharedPostgres(): Promise<DatabaseServer> {
   const { DATABASE_URL: url } = process.env;

@@ -11,7 +11,7 @@ import type { Ran } from "./runMany.ts";
 import { SharedProcess } from "./sharedProcess.ts";
 
 export interface RunOptions {
-  /** Written to its standard input. */
+  /** Text for the command's standard input. */
   input?: string;
   env?: NodeJS.ProcessEnv;
 }
@@ -30,7 +30,7 @@ export interface JsonOutcome {
 
 /** A host of the commands: the program `keyroot`, or Hardhat. */
 export class CommandLine {
-  /** How messages name it. */
+  /** The name of the host in messages. */
   readonly program: string;
   /** The words before a command's name. */
   readonly words: readonly [string, ...string[]];
@@ -116,9 +116,8 @@ export const npxHardhat = new CommandLine("npx hardhat keyroot", [
 ]);
 
 /**
- * Describes behavior of both hosts. `npm test` runs the program only, `npm run test:all` both.
- *
- * Hosts differ in parsing, output and exit codes only, so this is for tests that cover each command once.
+ * Describes behavior of both hosts. `npm test` runs only the program, and `npm run test:all` runs both hosts. Hosts differ only in
+ * parsing, output and exit codes, so only tests that cover each command once use this function.
  */
 export function describeOnHosts(what: string, body: (keyroot: CommandLine) => void): void {
   for (const keyroot of testAll ? [program, hardhat] : [program]) describeOnHost(what, keyroot, body);
@@ -135,10 +134,10 @@ function describeOnHost(what: string, keyroot: CommandLine, body: (keyroot: Comm
   });
 }
 
-/** Set by CI, by terminals, or by the Hardhat that runs the tests for its child processes. */
+/** Variables that CI, terminals, or Hardhat set. Hardhat runs the tests and sets its variables for child processes. */
 const UNSET = /^(?:CI|GITHUB_ACTIONS|NODE_OPTIONS|FORCE_COLOR|NO_COLOR|HARDHAT_.*)$/;
 
-/** The environment of a command as people have it, without a running stack. */
+/** Returns the environment of a command in a person's shell, without a running stack. */
 export function environment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const inherited = Object.entries(process.env).filter(([name]) => !UNSET.test(name));
   return { ...Object.fromEntries(inherited), KEYROOT_STACK_FILE: devNull, ...env };
@@ -158,7 +157,7 @@ export function startInTerminal(command: string, env: NodeJS.ProcessEnv = {}) {
   return spawn("script", args, { stdio: ["pipe", "pipe", "inherit"], env: environment({ TERM: "xterm", ...env }) });
 }
 
-/** Waits for the end of a command. Only what it prints to a pipe is returned. */
+/** Waits for the end of a command, and returns the output that it prints to pipes. */
 export async function outcomeOf(child: ChildProcess): Promise<Ran> {
   child.stdin?.on("error", () => undefined);
   const closed = once(child, "close") as Promise<[number | null]>;

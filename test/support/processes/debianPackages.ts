@@ -8,18 +8,18 @@ export class DebianPackages {
   readonly #cache: string;
   readonly #names: readonly string[];
 
-  /** @param name of the folder */
+  /** @param name the folder's name */
   constructor(name: string, packages: readonly string[]) {
     this.#cache = fileURLToPath(new URL(`../../../node_modules/.cache/${name}`, import.meta.url));
     this.#names = packages;
   }
 
-  /** Whether all of them are downloaded. */
+  /** Whether all packages are downloaded. */
   get areCached(): boolean {
     return this.#cached().length > 0;
   }
 
-  /** Downloads missing packages, and unpacks all of them into a folder. @throws Error that names the packages */
+  /** Downloads missing packages, and unpacks all packages into a folder. @throws Error with the names of the packages */
   unpack(root: string): void {
     if (!this.areCached) this.#download();
     mkdirSync(root, { recursive: true, mode: 0o755 });

@@ -1,6 +1,6 @@
 /**
- * `npx hardhat`, faster: Node strips the types itself, as it does for the program, so Hardhat does not start `tsx`. That takes
- * half of the processor time of its start.
+ * Runs Hardhat like `npx hardhat`, but faster. Node strips the types itself, so Hardhat does not start `tsx`. `tsx` takes half of
+ * the processor time of Hardhat's start.
  */
 const internal = import.meta.resolve("hardhat/package.json").replace(/package\.json$/, "dist/src/internal/");
 const { main } = (await import(`${internal}cli/main.js`)) as { main: (words: string[]) => Promise<void> };

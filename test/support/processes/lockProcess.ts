@@ -2,9 +2,9 @@
 import { lockFolder } from "../../../packages/operator/src/disk/lock.ts";
 
 export interface LockOrder {
-  /** The folder to lock; undefined only releases the one before. */
+  /** The folder to lock. Undefined only releases the previous folder. */
   dir?: string;
-  /** When to lock it, in ms since 1970. */
+  /** The time at which to lock the folder, in ms since 1970. */
   at?: number;
 }
 

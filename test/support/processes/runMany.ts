@@ -16,7 +16,7 @@ export interface ProgramRun {
 
 /** The result of a run. */
 export interface Ran {
-  /** The exit code; null if a signal ended it. */
+  /** The exit code. Null if a signal ended the run. */
   code: number | null;
   stdout: string;
   stderr: string;
@@ -25,7 +25,7 @@ export interface Ran {
 /** Node's exit code for a program with an unsettled top-level await. */
 const UNSETTLED = 13;
 
-/** Events whose listeners programs leave behind. */
+/** Events for which programs may leave listeners behind. */
 const EVENTS = ["SIGINT", "SIGTERM", "SIGHUP", "uncaughtException", "unhandledRejection"];
 
 let runs = 0;

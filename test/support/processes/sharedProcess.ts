@@ -34,7 +34,7 @@ export class SharedProcess {
     } catch (cause) {
       child.kill("SIGKILL");
       this.#child = undefined;
-      throw new Error(`${run.words.join(" ")} did not end well in the shared process.`, { cause });
+      throw new Error(`${run.words.join(" ")} failed in the shared process.`, { cause });
     } finally {
       child.off("exit", onExit);
       // Waiting for the next run keeps neither process alive.

@@ -8,12 +8,12 @@ import type { Deployment } from "./deployment.ts";
 
 /** The selector of `addMerkleTreeRoot(bytes32,bytes)`. */
 const ADD_MERKLE_TREE_ROOT = "0x12e36530";
-/** Enough for about 700 users, and not more than a transaction may have (EIP-7825). */
+/** The gas limit: enough for about 700 users, and at most the limit of EIP-7825. */
 const GAS = "0x1000000";
 
 /**
- * Another publisher with the owner's key: it writes a file by the specification and adds its root in a transaction, without
- * checks. It shares no code with the publisher that it competes with.
+ * Another publisher with the owner's key. It writes a file by the specification, and adds the file's root in a transaction,
+ * without checks. It shares no code with the tested publisher.
  */
 export class CompetingPublisher {
   readonly #deployment: Deployment;

@@ -2,7 +2,7 @@ import type { Journal, MerkleFileStore } from "@keyroot/operator/publisher";
 import type { RpcCall } from "keyroot/transport";
 
 /**
- * Simulates a publisher that is killed at one of its steps: from then on, none of its calls returns. A step is the moment
+ * Simulates a publisher that is killed at one of its steps. After this step, none of its calls returns. A step is the moment
  * just before or just after a call of the chain, the store or the journal.
  */
 export class SimulatedCrash {
@@ -10,7 +10,7 @@ export class SimulatedCrash {
   readonly #crashed = Promise.withResolvers<"crashed">();
   #steps = 0;
 
-  /** @param atStep the number of the last step, from 1. Infinity: no crash */
+  /** @param atStep the number of the last step, from 1. Infinity for no crash */
   constructor(atStep = Infinity) {
     this.#atStep = atStep;
   }

@@ -14,11 +14,11 @@ export interface Deployment {
   filesDir: string;
 }
 
-/** How a registry and its files fit together. */
+/** The result of the comparison of a registry with its files. */
 export interface VerifiedDeployment {
   /** Each user's root. */
   rootOf: Map<string, string>;
-  /** The roots of files of which no user has the root. */
+  /** The roots of files that no user has. */
   unusedRoots: string[];
 }
 
@@ -27,7 +27,7 @@ const GET_MERKLE_TREE_ROOT = "0xee94c797";
 
 /**
  * Checks that every user has a root. The root's file must be stored, be the tree of its values, and have the user's record
- * once. Shares no code with publisher and verifier.
+ * once. Shares no code with the publisher or the verifier.
  * @param records the records to publish, by any publisher. If a user has several, one of them must be in the file
  * @throws Error that describes the first problem
  */

@@ -21,12 +21,12 @@ export interface FaultSettings {
   slowMs: number;
   /** The Retry-After header of responses with status 429, in seconds. */
   retryAfterS: number;
-  /** How many blocks a lagging node is behind. */
+  /** Number of blocks by which a lagging node is behind. */
   lag: number;
 }
 
 interface Fault {
-  /** The methods that it applies to. Default: all. */
+  /** The methods to which the fault applies. Default: all. */
   methods?: readonly string[];
   /** @param forward sends the call to the chain, and returns its response */
   apply(
@@ -105,7 +105,7 @@ export const FAULTS = {
     methods: ["eth_getTransactionReceipt", "eth_getTransactionByHash", "eth_getBlockByNumber"],
     apply: ({ id }) => ({ answer: { jsonrpc: "2.0", id, result: null } }),
   },
-  /** Another hash or root than the chain's. */
+  /** A different hash or root than the chain's. */
   otherHash: {
     methods: RETURNING_HASHES,
     async apply(call, forward) {

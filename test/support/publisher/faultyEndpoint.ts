@@ -14,26 +14,26 @@ import {
   type Outcome,
 } from "./faults.ts";
 
-/** Which calls a fault hits. */
+/** The calls that a fault affects. */
 interface Injection {
   /** Default: all methods that the fault applies to. */
   methods?: readonly string[];
-  /** How many calls it hits. Default 1. */
+  /** Number of affected calls. Default: 1. */
   times?: number;
-  /** How many matching calls pass before. Default 0. */
+  /** Number of matching calls before the fault begins. Default: 0. */
   after?: number;
 }
 
-/** Random faults: the same for the same seed and the same calls. */
+/** Random faults. The same seed and the same calls give the same faults. */
 interface RandomFaults {
   seed: number;
-  /** How many of a thousand calls are hit. */
+  /** Number of affected calls per 1,000 calls. */
   perMille: number;
   /** Default: all. */
   faults?: readonly FaultName[];
 }
 
-/** A fault that hit a call. */
+/** A fault that affected a call. */
 interface InjectedFault {
   fault: FaultName;
   method: string;
@@ -63,7 +63,7 @@ class FaultyEndpoint {
   chainUrl: string;
   /** All faults so far, in their order. */
   readonly injected: InjectedFault[] = [];
-  /** Runs before a call is forwarded or hit by a fault, and may delay it. */
+  /** Runs before a call is forwarded or a fault affects it. May delay the call. */
   onCall: ((method: string, call: number) => unknown) | undefined;
 
   readonly #settings: FaultSettings;
@@ -101,12 +101,12 @@ class FaultyEndpoint {
     this.#random = faults;
   }
 
-  /** Answers 429 to more requests than this. */
+  /** Sets a limit for requests. Above it, the endpoint responds with 429. */
   limitRate(requests: number, perMs: number): void {
     this.#rate = { requests, perMs, times: [] };
   }
 
-  /** How many calls a fault has hit. Default: any fault. */
+  /** Returns the number of calls that a fault affected. Default: all faults. */
   count(fault?: FaultName): number {
     return this.injected.filter((one) => fault === undefined || one.fault === fault).length;
   }

@@ -16,7 +16,7 @@ interface TestedStore {
   read: (file: MerkleFile) => Promise<string>;
   /** Returns the names of all stored files, if they can be listed. */
   names?: () => Promise<string[]>;
-  /** Checks an error of the store further. */
+  /** Checks additional properties of a store's error. */
   checkError?: (error: unknown) => void;
 }
 

@@ -70,7 +70,7 @@ export async function startBucketServer(bucket = "keyroot-files"): Promise<Bucke
   return server;
 }
 
-/** Adds conditional writes to the service: as Amazon S3, it responds 412 if the object exists. */
+/** Adds conditional writes to the service. Like Amazon S3, it then responds with 412 if the object exists. */
 export function checkConditions({ url }: Pick<BucketServer, "url">): Gate {
   return async (request, response) => {
     if (request.method !== "PUT" || request.headers["if-none-match"] !== "*") return false;

@@ -10,8 +10,8 @@ interface SeenRequest {
 }
 
 /**
- * The outcome of a request. The proxy answers, there is no answer, or the connection breaks: before the service receives
- * the request, or after it acted.
+ * A fault of a request. The proxy responds itself, sends no response, or breaks the connection. It breaks the connection before
+ * the service receives the request, or after the service has handled it.
  */
 type Fault =
   { status: number; headers?: Record<string, string>; body?: string } | "reset before" | "reset after" | "silence";

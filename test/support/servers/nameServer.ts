@@ -48,7 +48,7 @@ function nameIn(query: Buffer): { name: string; end: number } {
 function recordOf(ip: string, type: number): Buffer {
   const data = type === A ? Buffer.from(ip.split(".").map(Number)) : Buffer.from(ip.replaceAll(":", ""), "hex");
   const head = Buffer.alloc(12);
-  // The name of the question, by its offset.
+  // A reference to the name in the question, by its offset.
   head.writeUInt16BE(0xc000 | HEADER_BYTES, 0);
   head.writeUInt16BE(type, 2);
   head.writeUInt16BE(IN, 4);

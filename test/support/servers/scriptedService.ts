@@ -38,7 +38,7 @@ const fields = {
   ],
 };
 
-/** One answer with the fields of the answers to all operations: every client method accepts it. */
+/** A response with the fields of all operations. Every client method accepts it. */
 export const ANSWER = {
   erased: 1,
   key: "deleted",
@@ -50,7 +50,7 @@ export const ANSWER = {
 
 const JWT = `e30.${Buffer.from('{"iat":1,"exp":2}').toString("base64url")}.c2ln`;
 
-/** Options of a client whose service exchanges tokens, and sends this answer to every other operation. */
+/** Returns options of a client. Its service exchanges tokens, and sends this response to every other operation. */
 export function scriptedService(status = 200, body: string | Uint8Array<ArrayBuffer> = JSON.stringify(ANSWER)) {
   const fetch: typeof globalThis.fetch = (url) =>
     Promise.resolve(

@@ -6,7 +6,7 @@ const PAUSE_MS = 50;
 
 /**
  * Waits until a server responds to GET with status 200. Until then, connections and other statuses may fail.
- * @param server its process; if this ends, so does the wait
+ * @param server the server's process. The wait fails if this process ends
  */
 export async function untilReady(url: string, server?: ChildProcess): Promise<void> {
   let last: unknown;

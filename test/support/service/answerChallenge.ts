@@ -21,7 +21,7 @@ export function statementOf(challenge: Record<string, unknown>, publicKey: Uint8
   };
 }
 
-/** The body that registers a key: the response to an honest service's challenge, or nothing if it needs none. */
+/** Returns the body that registers a key, with the response to an honest service's challenge if the key needs one. */
 export function answerChallenge(challenge: Record<string, unknown>, { publicKey, privateKey }: KeyPair) {
   const key = keyFieldsOf({ publicKey });
   if (challenge["state"] !== "unregistered") return key;

@@ -90,7 +90,7 @@ export class Caller {
     return answer.body;
   }
 
-  /** Like `done`, as the operator. */
+  /** Sends a request like `done`, with the admin token. */
   admin(path: string, body: unknown): Promise<Record<string, unknown>> {
     return this.done(path, body, { token: this.adminToken });
   }

@@ -6,7 +6,7 @@ import type { TestService } from "./support.ts";
 /** The headers that a browser sends from the dashboard's page. */
 interface CallOptions {
   cookie?: string | undefined;
-  /** Replace or, if undefined, remove headers. */
+  /** Headers to replace. An undefined value removes the header. */
   headers?: Record<string, string | undefined>;
 }
 

@@ -78,7 +78,7 @@ export class AppSession {
   }
 }
 
-/** One attempt. It sends everything that the attacker sends, the challenge included. */
+/** One attempt. It sends all requests of the attacker, including the request for a challenge. */
 type Attempt = () => Promise<Answer>;
 
 /** The attacker has this user's access token. `victim` is another user, whose app answers honestly. */
@@ -87,10 +87,10 @@ interface Parties {
   victim: AppSession;
 }
 
-/** Prepares what an attacker obtained before. */
+/** Prepares an attempt with data that the attacker obtained before. */
 type Prepare = (parties: Parties) => Promise<Attempt>;
 
-/** An attempt with a response from somewhere, to a new challenge for the victim's key. */
+/** Prepares an attempt with a false response to a new challenge for the victim's key. */
 const withResponse =
   (respond: (statement: PossessionStatement, victim: AppSession) => Uint8Array): Prepare =>
   ({ attacker, victim }) =>
@@ -99,7 +99,7 @@ const withResponse =
       return attacker.register(victim.own.publicKey, statement.nonce, respond(statement, victim));
     });
 
-/** Attempts with points for which there must be no challenge; then with a challenge for another key. */
+/** Prepares attempts with points for which the service must make no challenge. Later attempts use another key's challenge. */
 const withPoints =
   (points: readonly Uint8Array[]): Prepare =>
   async ({ attacker }) => {
@@ -118,7 +118,7 @@ const [, ofOrderTwo = IDENTITY, ofOrderFour = IDENTITY, , ofOrderEight = IDENTIT
 const onCurve = multiply(12345n, BASE);
 const valid = encode(onCurve);
 
-/** Registers the user's key, and returns the nonce and the response that did. */
+/** Registers the user's key. @returns the nonce and the response of the registration */
 async function registered(session: AppSession): Promise<[Uint8Array, Uint8Array]> {
   const { own } = session;
   const statement = await session.statement(own.publicKey);
@@ -127,10 +127,10 @@ async function registered(session: AppSession): Promise<[Uint8Array, Uint8Array]
   return [statement.nonce, response];
 }
 
-/** By name: how to prepare an attempt to register a key. */
+/** The preparations of false registrations, by name. */
 export const FALSE_REGISTRATIONS: Readonly<Record<string, Prepare>> = {
   "without a response": ({ attacker, victim }) => Promise.resolve(() => attacker.register(victim.own.publicKey)),
-  guessed: withResponse(() => new Uint8Array(randomBytes(32))),
+  "with a guessed response": withResponse(() => new Uint8Array(randomBytes(32))),
   "with another private key": withResponse((statement) => provePossession(statement, 3n)),
   "with a replayed response to a new challenge": async ({ attacker, victim }) => {
     const [, response] = await registered(victim);
@@ -209,7 +209,7 @@ export const FALSE_REGISTRATIONS: Readonly<Record<string, Prepare>> = {
   ),
 };
 
-/** The fields for any bytes, also for those that are no point. */
+/** Returns the request fields for any bytes, even for bytes that are not a point. */
 function fieldsOf(publicKey: Uint8Array): { public_key: string; key_id: string } {
   const key_id = createHash("sha256").update(publicKey).digest().subarray(0, 16).toString("base64");
   return { public_key: bytesToBase64(publicKey), key_id };

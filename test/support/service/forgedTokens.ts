@@ -6,7 +6,7 @@ import type { TestPartner, TestUser } from "./caller.ts";
 /** Tokens that an operation must reject: the token (undefined for none) and the code of the error. */
 export type Forged = Record<string, [token: string | undefined, code: string]>;
 
-/** How a forged token differs from those of the service. */
+/** The differences between a forged token and the service's tokens. */
 interface Deviation {
   header?: Record<string, unknown>;
   claims?: Record<string, unknown>;
@@ -40,7 +40,7 @@ export function headerOf(jwt: string): Record<string, unknown> {
 }
 
 /**
- * Tokens that every operation must reject that accepts `good`.
+ * Returns tokens that must be rejected by every operation that accepts `good`.
  * @param good a valid access token of the required kind
  * @param wrongKind a valid access token of the other kind
  * @param revoked an access token of the required kind whose refresh token is revoked

@@ -52,8 +52,8 @@ interface Described {
 export const OPERATIONS: readonly Operation[] = await readOperations();
 
 /**
- * Every operation of the service's table, also for people with a session, with the caller of its bearer token, and whether
- * people may call it.
+ * Every operation of the service's table, including operations for people with a session. Each has the kind of caller with a
+ * bearer token, and whether people may call the operation.
  */
 export const TABLE = operations.map((operation) => {
   const { path, role = "reader", verified = false, body } = operation;
@@ -95,7 +95,7 @@ export interface Tenant {
   /** The id of an unused refresh token of the user, which a test may revoke. */
   tokenID: string;
   tokens: Record<Tag, string | undefined>;
-  /** Another partner, and another user of the first one: a test may suspend, deactivate or erase them. */
+  /** Another partner, and another user of the first partner. A test may suspend, deactivate or erase them. */
   expendable: { partner: TestPartner; user: TestUser };
   /** The id of a webhook endpoint, and of one that a test may delete. */
   endpointIDs: { kept: string; expendable: string };
@@ -137,7 +137,7 @@ const PASSKEY_ANSWER = {
 };
 const NO_EVENT = "00000000-0000-4000-8000-000000000000";
 
-/** The operations after which a partner, a user or a server's token is of no use to other tests. */
+/** Operations that make a partner, a user or a server's token unusable for other tests. */
 const EXPENDING =
   /^\/v1\/admin\/(?:partners\/(?:suspend|resume|setUserLimit)|serverTokens\/revoke)$|\/users\/(?:deactivate|erase)$/;
 

@@ -4,7 +4,7 @@ import { firstRequest } from "../processes/childProcess.ts";
 
 /** The parent's message. */
 export interface StartRequest {
-  /** When to publish; undefined for only on request. */
+  /** The publishing schedule. Undefined publishes only on request. */
   schedule?: Schedule | undefined;
 }
 

@@ -12,7 +12,7 @@ const PROGRAM = new URL("runService.ts", import.meta.url);
 export interface ServiceProcess extends Omit<Child<never, unknown>, "send"> {
   /** `http://127.0.0.1:<port>` */
   readonly origin: string;
-  /** The processor time that it has used, in µs. */
+  /** Returns the processor time of the service, in µs. */
   cpu(): Promise<number>;
 }
 
@@ -43,7 +43,7 @@ export async function serviceEnvironment(postgres: Pick<Postgres, "createDatabas
 
 /**
  * Starts the service with these environment variables. It accepts requests when this returns.
- * @param schedule when to publish; undefined for only on request
+ * @param schedule the publishing schedule. Undefined publishes only on request
  */
 export async function startServiceProcess(
   environment: NodeJS.ProcessEnv,

@@ -55,7 +55,7 @@ export interface TestServiceOptions extends Partial<Omit<ContextOptions, "databa
 
 /** A service that accepts HTTP requests. Tests can also access its context. */
 export class TestService extends Caller {
-  /** How far its clock is ahead, in ms. */
+  /** Time in ms by which the service's clock is ahead. */
   ahead = 0;
   #stopped: number | undefined;
   #running: { app: App; monitoring: App; context: ServiceContext } | undefined;
@@ -78,17 +78,17 @@ export class TestService extends Caller {
     return new PublicationStore(this.databases);
   }
 
-  /** Its time, in ms since 1970. */
+  /** Returns the service's time, in ms since 1970. */
   now(): number {
     return (this.#stopped ?? Date.now()) + this.ahead;
   }
 
-  /** Stops its clock until the end of the test, so that only `ahead` changes its time. */
+  /** Stops the service's clock until the end of the test. Only `ahead` then changes its time. */
   stopClock(): void {
     this.#stopped = Date.now();
   }
 
-  /** Lets its clock run again, with the time of this machine. */
+  /** Starts the service's clock again, with the time of this machine. */
   resetClock(): void {
     this.ahead = 0;
     this.#stopped = undefined;

@@ -17,7 +17,7 @@ export interface SoakOptions {
 
 export interface SoakResult {
   rounds: number;
-  /** Rounds in which the chain answered about no user. */
+  /** Number of rounds without an answer about any user. */
   unavailable: number;
   faults: number;
   kills: number;
@@ -25,14 +25,14 @@ export interface SoakResult {
   offline: number;
   hostDown: number;
   published: number;
-  /** False alarms: all answers were honest. */
+  /** False alarms. All answers in these rounds were honest. */
   alarms: Alarm[];
   /** Number of false answers afterwards, and number of those that raised their alarm. */
   lies: number;
   detected: number;
 }
 
-/** How many of a thousand requests meet a fault. */
+/** Number of faults per 1,000 requests. */
 const FAULTS_PER_MILLE = 60;
 const USERS = 13;
 const LIES = 40;
@@ -41,7 +41,7 @@ const ROUNDS_PER_LIE = 30;
 
 /**
  * Runs a watch over an honest but faulty network, with a simulated clock. Kills it repeatedly, between rounds and during
- * them. Contacts change their keys before these are published, and are published one after the other.
+ * them. Contacts change their keys before the keys are published. The keys are published one after the other.
  * Then copies of the watch get false answers.
  */
 export async function soakWatch(chain: WatchedChain, options: SoakOptions): Promise<SoakResult> {

@@ -21,7 +21,7 @@ export interface WatchedChain {
  */
 export const ANVIL_OPTIONS = ["--slots-in-an-epoch", "4"];
 
-/** Deploys a registry on a chain, which it closes in the end. */
+/** Deploys a registry on a chain. The result's `close` also closes the chain. */
 export async function startWatchedChain(chain: { url: string; close(): Promise<void> }): Promise<WatchedChain> {
   await using starting = new AsyncDisposableStack();
   const { rpcUrl, chainId, merkleUrl, filesDir, call, owner } = await withFiles(chain, starting);
