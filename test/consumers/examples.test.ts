@@ -33,7 +33,7 @@ describeIfNamed(import.meta.filename)("examples, installed in an empty folder", 
     records = lines.map(parseKeyRecord);
   });
 
-  it("need only the packages that the newcomer's folder contains", async () => {
+  it("import only packages that the newcomer's folder contains", async () => {
     const folders = (await readdir(join(ROOT, "examples"), { withFileTypes: true })).filter((one) => one.isDirectory());
     const names = folders.filter(({ name }) => !["native-app", "react-native"].includes(name));
     expect(names.map(({ name }) => name).sort()).to.deep.equal([
@@ -140,7 +140,7 @@ describeIfNamed(import.meta.filename)("examples, installed in an empty folder", 
     expect(await newcomer.runOrFail("npm test", { cwd })).to.contain("2 passing (2 solidity)");
   });
 
-  it("print only failures of publish and audit: cron", async () => {
+  it("print only failures of the publish and audit commands: cron", async () => {
     const cwd = await newcomer.copyExample("cron");
     await newcomer.runOrFail("npx keyroot sample-users --count 2 > users.jsonl", { cwd });
     for (let run = 0; run < 2; run++)

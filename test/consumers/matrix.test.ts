@@ -15,9 +15,9 @@ import { type ConsumerTools, installTools } from "./tools.ts";
 
 /** Accepted findings of attw, with reasons. */
 const ATTW_FINDINGS = {
-  "NoResolution node10": "TypeScript's node10 resolution does not know `exports`. TypeScript 7 no longer has it.",
+  "NoResolution node10": "TypeScript's node10 resolution does not support `exports`. TypeScript 7 no longer has it.",
   "CJSResolvesToESM node16-cjs":
-    "Every supported Node loads ES modules with require(): the rows with require() show it.",
+    "Every supported Node loads ES modules with require(). The tests with require() show it.",
 };
 const COMPILER_OPTIONS = {
   ...{ strict: true, skipLibCheck: false, target: "es2022", lib: ["es2022", "dom"], types: [], outDir: "out" },
@@ -55,7 +55,7 @@ describeIfNamed(import.meta.filename)("the packed library", () => {
     expect(JSON.parse(stdout)).to.deep.equal(expectedOutcome(key));
   }
 
-  /** Opens bundled code in Chromium, under a strict content security policy, and checks what it finds out. */
+  /** Opens bundled code in Chromium under a strict content security policy, and checks its outcome. */
   async function expectOutcomeInBrowser(code: PageCode): Promise<void> {
     const page = await openPage(code, [key.stack.rpcUrl, key.stack.merkleUrl]);
     try {
@@ -174,7 +174,7 @@ describeIfNamed(import.meta.filename)("the packed library", () => {
 
   it("has only the listed findings of the package checker attw", async () => {
     const tarball = await packPackage("keyroot");
-    // Into a file: attw exits before a pipe has taken all of its output.
+    // Write the report to a file, because attw exits before a pipe has taken all of its output.
     const report = join(app, "attw.json");
     const file = await open(report, "w");
     const args = [tools.attw, tarball, "--format", "json"];

@@ -37,7 +37,7 @@ class Newcomer {
   #stack: Required<StackFile> | undefined;
   #env!: NodeJS.ProcessEnv;
 
-  /** Starts it, unless it is started already. */
+  /** Installs the packages and starts the stack, unless this was done before. */
   start(): Promise<void> {
     return (this.#started ??= this.#start());
   }
@@ -47,7 +47,7 @@ class Newcomer {
       rm(path, { recursive: true, force: true }),
     );
     this.node = await findNode();
-    // The examples' folders find the stack, too.
+    // Commands in the examples' folders also use this stack.
     const KEYROOT_STACK_FILE = join(this.folder, ".keyroot", "stack.json");
     this.#env = environment({
       ...{ PATH: pathWith(this.node), TMPDIR: this.folder, KEYROOT_STACK_FILE },
@@ -61,7 +61,7 @@ class Newcomer {
     await this.#startStack(stack.text.trim());
   }
 
-  /** Replaces our packages by their tarballs, and others by the versions of this repository. Adds what the examples need. */
+  /** Replaces packages with this repository's tarballs and versions. Adds the packages that the examples need. */
   async #withTarballs(commands: string): Promise<string> {
     const { dependencies, devDependencies } = JSON.parse(await readFile(join(ROOT, "package.json"), "utf8")) as {
       dependencies: Record<string, string>;
@@ -99,7 +99,7 @@ class Newcomer {
     return this.#stack;
   }
 
-  /** A text with the addresses of this stack, once it runs. */
+  /** Replaces the default addresses in a text with this stack's addresses, if the stack is running. */
   withUrls(text: string): string {
     if (this.#stack === undefined) return text;
     const urls = [this.stack.rpcUrl, this.stack.merkleUrl, this.stack.service.serviceUrl];
@@ -160,7 +160,7 @@ function pathWith(node: string): string {
   return [dirname(node), ...others].join(delimiter);
 }
 
-/** One for all tests of this process. */
+/** The newcomer of all tests in this process. */
 export const newcomer = new Newcomer();
 
 // Outside every describe: runs after the last test.

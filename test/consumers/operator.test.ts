@@ -63,7 +63,7 @@ async function installWithReadme(cwd: string): Promise<void> {
 
 describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty folder", () => {
   const closing = closedAfterEach();
-  /** The names of the commands that these tests ran. */
+  /** The names of the commands that succeeded in the tests. */
   const ranWell = new Set<string>();
   /** The folder with the operator alone, installed with the README's command for tarballs. */
   let plainApp: string;
@@ -111,9 +111,9 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
     expect([code, json.error?.["code"]], JSON.stringify(json)).to.deep.equal([exit, error]);
   };
 
-  describe("the install", () => {
+  describe("the installed packages", () => {
     for (const [name, maxMB] of Object.entries(MAX_MB)) {
-      it(`takes at most ${maxMB} MB without optional packages: ${name}`, async () => {
+      it(`take at most ${maxMB} MB without optional packages: ${name}`, async () => {
         const modules = join(name === "operator" ? plainApp : app, "node_modules");
         const found = await readdir(modules, { recursive: true });
         expect(found.filter((path) => /(?:^|node_modules\/)(?:hardhat|@nomicfoundation)$/.test(path))).to.be.empty;
@@ -126,7 +126,7 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
       });
     }
 
-    it("names the package to install for the service's commands", async () => {
+    it("print the package to install if a service command runs without it", async () => {
       const { code, stderr } = await programIn(plainApp).run(["serve"]);
       expect(code).to.equal(2);
       expect(stderr).to.contain("npm install @keyroot/service");
@@ -136,7 +136,7 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
         expect(stdout).not.to.match(new RegExp(`^ {2}${name} `, "m"));
     });
 
-    it("compiles a strict app that uses the admin client", async () => {
+    it("have declarations with which a strict app compiles the admin client", async () => {
       const compilerOptions = {
         ...{ strict: true, module: "nodenext", target: "es2022", lib: ["es2022", "dom"], types: [], noEmit: true },
       };
@@ -148,13 +148,13 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
       });
     });
 
-    it("succeeds with the README's command for tarballs", async () => {
+    it("run after the README's command for tarballs installed them", async () => {
       const { code, stdout } = await programIn(plainApp).run(["--version"]);
       expect(code).to.equal(0);
       expect(stdout).to.match(/^\d+\.\d+\.\d+\n$/);
     });
 
-    it("names the required version on an older Node", async function () {
+    it("print the required version on an older Node", async function () {
       const versions = (process.env["PATH"] ?? "").split(delimiter).map((folder) => join(folder, "node"));
       const isOld = (path: string) =>
         /^v(?:[1-9]|1\d|2[01])\./.test(execFileSync(path, ["--version"], { encoding: "utf8" }));
@@ -169,14 +169,14 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
       expect((await onOld.json(["status"])).json.error).to.include({ code: "NODE_UNSUPPORTED" });
     });
 
-    it("contains a program keyroot that lists its commands", async () => {
+    it("contain the program keyroot, which lists all commands", async () => {
       const { stdout } = await run(inApp("node_modules/.bin/keyroot"), ["--help"], {
         env: { PATH: join(process.execPath, "..") },
       });
       for (const name of NAMES) expect(stdout).to.match(new RegExp(`^ {2}${name} `, "m"));
     });
 
-    it("names a missing optional package", async () => {
+    it("print the name of a missing optional package", async () => {
       const publish = ["publish", "--records", inApp("users.jsonl"), ...target];
       const { stderr, code } = await keyroot.run([...publish, "--files", "s3://bucket/prefix"]);
       expect(code).to.equal(2);
@@ -262,7 +262,7 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
       expect((await succeed(["status", ...chain])).json).to.include({ owner });
     });
 
-    it("deploy a contract whose owner is the key of make-owner-key", async () => {
+    it("deploy a contract that the key from make-owner-key owns", async () => {
       const key = ["make-owner-key", "--out", inApp("owner.json")];
       const env = { KEYROOT_PASSPHRASE: randomBytes(16).toString("hex") };
       await fail(key, 2, "PASSPHRASE_MISSING");
@@ -324,7 +324,7 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
   });
 
   describe("serve", () => {
-    it("answers the commands for partners until Ctrl-C", async () => {
+    it("responds to the commands for partners until Ctrl-C", async () => {
       const keys = inApp("keys.json");
       await succeed(["make-signing-key", "--out", keys]);
       const port = await freePort();

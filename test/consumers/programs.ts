@@ -25,7 +25,7 @@ export async function checkProgram(format: "esm" | "cjs"): Promise<string> {
   return (await transform(source, { loader: "ts", format, target: "es2022" })).code;
 }
 
-/** Checks the input in its first argument and prints the outcome. For servers, so it also loads the partner's client. */
+/** The program for servers. It checks the input in its first argument, prints the outcome, and loads the partner's client. */
 export const MAIN = {
   esm: `import { PartnerClient } from "keyroot/partner";
 import { check } from "./check.js";
@@ -40,7 +40,7 @@ check(JSON.parse(process.argv[2])).then((outcome) => console.log(JSON.stringify(
 `,
 } as const;
 
-/** For browsers: makes `check` a global function. */
+/** The program for browsers. It makes `check` a global function. */
 export const BROWSER_MAIN = `import { check } from "./check.js";
 globalThis.check = check;
 `;

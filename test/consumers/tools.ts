@@ -9,7 +9,7 @@ export interface ConsumerTools {
   /** Nodes by their major versions. Not every version is on npm for every platform. */
   node: Readonly<Partial<Record<22 | 26, string>>>;
   bun: string;
-  /** On npm only for some platforms. */
+  /** Undefined on platforms for which npm has no Deno. */
   deno: string | undefined;
   /** Scripts for Node. */
   typescript: Readonly<Record<"5.0" | "7.0", string>>;
@@ -17,7 +17,7 @@ export interface ConsumerTools {
   vite: string;
 }
 
-/** Installs the locked tools once; they are installed again when the lock changes. */
+/** Installs the locked tools once, and again when the lock changes. */
 export async function installTools(): Promise<ConsumerTools> {
   const folder = await installLocked(import.meta.dirname, "consumers");
   const require = createRequire(join(folder, "package.json"));

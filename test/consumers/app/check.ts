@@ -3,7 +3,7 @@ import { ANY_KEY, createVerifier, KeyrootError, type VerifiedKey, verifyPublicKe
 import type { VerifiedBundle } from "keyroot/bundle";
 import { UserClient } from "keyroot/user";
 
-/** A published key, another one, and where to look. Both keys are in base64. */
+/** A user's published key, a different key, and the options of the verification. Both keys are in base64. */
 export interface CheckInput {
   userID: string;
   published: string;
@@ -14,11 +14,11 @@ export interface CheckInput {
 export interface Outcome {
   /** The published key, verified online. */
   verified: string;
-  /** The same with a storage proof, whose code is loaded on demand. */
+  /** The published key, verified with a storage proof. The code for storage proofs is loaded on demand. */
   proven: string;
-  /** The same by a verifier for several calls, alone and in a list of contacts. The list's code is loaded on demand. */
+  /** The published key, verified by `createVerifier` alone and in a list. The code for lists is loaded on demand. */
   created: string[];
-  /** The same from a bundle, without a request. */
+  /** The published key, verified from a bundle without a request. */
   bundled: string;
   /** The error codes if the other key is expected: online, by the verifier, in a list, and from the bundle. */
   swapped: string[];
