@@ -69,8 +69,8 @@ export function recheckTask(publisher: KeyPublisher, logger: FastifyBaseLogger):
 }
 
 /**
- * Makes tasks wait for each other. Publishing and comparing need the same lease. Timers with equal intervals would
- * start both at the same time, and the later one would be rejected in every round.
+ * Makes tasks wait for each other. Publishing and comparing need the same lease. Without this function, timers with
+ * equal intervals would start both tasks at the same time, and the second task would fail in every round.
  */
 export function inTurn(tasks: readonly RepeatedTask[]): RepeatedTask[] {
   let previous: Promise<void> = Promise.resolve();

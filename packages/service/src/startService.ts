@@ -35,7 +35,7 @@ export interface RunningService {
   readonly monitoringUrl: string | undefined;
   /**
    * Stops the service. /readyz responds with 503 for the time `shutdownDelay`. Then the service accepts no more
-   * requests, finishes those in progress, and closes the databases.
+   * requests, finishes the requests in progress, and closes the databases.
    */
   close(): Promise<void>;
 }

@@ -125,7 +125,7 @@ describe("AdminClient", () => {
     });
   });
 
-  describe("an administrator's call", () => {
+  describe("the methods for partners, tokens and the audit log", () => {
     let bizID: string;
     let serverToken: string;
     let tokenID: string;
@@ -135,7 +135,7 @@ describe("AdminClient", () => {
     });
     const partner = () => new PartnerClient({ serviceUrl: service.url, bizID, serverToken });
 
-    it("returns a partner with its numbers", async () => {
+    it("return a partner with its numbers", async () => {
       await partner().createUser(randomUUID().replaceAll("-", "") + "0".repeat(8), "us-west-2");
       const found = await client().getPartner(bizID);
       expect(found).to.include({ biz_id: bizID, suspended: null, user_limit: null, users: 1, server_tokens: 1 });
@@ -143,14 +143,14 @@ describe("AdminClient", () => {
       expect(await all(client().listPartners({ search: bizID }))).to.deep.equal([found]);
     });
 
-    it("lists all partners in pages", async () => {
+    it("list all partners in pages", async () => {
       const later = await client().createPartner("Another company");
       const listed = await all(client().listPartners({ pageSize: 1, after: bizID }));
       expect(listed.map(({ biz_id }) => biz_id)).to.deep.equal([later.biz_id]);
       expect(proxy.to("/partners/list")).to.have.length(2);
     });
 
-    it("lists the filtered audit log in pages", async () => {
+    it("list the filtered audit log in pages", async () => {
       const userID = `${randomUUID().replaceAll("-", "")}00000000`;
       const { user_id } = await partner().createUser(userID, "us-west-2");
       const entries = await all(client().listAuditLog({ bizID, pageSize: 2 }));
@@ -167,7 +167,7 @@ describe("AdminClient", () => {
       expect(own).to.deep.equal([created]);
     });
 
-    it("rejects invalid arguments and a response about a different partner", async () => {
+    it("reject invalid arguments and a response about a different partner", async () => {
       const invalid = [
         () => all(client().listAuditLog({ since: -1 })),
         () => all(client().listAuditLog({ bizID: "two words" })),
@@ -215,7 +215,7 @@ describe("AdminClient", () => {
     });
   });
 
-  describe("an administrator's call", () => {
+  describe("a call that the service rejects", () => {
     it("fails with the service's error code and status", async () => {
       const [{ bizID }, other] = [await service.createPartner(), await service.createPartner()];
       await client().invite(other.bizID, "Ada");

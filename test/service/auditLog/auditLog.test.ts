@@ -168,7 +168,7 @@ describeOnEachDatabase("audit log lists", (service) => {
       expectProblem(await service.post(PARTNER_PATH, body, { token: partner.jwt }), [400, "FIELD_INVALID"]);
   });
 
-  it("cause no internal error with any cursor", async () => {
+  it("respond without an internal error to any cursor", async () => {
     const number = fc.oneof(fc.maxSafeInteger(), fc.constantFrom(0, 2 ** 53 - 1, 0.5));
     const cursor = fc.record({
       at: number,

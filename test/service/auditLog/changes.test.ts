@@ -230,7 +230,7 @@ function testRecords(service: TestService): void {
   });
 
   describe("the log", () => {
-    it("names the actor and the change of each request that changed something", () => {
+    it("contains the actor and the change of each request that changed something", () => {
       const lines = log.map((line) => JSON.parse(line) as { request_id?: string; actor?: object; change?: object });
       expect(requests).to.have.length.above(25);
       for (const [requestID, kind, change] of requests) {

@@ -273,7 +273,7 @@ describe("the service's configuration", () => {
       files: "files",
     };
 
-    it("adds the defaults that readConfig adds", () => {
+    it("adds the same defaults as readConfig", () => {
       const defined = (config: object): unknown => JSON.parse(JSON.stringify(config));
       expect(defined(resolveConfig({}))).to.deep.equal(defined(readConfig({})));
       expect(resolveConfig({ chain }).chain).to.deep.equal(readConfig(CHAIN).chain);

@@ -169,7 +169,7 @@ describeOnEachDatabase("the dashboard", (service) => {
       expect(await sessions.useChallenge("earlier", "register", session.sessionHash, now())).to.equal(false);
     });
 
-    it("can be added without verification once per invitation", async () => {
+    it("can be added without verification only once per invitation", async () => {
       const session = await invitedSession();
       const added = await Promise.allSettled([addPasskey(session), addPasskey(session), addPasskey(session)]);
       expect(added.filter(({ status }) => status === "fulfilled")).to.have.length(1);

@@ -64,7 +64,7 @@ describe("the service's databases", () => {
   describe("migrations", () => {
     it("must run before the service starts", async () => {
       const config = await configOf({ DATABASE_URL: await freshDatabaseUrl() });
-      await expectRefused(config, "SCHEMA_OUTDATED", /0 of the \d+ migrations.*keyroot migrate/);
+      await expectRefused(config, "SCHEMA_OUTDATED", /0 of this version's \d+ migrations.*keyroot migrate/);
     });
 
     it("have no effect if they run again", async () => {
@@ -241,7 +241,7 @@ describe("the service's databases", () => {
       try {
         await once(child.stdout, "data");
         const config = await configOf({ KEYROOT_DATABASE_FOLDER: options.folder });
-        await expectRefused(config, "DATABASE_LOCKED", /^Another process uses the database in .*: stop it/);
+        await expectRefused(config, "DATABASE_LOCKED", /^Another process uses the database in .*\. Stop the process/);
       } finally {
         child.kill("SIGKILL");
         await once(child, "exit");

@@ -75,7 +75,7 @@ describe("regions with separate databases", () => {
     for (const table of ["users", "user_tokens", "public_keys", "batches"]) expect(rows.home[table]).to.deep.equal([]);
   });
 
-  it("are combined in one list of users", async () => {
+  it("return their users in one common list", async () => {
     const { users: listed } = await service.done(LIST, {}, { token: partner.jwt });
     const ids = (listed as { user_id: string }[]).map(({ user_id }) => user_id);
     expect(ids).to.include.members(REGIONS.map((region) => users[region].userID));

@@ -25,7 +25,7 @@ describe("the service, after kill -9 under load", function () {
     for (const count of Object.values(acknowledged)) expect(count).to.be.greaterThan(0);
   });
 
-  it("loses data if PostgreSQL acknowledges it before writing it", async () => {
+  it("loses data if PostgreSQL acknowledges commits before it writes them", async () => {
     const { findings } = await killUnderLoad(["postgres"], { synchronous_commit: "off", wal_writer_delay: "10s" });
     expect(findings).not.to.be.empty;
   });

@@ -178,7 +178,7 @@ describe("the hold period", () => {
       ]);
     });
 
-    it("is recorded once, even if it is offered often", async () => {
+    it("is recorded only once, even if it is offered often", async () => {
       await register(THIEFS);
       for (let i = 0; i < 5; i++) await register();
       expect(await events()).to.have.length(2);
@@ -210,7 +210,7 @@ describe("the hold period", () => {
     });
   });
 
-  it("can be seen and ended only by the user's partner", async () => {
+  it("can be read and ended only by the user's partner", async () => {
     await register();
     const { jwt: token } = await service.createPartner();
     for (const operation of ["get", "discard", "approve"]) {

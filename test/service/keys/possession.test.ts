@@ -36,7 +36,7 @@ describeOnEachDatabase("proof of possession", (service) => {
   const stateOf = async () => (await service.done(RECORD, {}, { token: user.jwt }))["state"];
 
   describe("a challenge", () => {
-    it("names user, service, chain, contract and expiry", async () => {
+    it("contains the user, service, chain, contract and expiry", async () => {
       const before = Date.now();
       const body = await service.done(CHALLENGE, keyFieldsOf(KEYS), { token: user.jwt });
       expect(body).to.include({ user_id: user.userID, state: "unregistered", service: service.url });
@@ -67,7 +67,7 @@ describeOnEachDatabase("proof of possession", (service) => {
       expect((await answer(second)).status).to.equal(200);
     });
 
-    it("is not made for a user who has a key", async () => {
+    it("is made only for a user without a key", async () => {
       await service.registerKey(user, KEYS);
       const same = await service.done(CHALLENGE, keyFieldsOf(KEYS), { token: user.jwt });
       expect(same).to.deep.equal({ user_id: user.userID, state: "pending" });

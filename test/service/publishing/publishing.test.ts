@@ -287,7 +287,7 @@ describeOnBoth("the service's publisher", (startChain) => {
       await register([theirs], other.bizID);
     };
 
-    it("releases keys that were not sent", async () => {
+    it("releases the partner's unsent keys", async () => {
       await registerBoth();
       const limits = { maxFeePerGas: 10n ** 12n, maxCost: 1n };
       const poor = new KeyPublisher(databases, { ...chain(), limits }, undefined);

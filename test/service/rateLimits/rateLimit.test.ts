@@ -421,7 +421,7 @@ describe("the rate limits", () => {
       });
     });
 
-    it("name the exceeded limit and its reset time", async () => {
+    it("contain the exceeded limit and its reset time", async () => {
       const service = await replica({ rateLimits: three });
       const partner = await unlimited.createPartner();
       for (let i = 0; i < LIMIT; i++) await list(service, partner);

@@ -137,12 +137,12 @@ describe("the file host", () => {
     });
   });
 
-  describe("If-None-Match", () => {
+  describe("a GET request with If-None-Match", () => {
     const ask = (tags: string, root = ROOT) =>
       fetch(`${host.url}/${root}.json`, { headers: { "If-None-Match": tags }, cache: "no-store" });
 
     for (const tags of [`"${ROOT}"`, `W/"${ROOT}"`, `"x", "${ROOT}"`, "*"]) {
-      it(`gets 304 without a body for ${tags.replaceAll(ROOT, "<root>")}`, async () => {
+      it(`gets 304 without a body for the value ${tags.replaceAll(ROOT, "<root>")}`, async () => {
         const response = await ask(tags);
         expect(response.status).to.equal(304);
         expect(response.headers.get("etag")).to.equal(`"${ROOT}"`);
@@ -151,7 +151,7 @@ describe("the file host", () => {
     }
 
     for (const tags of [`"${OTHER_ROOT}"`, ROOT, '""']) {
-      it(`gets the file for ${tags.replaceAll(ROOT, "<root>").replaceAll(OTHER_ROOT, "<other root>")}`, async () => {
+      it(`gets the file for the value ${tags.replaceAll(ROOT, "<root>").replaceAll(OTHER_ROOT, "<other root>")}`, async () => {
         expect(await (await ask(tags)).text()).to.equal(CONTENT);
       });
     }

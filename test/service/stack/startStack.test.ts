@@ -55,7 +55,7 @@ describe("the local stack", () => {
       expect(await (await fetch(`${merkleUrl}/${ROOT}.json`)).text()).to.equal("{}");
     });
 
-    it("starts without output or a deployment record", async () => {
+    it("prints nothing and writes no deployment record", async () => {
       const { stdout } = process;
       const write = stdout.write.bind(stdout);
       const printed: unknown[] = [];

@@ -280,7 +280,7 @@ describe("events/list, with several databases", () => {
     partner = await service.createPartner();
   });
 
-  it("returns the events of all databases by time", async () => {
+  it("returns the events of all databases, sorted by time", async () => {
     const { home, regions } = service.databases;
     const places = [home, regions["us-west-2"], regions["eu-west-1"]];
     for (let at = 0; at < 9; at++) {

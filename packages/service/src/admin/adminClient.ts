@@ -180,7 +180,7 @@ export class AdminClient {
 
   /**
    * Limits the number of users that a partner may create.
-   * @param userLimit the maximum number of users; null for no limit
+   * @param userLimit the maximum number of users. Null for no limit
    */
   setUserLimit(bizID: string, userLimit: number | null, options: CallOptions = {}): Promise<PartnerSummary> {
     if (userLimit !== null) checkInteger("The argument userLimit", userLimit, 0, 2 ** 31 - 1);

@@ -12,7 +12,7 @@ export class Authenticator {
   readonly #refreshTokens: RefreshTokenStore;
   readonly #adminTokenHash: Buffer | undefined;
 
-  /** @param adminToken undefined disables admin operations */
+  /** @param adminToken the admin token. Undefined disables admin operations */
   constructor(accessTokens: AccessTokens, refreshTokens: RefreshTokenStore, adminToken: string | undefined) {
     this.#accessTokens = accessTokens;
     this.#refreshTokens = refreshTokens;
@@ -65,7 +65,11 @@ export class Authenticator {
 export function tokenRefused(refusal: Refusal): ServiceError {
   switch (refusal) {
     case "revoked":
-      return new ServiceError(401, "ACCESS_TOKEN_REVOKED", "The refresh token of this access token was revoked.");
+      return new ServiceError(
+        401,
+        "ACCESS_TOKEN_REVOKED",
+        "The refresh token of this access token was revoked. Get a new refresh token.",
+      );
     case "suspended": {
       const message =
         "The service's operator suspended this partner. Its tokens are rejected until the operator resumes it.";

@@ -12,11 +12,11 @@ const REQUEST_TIMEOUT_MS = 30_000;
 
 export interface BaseAppOptions {
   logger?: FastifyBaseLogger | undefined;
-  /** IP addresses and networks of proxies whose `X-Forwarded-For` header is trusted. */
+  /** IP addresses and networks of proxies. The app uses the `X-Forwarded-For` header only from these proxies. */
   trustedProxies?: string[];
   /** Counts a request by its address, before any other work for the request. @throws ServiceError RATE_LIMITED */
   countAddress: (request: FastifyRequest, reply: FastifyReply) => void;
-  /** Counts a rejected request whose caller is unknown. */
+  /** Counts a rejected request of an unknown caller. */
   countRefused?: (request: FastifyRequest, reply: FastifyReply) => void;
   /**
    * Counts a connection that sent no HTTP request, by its address.

@@ -28,7 +28,7 @@ export const userID = z
   .string()
   .regex(USER_ID_FORM)
   .meta({ description: "The user's id (160 bits) as 32 characters of zBase32.", example: "y".repeat(32) });
-/** The user's id in either form. `userIDOf` checks that the request contains exactly one. */
+/** The user's id in either form. `userIDOf` checks that the request contains exactly one form. */
 export const eitherUserID = { user_id: userID.optional(), user_id_hex: userIDHex.optional() };
 export const region = z
   .enum(REGIONS)
@@ -70,7 +70,7 @@ export const limit = z
   .default(100)
   .meta({ description: "The maximum number of items on the page." });
 export const cursor = z.string().regex(CURSOR_FORM);
-/** The values of a recorded change. Names are not limited, because a newer replica may store additional ones. */
+/** The values of a recorded change. All names are valid, because a newer replica may store values with new names. */
 export const data = z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()]));
 
 /** The response schema of a list: a page of items in the field `field`, and the cursor of the next page. */

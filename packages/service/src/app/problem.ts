@@ -139,5 +139,6 @@ export function toServiceError(error: unknown, bodyLimit = MAX_BODY_BYTES): Serv
 }
 
 export function contentTypeError(options: ErrorOptions = {}): ServiceError {
-  return new ServiceError(415, "CONTENT_TYPE", "Send the header Content-Type: application/json.", options);
+  const message = "The Content-Type is not application/json. Send JSON with this Content-Type.";
+  return new ServiceError(415, "CONTENT_TYPE", message, options);
 }

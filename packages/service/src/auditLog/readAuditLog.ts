@@ -74,8 +74,8 @@ export class AuditLog {
       [...this.#databases].map(([place, database]) => readPage(database, place, filter, after, limit)),
     );
     const found = pages.flatMap(({ found }) => found).sort(inOrder);
-    // If a database has more entries, `end` is the position of the last one that was read. Entries after the first such
-    // position in the list's order are left for the next page.
+    // If a database has more entries, `end` is the position of its last entry on this page. `end` below is the first of
+    // these positions in the list's order. Entries after it are left for the next page.
     const [end] = pages.flatMap(({ end }) => end ?? []).sort(inOrder);
     const complete = end === undefined ? found : found.filter((item) => inOrder(item, end) <= 0);
     const page = complete.slice(0, limit);

@@ -16,7 +16,7 @@ import { VARIABLES } from "./variables.ts";
 export interface ServiceConfig {
   /** The IP address to listen on. Default: 127.0.0.1. */
   host?: string | undefined;
-  /** The port to listen on; 0 for any free port. Default: 8547. */
+  /** The port to listen on. 0 means any free port. Default: 8547. */
   port?: number | undefined;
   /** The URL at which callers reach the service, and the issuer of access tokens. Required with `databaseUrl`. */
   serviceUrl?: string | undefined;
@@ -42,7 +42,7 @@ export interface ServiceConfig {
   adminToken?: string | undefined;
   /** IP address that serves /healthz, /readyz and /metrics. Default: 127.0.0.1. */
   monitoringHost?: string | undefined;
-  /** Port of /healthz, /readyz and /metrics; 0 for any free port, null for none. Default: 9547. */
+  /** Port of /healthz, /readyz and /metrics. 0 means any free port, and null means no port. Default: 9547. */
   monitoringPort?: number | null | undefined;
   /**
    * Seconds for which a stopping service still accepts requests while /readyz responds with 503. Load balancers can
@@ -64,7 +64,10 @@ export interface ServiceConfig {
    * `rateLimit` is 0.
    */
   refusedRateLimit?: number | undefined;
-  /** IP addresses and networks of proxies whose `X-Forwarded-For` header is trusted. Default: none. */
+  /**
+   * IP addresses and networks of proxies. The service uses the `X-Forwarded-For` header only from these proxies.
+   * Default: none.
+   */
   trustedProxies?: string[] | undefined;
   /** The log level: `fatal`, `error`, `warn`, `info`, `debug` or `silent`. Default: `info`. */
   logLevel?: LogLevel | undefined;
@@ -100,8 +103,8 @@ export interface ChainOptions extends Pick<ChainConfig, "rpcUrl" | "secondRpcUrl
   /** Maximum gwei per unit of gas, as a decimal number. Required except for development chains on this machine. */
   maxFee?: string | undefined;
   /**
-   * Maximum cost of a plan with all its rounds, in ETH as a decimal number. Default: see `CostLimits`. Requires
-   * `maxFee`.
+   * Maximum cost of a plan with all its rounds, in ETH as a decimal number. Default: the default of `CostLimits`.
+   * Requires `maxFee`.
    */
   maxCost?: string | undefined;
   /** Maximum cost of all plans within 24 hours, in ETH as a decimal number. Default: no limit. Requires `maxFee`. */

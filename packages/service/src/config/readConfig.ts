@@ -2,12 +2,12 @@ import { REGIONS } from "keyroot/identity";
 import { type ResolvedConfig, resolveConfig } from "./config.ts";
 import { VARIABLES } from "./variables.ts";
 
-/** The configuration fields whose environment variables are numbers. */
+/** The configuration fields with numbers as environment variables. */
 const NUMBERS = new Set([
   ...["port", "monitoringPort", "connections", "shutdownDelay", "holdPeriod", "rateLimit", "addressRateLimit"],
   ...["refusedRateLimit", "eventDays", "auditDays", "chain.chainId", "chain.confirmations"],
 ]);
-/** The configuration fields whose environment variables are `true` or `false`. */
+/** The configuration fields with `true` or `false` as environment variables. */
 const FLAGS = new Set(["holdOnConflict", "webhooksPrivate", "chain.proofs", "chain.brotli", "chain.allowHttp"]);
 
 /**

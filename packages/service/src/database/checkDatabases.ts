@@ -2,7 +2,7 @@ import { sql } from "./drizzle.ts";
 import { type Databases, placesByDatabase } from "./database.ts";
 
 export interface DatabaseCheck {
-  /** The places whose data the database stores, such as "home, us-west-2". */
+  /** The places with data in this database, such as "home, us-west-2". */
   name: string;
   /** The reason why the database does not respond. Undefined if it responds. */
   error: unknown;

@@ -40,8 +40,8 @@ export interface DatabaseOptions {
 }
 
 /**
- * The service's home database and regional databases. The home database contains partners and the owner of each user id.
- * The regional databases contain users.
+ * The service's home database and regional databases. The home database contains partners and the owner of each user
+ * id. The regional databases contain users.
  */
 export interface Databases extends AsyncDisposable {
   readonly home: Database;
@@ -56,7 +56,7 @@ const KNOWN = readMigrationFiles(MIGRATIONS).map(({ hash }) => hash);
 const CONNECT_TIMEOUT_MS = 5_000;
 const STATEMENT_TIMEOUT_MS = 15_000;
 /**
- * Time limit in ms of a migration's wait for a table lock. Requests wait meanwhile, so the migration is retried later.
+ * Time limit in ms of a migration's wait for a table lock. Other requests also wait, so the migration is retried later.
  */
 const LOCK_TIMEOUT_MS = 2_000;
 const LOCK_RETRIES = { retries: 20, minTimeout: 1_000, maxTimeout: 10_000 };
@@ -163,7 +163,7 @@ export async function checkMigrations(databases: Databases): Promise<void> {
 /**
  * Checks that later migrations have removed no table or column that this version uses.
  * @param database has all migrations of this version
- * @returns the reason why this version cannot use the database; undefined if it can
+ * @returns the reason why this version cannot use the database. Undefined if it can
  */
 export async function checkRequirements(database: Database): Promise<string | undefined> {
   const [required] = await database.select({ migrations: max(schemaRequirements.migrations) }).from(schemaRequirements);
@@ -207,8 +207,8 @@ async function openPostgres(
     statement_timeout: STATEMENT_TIMEOUT_MS,
     query_timeout: STATEMENT_TIMEOUT_MS + 1_000,
     keepAlive: true,
-    // A proxy that has just started may connect to any server. A standby has old data, in which revoked tokens may
-    // still be active.
+    // A proxy that has just started may connect to a standby. A standby may have old data, in which revoked tokens are
+    // still active.
     verify: (client, done) => {
       client.query<{ standby: boolean }>("select pg_is_in_recovery() as standby").then(
         ({ rows: [row] }) => {
@@ -258,8 +258,8 @@ function isLockTimeout({ cause }: Error): boolean {
 
 /**
  * Runs a transaction on a separate connection. A connection that fails is closed at once, and its error is thrown.
- * drizzle's own `transaction` is not used: it keeps a connection after a failed `begin`, and a failed rollback hides
- * the first error.
+ * drizzle's own `transaction` is not used, because it keeps a connection after a failed `begin`. In addition, its
+ * failed rollback hides the first error.
  * @param run passes the promise of each step that may break the connection to its second parameter
  */
 async function withClient<T>(

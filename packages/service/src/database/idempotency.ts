@@ -45,7 +45,10 @@ export function repeatable(key: string, path: string, body: unknown): Repeatable
   return { key, digest: hashSecret(path, JSON.stringify(body)) };
 }
 
-/** Returns the column values that identify a request. @param owner the caller or object that the Idempotency-Key belongs to */
+/**
+ * Returns the column values that identify a request.
+ * @param owner the caller or object that the Idempotency-Key belongs to
+ */
 export function requestValues(owner: string, request: RepeatableRequest | undefined): RequestValues {
   if (request === undefined) return { requestHash: null, requestDigest: null };
   return { requestHash: hashSecret(owner, request.key), requestDigest: request.digest };
@@ -59,7 +62,7 @@ export function checkSameRequest(earlier: RequestValues | undefined, request: Re
   if (earlier?.requestDigest !== request.requestDigest) throw keyReused("it belongs to a different request");
 }
 
-/** Makes the error for a repeated request whose first result cannot be returned. */
+/** Makes the error for a repeated request if the first result cannot be returned. */
 export function keyReused(reason: string): ServiceError {
   const message = `The Idempotency-Key was used before: ${reason}. Send a new key.`;
   return new ServiceError(409, "IDEMPOTENCY_KEY_REUSED", message);

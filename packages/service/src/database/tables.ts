@@ -1,9 +1,9 @@
 import { integer, pgTable } from "./drizzle.ts";
 
 /**
- * In every database: the number of migrations that a version of the service must have to use these tables. The highest
- * row applies. Only a migration that removes or changes something inserts a row. Before such a migration, older
- * versions can use newer tables.
+ * The number of migrations that a version of the service must have to use these tables. The table is in every database,
+ * and its highest row applies. Only a migration that removes or changes something inserts a row. Before such a
+ * migration, older versions can use newer tables.
  */
 export const schemaRequirements = pgTable("schema_requirements", {
   migrations: integer("migrations").primaryKey(),

@@ -20,7 +20,7 @@ export interface ConflictingKey {
 /** Maximum number of undecided conflicting keys per user. The first one already makes the user's key undecided. */
 const MAX_UNDECIDED = 10;
 
-/** Stores the conflicting keys of users whose key is not published. */
+/** Stores conflicting keys of users without a published key. */
 export class ConflictingKeys {
   readonly #databases: Databases;
 

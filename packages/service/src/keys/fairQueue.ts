@@ -22,7 +22,7 @@ export class FairQueue<Job> {
     return true;
   }
 
-  /** Removes and returns the oldest job of the owner whose turn it is. */
+  /** Removes and returns the oldest job of the next owner. */
   next(): Job | undefined {
     const [turn] = this.#waiting;
     if (turn === undefined) return undefined;

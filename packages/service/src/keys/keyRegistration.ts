@@ -72,7 +72,7 @@ export class KeyRegistration implements AsyncDisposable {
 
   /**
    * Registers a user's only key. Repeating the call has no effect.
-   * @param answer the response to a challenge for this key; undefined if the client sent none
+   * @param answer the response to a challenge for this key. Undefined if the client sent none
    * @throws ServiceError PUBLIC_KEY_REGISTERED, POSSESSION_REQUIRED, POSSESSION_REFUSED, RATE_LIMITED; ArgumentError
    * KEY_ID_MISMATCH and the codes of `checkNewPublicKey`
    */

@@ -5,11 +5,10 @@ import { users } from "../users/tables.ts";
 import { batches } from "../publishing/tables.ts";
 
 /**
- * In the user's region: the one public key of each user, in base64. `possession` is "proven" if the user proved
- * possession of the private key. `hold_ends_at` ends the hold period. `undecided_since` is the time of the first
- * conflicting key that the partner has not decided about, or null. `submitted` is the time when a publisher took the
- * key. After that, the key cannot be withdrawn. `root` is null until the key is part of a batch. `biz_id` is the user's
- * partner.
+ * Each user's public key in base64, in the user's region. `possession` is "proven" if the user proved possession of the
+ * private key. `hold_ends_at` is the end of the hold period. `undecided_since` is the time of the first conflicting key
+ * that the partner has not decided about, or null. `submitted` is the time when a publisher took the key. After that,
+ * the key cannot be withdrawn. `root` is null until the key is part of a batch. `biz_id` is the user's partner.
  */
 export const publicKeys = pgTable(
   "public_keys",
@@ -44,8 +43,8 @@ export const publicKeys = pgTable(
 export const isPending = and(isNull(publicKeys.submitted), isNull(publicKeys.root));
 
 /**
- * In the user's region: conflicting keys, which were withdrawn or were offered for a user who had another key.
- * `decided` is the time when the partner discarded or approved the user's key, and null before.
+ * Conflicting keys, in the user's region. Each was withdrawn, or was offered for a user who had another key. `decided`
+ * is null until the partner discards or approves the user's key. It is then the time of this decision.
  */
 export const conflictingKeys = pgTable(
   "conflicting_keys",
@@ -62,7 +61,7 @@ export const conflictingKeys = pgTable(
   (table) => [primaryKey({ columns: [table.userID, table.keyID] })],
 );
 
-/** In the user's region: the newest events of each user's key before its publication. */
+/** The newest events of each user's key before its publication, in the user's region. */
 export const keyEvents = pgTable(
   "key_events",
   {

@@ -40,7 +40,9 @@ export interface UserFilter {
 
 type ID = Pick<Claim, "userID" | "region">;
 
-/** Number of ids that each query of a filtered list reads: few in the first query, and at most 81,000 in total. */
+/**
+ * Number of ids that each query of a filtered list reads. The first query reads few ids, and all read at most 81,000.
+ */
 const IDS_PER_QUERY = [1_000, ...Array<number>(8).fill(10_000)];
 
 /** The roots of batches that are not yet on the chain. */
@@ -86,7 +88,7 @@ export class UsersWithKeys {
     return { users: found, next: last ?? null };
   }
 
-  /** Removes users whose key cannot have this state, with one query per region. */
+  /** Removes ids of users with a key that cannot have this state, with one query per region. */
   async #withState(ids: readonly ID[], state: ListedState | undefined): Promise<readonly ID[]> {
     if (state !== "unregistered" && state !== "published") return ids;
     const withKey = await readFromRegions(this.#databases, ids, (database, userIDs) =>

@@ -103,7 +103,7 @@ export class PartnerStore {
 
   /**
    * Lists one page of partners in the order of creation.
-   * @returns `next` is null if no page follows; undefined if the partner `after` does not exist
+   * @returns `next` is null if no page follows. Undefined if the partner `after` does not exist
    */
   async list({
     search,

@@ -3,7 +3,7 @@ import type { Database } from "../database/database.ts";
 import { timestampMs } from "../database/columns.ts";
 import { requestColumns } from "../database/idempotency.ts";
 
-/** In the home database: partner companies. `user_limit` is the maximum number of a partner's users. */
+/** Partner companies, in the home database. `user_limit` is the maximum number of a partner's users. */
 export const partners = pgTable("partners", {
   bizID: text("biz_id").primaryKey(),
   name: text("name").notNull(),
@@ -13,8 +13,8 @@ export const partners = pgTable("partners", {
 });
 
 /**
- * In every database: the suspended partners. The home database and each region have a row for a suspended partner.
- * A token is checked in the database that stores it.
+ * Suspended partners, in every database. The home database and each regional database have a row for each suspended
+ * partner, because a token is checked in the database that stores the token.
  */
 export const suspensions = pgTable("suspensions", {
   bizID: text("biz_id").primaryKey(),

@@ -7,15 +7,15 @@ import { batches } from "./tables.ts";
 import { conflictingKeys, publicKeys } from "../keys/tables.ts";
 import { users } from "../users/tables.ts";
 
-/** The users whose stored keys were compared with published keys, by result. */
+/** The users of a comparison of stored keys with published keys, by result. */
 export interface Adopted {
-  /** Users whose stored key was not marked as published. */
+  /** Users with a stored key that was not marked as published. */
   recorded: UserID[];
-  /** Users whose stored key was a different key. */
+  /** Users with a different stored key. */
   replaced: UserID[];
   /** Users without a stored key. */
   added: UserID[];
-  /** Users whose stored key was already marked as published under this root. */
+  /** Users with a stored key that was already marked as published under this root. */
   unchanged: UserID[];
 }
 

@@ -34,7 +34,7 @@ export interface PublishedDay {
   users: number;
   /** Cost in wei. */
   cost: bigint;
-  /** Number of users whose cost is unknown. */
+  /** Number of users without a known cost. */
   unpriced: number;
 }
 
@@ -87,7 +87,7 @@ export class BatchStore {
     const { root, created, transactionHash, blockNumber, confirmed } = batches;
     const [, time = "", lastRoot = "", lastRegion = ""] = BATCH_CURSOR.exec(after ?? "") ?? [];
     const position = sql`(${created}, ${root}, ${batchShares.region})`;
-    // The first condition uses columns of one table only, so that PostgreSQL finds the start of the page by an index.
+    // The first condition uses columns of only one table. PostgreSQL then finds the start of the page by an index.
     const isNext =
       after === undefined
         ? undefined

@@ -77,7 +77,7 @@ export class KeyPublisher {
   /** Number of failed calls of `publish` in this process, by error code. UNEXPECTED counts errors without a code. */
   readonly failures = new Map<string, number>();
 
-  /** @param signer signs as the registry's owner; undefined if the chain's endpoint signs */
+  /** @param signer signs as the registry's owner. Undefined if the chain's endpoint signs */
   constructor(
     databases: Databases,
     chain: ChainConfig,
@@ -94,7 +94,7 @@ export class KeyPublisher {
   }
 
   /**
-   * Publishes all keys whose hold period is over, region by region. It first finishes an unfinished plan, under the
+   * Publishes all keys after their hold period, region by region. It first finishes an unfinished plan, under the
    * plan's own roots. Keys in a plan can no longer be withdrawn. The process may end at any time, because the plan is
    * in the database. The next call reads the plan's progress from the chain.
    * @param author the actor in the audit log. Default: the service

@@ -116,7 +116,7 @@ export class PublicationStore {
       .where(and(eq(publicKeys.region, region), gte(batches.blockNumber, blockNumber)));
   }
 
-  /** Lists the users whose key is in this batch according to the database. */
+  /** Lists the users in this batch, according to the database. */
   async usersOf(region: Region, root: string): Promise<UserID[]> {
     const { userID } = publicKeys;
     const found = this.#databases.regions[region].select({ userID }).from(publicKeys).where(eq(publicKeys.root, root));
@@ -133,7 +133,7 @@ export class PublicationStore {
     return (await found).length > 0;
   }
 
-  /** Lists published roots whose last check was before a time, oldest check first. */
+  /** Lists published roots that were last checked before a time, oldest check first. */
   async listToCheck(region: Region, before: number, limit: number): Promise<string[]> {
     const isDue = or(isNull(batches.checked), lt(batches.checked, before));
     const found = await this.#databases.regions[region]
@@ -163,7 +163,7 @@ export class PublicationStore {
     });
   }
 
-  /** Records a root's check, without changing keys. @param difference the check's error code; null after success */
+  /** Records a root's check, without changing keys. @param difference the check's error code. Null after success */
   async noteCheck(region: Region, root: string, difference: string | null, now: number): Promise<void> {
     await this.#databases.regions[region]
       .insert(batches)

@@ -16,7 +16,7 @@ export interface PublishingStatus {
     contract: string;
     error: unknown;
     /**
-     * The newest block, the registry's owner, its balance and the gas price (in wei); null if they are unknown.
+     * The newest block, the registry's owner, its balance and the gas price (in wei). Null if they are unknown.
      */
     state: { block: number; owner: string; balance: string; fee: string } | null;
   };

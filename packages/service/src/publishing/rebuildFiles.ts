@@ -12,11 +12,11 @@ import { batches, batchShares } from "./tables.ts";
 export interface RebuiltFiles {
   /** Number of files that the stores should have. */
   files: number;
-  /** Roots whose file was missing, and was rebuilt. */
+  /** Roots with a missing file that was rebuilt. */
   missing: string[];
-  /** Roots whose file had other content, and was rebuilt. */
+  /** Roots with a damaged file that was rebuilt. */
   damaged: string[];
-  /** Roots whose file is missing or damaged. It cannot be rebuilt, because the databases' keys have another root. */
+  /** Roots with a missing or damaged file that cannot be rebuilt, because the databases' keys have another root. */
   lost: string[];
 }
 

@@ -17,7 +17,7 @@ const POLLS = 120;
 /** The ids of development chains. Tests may set the clocks of these chains to any time. */
 const DEVELOPMENT_CHAINS = [31337, 1337];
 
-/** A root whose file was verified, and the users who have the root at a final block. */
+/** A root with a verified file, and the users who have the root at a final block. */
 export interface CheckedRoot {
   /** The transaction and block in which the root was added. Undefined if none of the users has the root. */
   added: (Pick<AddedRootEvent, "transactionHash" | "blockNumber"> & Partial<AddedRootEvent>) | undefined;
@@ -68,7 +68,7 @@ export class RootCheck {
     }
   }
 
-  /** Returns a block's hash; undefined if there is no such block. @throws VerificationError QUORUM_NOT_REACHED */
+  /** Returns a block's hash. Undefined if there is no such block. @throws VerificationError QUORUM_NOT_REACHED */
   blockHash(number: number): Promise<string | undefined> {
     return this.#agree(async (registry) => (await this.#readBlock(registry, number))?.hash);
   }

@@ -18,10 +18,10 @@ import type { Region } from "keyroot/identity";
 import { timestampMs } from "../database/columns.ts";
 
 /**
- * In each region: Merkle trees of its users' keys, and the transaction and block in which each root was found on the
- * chain. `confirmed` is the time when the file was first verified against the chain. `checked` is the time of the last
- * check. `difference` is its error code, or null if chain, file and database agreed. `gas_used` and `cost` (in wei)
- * belong to the transaction that gave its root to `added_count` users. All are null before the root is published.
+ * The roots of a region's Merkle trees, with the transaction and block in which each root was found on the chain.
+ * `confirmed` is the time when the file was first verified against the chain. `checked` is the time of the last check.
+ * `difference` is the error code of this check, or null if chain, file and database agreed. `gas_used` and `cost` (in
+ * wei) belong to the transaction that gave the root to `added_count` users. All are null before the root is published.
  */
 export const batches = pgTable(
   "batches",
@@ -46,7 +46,7 @@ export const batches = pgTable(
   ],
 );
 
-/** In each region: the number of a partner's users in a batch. */
+/** The number of a partner's users in a batch, in the region of the batch. */
 export const batchShares = pgTable(
   "batch_shares",
   {
@@ -64,9 +64,9 @@ export const batchShares = pgTable(
 );
 
 /**
- * In each region: a partner's publications on one day (UTC), which begins at `day`. The row contains the number of
- * users, the cost in wei, and the number of users whose cost is unknown. Triggers of `batches` and `batch_shares`
- * update these sums in the transaction of the change.
+ * A partner's publications in a region on one day (UTC), which begins at `day`. The row contains the number of users,
+ * the cost in wei, and the number of users without a known cost. Triggers of `batches` and `batch_shares` update these
+ * sums in the transaction of the change.
  */
 export const publishedDays = pgTable(
   "published_days",
@@ -81,7 +81,7 @@ export const publishedDays = pgTable(
 );
 
 /**
- * In the home database, one row: the publisher's lease. `until` is a time of the database's clock. `fence` is the
+ * The publisher's lease: one row in the home database. `until` is a time of the database's clock. `fence` is the
  * fencing token. It increases with every holder, and writes with an older token are rejected.
  */
 export const publisherLeases = pgTable("publisher_leases", {
@@ -91,13 +91,13 @@ export const publisherLeases = pgTable("publisher_leases", {
   until: timestamp("until", { withTimezone: true }).notNull(),
 });
 
-/** In the home database: the unfinished plan of each region. */
+/** The unfinished plan of each region, in the home database. */
 export const plans = pgTable("plans", {
   region: text("region").$type<Region>().primaryKey(),
   plan: text("plan").notNull(),
 });
 
-/** In the home database: the journal of transactions. Each transaction is recorded before it is sent. */
+/** The journal of transactions, in the home database. Each transaction is recorded before it is sent. */
 export const attempts = pgTable("attempts", {
   id: serial("id").primaryKey(),
   region: text("region").$type<Region>().notNull(),

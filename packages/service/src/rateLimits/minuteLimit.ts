@@ -21,7 +21,7 @@ export interface Quota {
   exceeded: boolean;
 }
 
-/** Adds requests to the count of all replicas. @returns the shared count; undefined if this name is not shared */
+/** Adds requests to the count of all replicas. @returns the shared count. Undefined if this name is not shared */
 export type ShareCount = (name: string, requests: number) => Promise<RequestCount | undefined>;
 
 interface Counter {

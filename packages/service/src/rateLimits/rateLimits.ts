@@ -7,7 +7,7 @@ import { RequestCounts, WINDOW_SECONDS } from "./requestCounts.ts";
 import type { Principal } from "../tokens/accessTokens.ts";
 import { addressOf } from "./addressOf.ts";
 
-/** Maximum number of addresses per minute whose counts a replica stores in the database. */
+/** Maximum number of addresses per minute for which a replica stores counts in the database. */
 const MAX_SHARED_ADDRESSES = 1000;
 /** Maximum number of callers over their limit that a replica remembers. */
 const MAX_EXCEEDED = 10_000;
@@ -22,7 +22,7 @@ export interface RateLimitOptions {
   refused: number;
 }
 
-/** A caller whose requests are counted together. */
+/** A caller with a common count of all its requests. */
 type Caller = Principal | "operator" | { kind: "person"; personID: string };
 
 type Policy = keyof RateLimitOptions;
@@ -76,7 +76,7 @@ export class RateLimits {
     if (refused !== undefined && !isKnown()) enforce("refused", refused, reply);
   }
 
-  /** Counts a rejected request whose caller is unknown. */
+  /** Counts a rejected request of an unknown caller. */
   countRefused(request: FastifyRequest, reply: FastifyReply): void {
     const quota = this.#refused?.count(addressOf(request));
     if (quota !== undefined) addQuota("refused", quota, reply);

@@ -99,7 +99,7 @@ function prepareIncrements(home: Database): (increments: readonly CountIncrement
       .toReversed()
       .map(({ name, requests: added }) => {
         const count = counts.get(name);
-        if (count === undefined) throw new Error("The database has not counted these requests.");
+        if (count === undefined) throw new Error("The database returned no count for these requests.");
         const result = { ...count };
         count.requests -= added;
         return result;

@@ -17,7 +17,7 @@ const FOREVER = "public, max-age=31536000, immutable";
 /** Cache-Control for bundles, because bundles of newer blocks replace them. */
 const REVALIDATE = "no-cache";
 
-/** Error codes of `open` if a name is not a regular file: it is absent, a symbolic link or a socket. */
+/** Error codes of `open` for a name that does not exist, or that is a symbolic link or a socket. */
 const NO_FILE = new Set(["ENOENT", "ELOOP", "EMLINK", "ENXIO"]);
 
 /** A server of Merkle-tree files, leaf chunks, and users' proofs and bundles over HTTP. */

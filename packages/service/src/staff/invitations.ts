@@ -79,8 +79,8 @@ export class InvitationStore {
   }
 
   /**
-   * Invites the person with this name for the operator: a new person, or a person who lost all passkeys. The operator
-   * may invite the last administrator again, but a partner's administrator may not.
+   * Invites the person with this name for the operator. The person is new, or has lost all passkeys. The operator may
+   * invite the last administrator again, but a partner's administrator may not.
    * @throws ServiceError STAFF_LIMIT_REACHED
    */
   async byName(bizID: string | null, name: string, role: Role, now: number, author: Author): Promise<Invitation> {
@@ -93,7 +93,7 @@ export class InvitationStore {
     return invitation ?? this.add(bizID, name, role, now, author);
   }
 
-  /** Finds the person whom a link invites. @returns the person's id; undefined for an unknown, used or replaced link */
+  /** Finds the person whom a link invites. @returns the person's id. Undefined for an unknown, used or replaced link */
   async findPerson(token: string): Promise<string | undefined> {
     const tokenHash = hashSecret(token);
     const [found] = await this.#home.select().from(invitations).where(eq(invitations.tokenHash, tokenHash));

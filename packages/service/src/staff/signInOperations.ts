@@ -107,8 +107,7 @@ export const signInOperations = [
       const passkey = { personID: person.personID, credentialID, counter };
       const earlier = sessionCookieOf(request);
       const started = await context.sessions.startWithPasskey(passkey, context.now(), requestOf(request), earlier);
-      if (started === undefined)
-        throw new ServiceError(403, "PASSKEY_REFUSED", "This passkey was removed, or its signature was used before.");
+      if (started === undefined) throw passkeyNotUsable();
       identify(request, started);
       setSessionCookie(reply, started.cookie);
       return describeMe(context, started.person, (await context.passkeys.listOf(person.personID)).length);
@@ -136,7 +135,7 @@ export const signInOperations = [
       const signature = answer as AnswerTo<"authenticate">;
       const verified = await new Passkeys(context).verifyAuthentication(signature, session, request);
       if (!(await context.passkeys.setUsed(verified.credentialID, verified.counter, context.now())))
-        throw new ServiceError(403, "PASSKEY_REFUSED", "This passkey was removed, or its signature was used before.");
+        throw passkeyNotUsable();
       await context.sessions.setVerified(session.sessionHash, context.now());
       return {};
     },
@@ -251,6 +250,12 @@ async function describeMe(
 
 export function toPerson({ personID, name, role }: Pick<Person, "personID" | "name" | "role">) {
   return { person_id: personID, name, role };
+}
+
+/** The error for a passkey that was removed, or for a repeated signature. */
+function passkeyNotUsable(): ServiceError {
+  const message = "This passkey was removed, or its signature was used before. Try again, or use another passkey.";
+  return new ServiceError(403, "PASSKEY_REFUSED", message);
 }
 
 /** @throws ServiceError PASSKEY_UNKNOWN */

@@ -7,8 +7,8 @@ export const ROLES = ["administrator", "reader"] as const;
 export type Role = (typeof ROLES)[number];
 
 /**
- * In the home database: people who may sign in to their partner's dashboard or, without a `biz_id`, to the operator's
- * console. `removed` is null until the person is removed.
+ * People who may sign in to their partner's dashboard, in the home database. People without a `biz_id` may sign in to
+ * the operator's console. `removed` is null until the person is removed.
  */
 export const staff = pgTable(
   "staff",
@@ -30,14 +30,14 @@ const person = () =>
     .notNull()
     .references(() => staff.personID);
 
-/** In the home database: a person's unused invitation. `token_hash` is the SHA-256 of the token in the link. */
+/** A person's unused invitation, in the home database. `token_hash` is the SHA-256 of the token in the link. */
 export const invitations = pgTable("invitations", {
   personID: person().primaryKey(),
   tokenHash: text("token_hash").notNull().unique(),
   expires: timestampMs("expires").notNull(),
 });
 
-/** In the home database: people's passkeys (WebAuthn), with ids and public keys in base64url. `name` may be null. */
+/** People's passkeys (WebAuthn), in the home database. Ids and public keys are in base64url. `name` may be null. */
 export const passkeys = pgTable(
   "passkeys",
   {
@@ -54,7 +54,7 @@ export const passkeys = pgTable(
 );
 
 /**
- * In the home database: dashboard sessions. `session_hash` is the SHA-256 of the cookie's value. `verified` is the time
+ * Dashboard sessions, in the home database. `session_hash` is the SHA-256 of the cookie's value. `verified` is the time
  * of a passkey verification that no change has used yet.
  */
 export const sessions = pgTable(
@@ -69,7 +69,7 @@ export const sessions = pgTable(
   (table) => [index("sessions_of_person").on(table.personID)],
 );
 
-/** In the home database: unanswered passkey challenges. Each belongs to one session, or to no session at sign-in. */
+/** Unanswered passkey challenges, in the home database. Each belongs to one session, or to no session at sign-in. */
 export const passkeyChallenges = pgTable("passkey_challenges", {
   challengeHash: text("challenge_hash").primaryKey(),
   purpose: text("purpose").$type<"signIn" | "register" | "verify">().notNull(),

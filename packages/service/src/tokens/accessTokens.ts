@@ -12,7 +12,7 @@ const LIFETIME_SECONDS = 4 * 60 * 60;
 const TYPE = "at+jwt";
 /** Maximum length of a token in characters. Longer texts are not parsed. */
 const MAX_CHARACTERS = 2048;
-/** Maximum number of tokens whose verified signature is remembered. Each takes about 1 kB. */
+/** Maximum number of verified tokens in memory. Each takes about 1 kB. */
 const MAX_REMEMBERED = 10_000;
 
 const AUDIENCES = { partner: "keyroot/partner", user: "keyroot/user" } as const;
@@ -128,7 +128,9 @@ function toPrincipal({ aud, sub, ...claims }: Record<string, unknown>): Principa
 }
 
 function invalid(): ServiceError {
-  return new ServiceError(401, "ACCESS_TOKEN_INVALID", "The token is not a valid access token of this service.");
+  const message =
+    "The token is not a valid access token of this service. Exchange the refresh token for a new access token.";
+  return new ServiceError(401, "ACCESS_TOKEN_INVALID", message);
 }
 
 function expired(): ServiceError {

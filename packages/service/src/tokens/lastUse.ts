@@ -15,7 +15,7 @@ const TOKENS_PER_STATEMENT = 1000;
 export class LastUse {
   readonly #database: Database;
   readonly #table: typeof serverTokens | typeof userTokens;
-  /** The hour of last use for each token whose use is not stored yet. */
+  /** The hour of the last use for each token with a use that is not stored yet. */
   #noted = new Map<string, number>();
   #timer: NodeJS.Timeout | undefined;
   #storing = Promise.resolve();
@@ -27,7 +27,7 @@ export class LastUse {
 
   /**
    * Notes the use of a token.
-   * @param lastUsed the stored hour; null if the token was never used
+   * @param lastUsed the stored hour. Null if the token was never used
    * @param now milliseconds since 1970
    */
   note(tokenID: string, lastUsed: number | null, now: number): void {

@@ -15,7 +15,9 @@ import { users } from "../users/tables.ts";
 import { type CreatedToken, createToken, type CreateTokenOptions, MAX_ACTIVE } from "./createToken.ts";
 import { type Refusal, refusalOf, userDeactivated } from "./tokenState.ts";
 
-/** Stores hashes of refresh tokens: partners' tokens in the home database, users' tokens in the user's region. */
+/**
+ * Stores hashes of partners' refresh tokens in the home database, and of users' refresh tokens in the user's region.
+ */
 export class RefreshTokenStore {
   readonly #databases: Databases;
   readonly #uses: LastUse[];
@@ -41,7 +43,7 @@ export class RefreshTokenStore {
   /**
    * Finds the principal of a refresh token, and the reason if the token is rejected.
    * @param now milliseconds since 1970
-   * @returns undefined if the token is malformed, unknown, revoked or another partner's. Callers cannot see which
+   * @returns undefined if the token is malformed, unknown, revoked or another partner's, without the reason
    */
   async principalOf(
     token: string,
@@ -104,7 +106,10 @@ export class RefreshTokenStore {
     });
   }
 
-  /** Creates a user's refresh token. @throws ServiceError IDEMPOTENCY_KEY_REUSED, TOKEN_LIMIT_REACHED, USER_DEACTIVATED */
+  /**
+   * Creates a user's refresh token.
+   * @throws ServiceError IDEMPOTENCY_KEY_REUSED, TOKEN_LIMIT_REACHED, USER_DEACTIVATED
+   */
   createForUser(
     { userID, region, bizID }: { userID: UserID; region: Region; bizID: string },
     context: string,
@@ -114,7 +119,7 @@ export class RefreshTokenStore {
     return createToken({ kind: "user", region }, userID, options, {
       insert: (row) =>
         database.transaction(async (transaction) => {
-          // With this lock, concurrent requests run one after the other, so that none exceeds the limit.
+          // With this lock, concurrent requests run one after the other, so that no request exceeds the limit.
           const isActiveUser = and(eq(users.userID, userID), isNull(users.deactivated));
           const owner = transaction.select({ userID: users.userID }).from(users).where(isActiveUser);
           if ((await owner.for("no key update")).length === 0) throw userDeactivated();

@@ -59,7 +59,7 @@ async function readText(path: string): Promise<string> {
 }
 
 /**
- * @param jwks private keys; the first one signs
+ * @param jwks private keys. The first key signs
  * @throws Error if the list is not usable. The message never contains a key
  */
 export async function toSigningKeys(jwks: readonly JWK[]): Promise<SigningKeys> {

@@ -20,7 +20,7 @@ const refreshToken = () => ({
   sealedToken: text("sealed_token"),
 });
 
-/** In the home database: server tokens. */
+/** Server tokens, in the home database. */
 export const serverTokens = pgTable(
   "server_tokens",
   {
@@ -36,7 +36,7 @@ export const serverTokens = pgTable(
   ],
 );
 
-/** In the user's region: user refresh tokens. */
+/** User refresh tokens, in the user's region. */
 export const userTokens = pgTable(
   "user_tokens",
   {

@@ -105,7 +105,7 @@ export class BulkCreation {
     return found;
   }
 
-  /** Creates users whose ids are already claimed, and their tokens, in one transaction. */
+  /** Creates users with claimed ids, and their tokens, in one transaction. */
   async #createInRegion(
     bizID: string,
     region: Region,
@@ -221,7 +221,7 @@ async function createTokens(
   return rows;
 }
 
-/** Inserts users, and returns the inserted ones. */
+/** Inserts users, and returns the inserted users. Users with an existing id are omitted. */
 function insertUsers(transaction: Database, rows: readonly NewUser[]): Promise<UserRow[]> {
   const sorted = rows.toSorted(byUserID);
   const columns = (["userID", "bizID", "region", "bucket", "salt", "created"] as const).map((name) =>

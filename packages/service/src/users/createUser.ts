@@ -26,7 +26,7 @@ export class UserCreation {
     const insertClaims = prepareClaims(home);
     this.#claim = batchingLoader(async (claims: readonly Claim[]) => {
       const byID = new Map((await insertClaims(claims)).map((row) => [row.userID, row]));
-      // A batch may contain the same id for two partners. The returned row shows whose claim was inserted.
+      // A batch may contain the same id for two partners. The returned row shows which partner's claim was inserted.
       return claims.map(({ userID, bizID, region }) => {
         const row = byID.get(userID);
         return row?.bizID === bizID && row.region === region;

@@ -9,7 +9,7 @@ import { creationOf, type NewUser } from "./newUser.ts";
 /**
  * Prepares a statement that inserts many users. It also records the creation of each new user.
  * @param claiming whether the statement also claims the ids, for a region that shares the home database. It then skips
- * users whose ids have a claim, and users of partners with a limit
+ * users with a claimed id, and users of partners with a limit
  * @returns a function that returns the inserted user, or undefined if it was not inserted
  */
 export function prepareInsert(database: Database, { claiming }: { claiming: boolean }) {

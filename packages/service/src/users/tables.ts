@@ -2,7 +2,7 @@ import { bigint, index, integer, pgTable, primaryKey, text } from "../database/d
 import type { Region } from "keyroot/identity";
 import { timestampMs } from "../database/columns.ts";
 
-/** In the home database: the partner that owns each user id, and the region of the user's data. */
+/** The partner that owns each user id, and the region of the user's data. This table is in the home database. */
 export const userIDs = pgTable(
   "user_ids",
   {
@@ -14,8 +14,9 @@ export const userIDs = pgTable(
 );
 
 /**
- * In the home database: the number of each partner's rows in `user_ids`. Each partner has several rows, so that
- * concurrent inserts rarely wait for each other. A trigger of `user_ids` updates them in the transaction of the insert.
+ * The number of each partner's rows in `user_ids`, in the home database. Each partner has several rows here, so that
+ * concurrent inserts rarely wait for each other. A trigger of `user_ids` updates a row in the transaction of the
+ * insert.
  */
 export const userCounts = pgTable(
   "user_counts",
@@ -28,8 +29,8 @@ export const userCounts = pgTable(
 );
 
 /**
- * In the user's region: shadow users. Tokens of a deactivated user are rejected. An erased user is also deactivated. Its
- * row remains only to prevent reuse of the id.
+ * Shadow users, in the user's region. Tokens of a deactivated user are rejected. An erased user is also deactivated.
+ * Its row remains only to prevent reuse of the id.
  */
 export const users = pgTable("users", {
   userID: text("user_id").primaryKey(),

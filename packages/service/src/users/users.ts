@@ -58,7 +58,7 @@ export class UserStore {
 
   /**
    * Lists one page of a partner's users in the order of their ids.
-   * @param after the last id of the previous page; undefined for the first page
+   * @param after the last id of the previous page. Undefined for the first page
    * @returns `next` is the last id of the page, or null if no page follows
    */
   async list(bizID: string, after: UserID | undefined, limit: number): Promise<{ users: User[]; next: UserID | null }> {

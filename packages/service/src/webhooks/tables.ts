@@ -20,7 +20,7 @@ import { partners } from "../partners/tables.ts";
 const xid8 = customType<{ data: string }>({ dataType: () => "xid8" });
 
 /**
- * In every database: the outbox of events for partners. Receivers recognize duplicates by `id`. `xid` is the
+ * The outbox of events for partners, in every database. Receivers recognize duplicates by `id`. `xid` is the
  * transaction of the change. Transactions below the snapshot's `xmin` have ended, so a reader in the order of `xid`
  * skips no event. `dispatched` is null until the deliveries to the partner's endpoints are stored.
  */
@@ -41,7 +41,9 @@ export const events = pgTable(
   ],
 );
 
-/** In the home database: partners' webhook endpoints. `types` is null for all types. `paused` is null when active. */
+/**
+ * Partners' webhook endpoints, in the home database. `types` is null for all types. Active endpoints have no `paused`.
+ */
 export const webhookEndpoints = pgTable(
   "webhook_endpoints",
   {
@@ -58,7 +60,7 @@ export const webhookEndpoints = pgTable(
 );
 
 /**
- * In the home database: secrets that sign an endpoint's deliveries. They are encrypted with the key `key_id` of the
+ * Secrets that sign an endpoint's deliveries, in the home database. They are encrypted with the key `key_id` of the
  * service's configuration. `until` is the time after which a replaced secret no longer signs.
  */
 export const webhookSecrets = pgTable(
@@ -78,9 +80,9 @@ export const webhookSecrets = pgTable(
 );
 
 /**
- * In every database: the deliveries of its events. `position` also identifies the event. While a delivery is pending,
- * `due` is the time when it is sent next. A replica that sends it sets `due` to the time when another replica may take
- * over, and increases `claim`. A result that arrives after that time changes nothing. `error` is the reason for the
+ * Deliveries, in the database of their events. `position` also identifies the event. `due` is the time at which a
+ * pending delivery is sent next. A replica that sends a delivery increases `claim`, and sets `due` to the time when
+ * another replica may take over. A result that arrives after this time changes nothing. `error` is the reason for the
  * last failure.
  */
 export const webhookDeliveries = pgTable(

@@ -183,7 +183,7 @@ export class WebhookDeliveryStore {
   }
 
   /**
-   * Delivers an event to an endpoint again. @returns the number of deliveries; 0 if the endpoint never had this event
+   * Delivers an event to an endpoint again. @returns the number of deliveries. 0 if the endpoint never had this event
    */
   async redeliver(endpointID: string, eventID: string, now: number): Promise<number> {
     return this.#restart(
@@ -206,7 +206,7 @@ export class WebhookDeliveryStore {
 
   /**
    * Lists an endpoint's deliveries, newest first.
-   * @param after the id of the last event on the previous page; undefined for the first page
+   * @param after the id of the last event on the previous page. Undefined for the first page
    * @returns undefined if the endpoint never had a delivery of `after`
    */
   async list(

@@ -113,7 +113,7 @@ export class WebhookEndpointStore {
         .from(webhookEndpoints)
         .where(eq(webhookEndpoints.bizID, bizID));
       if ((owned?.endpoints ?? 0) >= MAX_ENDPOINTS) {
-        const message = `You have ${MAX_ENDPOINTS} webhook endpoints, the maximum. Delete one first.`;
+        const message = `You already have the maximum of ${MAX_ENDPOINTS} webhook endpoints. Delete one first.`;
         throw new ServiceError(409, "WEBHOOK_LIMIT_REACHED", message);
       }
       await transaction.insert(webhookEndpoints).values(endpoint);
@@ -217,7 +217,7 @@ export class WebhookEndpointStore {
       await transaction.delete(webhookSecrets).where(and(ofEndpoint, lt(webhookSecrets.until, now)));
       const [active] = await transaction.select({ secrets: count() }).from(webhookSecrets).where(ofEndpoint);
       if ((active?.secrets ?? 0) >= MAX_SECRETS) {
-        const message = `The endpoint has ${MAX_SECRETS} secrets, the maximum. Wait until the oldest secret ends, within 24 hours.`;
+        const message = `The endpoint already has the maximum of ${MAX_SECRETS} secrets. Wait up to 24 hours until the oldest secret ends.`;
         throw new ServiceError(409, "WEBHOOK_LIMIT_REACHED", message);
       }
       await transaction

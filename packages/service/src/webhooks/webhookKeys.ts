@@ -72,7 +72,8 @@ export class WebhookKeys {
 
   #derive(keyID: string, endpointID: string): Uint8Array {
     const key = this.#keys.get(keyID);
-    if (key === undefined) throw new Error(`The key ${keyID} of a webhook's secret is not configured.`);
+    if (key === undefined)
+      throw new Error(`The file in KEYROOT_WEBHOOK_KEYS lacks the key ${keyID}. Add it to the file.`);
     return deriveKey(key, endpointID, PURPOSE);
   }
 }

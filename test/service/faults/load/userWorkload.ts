@@ -114,7 +114,7 @@ export class UserWorkload {
 
   /**
    * Creates a user and its token with separate requests.
-   * @returns the token; undefined after an unexpected response, which is a finding
+   * @returns the token. Undefined after an unexpected response, which is a finding
    */
   async #create(known: Acknowledged, region: Region): Promise<string | undefined> {
     const { hex: user_id_hex } = known;

@@ -14,10 +14,10 @@ export type ServerToken = AnswerOf<"/v1/authdBizSrv/serverTokens/list">["tokens"
 export type UserToken = AnswerOf<"/v1/authdBizSrv/users/listRefreshTokens">["tokens"][number];
 /** A refresh token without its secret value. */
 export type Token = Omit<ServerToken, "name">;
-/** A new token, whose value is shown only once. */
+/** A new token. Its value is shown only once. */
 export type CreatedToken = AnswerOf<"/v1/authdBizSrv/users/createRefreshToken">;
 export type User = AnswerOf<"/v1/dashboard/users/get">;
-/** A user's key (if the user has one), its conflicting keys and its history. */
+/** A user's key, the conflicting keys, and the history of the user's keys. */
 export type UserKey = AnswerOf<"/v1/authdBizSrv/publicKeys/get">;
 export type ConflictingKey = UserKey["conflicting_keys"][number];
 export type Publishing = AnswerOf<"/v1/dashboard/publishing/get">;

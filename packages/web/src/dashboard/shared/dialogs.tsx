@@ -138,7 +138,7 @@ export interface TextDialogProps {
   optional?: boolean;
   note?: string;
   action: string;
-  /** @param text the text without spaces at its start and end; undefined if it is empty */
+  /** @param text the text without spaces at its start and end. Undefined if it is empty */
   onSubmit: (text: string | undefined) => Promise<void>;
   onCancel: () => void;
 }

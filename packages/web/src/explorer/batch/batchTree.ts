@@ -58,7 +58,7 @@ export class BatchTree {
     return (index ^ 1) < this.count(level) ? { level, index: index ^ 1 } : { level, index };
   }
 
-  /** The neighboring node in the direction of an arrow key. */
+  /** Returns the neighboring node in the direction of an arrow key. */
   neighbor({ level, index }: NodeRef, direction: "left" | "right" | "up" | "down"): NodeRef | undefined {
     switch (direction) {
       case "left":
@@ -76,7 +76,7 @@ export class BatchTree {
     return this.search(userID, 1)[0];
   }
 
-  /** Finds the first leaves whose user id or key id contains a text, or whose hash begins with it. */
+  /** Finds the first leaves with a text in the user id or key id, or at the start of the hash. */
   search(text: string, limit: number): number[] {
     const wanted = text.trim();
     if (wanted === "") return [];
