@@ -130,12 +130,12 @@ describeIfNamed(import.meta.filename)("examples, installed in an empty folder", 
     expect(publicKey).to.deep.equal(pair.publicKey);
   });
 
-  it("pass their tests: hardhat-project", async () => {
+  it("pass their own tests: hardhat-project", async () => {
     const cwd = await newcomer.copyExample("hardhat-project");
     expect(await newcomer.runOrFail("npm test", { cwd })).to.contain("3 passing (3 mocha)");
   });
 
-  it("pass their tests: contract", async () => {
+  it("pass their own tests: contract", async () => {
     const cwd = await newcomer.copyExample("contract");
     expect(await newcomer.runOrFail("npm test", { cwd })).to.contain("2 passing (2 solidity)");
   });

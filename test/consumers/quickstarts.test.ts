@@ -33,7 +33,7 @@ describeIfNamed(import.meta.filename)("quick starts, in an empty folder", () => 
     expect(await newcomer.runOrFail("node --version")).to.match(new RegExp(`^v${major}\\.`));
   });
 
-  it("contain only tours that this test runs", () => {
+  it("contain only tours that this file tests", () => {
     expect([...newcomer.sections.keys()]).to.deep.equal(["Start a local system", ...TOURS]);
   });
 

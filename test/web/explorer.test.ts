@@ -107,7 +107,7 @@ describeIfNamed(import.meta.filename)("explorer in Chromium", () => {
       await sees(page, "code has another hash");
     });
 
-    it("reports an endpoint that gives a different answer", async () => {
+    it("reports an endpoint that returns a different answer", async () => {
       const { rpcUrl, merkleUrl } = world.stack;
       const { page } = await world.open(await world.serve({ rpc: [rpcUrl, merkleUrl] }));
       await sees(page, "Only 1 of 2");
