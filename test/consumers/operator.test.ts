@@ -148,7 +148,7 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
       });
     });
 
-    it("run after the README's command for tarballs installed them", async () => {
+    it("can be installed from tarballs with the README's command", async () => {
       const { code, stdout } = await programIn(plainApp).run(["--version"]);
       expect(code).to.equal(0);
       expect(stdout).to.match(/^\d+\.\d+\.\d+\n$/);

@@ -106,7 +106,7 @@ describeIfNamed(import.meta.filename)("dashboard in Chromium", () => {
 
   describe("in the header", () => {
     for (const width of [390, 1280]) {
-      it(`shows one row at ${width} pixels`, async () => {
+      it(`shows all items in one row at ${width} pixels`, async () => {
         const { page } = await world.signIn(
           `Bartholomew Featherstonehaugh ${width}`,
           {},

@@ -44,7 +44,7 @@ describeIfNamed(import.meta.filename)("operator pages of the dashboard in Chromi
     await page.getByRole("heading", { name: "Acme", level: 1 }).waitFor();
   });
 
-  it("find a partner for a reader", async () => {
+  it("let a reader search for a partner", async () => {
     await world.createPartner("Found company");
     const { page } = await world.signIn("Otto", { bizID: null, role: "reader" });
     await follow(page, "Partners");

@@ -91,7 +91,7 @@ describeIfNamed(import.meta.filename)("documentation site, opened from a folder"
     expect(unlinked).to.deep.equal([]);
   });
 
-  it("finds pages and functions without a server", async () => {
+  it("has a search that finds pages and functions without a server", async () => {
     const page = await open(HOME);
     for (const [words, result] of [
       ["createVerifier", "createVerifier.html"],

@@ -9,7 +9,7 @@ describeIfNamed(import.meta.filename)("controls of the explorer", () => {
   const explorer = sharedExplorer();
   const { world } = explorer;
 
-  describe("for a batch", () => {
+  describe("on the page of a batch", () => {
     const openBatch = async (options = {}) => {
       const opened = await world.open(`${explorer.url}#/batch/${world.root}`, options);
       const canvas = opened.page.locator("canvas");
@@ -39,7 +39,7 @@ describeIfNamed(import.meta.filename)("controls of the explorer", () => {
       }
     });
 
-    it("zoom with the keyboard, buttons and wheel", async () => {
+    it("zoom the tree with the keyboard, buttons and wheel", async () => {
       const { page, canvas } = await openBatch({ reducedMotion: "reduce" });
       const whole = world.records.length;
       await shows(page, whole);
@@ -60,7 +60,7 @@ describeIfNamed(import.meta.filename)("controls of the explorer", () => {
       await shows(page, whole);
     });
 
-    it("zoom without animation if the visitor prefers reduced motion", async () => {
+    it("zoom the tree without animation if the visitor prefers reduced motion", async () => {
       const { page, canvas } = await openBatch({ reducedMotion: "reduce" });
       await page.evaluate(() => {
         const spans: string[] = [];

@@ -89,7 +89,7 @@ describe("a dashboard session", () => {
             });
         }
       } else {
-        it("does not accept a session", async () => {
+        it(`${token === "public" ? "ignores" : "rejects"} a session`, async () => {
           for (const kind of ["an administrator of a partner", "an administrator of the operator"]) {
             const answer = await person(kind).call(path, PROBE);
             if (token === "public") expectAccepted(answer);
@@ -143,7 +143,7 @@ describe("a dashboard session", () => {
     }
   });
 
-  it("changes nothing in the database with requests that are rejected", async () => {
+  it("changes nothing in the database if every request is rejected", async () => {
     expect(await contentsOf(service)).to.deep.equal(rows);
   });
 

@@ -365,7 +365,7 @@ describeOnEachDatabase(
         expect(await list(endpointID, { state: "pending" })).to.have.length(20);
       });
 
-      it("is deleted after the configured days and with its endpoint", async () => {
+      it("is deleted after the configured days, or with its endpoint", async () => {
         const { endpointID } = await addEndpoint(service, partner, receiver.url);
         const id = await emit(service.databases, partner);
         await deliver(service);

@@ -57,7 +57,8 @@ export class Authenticator {
     // Compare hashes, because `timingSafeEqual` requires values of equal length.
     const hash = Buffer.from(hashSecret(bearerTokenOf(request)));
     if (this.#adminTokenHash !== undefined && timingSafeEqual(hash, this.#adminTokenHash)) return;
-    throw new ServiceError(401, "ADMIN_TOKEN_REFUSED", "The token is not the service's admin token.");
+    const message = "The token is not the service's admin token. Use the token in its KEYROOT_ADMIN_TOKEN variable.";
+    throw new ServiceError(401, "ADMIN_TOKEN_REFUSED", message);
   }
 }
 

@@ -114,7 +114,8 @@ export function makeBaseApp(options: BaseAppOptions): App {
       sendProblem(new ServiceError(404, "OPERATION_UNKNOWN", message), request, reply);
     } else {
       reply.header("Allow", methods.join(", "));
-      sendProblem(new ServiceError(405, "METHOD_NOT_ALLOWED", `Use ${methods.join(" or ")}.`), request, reply);
+      const message = `This path does not support the method ${request.method}. Use ${methods.join(" or ")}.`;
+      sendProblem(new ServiceError(405, "METHOD_NOT_ALLOWED", message), request, reply);
     }
   });
   closeConnectionsAtEnd(app);

@@ -21,7 +21,8 @@ export function dashboardPages(app: App): void {
       const file = name === "" ? "index.html" : name;
       const isGzip = /\bgzip\b/.test(String(request.headers["accept-encoding"]));
       const content = (isGzip ? compressed : files).get(file);
-      if (content === undefined) throw new ServiceError(404, "OPERATION_UNKNOWN", "The dashboard has no such file.");
+      if (content === undefined)
+        throw new ServiceError(404, "OPERATION_UNKNOWN", "The dashboard has no such file. Open /dashboard/.");
       return reply
         .headers({
           ...headersOf(file),

@@ -190,7 +190,11 @@ async function getPartner({ partners }: ServiceContext, bizID: string) {
 
 /** @throws ServiceError PARTNER_UNKNOWN */
 function partnerUnknown(): never {
-  throw new ServiceError(404, "PARTNER_UNKNOWN", "There is no partner with this biz_id.");
+  throw new ServiceError(
+    404,
+    "PARTNER_UNKNOWN",
+    "There is no partner with this biz_id. List the partners to find the right biz_id.",
+  );
 }
 
 function toPartner({ bizID, userLimit, pendingKeys, publishedKeys, serverTokens, ...partner }: PartnerSummary) {

@@ -135,7 +135,7 @@ export class RootCheck {
     const [first, ...others] = await Promise.all([read(registries[0]), ...registries.slice(1).map(read)]);
     if (others.every((other) => isDeepStrictEqual(other, first))) return first;
     const message =
-      "The two endpoints contradict each other about the registry. Nothing was changed. Find out which one is wrong.";
+      "The two endpoints contradict each other about the registry. Nothing was changed. Find out which endpoint is wrong.";
     throw new VerificationError("anchor", "QUORUM_NOT_REACHED", message, { expected: registries.length });
   }
 

@@ -151,7 +151,7 @@ export const staffOperations = [
 
 /** @throws ServiceError PERSON_UNKNOWN */
 function personUnknown(): never {
-  throw new ServiceError(404, "PERSON_UNKNOWN", "The company has no such person.");
+  throw new ServiceError(404, "PERSON_UNKNOWN", "The company has no such person. Check the name or the id.");
 }
 
 function toStaffMember({ created, lastSignIn, invitationExpires, passkeys, ...person }: StaffInfo) {

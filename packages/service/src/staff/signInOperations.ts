@@ -260,5 +260,5 @@ function passkeyNotUsable(): ServiceError {
 
 /** @throws ServiceError PASSKEY_UNKNOWN */
 function passkeyUnknown(): never {
-  throw new ServiceError(404, "PASSKEY_UNKNOWN", "You have no such passkey.");
+  throw new ServiceError(404, "PASSKEY_UNKNOWN", "You have no such passkey. Reload the list of passkeys.");
 }

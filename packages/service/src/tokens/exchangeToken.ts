@@ -21,7 +21,7 @@ export const exchangeToken = defineOperation({
     const { refreshTokens, accessTokens, rateLimits, now } = context;
     const found = await refreshTokens.principalOf(token, biz_id, now());
     if (found === undefined) {
-      const message = "The refresh token is not an active token of this biz_id.";
+      const message = "The refresh token is not an active token of this biz_id. Check the token and the biz_id.";
       throw new ServiceError(401, "REFRESH_TOKEN_REFUSED", message);
     }
     const { principal, refusal } = found;

@@ -207,7 +207,11 @@ async function pageOfServerTokens(bizID: string, options: PageOptions, { databas
 
 /** @throws ServiceError TOKEN_UNKNOWN */
 function tokenUnknown(): never {
-  throw new ServiceError(404, "TOKEN_UNKNOWN", "There is no refresh token with this id.");
+  throw new ServiceError(
+    404,
+    "TOKEN_UNKNOWN",
+    "There is no refresh token with this id. List the tokens to find the right id.",
+  );
 }
 
 function toUserToken({ tokenID, context, created, revoked, lastUsed }: UserTokenInfo) {

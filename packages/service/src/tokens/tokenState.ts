@@ -28,5 +28,6 @@ export function refusalOf(token: TokenState | undefined, uses: LastUse, now: num
 }
 
 export function userDeactivated(): ServiceError {
-  return new ServiceError(403, "USER_DEACTIVATED", "The user is deactivated, so its tokens are rejected.");
+  const message = "The user is deactivated, so its tokens are rejected. Create another user.";
+  return new ServiceError(403, "USER_DEACTIVATED", message);
 }

@@ -268,6 +268,6 @@ function orThrow(error: unknown): ServiceError {
 }
 
 function present<Value>(value: Value | undefined): Value {
-  if (value === undefined) throw new Error("A user of a list is missing.");
+  if (value === undefined) throw new Error("The database returned no row for a user of the list.");
   return value;
 }

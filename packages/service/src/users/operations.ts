@@ -237,7 +237,7 @@ export async function requireUser({ users }: ServiceContext, bizID: string, user
 
 /** The error for a user id that does not belong to the caller's partner. */
 export function userUnknown(): ServiceError {
-  return new ServiceError(404, "USER_UNKNOWN", "There is no user with this id.");
+  return new ServiceError(404, "USER_UNKNOWN", "There is no user with this id. Check the id, or create the user.");
 }
 
 export function toUser({ userID, bucket, region, salt, created }: User, { stage }: Pick<ServiceContext, "stage">) {

@@ -300,12 +300,17 @@ async function requireEndpoint(endpointID: string, { context, principal: { bizID
 
 /** @throws ServiceError WEBHOOK_UNKNOWN */
 function endpointUnknown(): never {
-  throw new ServiceError(404, "WEBHOOK_UNKNOWN", "You have no webhook endpoint with this id.");
+  throw new ServiceError(
+    404,
+    "WEBHOOK_UNKNOWN",
+    "You have no webhook endpoint with this id. List your endpoints to find the right id.",
+  );
 }
 
 /** @throws ServiceError EVENT_UNKNOWN */
 function eventUnknown(): never {
-  throw new ServiceError(404, "EVENT_UNKNOWN", "The endpoint has no delivery of an event with this id.");
+  const message = "The endpoint has no delivery of an event with this id. List the endpoint's deliveries.";
+  throw new ServiceError(404, "EVENT_UNKNOWN", message);
 }
 
 function toEndpoint({ endpointID, url, types, created, paused }: WebhookEndpoint) {

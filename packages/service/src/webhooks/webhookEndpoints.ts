@@ -85,7 +85,7 @@ export class WebhookEndpointStore {
       const message =
         this.#keys === undefined
           ? "Partners have webhook endpoints, but KEYROOT_WEBHOOK_KEYS is not set. Set it to the file of keys that encrypt the endpoints' secrets."
-          : `The file in KEYROOT_WEBHOOK_KEYS lacks keys that encrypt stored webhook secrets: ${missing.join(", ")}. Add each earlier key as another line.`;
+          : `The file in KEYROOT_WEBHOOK_KEYS does not contain these keys of stored webhook secrets: ${missing.join(", ")}. Add each key as another line.`;
       throw new ArgumentError("CONFIGURATION_INVALID", message);
     }
     const { sealingID } = this.#keys ?? { sealingID: "" };

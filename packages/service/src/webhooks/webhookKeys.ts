@@ -73,7 +73,7 @@ export class WebhookKeys {
   #derive(keyID: string, endpointID: string): Uint8Array {
     const key = this.#keys.get(keyID);
     if (key === undefined)
-      throw new Error(`The file in KEYROOT_WEBHOOK_KEYS lacks the key ${keyID}. Add it to the file.`);
+      throw new Error(`The file in KEYROOT_WEBHOOK_KEYS does not contain the key ${keyID}. Add it.`);
     return deriveKey(key, endpointID, PURPOSE);
   }
 }
