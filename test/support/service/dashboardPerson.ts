@@ -36,7 +36,7 @@ export interface TestPerson {
   verify: () => Promise<void>;
 }
 
-/** Invites a person, accepts the invitation and adds a passkey. @param bizID null for the operator's people */
+/** Invites a person, accepts the invitation and adds a passkey. @param bizID the partner's id. Null for the operator's staff */
 export async function signInPerson(
   service: TestService,
   bizID: string | null,

@@ -3,7 +3,9 @@ import type { ArgsOf } from "./commandDefinitions.ts";
 import type { Host, Outcome } from "@keyroot/operator/commands";
 import { ArgumentError } from "../errors.ts";
 
-/** `keyroot invite`: creates a dashboard link for a person of a partner or the operator. The link works once. */
+/**
+ * The `keyroot invite` command creates a dashboard link for a person of a partner or the operator. The link works once.
+ */
 export default async function invite(args: ArgsOf<"invite">, host: Host): Promise<Outcome> {
   const { bizID, operator, name, role, serviceUrl } = args;
   if (operator === (bizID !== undefined))

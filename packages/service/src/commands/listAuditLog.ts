@@ -9,7 +9,7 @@ import { ArgumentError } from "../errors.ts";
 /** A date, or a date and a time with its time zone (RFC 3339). */
 const TIME = /^\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d{1,3})?(?:Z|[+-]\d\d:\d\d))?$/;
 
-/** `keyroot list-audit-log`: prints the entries of the audit log as text or JSON lines. */
+/** The `keyroot list-audit-log` command prints the entries of the audit log as text or JSON lines. */
 export default async function listAuditLog(args: ArgsOf<"list-audit-log">, host: Host): Promise<undefined> {
   const { since, until, serviceUrl, json, ...filter } = args;
   const times = { since: toTime("--since", since), until: toTime("--until", until) };

@@ -5,7 +5,10 @@ import type { ArgsOf } from "./commandDefinitions.ts";
 import type { Outcome } from "@keyroot/operator/commands";
 import { ArgumentError } from "../errors.ts";
 
-/** `keyroot make-signing-key`: creates a key for access tokens. If the file exists, the key is appended to it. */
+/**
+ * The `keyroot make-signing-key` command creates a key for access tokens. If the file exists, the key is appended to
+ * it.
+ */
 export default async function makeKey({ out }: ArgsOf<"make-signing-key">): Promise<Outcome> {
   if (out === undefined)
     throw new ArgumentError("ARGUMENT_INVALID", "--out is missing. Set it to the file of signing keys.");

@@ -2,7 +2,7 @@ import { readConfig } from "../config/readConfig.ts";
 import { allDatabases, checkMigrations, openDatabases } from "../database/database.ts";
 import type { Outcome } from "@keyroot/operator/commands";
 
-/** `keyroot migrate`: creates or updates the tables of the service's databases. */
+/** The `keyroot migrate` command creates or updates the tables of the service's databases. */
 export default async function migrate(): Promise<Outcome> {
   const { databaseUrl: url, regionUrls, databaseFolder: folder } = readConfig(process.env);
   await using databases = await openDatabases({ url, regionUrls, folder });

@@ -6,7 +6,7 @@ import { adminClientOf, requireBizID } from "./adminClient.ts";
 import type { ArgsOf } from "./commandDefinitions.ts";
 import { printEach } from "./lists.ts";
 
-/** `keyroot create-partner`: creates a partner company and prints its biz_id. */
+/** The `keyroot create-partner` command creates a partner company and prints its biz_id. */
 export async function createPartner(args: ArgsOf<"create-partner">, host: Host): Promise<Outcome> {
   const { name, serviceUrl } = args;
   if (name === undefined)
@@ -25,14 +25,14 @@ export async function createPartner(args: ArgsOf<"create-partner">, host: Host):
   };
 }
 
-/** `keyroot list-partners`: prints all partners, or the partners that match a search, with their numbers. */
+/** The `keyroot list-partners` command prints all partners, or the partners that match a search, with their numbers. */
 export async function listPartners(args: ArgsOf<"list-partners">, host: Host): Promise<undefined> {
   const { search, serviceUrl, json } = args;
   const admin = await adminClientOf(serviceUrl, host);
   return printEach(admin.listPartners({ search }), json, describePartner, "There is no such partner.");
 }
 
-/** `keyroot suspend-partner`: rejects all tokens of a partner and its users. */
+/** The `keyroot suspend-partner` command rejects all tokens of a partner and its users. */
 export async function suspendPartner(args: ArgsOf<"suspend-partner">, host: Host): Promise<Outcome> {
   const { bizID, serviceUrl } = args;
   const admin = await adminClientOf(serviceUrl, host);
@@ -40,7 +40,7 @@ export async function suspendPartner(args: ArgsOf<"suspend-partner">, host: Host
   return { json: partner, text: describePartner(partner) };
 }
 
-/** `keyroot resume-partner`: ends a partner's suspension. */
+/** The `keyroot resume-partner` command ends a partner's suspension. */
 export async function resumePartner(args: ArgsOf<"resume-partner">, host: Host): Promise<Outcome> {
   const { bizID, serviceUrl } = args;
   const admin = await adminClientOf(serviceUrl, host);
@@ -48,7 +48,7 @@ export async function resumePartner(args: ArgsOf<"resume-partner">, host: Host):
   return { json: partner, text: describePartner(partner) };
 }
 
-/** `keyroot limit-users`: limits the number of users that a partner may create. */
+/** The `keyroot limit-users` command limits the number of users that a partner may create. */
 export async function limitUsers(args: ArgsOf<"limit-users">, host: Host): Promise<Outcome> {
   const { bizID, userLimit, unlimited, serviceUrl } = args;
   if ((userLimit === undefined) !== unlimited)

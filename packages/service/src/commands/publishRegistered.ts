@@ -3,7 +3,7 @@ import type { ArgsOf } from "./commandDefinitions.ts";
 import type { Host, Outcome } from "@keyroot/operator/commands";
 import { plural } from "@keyroot/operator/shared";
 
-/** `keyroot publish-registered`: makes a running service publish the keys that its users registered. */
+/** The `keyroot publish-registered` command makes a running service publish the keys that its users registered. */
 export default async function publishRegistered(args: ArgsOf<"publish-registered">, host: Host): Promise<Outcome> {
   const admin = await adminClientOf(args.serviceUrl, host);
   const batches = (await admin.publishRegistered()).map(({ root, users }) => ({ root, users }));

@@ -6,7 +6,7 @@ import { rebuildFiles } from "../publishing/rebuildFiles.ts";
 import { listed } from "./lists.ts";
 import { readPublishingConfig } from "./publishingConfig.ts";
 
-/** `keyroot rebuild-files`: rewrites missing and damaged Merkle-tree files from the databases. */
+/** The `keyroot rebuild-files` command rewrites missing and damaged Merkle-tree files from the databases. */
 export default async function rebuild(): Promise<Outcome> {
   const { databaseUrl: url, regionUrls, databaseFolder: folder, chain } = readPublishingConfig();
   const { files: places, proofs, brotli } = chain;

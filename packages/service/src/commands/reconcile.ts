@@ -6,7 +6,9 @@ import { EXIT, type Outcome } from "@keyroot/operator/commands";
 import { listed } from "./lists.ts";
 import { readPublishingConfig } from "./publishingConfig.ts";
 
-/** `keyroot reconcile`: after restoring a backup, adds published keys that are missing from the databases. */
+/**
+ * The `keyroot reconcile` command adds published keys that are missing from the databases after a backup was restored.
+ */
 export default async function reconcile(): Promise<Outcome> {
   const { databaseUrl: url, regionUrls, databaseFolder: folder, chain } = readPublishingConfig();
   await using databases = await openDatabases({ url, regionUrls, folder });

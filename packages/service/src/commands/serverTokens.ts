@@ -5,7 +5,7 @@ import { adminClientOf, requireBizID } from "./adminClient.ts";
 import type { ArgsOf } from "./commandDefinitions.ts";
 import { printEach } from "./lists.ts";
 
-/** `keyroot create-server-token`: creates a partner's server token and prints it once. */
+/** The `keyroot create-server-token` command creates a partner's server token and prints it once. */
 export async function createServerToken(args: ArgsOf<"create-server-token">, host: Host): Promise<Outcome> {
   const { bizID, name, serviceUrl } = args;
   const admin = await adminClientOf(serviceUrl, host);
@@ -16,7 +16,7 @@ export async function createServerToken(args: ArgsOf<"create-server-token">, hos
   };
 }
 
-/** `keyroot list-server-tokens`: prints the metadata of a partner's server tokens. */
+/** The `keyroot list-server-tokens` command prints the metadata of a partner's server tokens. */
 export async function listServerTokens(args: ArgsOf<"list-server-tokens">, host: Host): Promise<undefined> {
   const { bizID, serviceUrl, json } = args;
   const admin = await adminClientOf(serviceUrl, host);
@@ -34,7 +34,7 @@ function toText(timestamp: number): string {
   return new Date(timestamp).toISOString();
 }
 
-/** `keyroot revoke-server-token`: revokes a server token of any partner. */
+/** The `keyroot revoke-server-token` command revokes a server token of any partner. */
 export async function revokeServerToken(args: ArgsOf<"revoke-server-token">, host: Host): Promise<Outcome> {
   const { tokenID, serviceUrl } = args;
   if (tokenID === undefined)

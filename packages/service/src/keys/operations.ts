@@ -289,7 +289,7 @@ async function discard(
   return { user_id: user.userID, key_id, state: "unregistered" as const };
 }
 
-/** Returns the calling user, in the region that the access token names. @throws ServiceError USER_UNKNOWN */
+/** Returns the calling user from the region in the access token. @throws ServiceError USER_UNKNOWN */
 async function callingUser({ users }: ServiceContext, { region, bizID, userID }: PrincipalOf<"user">): Promise<User> {
   const user = await users.getIn(region, userID);
   if (user?.bizID !== bizID) throw userUnknown();

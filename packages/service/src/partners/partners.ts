@@ -123,7 +123,7 @@ export class PartnerStore {
     return { partners: page, next: page.length === limit ? (page.at(-1)?.bizID ?? null) : null };
   }
 
-  /** Limits the number of a partner's users. @param userLimit null for no limit */
+  /** Limits the number of a partner's users. @param userLimit the maximum number of users. Null for no limit */
   async setUserLimit(bizID: string, userLimit: number | null, now: number, author: Author): Promise<void> {
     await this.#home.transaction(async (transaction) => {
       const isOther = sql`${partners.userLimit} is distinct from ${userLimit}::integer`;

@@ -92,7 +92,7 @@ export class RootCheck {
 
   /**
    * Verifies a root's file, and finds out which of these users have the root at a final block.
-   * @param users undefined for all users in the file
+   * @param users the users to check. Undefined for all users in the file
    * @param final a block from `finalBlock`
    * @throws VerificationError QUORUM_NOT_REACHED, FILE_NOT_FOUND, USER_NOT_IN_FILE, and as `parseMerkleFile`;
    * TransportError NOT_FINAL, and as the endpoints and the stores

@@ -61,7 +61,7 @@ export class EventStore {
    * Lists a partner's events after a cursor, oldest first. The events of each database are in the order of
    * transactions, and then of insertion. An event is listed when all earlier transactions in its database have ended.
    * So no event of a late commit is skipped.
-   * @param cursor undefined lists all stored events
+   * @param cursor the position after which the list begins. Undefined lists all stored events
    * @param limit maximum number of events
    * @param now milliseconds since 1970
    * @returns the events, and the cursor after them

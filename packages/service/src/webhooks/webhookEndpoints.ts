@@ -63,7 +63,7 @@ export class WebhookEndpointStore {
   readonly #home: Database;
   readonly #keys: WebhookKeys | undefined;
 
-  /** @param keys undefined if the service has no webhooks */
+  /** @param keys the keys that encrypt stored secrets. Undefined if the service has no webhooks */
   constructor(home: Database, keys: WebhookKeys | undefined) {
     this.#home = home;
     this.#keys = keys;

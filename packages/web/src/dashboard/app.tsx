@@ -45,7 +45,7 @@ const OPERATOR_PAGES = {
   people: "People",
 };
 
-/** The dashboard, which shows the sign-in page or the page that the address names. */
+/** The dashboard. It shows the sign-in page or the page of the current address. */
 export function App() {
   const [section, item] = useRoute();
   const token = takeInvitation();

@@ -20,7 +20,7 @@ const TITLES: Readonly<Record<string, string>> = {
   attack: "Attack",
 };
 
-/** The explorer: a header, the page that the address names, and a footer. */
+/** The explorer: a header, the page of the current address, and a footer. */
 export function App() {
   const route = useRoute();
   const [section = "", detail = ""] = route;

@@ -31,7 +31,10 @@ interface BlockSource {
   /** Whether the source requires a storage proof. */
   needsProof?: boolean;
   optionsOf: (choice: EvidenceChoice, endpoints: readonly string[]) => Partial<Options>;
-  /** The evidence for a root that was read with this source. The text follows "This rests on", with a period. */
+  /**
+   * The evidence for a root that was read with this source. The text follows the words "This rests on". It ends with a
+   * period.
+   */
   restsOn: (evidence: Omit<Evidence, "anchor">, options: Options) => string;
   /** The sources on which the block relies. The text ends with a period. */
   relies: (options: Options, evidence?: Partial<Evidence>) => string;

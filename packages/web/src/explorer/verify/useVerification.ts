@@ -25,7 +25,7 @@ export interface Verification {
 
 /**
  * Verifies a user's key each time the arguments change. A new `attempt` repeats the verification.
- * @param userID undefined verifies nothing
+ * @param userID the user to verify. Undefined verifies nothing
  */
 export function useVerification(
   userID: string | undefined,
