@@ -34,7 +34,7 @@ export interface RunningService {
   /** The URL that serves /healthz, /readyz and /metrics, in the same form. Undefined if they are not served. */
   readonly monitoringUrl: string | undefined;
   /**
-   * Stops the service. /readyz responds with 503 for the time `shutdownDelay`. Then the service accepts no more
+   * Stops the service. /readyz first responds with 503 for `shutdownDelay` seconds. Then the service accepts no more
    * requests, finishes the requests in progress, and closes the databases.
    */
   close(): Promise<void>;

@@ -1,6 +1,6 @@
 /** Constants that the build defines. */
 
-/** The URL of each worker's script, relative to the page, and its hash in the form of the attribute `integrity`. */
+/** The URL of each worker's script, relative to the page, and its hash in the form of the `integrity` attribute. */
 declare const WORKERS: Readonly<
   Record<
     "basic" | "evidence" | "signedBlock" | "safetyCode" | "registry",

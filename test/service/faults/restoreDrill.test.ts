@@ -213,7 +213,7 @@ async function countKeys(url: string): Promise<number> {
   return row?.keys ?? 0;
 }
 
-/** Returns the users with an event `key.published` after a time. */
+/** Returns the users with a `key.published` event after a time. */
 async function forgottenEvents(url: string, time: string): Promise<Set<string>> {
   const text = `SELECT user_id FROM events WHERE type = 'key.published' AND at > extract(epoch FROM $1::timestamptz) * 1000`;
   return new Set((await runAt<{ user_id: string }>(url, text, [time])).map(({ user_id }) => user_id));

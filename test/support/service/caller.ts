@@ -131,7 +131,7 @@ export class Caller {
   }
 }
 
-/** Reads all pages of a list. @param list gets the field `after` of the request, unless it reads the first page */
+/** Reads all pages of a list. @param list gets the request's `after` field, unless it reads the first page */
 export async function* pagesOf<Page extends { next?: unknown }>(
   list: (after: { after?: string }) => Promise<Page>,
 ): AsyncGenerator<Page> {

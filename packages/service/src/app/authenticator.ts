@@ -81,7 +81,7 @@ export function tokenRefused(refusal: Refusal): ServiceError {
   }
 }
 
-/** Returns the token in the header `Authorization: Bearer <token>` (RFC 6750, section 2.1). */
+/** Returns the token of an `Authorization: Bearer <token>` header (RFC 6750, section 2.1). */
 function findBearerToken({ headers }: FastifyRequest): string | undefined {
   return /^Bearer +([\w.~+/-]+=*) *$/i.exec(headers.authorization ?? "")?.[1];
 }

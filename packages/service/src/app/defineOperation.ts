@@ -66,8 +66,8 @@ export interface Operation<
   /** Whether staff must confirm the request with a passkey. Default: false. */
   verified?: boolean;
   /**
-   * Whether the operation is allowed while the partner is suspended, for users and for staff who need the role
-   * `administrator`. Operations for readers are always allowed. Default: false.
+   * Whether users and administrators may call the operation while the partner is suspended. Readers may always call the
+   * operations for readers. Default: false.
    */
   duringSuspension?: boolean;
   summary: string;

@@ -73,7 +73,7 @@ export const cursor = z.string().regex(CURSOR_FORM);
 /** The values of a recorded change. All names are valid, because a newer replica may store values with new names. */
 export const data = z.record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()]));
 
-/** The response schema of a list: a page of items in the field `field`, and the cursor of the next page. */
+/** The response schema of a list: a page of items in the field with the name `field`, and the next page's cursor. */
 export function page<const Field extends string, Item extends z.ZodType, Next extends z.ZodType>(
   field: Field,
   item: Item,

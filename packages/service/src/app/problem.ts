@@ -54,7 +54,7 @@ function codeOf(issue: z.core.$ZodIssue): ErrorCode {
   if (issue.code === "unrecognized_keys") return "FIELD_UNKNOWN";
   if (isMissing(issue)) return "FIELD_MISSING";
   if (issue.code === "too_big" && issue.origin === "string") return "TEXT_TOO_LONG";
-  // The field `after` may be the id of a user or of a token.
+  // The `after` field may contain the id of a user or of a token.
   if (issue.code === "invalid_format" && issue.pattern === String(USER_ID_FORM)) return "USER_ID_INVALID";
   return FIELD_CODES[String(issue.path.at(-1))] ?? "FIELD_INVALID";
 }

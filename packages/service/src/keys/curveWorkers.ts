@@ -71,7 +71,7 @@ export class CurveWorkers implements AsyncDisposable {
   #addWorker(): Worker {
     // The worker gets none of the process's Node options, because some of them end a thread.
     const worker = new Worker(SCRIPT, { execArgv: [] });
-    // Idle threads do not keep the process alive. A running job's request does.
+    // Idle threads do not keep the process alive. During a job, the open request keeps it alive.
     worker.unref();
     worker.on("message", (answer: CurveAnswer) => {
       if (!this.#workers.has(worker)) return;

@@ -77,7 +77,7 @@ export async function listKeyEvents(database: Database, userID: UserID, limit = 
     .limit(limit);
 }
 
-/** Whether the user's newest event is the removal of a key, or of the key `keyID`. */
+/** Whether the user's newest event is a removal. @param keyID the removed key. Default: any key */
 export async function wasRemoved(transaction: Database, userID: UserID, keyID?: string): Promise<boolean> {
   const [last] = await listKeyEvents(transaction, userID, 1);
   const isRemoval = last?.type === "withdrawn" || last?.type === "discarded";

@@ -60,7 +60,8 @@ export class KeyRegistration implements AsyncDisposable {
    * Makes a challenge for the registration of a key.
    * @param service the service's URL in the app
    * @returns the registered key if it is the same key, because then no challenge is needed
-   * @throws ServiceError PUBLIC_KEY_REGISTERED, RATE_LIMITED; ArgumentError KEY_ID_MISMATCH, and as `checkNewPublicKey`
+   * @throws ServiceError PUBLIC_KEY_REGISTERED, RATE_LIMITED; ArgumentError KEY_ID_MISMATCH, and the codes of
+   * `checkNewPublicKey`
    */
   async challenge(user: User, record: KeyRecord, service: string, author: Author): Promise<Challenge | RegisteredKey> {
     checkKeyRecord(record);

@@ -278,7 +278,7 @@ export const keyOperations = [
   }),
 ];
 
-/** Discards the pending key of a partner's user. @throws ServiceError USER_UNKNOWN, and as `checkOutcome` */
+/** Discards the pending key of a partner's user. @throws ServiceError USER_UNKNOWN, and the codes of `checkOutcome` */
 async function discard(
   bizID: string,
   { key_id, ...id }: z.output<typeof ofKey>,

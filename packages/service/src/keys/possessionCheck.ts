@@ -47,7 +47,7 @@ export class PossessionCheck {
   /**
    * Makes and stores a challenge for a key.
    * @param service the service's URL in the app
-   * @throws ArgumentError as `checkNewPublicKey`
+   * @throws ArgumentError with the codes of `checkNewPublicKey`
    */
   async challenge({ userID, region, bizID }: User, record: KeyRecord, service: string): Promise<Challenge> {
     const { registry, now, challenges, workers } = this.#options;

@@ -103,7 +103,7 @@ export class PartnerStore {
 
   /**
    * Lists one page of partners in the order of creation.
-   * @returns `next` is null if no page follows. Undefined if the partner `after` does not exist
+   * @returns `next` is null if no page follows. The result is undefined if no partner has the id `after`
    */
   async list({
     search,

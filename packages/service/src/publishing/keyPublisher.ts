@@ -98,7 +98,7 @@ export class KeyPublisher {
    * plan's own roots. Keys in a plan can no longer be withdrawn. The process may end at any time, because the plan is
    * in the database. The next call reads the plan's progress from the chain.
    * @param author the actor in the audit log. Default: the service
-   * @throws ArgumentError PUBLISHER_RUNNING if another replica publishes; and as `publish`
+   * @throws ArgumentError PUBLISHER_RUNNING if another replica publishes, and the errors of `publish`
    */
   async publish(author: Author = SERVICE): Promise<PublishedBatch[]> {
     try {
@@ -132,7 +132,10 @@ export class KeyPublisher {
     });
   }
 
-  /** @throws ServiceError PARTNER_SUSPENDED if a partner was suspended before its batch was sent; and as `publish` */
+  /**
+   * @throws ServiceError PARTNER_SUSPENDED if a partner was suspended before its batch was sent, and the errors of
+   * `publish`
+   */
   async #publishRegion(region: Region, { registry, check, send, fenced, author }: Round): Promise<PublishedBatch[]> {
     const journal = await this.#openJournal(region, fenced);
     await releaseSuspended(this.#databases.regions[region], region, journal, registry);
@@ -180,7 +183,7 @@ export class KeyPublisher {
   /**
    * Compares published roots with the chain and the files, if their last comparison is more than a day old. A call ends
    * after 10 minutes, so that keys can be published. The next call continues.
-   * @throws ArgumentError PUBLISHER_RUNNING if a replica publishes; and as `recheck`
+   * @throws ArgumentError PUBLISHER_RUNNING if a replica publishes, and the errors of `recheck`
    */
   recheck(): Promise<Recheck> {
     return withLease(this.#databases.home, async (_fenced, lost) => {
@@ -202,7 +205,7 @@ export class KeyPublisher {
 
   /**
    * Adds published keys that are missing from the databases and replaces different keys, after a backup is restored.
-   * @throws ArgumentError PUBLISHER_RUNNING if a replica publishes; and as `reconcile`
+   * @throws ArgumentError PUBLISHER_RUNNING if a replica publishes, and the errors of `reconcile`
    */
   reconcile(): Promise<Reconciliation> {
     return withLease(this.#databases.home, async (_fenced, lost) => {

@@ -27,7 +27,7 @@ const CONCURRENT_FILES = 4;
 /**
  * Reads the file of each published root from the store of its users' region, and verifies it. Rebuilds missing and
  * damaged files from the databases' keys. A rebuilt file has the root and the bytes of the original.
- * @throws TransportError FILE_UNREADABLE, FILE_UNWRITABLE, and as the stores
+ * @throws TransportError FILE_UNREADABLE, FILE_UNWRITABLE, and the errors of the stores
  */
 export async function rebuildFiles(
   databases: Databases,

@@ -26,7 +26,8 @@ export interface Reconciliation {
  * Compares the databases with the chain and the Merkle-tree files, in both directions. It adds missing published keys
  * and replaces different keys. Keys that are not on the chain are submitted again. This is needed after a restore,
  * because the chain is newer than the backup. The caller holds the publisher's lease.
- * @throws VerificationError as `RootCheck.listAddedRoots`; TransportError if the endpoints do not respond
+ * @throws VerificationError with the codes of `RootCheck.listAddedRoots`; TransportError if the endpoints do not
+ * respond
  */
 export async function reconcile(options: RecheckOptions): Promise<Reconciliation> {
   const { check, now } = options;
@@ -44,7 +45,7 @@ export async function reconcile(options: RecheckOptions): Promise<Reconciliation
       result.differences.push({ root, code: await codeOfFailedCheck(error, check) });
     }
   }
-  // Skip the roots of the loop, which were compared after `started`.
+  // The loop compared its roots after `started`, so this call skips them.
   const { lost, differences } = await recheck(options, started);
   const failed = new Set(result.differences.map(({ root }) => root));
   for (const { root, code } of differences) if (!failed.has(root)) result.differences.push({ root, code });

@@ -51,8 +51,8 @@ export class RootCheck {
   /**
    * Returns the newest block that is final at every endpoint.
    * @param target waits until this block is final. Default: 0
-   * @throws VerificationError HEADER_INVALID if a block is from the future; TransportError NOT_FINAL, and as the
-   * endpoints
+   * @throws VerificationError HEADER_INVALID if a block is from the future; TransportError NOT_FINAL, and the errors of
+   * the endpoints
    */
   async finalBlock(target = 0): Promise<number> {
     const { registries, confirmations } = this.#options;
@@ -94,8 +94,8 @@ export class RootCheck {
    * Verifies a root's file, and finds out which of these users have the root at a final block.
    * @param users the users to check. Undefined for all users in the file
    * @param final a block from `finalBlock`
-   * @throws VerificationError QUORUM_NOT_REACHED, FILE_NOT_FOUND, USER_NOT_IN_FILE, and as `parseMerkleFile`;
-   * TransportError NOT_FINAL, and as the endpoints and the stores
+   * @throws VerificationError QUORUM_NOT_REACHED, FILE_NOT_FOUND, USER_NOT_IN_FILE, and the codes of `parseMerkleFile`;
+   * TransportError NOT_FINAL, and the errors of the endpoints and the stores
    */
   async check(root: string, users: readonly UserID[] | undefined, final: number): Promise<CheckedRoot> {
     const known = users === undefined ? await this.#readFile(root) : undefined;

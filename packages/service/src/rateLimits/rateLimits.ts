@@ -9,7 +9,7 @@ import { addressOf } from "./addressOf.ts";
 
 /** Maximum number of addresses per minute for which a replica stores counts in the database. */
 const MAX_SHARED_ADDRESSES = 1000;
-/** Maximum number of callers over their limit that a replica remembers. */
+/** Maximum number of callers over their limit in a replica's memory. */
 const MAX_EXCEEDED = 10_000;
 
 /** Maximum requests per minute. 0 means no limit. */

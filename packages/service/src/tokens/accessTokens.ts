@@ -8,7 +8,7 @@ import { ALGORITHM, type SigningKeys } from "./signingKeys.ts";
 
 /** Lifetime of an access token in seconds: 4 hours (docs/specification.md, "Limits"). */
 const LIFETIME_SECONDS = 4 * 60 * 60;
-/** The header `typ` of access tokens (RFC 9068, section 2.1). */
+/** The `typ` header of access tokens (RFC 9068, section 2.1). */
 const TYPE = "at+jwt";
 /** Maximum length of a token in characters. Longer texts are not parsed. */
 const MAX_CHARACTERS = 2048;

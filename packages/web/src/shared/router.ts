@@ -26,7 +26,7 @@ export function useRoute(): Route {
   return route;
 }
 
-/** Returns the fields after the route. In `#/users?state=ready`, this is the field `state`. */
+/** Returns the fields after the route. In `#/users?state=ready`, the only field is `state`. */
 export function useFields(): URLSearchParams {
   // This hook causes a new rendering when the address changes.
   useRoute();

@@ -16,7 +16,7 @@ interface SearchFormProps {
   hint?: ComponentChildren;
   /** Reads input that is not a user id. @returns the route to open, or undefined */
   readOther?: (text: string) => string | undefined;
-  /** Whether the key `/` moves the focus to the input. */
+  /** Whether the "/" key moves the focus to the input. */
   hasShortcut?: boolean;
 }
 
