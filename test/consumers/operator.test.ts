@@ -205,7 +205,7 @@ describeIfNamed(import.meta.filename)("@keyroot/operator, installed in an empty 
       const input = ["--records", inApp("users.jsonl")];
       const [{ userID, pubKey } = never(), other = never()] = records;
       expect((await succeed(["estimate", ...input, ...chain])).json).to.include({ users: 5, transactions: 1 });
-      // The check of subgroups runs in threads, whose script the package must contain.
+      // The check of subgroups runs in threads. The package must contain the script of these threads.
       const publish = ["publish", ...input, ...target, "--files", stack.filesDir, "--plan", inApp("plan")];
       publish.push("--check-subgroup");
       expect((await succeed(publish)).json).to.include({ users: 5, alreadyPublished: 0 });

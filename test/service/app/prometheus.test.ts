@@ -107,7 +107,7 @@ describe("the files for Prometheus and Grafana", () => {
     expect(expressions).to.have.length.above(8);
     const waiting = new Set(expressions);
     while (waiting.size > 0) {
-      // Rates need two scrapes with requests in between.
+      // Rates need two scrapes, and requests between the scrapes.
       await fetch(`${service.url}/v1/nowhere`);
       for (const expression of waiting) {
         if ((await query(expression)).length > 0) waiting.delete(expression);

@@ -213,7 +213,7 @@ async function failureOf(working: Promise<unknown>): Promise<never> {
 }
 
 /**
- * Adds false acknowledgements and wrong errors to the checker's input. @returns those that the checker does not report
+ * Adds false acknowledgements and wrong errors to the checker's input. @returns the additions that the checker omits
  */
 async function findUnnoticed({ ledger, ...settings }: CheckSettings): Promise<string[]> {
   const forged = `${ledger}.forged`;

@@ -110,7 +110,7 @@ interface Outcome extends Pick<UserWorkload, "acknowledged" | "interrupted" | "f
   /** Number of killed services that held the publisher's lease. */
   killedWhilePublishing: number;
   roots: number;
-  /** Number of files whose root was not added, because the publisher was killed before it stored its plan. */
+  /** Number of files without an added root, because the publisher was killed before it stored its plan. */
   filesWithoutRoot: number;
 }
 

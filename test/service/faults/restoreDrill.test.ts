@@ -170,7 +170,7 @@ function publisherOver(databases: Awaited<ReturnType<typeof openDatabases>>, tar
   return new KeyPublisher(databases, { ...chain, files: places }, signer);
 }
 
-/** Leaves a plan unfinished whose transactions were not sent. */
+/** Leaves a plan unfinished, without any sent transaction. */
 async function interruptPublishing(url: string, { owner, ...target }: Target & { owner: string }): Promise<void> {
   await using databases = await openDatabases({ url });
   const failed = await publisherOver(databases, target, owner)

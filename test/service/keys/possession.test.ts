@@ -191,7 +191,7 @@ describe("a challenge of one replica", () => {
         (i % 2 ? a : b).post(REGISTER, { ...keyFieldsOf(KEYS), challenge, response }, { token }),
       ),
     );
-    // One request uses the challenge, and the others find the key already registered.
+    // One request uses the challenge. All other requests find the key already registered.
     expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).to.equal(1);
     expect(answers[0]?.body).to.include({ state: "pending", possession: "proven" });
     expect(await b.done(RECORD, {}, { token })).to.deep.equal(answers[0]?.body);

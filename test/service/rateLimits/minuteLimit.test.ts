@@ -30,7 +30,7 @@ describe("MinuteLimit", () => {
     };
     return { share, reports };
   }
-  /** Sends requests to the replicas in turns, and returns how many were accepted. */
+  /** Sends requests to the replicas in turns. @returns the number of accepted requests */
   async function accepted(requests: number, replicas: MinuteLimit[]): Promise<number> {
     let count = 0;
     for (let i = 0; i < requests; i++) {

@@ -55,7 +55,7 @@ describe("the rate limits", () => {
   };
   const from = (address: string) => ({ headers: { "X-Forwarded-For": address } });
   const refused = (service: TestService, address = "192.0.2.1") => service.post(LIST, {}, from(address));
-  /** Repeats a request, and returns how many times it was not rejected with RATE_LIMITED. */
+  /** Repeats a request. @returns the number of responses without RATE_LIMITED */
   const passed = async (times: number, send: (i: number) => Promise<{ status: number }>) => {
     let count = 0;
     for (let i = 0; i < times; i++) if ((await send(i)).status !== 429) count++;

@@ -119,7 +119,7 @@ describe("signing keys", () => {
         for (const token of issued)
           expect([await accepts(a, token), await accepts(b, token)]).to.deep.equal([true, true]);
       };
-      // The replicas are restarted one by one, so their keys differ in between.
+      // The replicas restart one after the other, so their keys differ for some time.
       await step(await replica([oldKey, newKey]), b);
       await step(a, await replica([oldKey, newKey]));
       await step(await replica([newKey, oldKey]), b);

@@ -2,7 +2,7 @@ import { createPrivateKey, createPublicKey, hash, type KeyObject, sign } from "n
 
 const PKCS8 = Buffer.from("302e020100300506032b657004220420", "hex");
 
-/** An auditor whose keys and signatures come from Node's crypto, not from the library. */
+/** An auditor with keys and signatures from Node's crypto instead of the library. */
 export class TestAuditor {
   readonly name: string;
   /** The public key as text. */

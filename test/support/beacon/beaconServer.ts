@@ -9,7 +9,7 @@ export interface BeaconAnswers {
   finality_update?: (response: ServerResponse, url: URL) => void;
 }
 
-/** An endpoint of the Beacon API whose answers a test sets. */
+/** An endpoint of the Beacon API. A test sets its responses. */
 export interface BeaconServer extends Listening {
   answers: BeaconAnswers;
   /** The requested paths, with their queries. */

@@ -8,7 +8,7 @@ export interface Bundle {
   entry: string;
   /** `entry` and all chunks that it imports statically. The others are loaded on demand. */
   initial: readonly string[];
-  /** The chunks with code of a module whose path contains these words. */
+  /** Returns the chunks with code of a module that has these words in its path. */
   chunksWith: (words: string) => string[];
 }
 

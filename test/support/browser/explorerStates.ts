@@ -7,7 +7,7 @@ import type { ObservedPage } from "./observedPage.ts";
 /** The address of a page, and the actions that lead to a state of the page. */
 interface State {
   path: (world: ExplorerWorld) => string;
-  /** Settings that differ from those of the shared explorer. */
+  /** Settings that differ from the shared explorer's settings. */
   config?: (world: ExplorerWorld) => Promise<Partial<ExplorerConfig>>;
   act?: (page: Page, world: ExplorerWorld) => Promise<unknown>;
 }

@@ -23,7 +23,7 @@ export function closePagesAfterEach(): void {
   });
 }
 
-/** Opens a blank page. @param isExpected returns true for console messages that are no complaint */
+/** Opens a blank page. @param isExpected returns true for console messages that the test expects */
 export async function observedPage(
   browser: Browser,
   options: BrowserContextOptions,

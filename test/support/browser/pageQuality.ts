@@ -79,7 +79,7 @@ export async function expectNothingMoved(page: Page, where: string): Promise<voi
   expect(sum, `${where}: ${JSON.stringify(moved)}`).to.be.at.most(MOST_SHIFT);
 }
 
-/** The total size after gzip of the scripts in a folder whose names begin with one of these words. */
+/** Returns the total gzipped size of a folder's scripts with names that begin with one of these words. */
 export async function gzippedSize(folder: string, starts: readonly string[]): Promise<number> {
   const names = (await readdir(folder)).filter(
     (name) => name.endsWith(".js") && starts.some((start) => name.startsWith(start)),

@@ -23,7 +23,7 @@ const ARTIFACTS = new URL(
 /** The seed phrase of the accounts of Hardhat's and Anvil's chains. */
 const PHRASE = "test test test test test test test test test test test junk";
 
-/** The type that the owners of a Safe sign (EIP-712; `SAFE_TX_TYPEHASH` in Safe.sol). */
+/** The type that the owners of a Safe sign (EIP-712, `SAFE_TX_TYPEHASH` in Safe.sol). */
 const SAFE_TX = {
   SafeTx: [
     { name: "to", type: "address" },

@@ -44,7 +44,7 @@ export type Input = { text: string } | { base64: string } | { values: string[]; 
 
 export type Verdict = { verified: Verified } | { step: VerificationStep; code: string };
 
-/** A verified record. A file adds the index in `values`; a bundle adds the root and the block. */
+/** A verified record. A file adds the index in `values`, and a bundle adds the root and the block. */
 export interface Verified {
   index?: number;
   record: KeyRecord;

@@ -151,7 +151,7 @@ export function optionsOf(values: Readonly<Record<string, string>>): string[] {
 /** The program of util-linux that gives a command a terminal. Other systems have none, or one with different options. */
 export const hasTerminals = process.platform === "linux" && spawnSync("script", ["--version"]).status === 0;
 
-/** Starts a shell command whose output is a terminal. */
+/** Starts a shell command with a terminal as its output. */
 export function startInTerminal(command: string, env: NodeJS.ProcessEnv = {}) {
   const args = ["--quiet", "--return", "--flush", "--command", command, "/dev/null"];
   return spawn("script", args, { stdio: ["pipe", "pipe", "inherit"], env: environment({ TERM: "xterm", ...env }) });

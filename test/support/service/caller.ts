@@ -14,7 +14,7 @@ export interface Answer {
   body: Record<string, unknown>;
 }
 
-/** The parts of a request beside its body. */
+/** The parts of a request in addition to its body. */
 export interface RequestOptions {
   token?: string | undefined;
   idempotencyKey?: string | undefined;

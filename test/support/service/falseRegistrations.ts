@@ -81,7 +81,7 @@ export class AppSession {
 /** One attempt. It sends all requests of the attacker, including the request for a challenge. */
 type Attempt = () => Promise<Answer>;
 
-/** The attacker has this user's access token. `victim` is another user, whose app answers honestly. */
+/** The attacker has the access token of one user. `victim` is another user, with an app that responds honestly. */
 interface Parties {
   attacker: AppSession;
   victim: AppSession;

@@ -43,7 +43,7 @@ export function headerOf(jwt: string): Record<string, unknown> {
  * Returns tokens that must be rejected by every operation that accepts `good`.
  * @param good a valid access token of the required kind
  * @param wrongKind a valid access token of the other kind
- * @param revoked an access token of the required kind whose refresh token is revoked
+ * @param revoked an access token of the required kind, from a revoked refresh token
  */
 export async function forgedTokens(
   good: string,

@@ -27,7 +27,7 @@ export interface SoakResult {
   published: number;
   /** False alarms. All answers in these rounds were honest. */
   alarms: Alarm[];
-  /** Number of false answers afterwards, and number of those that raised their alarm. */
+  /** Number of false answers after the rounds, and number of false answers that raised their alarm. */
   lies: number;
   detected: number;
 }

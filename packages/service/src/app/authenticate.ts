@@ -108,8 +108,8 @@ export async function requireVerification(
 }
 
 /**
- * Checks that the partner is not suspended. If the operation requires it, also checks that the person verified the
- * request with a passkey.
+ * Checks that the person verified the request with a passkey, if the operation requires it. For administrators'
+ * operations, also checks that the partner is not suspended, unless the operation is allowed during a suspension.
  * @throws ServiceError VERIFICATION_REQUIRED, PARTNER_SUSPENDED
  */
 export async function checkStaffRequest(

@@ -161,7 +161,7 @@ export class Cluster implements AsyncDisposable {
       const ended = [...this.#running].find(([, { exitCode }]) => exitCode !== null);
       if (ended !== undefined) throw new Error(`${ended[0]} ended.\n${this.#logs()}`);
       if (members.length < NODES || !members.every(isHealthy) || !hasStandby || node === undefined) continue;
-      // Start with the synchronous standby, whose loss stops commits until the leader has chosen another standby.
+      // Start with the synchronous standby. Its loss stops commits until the leader has chosen another standby.
       const isSync = ({ name }: NodeSettings) =>
         members.some((one) => one.name === name && one.role === "sync_standby");
       const standbys = this.nodes.filter((one) => one !== node).sort((a, b) => Number(isSync(b)) - Number(isSync(a)));

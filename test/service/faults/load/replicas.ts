@@ -18,7 +18,7 @@ export class Replicas implements AsyncDisposable {
     return replicas;
   }
 
-  /** The URL of the replica whose turn it is: `http://127.0.0.1:<port>`. */
+  /** Returns the next replica's URL, `http://127.0.0.1:<port>`. */
   origin(): string {
     const next = this.#running[this.#requests++ % this.#running.length];
     if (next === undefined) throw new Error("There is no replica.");

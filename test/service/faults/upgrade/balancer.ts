@@ -5,8 +5,8 @@ import type { Replica } from "./serviceVersion.ts";
 const POLL_MS = 100;
 
 /**
- * Chooses replicas in turns, like a load balancer, from those whose /readyz responds with 200. It never repeats a
- * request.
+ * Chooses replicas in turns, like a load balancer. It chooses only replicas with a /readyz that responds with 200, and
+ * never repeats a request.
  */
 export class Balancer {
   readonly #replicas = new Map<Replica, "ready" | "not ready">();
@@ -48,7 +48,7 @@ export class Balancer {
     try {
       for (;;) {
         await setTimeout(POLL_MS, undefined, { signal: this.#ending.signal });
-        // Polls run at the same time, so that a slow replica does not delay the others.
+        // Polls run at the same time, so that a slow replica does not delay other polls.
         const poll = async (replica: Replica) => {
           const state = await stateOf(replica);
           if (this.#replicas.has(replica)) this.#replicas.set(replica, state);
