@@ -263,7 +263,7 @@ function testRecords(service: TestService): void {
   });
 
   describe("a key in its hold period", () => {
-    it("causes the event key.pending beside its registration", async () => {
+    it("causes a key.pending event in addition to its registration", async () => {
       const start = await positions();
       const { publicKeys } = service.context;
       const waiting = await service.createUser(partner);

@@ -31,7 +31,7 @@ describe("the dashboard", () => {
   };
 
   for (const action of ["setRole", "inviteAgain", "remove"])
-    it(`does not reveal other companies' people to the action ${action}`, async () => {
+    it(`rejects the action ${action} on another company's person as if that person did not exist`, async () => {
       for (const [person, target] of [
         [admin, stranger],
         [admin, operator],

@@ -98,7 +98,7 @@ describeOnEachDatabase("the dashboard's publishing operations", (service) => {
     expect((await own.get()).days.map(({ users: count }) => count)).to.deep.equal([2]);
   });
 
-  it("list batches page by page, newest first", async () => {
+  it("list the batches in pages, newest first", async () => {
     const own = await staffOf("Paged");
     const users = await addUsers(own.partner, 3);
     for (const [i, user] of users.entries()) {

@@ -28,7 +28,7 @@ import { never } from "../../support/support.ts";
 import { ENDLESS_MS } from "../../support/endless.ts";
 
 describeOnBoth("two services that publish", (startChain) => {
-  it("publish every key exactly once despite kill -9", async () => {
+  it("publish every key exactly once even if the service is killed with kill -9", async () => {
     const chain = await startChain();
     try {
       const postgres = await sharedPostgres();

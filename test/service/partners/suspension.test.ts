@@ -57,13 +57,13 @@ describe("a suspended partner", () => {
       },
     ],
   ] as const satisfies readonly (readonly [string, () => Promise<Answer>])[])
-    it(`has pending keys that ${who} can discard`, async () => {
+    it(`lets ${who} discard its pending keys`, async () => {
       await suspend();
       expect((await discard()).body).to.include({ user_id: user.userID, state: "unregistered" });
       expect(await state()).to.equal("unregistered");
     });
 
-  it("has pending keys whose hold period restarts when it is resumed", async () => {
+  it("restarts the hold period of its pending keys when it is resumed", async () => {
     await suspend();
     const taken = async (now: number) =>
       (await takePublishable(service.databases, "us-west-2", { now })).some(({ userID }) => userID === user.userID);

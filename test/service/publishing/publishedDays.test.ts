@@ -72,7 +72,7 @@ describe("the daily sums of published users and costs", () => {
     expect((await expectExact()).reduce((total, { users }) => total + Number(users), 0)).to.equal(12);
   });
 
-  it("count each share once if its batch is confirmed meanwhile", async () => {
+  it("count each share once if its batch is confirmed at the same time", async () => {
     const [root = ""] = roots;
     await publications.markSubmitted(REGION, root, idsOf(0, 4), DAY);
     await databases.home.execute(sql`delete from batch_shares`);

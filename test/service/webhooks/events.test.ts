@@ -155,7 +155,7 @@ describeOnEachDatabase("events/list", (service) => {
       await refused(encodeCursor({ ...cursor, read: { home: future } }), "CURSOR_UNKNOWN");
     });
 
-    it("rejects a cursor whose event was lost", async () => {
+    it("rejects a cursor if its event was lost", async () => {
       for (let i = 0; i < 2; i++) await record();
       const { events: listed, cursor } = await list();
       // This has the same effect as a restore to an earlier state.

@@ -170,7 +170,7 @@ describe("WebhookSender.send", () => {
     await receiver.close();
   });
 
-  it("sends messages that the package standardwebhooks verifies", async () => {
+  it("sends messages that the standardwebhooks package verifies", async () => {
     const sent = { ...event(), data: { name: "ключ 🔑" } };
     expect(await senderWith().send(receiver.url, sent, secrets, Date.now())).to.deep.equal({
       status: 204,
