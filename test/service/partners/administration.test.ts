@@ -232,7 +232,7 @@ describeOnEachDatabase("administration", (service) => {
       expect(await lastUsed()).to.deep.equal([hour + HOUR, hour + HOUR, hour + HOUR]);
     });
 
-    it("is written once per token and hour", async () => {
+    it("is written at most once per token and hour", async () => {
       const partner = await service.createPartner();
       await service.context.refreshTokens.storeUses();
       const written = () => versionsOf(service, partner.tokenID);

@@ -80,7 +80,7 @@ describe("MinuteLimit", () => {
     expect(reports).to.deep.equal(Array.from({ length: 10 }, () => STEP));
   });
 
-  it("shares one count at a time", async () => {
+  it("does not share the next count before the previous one is answered", async () => {
     let [reports, pending] = [0, 0];
     const share: ShareCount = () => {
       reports++;

@@ -107,7 +107,7 @@ describe("a webhook's URL", () => {
     for (const url of urls) expect(refusalOf(url), url).to.equal("WEBHOOK_URL_REFUSED");
   });
 
-  it("may be http with a private host if the service allows it", () => {
+  it("is accepted with http and a private host if the service allows them", () => {
     expect(refusalOf("http://127.0.0.1:8080/hook", true)).to.equal("http://127.0.0.1:8080/hook");
     for (const url of ["ftp://127.0.0.1/", "http://user@localhost/"])
       expect(refusalOf(url, true)).to.equal("WEBHOOK_URL_REFUSED");
@@ -198,7 +198,7 @@ describe("WebhookSender.send", () => {
     for (const text of texts) new Webhook(text).verify(body, headers as Record<string, string>);
   });
 
-  it("follows no redirect", async () => {
+  it("does not follow redirects", async () => {
     receiver.respond = (response) => response.writeHead(307, { Location: receiver.url }).end();
     const result = await senderWith().send(receiver.url, event(), secrets, Date.now());
     expect(result).to.deep.equal({ status: 307, error: "Redirects are not followed." });
@@ -236,7 +236,7 @@ describe("WebhookSender.send", () => {
     }
   });
 
-  it("ends if the endpoint takes too long", async () => {
+  it("fails if the endpoint takes too long", async () => {
     const slow: ((socket: Socket) => void)[] = [
       () => undefined,
       (socket) => socket.write("HTTP/1.1 200 OK\r\nX-Slow: "),
@@ -318,7 +318,7 @@ describe("WebhookSender.send", () => {
     });
   });
 
-  it("connects to the checked address", async () => {
+  it("connects to the address that it checked", async () => {
     const asked: string[] = [];
     const resolve = (hostname: string) => {
       asked.push(hostname);
