@@ -152,7 +152,7 @@ describe("a running service", () => {
       expect(running.monitoringUrl).to.equal(undefined);
     });
 
-    it("prevent a start if the monitoring port is in use", async () => {
+    it("make the start fail if the monitoring port is in use", async () => {
       const running = await start();
       const port = Number(new URL(running.monitoringUrl ?? "").port);
       const error = await failure(start({}, { monitoringPort: port }));

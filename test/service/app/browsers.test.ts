@@ -58,7 +58,7 @@ describe("web pages in browsers", () => {
     expect([ofServer.status, corsHeaders(ofServer)]).to.deep.equal([200, []]);
   });
 
-  it("may call no other path", async () => {
+  it("may not call a path outside the API's operations", async () => {
     for (const path of [
       "/",
       "/v1/nowhere",

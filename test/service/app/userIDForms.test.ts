@@ -47,7 +47,7 @@ describe("the user id in a request", () => {
       expectProblem(await list({ user_id: user.userID, user_id_hex: user.hex }), [400, "FIELD_INVALID"]);
     });
 
-    it("lists only the user's tokens that were created since a time, if the request has one", async () => {
+    it("lists only the user's tokens that were created at or after since", async () => {
       service.stopClock();
       service.ahead = 60_000;
       const since = Date.now() + 60_000;

@@ -278,7 +278,7 @@ describe("the hold period, with holdOnConflict", () => {
     expect(await record()).to.deep.include({ conflicting_keys: [] });
   });
 
-  it("has no end if the partner's choice is withdrawn and replaced", async () => {
+  it("has no end for a key that replaces the partner's withdrawn choice", async () => {
     await register(THIEFS);
     await register();
     await discard(THIEFS_ID);
@@ -292,7 +292,7 @@ describe("the hold period, with holdOnConflict", () => {
     expect(await afterHold()).to.equal(false);
   });
 
-  it("has an end for a conflict that the partner has decided", async () => {
+  it("has an end if the partner has already decided the conflict", async () => {
     await register();
     await register(THIEFS);
     await approve();

@@ -240,7 +240,7 @@ describeOnEachDatabase("shadow users", (service) => {
       });
     }
 
-    it("rejects an invalid user id in the field after", async () => {
+    it("rejects a value of after that is not a user id", async () => {
       expectProblem(await list({ after: "x" }), [400, "USER_ID_INVALID"]);
     });
   });
