@@ -9,13 +9,14 @@ const TABLES = SUBJECTS.map((subject) => `${subject}/tables.ts`);
 const OPERATIONS = [...SUBJECTS, "auditLog"].map((subject) => `${subject}/operations.ts`);
 
 /**
- * Folders of each package, upper layers first. A file imports from its own layer and from lower ones. A layer of several paths is a
- * list. `.` has the files beside the folders. A file in a different layer than its folder is listed by its name.
+ * Layers of each package, upper layers first. A file imports only from its own layer and lower layers. A layer is a
+ * path or a list of paths. The path `.` stands for the files outside the folders. A file has its own entry if its layer
+ * differs from its folder's layer.
  */
 const LAYERS: Readonly<Record<string, readonly (string | readonly string[])[]>> = {
   "packages/keyroot/src": [
     ".",
-    // The function that apps call. It loads `watch` on demand, which itself uses the rest of `verifier`.
+    // Apps call this function. It loads `watch` on demand, and `watch` uses the rest of `verifier`.
     "verifier/createVerifier.ts",
     "watch",
     "verifier",
@@ -41,7 +42,7 @@ const LAYERS: Readonly<Record<string, readonly (string | readonly string[])[]>> 
     "hardhat",
     "commands",
     "explorer",
-    // The package's entry for auditors. It also exports `watch`.
+    // This entry of the package is for auditors. It also exports `watch`.
     "audit/index.ts",
     "watch",
     "audit",
@@ -77,7 +78,7 @@ const LAYERS: Readonly<Record<string, readonly (string | readonly string[])[]>> 
     "config",
     ["app/app.ts", "app/generateOpenApi.ts", "app/operations.ts"],
     "dashboard",
-    // The operations of all subjects. They call the stores in the lower layers.
+    // Operations of all subjects. They call the stores in the lower layers.
     [...OPERATIONS, "staff/passkeyChecks.ts", "staff/signInOperations.ts", "tokens/exchangeToken.ts"],
     "app",
     "webhooks",
@@ -88,7 +89,7 @@ const LAYERS: Readonly<Record<string, readonly (string | readonly string[])[]>> 
     "partners",
     "rateLimits",
     "tokens",
-    // Tables refer to each other by foreign keys.
+    // Foreign keys connect the tables, so all tables are in one layer.
     ["auditLog", ...TABLES],
     "database",
     "cleanup.ts",
@@ -103,14 +104,14 @@ const LAYERS: Readonly<Record<string, readonly (string | readonly string[])[]>> 
   ],
 };
 
-/** The paths that a file imports, relative to `folder`: static and dynamic imports, and exports from other files. */
+/** Paths of a file's static imports, dynamic imports and re-exports, relative to `folder`. */
 function importsOf(file: string, folder: string): string[] {
   const source = readFileSync(join(folder, file), "utf8");
   const paths = [...source.matchAll(/(?:\bfrom |\bimport |\bimport\()"(\.[^"]+)"/g)].map(([, path = ""]) => path);
   return paths.map((path) => relative(folder, join(folder, dirname(file), path)));
 }
 
-/** The files of a folder that are part of a circle of imports, each circle as a path. */
+/** Circles of imports, each as a path of files. */
 function findCircles(imports: ReadonlyMap<string, readonly string[]>): string[] {
   const circles: string[] = [];
   const finished = new Set<string>();
@@ -125,7 +126,7 @@ function findCircles(imports: ReadonlyMap<string, readonly string[]>): string[] 
   return circles;
 }
 
-/** The paths of imports that leave a group of files and return to it. @param groupOf returns the group of a file */
+/** Import paths that leave a group of files and return to it. @param groupOf returns the file's group */
 function findReturns(imports: ReadonlyMap<string, readonly string[]>, groupOf: (file: string) => string): string[] {
   const returns: string[] = [];
   for (const [start, imported] of imports) {
@@ -144,48 +145,48 @@ function findReturns(imports: ReadonlyMap<string, readonly string[]>, groupOf: (
 }
 
 for (const [path, layers] of Object.entries(LAYERS)) {
-  describe(`the folders of ${path}`, () => {
+  describe(`folders of ${path}`, () => {
     const folder = join(ROOT, path);
     const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => /\.tsx?$/.test(name));
     const imports = new Map(files.map((file) => [file, importsOf(file, folder)]));
     const levelOf = new Map(layers.flatMap((layer, level) => [layer].flat().map((member) => [member, level])));
 
-    /** The most specific path in `layers`. */
+    /** The longest path in `layers` that contains the file. */
     const memberOf = (file: string) =>
       [...levelOf.keys()]
         .filter((member) => file === member || file.startsWith(`${member}/`))
         .reduce((longest, member) => (member.length > longest.length ? member : longest), ".");
 
-    it("are all in a layer", () => {
+    it("each belong to a layer", () => {
       const unassigned = files.filter((file) => memberOf(file) === "." && file.includes("/"));
       expect(unassigned).to.deep.equal([]);
       expect(new Set(files.map(memberOf))).to.deep.equal(new Set(levelOf.keys()));
     });
 
-    it("import from themselves and from later folders only", () => {
+    it("import only from their own layer and lower layers", () => {
       const levelAt = (file: string) => levelOf.get(memberOf(file)) ?? NaN;
       const all = [...imports].flatMap(([file, paths]) =>
         paths.filter((imported) => !imported.startsWith("..")).map((imported) => ({ file, imported })),
       );
       const upward = all.filter(({ file, imported }) => levelAt(imported) < levelAt(file));
       expect(upward.map(({ file, imported }) => `${file} imports ${imported}`)).to.deep.equal([]);
-      // The pattern above finds imports at all.
+      // This proves that `importsOf` finds imports.
       expect(all).to.have.length.above(files.length / 2);
     });
 
-    it("have no files that import each other in a circle", () => {
+    it("contain no circle of imports", () => {
       expect(findCircles(imports)).to.deep.equal([]);
     });
 
-    it("have no path of imports that leaves a folder and returns to it", () => {
-      // Files of one folder in different layers are different groups. Their reason is above.
+    it("contain no import path that leaves a folder and returns to it", () => {
+      // A file with its own layer is not in its folder's group.
       const groupOf = (file: string) => `${memberOf(file)}: ${dirname(file)}`;
       expect(findReturns(imports, groupOf)).to.deep.equal([]);
     });
   });
 }
 
-describe("the checks of imports", () => {
+describe("import checks", () => {
   const imports = new Map([
     ["a/one.ts", ["a/two.ts", "b/three.ts"]],
     ["b/three.ts", ["c/four.ts"]],
@@ -194,14 +195,14 @@ describe("the checks of imports", () => {
     ["d/six.ts", ["d/five.ts"]],
   ]);
 
-  it("find circles, and paths that return to a folder", () => {
+  it("find circles of imports and paths that return to a folder", () => {
     expect(findCircles(imports)).to.deep.equal(["d/five.ts → d/six.ts → d/five.ts"]);
     expect(findReturns(imports, dirname)).to.deep.equal(["a/one.ts → b/three.ts → c/four.ts → a/two.ts"]);
   });
 });
 
-describe("errors.ts of keyroot", () => {
-  it("imports only types and the list of codes, so that every file can use it", () => {
+describe("packages/keyroot/src/errors.ts", () => {
+  it("imports only types and the list of error codes", () => {
     const importsOf = (name: string) =>
       readFileSync(join(ROOT, "packages/keyroot/src", name), "utf8").match(/^(?:import|export) .*from .*$/gm) ?? [];
     expect(importsOf("errors.ts")).to.have.length.above(0);
@@ -210,8 +211,8 @@ describe("errors.ts of keyroot", () => {
   });
 });
 
-describe("the folders that people install or run", () => {
-  it("import nothing from test", () => {
+describe("folders that people install or run", () => {
+  it("import nothing from the test folder", () => {
     const files = globSync("{contracts,demo,ignition,packages,tasks}/**/*.{ts,tsx,mjs,js}", {
       cwd: ROOT,
       exclude: ["**/node_modules", "**/dist", "packages/operator/site"],

@@ -55,7 +55,7 @@ describe("the demo", () => {
   after(() => stack.close());
 
   describe("runDemo", () => {
-    it("rejects every attack after it published 25 users", async () => {
+    it("publishes 25 users and reports a rejection of every attack", async () => {
       const seen: string[] = [];
       const listener: DemoListener = {
         registrations: (attacks) => seen.push(...attacks.map(({ attack, outcome }) => `${attack}: ${outcome}`)),
@@ -97,7 +97,7 @@ describe("the demo", () => {
     });
   });
 
-  /** Publishes the keys of users in one batch. @returns its root */
+  /** Publishes users' keys in one batch. @returns the batch's root */
   const publishBatch = async (records: readonly KeyRecord[]): Promise<string> => {
     const call = rpcCaller(stack.rpcUrl, { maxBytes: 2 ** 20, timeoutMs: ENDLESS_MS });
     const registry = await Registry.connect(call, stack.contract);
@@ -115,7 +115,7 @@ describe("the demo", () => {
       victim = { record: records[0] ?? never(), otherRoot, olderBlock: block.hash };
     });
 
-    /** Runs the attacks, one of which is changed. */
+    /** Runs the attacks with changes to one of them. */
     const attackWith = async (name: string, changes: Partial<Attack>) => {
       const attack = ATTACKS.find((candidate) => candidate.name === name) ?? never();
       const before = { ...attack };
@@ -165,7 +165,7 @@ describe("the demo", () => {
     });
     after(() => attacker[Symbol.asyncDispose]());
 
-    it("forwards responses unchanged without an attack", async () => {
+    it("forwards the responses that an attack does not change", async () => {
       const { contract, chainId } = stack;
       for (const { name } of ATTACKS.filter((attack) => !attack.rpc)) {
         for (const { name: fileName } of ATTACKS.filter((attack) => !attack.file)) {
@@ -176,7 +176,7 @@ describe("the demo", () => {
       }
     });
 
-    it("changes the Merkle-tree file in each attack on files", async () => {
+    it("changes the Merkle-tree file for each attack on files", async () => {
       const honest = await readFile(join(stack.filesDir, `${root}.json`), "utf8");
       for (const { name } of ATTACKS.filter((attack) => attack.file)) {
         const response = await fetch(`${url}/${name}/files/${root}.json`, { redirect: "manual" });
@@ -185,7 +185,7 @@ describe("the demo", () => {
       }
     });
 
-    it("changes the endpoint's result in each attack on endpoints", async () => {
+    it("changes the endpoint's result for each attack on endpoints", async () => {
       const data = encodeGetMerkleTreeRoot(user.userID);
       const ask = async (address: string) => [
         await rpc(address, "eth_chainId"),
@@ -218,7 +218,7 @@ describe("the demo", () => {
       ["SIGINT", 130, "2  A partner"],
       ["SIGTERM", 143, "6  An attacker"],
     ] as const;
-    // Each test runs most of the demo.
+    // Each of these tests runs most of the demo, so only the full suite includes them.
     for (const [signal, code, line] of testAll ? interruptions : []) {
       it(`exits with code ${code} and deletes its files after ${signal} at "${line}…"`, async () => {
         const child = hardhat.start(["demo"], { TMPDIR: folder.path });
@@ -226,7 +226,7 @@ describe("the demo", () => {
         const lines: string[] = [];
         for await (const printed of createInterface({ input: child.stdout })) {
           lines.push(printed);
-          // Ctrl-C also sends the signal to the whole process group.
+          // A terminal also sends the signal of Ctrl-C to the whole process group.
           if (printed.startsWith(line)) signalGroup(child, signal);
         }
         if (child.exitCode === null) await once(child, "exit");

@@ -10,7 +10,7 @@ const require = createRequire(import.meta.url);
 const guide = await readPage("docs/audit-guide.md");
 const rules = guide.split(/^\*\*(?=\d+\. )/m).slice(1);
 
-/** The quotes of all list items of a kind: line, test or claim. */
+/** Quotes from the list items of one kind: line, test or claim. */
 const quotes = (kind: string) =>
   [...guide.matchAll(new RegExp(`^- ${kind}: ["\`](.*)["\`]$`, "gm"))].map(([, quote]) => quote);
 
@@ -25,7 +25,7 @@ describe("docs/audit-guide.md", () => {
     for (const line of quotes("line")) expect(lines).to.include(line);
   });
 
-  it("quotes every statement of the contract that writes, reverts or emits", async () => {
+  it("quotes every contract statement that writes, reverts or emits", async () => {
     const contract = await readPage("contracts/PublicKeyRegistry.sol");
     const statements = contract.split("\n").map((line) => line.trim());
     const effects = statements.filter((line) =>

@@ -10,8 +10,9 @@ import { readPage } from "../support/pages.ts";
 const page = await readPage("docs/benchmarks.md");
 
 describe("docs/benchmarks.md", () => {
-  it("shows the newest results (update with npm run bench -- --pages)", async () => {
-    for (const [path, text] of await renderPages()) expect(await readPage(path), path).to.equal(text);
+  it("shows the newest results", async () => {
+    for (const [path, text] of await renderPages())
+      expect(await readPage(path), `${path}: run "npm run bench -- --pages"`).to.equal(text);
   });
 
   it("has a section for each benchmark", () => {
@@ -27,7 +28,7 @@ describe("docs/benchmarks.md", () => {
 });
 
 describe("growthExponent", () => {
-  /** Not `closeTo`: the matchers of ethers, which other tests load, replace it by one for whole numbers. */
+  /** Compares numbers in place of `closeTo`. Other tests load ethers' `closeTo`, which accepts only whole numbers. */
   const isClose = (actual = NaN, expected: number) => Math.abs(actual - expected) < 1e-9;
 
   it("returns the exponent of a power function", () => {
@@ -38,7 +39,7 @@ describe("growthExponent", () => {
   });
 
   it("returns the slope of the least-squares line through the logarithms", () => {
-    // By hand: x = 0, 1, 2 and y = 0, 1, 1 in powers of e have the slope 1/2.
+    // The logarithms are x = 0, 1, 2 and y = 0, 1, 1. The line through them has the slope 1/2.
     const points = [
       [1, 1],
       [Math.E, Math.E],

@@ -23,7 +23,7 @@ const run = promisify(execFile);
 const { root } = hre.config.paths;
 const read = (path: string) => readFile(join(root, path), "utf8");
 
-/** Blocks that only show something: answers, requests, output, settings. The page or another test compares them. */
+/** Languages of blocks with requests, responses, output or settings. Tests compare these blocks and do not run them. */
 const SHOWN = new Set(["http", "json", "text"]);
 /** Pages whose blocks other tests run or compare. Each test names its page. */
 const RUN_BY: Readonly<Record<string, string>> = {
@@ -48,9 +48,9 @@ const RUN_BY: Readonly<Record<string, string>> = {
   "docs/watching.md": "test/keyroot/docs.test.ts",
   "docs/webhooks.md": "test/docs/webhooks.test.ts",
 };
-/** Blocks that no test runs as they are: a text that only this block has, with the reason. */
+/** Blocks that no test runs unchanged. Each entry is a text that only one block contains, with the reason. */
 const NOT_RUN: Readonly<Record<string, string>> = {
-  // The clone, the machine or a network would be changed.
+  // These commands change the clone, the machine or a network.
   "git clone https://github.com/keyroot/keyroot && cd keyroot":
     "edits files; pages.test.ts checks the scripts and files",
   'ALTER TABLE "users" DROP COLUMN "old"': "drops a column; database.test.ts checks migrations",
@@ -65,7 +65,7 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   "psql -h 10.0.0.11": "needs the machines of the page; killFailover.test.ts starts such a cluster",
   "journalctl -u keyroot": "needs systemd; install.md has the same check",
   "jq '{stdJsonInput: .": "needs Sourcify; pins.test.ts compiles the same input",
-  // Other tests run the same.
+  // Other tests run the same commands or programs.
   "npm start": "readme.test.ts runs it",
   "npx hardhat keyroot publish --network live":
     "needs a network in Hardhat's configuration; readme.test.ts publishes to one",
@@ -86,7 +86,7 @@ const NOT_RUN: Readonly<Record<string, string>> = {
     "two lines for the program of publishing.md; signers.test.ts makes the calls",
   "node receiver.mjs": "installs a package; webhooks.test.ts runs the program",
   "openssl rand -base64 32 > /etc/keyroot/webhook-keys": "writes to /etc; the webhooks' tests read such files",
-  // React Native's packages run only in an app. test/keyroot/engines runs the same code of the example in its engines.
+  // React Native's packages run only in an app. test/keyroot/engines runs the example's code in React Native's engines.
   "npx expo install": "needs an Expo app",
   "react-native-quick-crypto": "needs an app",
   "keyValueStore(AsyncStorage)": "needs an app; keyValueStore.test.ts has the same functions",
@@ -100,7 +100,7 @@ const PAGES = globSync(["*.md", "docs/*.md"], { cwd: root })
   .filter((path) => path !== "CHANGELOG.md")
   .toSorted();
 
-/** The code blocks of a page in their order, without the indentation of lists. */
+/** The page's code blocks in their order, without list indentation. */
 function blocksOf(page: string): CodeBlock[] {
   const blocks = page.matchAll(/^( *)```(\w+)\n([^]*?)^ *```$/gm);
   return [...blocks].map(([, indentation = "", language = "", text = ""]) => ({
@@ -115,7 +115,7 @@ describe("code blocks of the pages", () => {
   let stack: Stack;
   let service: { serviceUrl: string; adminToken: string };
   let codeHash: string;
-  /** The pages whose blocks ran here. */
+  /** Pages with blocks that this file ran. */
   const ran = new Set<string>();
 
   before("a local system runs", async () => {
@@ -138,8 +138,8 @@ describe("code blocks of the pages", () => {
     ...{ KEYROOT_STACK_FILE: join(folder.path, "stack.json"), KEYROOT_ADMIN_TOKEN: service.adminToken },
   });
   /**
-   * Runs commands in the folder. Both hosts of the commands run the same definitions, and the program starts faster than
-   * Hardhat. The README's test runs commands in Hardhat.
+   * Runs commands in the folder with the `keyroot` program, which starts faster than Hardhat. Both run the same command
+   * definitions. The README's test runs commands in Hardhat.
    */
   const shell = async (commands: string, env: Record<string, string> = {}) => {
     const script = commands
@@ -155,7 +155,7 @@ describe("code blocks of the pages", () => {
     const options = { cwd: folder.path, env: { ...environment(), ...env } };
     return (await run(process.execPath, ["program.ts"], options)).stdout;
   };
-  /** The blocks of a page with the addresses of the local system instead of the page's. */
+  /** The page's blocks, with the local system's addresses instead of the page's addresses. */
   const blocks = async (path: string, ...others: (readonly [string | RegExp, string])[]): Promise<CodeBlock[]> => {
     ran.add(path);
     const addresses: (readonly [string | RegExp, string])[] = [
@@ -180,7 +180,7 @@ describe("code blocks of the pages", () => {
       text: addresses.reduce((replaced, [from, to]) => replaced.replaceAll(from, to), text),
     }));
   };
-  /** Runs the commands of a page in their order. Its output must be as shown. */
+  /** Runs a page's commands in their order. Their output must match the page. */
   const follow = async (all: readonly CodeBlock[]) => {
     let output = "";
     for (const { language, text } of all) {
@@ -206,22 +206,22 @@ describe("code blocks of the pages", () => {
   const ofLanguage = (all: readonly CodeBlock[], language: string) => all.filter((one) => one.language === language);
   const texts = (all: readonly CodeBlock[]) => all.map(({ text }) => text).join("\n");
 
-  it("audit a registry: auditing.md", async () => {
+  it("audit a registry, as auditing.md shows", async () => {
     await sampleUsers(2);
     expect(await follow(await blocks("docs/auditing.md"))).to.match(/^passed \d+ \[\]\n$/);
   });
 
-  it("estimate costs: costs.md, choosing-a-chain.md", async () => {
+  it("estimate costs, as costs.md and choosing-a-chain.md show", async () => {
     await follow(await blocks("docs/costs.md"));
     expect(await follow(await blocks("docs/choosing-a-chain.md"))).to.include("700 users in 1 transaction");
   });
 
-  it("print JSON: json-output.md", async () => {
+  it("print JSON, as json-output.md shows", async () => {
     const report = (await follow(await blocks("docs/json-output.md"))).trimEnd().split("\n").at(-1) ?? "";
     expect(JSON.parse(report)).to.include({ users: 3 });
   });
 
-  it("watch keys and verify alarms: watch-command.md", async () => {
+  it("watch keys and verify alarms, as watch-command.md shows", async () => {
     await sampleUsers(3);
     const [watch = never(), secret = never(), receiver = never(), ...others] = await blocks("docs/watch-command.md");
     expect(others).to.deep.equal([]);
@@ -236,7 +236,7 @@ describe("code blocks of the pages", () => {
     expect(await program(receiver.text + check)).to.equal("{}\n");
   });
 
-  it("call the API: api-concepts.md, api-operations.md, specification.md", async () => {
+  it("call the API, as the API pages and specification.md show", async () => {
     const commands = ofLanguage(await blocks("docs/api-concepts.md"), "sh");
     const all = `${texts(commands)}\necho; echo "$JWT"`;
     const [created = "", token = ""] = (await shell(all)).trimEnd().split("\n");
@@ -254,7 +254,7 @@ describe("code blocks of the pages", () => {
     }
   });
 
-  it("provision users and register keys: api-clients.md", async () => {
+  it("provision users and register keys, as api-clients.md shows", async () => {
     const output = await shell(
       'keyroot create-server-token --biz-id "$(keyroot create-partner --name Acme --json | cut -d \'"\' -f 4)" --json',
     );
@@ -268,7 +268,7 @@ describe("code blocks of the pages", () => {
     expect(await program(`${all}\n${report}`, env)).to.equal("pending 2 true 105\n");
   });
 
-  it("sign statements and replace an auditor: statements.md", async () => {
+  it("sign statements and replace an auditor, as statements.md shows", async () => {
     await sampleUsers(2);
     const host = await serve((request, response) => {
       void readFile(join(folder.path, "bob", basename(request.url ?? ""))).then(
@@ -283,7 +283,7 @@ describe("code blocks of the pages", () => {
         ["/run/secrets/passphrase", "passphrase"],
         ["/var/www/statements", "own-statements"],
         ["https://bob.example/statements", host.url],
-        // A local chain has few blocks.
+        // A local chain has too few blocks for an interval of 16 blocks.
         ["--interval 16", "--interval 1"],
       );
       const [sign = never(), compare = never(), list = never(), signList = never(), ...others] = page;
@@ -310,7 +310,7 @@ describe("code blocks of the pages", () => {
     }
   });
 
-  it("audit a registry in parts: scale.md", async () => {
+  it("audit a registry in parts, as scale.md shows", async () => {
     await sampleUsers(2);
     const [part = never(), merge = never(), rebuild, ...others] = await blocks("docs/scale.md", ["3/16", "1/2"]);
     expect(others).to.deep.equal([]);
@@ -319,7 +319,7 @@ describe("code blocks of the pages", () => {
     expect(await follow([merge])).to.match(/^Audit passed/);
   });
 
-  it("verify a key with the light client: light-client.md", async () => {
+  it("verify a key with the light client, as light-client.md shows", async () => {
     await sampleUsers(2);
     const [commands = never()] = ofLanguage(
       await blocks(
@@ -340,20 +340,20 @@ describe("code blocks of the pages", () => {
     expect(await shell(`${exported}\n${verify}`)).to.match(/is verified/);
   });
 
-  it("write short proofs and compressed copies: short-proofs.md", async () => {
+  it("write short proofs and compressed copies, as short-proofs.md shows", async () => {
     const page = await blocks("docs/short-proofs.md", ["/var/www/merkle", stack.filesDir]);
     await shell("keyroot sample-users --count 2 > users.jsonl");
     await follow(ofLanguage(page, "sh"));
     const files = await readdir(stack.filesDir, { recursive: true });
     expect(files.some((name) => name.endsWith(".bin"))).to.equal(true);
-    // Caddy's settings are those of docs/install.md, which its test runs.
+    // The test of docs/install.md runs Caddy. This test compares only the lines that differ.
     const [caddy = never()] = ofLanguage(blocksOf(await read("docs/short-proofs.md")), "caddyfile");
     const installed = ofLanguage(blocksOf(await read("docs/install.md")), "caddyfile")[0]?.text.split("\n") ?? [];
     const added = caddy.text.split("\n").filter((line) => !installed.includes(line));
     expect(added).to.deep.equal(["files.example.com {", "\troot * /var/www/merkle", "\t\tprecompressed br"]);
   });
 
-  it("write an explorer and invite people: explorer.md, dashboard.md", async () => {
+  it("write an explorer and invite people, as explorer.md and dashboard.md show", async () => {
     const [start = never(), explorer = never(), ...others] = await blocks("docs/explorer.md", [
       /https:\/\/rpc-[ab]\.example/g,
       stack.rpcUrl,
@@ -367,7 +367,7 @@ describe("code blocks of the pages", () => {
     for (const { text } of page.slice(1)) expect(await shell(text)).to.include("/dashboard/#/invitation/");
   });
 
-  it("deploy a registry and show its status: contract.md", async () => {
+  it("deploy a registry and show its status, as contract.md shows", async () => {
     const page = await blocks(
       "docs/contract.md",
       ["npm install @keyroot/operator\n", ""],
@@ -388,18 +388,18 @@ describe("code blocks of the pages", () => {
     expect(await shell(status.text, alone)).to.include(stack.contract);
   });
 
-  it("administer partners: install.md, monitoring.md", async () => {
+  it("administer partners, as install.md and monitoring.md show", async () => {
     const { bizID } = JSON.parse(await shell("keyroot create-partner --name Acme --json")) as { bizID: string };
     const page = [...(await blocks("docs/install.md", ["biz_…", bizID])), ...(await blocks("docs/monitoring.md"))];
     const commands = page.filter(
       ({ language, text }) => language === "sh" && /bin\/keyroot (?:list|create|publish)-/.test(text),
     );
     expect(commands).to.have.lengthOf(5);
-    // The admin token is in the environment.
+    // The environment already contains the admin token.
     for (const { text } of commands) await shell(text.replace(/^export .*$/m, ""));
   });
 
-  it("check the test vectors: formats.md, proof-formats.md", async () => {
+  it("check the test vectors, as formats.md and proof-formats.md show", async () => {
     for (const path of ["docs/formats.md", "docs/proof-formats.md"]) {
       const commands = ofLanguage(await blocks(path), "sh");
       expect(commands).not.to.be.empty;
@@ -407,7 +407,7 @@ describe("code blocks of the pages", () => {
     }
   });
 
-  it("install only packages of this repository: upgrading.md", async () => {
+  it("install only this repository's packages, as upgrading.md shows", async () => {
     const names = [...texts(await blocks("docs/upgrading.md")).matchAll(/npm install (\S+)/g)].map(([, name]) => name);
     expect(names).to.have.lengthOf(4);
     const manifests = globSync(["contracts/package.json", "packages/*/package.json"], { cwd: root });
@@ -415,7 +415,7 @@ describe("code blocks of the pages", () => {
     expect(parsed.map((text) => (JSON.parse(text) as { name: string }).name)).to.include.members(names);
   });
 
-  it("are run by a test or listed as exceptions", async () => {
+  it("each run in a test, or are in the list of exceptions", async () => {
     for (const [path, test] of Object.entries(RUN_BY)) expect(await read(test), path).to.include(basename(path));
     const found = new Map(Object.keys(NOT_RUN).map((text) => [text, 0]));
     const forgotten: string[] = [];

@@ -10,7 +10,7 @@ const run = promisify(execFile);
 
 describe("docs/formats.md and docs/errors.md", () => {
   for (const page of ["formats.md", "errors.md"]) {
-    it(`show the output that their first example prints: ${page}`, async () => {
+    it(`show the output of the first example in ${page}`, async () => {
       const text = await readPage(`docs/${page}`);
       const [, program = "", output] = /```js\n([^]*?)```\n\nThis prints (?:the root )?`([^`]+)`/.exec(text) ?? [];
       const { stdout } = await run(process.execPath, ["--input-type=module", "--eval", program], { cwd: ROOT });

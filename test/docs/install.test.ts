@@ -34,7 +34,7 @@ describe("docs/install.md", () => {
     const [schedule = ""] = blocks("ini", "Publish registered keys");
 
     it("are valid according to systemd-analyze", async function () {
-      if (!isInstalled("systemd-analyze")) this.skip(); // Only Linux with systemd can verify them.
+      if (!isInstalled("systemd-analyze")) this.skip(); // Only Linux with systemd has this program.
       await mkdir(join(folder.path, "keyroot.service.d"));
       const installed = (unit: string) => unit.replaceAll("/opt/keyroot/node_modules/.bin/keyroot", process.execPath);
       await writeFile(join(folder.path, "keyroot.service.d/override.conf"), installed(schedule));
@@ -42,7 +42,7 @@ describe("docs/install.md", () => {
         await writeFile(join(folder.path, name), installed(unit));
         const { status, stderr } = spawnSync("systemd-analyze", ["verify", "--man=no", join(folder.path, name)], {
           encoding: "utf8",
-          // Found first, so that the drop-in and the unit in `After=` are checked, too.
+          // systemd searches this folder first, so it also checks the drop-in and the unit in `After=`.
           env: { ...process.env, SYSTEMD_UNIT_PATH: `${folder.path}:` },
         });
         const about = stderr.split("\n").filter((line) => line.includes(folder.path) || line.includes("keyroot"));
@@ -104,19 +104,19 @@ describe("docs/install.md", () => {
       service = await startService({
         ...{ databaseUrl: url, signingKeys, serviceUrl: "https://keys.test", adminToken: ADMIN_TOKEN, port: 0 },
         ...{ logLevel: "silent", trustedProxies: ["127.0.0.1"], monitoringPort: 0 },
-        // Three monitoring paths, which the service does not have, and three exchanges.
+        // The limit admits the test's three requests to monitoring paths and three token exchanges.
         refusedRateLimit: 6,
       });
     });
     afterEach(() => service.close());
 
-    /** Checks what the proxy at these URLs forwards and serves. */
+    /** Checks the proxy's responses to API requests and file requests. */
     async function verifyProxy(proxy: ChildProcess, api: string, fileHost: string): Promise<void> {
       await untilReady(`${api}/openapi.json`, proxy);
       for (const path of [...INTERNAL, "/openapi-operator.json"])
         expect([path, (await fetch(api + path)).status]).to.deep.equal([path, 404]);
       expect((await fetch(`${api}/v1/admin/publishRegistered`, { method: "POST" })).status).to.equal(404);
-      // The rate limit of an address counts the proxy's caller, whatever that caller claims to be.
+      // The rate limit counts the proxy's caller. The caller's own X-Forwarded-For header has no effect.
       const statuses: number[] = [];
       for (let i = 0; i < 4; i++) {
         const headers = { "Content-Type": "application/json", "X-Forwarded-For": `192.0.2.${i}` };
@@ -129,15 +129,15 @@ describe("docs/install.md", () => {
       expect(file.headers.get("content-type")).to.match(/^application\/json/);
       expect(file.headers.get("cache-control")).to.include("immutable");
       expect((await fetch(`${fileHost}/${"a".repeat(64)}/0.bin`)).status).to.equal(200);
-      // A page of another origin can read that a file is missing, and the browser does not store this answer.
+      // A page of another origin can read the status of a missing file. The browser must not store this response.
       const missing = await fetch(`${fileHost}/${"b".repeat(64)}.json`);
       expect([missing.status, missing.headers.get("access-control-allow-origin")]).to.deep.equal([404, "*"]);
       expect(missing.headers.get("cache-control")).to.equal(null);
       expect((await fetch(`${fileHost}/.${"a".repeat(64)}.json.draft`)).status).to.equal(404);
     }
 
-    it("forwards the API and hides internal paths: Caddy", async function () {
-      if (!isInstalled("caddy")) this.skip(); // CI installs no proxy; the page's reader does.
+    it("forwards the API and hides internal paths with Caddy", async function () {
+      if (!isInstalled("caddy")) this.skip(); // CI does not install Caddy.
       const [api, fileHost] = [await freePort(), await freePort()];
       const config = (blocks("caddyfile", "Put a TLS proxy in front")[0] ?? "")
         .replace("files.keys.example.com", `http://127.0.0.1:${fileHost}`)
@@ -157,8 +157,8 @@ describe("docs/install.md", () => {
       }
     });
 
-    it("forwards the API and hides internal paths: nginx", async function () {
-      if (!isInstalled("nginx")) this.skip(); // CI installs no proxy; the page's reader does.
+    it("forwards the API and hides internal paths with nginx", async function () {
+      if (!isInstalled("nginx")) this.skip(); // CI does not install nginx.
       const [api, fileHost] = [await freePort(), await freePort()];
       const [apiServer = "", fileServer = ""] = (blocks("nginx", "Put a TLS proxy in front")[0] ?? "").split(
         /(?<=^}\n)\n/m,
@@ -169,7 +169,7 @@ describe("docs/install.md", () => {
           .replace(/ +ssl_certificate.*\n/g, "")
           .replace("http://127.0.0.1:8547", service.url)
           .replace("/var/lib/keyroot/files", files);
-      // Workers of root run as another user, who cannot enter a temporary folder.
+      // As root, nginx runs its workers as another user. That user cannot enter a temporary folder.
       const user = process.getuid?.() === 0 ? "user root;" : "";
       const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
         (name) => `${name}_temp_path ${folder.path}/${name};`,

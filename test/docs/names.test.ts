@@ -14,7 +14,7 @@ import {
 import { ACTIONS } from "../../packages/service/src/auditLog/recordChange.ts";
 import { readPage } from "../support/pages.ts";
 
-/** Names of versions before 0.3.0, and their replacements. */
+/** Old names from versions before 0.3.0, with their replacements. */
 const OLD_NAMES: readonly (readonly [old: RegExp, instead: string])[] = [
   [/\breq(?:uest)?Id\b/, "requestID, request_id"],
   [/\b(?:biz|user|token|key)Id\b/, "bizID, userID, tokenID, keyID"],
@@ -34,28 +34,28 @@ const OLD_NAMES: readonly (readonly [old: RegExp, instead: string])[] = [
   [/(?<!users\/)\bcreateRefreshToken\b/, "createUserRefreshToken"],
   [/\badmin\/publish\b/, "admin/publishRegistered"],
 ];
-/** Files that name old names on purpose: what changed, recorded results, this test. */
+/** Files that contain old names on purpose, such as the changelog, recorded results and this test. */
 const EXCEPT =
   /^(?:CHANGELOG\.md|docs\/upgrading\.md|bench\/results\/|package-lock\.json|packages\/operator\/src\/commands\/parseArguments\.ts|test\/docs\/names\.test\.ts)/;
 
 const wordsIn = (text: string) => text.trim().split(/\s+/);
 
-/** Options and fields whose meaning depends on the command or operation. Each other one has one meaning. */
+/** Options with a meaning that depends on the command. Every other option has one meaning. */
 const OPTIONS_BY_COMMAND = wordsIn(`
   --auditors --beacon-network --biz-id --block --chain-id --compare --every --files --fresh --json
   --keep-running --light-client --max-age --max-cost --name --out --plan --quorum --records --rpc --state
   --storage-proof --threshold --timeout --user-id
 `);
 
-/** Fields of the API with a different description in some operations, such as `at`. Each other one has one meaning. */
+/** API fields with a description that depends on the operation. Every other field has one meaning. */
 const FIELDS_BY_OPERATION = wordsIn(`
   action after at biz_id data deactivated detail events expires id name since state status token
   token_id type url user_id user_id_hex user_limit users
 `);
 
 /**
- * The exports in docs/glossary.md. `npm run check` compares the page with the sources. It has one row for each name and
- * meaning.
+ * The exports table in docs/glossary.md, with one row for each name and meaning. `npm run check` compares the page with
+ * the sources.
  */
 const [section = ""] = ((await readPage("docs/glossary.md")).split("\n## Exports\n")[1] ?? "").split("\n## ");
 const exported: Term[] = Array.from(
@@ -63,7 +63,7 @@ const exported: Term[] = Array.from(
   ([, name = "", meaning = "", where = ""]) => ({ name, meaning, where }),
 );
 
-/** The names with more than one meaning. An option that only some commands require has the same meaning in all. */
+/** Names with more than one meaning. The suffix "(required)" does not change a meaning. */
 function withSeveralMeanings(terms: readonly Term[]): string[] {
   const meanings = new Map<string, Set<string>>();
   for (const { name, meaning } of terms)
@@ -75,7 +75,7 @@ function withSeveralMeanings(terms: readonly Term[]): string[] {
 }
 
 describe("names in the project", () => {
-  it("differ from the names of earlier versions", () => {
+  it("exclude the replaced names of versions before 0.3.0", () => {
     const paths = execFileSync("git", ["ls-files", "*.ts", "*.tsx", "*.mjs", "*.js", "*.md", "*.json", "*.sol"], {
       cwd: ROOT,
       encoding: "utf8",
@@ -94,9 +94,9 @@ describe("names in the project", () => {
     expect(found).to.deep.equal([]);
   });
 
-  it("have one meaning for each option outside the list", async () => {
+  it("give each option one meaning, with listed exceptions", async () => {
     const options = await commandOptions();
-    // The help also shows in which commands an option is required.
+    // The help marks an option as required only for some commands.
     const terms = options.map((option) => ({
       ...option,
       meaning: option.meaning.replace(/ ?\(required\)|required; /, ""),
@@ -104,11 +104,11 @@ describe("names in the project", () => {
     expect(withSeveralMeanings(terms)).to.deep.equal(OPTIONS_BY_COMMAND);
   });
 
-  it("have one meaning for each API field outside the list", () => {
+  it("give each API field one meaning, with listed exceptions", () => {
     expect(withSeveralMeanings(apiFields())).to.deep.equal(FIELDS_BY_OPERATION);
   });
 
-  it("have one meaning for each export, variable, event and action", () => {
+  it("give each export, variable, event and action one meaning", () => {
     for (const terms of [exported, variables(), events(), actions()]) {
       expect(terms).to.have.length.above(9);
       expect(withSeveralMeanings(terms)).to.deep.equal([]);
@@ -128,12 +128,12 @@ describe("names in the project", () => {
     expect(others.map(({ name, where }) => `${where} ${name}`)).to.deep.equal([]);
   });
 
-  it("have one line for each export in the glossary", () => {
+  it("have one glossary line for each export", () => {
     const [, , ...lines] = section.split("\n").filter((line) => line.startsWith("|"));
     expect(exported).to.have.lengthOf(lines.length);
   });
 
-  it("contain the spellings ID and Url in exports", () => {
+  it("spell ID and Url in the same way in all exports", () => {
     const names = exported.map(({ name }) => name);
     expect(names).to.include("createVerifier");
     expect(names.filter((name) => /[a-z]Id(?![a-z])|URL[A-Z]|[a-z]URL/.test(name))).to.deep.equal([]);

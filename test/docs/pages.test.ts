@@ -12,9 +12,9 @@ const PAGES = globSync(["*.md", "docs/*.md", "packages/*/README.md", "examples/*
   exclude: (path) => path.includes("node_modules"),
 }).toSorted();
 const MAX_WORDS = 2_000;
-/** Generated pages, and the changelog, which only grows. */
+/** Pages without a word limit: generated pages and the changelog. */
 const UNLIMITED = ["docs/benchmarks.md", "docs/commands.md", "docs/glossary.md", "CHANGELOG.md"];
-/** Reference tables, which readers search and do not read. Their rows are not counted. */
+/** Pages with reference tables. The word limit excludes table rows, because readers only search them. */
 const TABLES = ["docs/errors.md"];
 
 const wordsIn = (text: string) => text.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
@@ -39,7 +39,7 @@ describe("pages", () => {
     }
   });
 
-  it("include each section of the specification that a comment names", async () => {
+  it("include each specification section that a source comment names", async () => {
     const specification = await readPage("docs/specification.md");
     for (const path of globSync("packages/*/src/**/*.ts", { cwd: ROOT }))
       for (const [, section = ""] of (await readPage(path)).matchAll(/docs\/specification\.md, "([^"]+)"/g))
@@ -62,7 +62,7 @@ describe("pages", () => {
     const tables = (await readPage("docs/system.md")).split("\n## Who holds what\n")[0] ?? "";
     let named = 0;
     for (const [, cell = ""] of tables.matchAll(/^\|[^|]+\|([^|]+)\|$/gm)) {
-      // Paths begin in `packages`. A path without it is in the folder of the path before it, in the same cell.
+      // A path is relative to `packages`, or to the folder of the previous path in the same cell.
       let folder = "packages";
       for (const [, path = ""] of cell.matchAll(/`((?:[\w.-]+\/)*[\w.-]+\.(?:ts|sol)|[\w/]+\/src\/\w+)`/g)) {
         const full = [join("packages", path), join(folder, path)].find((one) => existsSync(join(ROOT, one)));

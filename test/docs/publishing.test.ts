@@ -18,7 +18,7 @@ const output = await readPage("docs/json-output.md");
 /** The sources that define what `publish --json` prints. */
 const EVENT_SOURCES = ["publisher/publish.ts", "publisher/transactions/sendOptions.ts", "commands/publish.ts"];
 
-/** The names of events with their fields, as far as a literal or a literal type shows them. */
+/** Event names with their fields, as written in literals and literal types of the sources. */
 async function readEvents(): Promise<Map<string, string[]>> {
   const events = new Map<string, string[]>();
   for (const path of EVENT_SOURCES) {

@@ -35,7 +35,7 @@ describe("README.md", () => {
 
   before("npm start runs in another terminal", async () => {
     folder = await mkdtemp(join(tmpdir(), "keyroot-readme-"));
-    // A stack that a developer has running is left alone.
+    // The test has its own stack file, so it does not affect a developer's running stack.
     env = environment({ KEYROOT_STACK_FILE: join(folder, "stack.json") });
     const options = { cwd: root, env: { ...env, TMPDIR: folder }, detached: true } as const;
     start = spawn("npm", ["start"], options);
@@ -62,11 +62,11 @@ describe("README.md", () => {
   });
 
   it("has at most 1,100 words", () => {
-    // Everything between spaces counts, as in `wc -w`: also code, tables and punctuation.
+    // Like `wc -w`, this counts every text between spaces, including code, tables and punctuation.
     expect(readme.trim().split(/\s+/).length).to.be.at.most(1_100);
   });
 
-  it("marks each of at most six figures as met or missed", () => {
+  it("contains at most six figures, each marked as met or missed", () => {
     const [, summary = ""] = /<!-- bench: summary -->([^]*?)<!-- end of bench -->/.exec(readme) ?? [];
     const rows = summary.match(/^\| .*\|$/gm)?.slice(2) ?? [];
     expect(rows).to.have.length.within(1, 6);
@@ -84,7 +84,7 @@ describe("README.md", () => {
     expect(commands.toSorted()).to.deep.equal(runHere.toSorted());
   });
 
-  it("prints every step of the demo after npm start", () => {
+  it("prints every step of the demo with npm start", () => {
     const rejections = [
       ...ATTACKS.map(({ name, expectedCode, codeWithProof = expectedCode }) => [name, codeWithProof]),
       ...BEACON_ATTACKS.map(({ name, expectedCode }) => [name, expectedCode]),
@@ -102,7 +102,7 @@ describe("README.md", () => {
     expect(users.size).to.equal(25);
   });
 
-  it("prints links to the explorer and the dashboard after npm start", async () => {
+  it("prints links to the explorer and the dashboard with npm start", async () => {
     const { contract, service } = await readStackFile();
     const { serviceUrl } = service ?? never();
     const [explorer = "", dashboard = ""] = printed.match(/http:\/\/localhost:\S+/g) ?? [];
@@ -114,7 +114,7 @@ describe("README.md", () => {
   });
 
   it("publishes users with its commands", async () => {
-    // The files of the commands go into a folder of the test.
+    // The commands write their files to the test's folder.
     const inFolder = (command: string) =>
       command.replace(/(?<!-)\b(users\.jsonl|files)\b/g, (name) => join(folder, name));
     const outputs: string[] = [];
@@ -168,7 +168,7 @@ describe("README.md", () => {
     await run("bash", ["-euc", makePassphrase], { cwd: folder });
     const settings = variables.join("\n").replace("https://…", stack.rpcUrl).replace("CHAIN_ID=1", "CHAIN_ID=31337");
     const program = `node ${join(root, "packages/operator/src/cli.ts")}`;
-    // The stack's file is elsewhere, so that the commands read the variables only.
+    // This stack file does not exist, so the commands read only the variables.
     const keys = { ...env, KEYROOT_STACK_FILE: join(folder, "none.json") };
     const runHere = async (command: string) => {
       const script = `${settings}\n${command.replace("npx keyroot", program)} --json`;

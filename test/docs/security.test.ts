@@ -13,7 +13,7 @@ const manifest = JSON.parse(await readPage("package.json")) as {
   optionalDependencies: Record<string, string>;
 };
 
-/** The rows of the tables under a heading, as cells. */
+/** Cells of the tables under a heading, by row. */
 function rowsOf(heading: string): string[][] {
   const [section = ""] = page.split(`\n## ${heading}\n`)[1]?.split("\n## ") ?? [];
   const lines = [...section.matchAll(/^\|(.*)\|$/gm)].map(([, line = ""]) =>
@@ -22,11 +22,11 @@ function rowsOf(heading: string): string[][] {
   return lines.filter(([first = ""]) => !/^-+$/.test(first));
 }
 
-/** The name of a package, by its place in `node_modules`. */
+/** A package's name, from its path in `node_modules`. */
 const nameOf = (place: string) => place.slice(place.lastIndexOf("node_modules/") + "node_modules/".length);
 
 describe("SECURITY.md", () => {
-  describe("in the section on installing", () => {
+  describe("installation section", () => {
     const scripts = rowsOf("What is trusted at install time").filter(([, state = ""]) =>
       /^(?:never )?runs$/.test(state),
     );
@@ -43,7 +43,7 @@ describe("SECURITY.md", () => {
       expect(Object.values(manifest.allowScripts)).to.not.include(false);
     });
 
-    it("includes a SHA-512 for each package in the lock files", async () => {
+    it("is correct that lock files contain a SHA-512 for each package", async () => {
       const consumers = JSON.parse(await readPage("test/consumers/package-lock.json")) as { packages: typeof packages };
       for (const locked of [packages, consumers.packages]) {
         for (const [place, { link, integrity }] of Object.entries(locked)) {
@@ -57,7 +57,7 @@ describe("SECURITY.md", () => {
       }
     });
 
-    it("forbids other install scripts and unpinned actions", async () => {
+    it("is correct that the project forbids other install scripts and unpinned actions", async () => {
       expect((await readPage("scripts/bootstrap.mjs")).match(/\bnpm\(\[[^\]]*\]/g)).to.deep.equal([
         'npm(["ci", "--ignore-scripts", "--loglevel=error"]',
         'npm([...command, group, "--ignore-scripts", "--loglevel=error"]',
@@ -72,7 +72,7 @@ describe("SECURITY.md", () => {
   });
 
   describe("GitHub workflows", () => {
-    it("publish in a job without code of the repository", async () => {
+    it("publish in a job that runs none of the repository's code", async () => {
       const jobs = jobsOf(await readPage(".github/workflows/release.yml"));
       const publishing = jobs.filter((job) => job.includes("id-token: write"));
       expect(publishing).to.have.lengthOf(1);
@@ -92,7 +92,7 @@ describe("SECURITY.md", () => {
     const jobsOf = (workflow: string) => workflow.slice(workflow.indexOf("\njobs:")).split(/\n {2}(?=[a-z]+:\n)/);
   });
 
-  it("names a test for each OWASP API Security risk that it meets", () => {
+  it("names a test for each OWASP API Security risk marked as met", () => {
     const rows = rowsOf("OWASP API Security Top 10 (2023)").slice(1);
     expect(rows.map(([risk = ""]) => risk.split(" ")[0])).to.deep.equal(
       Array.from({ length: 10 }, (_, i) => `API${i + 1}`),

@@ -17,7 +17,7 @@ describe("the signer in docs/signers.md", () => {
 
   before(async () => {
     const [, code = ""] = /```ts\n([^]*?)```/.exec(await readPage("docs/signers.md")) ?? [];
-    // In the repository, so that its imports are found.
+    // The folder is in the repository, where Node finds the program's imports.
     folder = await mkdtemp(join(import.meta.dirname, ".signers-"));
     const path = join(folder, "signer.ts");
     await writeFile(path, code);
@@ -25,7 +25,7 @@ describe("the signer in docs/signers.md", () => {
   });
   after(() => rm(folder, { recursive: true }));
 
-  /** A KMS with its own key: it hashes nothing, and returns either value of s as DER. */
+  /** A simulated KMS with its own key. It signs digests, and returns DER signatures with a low or a high value of s. */
   const makeKms = () => {
     const key = secp256k1.utils.randomSecretKey();
     const highS: boolean[] = [];
@@ -46,7 +46,7 @@ describe("the signer in docs/signers.md", () => {
     const { chainId } = fresh;
     const send = signingSender(kmsSigner(address, signDigest), { chainId, contract, owner: address }, fresh.call);
     const store = new FolderStore(fresh.filesDir);
-    // Half of the signatures have the higher s, so that 20 of them cover both.
+    // About half of all signatures have a high value of s, so 20 signatures include both kinds.
     const options = { registry, chainId, limits: "local" as const, store, send, usersPerFile: 1 };
     const { published } = await publish(sampleRecords(20), options);
     expect(published).to.have.length(20);

@@ -8,7 +8,7 @@ import { VARIABLES } from "../../packages/service/src/config/variables.ts";
 import { readPage, variablesIn } from "../support/pages.ts";
 
 const VARIABLE = /\b(?:DATABASE_URL(?:_[A-Z0-9]+)*|KEYROOT(?:_[A-Z0-9]+)+)(?![A-Z0-9_*…])/g;
-/** Variables of this repository and of its examples, which no package reads. */
+/** Variables that only this repository or its examples read. */
 const OF_REPOSITORY = ["KEYROOT_OWNER_KEY"];
 const page = await readPage("docs/variables.md");
 const listed = Array.from(page.matchAll(/^\| (`[^|]+)\|/gm), ([, cell = ""]) => cell.match(VARIABLE) ?? []).flat();
@@ -26,7 +26,7 @@ describe("docs/variables.md", () => {
     expect(KNOWN_VARIABLES.filter((name) => !OF_REPOSITORY.includes(name))).to.deep.equal(known.sort());
   });
 
-  it("lists each variable of the other pages", async () => {
+  it("lists each variable that other pages name", async () => {
     const pages = globSync(["docs/*.md", "README.md", "packages/*/README.md", "examples/*/README.md"], {
       cwd: ROOT,
     });

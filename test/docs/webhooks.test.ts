@@ -22,7 +22,7 @@ describe("docs/webhooks.md", () => {
     const program = example
       .replace("http://127.0.0.1:8547", service.url)
       .replaceAll("8600", String(await freePort()))
-      // The packages are found from the project's folder.
+      // The program runs outside the repository, so its imports need full URLs.
       .replace(
         /from "(keyroot\/partner|standardwebhooks)"/g,
         (_, name: string) => `from "${import.meta.resolve(name)}"`,

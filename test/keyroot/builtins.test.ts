@@ -15,21 +15,21 @@ import { type Preparation, SCRIPT } from "../support/data/replacedBuiltins.ts";
 import { sampleRecords, textOf } from "../support/samples.ts";
 import { ANSWER } from "../support/servers/scriptedService.ts";
 
-/** The time of the auditors' signatures in seconds since 1970. */
+/** Time of the auditors' signatures in seconds since 1970. */
 const TIME = 1_800_000_000;
 
 /**
- * The functions that throw BUILTIN_REPLACED after merkle-tree-gen is loaded. Their curve library uses methods that it
- * replaces.
+ * Functions that throw BUILTIN_REPLACED after the import of merkle-tree-gen. Their curve library uses methods that
+ * merkle-tree-gen replaces.
  */
 const ON_CURVES = ["makeChallenge", "verifyMembership", "verifyStatement", "applyUpdate"];
 
 interface Output {
   results: Record<string, string>;
   wrong: string[];
-  /** The number of pairs of a call and a replacement. */
+  /** Number of pairs of one call and one replaced method. */
   count: number;
-  /** The number of those whose call reads the replaced method. */
+  /** Number of pairs in which the call reads the replaced method. */
   run: number;
 }
 
@@ -89,7 +89,7 @@ describe("public functions, in a process with changed built-in methods", () => {
   });
 
   for (const preparation of ["merkle-tree-gen before", "merkle-tree-gen after", "frozen"] as const) {
-    it(`return the usual results apart from curve arithmetic: ${preparation}`, async () => {
+    it(`return the usual results except on curves, with the preparation "${preparation}"`, async () => {
       const { results } = await runPrepared(preparation);
       if (preparation !== "frozen")
         for (const name of ON_CURVES) {

@@ -55,9 +55,9 @@ describe("pages about verifying", () => {
     symlink(join(root, "node_modules"), join(folder.path, "node_modules")),
   );
 
-  /** Calls a page's function `verifiedKey`. It must return the key. */
+  /** Calls the page's `verifiedKey` function, which must return the key. */
   const callVerifiedKey = `if (Buffer.from(await verifiedKey("${mine.userID}", "${mine.pubKey}")).toString("base64") !== "${mine.pubKey}") throw new Error("It returned a different key.");`;
-  /** Runs the program of a page with the addresses of the stack, and returns its output. @param args of the program */
+  /** Runs a page's program with the stack's addresses, and returns the output. @param args the program's arguments */
   const runProgram = async (page: string, report = "", args: readonly string[] = []) => {
     const addresses: [string | RegExp, string][] = [
       [/http:\/\/127\.0\.0\.1:8545/g, stack.rpcUrl],
@@ -71,7 +71,7 @@ describe("pages about verifying", () => {
       [/https:\/\/rpc\.example/g, stack.rpcUrl],
       [/0x2e522016\w+/g, TEST_CHECKPOINT],
       ['fileStore("light-client")', `fileStore(${JSON.stringify(join(folder.path, "light-client"))})`],
-      // Node does not have this browser store.
+      // Only browsers have this store.
       ["indexedDbStore()", "new Map()"],
     ];
     const urls = endpoints.map(({ url }) => url);
@@ -127,9 +127,9 @@ describe("pages about verifying", () => {
     expect(output).to.match(/^verified (\d+)\nverified \1\n$/);
   });
 
-  it("contain working examples of short proofs and of phones", async () => {
+  it("contain working examples of short proofs and of apps for phones", async () => {
     const [proofs = ""] = programsOf(await read("docs/short-proofs.md"));
-    // The statement's tree has no root proofs, so the whole file is read.
+    // The statement's tree has no root proofs, so the program reads the whole file.
     expect(await runProgram(proofs, callVerifiedKey)).to.equal("checked\n");
     const [phone = ""] = programsOf(await read("docs/react-native.md"));
     expect(await runProgram(phone, callVerifiedKey)).to.equal("");
@@ -177,7 +177,7 @@ describe("pages about verifying", () => {
     for (const path of [...paths, ...sources]) await access(join(root, path));
   });
 
-  it("list every option with its default", async () => {
+  it("list every option with its default value", async () => {
     const source = await read("packages/keyroot/src/verifier/options.ts");
     const [, body = ""] = /export interface VerifyOptions \{([^]*?)\n\}/.exec(source) ?? [];
     const options = [...body.matchAll(/^ {2}(\w+)\??:/gm)].map(([, name = ""]) => name);

@@ -40,8 +40,8 @@ async function use(exported: Loose, isClass: boolean, args: unknown[]): Promise<
   for (let i = 0; i < 10 && result.next().done !== true; i++);
 }
 
-describe("exported functions of keyroot", () => {
-  it("belong to the entries in the README's table", () => {
+describe("exported functions of the keyroot package", () => {
+  it("belong to the entries in the README table", () => {
     const readme = readFileSync(join(import.meta.dirname, "../../packages/keyroot/README.md"), "utf8");
     const rows = [...readme.matchAll(/^\| (`keyroot[^|]*)\|/gm)].map(([, names = ""]) => names);
     const documented = rows.flatMap((names) => [...names.matchAll(/`(keyroot[^`]*)`/g)].map(([, name = ""]) => name));
@@ -53,7 +53,7 @@ describe("exported functions of keyroot", () => {
     const functions = Object.entries(names).filter(
       (pair): pair is [string, Loose] => typeof pair[1] === "function" && !pair[0].endsWith("Error"),
     );
-    it(`throw only a KeyrootError for any arguments: ${entry}`, async () => {
+    it(`throw only a KeyrootError for any arguments, in the ${entry} entry`, async () => {
       if (entry !== "keyroot/errors") expect(functions).to.not.be.empty;
       for (const [name, exported] of functions) {
         const isClass = /^[A-Z]/.test(name);

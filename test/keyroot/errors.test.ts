@@ -14,7 +14,7 @@ import { SERVICE_ERROR_CODES } from "../../packages/service/src/errors.ts";
 
 const project = join(import.meta.dirname, "../..");
 
-/** The error codes of each package, and the folders whose source code may throw them. */
+/** Error codes of each package, and the source folders that may throw them. */
 const PACKAGES = {
   keyroot: { codes: ERROR_CODES, folders: ["packages/keyroot/src", "packages/service/src"] },
   "@keyroot/operator": { codes: OPERATOR_ERROR_CODES, folders: ["packages/operator/src"] },
@@ -33,20 +33,20 @@ function sourcesIn(folders: readonly string[]): string {
 
 describe("errors", () => {
   describe("error codes", () => {
-    it("belong to one package each", () => {
+    it("each belong to only one package", () => {
       expect(new Set(ALL_CODES).size).to.equal(ALL_CODES.length);
     });
 
     for (const [name, { codes, folders }] of Object.entries(PACKAGES)) {
-      it(`are all thrown in the source code of ${name}`, () => {
+      it(`are all thrown by the source code of ${name}`, () => {
         const sources = sourcesIn(folders);
-        // A comparison with an error code is not counted as a use.
+        // A comparison with an error code does not count as a use.
         const unused = codes.filter((code) => !new RegExp(`(?<!=== )"${code}"`).test(sources));
         expect(unused).to.deep.equal([]);
       });
     }
 
-    it("are absent from the library if they belong to other packages", () => {
+    it("are not in the library if they belong to other packages", () => {
       const sources = sourcesIn(["packages/keyroot/src"]);
       const foreign = [...OPERATOR_ERROR_CODES, ...SERVICE_ERROR_CODES].filter((code) => sources.includes(`"${code}"`));
       expect(foreign).to.deep.equal([]);
@@ -90,7 +90,7 @@ describe("errors", () => {
   });
 
   describe("KeyrootError", () => {
-    it("contains the code, the message and the given details", () => {
+    it("contains the code, the message and the details", () => {
       const cause = new Error("why");
       const error = new ArgumentError("TREE_EMPTY", "No value.", { expected: 1, actual: 0, cause });
       expect(error).to.be.instanceOf(KeyrootError).and.instanceOf(Error);
@@ -109,7 +109,7 @@ describe("errors", () => {
       expect(docs).to.equal("https://github.com/keyroot/keyroot/blob/main/docs/errors.md#TIMEOUT");
     });
 
-    it("has the property cause only if a cause is given", () => {
+    it("has a cause property only if the caller passes a cause", () => {
       expect(Object.hasOwn(new TransportError("TIMEOUT", "Too late."), "cause")).to.be.false;
     });
   });

@@ -9,7 +9,7 @@ import { headingsOf, linksIn } from "../support/packages/markdown.ts";
 import { type PublishedKey, publishedKey } from "../support/packages/publishedKey.ts";
 import { failure, never } from "../support/support.ts";
 
-/** The file from which the program in README.md reads the user and the key. */
+/** The program in README.md reads the user and the key from this file. */
 const USERS_FILE = "users.jsonl";
 const REPOSITORY = "https://github.com/keyroot/keyroot";
 
@@ -44,7 +44,7 @@ console.log(Buffer.from(publicKey).toString("base64"));
 `;
 }
 
-describe("the package keyroot", () => {
+describe("the keyroot package", () => {
   let key: PublishedKey;
   let app: string;
   let installed: string;
@@ -68,19 +68,19 @@ describe("the package keyroot", () => {
     return (await run(process.execPath, [...args.slice(0, -1), name, ...args.slice(-1)], { cwd: app })).stdout;
   }
 
-  /** Writes the file from which the program in README.md reads the user. The user has this public key. */
+  /** Writes the file with the user for the program in README.md. The user has this public key. */
   const writeUser = (pubKey: string) =>
     writeFile(join(app, USERS_FILE), `${JSON.stringify({ ...key.record, pubKey })}\n`);
 
   describe("after installation", () => {
     for (const page of ["README.md", "packages/keyroot/README.md"]) {
-      it(`verifies a key with the program of ${page}`, async () => {
+      it(`verifies a key with the program in ${page}`, async () => {
         const program = await pageProgram(page, key, key.record.pubKey);
         await writeUser(key.record.pubKey);
         expect((await node("verify.js", program)).trim().split("\n").at(-1)).to.equal(key.record.pubKey);
       });
 
-      it(`rejects a swapped key with the program of ${page}`, async () => {
+      it(`rejects a swapped key with the program in ${page}`, async () => {
         const program = await pageProgram(page, key, key.swapped);
         await writeUser(key.swapped);
         const error = await failure(node("swapped.js", program));
@@ -137,7 +137,7 @@ console.log(proof.title, bundle.title);
       expect(source.split("\n")[Number(line) - 1]).to.include('"KEY_MISMATCH"');
     });
 
-    it("has the entry keyroot/partner only outside browsers", async () => {
+    it("provides keyroot/partner only outside browsers", async () => {
       const bundled = bundle('export { PartnerClient } from "keyroot/partner";', { logLevel: "silent" }, app);
       expect(await failure(bundled))
         .to.have.nested.property("errors[0].text")
@@ -149,16 +149,16 @@ console.log(proof.title, bundle.title);
     const EVERYTHING = `export { verifyPublicKey, verifyMerkleProof } from "keyroot";
 export { verifyBundle } from "keyroot/bundle";
 `;
-    /** Returns the number of bytes that chunks add to an app, after gzip. */
+    /** Returns the size of chunks after gzip, in bytes. */
     const sizeOf = (chunks: readonly (Uint8Array | undefined)[]) =>
       chunks.reduce((sum, chunk = new Uint8Array()) => sum + gzipSync(chunk).length, 0);
-    /** Returns the sizes in the section "Size" of README.md, in bytes. */
+    /** Returns the sizes in the "Size" section of README.md, in bytes. */
     const statedSizes = async () => {
       const [, section = ""] = /^## Size\n([^]*?)^## /m.exec(await read(installed, "README.md")) ?? [];
       return [...section.matchAll(/([\d.]+)\s+kB/g)].map(([, kB]) => Number(kB) * 1000);
     };
 
-    it("takes at most 15 kB for a basic verification", async () => {
+    it("adds at most 15 kB for a basic verification", async () => {
       const { chunks, initial } = await bundle('export { createVerifier } from "keyroot";', {}, app);
       const size = sizeOf(initial.map((name) => chunks.get(name)));
       const [stated = NaN] = await statedSizes();
@@ -166,7 +166,7 @@ export { verifyBundle } from "keyroot/bundle";
       expect(size).to.be.within(stated - 2000, stated);
     });
 
-    it("takes at most 4 kB for a watch", async () => {
+    it("adds at most 4 kB for a watch", async () => {
       const { chunks, chunksWith, initial } = await bundle('export { createVerifier } from "keyroot";', {}, app);
       const watch = chunksWith("dist/watch");
       const size = sizeOf(watch.map((name) => chunks.get(name)));
@@ -183,7 +183,7 @@ export { verifyBundle } from "keyroot/bundle";
       ["createVerifier", "createVerifier", 30_600],
     ] as const;
     for (const [i, [content, functions, limit]] of singleFiles.entries()) {
-      it(`takes at most ${limit / 1000} kB in a single file with ${content}`, async () => {
+      it(`adds at most ${limit / 1000} kB in a single file with ${content}`, async () => {
         const { chunks } = await bundle(EVERYTHING.replace("verifyPublicKey", functions), { splitting: false }, app);
         const { [2 + i]: stated = NaN } = await statedSizes();
         expect([...chunks.keys()]).to.have.lengthOf(1);
@@ -192,7 +192,7 @@ export { verifyBundle } from "keyroot/bundle";
       });
     }
 
-    it("takes at most 35 kB for the light client", async () => {
+    it("adds at most 35 kB for the light client", async () => {
       const verifier = 'export { createVerifier } from "keyroot";';
       const without = await bundle(verifier, {}, app);
       const { chunks, chunksWith, initial } = await bundle(`import "keyroot/beacon";${verifier}`, {}, app);
@@ -206,7 +206,7 @@ export { verifyBundle } from "keyroot/bundle";
       expect(without.chunksWith("dist/lightClient")).to.deep.equal([]);
     });
 
-    it("loads the code of other functions only when they are called", async () => {
+    it("loads other functions' code only when the app calls these functions", async () => {
       const split = await bundle('export { createVerifier } from "keyroot";', {}, app);
       for (const chunk of ["keccak", "evidence", "readRoot", "verifyContacts", "anyFile", "watch"]) {
         const loaded = split.chunksWith(`dist/${chunk}`);

@@ -22,7 +22,7 @@ describe("JSON schemas", () => {
   const proof = makeMerkleProof(file, userID);
   const { bundle, pinned } = plainBundle(proof);
 
-  /** Returns all variants of a value in which a key is removed or added, or a value is replaced. */
+  /** Returns all variants of a value with one removed key, added key or replaced value. */
   function* malformed(value: unknown): Generator {
     if (typeof value !== "object" || value === null) {
       for (const other of [null, true, -1, 1.5, "", "0X12", " ", [], {}]) yield other;

@@ -25,17 +25,17 @@ const isForLatest = ([tag]: readonly unknown[]) => tag === "latest";
 describeOnChains("quorum of 3 endpoints", (chain) => {
   describe("with 2 dishonest endpoints of 5", () => {
     const lies: Record<string, Lie> = {
-      "never answer": () => never,
-      "answer null": () => null,
-      "answer with an error": () => Promise.reject(new Error()),
+      "never respond": () => never,
+      "return null": () => null,
+      "return an error": () => Promise.reject(new Error()),
       "belong to another chain": (method, params, truth) => (method === "eth_chainId" ? "0x1" : truth(method, params)),
-      "claim a much higher block": async (method, params, truth) => {
+      "return a much higher block number": async (method, params, truth) => {
         const answer = await truth(method, params);
         return method === "eth_getBlockByNumber" && isForLatest(params)
           ? rehash(answer, { number: "0xffffff" })
           : answer;
       },
-      "claim a much lower block": (method, params, truth) =>
+      "return a much lower block number": (method, params, truth) =>
         truth(method, method === "eth_getBlockByNumber" && isForLatest(params) ? ["0x1", false] : params),
       "return another block than the requested one": (method, params, truth) =>
         truth(method, method === "eth_getBlockByNumber" && !isForLatest(params) ? ["0x1", false] : params),
@@ -43,11 +43,11 @@ describeOnChains("quorum of 3 endpoints", (chain) => {
         const answer = await truth(method, params);
         return isBlockRequest(method) && !isForLatest(params) ? rehash(answer, { number: "0x1" }) : answer;
       },
-      "agree on the block and then stop answering": (method, params, truth) =>
+      "agree on the block and then stop responding": (method, params, truth) =>
         isBlockRequest(method) ? truth(method, params) : never,
-      "agree on the block and then answer with errors": (method, params, truth) =>
+      "agree on the block and then return errors": (method, params, truth) =>
         isBlockRequest(method) ? truth(method, params) : Promise.reject(new Error()),
-      "agree on the root and then claim another block number for it": (method, params, truth) =>
+      "agree on the root and then return another block number for it": (method, params, truth) =>
         JSON.stringify(params).includes(GET_BLOCK_NUMBER) ? toBeHex(1, 32) : truth(method, params),
     };
     for (const [what, lie] of Object.entries(lies)) {
@@ -69,7 +69,7 @@ describeOnChains("quorum of 3 endpoints", (chain) => {
       "a deeply nested array": nested,
       "a bigint": 1n,
     })) {
-      it(`succeeds if both answer every call with ${what}`, async () => {
+      it(`succeeds if both return ${what} for every call`, async () => {
         const request = (): Promise<unknown> => Promise.resolve(answer);
         const providers: Eip1193Provider[] = [{ request }, { request }];
         for (const pair of PAIRS) {
@@ -78,7 +78,7 @@ describeOnChains("quorum of 3 endpoints", (chain) => {
         }
       });
 
-      it(`succeeds if both answer one method with ${what}`, async () => {
+      it(`succeeds if both return ${what} for one method`, async () => {
         for (const method of ["eth_chainId", "eth_call", "eth_getCode", "eth_getProof", GET_BLOCK_NUMBER]) {
           const request: Eip1193Provider["request"] = (args) =>
             JSON.stringify([args.method, args.params]).includes(method)
@@ -93,7 +93,7 @@ describeOnChains("quorum of 3 endpoints", (chain) => {
       });
     }
 
-    it("succeeds if both invent a block and another is behind", async () => {
+    it("succeeds if both invent a block and a third endpoint is behind", async () => {
       const ahead: Lie = (_, params) => (isForLatest(params) ? rehash(chain.head, { number: "0xffffff" }) : null);
       const behind: Lie = (method, params, truth) => {
         if (method === "eth_getBlockByNumber" && isForLatest(params)) return chain.earlier;
@@ -107,7 +107,7 @@ describeOnChains("quorum of 3 endpoints", (chain) => {
       }
     });
 
-    it("succeeds after the timeout if both never respond", async () => {
+    it("succeeds after the timeout if neither of them responds", async () => {
       const pair = { anchor: "quorum", storageProof: true } as const;
       chain.letLie((method, params, truth) => (isForLatest(params) ? chain.earlier : truth(method, params)), 3);
       chain.letLie(() => never, 2);
@@ -126,19 +126,19 @@ describeOnChains("quorum of 3 endpoints", (chain) => {
     };
 
     for (const pair of PAIRS) {
-      it(`throws a TransportError if too few endpoints respond: ${nameOf(pair)}`, async () => {
+      it(`throws a TransportError for ${nameOf(pair)} if too few endpoints respond`, async () => {
         chain.letLie(dead, 3);
         expect(await errorClass(chain.optionsFor(pair))).to.equal("TransportError");
       });
 
-      it(`throws a VerificationError if two groups disagree: ${nameOf(pair)}`, async () => {
+      it(`throws a VerificationError for ${nameOf(pair)} if two groups disagree`, async () => {
         const state = await chain.inventState(`0x${forged.tree.root}`);
         chain.letLie((...call) => lieAboutBlock(state, ...call), 2);
         const options = { ...chain.optionsFor(pair), rpc: chain.urls().slice(0, 4), quorum: 2 };
         expect(await errorClass(options)).to.equal("VerificationError");
       });
 
-      it(`throws a VerificationError after a false answer: ${nameOf(pair)}`, async () => {
+      it(`throws a VerificationError for ${nameOf(pair)} after a false answer`, async () => {
         const state = await chain.inventState(`0x${forged.tree.root}`);
         chain.letLie(dead, 3);
         chain.letLie((...call) => lieAboutBlock(state, ...call), 1);

@@ -31,7 +31,7 @@ globalThis.request = async (operation) => {
 };
 `;
 
-/** The headers that the service sends to browsers. The proxy sends them if it responds instead. */
+/** Headers that the service sends to browsers. The proxy adds the same headers to its own responses. */
 const CORS = { "Access-Control-Allow-Origin": "*", "Access-Control-Expose-Headers": "Retry-After" };
 
 describeIfNamed(import.meta.filename)("UserClient in Chromium, under a strict content security policy", () => {
@@ -84,7 +84,7 @@ describeIfNamed(import.meta.filename)("UserClient in Chromium, under a strict co
     expect(exchanges()).to.equal(1);
   });
 
-  it("retries after a broken connection and the time in Retry-After", async () => {
+  it("retries after a broken connection, and after the time in Retry-After", async () => {
     const headers = { ...CORS, "Retry-After": "1" };
     await request("client.record()");
     proxy.fail("/record/get", { status: 429, headers }, "reset after");

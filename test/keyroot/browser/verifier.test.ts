@@ -42,7 +42,7 @@ describeIfNamed(import.meta.filename)("the verifier in Chromium, under a strict 
   let rogue: Listening;
   /** A file host that the policy does not allow. */
   let blocked: Listening;
-  /** An origin that the policy allows, where no server listens. */
+  /** An allowed origin without a server. */
   let unused: string;
 
   before(async () => {
@@ -66,7 +66,7 @@ describeIfNamed(import.meta.filename)("the verifier in Chromium, under a strict 
 
   beforeEach(() => page.reload());
 
-  /** Verifies the key of a user in the app. The default user is `mine`. */
+  /** Verifies a user's key in the app. The default user is `mine`. */
   const verify = (options: Partial<VerifyOptions> = {}, userID = mine.userID): Promise<unknown> => {
     const { rpcUrl: rpc, chainId, contract, merkleUrl } = stack;
     const all = JSON.stringify({ rpc, chainId, contract, merkleUrl, ...options });
@@ -109,7 +109,7 @@ describeIfNamed(import.meta.filename)("the verifier in Chromium, under a strict 
   });
 
   it("loads only the chunks that a basic verification needs", async () => {
-    // An address with letters in both cases has a checksum, which needs Keccak-256.
+    // A lowercase address has no checksum. The check of a checksum would load Keccak-256.
     await verify({ expectedPublicKey: mine.pubKey, contract: stack.contract.toLowerCase() });
     expect(chunks()).to.have.members(app.initial);
     const others = ["dist/keccak", "dist/evidence", "dist/readRoot"].flatMap((words) => app.chunksWith(words));
@@ -124,7 +124,7 @@ describeIfNamed(import.meta.filename)("the verifier in Chromium, under a strict 
     expect(await verify({ codeHash: keccak256("0x") })).to.equal("root: CODE_HASH_MISMATCH");
   });
 
-  it("loads the code for storage proofs only when it is needed", async () => {
+  it("loads the code for storage proofs only for a verification with such proofs", async () => {
     const { pubKey, evidence } = (await verify({ storageProof: true })) as { pubKey: string; evidence: object };
     expect(pubKey).to.equal(mine.pubKey);
     expect(evidence).to.include({ storageProof: true });

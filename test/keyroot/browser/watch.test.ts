@@ -31,13 +31,13 @@ globalThis.start = async (verifier, { database, ...options }) => {
     onAlarm: ({ code, file }) => alarms.push({ code, ...JSON.parse(file.text) }),
   });
 };
-/** Resolves when the condition holds. */
+/** Resolves when the condition is true. */
 globalThis.until = async (condition) => {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 50));
 };
 `;
 
-/** A day in ms. With this interval, no second round is due during a test. */
+/** One day in ms. With this interval, no second round starts by itself during a test. */
 const DAY = 86_400_000;
 
 describeIfNamed(import.meta.filename)("watch in Chromium, under a strict content security policy", () => {
@@ -103,7 +103,7 @@ describeIfNamed(import.meta.filename)("watch in Chromium, under a strict content
     for (let tabs = 0; tabs < 2; tabs++) {
       const tab = await page.openTab();
       await start(tab, undefined, { intervalMs: DAY });
-      // The second tab has read the result of the first tab's round.
+      // Afterwards, the second tab has read the result of the first tab's round.
       await tab.evaluate("until(() => watch.status.checkedAt !== undefined)");
       expect(await tab.evaluate("calls")).to.equal(0);
       await tab.close();
@@ -111,7 +111,7 @@ describeIfNamed(import.meta.filename)("watch in Chromium, under a strict content
     expect(await page.evaluate("calls")).to.equal(1);
   });
 
-  it("repeats a round in another tab after the first was closed", async () => {
+  it("repeats a round in another tab after the first tab closed", async () => {
     const first = await page.openTab();
     await first.evaluate("void (serverKeys = new Promise(() => {}))");
     await start(first);
@@ -217,7 +217,7 @@ describeIfNamed(import.meta.filename)("watch in Chromium, under a strict content
       }
     });
 
-    it("throws STORE_UNAVAILABLE if the browser cannot open it", async () => {
+    it("throws STORE_UNAVAILABLE if the browser cannot open the database", async () => {
       const code = `
         await new Promise((resolve) => (indexedDB.open("newer", 2).onsuccess = ({ target }) => resolve(target.result.close())));
         const store = indexedDbStore("newer");

@@ -7,7 +7,7 @@ import { bytesToHex, hexToBytes, portableHexToBytes } from "../../../packages/ke
 import { portableSha256Hex, sha256Hex } from "../../../packages/keyroot/src/bytes/sha256.ts";
 import { sha256 } from "../../support/samples.ts";
 
-/** Any bytes: in an array of their own, in a part of a larger array, or in a Buffer. */
+/** Random bytes in their own array, in a part of a larger array, or in a Buffer. */
 const anyBytes = fc
   .tuple(fc.uint8Array({ maxLength: 200 }), fc.nat(10), fc.boolean())
   .map(([bytes, start, isBuffer]) => (isBuffer ? Buffer.from(bytes) : bytes).subarray(start));

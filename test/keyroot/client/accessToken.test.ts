@@ -4,7 +4,7 @@ import { failure } from "../../support/support.ts";
 
 const HOUR = 3_600_000;
 
-/** Makes a token in the service's form, with an invalid signature. */
+/** Makes a token in the service's format, but with an invalid signature. */
 function jwt(claims: object): string {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url");
   return `${part({ alg: "EdDSA" })}.${part(claims)}.c2ln`;
@@ -48,7 +48,7 @@ describe("AccessToken", () => {
     }
   });
 
-  it("replaces a refused token once for all callers", async () => {
+  it("replaces a rejected token once for all callers", async () => {
     const { state, token } = setUp();
     const refused = await token.get();
     const others = await Promise.all(Array.from({ length: 50 }, () => token.replace(refused)));

@@ -90,12 +90,11 @@ describe("arguments of the clients", () => {
   }
 
   for (const [name, { args }] of counting().operations) {
-    describe(`the operation ${name}`, () => {
-      it("accepts the valid arguments that the next tests change", async () => {
+    describe(`the ${name} operation`, () => {
+      it("accepts valid arguments", async () => {
         const made = counting();
         await made.operations.get(name)?.call(...args);
-        // There are two requests: for the token and for the operation. The operation `register` sends two requests
-        // itself.
+        // The client sends one request for the token and one for the operation. The `register` operation sends two.
         expect(made.state.requests).to.equal(name === "register" ? 3 : 2);
       });
 
@@ -135,7 +134,7 @@ describe("arguments of the clients", () => {
     });
   }
 
-  it("must be strings for a region, a context or a token id", async () => {
+  it("must be strings if they are a region, a context or a token id", async () => {
     const { partner } = counting();
     const calls: [RegExp, Promise<unknown>][] = [
       [/^The argument region must be /, (partner.createUser as Loose).call(partner, userID, 7)],

@@ -63,14 +63,14 @@ describe("callOperation", () => {
 
   describe("after a failed request", () => {
     for (const status of [429, 502, 503, 504]) {
-      it(`repeats the request for the status ${status}`, async () => {
+      it(`repeats the request after the status ${status}`, async () => {
         const { requests, post } = await connect(after({ status }));
         expect(await post()).to.deep.equal({});
         expect(requests).to.have.lengthOf(2);
       });
     }
 
-    it("repeats the request for a broken connection or a timeout", async () => {
+    it("repeats the request after a broken connection or a timeout", async () => {
       let requests = 0;
       const { post } = await connect(
         ({ socket }, response) => {
@@ -84,7 +84,7 @@ describe("callOperation", () => {
       expect(requests).to.equal(3);
     });
 
-    it("throws the last error after `retries` repetitions", async () => {
+    it("throws the last error after the number of repetitions in `retries`", async () => {
       for (const retries of [0, 2]) {
         const { requests, post } = await connect(
           (_, response) => response.writeHead(503, { "Retry-After": "0" }).end(),
@@ -98,7 +98,7 @@ describe("callOperation", () => {
     });
 
     for (const status of [400, 401, 403, 404, 408, 409, 413, 415, 500, 501]) {
-      it(`throws at once for the status ${status}`, async () => {
+      it(`throws an error at once after the status ${status}`, async () => {
         const { requests, post } = await connect(after({ status, headers: { "Retry-After": "0" } }));
         expect(await failure(post())).to.include({ name: "ServiceError", code: "SERVICE_ERROR", status });
         expect(requests).to.have.lengthOf(1);
@@ -127,13 +127,13 @@ describe("callOperation", () => {
   });
 
   describe("with an invalid response", () => {
-    it("rejects more than 4 MiB after one request", async () => {
+    it("rejects a response of more than 4 MiB after one request", async () => {
       const { requests, post } = await connect((_, response) => response.end(Buffer.alloc(2 ** 22 + 1, " ")));
       expect(await failure(post())).to.include({ name: "TransportError", code: "ANSWER_TOO_LARGE" });
       expect(requests).to.have.lengthOf(1);
     });
 
-    it("rejects text that is not JSON without quoting it", async () => {
+    it("rejects text that is not JSON, and does not quote the text", async () => {
       for (const body of ["", "krs_secret", "{", "<html>", "[".repeat(2 ** 20)]) {
         const { requests, post } = await connect((_, response) => response.end(body));
         const error = await failure(post());

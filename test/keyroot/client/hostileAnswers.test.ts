@@ -16,7 +16,7 @@ async function withstands(status: number, body: Body): Promise<void> {
 }
 
 describe("clients of a hostile service", () => {
-  it("accept the valid response that the next tests change", async () => {
+  it("accept a valid response", async () => {
     for (const { call, args } of operations(200, JSON.stringify(ANSWER)))
       expect(await keyrootErrorOf(() => call(...args))).to.equal(undefined);
   });
@@ -27,12 +27,12 @@ describe("clients of a hostile service", () => {
     expect(large.length).to.be.below(2 ** 22);
     for (const { call, args } of operations(200, large))
       expect(await failure(call(...args))).to.include({ code: "SERVICE_ANSWER_INVALID" });
-    // The response contains the error code of a problem, but it is not parsed.
+    // The response contains a problem's error code, but the client does not parse it.
     for (const { call, args } of operations(400, large).slice(0, 3))
       expect(await failure(call(...args))).to.include({ code: "SERVICE_ERROR", status: 400 });
   });
 
-  it("throw only a KeyrootError for any field", async () => {
+  it("throw only a KeyrootError for a response with any field values", async () => {
     const field = fc.constantFrom(...Object.keys(ANSWER));
     const value = fc.oneof(
       fc.jsonValue(),
@@ -44,7 +44,7 @@ describe("clients of a hostile service", () => {
     );
   });
 
-  it("throw only a KeyrootError for any body and status", async () => {
+  it("throw only a KeyrootError for a response with any body and status", async () => {
     const body = fc.oneof(
       fc.json(),
       fc.string(),

@@ -36,12 +36,12 @@ describe("options of the clients", () => {
       }
     });
 
-    it("loses slashes at its end", () => {
+    it("loses trailing slashes", () => {
       expect(check({ serviceUrl: "https://keys.example/" }).serviceUrl).to.equal("https://keys.example");
       expect(check({ serviceUrl: "https://keys.example/a/b//" }).serviceUrl).to.equal("https://keys.example/a/b");
     });
 
-    it("is rejected in any other form", () => {
+    it("is rejected if it has any other form", () => {
       const others = ["", "keys.example", "/v1", "ftp://keys.example", "file:///", "https://a:b@keys.example"];
       const more = ["https://keys.example/?a", "https://keys.example/#a", undefined, null, 7];
       for (const serviceUrl of [...others, ...more]) expect(refusal({ serviceUrl })).to.equal("ARGUMENT_INVALID");

@@ -44,7 +44,7 @@ describe("readProblem", () => {
     });
   });
 
-  describe("with the header Retry-After", () => {
+  describe("with a Retry-After header", () => {
     const retryAfter = (value: string) => read(problem, { headers: { "Retry-After": value } }).retryAfter;
 
     it("returns the seconds to wait", () => {

@@ -32,7 +32,7 @@ describe("sendWithRetry", () => {
     return waits;
   };
 
-  it("waits a random time whose maximum doubles up to 10 s", async () => {
+  it("waits a random time with a maximum that doubles up to 10 s", async () => {
     const errors = new Array<KeyrootError>(8).fill(unreachable);
     const longest = await waitsAfter(errors, 1 - Number.EPSILON);
     expect(longest.map((ms) => Math.round(ms ?? NaN))).to.deep.equal([
@@ -45,7 +45,7 @@ describe("sendWithRetry", () => {
     expect(await waitsAfter([busy(0), busy(2), busy(30), busy(86_400)], 0.5)).to.deep.equal([0, 2000, 30_000, 30_000]);
   });
 
-  it("throws the first error without retries", async () => {
+  it("throws the first error if `retries` is 0", async () => {
     const send = mock.fn(() => Promise.reject(unreachable));
     expect(await failure(sendWithRetry(send, { retries: 0 }))).to.equal(unreachable);
     expect(send.mock.callCount()).to.equal(1);

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { transform } from "esbuild";
 import { installPackages } from "../../support/packages/installPackages.ts";
 
-/** The functions that are missing in some engines with ES2020 and a plain JSContext. */
+/** Functions that some ES2020 engines or a plain JSContext do not have. */
 const NEWER = [
   ...["Object.hasOwn", "Object.groupBy", "Map.groupBy", "Promise.withResolvers", "Promise.any", "Promise.try"],
   ...["AggregateError", "WeakRef", "FinalizationRegistry", "structuredClone", "queueMicrotask", "Array.fromAsync"],
@@ -19,25 +19,25 @@ const WORDS = new RegExp(
   "g",
 );
 
-/** The newer functions that are used nevertheless. A comment states the reason for each. */
+/** Newer functions that some modules use, with a reason for each. */
 const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
-  // If this decoder is missing, engine/utf8.ts uses its own.
+  // engine/utf8.ts has its own decoder for engines without this class.
   "core.js": ["TextDecoder"],
-  // @ethereumjs/rlp uses this class for texts. The library passes only bytes.
+  // @ethereumjs/rlp uses this class only for texts, and the library passes only bytes.
   "evidence.js": ["TextEncoder"],
 };
-/** The modules that only Node runs. */
+/** Modules that only Node runs. */
 const NODE_ONLY = ["partner.js", "p-map.js", "store/fileStore.js"];
 
-describe("modules of the package keyroot", () => {
-  it("use only ES2020 syntax and functions, or a fallback", async () => {
+describe("modules of the keyroot package", () => {
+  it("use only ES2020 syntax and functions, except functions with a fallback", async () => {
     const dist = join(await installPackages("keyroot"), "node_modules/keyroot/dist");
     const modules = globSync("**/*.js", { cwd: dist }).filter((name) => !NODE_ONLY.includes(name));
     expect(modules).to.have.length.above(15);
     const found: Record<string, string[]> = {};
     for (const name of modules) {
       const source = await readFile(join(dist, name), "utf8");
-      // Comments are removed. Newer syntax would be compiled to ES2020, so the two outputs would differ.
+      // Both outputs are without comments. They differ if the module contains syntax that is newer than ES2020.
       const [newest, es2020] = await Promise.all(
         ["esnext", "es2020"].map(async (target) => (await transform(source, { target, minifyWhitespace: true })).code),
       );

@@ -17,7 +17,7 @@ const NOT_PLAIN = [
 ];
 const PARTS = ["href", "protocol", "host", "hostname", "port"] as const;
 
-/** A class like React Native's own URL. It accepts any text, and does not normalize it. */
+/** A class like React Native's own URL class. It accepts any text, and does not normalize the text. */
 class LooseURL {
   readonly href: string;
   readonly hostname = "localhost";
@@ -45,7 +45,7 @@ for (const [platform, URL] of [
       }
     });
 
-    it("rejects every other text without quoting it", async () => {
+    it("rejects every other text, and does not quote the text", async () => {
       await withoutGlobals({ URL }, () => {
         for (const url of NOT_PLAIN) {
           expect(() => parseUrl(url), url)

@@ -12,7 +12,7 @@ const verifier = createVerifier({
 });
 
 describe("platform without a required feature", () => {
-  /** A call that needs each feature, and a word of the remedy in the error message. */
+  /** Each feature's remedy, as a part of the error message, and a call that needs the feature. */
   const uses: Record<string, [remedy: string, use: () => unknown]> = {
     fetch: ["whatwg-fetch", () => verifier.verify(userID, { expectedPublicKey: ANY_KEY })],
     AbortController: ["abort-controller", () => verifier.verify(userID, { expectedPublicKey: ANY_KEY })],
@@ -21,7 +21,7 @@ describe("platform without a required feature", () => {
     crypto: ["react-native-get-random-values", () => generateKeyPair()],
   };
   for (const [name, [remedy, use]] of Object.entries(uses)) {
-    it(`causes an error that names the package to add: ${name}`, async () => {
+    it(`causes an error that names a replacement for ${name}`, async () => {
       await withoutGlobals({ [name]: undefined }, async () => {
         const error = await failure(Promise.resolve().then(use));
         expect(error).to.include({ name: "EnvironmentError", code: "ENVIRONMENT_UNSUPPORTED" });
@@ -31,7 +31,7 @@ describe("platform without a required feature", () => {
     });
   }
 
-  it("throws an error for a user id without a secure random source", async () => {
+  it("causes an error for a random user id without a secure random source", async () => {
     await withoutGlobals({ crypto: {} }, async () => {
       const error = await failure((async () => Promise.resolve(randomUserID()))());
       expect(error).to.include({ code: "ENVIRONMENT_UNSUPPORTED", expected: "crypto.getRandomValues" });

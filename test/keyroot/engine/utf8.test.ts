@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { decodeUtf8, encodeUtf8, isWellFormed, portableDecodeUtf8 } from "../../../packages/keyroot/src/engine/utf8.ts";
 import { withoutGlobals } from "../../support/withoutGlobals.ts";
 
-/** Decodes bytes with Node's decoder, as an oracle. Returns undefined for malformed bytes. */
+/** Decodes bytes with Node's decoder. Returns undefined for malformed bytes. */
 function oracle(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -20,7 +20,7 @@ function orUndefined(decode: (bytes: Uint8Array) => string, bytes: Uint8Array): 
   }
 }
 
-/** Bytes that are often well-formed: the bytes of a text with a few changes. */
+/** Bytes of a text with a few changes. Such bytes are often well-formed. */
 const anyBytes = fc
   .tuple(fc.string({ unit: "binary" }), fc.array(fc.tuple(fc.nat(200), fc.nat(255)), { maxLength: 2 }))
   .map(([text, changes]) => {
@@ -52,10 +52,10 @@ describe("UTF-8 functions", () => {
   const bytes = Uint8Array.of(0xef, 0xbb, 0xbf, 0x7b, 0xff);
   const decoders = {
     "without TextDecoder": undefined,
-    "whose TextDecoder rejects the option fatal": function () {
-      throw new TypeError("The option fatal is unsupported.");
+    "with a TextDecoder that rejects the fatal option": function () {
+      throw new TypeError("The fatal option is unsupported.");
     },
-    "whose TextDecoder ignores the option fatal": class {
+    "with a TextDecoder that ignores the fatal option": class {
       readonly fatal = false;
       decode = () => "a wrong text";
     },

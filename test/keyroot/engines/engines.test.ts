@@ -21,7 +21,7 @@ import { closedAfterAll, never, rpc } from "../../support/support.ts";
 type Case = readonly [string, VerifierOptions, string, string];
 type Answer = { status: number; url: string; headers: string; hex: string } | "endless";
 
-describe("the package keyroot in the engines of phones", () => {
+describe("the keyroot package in the JavaScript engines of phones", () => {
   const open = closedAfterAll();
   const programs: Record<string, [string, ...string[]]> = {};
   const expected: Record<string, string> = {
@@ -49,12 +49,12 @@ describe("the package keyroot in the engines of phones", () => {
   });
 
   for (const engine of ENGINES) {
-    it(`accepts true and rejects false answers: ${engine}`, async () => {
+    it(`accepts true answers and rejects false answers in ${engine}`, async () => {
       expect(await outcomesOf(engine)).to.deep.equal(expected);
     });
   }
 
-  it("accepts true and rejects false answers without fetch: JavaScriptCore", async () => {
+  it("accepts true answers and rejects false answers in JavaScriptCore without fetch", async () => {
     const outcomes = await outcomesOf("native");
     expect(expected).to.include(outcomes);
     // The app does not import the modules for auditors and the beacon chain.
@@ -69,7 +69,7 @@ describe("the package keyroot in the engines of phones", () => {
   }
 });
 
-/** Returns the verifications. Their servers are passed to `open`, which closes them. */
+/** Returns the verifications. `open` closes their servers after the tests. */
 async function casesOf(
   { stack, record, swapped }: PublishedKey,
   open: ReturnType<typeof closedAfterAll>,
@@ -78,7 +78,7 @@ async function casesOf(
   const options = { rpc: rpcUrl, merkleUrl, chainId, contract };
   const start = async () => open(await startEndpoint(rpcUrl));
   const [lying = never(), ...endpoints] = await Promise.all([0, 1, 2, 3].map(start));
-  // Numbers from 2^63 would be negative in Hermes if the library converted them from BigInts.
+  // Hermes converts a BigInt of 2^63 or more to a negative number.
   lying.lie = async (method, params, truth) => {
     const answer = (await truth(method, params)) as string;
     return method === "eth_call" && answer.startsWith("0x0000") ? `0x${"fffffffffffffffb".padStart(64, "0")}` : answer;
@@ -105,7 +105,7 @@ async function casesOf(
     ["quorum", { ...options, rpc: endpoints.map(({ url }) => url), quorum: 2 }],
     ["pinned", { ...options, pinned: head.hash, storageProof: true }],
     ["light client", { ...options, lightClient: true, storageProof: true }],
-    // The first case: no earlier verification has accepted the true key.
+    // This case is the first, because an earlier verification would accept the true key.
     ["swapped for the beacon chain", beacon, swapped],
     ["beacon", beacon],
     ["auditors", audited],
@@ -120,7 +120,7 @@ async function casesOf(
   return cases.map(([name, each, expectedKey = record.pubKey]) => [name, each, record.userID, expectedKey]);
 }
 
-/** Returns the responses of the real servers to these verifications in Node, by URL and body. */
+/** Runs these verifications in Node. Returns the real servers' responses by URL and body. */
 async function recordAnswers(cases: readonly Case[]): Promise<Record<string, Answer>> {
   const table: Record<string, Answer> = {};
   const fetch: typeof globalThis.fetch = async (input, init) => {
@@ -145,7 +145,7 @@ async function recordAnswers(cases: readonly Case[]): Promise<Record<string, Ans
   return table;
 }
 
-/** Bundles examples/native-app with the packed library, by the command in its package.json, and runs the verifications. */
+/** Bundles examples/native-app and the packed library with the command in the example's package.json. */
 async function bundleNativeApp(app: string, packages: string): Promise<string> {
   const cwd = join(app, "native-app");
   await cp(join(ROOT, "examples/native-app"), cwd, { recursive: true });

@@ -71,7 +71,7 @@ describe("examples/react-native, bundled by Metro", () => {
     JavaScriptCore: () => Promise.resolve(["/usr/bin/jsc"]),
   };
   for (const [engine, command] of Object.entries(engines))
-    it(`verifies a key and raises an alarm for a swapped one: ${engine}`, async () => {
+    it(`verifies a key and raises an alarm for a swapped key in ${engine}`, async () => {
       const [file = "", ...args] = await command();
       const { stdout } = await run(file, [...args, program], { timeout: ENDLESS_MS });
       expect(JSON.parse(stdout)).to.deep.equal({
@@ -85,7 +85,7 @@ describe("examples/react-native, bundled by Metro", () => {
     });
 });
 
-/** The answers that the app's calls get in Node from the real servers. */
+/** Runs the app's calls in Node, and returns the real servers' responses. */
 async function recordAnswers({ stack, record, swapped }: PublishedKey): Promise<Recorded> {
   const { rpcUrl, merkleUrl, chainId, contract } = stack;
   const recorded: Recorded = { calls: {}, files: {} };

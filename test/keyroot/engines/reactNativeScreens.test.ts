@@ -18,12 +18,12 @@ describe("screens of examples/react-native", () => {
   before("copies the example with its packages", async () => {
     const installed = await installLocked(EXAMPLE, "react-native-example", "install", [await packPackage("keyroot")]);
     await unpackPackage("keyroot", installed);
-    // Jest runs no tests and compiles no files below a folder node_modules.
+    // Jest does not run or compile files below a node_modules folder.
     folder = await mkdtemp(join(tmpdir(), "keyroot-screens-"));
     opened.defer(() => rm(folder, { recursive: true }));
     const isOwn = (path: string) => path !== join(EXAMPLE, "node_modules");
     await cp(EXAMPLE, folder, { recursive: true, filter: isOwn });
-    // For 24,000 files, this takes a twentieth of the time of Node's function.
+    // The folder has 24,000 files, and `cp` is 20 times faster than Node's function.
     await run("cp", ["-RP", join(installed, "node_modules"), join(folder, "node_modules")]);
   });
 

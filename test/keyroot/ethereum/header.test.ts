@@ -55,7 +55,7 @@ const MAINNET: [hash: string, header: HeaderJson][] = [
   ],
 ];
 
-/** The number of header fields in each fork. */
+/** Number of header fields in each fork. */
 const HARDHAT_FORKS = { berlin: 15, london: 16, shanghai: 17, cancun: 20, prague: 21, osaka: 21, amsterdam: 23 };
 const ANVIL_FORKS = { berlin: 15, london: 16, paris: 16, shanghai: 17, cancun: 20, prague: 21, osaka: 21 };
 
@@ -78,7 +78,7 @@ describe("block headers", () => {
     }
 
     for (const [hardfork, fields] of Object.entries(HARDHAT_FORKS)) {
-      it(`computes the hash of a ${hardfork} block of Hardhat`, async () => {
+      it(`computes the hash of a ${hardfork} block from Hardhat`, async () => {
         const connection = closing(await hre.network.create({ network: "default", override: { hardfork } }));
         const call = (method: string, params: unknown[] = []) => connection.provider.request({ method, params });
         await call("hardhat_mine", ["0x2"]);
@@ -123,7 +123,7 @@ describe("block headers", () => {
       ["an unknown field", { ...genesis, verkleRoot: `0x${ZERO}` }],
       ["a field with an inherited name", { ...genesis, ["__proto__" as string]: "0x" }],
       [
-        "a field of a later fork without the fields of the forks before it",
+        "a later fork's field without the earlier forks' fields",
         { ...genesis, withdrawalsRoot: EMPTY_TRIE },
       ],
       ["an array as a field", { ...genesis, number: ["0x0"] }],
@@ -148,7 +148,7 @@ describe("block headers", () => {
       });
     }
 
-    it("computes a different hash if any field changes", () => {
+    it("computes a different hash after a change to any field", () => {
       const { hash } = hashHeader(genesis);
       for (const [name, hex] of Object.entries(genesis)) {
         const changed = hex.slice(0, -1) + (hex.endsWith("1") ? "2" : "1");
@@ -170,7 +170,7 @@ describe("block headers", () => {
   });
 });
 
-/** Checks that the computed hash of a block is the hash that the chain reports. */
+/** Checks that a block's computed hash equals the hash in the chain's response. */
 function expectSameHash(answer: unknown, fields: number): void {
   const { hash, number, timestamp, stateRoot, parentHash } = answer as HeaderJson;
   const header = extractHeader(answer);

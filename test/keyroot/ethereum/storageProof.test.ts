@@ -13,7 +13,7 @@ import { refusalOf } from "../../support/refusalOf.ts";
 const CODE_HASH = keccak256("0x6000");
 const NO_CODE_HASH = keccak256("0x");
 
-/** The values of a contract's storage slots by number, without zeros. */
+/** Values of a contract's storage slots by slot number. A value of zero has no entry. */
 type Storage = Map<number, bigint>;
 
 describe("storage proofs", () => {
@@ -66,7 +66,7 @@ describe("storage proofs", () => {
       expect(prove({ storageProof })).to.deep.equal(prove({}));
     });
 
-    it("reads a short node inside its parent", async () => {
+    it("reads a short node that is stored inside its parent", async () => {
       // The paths of the two slots have a long common prefix, so their leaves are shorter than a hash.
       const path = keccak256(slotOf(3)).slice(2);
       const leaf = [packed("3", path.slice(61)), Uint8Array.of(7)];
@@ -86,9 +86,9 @@ describe("storage proofs", () => {
     });
 
     const forgeries: [string, () => Partial<StorageProof> | Promise<Partial<StorageProof>>][] = [
-      ["the account's last node left out", () => ({ accountProof: proof.accountProof.slice(0, -1) })],
+      ["a missing last node of the account", () => ({ accountProof: proof.accountProof.slice(0, -1) })],
       [
-        "the slot's last node left out, as if the slot were empty",
+        "a missing last node of the slot, as for an empty slot",
         () => ({ storageProof: proof.storageProof.slice(0, -1) }),
       ],
       ["another account's proof", async () => ({ accountProof: (await state.prove(38, 3)).accountProof })],
@@ -99,7 +99,7 @@ describe("storage proofs", () => {
       ["another slot's proof", async () => ({ storageProof: (await state.prove(39, 4)).storageProof })],
       ["a proof that a slot is empty", async () => ({ storageProof: (await state.prove(39, 99)).storageProof })],
       [
-        "the proof of the same slot of another contract",
+        "the proof of the same slot in another contract",
         async () => ({ storageProof: (await state.prove(38, 3)).storageProof }),
       ],
       ["the proof of the same slot in another block", async () => (await stateOf(contracts.slice(1))).prove(38, 3)],
@@ -178,7 +178,7 @@ describe("storage proofs", () => {
 
 interface State {
   root: string;
-  /** Makes the proof of a contract's slot. The contract and the slot are numbers, and neither has to exist. */
+  /** Makes the proof of a contract's slot, both given as numbers. Neither of them has to exist. */
   prove: (contract: number, slot: number) => Promise<StorageProof>;
 }
 

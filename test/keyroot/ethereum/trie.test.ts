@@ -8,12 +8,12 @@ import { testAll } from "../../support/testSize.ts";
 
 type Item = Uint8Array | Item[];
 
-/** The result of reading a key from a proof: the value in hex, "no value" or "invalid". */
+/** Result of the search for a key in a proof: the value in hex, "no value" or "invalid". */
 type Outcome = string;
 
 /**
- * Keys of tries. Many keys share prefixes, and some are prefixes of others, so that tries have extensions and branches
- * with values.
+ * Keys of tries. Many keys share prefixes, and some keys are prefixes of others. Such tries have extensions, and
+ * branches with values.
  */
 const NIBBLES = fc.array(fc.constantFrom("0", "1"), { maxLength: 6 }).map((nibbles) => nibbles.join(""));
 const KEY = NIBBLES.map((nibbles) => `0x${nibbles.length % 2 === 0 ? nibbles : `0${nibbles}`}`);
@@ -131,7 +131,7 @@ function toItem(part: Part, nodes: Uint8Array[]): Item {
   return getBytes(keccak256(part.bytesOf));
 }
 
-/** Checks whether a node in RLP, or a node inside it, has a path with an unknown flag. */
+/** Checks whether an RLP node, or a node inside it, has a path with an unknown flag. */
 function hasUnknownFlag(encoded: Uint8Array): boolean {
   try {
     return containsUnknownFlag(RLP.decode(encoded));
@@ -209,7 +209,7 @@ describe("readTrie", () => {
   });
 });
 
-/** Checks that a test has found values, keys without a value and invalid proofs, at least 100 times each. */
+/** Checks that values, keys without a value and invalid proofs each occurred at least 100 times. */
 function expectEveryKindOf(outcomes: readonly Outcome[]): void {
   const others = ["no value", "invalid"];
   const counts = others.map((kind) => outcomes.filter((outcome) => outcome === kind).length);
@@ -241,7 +241,7 @@ async function readByOracle(root: string, key: string, nodes: readonly Uint8Arra
   } catch {
     return "invalid";
   }
-  // The other library returns a list where a value must be bytes.
+  // The other library can return a list, but a value must be bytes.
   if (Array.isArray(value)) return "invalid";
   return value === null ? "no value" : hexlify(value as Uint8Array);
 }

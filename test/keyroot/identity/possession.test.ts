@@ -124,13 +124,13 @@ describe("proofs of possession", () => {
       expect(codeOf(makeChallenge, { ...statement, publicKey: encode(small) })).to.equal("PUBLIC_KEY_SMALL_ORDER");
     });
 
-    it("accept a shared point that other hardware computed", () => {
+    it("accept a shared point that the caller computed", () => {
       const { ephemeralKey, response } = makeChallenge(statement);
       const shared = encode(multiply(keys.privateKey, decode(ephemeralKey)));
       expect(responseOf({ ...statement, ephemeralKey }, shared)).to.deep.equal(response);
     });
 
-    it("reject an invalid private key without showing it", () => {
+    it("reject an invalid private key, and do not show the key", () => {
       const { ephemeralKey } = makeChallenge(statement);
       for (const privateKey of [0n, -1n, N, N + 5n, 5 as unknown as bigint, "5" as unknown as bigint]) {
         expect(() => provePossession({ ...statement, ephemeralKey }, privateKey))

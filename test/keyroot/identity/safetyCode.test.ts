@@ -78,7 +78,7 @@ describe("safety codes", () => {
       expect(new Set(codes.map(({ payload }) => payload))).to.have.property("size", codes.length);
     });
 
-    it("refuses the same user twice", () => {
+    it("rejects the same user on both sides", () => {
       expect(refusalOf(makeSafetyCode, alice, { ...alice, publicKey: key(1) })).to.equal("ARGUMENT_INVALID");
     });
 
@@ -115,7 +115,7 @@ describe("safety codes", () => {
       );
     });
 
-    it("reports whose key differs", () => {
+    it("reports which user's key differs", () => {
       const cases = {
         contact: makeSafetyCode({ ...bob, publicKey: key(2) }, alice),
         mine: makeSafetyCode(bob, { ...alice, publicKey: key(2) }),
@@ -128,7 +128,7 @@ describe("safety codes", () => {
       }
     });
 
-    it("reports a payload that this user's app made", () => {
+    it("reports a payload from this user's own app", () => {
       const error = scan(makeSafetyCode(alice, bob).payload);
       expect(error).to.include({ step: "record", code: "USER_MISMATCH" });
       expect(error?.message).to.include("belongs to this app's user");
@@ -160,7 +160,7 @@ describe("safety codes", () => {
       );
     });
 
-    it("throws a VerificationError for anything except a payload", async () => {
+    it("throws a VerificationError for any value that is not a payload", async () => {
       await fc.assert(
         fc.asyncProperty(junk, async (value) => {
           const error = await keyrootErrorOf(() => {

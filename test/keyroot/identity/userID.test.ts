@@ -13,7 +13,7 @@ import {
 } from "../../../packages/keyroot/src/identity/userID.ts";
 import { refusalOf } from "../../support/refusalOf.ts";
 
-/** User ids in hex and in zBase32. The last id contains all digits from 0 to 31, with 5 bits each. */
+/** User ids in hex and in zBase32. The last id contains all 5-bit digits from 0 to 31. */
 const VECTORS = [
   ["0000000000000000000000000000000000000000", "yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy"],
   ["ffffffffffffffffffffffffffffffffffffffff", "99999999999999999999999999999999"],
@@ -32,7 +32,7 @@ describe("user ids", () => {
   const [hex, good] = VECTORS[2];
 
   describe("in hex, bytes and zBase32", () => {
-    it("are written with the zBase32 alphabet", () => {
+    it("use the zBase32 alphabet", () => {
       for (const [hex, userID] of VECTORS) {
         expect(userIDFromHex(hex)).to.equal(userID).and.equal(toZBase32(hex));
         expect(userIDToHex(userID)).to.equal(hex);

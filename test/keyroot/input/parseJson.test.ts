@@ -72,7 +72,7 @@ describe("untrusted JSON", () => {
       );
     });
 
-    it("rejects a key that occurs twice in an object", () => {
+    it("rejects a repeated key in an object", () => {
       const twice = [
         '"a":1,"a":1',
         '"a":1,"b":2,"a":3',
@@ -88,7 +88,7 @@ describe("untrusted JSON", () => {
       }
     });
 
-    it("rejects a repeated member in any object", () => {
+    it("rejects a repeated key in random objects", () => {
       const anyObject = fc.dictionary(fc.string(), anyValue, { minKeys: 1, maxKeys: 4, noNullPrototype: true });
       fc.assert(
         fc.property(anyObject, fc.nat(), (object, n) => {
@@ -142,7 +142,7 @@ describe("untrusted JSON", () => {
       expect(refusalOf(parseJson, members, 3)).to.equal("JSON_TOO_MANY_VALUES");
     });
 
-    it("rejects objects whose names have too many different orders for the text's size", () => {
+    it("limits the number of different name orders by the text's size", () => {
       const objects = (nameOf: (i: number, j: number) => string) =>
         `[${Array.from({ length: 1000 }, (_, i) => `{${Array.from({ length: 8 }, (_, j) => `"${nameOf(i, j)}":"${"x".repeat(60)}"`).join()}}`).join()}]`;
       expect(
@@ -165,7 +165,7 @@ describe("untrusted JSON", () => {
         `[${Array.from({ length: 1000 }, () => `{"${name}":"${"x".repeat(85)}"}`).join()}]`;
       for (const name of ["499", "0", "4294967294", "\\u0034\\u0039\\u0039", "4\\u0039"])
         expect(refusalOf(parseJson, objects(name), 3)).to.equal("JSON_TOO_MANY_VALUES");
-      // A user id may begin with a digit, because it is too long for a number less than 2^32.
+      // A user id may begin with a digit, because it is too long for a number below 2^32.
       for (const name of ["3".repeat(32), "a499", "name"]) expect(parseJson(objects(name), 3)).to.have.lengthOf(1000);
     });
 
@@ -202,7 +202,7 @@ describe("untrusted JSON", () => {
   });
 
   describe("describeValue", () => {
-    it("shows a short form of any value", () => {
+    it("returns a short form of any value", () => {
       expect(describeValue('a"b')).to.equal('"a\\"b"');
       expect(describeValue("x".repeat(81))).to.equal(`"${"x".repeat(80)}…"`);
       expect([null, undefined, 7, 7n, true].map(describeValue).join()).to.equal("null,undefined,7,7,true");
@@ -217,7 +217,7 @@ describe("untrusted JSON", () => {
       expect(printable("\u009b2J é 漢 😀")).to.equal("\\u{9b}2J é 漢 😀");
     });
 
-    it("escapes these characters in parseJson's error message", () => {
+    it("escapes control characters in parseJson's error message", () => {
       expect(() => parseJson('["\u009b2J\u202e",]', 1)).to.throw(/^[\x20-\x7e]+$/);
     });
   });

@@ -8,7 +8,7 @@ import { type PlainFile, plainFile } from "../../support/data/plainFile.ts";
 
 const toBytes = (file: string | object) => Buffer.from(typeof file === "string" ? file : JSON.stringify(file));
 const read = (file: string | object, root: string) => parseMerkleFile(toBytes(file), root);
-/** Separates the root from the other keys of a file. */
+/** Separates the root from the file's other keys. */
 const publish = ({ root, ...file }: ReturnType<typeof plainFile>) => ({ root, file });
 
 describe("Merkle-tree files", () => {
@@ -170,7 +170,7 @@ describe("Merkle-tree files", () => {
       expect(refusalOf(parseMerkleFile, new Uint8Array(2 ** 29 - 23), root)).to.equal("file: FILE_TOO_LARGE");
     });
 
-    it("rejects any changed byte that would change the parsed file", () => {
+    it("rejects any changed byte that affects the parsed file", () => {
       const good = Buffer.from(text);
       const anyEdit = fc.tuple(fc.nat(good.length - 1), fc.constantFrom(0, 1), fc.uint8Array({ maxLength: 1 }));
       fc.assert(

@@ -32,7 +32,7 @@ describe("hash functions of the Merkle tree", () => {
   });
 
   describe("hashChildren", () => {
-    it("returns SHA-256 of both hashes as hex, left then right", () => {
+    it("returns SHA-256 of the left hash and the right hash in hex", () => {
       const [left, right] = [sha256("left"), sha256("right")];
       expect(hashChildren(left, right)).to.equal(sha256(left + right));
       expect(hashChildren(right, left)).to.equal(sha256(right + left));

@@ -43,10 +43,10 @@ describe("leaf chunks", () => {
       expect(chunksOf(makeMerkleFile(sampleRecords(33))).size).to.equal(2);
     });
 
-    it("skips files with unsorted records or uneven ids", () => {
+    it("makes no chunks for unsorted records or unevenly distributed ids", () => {
       const { values, records } = makeMerkleFile(sampleRecords(5));
       expect(chunksOf(fileOf([...values].reverse(), [...records].reverse())).size).to.equal(0);
-      // All ids begin alike.
+      // All ids begin with the same characters.
       const alike = sampleRecords(3000).map((record) => ({ ...record, userID: `yyy${record.userID.slice(3)}` }));
       expect(chunksOf(makeMerkleFile(alike)).size).to.equal(0);
     });
@@ -91,7 +91,7 @@ describe("leaf chunks", () => {
         ]);
     });
 
-    it("finds only leaves of the chunk", () => {
+    it("rejects nodes that are not leaves of the chunk", () => {
       const nodes = [hashLeaf("x"), file.tree.root, ...file.tree.hashes(1), file.tree.hashes(0)[99] ?? ""];
       for (const node of nodes) expect(codeOf(findInLeafChunk, chunk, node, treeOf(file))).to.equal("USER_NOT_IN_FILE");
     });

@@ -22,7 +22,7 @@ import { mutation, swap } from "../../support/data/mutations.ts";
 
 const bytesOf = (proof: unknown) => new TextEncoder().encode(JSON.stringify(proof));
 
-/** Computes the root of a proof by the rules of docs/formats.md, with Node's SHA-256. */
+/** Computes a proof's root by the rules in docs/formats.md, with Node's SHA-256. */
 function naiveRoot({ value, siblings }: Pick<MerkleProof, "value" | "siblings">): string {
   let hash = sha256(value);
   for (const sibling of siblings) {
@@ -62,7 +62,7 @@ describe("inclusion proofs", () => {
       [9, 16],
       [17, 33],
     ] as const) {
-      it(`makes valid proofs of all records with ${range.join(" to ")} users`, () => {
+      it(`makes valid proofs for all records of ${range.join(" to ")} users`, () => {
         for (let count = range[0]; count <= range[1]; count++) {
           const file = makeMerkleFile(sampleRecords(count));
           provesAll(file, [...file.values.keys()]);
@@ -71,13 +71,13 @@ describe("inclusion proofs", () => {
     }
 
     for (const count of [63, 64, 65, 127, 128, 129, 700, 1000, 1023, 1024, 1025, 4097]) {
-      it(`makes valid proofs of sampled records with ${count} users`, () => {
+      it(`makes valid proofs for a sample of records of ${count} users`, () => {
         const places = [0, 1, 2, count >> 1, (count >> 1) + 1, Math.ceil(count / 3), count - 3, count - 2, count - 1];
         provesAll(makeMerkleFile(sampleRecords(count)), places);
       });
     }
 
-    it("makes proofs of at most 3 kB with 700 users", () => {
+    it("makes proofs of at most 3 kB for 700 users", () => {
       const large = makeMerkleFile(sampleRecords(700));
       const sizes = large.records.map(({ userID }) => bytesOf(makeMerkleProof(large, userID)).length);
       expect(Math.max(...sizes)).to.be.at.most(3_000);

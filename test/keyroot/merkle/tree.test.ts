@@ -11,7 +11,7 @@ const anyValues = fc.array(fc.string({ unit: "binary" }), { minLength: 1, maxLen
 describe("MerkleTree", () => {
   const [a, b, c] = ["a", "b", "c"].map(sha256) as [string, string, string];
 
-  describe("the method hashes", () => {
+  describe("hashes", () => {
     it("returns SHA-256 of the values as leaves", () => {
       expect(rootOf("abc")).to.equal("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
       expect(rootOf("é")).to.equal(sha256(Uint8Array.of(0xc3, 0xa9)));

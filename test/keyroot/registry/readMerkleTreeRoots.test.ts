@@ -9,7 +9,7 @@ import { receiptOf } from "../../support/chain/local.ts";
 import { ENDLESS_MS } from "../../support/endless.ts";
 import { failure } from "../../support/support.ts";
 
-// The root begins with 0xef, with which no contract code may begin (EIP-3541).
+// The root begins with 0xef. Contract code must not begin with this byte (EIP-3541).
 const ROOT = `ef${"01".repeat(31)}`;
 const users = Array.from({ length: 1500 }, randomUserID);
 const known = users.filter((_, i) => i % 3 === 0);
@@ -103,7 +103,7 @@ describe("readMerkleTreeRoots", () => {
     expect(await read(limited, users)).to.deep.equal(expected);
   });
 
-  it("throws the error of the endpoint", async () => {
+  it("throws the endpoint's error", async () => {
     const nowhere = `0x${"11".repeat(20)}`;
     const missing = await failure(readMerkleTreeRoots(registry.call, nowhere, users.slice(0, 2)));
     expect(missing).to.include({ code: "RPC_ERROR" });

@@ -49,7 +49,7 @@ describe("registry slots", () => {
   });
 
   describe("USER_COUNT_SLOT", () => {
-    it("is the slot of the number of users", async () => {
+    it("is the slot that stores the number of users", async () => {
       const { stored } = await registryWith(1, 2, 3);
       expect(await stored(USER_COUNT_SLOT)).to.equal(toBeHex(3, 32));
     });

@@ -21,7 +21,7 @@ describe("fileStore", () => {
     ]);
   });
 
-  it("creates a folder that only the user can read", async () => {
+  it("creates a folder that only its owner can read", async () => {
     const path = join(folder.path, "app", "keyroot");
     const store = fileStore(path);
     await Promise.all(["1", "2", "3"].map((text) => store.set("a", text)));

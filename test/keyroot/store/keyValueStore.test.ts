@@ -24,7 +24,7 @@ function mmkv(): KeyValueStorage {
   return { getItem: (name) => storage.get(name), setItem: (name, text) => storage.set(name, text) };
 }
 
-/** A storage in SQLite, with the SQL statements in docs/react-native.md. */
+/** A storage in SQLite with the SQL statements from docs/react-native.md. */
 function sqlite(): KeyValueStorage {
   const database = new DatabaseSync(":memory:");
   database.exec("CREATE TABLE texts (name TEXT PRIMARY KEY, text TEXT NOT NULL)");
@@ -36,7 +36,7 @@ function sqlite(): KeyValueStorage {
 
 describe("keyValueStore", () => {
   for (const [name, open] of Object.entries({ AsyncStorage: () => new AsyncStorage(), mmkv, sqlite })) {
-    it(`returns the last text that was stored: ${name}`, async () => {
+    it(`returns the last stored text from ${name}`, async () => {
       const storage = open();
       const store = keyValueStore(storage);
       expect(await store.get("keyroot-watch-v1:1:a")).to.equal(undefined);

@@ -31,8 +31,8 @@ describe("fetchBytes", () => {
   };
 
   /**
-   * Starts a server that answers the first bytes of a request with `beginning`, and then never continues. Returns its
-   * URL, and a promise that resolves when the client closes the connection.
+   * Starts a server that responds to a request with `beginning` and then sends nothing more. Returns the server's URL,
+   * and a promise that resolves when the client closes the connection.
    */
   const hanging = async (beginning: string, onAnswer = ignore) => {
     const { promise: closed, resolve } = Promise.withResolvers<unknown>();
@@ -118,7 +118,7 @@ describe("fetchBytes", () => {
     const TIMEOUT = { name: "TransportError", code: "TIMEOUT" };
     const HEAD = "HTTP/1.1 200 OK\r\nContent-Length: 900\r\n";
     const behaviors = {
-      "no answer": "",
+      "no response": "",
       "endless headers": HEAD,
       "an endless body": `${HEAD}\r\nx`,
     };
@@ -212,7 +212,7 @@ describe("fetchBytes", () => {
       });
     }
 
-    it("rejects a redirect whose status the browser hides", async () => {
+    it("rejects a redirect with a status that the browser hides", async () => {
       const hidden = Object.defineProperty(Response.error(), "type", { value: "opaqueredirect" });
       const fetch = () => Promise.resolve(hidden);
       expect(await failure(request("http://nowhere.invalid", { fetch }))).to.include(REJECTED);
@@ -290,7 +290,7 @@ describe("fetchBytes", () => {
       expect(await failure(fromPhone(url, { fetch: withoutUrl }))).to.include({ code: "REDIRECT_REFUSED" });
     });
 
-    it("accepts only notations of the requested URL", async () => {
+    it("accepts a response only if its URL is a spelling of the requested URL", async () => {
       const answering = (url: string) => () =>
         Promise.resolve({ status: 200, url, arrayBuffer: () => Promise.resolve(new ArrayBuffer(1)) } as Response);
       for (const url of ["https://rpc.example", "https://RPC.example:443/", "https://rpc.example/#part"])
@@ -305,10 +305,10 @@ describe("fetchBytes", () => {
   describe("with a broken server", () => {
     const behaviors = {
       "that closes the connection": "",
-      "that does not speak HTTP": "SSH-2.0-OpenSSH_9.2\r\n",
-      "that closes the connection within the body": "HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\nx",
-      "whose headers are too long": `HTTP/1.1 200 OK\r\nX: ${"x".repeat(2 ** 17)}`,
-      "whose compression is broken": "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 5\r\n\r\nwords",
+      "that does not use HTTP": "SSH-2.0-OpenSSH_9.2\r\n",
+      "that closes the connection during the body": "HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\nx",
+      "with headers that are too long": `HTTP/1.1 200 OK\r\nX: ${"x".repeat(2 ** 17)}`,
+      "with damaged compression": "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 5\r\n\r\nwords",
     };
     for (const [which, words] of Object.entries(behaviors)) {
       it(`throws UNREACHABLE for a server ${which}`, async () => {
@@ -327,8 +327,8 @@ describe("fetchBytes", () => {
     });
   });
 
-  describe("if the request fails", () => {
-    it("names only the host of the URL in its error", async () => {
+  describe("with a failed request", () => {
+    it("names only the URL's host in its error", async () => {
       const url = await at((request, response) => {
         if (request.url?.endsWith("redirect")) response.writeHead(302, { Location: SECRET }).end();
         else if (request.url?.endsWith("hang-up")) request.socket.destroy();
@@ -337,12 +337,12 @@ describe("fetchBytes", () => {
       for (const which of ["redirect", "hang-up", "large", "silent"]) {
         const error = await failure(request(`${url}${SECRET}&${which}`, { timeoutMs: 100 }));
         expect(error).to.have.property("message").that.includes(new URL(url).host);
-        // The output includes all causes, as when Node prints an uncaught error.
+        // The output includes all causes, like Node's output for an uncaught error.
         expect(inspect(error, { depth: Infinity })).not.to.match(/d41d8cd9|e9800998/);
       }
     });
 
-    it("omits the message of fetch, which may contain the URL", async () => {
+    it("omits fetch's error message, which may contain the URL", async () => {
       const fetch = (url: unknown) => Promise.reject(new TypeError(`error sending request for url (${String(url)})`));
       expect(await failure(request(`https://rpc.example${SECRET}`, { fetch }))).to.include({
         code: "UNREACHABLE",
@@ -371,5 +371,5 @@ function zeros(): Readable {
 }
 
 function ignore(): void {
-  // The client closes the connection, as the test expects.
+  // The test expects that the client closes the connection.
 }

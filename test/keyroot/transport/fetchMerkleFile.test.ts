@@ -53,7 +53,7 @@ describe("fetchMerkleFile", () => {
     });
   }
 
-  it("refuses plain http to another machine by default", async () => {
+  it("rejects plain http to another machine by default", async () => {
     const url = "http://files.invalid/secret";
     const error = await failure(fetchMerkleFile(url, root, OPTIONS));
     expect(error).to.include({ name: "ArgumentError", code: "ARGUMENT_INVALID" });

@@ -13,9 +13,7 @@ import { ENDLESS_MS } from "../../support/endless.ts";
 
 const SECRET = "d41d8cd98f00b204";
 const OPTIONS = { maxBytes: 2 ** 20, timeoutMs: ENDLESS_MS };
-/**
- * A hostile text: a line feed, terminal escape sequences in 7 and 8 bits, and a change of the writing direction.
- */
+/** Hostile text with a line feed, 7-bit and 8-bit terminal escape sequences, and a change of the writing direction. */
 const HOSTILE = "all is well\n\u001b[2J\u009b31m\u202e";
 
 describe("rpcCaller", () => {
@@ -59,14 +57,14 @@ describe("rpcCaller", () => {
         expect(await call(result(value))).to.deep.equal(value);
     });
 
-    it("returns the result next to an error of null", async () => {
+    it("returns the result if the response's error is null", async () => {
       expect(await call(answers({ jsonrpc: "2.0", id: 1, result: "0x1", error: null }))).to.equal("0x1");
     });
 
     const notJsonRpc: Record<string, unknown> = {
       "an empty body": "",
       "a web page": "<!doctype html><title>Sign in</title>",
-      "a truncated answer": '{"jsonrpc":"2.0","id":1,"result":"0x',
+      "a truncated response": '{"jsonrpc":"2.0","id":1,"result":"0x',
       "a string": '"0x1"',
       null: "null",
       "a batch": [{ jsonrpc: "2.0", id: 1, result: "0x1" }],
@@ -105,7 +103,7 @@ describe("rpcCaller", () => {
       }
     });
 
-    it("rejects a response that is too large for its methods", async () => {
+    it("rejects a response that is too large for the request's methods", async () => {
       const padded: RequestListener = (request, response) => {
         void text(request).then((body) => {
           const ids = [JSON.parse(body) as { id: number }].flat();
@@ -149,7 +147,7 @@ describe("rpcCaller", () => {
       }
     });
 
-    it("quotes the endpoint's error next to any status or result", async () => {
+    it("quotes the endpoint's error for any status and next to any result", async () => {
       const reverted = { code: 3, message: "execution reverted" };
       const both = answers({ jsonrpc: "2.0", id: 1, result: "0x1", error: reverted });
       for (const answer of [error(reverted), error(reverted, 400), error(reverted, 500), both]) {
@@ -159,7 +157,7 @@ describe("rpcCaller", () => {
       }
     });
 
-    it("reports an endpoint's error without a message", async () => {
+    it("reports an endpoint's error that has no message", async () => {
       for (const value of [{}, { code: "3", message: 4 }, { message: null }]) {
         expect(await messageOf(call(error(value)))).to.match(/answered eth_chainId with the error: "no reason"\.$/);
       }
@@ -231,7 +229,7 @@ describe("rpcCaller", () => {
     });
   });
 
-  describe("with an invalid argument rpc", () => {
+  describe("with an invalid rpc argument", () => {
     it("requires a URL or a provider", () => {
       for (const rpc of [undefined, null, 7, [], {}, { request: "eth_chainId" }])
         expect(refusalOf(rpcCaller, rpc as never, OPTIONS)).to.equal("ARGUMENT_INVALID");

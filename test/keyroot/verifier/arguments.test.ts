@@ -40,7 +40,7 @@ describe("arguments of the verifier", () => {
     return state;
   };
 
-  /** The functions to test, each with its options as the only free argument. */
+  /** Functions to test. Each takes its options as the only argument. */
   const functions: Record<string, (options: unknown) => Promise<unknown>> = {
     verifyPublicKey: (options) =>
       (verifyPublicKey as Loose)(
@@ -65,7 +65,7 @@ describe("arguments of the verifier", () => {
     });
   }
 
-  /** The options, each with a part of the error message that describes its valid values. */
+  /** Options with the part of the error message that describes their valid values. */
   const OPTIONS: Record<string, RegExp> = {
     rpc: /^The option rpc must be /,
     chainId: /^The option chainId must be a whole number, 1 or more, but is /,
@@ -87,7 +87,7 @@ describe("arguments of the verifier", () => {
     allowHttp: /^The option allowHttp must be true or false, but is /,
     cache: /^The option cache(?:\.get)? must be /,
   };
-  /** The values of WRONG_VALUES that are valid for an option. */
+  /** Tests for the values in WRONG_VALUES that are valid for an option. */
   const RIGHT: Record<string, (value: unknown) => boolean> = {
     chainId: (value) => typeof value === "bigint",
     lightClient: (value) => typeof value === "boolean",
@@ -115,7 +115,7 @@ describe("arguments of the verifier", () => {
     });
   }
 
-  it("may include chainId as a bigint below 2^53", async () => {
+  it("may include a chainId that is a bigint below 2^53", async () => {
     const { options } = counted();
     const chainId = BigInt(place.chainId);
     expect(await functions["verifyPublicKey"]?.({ ...options, chainId })).to.include({ chainId: place.chainId });
@@ -183,7 +183,7 @@ describe("arguments of the verifier", () => {
       ["verifyBundle", () => (verifyBundle as Loose)(bundle, bundleQuery, { pined: pinned }), "pinned"],
     ];
     for (const [name, call, nearest] of misspelt) {
-      it(`cause an error of ${name} that suggests ${nearest}`, async () => {
+      it(`cause an error in ${name} that suggests ${nearest}`, async () => {
         const error = await keyrootErrorOf(call);
         expect(error).to.include({ name: "ArgumentError", code: "ARGUMENT_INVALID", expected: nearest });
       });
@@ -211,19 +211,19 @@ describe("arguments of the verifier", () => {
     for (const [name, call] of Object.entries(functions)) {
       const valid = () => (name === "verifyBundle" ? bundleQuery : counted().options);
 
-      it(`cause only a KeyrootError as all options of ${name}`, () => holds((value) => call(value)));
+      it(`cause only a KeyrootError in place of all options of ${name}`, () => holds((value) => call(value)));
 
-      it(`cause only a KeyrootError as one option of ${name}`, () =>
+      it(`cause only a KeyrootError in place of one option of ${name}`, () =>
         holds((value, option) => call({ ...valid(), [option]: value })));
     }
 
-    it("cause only a KeyrootError as a user id", () =>
+    it("cause only a KeyrootError in place of a user id", () =>
       holds(async (value) => {
         await keyrootErrorOf(() => (verifyPublicKey as Loose)(value, counted().options));
         return (makeBundle as Loose)(value, counted().options);
       }));
 
-    it("cause only a KeyrootError as contacts", () =>
+    it("cause only a KeyrootError in place of contacts", () =>
       holds(async (value) => {
         await keyrootErrorOf(() => (verifyMany as Loose)(value, counted().options));
         await keyrootErrorOf(() => (verifyMany as Loose)([value], counted().options));
@@ -231,7 +231,7 @@ describe("arguments of the verifier", () => {
         return (verifyMany as Loose)([{ userID, expectedPublicKey: value }], counted().options);
       }));
 
-    it("cause only a KeyrootError as a bundle or a block", () =>
+    it("cause only a KeyrootError in place of a bundle or a block", () =>
       holds(async (value) => {
         await keyrootErrorOf(() => (verifyBundle as Loose)(value, bundleQuery, { pinned }));
         await keyrootErrorOf(() => (verifyBundle as Loose)(bundle, bundleQuery, value));

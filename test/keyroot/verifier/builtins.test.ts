@@ -5,9 +5,9 @@ import { SCRIPT } from "../../support/data/brokenBuiltins.ts";
 import { describeOnChains, mine, rehash, userID } from "../../support/chain/fiveEndpoints.ts";
 import { ENDLESS_MS } from "../../support/endless.ts";
 
-describeOnChains("verifier next to a library that replaces methods of Array", (chain) => {
-  it("finds the block of a quorum before the time limit", async () => {
-    // Two members have the block, and the other two claim a higher block. A second round then uses the lower number.
+describeOnChains("verifier next to a library that replaces array methods", (chain) => {
+  it("finds a quorum's block before the time limit", async () => {
+    // Two endpoints return the block, and two return a higher block number. A second round uses the lower number.
     chain.letLie(async (method, params, truth) => {
       const answer = await truth(method, params);
       return method === "eth_getBlockByNumber" && params[0] === "latest"

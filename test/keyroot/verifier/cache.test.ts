@@ -16,7 +16,7 @@ const FINAL = { block: "finalized" } as const;
 
 describeOnChains("cache of verified keys", (chain) => {
   let cache: Map<string, string>;
-  /** Two invented states. In the first, the user has another key. In the second, the user has no key. */
+  /** Two invented states. The user has another key in the first state, and no key in the second state. */
   let withForgedKey: InventedState;
   let withoutKey: InventedState;
 
@@ -78,7 +78,7 @@ describeOnChains("cache of verified keys", (chain) => {
       });
     }
 
-    it("reports a contradiction at the latest block once", async () => {
+    it("reports a contradiction at the latest block only once", async () => {
       lie(0, withForgedKey);
       expect(resultOf(await verify({}))).to.equal("lie");
       chain.letLie(undefined as never, 1);
@@ -92,7 +92,7 @@ describeOnChains("cache of verified keys", (chain) => {
       expect(await verify({})).not.to.have.property("contradicts");
     });
 
-    it("returns NOT_PUBLISHED after a false key of one endpoint", async () => {
+    it("returns NOT_PUBLISHED after a false key from another endpoint", async () => {
       lie(0, withForgedKey);
       lie(1, withoutKey);
       expect(resultOf(await verify(FINAL))).to.equal("lie");
@@ -103,7 +103,7 @@ describeOnChains("cache of verified keys", (chain) => {
       expect(resultOf(await verify({ ...FINAL, rpc: url(2) }))).to.equal("truth");
     });
 
-    it("deletes the false answer if another contradicts it", async () => {
+    it("deletes the false answer if another answer contradicts it", async () => {
       lie(0, withForgedKey);
       expect(resultOf(await verify(FINAL))).to.equal("lie");
       const withoutFiles = { ...FINAL, rpc: url(1), merkleUrl: `${chain.files.url}/nowhere` };
@@ -117,7 +117,7 @@ describeOnChains("cache of verified keys", (chain) => {
 
   describe("after an endpoint corrected its false answer", () => {
     const HOUR = 3_600_000;
-    /** Uses the time of the newest block as the time of storing, because test chains are ahead of the clock. */
+    /** Replaces the clock by the newest block's time plus `ms`, because test chains are ahead of the clock. */
     const at = (ms: number) => ({ ...FINAL, now: () => Number(chain.head.timestamp) * 1000 + ms });
 
     beforeEach(async () => {
@@ -138,7 +138,7 @@ describeOnChains("cache of verified keys", (chain) => {
       expect(resultOf(await verify({ ...at(1000), recheckMs: 1000 }))).to.equal("truth");
     });
 
-    it("discards an answer whose storage time is in the future", async () => {
+    it("discards an answer with a storage time in the future", async () => {
       expect(resultOf(await verify(at(-1)))).to.equal("truth");
     });
 
@@ -187,7 +187,7 @@ describeOnChains("cache of verified keys", (chain) => {
     expect(outcome.contradicts).to.deep.include({ root: forged.tree.root });
   });
 
-  it("sends a new request if an entry is damaged", async () => {
+  it("causes a new request if an entry is damaged", async () => {
     expect(resultOf(await verify(FINAL))).to.equal("truth");
     const [[name = "", text = ""] = []] = cache;
     const entry = JSON.parse(text) as Record<string, unknown>;
@@ -207,7 +207,7 @@ describeOnChains("cache of verified keys", (chain) => {
     }
   });
 
-  it("is read only with valid options", async () => {
+  it("is not read if the options are invalid", async () => {
     for (const rpc of ["not a URL", null, 7, "ws://a.example"]) {
       const error = await failure(verify({ ...FINAL, rpc: rpc as never }));
       expect(error).to.include({ name: "ArgumentError", code: "ARGUMENT_INVALID" });
@@ -235,7 +235,7 @@ describeOnChains("cache of verified keys", (chain) => {
       });
     }
 
-    it("keeps its evidence after the same answer of one endpoint", async () => {
+    it("keeps its evidence after the same answer from one endpoint", async () => {
       expect(resultOf(await verify({ ...FINAL, rpc: url(0) }))).to.equal("truth");
       const before = requests();
       expect(resultOf(await verify(strong()))).to.equal("truth");
@@ -244,7 +244,7 @@ describeOnChains("cache of verified keys", (chain) => {
   });
 
   describe("with a quorum's answer", () => {
-    it("sends no request while enough of its endpoints are members", async () => {
+    it("causes no request while enough of the quorum's endpoints are in the options", async () => {
       expect(resultOf(await verify({ ...FINAL, ...quorumOf(0, 1) }))).to.equal("truth");
       const before = requests();
       for (const members of [
@@ -257,7 +257,7 @@ describeOnChains("cache of verified keys", (chain) => {
       expect(requests()).to.deep.equal(before);
     });
 
-    it("sends a new request if too few of its endpoints remain", async () => {
+    it("causes a new request if too few of the quorum's endpoints are in the options", async () => {
       for (const change of [quorumOf(1, 2), quorumOf(2, 3), { rpc: [0, 1, 2].map(url), quorum: 3 }]) {
         cache.clear();
         expect(resultOf(await verify({ ...FINAL, ...quorumOf(0, 1) }))).to.equal("truth");
@@ -268,7 +268,7 @@ describeOnChains("cache of verified keys", (chain) => {
     });
   });
 
-  it("sends a new request if its block is too old", async () => {
+  it("causes a new request if its block is too old", async () => {
     const now = () => Number(chain.head.timestamp) * 1000 + 10_000_000;
     expect(resultOf(await verify(FINAL))).to.equal("truth");
     expect(resultOf(await verify({ ...FINAL, maxAgeMs: 1000, now }))).to.equal("STALE_BLOCK");
@@ -282,13 +282,13 @@ describeOnChains("cache of verified keys", (chain) => {
     expect(resultOf(outcome)).to.be.oneOf(["NOT_PUBLISHED", "NO_CONTRACT"]);
   });
 
-  it("omits the URLs of endpoints", async () => {
+  it("does not contain the URLs of endpoints", async () => {
     await verify({ ...FINAL, rpc: `${url(0)}/v3/d41d8cd98f00b204` });
     expect(cache.size).to.equal(1);
     expect([...cache].join()).not.to.match(/d41d8cd9|127\.0\.0\.1/);
   });
 
-  it("sends a new request for another path on the same host", async () => {
+  it("causes a new request for another path on the same host", async () => {
     expect(resultOf(await verify({ ...FINAL, rpc: `${url(0)}/one` }))).to.equal("truth");
     const before = requests();
     expect(resultOf(await verify({ ...FINAL, rpc: `${url(0)}/two` }))).to.equal("truth");

@@ -30,7 +30,7 @@ describe("createVerifier", () => {
 
   describe("options", () => {
     for (const name of ["rpc", "chainId", "contract", "merkleUrl"]) {
-      it(`requires the option ${name}`, () => {
+      it(`requires the ${name} option`, () => {
         expect(() => createVerifier({ ...options(), [name]: undefined }))
           .to.throw(new RegExp(`^The option ${name} must be `))
           .with.include({ name: "ArgumentError", code: "ARGUMENT_INVALID" });
@@ -38,7 +38,7 @@ describe("createVerifier", () => {
       });
     }
 
-    it("rejects the options of a single call", () => {
+    it("rejects options that belong to a single call", () => {
       for (const name of ["expectedPublicKey", "signal", "cache"]) {
         expect(() => createVerifier({ ...options(), [name]: undefined })).to.throw(name);
       }
@@ -82,7 +82,7 @@ describe("createVerifier", () => {
     it("rejects unknown options", async () => {
       const verify = createVerifier(options()).verify as unknown as Loose;
       for (const wrong of [{ expectedPublickey: mine.pubKey }, { quorum: 1 }, { signal: 7 }, ...WRONG_VALUES]) {
-        // An object without own keys is the same as no options.
+        // An object without own keys counts as missing options.
         if (typeof wrong === "object" && wrong !== null && !Array.isArray(wrong) && Object.keys(wrong).length === 0)
           continue;
         const error = await keyrootErrorOf(() => verify(userID, wrong));
@@ -104,7 +104,7 @@ describe("createVerifier", () => {
   });
 
   describe("verifyMany", () => {
-    it("returns the same result as the function verifyMany", async () => {
+    it("returns the same result as the verifyMany function", async () => {
       const contacts = [
         { userID, expectedPublicKey: mine.pubKey },
         { userID: other.userID, expectedPublicKey: ANY_KEY },
@@ -138,7 +138,7 @@ describe("createVerifier", () => {
     });
   });
 
-  /** Makes a provider that returns recorded answers to single calls. */
+  /** Makes a provider that returns recorded responses to single calls. */
   function provider() {
     const answer = fetchFrom(answers);
     return async ({ method, params }: { method: string; params?: readonly unknown[] }): Promise<unknown> => {

@@ -25,7 +25,7 @@ describeOnChains("evidence of a verification", (chain) => {
         expect(verified.evidence).to.deep.equal(known);
       });
 
-      it("is a property of the error NOT_PUBLISHED", async () => {
+      it("is a property of the NOT_PUBLISHED error", async () => {
         const error = await failure(verifyPublicKey(sampleUserID(9), chain.optionsFor(pair)));
         expect(error).to.include({ name: "VerificationError", step: "root", code: "NOT_PUBLISHED" });
         const { evidence, message } = error as VerificationError;
@@ -80,11 +80,11 @@ describeOnChains("evidence of a verification", (chain) => {
         expect(await withNumber(at + 1)).to.equal(needsNoBlock(pair) ? "truth" : "RPC_ANSWER_INVALID");
       });
 
-      it("is the same for a contract with its users at slot 1", async () => {
+      it("supports a contract that stores its users at slot 1", async () => {
         const options = { ...chain.optionsFor(pair), contract: chain.olderContract };
         expect(await resultOf({ ...options, usersSlot: 1 })).to.equal("truth");
-        // A call runs the contract's code, so the slot has no effect. A proof covers only the slot in the options, so
-        // an empty slot leads to no verdict.
+        // A call runs the contract's code, so the slot has no effect. A proof covers only the slot in the options. An
+        // empty slot proves nothing about the user.
         expect(await resultOf(options)).to.equal(pair.storageProof ? "PROOF_INVALID" : "truth");
         if (!pair.storageProof) return;
         const { message } = (await failure(verifyPublicKey(userID, options))) as VerificationError;
@@ -96,7 +96,7 @@ describeOnChains("evidence of a verification", (chain) => {
   describe("at a tagged block", () => {
     for (const pair of PAIRS.filter(({ anchor }) => anchor !== "pinned")) {
       for (const block of ["latest", "safe", "finalized"] as const) {
-        it(`names the ${block} block: ${nameOf(pair)}`, async () => {
+        it(`names the ${block} block for ${nameOf(pair)}`, async () => {
           const at = await chain.fetchBlock(block);
           const options = { ...chain.optionsFor(pair), block, maxAgeMs: Number.MAX_SAFE_INTEGER };
           expect((await verifyPublicKey(userID, options)).evidence).to.deep.equal(chain.evidenceOf(pair, at));
@@ -109,7 +109,7 @@ describeOnChains("evidence of a verification", (chain) => {
 
   describe("at an earlier, pinned block", () => {
     for (const storageProof of [false, true]) {
-      it(`shows the keys of that time with storageProof ${storageProof}`, async () => {
+      it(`shows only the keys at that block if storageProof is ${storageProof}`, async () => {
         const options = { ...chain.optionsFor({ anchor: "pinned", storageProof }), pinned: chain.earlier.hash };
         expect(await resultOf(options)).to.equal("truth");
         const error = await failure(verifyPublicKey(late.userID, options));

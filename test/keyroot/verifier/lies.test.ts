@@ -18,9 +18,9 @@ import {
 } from "../../support/chain/fiveEndpoints.ts";
 import type { Lie } from "../../support/chain/lyingEndpoint.ts";
 
-describeOnChains("verifier with lying endpoints", (chain) => {
-  // The same table as in docs/threat-model.md: the result if this many endpoints lie about the contract or invent a
-  // block.
+describeOnChains("verifier with dishonest endpoints", (chain) => {
+  // The table of docs/threat-model.md. `contract` is the result if `liars` endpoints report a false root. `block` is
+  // the result if they invent a block.
   const table: [Pair["anchor"], storageProof: boolean, liars: number, contract: string, block: string][] = [
     ["endpoint", false, 1, "lie", "lie"],
     ["endpoint", true, 1, "PROOF_INVALID", "lie"],
@@ -41,14 +41,16 @@ describeOnChains("verifier with lying endpoints", (chain) => {
     for (const [claim, root] of Object.entries({ "another key": `0x${forged.tree.root}`, "no key": ZERO })) {
       const lie = root === ZERO ? "NOT_PUBLISHED" : "lie";
       const resultFor = (expected: string) => (expected === "lie" ? lie : expected);
+      const claims: Record<string, string> = { lie: "accepts the false answer", truth: "returns the published key" };
+      const claimOf = (expected: string) => claims[expected] ?? `throws ${expected}`;
 
-      it(`returns ${onContract} with ${nameOf(pair)} if ${who} reported ${claim}`, async () => {
+      it(`${claimOf(onContract)} with ${nameOf(pair)} if ${who} reported ${claim}`, async () => {
         const state = await chain.inventState(root);
         chain.letLie((...call) => lieAboutContract(state, ...call), liars);
         expect(await resultOf(chain.optionsFor(pair))).to.equal(resultFor(onContract));
       });
 
-      it(`returns ${onBlock} with ${nameOf(pair)} if ${who} invented a block with ${claim}`, async () => {
+      it(`${claimOf(onBlock)} with ${nameOf(pair)} if ${who} invented a block with ${claim}`, async () => {
         const state = await chain.inventState(root);
         chain.letLie((...call) => lieAboutBlock(state, ...call), liars);
         expect(await resultOf(chain.optionsFor(pair))).to.equal(resultFor(onBlock));
@@ -94,7 +96,7 @@ describeOnChains("verifier with lying endpoints", (chain) => {
     ];
     for (const [what, lie, code, pinned = code] of lies) {
       for (const storageProof of [false, true]) {
-        it(`throws ${code} for a header ${what} with storageProof ${storageProof}`, async () => {
+        it(`throws ${code} for a header ${what} if storageProof is ${storageProof}`, async () => {
           for (const anchor of ["endpoint", "light-client", "pinned"] as const) {
             chain.letLie(lie, 1);
             const options = { ...chain.optionsFor({ anchor, storageProof }), maxAgeMs: Number.MAX_SAFE_INTEGER };
@@ -156,7 +158,7 @@ describeOnChains("verifier with lying endpoints", (chain) => {
         }
       });
 
-      it(`accepts one valid proof of a quorum next to proofs ${what}`, async () => {
+      it(`accepts a quorum's only valid proof next to proofs ${what}`, async () => {
         const options = chain.optionsFor({ anchor: "quorum", storageProof: true });
         chain.letLie(answerProof(prove), 4);
         expect(await resultOf(options)).to.equal("truth");

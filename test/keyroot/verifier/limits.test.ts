@@ -24,7 +24,7 @@ describe("limits of a verification", () => {
     ["file", 2 ** 24],
   ];
   for (const [name, limit] of cases) {
-    it(`allow responses of up to ${limit} bytes: ${name}`, async () => {
+    it(`allow at most ${limit} bytes in a response with the ${name}`, async () => {
       expect(await verify(name, limit))
         .to.have.property("record")
         .that.deep.equals(mine);
@@ -32,11 +32,11 @@ describe("limits of a verification", () => {
     });
   }
 
-  it("stay the same for larger limits in the options", async () => {
+  it("stay the same if the options contain larger limits", async () => {
     expect(await failure(verify("root", 2 ** 12 + 1, { rpcBytes: 2 ** 24 }))).to.include({ code: "ANSWER_TOO_LARGE" });
   });
 
-  it("are lower for smaller limits in the options", async () => {
+  it("are lower if the options contain smaller limits", async () => {
     expect(await failure(verify("root", 501, { rpcBytes: 500 }))).to.include({ expected: 500 });
   });
 });

@@ -64,7 +64,7 @@ describe("makeBundle", () => {
 
   const nameOf = ({ tree }: MerkleFile) => `${tree.root}.json`;
   const make = (change: Partial<MakeBundleOptions> = {}, user = userID) => makeBundle(user, { ...options, ...change });
-  /** Makes a provider for the chain that changes the answers to one method. */
+  /** Makes a provider that changes the chain's responses to one method. */
   const lying = (method: string, lie: (answer: unknown) => unknown): Eip1193Provider => ({
     request: async (args) => {
       const answer = await (options.rpc as Eip1193Provider).request(args);
@@ -85,7 +85,7 @@ describe("makeBundle", () => {
     }
   });
 
-  it("makes bundles of at most 8 kB in a batch of 700 users", async () => {
+  it("makes bundles of at most 8 kB for a batch of 700 users", async () => {
     const sizes = [];
     for (const { userID } of first.records.filter((_, i) => i % 50 === 0)) {
       sizes.push(JSON.stringify((await make({}, userID)).bundle).length);
@@ -115,7 +115,7 @@ describe("makeBundle", () => {
     }
   });
 
-  it("uses the block in the option pinned", async () => {
+  it("uses the block in the pinned option", async () => {
     const pinned = await newest();
     await callRpc(chain.rpcUrl, "hardhat_mine", ["0x3"]);
     const { verified } = await make({ pinned });
@@ -210,7 +210,7 @@ describe("makeBundle", () => {
       expect(await codeOf({ threshold: 3 })).to.equal("AUDITORS_NOT_REACHED");
       expect(await codeOf({ keys: [a.key, c.key] })).to.equal("AUDITORS_NOT_REACHED");
       expect(await codeOf({ threshold: 0 })).to.equal("ARGUMENT_INVALID");
-      // Only the bundle contains a statement. The reader's options never do.
+      // The reader's options must not contain a statement.
       expect(await codeOf({ statement: bundle.statement })).to.equal("ARGUMENT_INVALID");
       const { statement, ...bare } = bundle;
       expect(await codeOf({}, bare)).to.equal("UNANCHORED");
@@ -237,7 +237,7 @@ describe("makeBundle", () => {
       }
     });
 
-    it("makes a bundle that is rejected after an auditor was replaced", async () => {
+    it("makes a bundle that readers reject after the replacement of an auditor", async () => {
       await publish([a, b]);
       const { bundle } = await make({ auditors: signing });
       const list = serializeAuditorList({
@@ -250,7 +250,7 @@ describe("makeBundle", () => {
       expect(await failure(other)).to.include({ code: "AUDITORS_NOT_REACHED" });
     });
 
-    it("makes a bundle that accepts a pinned block or auditors", async () => {
+    it("makes a bundle that readers accept with a pinned block or with auditors", async () => {
       await publish([a, b]);
       const { bundle } = await make({ auditors: signing });
       const pinned = await newest();
@@ -263,7 +263,7 @@ describe("makeBundle", () => {
 
 const HASH = `0x${"12".repeat(32)}`;
 
-/** Replaces a part of an answer. */
+/** Returns a function that replaces one field of a response. */
 function withOther(name: string, value: unknown) {
   return (answer: unknown) => (isObject(answer) ? { ...answer, [name]: value } : answer);
 }

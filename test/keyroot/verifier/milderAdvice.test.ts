@@ -8,7 +8,7 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const stranger = sampleUserID(9);
 
-describeOnChains("the property advice of a verification's error", (chain) => {
+describeOnChains("the advice property of a verification's error", (chain) => {
   const verifierOf = (options: VerifyOptions, more: Partial<VerifierOptions> = {}) => {
     const ofVerifier: VerifierOptions & { expectedPublicKey?: unknown } = { ...options, now: blockTime, ...more };
     delete ofVerifier.expectedPublicKey;

@@ -17,16 +17,16 @@ describe("options of a verification", () => {
     ["a quorum of 0", { rpc: ["https://a.example"], quorum: 0 }],
     ["a quorum of more than all endpoints", { rpc: ["https://a.example"], quorum: 2 }],
     ["a quorum that is not a whole number", { rpc: ["https://a.example", "https://b.example"], quorum: 1.5 }],
-    ["a URL twice", twice("https://a.example", "https://a.example")],
-    ["a URL twice, without TLS", { ...twice("https://a.example", "http://a.example"), allowHttp: true }],
-    ["a URL twice, with spaces", twice("https://a.example", " https://a.example ")],
-    ["a host twice, in Unicode and in ASCII", twice("https://bücher.example", "https://xn--bcher-kva.example")],
-    ["this machine twice: localhost and 127.0.0.1", twice("http://localhost:8545", "http://127.0.0.1:8545")],
+    ["a repeated URL", twice("https://a.example", "https://a.example")],
+    ["a repeated URL without TLS", { ...twice("https://a.example", "http://a.example"), allowHttp: true }],
+    ["a repeated URL with spaces", twice("https://a.example", " https://a.example ")],
+    ["the same host in Unicode and in ASCII", twice("https://bücher.example", "https://xn--bcher-kva.example")],
+    ["localhost and 127.0.0.1 as two endpoints", twice("http://localhost:8545", "http://127.0.0.1:8545")],
     ["plain http to another machine", { rpc: "http://rpc.example" }],
     ["plain http to a member of a quorum", twice("https://a.example", "http://b.example")],
     ["plain http to the file host", { merkleUrl: "http://files.example" }],
-    ["two keys for one host", twice("https://a.example/key1", "https://a.example/key2")],
-    ["a provider twice", twice(provider, provider)],
+    ["two API keys for the same host", twice("https://a.example/key1", "https://a.example/key2")],
+    ["a repeated provider", twice(provider, provider)],
     ["a quorum and a pinned block", { rpc: ["https://a.example"], quorum: 1, pinned: HASH }],
     ["a quorum and a light client", { rpc: ["https://a.example"], quorum: 1, lightClient: true }],
     ["a pinned block and a light client", { pinned: HASH, lightClient: true }],
@@ -41,7 +41,7 @@ describe("options of a verification", () => {
     failure(verifyPublicKey(user, { ...place, expectedPublicKey: ANY_KEY, fetch: fail, ...options }));
 
   for (const [what, options] of invalid) {
-    it(`are rejected before any request for ${what}`, async () => {
+    it(`are rejected before any request with ${what}`, async () => {
       expect(await errorOf(options))
         .to.be.an.instanceof(ArgumentError)
         .and.include({ code: "ARGUMENT_INVALID" });
@@ -79,7 +79,7 @@ describe("options of a verification", () => {
     ["x".repeat(100_000), undefined],
   ];
   for (const [name, nearest] of misspelt) {
-    it(`are rejected if one is misspelled: ${name.slice(0, 20)}`, async () => {
+    it(`are rejected with the misspelled name ${name.slice(0, 20)}`, async () => {
       const error = await errorOf({ [name]: true });
       expect(error).to.be.an.instanceof(ArgumentError).and.include({ code: "ARGUMENT_INVALID", expected: nearest });
       const hint = nearest === undefined ? "Known are rpc, " : `Did you mean ${nearest}?`;

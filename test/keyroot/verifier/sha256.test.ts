@@ -10,7 +10,7 @@ import { failure, never } from "../../support/support.ts";
 const right: Sha256 = (data) => createHash("sha256").update(data).digest();
 const textIn = (data: Uint8Array) => Buffer.from(data).toString();
 
-/** The right hash with another first byte, for some inputs. */
+/** Returns the right hash with another first byte for some inputs. */
 const wrongFor =
   (isWrong: (text: string) => boolean): Sha256 =>
   (data) => {
@@ -19,7 +19,7 @@ const wrongFor =
     return digest;
   };
 
-describe("the option sha256", () => {
+describe("the sha256 option", () => {
   const file = makeMerkleFile(sampleRecords(11));
   const { answers, fetchFrom, options } = cannedAnswers(file);
   const [mine, other] = [file.records[2] ?? never(), file.records[9] ?? never()] as const;
@@ -88,14 +88,14 @@ describe("the option sha256", () => {
     };
 
     for (const [name, sha256] of Object.entries(wrong)) {
-      it(`that ${name} causes an EnvironmentError`, async () => {
+      it(`causes an EnvironmentError if it ${name}`, async () => {
         const error = await failure(verify(sha256));
         expect(error).to.be.instanceOf(EnvironmentError).and.include({ code: "SHA256_INVALID", advice: "developer" });
         expect(error).to.have.property("message").that.includes(`${file.tree.root}.json is valid`);
       });
     }
 
-    it("causes an error whose cause is the function's error", async () => {
+    it("causes an error that has the function's error as its cause", async () => {
       const cause = new Error("no such algorithm");
       const throws = () => {
         throw cause;
@@ -128,7 +128,7 @@ describe("the option sha256", () => {
     });
   });
 
-  it("is not used for a valid file of another form", async () => {
+  it("is not used for a valid file in another form", async () => {
     const spaced = JSON.stringify(JSON.parse(textOf(file)), null, 1);
     for (const sha256 of [right, wrongFor(() => true)])
       expect((await verify(sha256, spaced)).record).to.deep.equal(mine);

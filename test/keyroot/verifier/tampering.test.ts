@@ -8,11 +8,11 @@ import { type Answers, cannedAnswers } from "../../support/data/cannedAnswers.ts
 /** Matches hashes, keys, user ids, numbers and names. */
 const WORD = /[\w+/=]+/g;
 
-describe("verifyPublicKey through a man in the middle", () => {
+describe("verifyPublicKey with an attacker in the network", () => {
   const [mine, ...others] = sampleRecords(4) as [KeyRecord, ...KeyRecord[]];
   const { userID } = mine;
   const { answers, fetchFrom, options } = cannedAnswers(makeMerkleFile([mine, ...others]));
-  /** The answers for another batch, in which the user has another key. */
+  /** Responses for another batch, in which the user has another key. */
   const otherBatch = cannedAnswers(
     makeMerkleFile(others.map((other, i) => (i === 0 ? { ...other, userID } : other))),
   ).answers;
@@ -23,7 +23,7 @@ describe("verifyPublicKey through a man in the middle", () => {
   const verify = (tampered: Answers) =>
     verifyPublicKey(userID, { ...options, expectedPublicKey: ANY_KEY, fetch: fetchFrom(tampered) });
 
-  /** A change of an answer. */
+  /** A change to a response. */
   type Change = (answer: string) => string;
 
   /** Replaces some characters at any position. */
@@ -57,7 +57,7 @@ describe("verifyPublicKey through a man in the middle", () => {
     change: fc.oneof(splice, swap),
   });
 
-  it("verifies a key with unchanged answers", async () => {
+  it("verifies a key with unchanged responses", async () => {
     expect(await verify(answers)).to.deep.include({ record: mine });
   });
 

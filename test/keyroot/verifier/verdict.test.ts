@@ -27,7 +27,7 @@ describe("verifyRoot", () => {
     const verify = (changes: Partial<KeyQuery>, answered: Partial<RootAnswers>) =>
       verifyRoot({ ...query, ...changes }, { ...answers, ...answered }, { anchor: "endpoint", storageProof: false });
 
-    it("returns the root of the user", () => {
+    it("returns the user's root", () => {
       expect(verify({}, {})).to.equal(root);
     });
 
@@ -41,10 +41,10 @@ describe("verifyRoot", () => {
 
     const unlike = (expected: unknown, actual: unknown) => ({ expected, actual });
     const falsehoods = [
-      ["CHAIN_ID_MISMATCH: another chain answers", {}, { chainId: "0x1" }, unlike(11_155_111, 1)],
+      ["CHAIN_ID_MISMATCH: the endpoint belongs to another chain", {}, { chainId: "0x1" }, unlike(11_155_111, 1)],
       ["NO_CONTRACT: the address has no code", {}, { root: "0x" }, unlike(undefined, "0x")],
-      ["CODE_HASH_MISMATCH: it has other code", { codeHash: HASH }, { codeHash: OTHER_HASH }, unlike(HASH, OTHER_HASH)],
-      ["CODE_HASH_MISMATCH: its code was not read", { codeHash: HASH }, {}, unlike(HASH, undefined)],
+      ["CODE_HASH_MISMATCH: the code differs", { codeHash: HASH }, { codeHash: OTHER_HASH }, unlike(HASH, OTHER_HASH)],
+      ["CODE_HASH_MISMATCH: the code was not read", { codeHash: HASH }, {}, unlike(HASH, undefined)],
       ["NOT_PUBLISHED: the user has no root", {}, { root: ZERO }, unlike("a root", "zero")],
     ] as const;
     for (const [name, expected, answered, details] of falsehoods) {

@@ -54,7 +54,7 @@ describe("verifyBundle", () => {
       expect(await verify(bytesOf(good))).to.deep.equal(verdict);
     });
 
-    it("accepts the options that the bundle meets", async () => {
+    it("accepts options that match the bundle", async () => {
       for (const expectedPublicKey of [mine.pubKey, base64ToBytes(mine.pubKey)]) {
         const expected = { codeHash: CODE_HASH, usersSlot: 2, contract: CONTRACT.toUpperCase().replace("X", "x") };
         expect(await verify(good, { ...expected, expectedPublicKey })).to.deep.equal(verdict);
@@ -187,5 +187,5 @@ function makeShortRoot() {
     const file = makeMerkleFile([record]);
     if (file.tree.root.startsWith("00")) return makeMerkleProof(file, record.userID);
   }
-  throw new Error("No sample has such a root.");
+  throw new Error("No sample has a root that begins with a zero byte.");
 }

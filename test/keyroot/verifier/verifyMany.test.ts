@@ -17,7 +17,7 @@ describe("verifyMany", () => {
   let stack: Stack;
   let published: PublishedRoot[];
   let options: VerifyManyOptions;
-  /** The recorded requests: the methods in each RPC request, and the paths at the file host. */
+  /** Recorded requests: the methods of each RPC request, and the paths of requested files. */
   let requests: { rpc: string[][]; files: string[] };
 
   before(async () => {

@@ -36,7 +36,7 @@ describe("verifyPublicKey", () => {
   let chain: LocalChain;
   let contract: string;
   let files: Listening;
-  /** Responds to requests instead of the file host. */
+  /** Responds to requests in place of the file host. */
   let answerFiles: RequestListener | undefined;
   let valid: VerifyOptions & { rpc: Eip1193Provider };
 
@@ -71,7 +71,7 @@ describe("verifyPublicKey", () => {
   const verify = (options: Partial<VerifyOptions> = {}, user = userID) =>
     verifyPublicKey(user, { ...valid, ...options });
 
-  /** Makes a provider for the chain that replaces one answer. */
+  /** Makes a provider that replaces one of the chain's responses. */
   const lying = (about: string, answer: unknown): Eip1193Provider => ({
     request: (args) => (JSON.stringify(args).includes(about) ? Promise.resolve(answer) : valid.rpc.request(args)),
   });
@@ -164,7 +164,7 @@ describe("verifyPublicKey", () => {
     });
 
     for (const answer of [null, undefined, 1n, {}, [], "0x1", `0x${"0".repeat(63)}`, "[".repeat(2 ** 20)]) {
-      it(`throws RPC_ANSWER_INVALID for the answer ${brief(answer)}`, async () => {
+      it(`throws RPC_ANSWER_INVALID for the response ${brief(answer)}`, async () => {
         for (const about of [GET_MERKLE_TREE_ROOT, id("getBlockNumber(bytes32)").slice(0, 10)]) {
           const error = await failure(verify({ rpc: lying(about, answer) }));
           expect(error).to.include(transportError("RPC_ANSWER_INVALID"));
@@ -198,7 +198,7 @@ describe("verifyPublicKey", () => {
       expect(await failure(verify({ rpc: url }))).to.include(transportError("REDIRECT_REFUSED"));
     });
 
-    it("throws ANSWER_TOO_LARGE above the limits", async () => {
+    it("throws ANSWER_TOO_LARGE for a response above the limits", async () => {
       const fileBytes = textOf(first).length;
       expect(await verify({ limits: { fileBytes } })).to.deep.include({ record: mine });
       const tooLarge = (expected: number) => transportError("ANSWER_TOO_LARGE", { expected });
@@ -218,7 +218,7 @@ describe("verifyPublicKey", () => {
         expect(await failure(verify({ ...options, limits }))).to.include(transportError("TIMEOUT"));
     });
 
-    it("names only the host of an endpoint in errors", async () => {
+    it("names only an endpoint's host in errors", async () => {
       const { url } = closing(await serve((_, response) => response.writeHead(401).end("no")));
       const error = await failure(verify({ rpc: `${url}/v3/d41d8cd98f00b204` }));
       expect(error).to.include(transportError("RPC_ERROR"));
@@ -236,7 +236,7 @@ describe("verifyPublicKey", () => {
       expect(counted.requests).to.equal(0);
     });
 
-    it("stops after the request in which the signal aborts", async () => {
+    it("stops after the request during which the signal aborts", async () => {
       const controller = new AbortController();
       const rpc: Eip1193Provider = {
         request: (args) => {
@@ -274,7 +274,7 @@ describe("verifyPublicKey", () => {
     it("closes requests that would keep the process running", async () => {
       const endpoint = closing(
         await serve((request, response) => {
-          // Two calls are sent at the same time. One fails, and the other never receives a response.
+          // The verifier sends two calls at the same time. One fails, and the other never receives a response.
           void text(request).then((body) => body.includes("eth_chainId") && response.writeHead(500).end());
         }),
       );
@@ -286,7 +286,7 @@ describe("verifyPublicKey", () => {
     });
   });
 
-  /** Verifies a key in a separate process, and returns its output, which is the error code. */
+  /** Verifies a key in a separate process, and returns the printed error code. */
   async function inProcess(rpc: string, timeoutMs: number): Promise<string> {
     const options = { ...valid, rpc: undefined, limits: { timeoutMs } };
     const script = `

@@ -1,8 +1,8 @@
 /**
- * Runs an app's watch over an honest but faulty network. Requests time out, fail, are cut off, exceed rate limits, or
- * reach nodes that are behind. The device is offline or asleep, and the app is killed during a round. No alarm may be
- * raised. After this, false answers in the same network must raise alarms. At the end, processes with a store in a
- * folder are killed with SIGKILL.
+ * Runs an app's watch over an honest but faulty network. Requests time out, fail, exceed rate limits, reach nodes that
+ * are behind, or receive only a part of the response. The device is offline or asleep, and the app ends during a round.
+ * The watch must not raise an alarm. Then false answers in the same network must raise alarms. At the end, SIGKILL ends
+ * processes that have a store in a folder.
  *
  * `FAULTS=large npm test -- test/keyroot/watch/soakWatch.test.ts` runs 10,000 rounds, with reorganizations of the
  * chain. `FAULTS_SEED=2` selects different faults.
@@ -41,7 +41,7 @@ describe("watch over a faulty network", function () {
   });
   after(() => chain.close());
 
-  it("raises alarms only for false answers", async () => {
+  it("raises an alarm only for a false answer", async () => {
     const soaking = soakWatch(chain, {
       rounds: ROUNDS,
       seed: SEED,

@@ -217,7 +217,7 @@ describe("watch", () => {
       let added = 40;
       let list: Contact[] = [...others, swapped];
       const watch = await start({ contacts: () => (list = [...strangers((added += 25), 25), ...list]) });
-      // The first round, which the watch starts itself, has the same list.
+      // The watch itself starts the first round, which has the same list.
       const rounds = Math.ceil((others.length + 1 + 25) / 20);
       for (let i = 0; i < rounds; i++) await watch.check();
       expect(codes()).to.deep.equal(["CONTACT_KEY_MISMATCH"]);
@@ -313,7 +313,7 @@ describe("watch", () => {
       for (const [i, limit] of limits.entries()) expect(waits[i], String(i)).to.be.within(limit * 0.75, limit);
     });
 
-    it("repeats an alarm if the app's function failed", async () => {
+    it("repeats an alarm if the app's alarm function failed", async () => {
       serverKeys = [{ userID: contact.userID, expectedPublicKey: late.pubKey }];
       let calls = 0;
       const watch = await start({
@@ -321,7 +321,7 @@ describe("watch", () => {
           if (++calls === 1) throw new Error("The window is closed.");
         },
       });
-      // The first round, which the watch starts itself, may fail with this error.
+      // The watch itself starts the first round, which may fail with this error.
       await watch.check().catch(() => undefined);
       await watch.check();
       await watch.check();
@@ -399,7 +399,7 @@ describe("watch", () => {
   });
 
   describe("with invalid options", () => {
-    it("rejects missing, misspelled and mistyped options", async () => {
+    it("rejects missing options, misspelled names and values of a wrong type", async () => {
       const valid = { userID: own.userID, publicKey: own.pubKey, store, makeBundle, onAlarm: () => undefined };
       for (const name of Object.keys(valid)) {
         for (const value of [undefined, ...WRONG_VALUES]) {

@@ -38,7 +38,7 @@ describe("state of a watched user", () => {
     });
   });
 
-  describe("after a further answer of the chain", () => {
+  describe("after another answer from the chain", () => {
     it("causes no alarm for the same root at any block", () => {
       fc.assert(
         fc.property(fc.array(fc.nat(1000)), (blocks) => {
@@ -98,7 +98,7 @@ describe("state of a watched user", () => {
       expect(condition?.message).to.include("UNREACHABLE");
     });
 
-    it("excludes the time in which the app did not run", () => {
+    it("excludes the time during which the app did not run", () => {
       expect(codes(outage(100 * HOUR, 50), "key")).to.deep.equal([]);
       expect(codes(outage(100 * HOUR, 97), "key")).to.deep.equal(["FILE_UNAVAILABLE"]);
     });
@@ -130,7 +130,7 @@ describe("state of a watched user", () => {
     });
   });
 
-  describe("with the time of the last reading", () => {
+  describe("with a time of the last reading", () => {
     it("requires a new reading after the interval", () => {
       expect(isDue({}, 0, HOUR)).to.be.true;
       expect(isDue(published(), HOUR - 1, HOUR)).to.be.false;
@@ -139,7 +139,7 @@ describe("state of a watched user", () => {
     });
   });
 
-  it("stays the same when it is stored as JSON", () => {
+  it("is the same after it was stored as JSON", () => {
     const events = fc.array(
       fc.oneof(
         fc.record({

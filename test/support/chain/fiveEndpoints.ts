@@ -46,7 +46,16 @@ export const PAIRS: readonly Pair[] = ANCHORS.flatMap((anchor) =>
   [false, true].map((storageProof) => ({ anchor, storageProof })),
 );
 
-export const nameOf = ({ anchor, storageProof }: Pair) => `${anchor}, ${storageProof ? "proven" : "not proven"}`;
+const ANCHOR_NAMES = {
+  endpoint: "one endpoint",
+  quorum: "a quorum",
+  pinned: "a pinned block",
+  "light-client": "a light client",
+};
+
+/** Returns a pair's name for test titles, such as "a quorum with a storage proof". */
+export const nameOf = ({ anchor, storageProof }: Pair) =>
+  `${ANCHOR_NAMES[anchor]} ${storageProof ? "with" : "without"} a storage proof`;
 
 /** Whether a pair needs only one endpoint's answer at its latest block, as in the specification. No block is then read. */
 export const needsNoBlock = ({ anchor, storageProof }: Pair) => anchor === "endpoint" && !storageProof;

@@ -32,7 +32,7 @@ const listOf = (auditors: readonly TestAuditor[], changes: Partial<AuditorList> 
 /** A list of auditors in which dave replaces alice. */
 const TEXT = listOf([bob, carol, dave]);
 
-/** Returns the error code for a list, or undefined if the list is accepted. */
+/** Returns the error code for a list, or undefined if the library accepts the list. */
 const codeOf = (file: string | Uint8Array, now = NOW, place = PLACE) =>
   codeOfCall(() => verifyAuditorList(parseSignedAuditorList(Buffer.from(file as Uint8Array)), place, POLICY, now));
 
@@ -81,11 +81,11 @@ describe("verifyAuditorList", () => {
       "no auditors": listOf([]),
       "a threshold of 0": listOf([bob, carol], { threshold: 0 }),
       "a threshold above the number of keys": listOf([bob, carol], { threshold: 3 }),
-      "a threshold that is no number": listOf([bob, carol], { threshold: NaN }),
-      "a number of 0": listOf([bob, carol], { sequence: 0 }),
-      "a number that is not safe": TEXT.replace("sequence 1", "sequence 9007199254740993"),
-      "a zero in front of a number": TEXT.replace("threshold 2", "threshold 02"),
-      "one key twice": listOf([bob, bob]),
+      "a threshold that is not a number": listOf([bob, carol], { threshold: NaN }),
+      "a sequence number of 0": listOf([bob, carol], { sequence: 0 }),
+      "a sequence number above 2^53": TEXT.replace("sequence 1", "sequence 9007199254740993"),
+      "a number with a leading zero": TEXT.replace("threshold 2", "threshold 02"),
+      "a repeated key": listOf([bob, bob]),
       "one key under two names": listOf([bob, carol], {
         auditors: [bob.key, keyText("mallory.example", bob.publicKey)].map((key) => ({ key, url })),
       }),
@@ -93,10 +93,10 @@ describe("verifyAuditorList", () => {
       "a URL that is not https": TEXT.replace("https://bob.example", "http://bob.example"),
       "a URL with a password": TEXT.replace("https://bob.example", "https://a:b@bob.example"),
       "no URL": TEXT.replace(" https://bob.example/statements", ""),
-      "line ends of Windows": TEXT.replaceAll("\n", "\r\n"),
-      "another origin": TEXT.replace("auditors-v1", "statement-v1"),
-      "an address in upper case": TEXT.replaceAll("ab", "AB"),
-      "a line more": `${TEXT}note x\n`,
+      "Windows line endings": TEXT.replaceAll("\n", "\r\n"),
+      "a statement's first line": TEXT.replace("auditors-v1", "statement-v1"),
+      "a contract address in upper case": TEXT.replaceAll("ab", "AB"),
+      "an additional line": `${TEXT}note x\n`,
     };
     for (const [what, text] of Object.entries(texts))
       it(`rejects a list with ${what}`, () => {
@@ -106,7 +106,7 @@ describe("verifyAuditorList", () => {
 
     it("rejects a list with any changed byte", () => {
       const bytes = Buffer.from(signedBy([alice, bob], TEXT, TIME));
-      // The loop covers the text and the first bytes of the signatures.
+      // The loop changes each byte of the text and the first bytes of the signatures.
       for (let i = 0; i < TEXT.length + 60; i++) {
         const changed = Buffer.from(bytes);
         changed.writeUInt8(changed.readUInt8(i) ^ 1, i);
@@ -126,7 +126,7 @@ describe("findAuditors", () => {
   const start = (): Auditors => ({ policy: POLICY, folders: hosts.map(({ url }) => url), sequence: 0 });
   const search = { http: { timeoutMs: 30_000 }, now: NOW };
   const find = () => findAuditors(start(), lists, search);
-  /** Serves a list of auditors with one signature per host. The list contains the folders of these hosts. */
+  /** Serves a list of auditors. Each host's copy has the signature of one auditor. */
   const serve = (auditors: readonly TestAuditor[], by: readonly TestAuditor[], sequence = 1) => {
     const [{ url } = { url: "" }] = hosts;
     const text = listOf(auditors, { sequence, auditors: auditors.map(({ key }) => ({ key, url })) });
@@ -153,7 +153,7 @@ describe("findAuditors", () => {
     expect(await find()).to.include({ sequence: 1 });
   });
 
-  it("stores the newest auditors for calls without requests", async () => {
+  it("stores the newest auditors for calls that send no requests", async () => {
     serve([bob, carol, dave], [alice, bob]);
     await find();
     const requests = hosts.map((host) => host.requests);
@@ -182,7 +182,7 @@ describe("findAuditors", () => {
     }
   });
 
-  it("ignores lists with a wrong contract, number, size or signature", async () => {
+  it("ignores lists with a wrong contract, sequence number, size or signature", async () => {
     const other = listOf([dave, erin], { contract: `0x${"12".repeat(20)}` });
     const later = listOf([dave, erin], { sequence: 2 });
     const files = [

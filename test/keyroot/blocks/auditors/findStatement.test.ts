@@ -20,7 +20,7 @@ describe("findStatement", () => {
       }),
     );
     const { promise: released, resolve: release } = Promise.withResolvers<unknown>();
-    /** The hosts do not respond to requests for older statements until the statement of the honest auditors is requested. */
+    /** Delays responses with older statements until a request for the honest auditors' statement arrives. */
     const fetch = async (input: unknown) => {
       const url = String(input);
       if (url.endsWith("/100.txt")) release(undefined);

@@ -18,7 +18,7 @@ const files = [records.slice(0, 2), records.slice(2, 5), records.slice(5)].map(m
 const [, file = never()] = files;
 const { userID } = records[2] ?? never();
 
-/** Makes a statement about all files. In the second file, this many users have an older root. */
+/** Makes a statement about all files. The contract stores a newer root for `superseded` users of the second file. */
 function worldWith(superseded: number) {
   const entries = files.map(({ tree, records }, i) => {
     return { root: tree.root, recordCount: records.length, userCount: records.length - (i === 1 ? superseded : 0) };
@@ -39,7 +39,7 @@ describe("membership proof", () => {
       TIME * 1000,
     );
 
-  it("proves a user's key with only an auditors' statement", () => {
+  it("needs only an auditors' statement to prove a user's key", () => {
     const { record, evidence } = verify();
     expect(record).to.deep.equal(records[2]);
     expect(evidence).to.deep.equal({
@@ -60,14 +60,14 @@ describe("membership proof", () => {
     expect(codeOf(verify, {}, { ...OPTIONS, keys: [OPTIONS.keys[0] ?? ""] })).to.equal("ARGUMENT_INVALID");
   });
 
-  it("cannot be made for a file with an outdated record", () => {
+  it("cannot be made for a file that contains an outdated record", () => {
     const world = worldWith(1);
     expect(codeOf(makeMembership, world.statement, world.roots, file, userID)).to.equal("STATEMENT_TREE_MISMATCH");
     const forged = { statement: world.statement.toString() };
     expect(codeOf(verify, forged)).to.equal("STATEMENT_TREE_MISMATCH");
   });
 
-  it("is rejected for a file with an outdated record of the user", () => {
+  it("is rejected for a file that contains an outdated record", () => {
     const world = worldWith(1);
     const path = proveInclusion(world.roots.toString().trim().split("\n"), 1);
     const statement = world.statement.toString();
@@ -78,7 +78,7 @@ describe("membership proof", () => {
 
 describe("tree of roots", () => {
   const sha256 = (...parts: Uint8Array[]) => createHash("sha256").update(Buffer.concat(parts)).digest();
-  /** Computes the hash of a tree directly from the definition in RFC 6962, section 2.1. */
+  /** Computes a tree's hash directly from the definition in RFC 6962, section 2.1. */
   const treeHash = (leaves: readonly string[]): Buffer => {
     if (leaves.length === 0) return sha256();
     if (leaves.length === 1) return sha256(Uint8Array.of(0), Buffer.from(leaves[0] ?? ""));
@@ -86,7 +86,7 @@ describe("tree of roots", () => {
     return sha256(Uint8Array.of(1), treeHash(leaves.slice(0, k)), treeHash(leaves.slice(k)));
   };
 
-  it("has the hash and inclusion proofs of RFC 6962", () => {
+  it("has the hashes and inclusion proofs that RFC 6962 defines", () => {
     for (let size = 0; size <= 40; size++) {
       const leaves = Array.from({ length: size }, (_, i) => `leaf ${i}`);
       const tree = { size, hash: hashRoots(leaves) };

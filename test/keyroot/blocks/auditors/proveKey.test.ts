@@ -36,12 +36,12 @@ import { ENDLESS_MS } from "../../../support/endless.ts";
 const auditors = testAuditors("alice", "bob");
 const GET_USER_INFO = "0x829a34c6";
 
-describeOnChains("verifier with the options auditors and proofs", (chain) => {
+describeOnChains("verifier with the auditors and proofs options", (chain) => {
   const hosts = statementHosts(2);
   let files: Listening;
-  /** The requests to the file host. */
+  /** Paths of the requests to the file host. */
   let asked: string[] = [];
-  /** Responds to requests for leaf chunks instead of the file host. */
+  /** Responds to requests for leaf chunks in place of the file host. */
   let serveChunk: ((response: ServerResponse, path: string) => unknown) | undefined;
   before(async () => {
     files = await serve((request, response) => {
@@ -96,7 +96,8 @@ describeOnChains("verifier with the options auditors and proofs", (chain) => {
   const verify = (record = mine, changes: Partial<VerifierOptions> = {}): Promise<VerifiedKey> =>
     createVerifier(options(changes)).verify(record.userID, keyOf(record));
   /**
-   * Expects a verification with the whole file and a storage proof. Nothing is weaker than without the option proofs.
+   * Expects a verification with the whole file and a storage proof. This evidence is as strong as without the `proofs`
+   * option.
    */
   const expectWholeFile = async (record = mine, changes: Partial<VerifierOptions> = {}) => {
     const verified = await verify(record, changes);
@@ -128,7 +129,7 @@ describeOnChains("verifier with the options auditors and proofs", (chain) => {
       expect(methods).to.deep.equal(["eth_call"]);
     });
 
-    it("uses one statement for all keys until it is too old", async () => {
+    it("uses one statement for all keys until the statement is too old", async () => {
       let ahead = 0;
       const verifier = createVerifier(options({ now: () => (time() + ahead) * 1000 }));
       for (const record of [mine, late, other]) await verifier.verify(record.userID, keyOf(record));
@@ -230,13 +231,13 @@ describeOnChains("verifier with the options auditors and proofs", (chain) => {
     const answers: Record<string, (response: ServerResponse) => unknown> = {
       "is missing": (response) => response.writeHead(404).end(),
       "is empty": (response) => response.end(),
-      "is of another root": (response) => response.end(chunkOf(forged)),
+      "belongs to another root": (response) => response.end(chunkOf(forged)),
       "is damaged": (response) => response.end(chunkOf(published).map((byte, i) => (i === 20 ? byte ^ 1 : byte))),
-      "does not have the user's leaf": (response) => response.end(chunkOf(publishedLater)),
+      "lacks the user's leaf": (response) => response.end(chunkOf(publishedLater)),
       "is larger than the limit": (response) => response.end(Buffer.alloc(2 ** 16 + 8)),
-      "redirects to the right one": (response) =>
+      "is behind a redirect": (response) =>
         response.writeHead(302, { location: `${chain.files.url}/${published.tree.root}/0.bin` }).end(),
-      "breaks off": (response) => {
+      "ends early": (response) => {
         response.writeHead(200, { "content-length": 72 }).write("half");
         setTimeout(() => response.destroy(), 20);
       },
@@ -250,7 +251,7 @@ describeOnChains("verifier with the options auditors and proofs", (chain) => {
     for (const [defect, answer] of Object.entries(answers)) {
       it(`reads the whole file if the leaf chunk ${defect}`, async () => {
         serveChunk = answer;
-        // Only an endless answer uses up the time limit.
+        // Only an endless response reaches the time limit.
         const limits = defect === "never ends" ? { timeoutMs: 5000 } : { timeoutMs: ENDLESS_MS };
         await expectWholeFile(mine, { limits });
       });
@@ -281,8 +282,7 @@ describeOnChains("verifier with the options auditors and proofs", (chain) => {
     it("rejects a key that the server swapped", async () => {
       const swapped = { ...other, userID };
       expect(await failure(verify(swapped))).to.have.property("code", "KEY_MISMATCH");
-      // The forged file contains the swapped key, which its own leaf chunk proves. The statement does not include the
-      // file's root.
+      // The forged file's leaf chunk proves the swapped key. The statement does not include the forged file's root.
       serveChunk = (response) => response.end([...makeLeafChunks(forged)][0]?.bytes);
       const info = `0x${forged.tree.root}${"1".padStart(64, "0")}`;
       chain.letLie(
@@ -294,7 +294,7 @@ describeOnChains("verifier with the options auditors and proofs", (chain) => {
       expect(await failure(verify(swapped))).to.have.property("code", "KEY_MISMATCH");
     });
 
-    it("refuses a statement that too few auditors signed", async () => {
+    it("rejects a statement that too few auditors signed", async () => {
       statementOf(entries, chain.head, `0x${"5".repeat(40)}`);
       expect(await failure(verify())).to.have.property("code", "AUDITORS_NOT_REACHED");
       statementOf(entries);
@@ -322,7 +322,7 @@ describeOnChains("verifier with the options auditors and proofs", (chain) => {
     });
   });
 
-  it("throws ABORTED while it reads a leaf chunk", async () => {
+  it("throws ABORTED if the signal aborts while it reads a leaf chunk", async () => {
     const abort = new AbortController();
     serveChunk = () => {
       abort.abort();

@@ -19,7 +19,7 @@ const topsOf = (size: number) => {
 };
 
 describe("root proof", () => {
-  it("proves every root in trees of any size", () => {
+  it("proves every root in trees of many sizes", () => {
     for (const size of SIZES) {
       const { proofs, tops } = topsOf(size);
       for (let index = 0; index < size; index += size > 200 ? 13 : 1)
@@ -80,7 +80,7 @@ describe("root proof", () => {
     ])
       expect(parse([...lines, ""].join("\n"))).to.equal("STATEMENT_TREE_MISMATCH");
     expect(parse(text, treeWith(12))).to.equal("STATEMENT_TREE_MISMATCH");
-    // The tree has the same hash, but a different number of subtrees.
+    // This tree has the same hash but a different number of subtrees.
     expect(parse(text, { ...treeWith(11), size: 3 })).to.equal("STATEMENT_TREE_MISMATCH");
   });
 });

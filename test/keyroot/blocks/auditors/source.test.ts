@@ -23,7 +23,7 @@ import { failure, never } from "../../../support/support.ts";
 const auditors = testAuditors("alice", "bob", "carol");
 const [alice, bob, carol] = auditors;
 
-describeOnChains("verifier with the option auditors", (chain) => {
+describeOnChains("verifier with the auditors option", (chain) => {
   const hosts = statementHosts(3);
 
   const time = () => Number(chain.head.timestamp) + 60;
@@ -98,7 +98,7 @@ describeOnChains("verifier with the option auditors", (chain) => {
         options(),
       );
       expect(outcomes.map((outcome) => "verified" in outcome)).to.deep.equal([true, true]);
-      // Each host receives two requests: for the next list of auditors, and for the statement.
+      // Each host receives one request for the next list of auditors and one for the statement.
       expect(hosts.map(({ requests }) => requests)).to.deep.equal([2, 2, 2]);
     });
   });
@@ -170,7 +170,7 @@ describeOnChains("verifier with the option auditors", (chain) => {
       expect(error).to.include({ advice: "warn" });
     });
 
-    it("advises to wait if the app calls the user new", async () => {
+    it("advises the app to wait for a user whose key is new", async () => {
       publish(textFor(chain.earlier));
       const known = { expectedPublicKey: ANY_KEY, knownSince: time() * 1000 - 1000 };
       expect(await failure(createVerifier(options()).verify(late.userID, known))).to.include({
@@ -214,7 +214,7 @@ describeOnChains("verifier with the option auditors", (chain) => {
       expect(await codeOf({ urls: hosts.slice(0, 2).map(({ url }) => url) })).to.equal("truth");
     });
 
-    it("still rejects the revoked key if the hosts hide the list", async () => {
+    it("rejects the revoked key even if the hosts hide the list", async () => {
       replace();
       const store = new Map<string, string>();
       publish(textFor(chain.head), [dave, bob]);
@@ -235,7 +235,7 @@ describeOnChains("verifier with the option auditors", (chain) => {
       expect(await verify()).to.deep.equal([alice.key, bob.key]);
       replace();
       publish(textFor(chain.head), [carol, bob]);
-      // The cached key is accepted until the app has read the list.
+      // The verifier accepts the cached key until it reads the list.
       expect(await codeOf({ store })).to.equal("truth");
       expect(await verify()).to.deep.equal([carol.key, bob.key]);
     });
@@ -266,7 +266,7 @@ describeOnChains("verifier with the option auditors", (chain) => {
     });
   });
 
-  it("rejects other block sources next to the option auditors", () => {
+  it("rejects any other block source next to the auditors option", () => {
     for (const change of [{ quorum: 1 }, { pinned: chain.head.hash }, { lightClient: true }, { block: "finalized" }])
       expect(() => createVerifier({ ...options(), ...change } as VerifierOptions)).to.throw(KeyrootError, "auditors");
     for (const urls of [[], "https://a.example", ["ftp://a.example"], ["http://a.example"], undefined])
@@ -276,7 +276,7 @@ describeOnChains("verifier with the option auditors", (chain) => {
 });
 
 describe("createVerifier without an import of keyroot/auditors", () => {
-  it("names the entry to import for the option auditors", async () => {
+  it("names the entry to import for the auditors option", async () => {
     const program = `import { createVerifier } from "keyroot";
       const auditors = { keys: [], threshold: 1, urls: [] };
       const place = { rpc: "https://a.example", chainId: 1, contract: "0x${"1".repeat(40)}", merkleUrl: "https://a.example" };

@@ -18,7 +18,7 @@ const [alice, bob, carol] = testAuditors("alice", "bob", "carol");
 const OPTIONS: AuditorOptions = { keys: [alice.key, bob.key, carol.key], threshold: 2 };
 const signed = signedBy([alice, bob], TEXT, TIME);
 
-/** Returns the error code for a statement, or undefined if the statement is accepted. */
+/** Returns the error code for a statement, or undefined if the library accepts the statement. */
 const codeOf = (file: string | Uint8Array, options = OPTIONS, now = NOW) =>
   codeOfCall(verifyStatement, Buffer.from(file as Uint8Array), STATEMENT, options, now);
 
@@ -57,14 +57,14 @@ describe("verifyStatement", () => {
     });
 
     const variants: Record<string, (file: string) => string> = {
-      "line ends of old Macs": (file) => file.replaceAll("\n", "\r"),
-      "a line separator of Unicode": (file) => file.replace("\nchain", "\u2028chain"),
+      "carriage returns as line endings": (file) => file.replaceAll("\n", "\r"),
+      "a Unicode line separator": (file) => file.replace("\nchain", "\u2028chain"),
       "an empty line at the end": (file) => `${file}\n`,
-      "an empty line in front": (file) => `\n${file}`,
+      "an empty first line": (file) => `\n${file}`,
       "a byte-order mark": (file) => `\ufeff${file}`,
-      "spaces at a line's end": (file) => file.replace("users 1400", "users 1400 "),
+      "a space at the end of a line": (file) => file.replace("users 1400", "users 1400 "),
       "a hexadecimal number": (file) => file.replace("users 1400", "users 0x578"),
-      "a line twice": (file) => file.replace("users 1400\n", "users 1400\nusers 1400\n"),
+      "a repeated line": (file) => file.replace("users 1400\n", "users 1400\nusers 1400\n"),
       "a signature that is not canonical base64": (file) => file.replace(/=\n$/, "=x\n"),
       "no text": () => "",
     };

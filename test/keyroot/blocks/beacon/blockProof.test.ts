@@ -32,7 +32,7 @@ describeOnChains("block proof", (chain) => {
     expect(proof).to.have.property("finalityUpdate");
   });
 
-  it("verifies the block of a bundle offline", async () => {
+  it("proves a bundle's block offline", async () => {
     const bytes = Buffer.from(JSON.stringify(proof));
     const { blockHash, evidence } = await verifyBlockProof(bytes, trusted);
     expect(evidence).to.include({ checkpoint: TEST_CHECKPOINT, participation: 512 });
@@ -78,11 +78,11 @@ describeOnChains("block proof", (chain) => {
     "more than 8 MiB": [() => Buffer.alloc(2 ** 23 + 1, 0x20), "FILE_TOO_LARGE"],
   };
   for (const [what, [change, code]] of Object.entries(forgeries))
-    it(`is rejected with ${code}: ${what}`, async () => {
+    it(`is rejected with ${code} for ${what}`, async () => {
       expect(await codeOf(verifyBlockProof(change(proof), trusted))).to.equal(code);
     });
 
-  it("is rejected if it uses the test network for another chain", async () => {
+  it("is rejected if it names the test network for another chain", async () => {
     const other = { ...trusted, chainId: 1, network: { ...TEST_NETWORK, chainId: 1 } };
     expect(await codeOf(verifyBlockProof(proof, other))).to.equal("ARGUMENT_INVALID");
   });

@@ -17,7 +17,7 @@ const schema = JSON.parse(
   readFileSync(join(ROOT, "packages/keyroot/schemas/block-proof.schema.json"), "utf8"),
 ) as object;
 const isWellFormed = new Ajv2020({ strict: true }).compile(schema);
-/** The number of changed proofs. Some of them take a second. */
+/** Number of changed proofs. The verification of one proof takes up to 1 s. */
 const CHANGES = isLarge ? 400 : 20;
 
 const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64");
@@ -60,14 +60,14 @@ describe("block proofs of mainnet", function () {
   };
 
   for (const sample of testAll ? [deneb, electra] : [electra])
-    it(`prove the same block in a second verifier: ${sample.fork}`, async () => {
+    it(`prove the same block in a second verifier for ${sample.fork}`, async () => {
       const proof = proofOf(sample);
       const hash = await hashOf(proof, sample);
       expect(hash).to.match(/^0x[0-9a-f]{64}$/);
       expect(await secondHashes([proof], sample)).to.deep.equal([hash]);
     });
 
-  it("have the same verdict in both verifiers after random changes", async () => {
+  it("get the same verdict from both verifiers after random changes", async () => {
     const proof = proofOf(electra);
     const [update = ""] = proof.updates;
     let seed = 1;

@@ -20,7 +20,7 @@ const [finality = never()] = items.slice(-1);
 /** The newest update in the form of a finality update, which does not contain the next committee. */
 const { fork } = sample;
 
-/** Returns the updates that a request for some periods asks for. The first update is of the sample's period. */
+/** Returns the updates for a request's periods. The first update is for the sample's first period. */
 function requested<T>(updates: readonly T[], { searchParams }: URL): T[] {
   const start = Number(searchParams.get("start_period")) - sample.period;
   return updates.slice(start, start + Number(searchParams.get("count")));
@@ -71,7 +71,7 @@ describe("follow", () => {
     ]);
   });
 
-  it("requests only the finality update within the same period", async () => {
+  it("requests only the finality update if the period is the same", async () => {
     const server = await serve();
     const later = following([server]);
     await follow(later, http);
@@ -109,24 +109,24 @@ describe("follow", () => {
       "text that is not JSON": end("<html>"),
       "JSON without data": end("{}"),
       "JSON that is a number": end("1"),
-      "a list of null": { updates: (response) => response.end("[null,null,null,null,null]") },
+      "a list of null values": { updates: (response) => response.end("[null,null,null,null,null]") },
       "a slot above 2^53": end(JSON.stringify({ data: { attested_header: { beacon: { slot: "9".repeat(20) } } } })),
       "JSON that is nested too deeply": end("[".repeat(50) + "]".repeat(50)),
       "empty SSZ": end("", SSZ),
       "SSZ that ends early": end("abc", SSZ),
-      "SSZ with offsets that exceed it": end("\xff".repeat(2000), SSZ),
+      "SSZ with offsets beyond its end": end("\xff".repeat(2000), SSZ),
       "an empty list of updates": { updates: ssz(new Uint8Array()) },
       "more updates than it requested": { updates: ssz(joinUpdates([...items, ...items])) },
-      "an update whose length exceeds the answer": { updates: ssz(Buffer.alloc(64, 0x7f)) },
+      "an update that is longer than the response": { updates: ssz(Buffer.alloc(64, 0x7f)) },
       "an update with the length 0": { updates: ssz(Buffer.alloc(64)) },
-      "the same update again": { updates: ssz(joinUpdates([items[0] ?? never(), items[0] ?? never()])) },
+      "a repeated update": { updates: ssz(joinUpdates([items[0] ?? never(), items[0] ?? never()])) },
     };
     for (const [what, answers] of Object.entries(malformed))
       it(`throws BEACON_ANSWER_INVALID for ${what}`, async () => {
         expect(await codeOf(answers)).to.equal("BEACON_ANSWER_INVALID");
       });
 
-    it("rejects SSZ that consists of zeros", async () => {
+    it("rejects SSZ in which all bytes are zero", async () => {
       expect(await codeOf(end("\0".repeat(2000), SSZ))).to.equal("LIGHT_CLIENT_INVALID");
     });
 

@@ -41,7 +41,7 @@ const start = (network: BeaconNetwork) => {
 
 describe("light client rules across forks", () => {
   for (const name of NAMES) {
-    it(`accept an update of the fork ${name}`, () => {
+    it(`accept an update from the ${name} fork`, () => {
       const network = networkWith({ [name]: 0 });
       const { bootstrap, state } = start(network);
       const { layouts } = FORKS[name];
@@ -66,7 +66,7 @@ describe("light client rules across forks", () => {
     });
   }
 
-  it("require the previous fork's signatures in a fork's first slot", () => {
+  it("require signatures for the previous fork in a fork's first slot", () => {
     const network = networkWith({ electra: 0, fulu: 12 });
     const parts = { ...slotsFrom(12 * EPOCH - 2), attestedSlot: 12 * EPOCH - 1, signatureSlot: 12 * EPOCH };
     const { state } = start(network);
@@ -77,9 +77,9 @@ describe("light client rules across forks", () => {
     );
   });
 
-  describe("from the fork Gloas on", () => {
+  describe("from Gloas on", () => {
     const network = networkWith({ fulu: 0, gloas: 12 });
-    /** The branch of the block hash in a Fulu block, in the longer form of Gloas. */
+    /** A Fulu header with the block hash's branch in the longer form of Gloas. */
     const inGloasForm = ({ beacon }: LightClientHeader, extra: number): LightClientHeader => {
       const depth = Math.floor(Math.log2(forkAt(network, START).blockHash ?? NaN));
       const hash = Buffer.from(BLOCK.slice(2), "hex");
@@ -100,7 +100,7 @@ describe("light client rules across forks", () => {
       return startAt(network, `0x${Buffer.from(rootOf(header)).toString("hex")}`, bootstrap);
     };
 
-    it("expect only the hash of the execution block in headers", () => {
+    it("require only the execution block's hash in headers", () => {
       const { attested_header: attested } = simulateUpdate(network, slotsFrom(12 * EPOCH));
       expect(attested).to.have.all.keys("beacon", "execution_block_hash", "execution_branch");
       expect(FORKS.gloas.layouts.finality_update.size).to.be.a("number");
@@ -110,7 +110,7 @@ describe("light client rules across forks", () => {
       expect(startWith(inGloasForm(header, 0))).to.include({ blockHash: BLOCK });
     });
 
-    it("refuse a Fulu header whose branch begins with other bytes", () => {
+    it("reject a Fulu header whose branch begins with other bytes", () => {
       expect(refusalOf(startWith, inGloasForm(header, 1))).to.equal("anchor: LIGHT_CLIENT_INVALID");
     });
   });

@@ -15,10 +15,10 @@ type Pair = [bootstrap: Uint8Array, update: Uint8Array];
 
 const PROGRAM = join(import.meta.dirname, "lodestar.mjs");
 const CURRENT_SLOT = slotAt(mainnet, Date.UTC(2026, 0, 1));
-/** The number of changed pairs per sample. Lodestar takes up to a second for each pair. */
+/** Number of changed pairs per sample. Lodestar takes up to 1 s for each pair. */
 const CHANGES = isLarge ? 200 : 20;
 
-/** Returns a copy with one changed bit. The bit is in any byte, or in the last 1,800 bytes, which contain no keys. */
+/** Returns a copy with one changed bit. Most changes affect the last 1,800 bytes, which contain no keys. */
 function flip(bytes: Uint8Array, seed: number): Uint8Array {
   const changed = new Uint8Array(bytes);
   const number = Math.imul(seed + 1, 2_654_435_761) >>> 0;
@@ -27,7 +27,10 @@ function flip(bytes: Uint8Array, seed: number): Uint8Array {
   return changed;
 }
 
-/** Returns the slot of the finalized header after a bootstrap and an update, or null if the bootstrap is rejected. */
+/**
+ * Returns the slot of the finalized header after a bootstrap and an update, or null if the library rejects the
+ * bootstrap.
+ */
 function slotAfter({ fork, checkpoint }: MainnetSample, [bootstrap, update]: Pair): number | null {
   const { layouts } = FORKS[fork];
   const unless = <T>(work: () => T): T | undefined => {

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { applyUpdate, FORKS, periodOf, slotAt, startAt } from "keyroot/beacon/protocol";
 import { mainnet, MAINNET_SAMPLES, splitUpdates } from "../../../support/beacon/mainnet.ts";
 
-/** The finalized slots of the updates, and the numbers of signers, from public block explorers. */
+/** Finalized slots and numbers of signers for each update, from public block explorers. */
 const EXPECTED = {
   1347: [11_034_656, 11_044_448, 11_051_008, 11_059_200, 11_067_808, 11_075_584],
   1422: [11_651_008],
@@ -29,7 +29,7 @@ describe("light client with mainnet data", () => {
         expect(state.next).to.not.equal(undefined);
       });
 
-      it("writes the same bytes that it reads", () => {
+      it("encodes an update as the same bytes that it decoded", () => {
         expect(Buffer.from(layouts.bootstrap.encode(bootstrap)).equals(bootstrapBytes)).to.equal(true);
         const read = splitUpdates(updatesBytes);
         for (const [i, update] of updates.entries())

@@ -10,7 +10,7 @@ import { isLarge, testAll } from "../../../support/testSize.ts";
 const COUNT = isLarge ? 20_000 : testAll ? 400 : 100;
 const CURRENT_SLOT = slotAt(mainnet, Date.UTC(2026, 0, 1));
 
-/** Makes a generator of numbers from 0 to 1, which are the same in each run. */
+/** Makes a generator that returns the same numbers from 0 to 1 in each run. */
 function makeRandom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -20,13 +20,13 @@ function makeRandom(seed: number): () => number {
 }
 
 /**
- * Returns a changed copy. A bit or byte is changed, a part is deleted, repeated, moved or filled with zeros, or bytes
- * are appended.
+ * Returns a copy with one random change. The function changes a bit or byte, appends bytes, or deletes, repeats, moves
+ * or zeroes a part.
  */
 function mutate(bytes: Uint8Array, random: () => number): Uint8Array {
   const below = (limit: number) => Math.floor(random() * limit);
   const changed = Buffer.from(bytes);
-  // Most bytes are keys. For this reason, half of the changes affect the other bytes: headers, branches and offsets.
+  // Most bytes are keys. Half of the changes therefore affect other bytes: headers, branches and offsets.
   const at = random() < 0.5 ? below(changed.length) : (changed.length - 1 - below(1800)) % changed.length;
   const length = 1 + below(64);
   switch (below(7)) {
@@ -59,12 +59,12 @@ describe("light client with changed mainnet responses", function () {
     const state = startAt(mainnet, checkpoint, bootstrap);
     const [updateBytes = never()] = splitUpdates(updatesBytes);
     const [update = never()] = updates;
-    /** The slot of a signature is not signed. Any slot of the same period and fork is equally valid. */
+    /** Restores the signature slot. Nobody signs this slot, so any slot of the same period and fork is valid. */
     const withSlotOf = (changed: Uint8Array) => {
       const { signature_slot: slot } = update;
       return Buffer.from(layouts.update.encode({ ...layouts.update.decode(changed), signature_slot: slot }));
     };
-    /** Removes as many signers as the rules allow, because this is the most work for a verification. */
+    /** Removes as many signers as the rules allow. This causes the most work for a verification. */
     const withFewest = (bytes: Uint8Array) => {
       if (bytes !== updateBytes) return bytes;
       const changed = structuredClone(update);
@@ -91,7 +91,7 @@ describe("light client with changed mainnet responses", function () {
         }
       });
 
-      it(`takes at most ten times the work for a changed ${what} of period ${period}`, () => {
+      it(`does at most ten times the work for a changed ${what} of period ${period}`, () => {
         using counter = new WorkCounter();
         // The first verification also fills internal tables.
         read(bytes);

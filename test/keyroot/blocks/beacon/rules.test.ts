@@ -55,22 +55,22 @@ describe("light client rules", () => {
     });
 
     const changes: Record<string, (forged: Bootstrap) => void> = {
-      "whose committee is another": (forged) => (forged.current_sync_committee = committeeOf(PERIOD + 1).committee),
-      "whose committee has another sum of its keys": ({ current_sync_committee: committee }) =>
+      "with another committee": (forged) => (forged.current_sync_committee = committeeOf(PERIOD + 1).committee),
+      "with a wrong sum of the committee's keys": ({ current_sync_committee: committee }) =>
         (committee.aggregate_pubkey = testCommittee(7n).committee.aggregate_pubkey),
-      "whose committee has two members in another order": ({ current_sync_committee: { pubkeys } }) =>
+      "with two committee members in another order": ({ current_sync_committee: { pubkeys } }) =>
         pubkeys.splice(0, 2, ...pubkeys.slice(0, 2).reverse()),
-      "whose branch is changed": (forged) => {
+      "with a changed branch": (forged) => {
         flip(forged.current_sync_committee_branch[2]);
       },
-      "whose branch is too short": (forged) => forged.current_sync_committee_branch.pop(),
-      "whose branch is longer, by a node that is not zero": (forged) =>
+      "with a branch that is too short": (forged) => forged.current_sync_committee_branch.pop(),
+      "with an additional branch node that is not zero": (forged) =>
         forged.current_sync_committee_branch.unshift(new Uint8Array(32).fill(1)),
-      "whose execution block is replaced": ({ header }) => {
+      "with a replaced execution block": ({ header }) => {
         flip(header.execution?.block_hash);
       },
-      "whose execution header is missing": ({ header }) => delete header.execution,
-      "whose execution branch is missing": ({ header }) => delete header.execution_branch,
+      "without an execution header": ({ header }) => delete header.execution,
+      "without an execution branch": ({ header }) => delete header.execution_branch,
     };
     for (const [what, change] of Object.entries(changes)) {
       it(`rejects a bootstrap ${what}`, () => {
@@ -124,7 +124,7 @@ describe("light client rules", () => {
       expect(state?.next).to.equal(withNext.next);
     });
 
-    it("stores the next committee from an older update in this period", () => {
+    it("stores the next committee from an older update of the same period", () => {
       const older = simulateUpdate(TEST_NETWORK, { ...partsAt(START - 100), next: true });
       expect(apply(older)).to.deep.equal({ ...start, next: committeeOf(PERIOD + 1).committee });
     });
@@ -144,15 +144,15 @@ describe("light client rules", () => {
     });
 
     const signed: Record<string, Partial<UpdateParts>> = {
-      "signed by an own committee": { signers: testCommittee(12_345n) },
+      "signed by an invented committee": { signers: testCommittee(12_345n) },
       "signed by the next committee before its period": { signers: committeeOf(PERIOD + 1) },
       "signed for an earlier fork": { signedFor: { ...TEST_NETWORK, forks: { electra: ["0x05006b72", 0] } } },
       "signed for another chain": { signedFor: { ...TEST_NETWORK, genesisValidatorsRoot: hashOf("c") } },
       "signed in the slot of its header": { signatureSlot: START + 11 },
       "signed before its header": { signatureSlot: START + 9 },
-      "whose finalized header is after its attested one": { finalizedSlot: START + 12, signatureSlot: START + 14 },
+      "with a finalized header after its attested header": { finalizedSlot: START + 12, signatureSlot: START + 14 },
       "signed in the future": { signatureSlot: CURRENT + 1 },
-      "of the next period, while that committee is unknown": partsAt(START + SLOTS),
+      "of the next period while its committee is unknown": partsAt(START + SLOTS),
     };
     for (const [what, parts] of Object.entries(signed)) {
       it(`rejects an update ${what}`, () => {
@@ -185,62 +185,62 @@ describe("light client rules", () => {
     });
 
     const changes: Record<string, (forged: Update) => void> = {
-      "whose execution block is replaced": ({ finalized_header: header }) => {
+      "with a replaced execution block": ({ finalized_header: header }) => {
         flip(header.execution?.block_hash);
       },
-      "whose attested execution block is replaced": ({ attested_header: header }) => {
+      "with a replaced attested execution block": ({ attested_header: header }) => {
         flip(header.execution?.block_hash);
       },
-      "whose finalized header has no execution block": ({ finalized_header: header }) => delete header.execution,
-      "whose execution branch is changed": ({ finalized_header: header }) => {
+      "with a finalized header without an execution block": ({ finalized_header: header }) => delete header.execution,
+      "with a changed execution branch": ({ finalized_header: header }) => {
         flip(header.execution_branch?.[0]);
       },
-      "whose finalized header is of another slot": ({ finalized_header: { beacon } }) => {
+      "with another slot in the finalized header": ({ finalized_header: { beacon } }) => {
         flip(beacon.slot);
       },
-      "whose finalized header is of another state": ({ finalized_header: { beacon } }) => {
+      "with another state in the finalized header": ({ finalized_header: { beacon } }) => {
         flip(beacon.state_root);
       },
-      "whose finalized header is another genuine one": (forged) => {
+      "with another genuine finalized header": (forged) => {
         forged.finalized_header = simulateUpdate(TEST_NETWORK, partsAt(START + 9)).finalized_header;
       },
-      "whose finality branch is of another state": (forged) => {
+      "with a finality branch from another state": (forged) => {
         forged.finality_branch = simulateUpdate(TEST_NETWORK, partsAt(START + 9)).finality_branch;
         flip(forged.finality_branch[3]);
       },
-      "whose finality branch is too short": ({ finality_branch: branch }) => branch.pop(),
-      "whose attested header is another": (forged) => {
+      "with a finality branch that is too short": ({ finality_branch: branch }) => branch.pop(),
+      "with another attested header": (forged) => {
         forged.attested_header = simulateUpdate(TEST_NETWORK, partsAt(START + 11)).attested_header;
       },
-      "whose attested proposer is another": ({ attested_header: { beacon } }) => {
+      "with another proposer in the attested header": ({ attested_header: { beacon } }) => {
         flip(beacon.proposer_index);
       },
-      "whose next committee is replaced": (forged) => (forged.next_sync_committee = testCommittee(3n).committee),
-      "whose next committee has another sum of its keys": ({ next_sync_committee: next }) => {
+      "with a replaced next committee": (forged) => (forged.next_sync_committee = testCommittee(3n).committee),
+      "with a wrong sum of the next committee's keys": ({ next_sync_committee: next }) => {
         flip(next?.aggregate_pubkey, 47);
       },
-      "whose next committee has no branch": (forged) => delete forged.next_sync_committee_branch,
-      "whose branch of the next committee is changed": ({ next_sync_committee_branch: branch }) => {
+      "without a branch for the next committee": (forged) => delete forged.next_sync_committee_branch,
+      "with a changed branch for the next committee": ({ next_sync_committee_branch: branch }) => {
         flip(branch?.[1]);
       },
-      "that omits a member that signed": ({ sync_aggregate: { sync_committee_bits: bits } }) => {
+      "that does not list one of its signers": ({ sync_aggregate: { sync_committee_bits: bits } }) => {
         flip(bits, 20);
       },
-      "whose signature is changed": ({ sync_aggregate: { sync_committee_signature: signature } }) => {
+      "with a changed signature": ({ sync_aggregate: { sync_committee_signature: signature } }) => {
         flip(signature, 95);
       },
-      "whose signature is zeros": ({ sync_aggregate: aggregate }) => {
+      "with a signature of zeros": ({ sync_aggregate: aggregate }) => {
         aggregate.sync_committee_signature = new Uint8Array(96);
       },
-      "whose signature is the point at infinity": ({ sync_aggregate: aggregate }) => {
+      "with the point at infinity as its signature": ({ sync_aggregate: aggregate }) => {
         aggregate.sync_committee_signature = new Uint8Array(96);
         aggregate.sync_committee_signature[0] = 0xc0;
       },
-      "whose signature is that of another update": ({ sync_aggregate: aggregate }) => {
+      "with another update's signature": ({ sync_aggregate: aggregate }) => {
         const other = simulateUpdate(TEST_NETWORK, partsAt(START + 11)).sync_aggregate;
         aggregate.sync_committee_signature = other.sync_committee_signature;
       },
-      "whose signature slot is in another period": ({ signature_slot: slot }) => {
+      "with a signature slot in another period": ({ signature_slot: slot }) => {
         slot[3] = (slot[3] ?? 0) ^ 2;
       },
     };

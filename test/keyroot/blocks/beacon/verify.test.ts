@@ -23,7 +23,7 @@ import { failure } from "../../../support/support.ts";
 
 const DAY_MS = 86_400_000;
 
-describeOnChains("verifier with the option beacon", (chain) => {
+describeOnChains("verifier with the beacon option", (chain) => {
   let beacon: SimulatedBeacon;
   let server: Listening;
   let requests: string[];
@@ -71,7 +71,7 @@ describeOnChains("verifier with the option beacon", (chain) => {
     expect(evidence.beacon).to.include({ maxCheckpointAgeMs: 20_000 * DAY_MS });
   });
 
-  it("names the block at which a key is not published", async () => {
+  it("includes the block source in the NOT_PUBLISHED error", async () => {
     const error = await failure(verify({}, sampleUserID(9)));
     expect(error).to.include({ code: "NOT_PUBLISHED" });
     expect(error).to.have.nested.property("evidence.anchor", "beacon");
@@ -99,7 +99,7 @@ describeOnChains("verifier with the option beacon", (chain) => {
   });
 
   describe("with a store", () => {
-    /** The store after one verification. */
+    /** The store's content after one verification. */
     const stored = new Map<string, string>();
     beforeEach(async () => {
       if (stored.size > 0) return;
@@ -117,7 +117,7 @@ describeOnChains("verifier with the option beacon", (chain) => {
       expect(requests).to.deep.equal(["finality_update"]);
     });
 
-    /** Returns a stored text with the hash that detects damage. */
+    /** Adds the hash that detects damage to a text. */
     const sealed = (json: string) => sha256Hex(json) + json;
     const damages: Record<string, (text: string) => string> = {
       "is damaged": (text) => text.replace(/.$/, " "),
@@ -145,7 +145,7 @@ describeOnChains("verifier with the option beacon", (chain) => {
         expect(requests).to.deep.equal(["bootstrap", "updates", "finality_update"]);
       });
 
-    it("starts at the checkpoint if the stored state has another", async () => {
+    it("starts at the checkpoint if the stored state has another checkpoint", async () => {
       const store = new Map(stored);
       const other = trusted({ store, checkpoint: `0x${"1".repeat(64)}` });
       expect(await codeOf(verify({ beacon: other }))).to.equal("BEACON_ERROR");
@@ -200,9 +200,9 @@ describeOnChains("verifier with the option beacon", (chain) => {
     });
 
     const weaker: Record<string, Partial<VerifierOptions>> = {
-      "of one endpoint": { beacon: undefined, block: "finalized" },
-      "of one endpoint, with a storage proof": { beacon: undefined, block: "finalized", storageProof: true },
-      "of a light client that the caller declared": {
+      "from one endpoint": { beacon: undefined, block: "finalized" },
+      "from one endpoint with a storage proof": { beacon: undefined, block: "finalized", storageProof: true },
+      "from a light client that the caller declared": {
         ...{ beacon: undefined, block: "finalized", storageProof: true, lightClient: true },
       },
     };
@@ -253,11 +253,11 @@ describeOnChains("verifier with the option beacon", (chain) => {
       });
 
     const combined: Record<string, Partial<VerifierOptions>> = {
-      "a quorum as well": { quorum: 1 },
-      "a pinned block as well": { pinned: `0x${"1".repeat(64)}` },
-      "a declared light client as well": { lightClient: true },
-      "the latest block": { block: "latest" },
-      "auditors as well": { auditors: {} },
+      "an additional quorum": { quorum: 1 },
+      "an additional pinned block": { pinned: `0x${"1".repeat(64)}` },
+      "an additional light client that the caller declared": { lightClient: true },
+      "an additional request for the latest block": { block: "latest" },
+      "additional auditors": { auditors: {} },
     };
     for (const [what, options] of Object.entries(combined))
       it(`throws ARGUMENT_INVALID for ${what}`, () => {

@@ -29,7 +29,7 @@ describe("PartnerClient", () => {
   const exchanges = () => proxy.to("/auth/jwt").length;
 
   describe("for users", () => {
-    it("creates the same user again with the same result", async () => {
+    it("returns the same result if it creates the same user again", async () => {
       const [userID, partner] = [randomUserID(), client()];
       const hex = userIDToHex(userID);
       const created = await partner.createUser(userID, "eu-west-1");
@@ -51,7 +51,7 @@ describe("PartnerClient", () => {
       expect(await failure(other.getUser(userID))).to.include({ code: "USER_UNKNOWN", status: 404 });
     });
 
-    it("creates a list of users with a result for each", async () => {
+    it("creates a list of users, and returns a result for each user", async () => {
       const [a, b, taken] = [randomUserID(), randomUserID(), randomUserID()];
       await client(await newPartner(service)).createUser(taken, "us-west-2");
       const users = [
@@ -87,7 +87,7 @@ describe("PartnerClient", () => {
       expect(proxy.seen).to.be.empty;
     });
 
-    it("rejects a wrong response to a list of users", async () => {
+    it("rejects an invalid response to a list of users", async () => {
       const [mine, other] = [randomUserID(), randomUserID()];
       const [good] = await client().createUsers([{ userID: mine, region: "us-west-2" }]);
       const [elsewhere] = await client().createUsers([{ userID: other, region: "us-west-2" }]);
@@ -175,7 +175,7 @@ describe("PartnerClient", () => {
   });
 
   describe("for events", () => {
-    it("lists each event once after a cursor", async () => {
+    it("lists each event after a cursor exactly once", async () => {
       const partner = client();
       const ids = Array.from({ length: 3 }, () => randomUserID());
       for (const id of ids) await partner.createUser(id, "us-west-2");
@@ -189,7 +189,7 @@ describe("PartnerClient", () => {
       expect((await partner.listEvents({ after: second.cursor })).events).to.be.empty;
     });
 
-    it("requires a cursor of the same partner", async () => {
+    it("requires a cursor that belongs to the same partner", async () => {
       await client().createUser(randomUserID(), "us-west-2");
       const { cursor: after } = await client().listEvents();
       const other = client(await newPartner(service));
@@ -229,7 +229,7 @@ describe("PartnerClient", () => {
       expect(proxy.seen).to.be.empty;
     });
 
-    it("creates a token once if the connection breaks afterwards", async () => {
+    it("creates a token only once if the connection breaks after the request", async () => {
       const [userID, partner] = [randomUserID(), client()];
       await partner.createUser(userID, "us-west-2");
       proxy.fail("/users/createRefreshToken", "reset after", "reset after");
@@ -242,7 +242,7 @@ describe("PartnerClient", () => {
   });
 
   describe("for server tokens", () => {
-    it("throws an error after its token is revoked", async () => {
+    it("throws ACCESS_TOKEN_REVOKED after its token is revoked", async () => {
       const [partner, other] = [client(), client()];
       const [token] = await all(partner.listServerTokens());
       expect(token).to.include({ name: null, revoked: null });
@@ -276,7 +276,7 @@ describe("PartnerClient", () => {
   });
 
   describe("after a failed request", () => {
-    it("repeats the request after 429, 503 and broken connections", async () => {
+    it("repeats the request after the statuses 429 and 503, and after broken connections", async () => {
       const faults = [
         { status: 429, headers: { "Retry-After": "0" } },
         { status: 503 },
@@ -301,7 +301,7 @@ describe("PartnerClient", () => {
     const user = { status: 201, ...shadowUser };
     const listed = { ...shadowUser, deactivated: null };
 
-    /** Makes a client whose service exchanges tokens, and sends this response to every other operation. */
+    /** Makes a client. Its service exchanges tokens, and sends this response to every other operation. */
     const answered = (answer: unknown) => client(scriptedService(200, JSON.stringify(answer)));
 
     const INVALID = {
@@ -357,7 +357,7 @@ describe("PartnerClient", () => {
     };
 
     for (const [operation, answers] of Object.entries(INVALID) as [keyof typeof INVALID, unknown[]][]) {
-      it(`rejects a malformed response: ${operation}`, async () => {
+      it(`rejects a malformed response to ${operation}`, async () => {
         for (const answer of answers) {
           const error = await failure(CALLS[operation](answered(answer)));
           expect(error, JSON.stringify(answer)).to.include({ name: "TransportError", code: "SERVICE_ANSWER_INVALID" });
@@ -377,7 +377,7 @@ describe("PartnerClient", () => {
       expect(seen).to.deep.equal([userID, userID]);
     });
 
-    it("removes unknown fields", async () => {
+    it("removes unknown fields from a response", async () => {
       expect(await answered({ ...user, newer: 1 }).createUser(userID, "us-west-2")).to.deep.equal(user);
     });
   });

@@ -35,8 +35,7 @@ describe("provision", () => {
     }));
 
   /**
-   * Provisions a list, and records each user's token in `tokens`. Throws the error of a user unless `errors` collects
-   * it.
+   * Provisions a list, and records each user's token in `tokens`. Throws a user's error unless `errors` collects it.
    */
   const run = async (
     users: Iterable<UserToProvision> | AsyncIterable<UserToProvision>,
@@ -213,7 +212,7 @@ describe("provision", () => {
     const error = await failure(run(list(200), { runId: randomUUID(), concurrency: 20 }, new Map(), refused));
     expect(error).to.include({ name: "ServiceError", status: 401 });
     expect(refused).to.be.empty;
-    // The whole list would take 20 requests.
+    // The whole list needs 20 requests.
     expect(created).to.be.below(20);
   });
 
@@ -238,7 +237,7 @@ describe("provision", () => {
       if (path.endsWith("/jwt")) return undefined;
       const { length } = (JSON.parse(body) as { users: [] }).users;
       most = Math.max(most, (under += length));
-      // The first requests wait for each other. Later ones wait for requests above the limit.
+      // The first requests wait until 6 users are under way. Later requests wait only 5 ms.
       do await sleep(5);
       while (most < 6);
       under -= length;
@@ -276,12 +275,12 @@ describe("provision", () => {
     expect(await failure(run(stuck(), { runId: randomUUID(), signal }))).to.include({ code: "ABORTED" });
   });
 
-  it("throws the error that the list throws", async () => {
+  it("rethrows an error of the list", async () => {
     async function* broken() {
       yield* await Promise.resolve(list(1));
-      throw new Error("The list is torn.");
+      throw new Error("The list is broken.");
     }
-    expect(await failure(run(broken(), { runId: randomUUID() }))).to.have.property("message", "The list is torn.");
+    expect(await failure(run(broken(), { runId: randomUUID() }))).to.have.property("message", "The list is broken.");
   });
 
   it("accepts an empty list", async () => {

@@ -39,7 +39,7 @@ describe("UserClient.register", () => {
     ...{ state: "pending", ...keyFieldsOf(keys), possession: "proven", conflicting_keys: [] },
   };
 
-  /** Makes a client whose service returns this challenge, and records the requests of the client. */
+  /** Makes a client, and records its requests. The client's service returns this challenge. */
   function client(changes: Record<string, unknown> = {}, options: Partial<UserClientOptions> = {}) {
     const sent: { url: string; body: string }[] = [];
     const fetch = ((url: string, { body }: { body: string }) => {
@@ -111,7 +111,7 @@ describe("UserClient.register", () => {
   });
 
   it("answers a relayed challenge with the service's real name", async () => {
-    // A relayed challenge has the ephemeral key and the nonce of another service. Its names were changed in transit.
+    // A relayed challenge has another service's ephemeral key and nonce. The relay has replaced the service's name.
     const elsewhere = { ...statement, service: "https://other.example" };
     const relayed = makeChallenge(elsewhere);
     const { user, responses } = client({ ephemeral_key: bytesToBase64(relayed.ephemeralKey) });

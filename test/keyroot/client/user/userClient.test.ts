@@ -81,7 +81,7 @@ describe("UserClient", () => {
       expect(proxy.seen).to.be.empty;
     });
 
-    it("takes effect once if the connection breaks afterwards", async () => {
+    it("registers the key only once if the connection breaks after the request", async () => {
       proxy.fail("/publicKey/register", "reset after", { status: 503, headers: { "Retry-After": "0" } });
       expect(await client().register(keys)).to.include({ state: "pending" });
       expect(proxy.to("/publicKey/register")).to.have.lengthOf(3);
@@ -89,7 +89,7 @@ describe("UserClient", () => {
   });
 
   describe("after another party registered a key", () => {
-    it("withdraws that key even if a response is lost", async () => {
+    it("withdraws the other party's key even if a response is lost", async () => {
       const { key_id: keyID = "" } = await client().register(otherKeys);
       proxy.fail("/publicKey/withdraw", "reset after");
       await client().withdraw(keyID);
@@ -122,7 +122,7 @@ describe("UserClient", () => {
 
   describe("publicKeyOf", () => {
     const [mine, other] = [keys, otherKeys].map(({ publicKey }) => makeKeyRecord(randomUserID(), publicKey));
-    /** Makes a verifier from recorded answers, in which this user has this key. */
+    /** Makes a verifier with recorded responses in which the user has this key. */
     const verifierOf = (record = mine) => {
       const { answers, options, fetchFrom } = cannedAnswers(makeMerkleFile([{ ...record, userID } as KeyRecord]));
       return createVerifier({ ...options, fetch: fetchFrom(answers) });
@@ -135,7 +135,7 @@ describe("UserClient", () => {
       expect(record.userID).to.equal(userID);
     });
 
-    it("rejects the service's key if another is published", async () => {
+    it("rejects the service's key if another key is published", async () => {
       await client().register(keys);
       const refused = client().publicKeyOf(userID, verifierOf(other));
       expect(await failure(refused)).to.include({ name: "VerificationError", code: "KEY_MISMATCH" });
@@ -188,7 +188,7 @@ describe("UserClient", () => {
   describe("with an access token", () => {
     it("requests the token once for 50 concurrent calls", async () => {
       const user = client();
-      // In the second round, the service refuses each call once, because the token has expired.
+      // In the second round, the service rejects each call once, because the token has expired.
       for (const [exchanges, requests] of [
         [1, 51],
         [2, 152],
@@ -279,7 +279,7 @@ describe("UserClient", () => {
         .and.not.to.match(/eyJ[\w-]+\./);
     });
 
-    it("refuses a server token", () => {
+    it("rejects a server token", () => {
       expect(refusalOf(client, { refreshToken: partner.serverToken })).to.equal("ARGUMENT_INVALID");
     });
   });
