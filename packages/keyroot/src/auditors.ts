@@ -1,6 +1,6 @@
 /**
- * The entry `keyroot/auditors`, which verifies statements that trusted auditors signed. Importing it adds the option
- * `auditors` to all verifiers.
+ * The entry `keyroot/auditors`, which verifies statements that trusted auditors signed. An import of this entry adds
+ * the `auditors` option to all verifiers.
  */
 import { addSource } from "./blocks/addedSources.ts";
 import { makeAuditorsSource } from "./blocks/auditors/source.ts";

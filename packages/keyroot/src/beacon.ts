@@ -1,6 +1,6 @@
 /**
- * The entry `keyroot/beacon`, which adds Ethereum's light client to all verifiers. Import this entry for its effect,
- * and set the option `beacon`. The first verification loads the code of the light client.
+ * The entry `keyroot/beacon`, which adds Ethereum's light client to all verifiers. Import this entry, and set the
+ * `beacon` option. The first verification loads the light client's code.
  */
 import type { BlockProof, ProvenBlock } from "./blocks/beacon/blockProof.ts";
 import type { BlockProofOptions, TrustedCheckpoint } from "./blocks/beacon/options.ts";
@@ -17,8 +17,9 @@ addSource("beacon", makeBeaconSource);
 
 /**
  * Makes a proof of the newest finalized block. The proof contains all light-client updates since the checkpoint.
- * `verifyBlockProof` verifies it offline and returns the block's hash, which then verifies bundles of that block.
- * @throws VerificationError, TransportError as a verification with the option `beacon`; ArgumentError ARGUMENT_INVALID
+ * `verifyBlockProof` verifies the proof offline and returns the block's hash. Pass this hash to `verifyBundle` as
+ * `pinned`.
+ * @throws VerificationError, TransportError as a verification with the `beacon` option; ArgumentError ARGUMENT_INVALID
  */
 export async function makeBlockProof(options: BlockProofOptions): Promise<ProvenBlock & { proof: BlockProof }> {
   const { chainId, allowHttp, signal, ...beacon } = checkObject("The options", options);
@@ -28,8 +29,8 @@ export async function makeBlockProof(options: BlockProofOptions): Promise<Proven
 }
 
 /**
- * Verifies the proof of a block offline. The proof may come from any source.
- * @param source the bytes as received, or the value that they parse to
+ * Verifies a block proof offline. The proof may come from any source.
+ * @param source the received bytes, or the parsed JSON
  * @throws VerificationError BUNDLE_SHAPE, FILE_TOO_LARGE, FILE_NOT_UTF8, and the errors of `parseJson`, step "file";
  * CHAIN_ID_MISMATCH, step "root"; CHECKPOINT_TOO_OLD, LIGHT_CLIENT_INVALID, step "anchor"
  * @throws ArgumentError ARGUMENT_INVALID

@@ -1,6 +1,6 @@
 /**
- * The error codes that the partner service sends. The library throws some of them itself. Other codes, from proxies or
- * newer services, become SERVICE_ERROR.
+ * The error codes that the partner service sends. The library also throws some of them. Clients replace other codes,
+ * from proxies or newer services, with SERVICE_ERROR.
  */
 export const SERVICE_CODES = [
   // Errors about user ids, public keys and records.
@@ -98,7 +98,7 @@ const LIBRARY_CODES = [
   // Errors about safety codes.
   "SAFETY_CODE_INVALID",
   "SAFETY_CODE_MISMATCH",
-  // Errors about the chain and the evidence for an answer.
+  // Errors about the chain and its evidence.
   "UNANCHORED",
   "HEADER_INVALID",
   "HEADER_MISMATCH",

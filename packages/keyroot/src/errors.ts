@@ -1,5 +1,5 @@
 /**
- * The errors that Keyroot throws deliberately. The class of an error shows how to react to it. Programs may compare
+ * The errors that Keyroot throws on purpose. An error's class shows how to react to the error. Programs may compare
  * `code`, which is stable. The message is for people and may change. docs/errors.md explains every code.
  */
 
@@ -20,8 +20,8 @@ export { ERROR_CODES, type ErrorCode } from "./errorCodes.ts";
 export type Advice = "warn" | "wait" | "developer" | "retry";
 
 /**
- * The advice for all errors except VerificationError, whose advice is `warn`. The keys are error codes and class names.
- * A code comes before a class. The default is `developer`. Verifiers change some advice (verifier/milderAdvice.ts).
+ * The advice by error code or class name, except for VerificationError, which has the advice `warn`. A code has
+ * priority over a class. The default is `developer`. Verifiers change some advice (verifier/milderAdvice.ts).
  */
 const ADVICE: Readonly<Record<string, Advice>> = {
   // Errors about data that a server sent.
@@ -53,14 +53,14 @@ export interface ErrorDetails extends ErrorOptions {
 }
 
 /**
- * The type of an error code, which TypeScript checks but does not infer from the argument. `NoInfer` would need
+ * The type of an error code that TypeScript does not infer from the argument. Replaces `NoInfer`, which needs
  * TypeScript 5.4.
  */
 type NotInferred<Code extends string> = [Code][Code extends unknown ? 0 : never];
 
 /**
  * The base class of all errors.
- * @typeParam Code the codes that a caller of the constructor may pass. Each package has one union of codes.
+ * @typeParam Code the error codes that the constructor accepts. Each package has one union of codes.
  * @example
  * try {
  *   await verifyPublicKey(userID, options);
@@ -69,11 +69,11 @@ type NotInferred<Code extends string> = [Code][Code extends unknown ? 0 : never]
  * }
  */
 export abstract class KeyrootError<Code extends string = ErrorCode> extends Error {
-  // Declares a type only. Without this line, `instanceof` narrows to KeyrootError<any>. The classes below repeat it for
-  // the same reason.
+  // Declares only a type. Without this line, `instanceof` narrows to KeyrootError<any>. All subclasses repeat this
+  // line.
   /** @hidden */
   declare static readonly [Symbol.hasInstance]: (value: unknown) => value is KeyrootError;
-  /** The error code, as docs/errors.md lists it. Other packages add their own codes. */
+  /** The error code, which docs/errors.md explains. Other packages have additional codes. */
   readonly code: ErrorCode | (string & {});
   /** The expected value, for errors about a wrong value. */
   readonly expected: unknown;
@@ -82,7 +82,7 @@ export abstract class KeyrootError<Code extends string = ErrorCode> extends Erro
 
   constructor(code: NotInferred<Code>, message: string, { expected, actual, ...options }: ErrorDetails = {}) {
     super(message, options);
-    // JavaScript engines before ES2022 ignore the option `cause`.
+    // JavaScript engines before ES2022 ignore the `cause` option.
     if ("cause" in options && !("cause" in this)) (this as Error).cause = options.cause;
     this.code = code;
     this.expected = expected;
@@ -94,7 +94,7 @@ export abstract class KeyrootError<Code extends string = ErrorCode> extends Erro
     return this.name === "VerificationError" ? "warn" : (ADVICE[this.code] ?? ADVICE[this.name] ?? "developer");
   }
 
-  /** The URL of the documentation of this error code. */
+  /** The URL of this error code's documentation. */
   get docs(): string {
     return `${ERRORS_PAGE}#${this.code}`;
   }
@@ -121,7 +121,9 @@ export class VerificationError<Code extends string = ErrorCode> extends KeyrootE
   }
   /** The step of the verification that failed. */
   readonly step: VerificationStep;
-  /** The evidence for an error about the chain, such as NOT_PUBLISHED. It limits how reliable the error is. */
+  /**
+   * The evidence for an error about the chain, such as NOT_PUBLISHED. The error is only as reliable as this evidence.
+   */
   readonly evidence: Evidence | undefined;
 
   constructor(
@@ -136,7 +138,7 @@ export class VerificationError<Code extends string = ErrorCode> extends KeyrootE
   }
 }
 
-/** The network or a service failed, so nothing was verified or refuted. A later attempt may succeed. */
+/** The network or a service failed. The call did not verify or refute anything. A later attempt may succeed. */
 export class TransportError<Code extends string = ErrorCode> extends KeyrootError<Code> {
   /** @hidden */
   declare static readonly [Symbol.hasInstance]: (value: unknown) => value is TransportError;
@@ -145,7 +147,7 @@ export class TransportError<Code extends string = ErrorCode> extends KeyrootErro
   }
 }
 
-/** The platform lacks a necessary feature, which the message names. Nothing was verified or refuted. */
+/** The platform lacks a required feature, which the message names. The call did not verify or refute anything. */
 export class EnvironmentError<Code extends string = ErrorCode> extends KeyrootError<Code> {
   /** @hidden */
   declare static readonly [Symbol.hasInstance]: (value: unknown) => value is EnvironmentError;
@@ -162,10 +164,10 @@ export interface FieldError {
   detail: string;
 }
 
-/** The state of the user's existing key, in an error about a different key. */
+/** The state of the user's existing key. It is part of an error about a different key. */
 export interface KeyInError {
   state: "pending" | "submitted" | "published";
-  /** The earliest time of publication in ms since 1970, for the state `pending`. Null until the partner decides. */
+  /** The earliest time of publication in ms since 1970, if the state is `pending`. Null until the partner decides. */
   holdEndsAt?: number | null;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The entry `keyroot/partner`: the client for a partner's back end. Only for Node, because it holds a token that never
- * expires.
+ * The entry `keyroot/partner` with the client for a partner's back end. It runs only in Node, because the client has a
+ * token that never expires.
  */
 export { ArgumentError, type ErrorCode, KeyrootError, ServiceError, TransportError } from "./errors.ts";
 export type { ListAuditLogOptions } from "./client/auditLog.ts";

@@ -122,10 +122,7 @@ describe("block headers", () => {
       ["a header without fields", {}],
       ["an unknown field", { ...genesis, verkleRoot: `0x${ZERO}` }],
       ["a field with an inherited name", { ...genesis, ["__proto__" as string]: "0x" }],
-      [
-        "a later fork's field without the earlier forks' fields",
-        { ...genesis, withdrawalsRoot: EMPTY_TRIE },
-      ],
+      ["a later fork's field without the earlier forks' fields", { ...genesis, withdrawalsRoot: EMPTY_TRIE }],
       ["an array as a field", { ...genesis, number: ["0x0"] }],
       ["an object as a field", { ...genesis, stateRoot: { toString: 1, valueOf: 1 } }],
       ["null as a field", { ...genesis, baseFeePerGas: null }],

@@ -5,22 +5,22 @@ import type { KeyRecord } from "../identity/serializedRecord.ts";
 import type { UserID } from "../identity/userID.ts";
 import type { BlockRequest, BlockSource } from "./blockSource.ts";
 
-/** The name of a block source that apps import separately because its code is large, such as `keyroot/auditors`. */
+/** The name of a block source that apps import separately, because its code is large. */
 export type AddedSourceName = "auditors" | "beacon";
 
 /** A block source that an app added to the verifiers. */
 export interface AddedSource {
   name: AddedSourceName;
   find: BlockSource;
-  /** Checks whether the source would still accept this evidence. The evidence's anchor is the name of the source. */
+  /** Checks whether the source still accepts this evidence. The evidence's anchor is the source's name. */
   accepts: (evidence: Evidence) => boolean | Promise<boolean>;
-  /** Verifies keys with short proofs. Set only if the option `proofs` requests it. */
+  /** Verifies keys with short proofs. Undefined unless the `proofs` option is true. */
   proveKey?: KeyProof | undefined;
 }
 
 /**
- * Verifies a user's key with a short proof instead of the whole file. Returns undefined if there is no valid proof. In
- * this case, the verifier reads the whole file. The result is never based on weaker evidence.
+ * Verifies a user's key with a short proof instead of the whole file. Returns undefined if there is no valid proof. The
+ * verifier then reads the whole file. Short proofs give no weaker evidence.
  * @throws TransportError ABORTED
  */
 export type KeyProof = (
@@ -29,21 +29,21 @@ export type KeyProof = (
   now: () => number,
 ) => Promise<AuditedKey | undefined>;
 
-/** A key that is proven by a statement of auditors and a leaf chunk (docs/formats.md). */
+/** A key that an auditors' statement and a leaf chunk prove (docs/formats.md). */
 export interface AuditedKey {
   record: KeyRecord;
-  /** The index of the record in the array `values` of the file. */
+  /** The index of the record in the file's `values` array. */
   index: number;
   /** The public key, 105 bytes. */
   publicKey: Uint8Array;
   /** The Merkle root, 64 lowercase hex digits. */
   root: string;
-  /** The number of the block, as the endpoint reports it without proof. */
+  /** The block number that the endpoint reports without proof. */
   blockNumber: number;
   evidence: Evidence;
 }
 
-/** The contract that a verifier reads, and the options for block sources. */
+/** The contract that a verifier reads, and the options of block sources. */
 export interface SourcePlace {
   chainId: number | bigint;
   /** The address of the contract: 0x and 40 hex digits. */
@@ -59,7 +59,7 @@ export interface SourcePlace {
   bundle?: { statement?: string | undefined };
 }
 
-/** Checks the value of an option, and makes the block source. @throws ArgumentError ARGUMENT_INVALID */
+/** Checks the option's value, and makes the block source. @throws ArgumentError ARGUMENT_INVALID */
 export type MakeSource = (option: unknown, place: SourcePlace) => AddedSource;
 
 const added = new Map<AddedSourceName, MakeSource>();

@@ -6,9 +6,9 @@ import type { RpcCall } from "../transport/jsonRpc.ts";
 
 /** A request for a block that is suitable for a verification. */
 export interface BlockRequest {
-  /** The functions that call the chain's endpoints. There is more than one only for a quorum. */
+  /** The functions that call the chain's endpoints. Only a quorum has more than one. */
   calls: readonly RpcCall[];
-  /** The required state of confirmation. */
+  /** The required confirmation state. */
   tag: BlockTag;
   /** The options for requests to hosts other than the chain's endpoints, such as the timeout. */
   http: Omit<FetchOptions, "maxBytes">;
@@ -16,41 +16,40 @@ export interface BlockRequest {
   now: () => number;
 }
 
-/** The state of confirmation of a block, as JSON-RPC names it. */
+/** A block's confirmation state, with the name that JSON-RPC uses. */
 export type BlockTag = "latest" | "safe" | "finalized";
 
 /** The block at which to read the contract, with the evidence for its hash. */
 interface FoundBlock {
   /** The block hash: 0x and 64 lowercase hex digits. */
   hash: string;
-  /** The header with this hash, if the source has it. Otherwise, the verifier fetches and checks it. */
+  /** The header with this hash. If it is undefined, the verifier fetches and checks the header. */
   header?: BlockHeader;
-  /** The expected block number, for a source that provides the number but no header. */
+  /** The expected block number, if the source provides no header. */
   number?: number;
-  /** The auditors' statement as a file. A bundle includes it, so that other people can verify the block. */
+  /** The auditors' statement as a file. A bundle includes this file, so other people can verify the block. */
   statement?: string;
   anchor: Anchor;
-  /** The indexes of the endpoints that reported this hash. Empty if the hash has another source. */
+  /** The indexes of the endpoints that reported this hash. Empty if the hash comes from another source. */
   endpoints: readonly number[];
   /** Evidence fields that only this block source adds. */
   evidence?: Partial<Evidence>;
   /**
-   * Checks whether the block is recent enough for the user's root. The root is 0x and 64 hex digits, or 0x if there is
-   * no contract.
+   * Checks whether the block is recent enough for the user's root. The root consists of 0x and 64 hex digits, or only
+   * 0x if there is no contract.
    * @throws VerificationError of the step "root"
    */
   checkRoot?: (query: { userID: UserID; contract: string }, root: unknown, evidence: Evidence) => Promise<void>;
 }
 
 /**
- * A source of block hashes. Each source is a module or folder next to this file. The steps after the hash are the same
- * for all sources: `verifier/readRootAtBlock.ts` reads the header and the root, and the verifier checks the file and
- * the record.
+ * A source of block hashes. Each source is a module or folder next to this file. All sources have the same next steps.
+ * `verifier/readRootAtBlock.ts` reads the header and the root, and the verifier checks the file and the record.
  *
  * An implementation MUST:
  * - return a hash only after all checks that its `anchor` requires;
  * - throw a VerificationError of the step "anchor" if its data is false, or a TransportError if data is missing. Each
- *   source has its own error codes. It never returns a block with weaker evidence instead;
+ *   source has its own error codes. It must not return a block with weaker evidence;
  * - compute the hash of `header` from its fields (`ethereum/header.ts`);
  * - send requests only through `calls`, or within the limits and the signal of `http`;
  * - keep no data between two calls, except in a store that the caller passes.

@@ -2,8 +2,8 @@ import { fetchBlock } from "../ethereum/blocks.ts";
 import type { BlockSource } from "./blockSource.ts";
 
 /**
- * Finds the current block of a single endpoint. The default options need no block: `readRoot` then accepts the endpoint's
- * latest answer.
+ * Finds the current block of a single endpoint. With the default options, `readRoot` does not need a block and accepts
+ * the endpoint's latest answer.
  * @throws VerificationError HEADER_INVALID, HEADER_MISMATCH, step "anchor"; TransportError as the RPC call
  */
 export const findEndpointBlock: BlockSource = async ({ calls: [call], tag }) => {

@@ -7,8 +7,8 @@ import type { RpcCall } from "../transport/jsonRpc.ts";
 import type { BlockSource, BlockTag } from "./blockSource.ts";
 
 /**
- * Finds a block on which enough endpoints of a quorum agree. At least `quorum` endpoints must be honest, and fewer
- * dishonest. The dishonest endpoints then cannot change or prevent the result.
+ * Finds a block on which enough endpoints of a quorum agree. Dishonest endpoints cannot change or prevent the result if
+ * they are fewer than `quorum` and at least `quorum` endpoints are honest.
  * @throws VerificationError, TransportError QUORUM_NOT_REACHED
  */
 export function findQuorumBlock(endpoints: Quorum): BlockSource {
@@ -29,9 +29,8 @@ export type Votes<T> = [Vote<T>, ...Vote<T>[]];
 
 /**
  * Finds the highest block on which enough endpoints agree. The search starts at the highest block number that enough
- * endpoints report. A minority of dishonest endpoints cannot raise or lower this number. If an endpoint does not have
- * the block that it reported, the search continues at the next lower reported number. This allows for honest endpoints
- * that are slightly behind.
+ * endpoints report. A minority of dishonest endpoints cannot change this number. If too few endpoints have this block,
+ * the search continues at the next lower number that an endpoint reported. So honest endpoints may be slightly behind.
  */
 async function findBlock(endpoints: Quorum, tag: BlockTag): Promise<Votes<BlockHeader>> {
   const { quorum } = endpoints;
@@ -40,12 +39,12 @@ async function findBlock(endpoints: Quorum, tag: BlockTag): Promise<Votes<BlockH
     heads.push((await fetchBlock(call, tag)).number);
     heads.sort((a, b) => b - a);
   };
-  // Each pending endpoint can still raise the block number by one position.
+  // Each endpoint that has not responded can move the block number by one position in the sorted list.
   const isKnown = (pending: number) => heads.length >= quorum && heads[quorum - 1] === heads[quorum - 1 - pending];
   await endpoints.poll(fetchHead, (_, pending) => isKnown(pending) || undefined);
 
   let number = heads[quorum - 1];
-  // Each round uses a lower number, which another endpoint reported. There are no more rounds than endpoints.
+  // Each round uses a lower number that an endpoint reported, so there are at most as many rounds as endpoints.
   for (let round = 0; number !== undefined && round < endpoints.count; round++) {
     const height = number;
     const blocks = await endpoints.findAgreement(
@@ -62,7 +61,7 @@ async function findBlock(endpoints: Quorum, tag: BlockTag): Promise<Votes<BlockH
   throw endpoints.notReached();
 }
 
-/** The endpoints of a quorum, the errors they have caused, and whether their answers have contradicted each other. */
+/** The endpoints of a quorum, with their errors and contradictions. */
 export class Quorum {
   readonly quorum: number;
   private readonly calls: readonly RpcCall[];
@@ -78,7 +77,7 @@ export class Quorum {
     return this.calls.length;
   }
 
-  /** Returns the answer on which enough endpoints agree, one vote each. @throws the errors of `notReached` */
+  /** Returns the answer of enough endpoints, with one vote for each. @throws the errors of `notReached` */
   async agree<T>(request: (call: RpcCall) => Promise<T>, keyOf: (answer: T) => string): Promise<Votes<T>> {
     const votes = await this.findAgreement(request, keyOf);
     if (votes === undefined) throw this.notReached();
@@ -93,8 +92,7 @@ export class Quorum {
   }
 
   /**
-   * Returns the answer on which enough endpoints agree, one vote each. Waits until no other answer can have as many
-   * votes.
+   * Returns the answer of enough endpoints, with one vote for each. Waits until no other answer can get as many votes.
    * @returns undefined if too few endpoints agree
    */
   findAgreement<T>(
@@ -114,7 +112,7 @@ export class Quorum {
   }
 
   /**
-   * Sends a request to all endpoints at the same time. Ends as soon as the result is decided, so that slow endpoints
+   * Sends a request to all endpoints at the same time. Ends as soon as the votes decide the result, so slow endpoints
    * cause no delay. An endpoint that fails has no vote.
    * @param decide computes the result from the votes so far and the number of pending endpoints. It returns undefined
    * until the votes decide the result.
@@ -147,7 +145,8 @@ export class Quorum {
   }
 
   /**
-   * Makes the error QUORUM_NOT_REACHED: a VerificationError for false answers, a TransportError for missing answers.
+   * Makes the QUORUM_NOT_REACHED error. It is a VerificationError for false answers, and a TransportError for missing
+   * answers.
    */
   notReached(): KeyrootError {
     const contradiction = this.contradicted ? ", they contradict each other" : "";

@@ -10,7 +10,10 @@ interface Coder {
   decode: (text: string) => Uint8Array | undefined;
 }
 
-/** Matches base64 digits and padding. A repeated group would exhaust the stack on a text of many million characters. */
+/**
+ * Matches base64 digits and padding. The expression has no repeated group, which would exhaust the stack for millions
+ * of characters.
+ */
 const DIGITS = /^[A-Za-z0-9+/]*={0,2}$/;
 
 /** The 64 digits of base64 in order (RFC 4648, section 4). */
@@ -34,7 +37,7 @@ export const portableBase64: Coder = {
     let [at, bits, count] = [0, 0, 0];
     for (let i = 0; at < bytes.length; i++) {
       bits = (bits << 6) | ALPHABET.indexOf(text.charAt(i));
-      // A byte array stores only the lowest 8 bits of a number.
+      // A byte array stores only the lowest 8 bits of each number.
       if ((count += 6) >= 8) bytes[at++] = bits >> (count -= 8);
     }
     return portableBase64.encode(bytes) === text ? bytes : undefined;

@@ -1,5 +1,5 @@
 /**
- * Node's function for loading its built-in modules. It is undefined in browsers. Node's functions are several times
+ * Node's function that loads built-in modules. Undefined in browsers. Functions of these modules are several times
  * faster than plain JavaScript.
  */
 export const builtinModule = (globalThis as { process?: Partial<NodeJS.Process> }).process?.getBuiltinModule;

@@ -21,7 +21,10 @@ export const portableHexToBytes = (hex: string): Uint8Array => {
   return bytes;
 };
 
-/** Decodes lowercase or uppercase hex. Validate the text first, because platforms treat invalid text differently. */
+/**
+ * Decodes lowercase or uppercase hex. Validate the text first, because the result for invalid text depends on the
+ * platform.
+ */
 export const hexToBytes: (hex: string) => Uint8Array = nodeBuffer
   ? (hex) => new Uint8Array(nodeBuffer.from(hex, "hex"))
   : portableHexToBytes;

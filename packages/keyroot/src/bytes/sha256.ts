@@ -5,12 +5,14 @@ import { builtinModule } from "./builtinModule.ts";
 
 const nodeHash = builtinModule?.("node:crypto")?.hash;
 
-/** SHA-256 of a text in UTF-8, as 64 lowercase hex digits. */
+/** A function that returns SHA-256 of a text in UTF-8 as 64 lowercase hex digits. */
 export type Sha256Hex = (text: string) => string;
 
-/** SHA-256 of bytes, or of a text in UTF-8, as 64 lowercase hex digits. In plain JavaScript. */
+/** Computes SHA-256 of bytes or of a text in UTF-8, in plain JavaScript. @returns 64 lowercase hex digits */
 export const portableSha256Hex = (data: string | Uint8Array): string =>
   portableBytesToHex(new _SHA256().update(typeof data === "string" ? encodeUtf8(data) : data).digest());
 
-/** SHA-256 of bytes, or of a text in UTF-8, as 64 lowercase hex digits. Uses Node's function if there is one. */
+/**
+ * Computes SHA-256 of bytes or of a text in UTF-8, with Node's function if it exists. @returns 64 lowercase hex digits
+ */
 export const sha256Hex: typeof portableSha256Hex = nodeHash ? (data) => nodeHash("sha256", data) : portableSha256Hex;

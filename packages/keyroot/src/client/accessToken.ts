@@ -5,18 +5,18 @@ import { isObject } from "../input/isObject.ts";
 import { rejectOnAbort } from "../transport/timeout.ts";
 
 /**
- * The time in ms before the expiry of an access token at which the client replaces it. For short-lived tokens, the time
- * is a tenth of their lifetime.
+ * The client replaces an access token this many ms before the token expires. For a short-lived token, it is a tenth of
+ * the token's lifetime.
  */
 const MARGIN_MS = 60_000;
 
-/** Matches a JWT in compact form (RFC 7519) that is valid in an HTTP header. The group contains the payload. */
+/** Matches a JWT in compact form (RFC 7519) that an HTTP header can contain. The group contains the payload. */
 const JWT = /^[\w-]+\.([\w-]+)\.[\w-]+$/;
 const MAX_CHARACTERS = 8192;
 
 /**
- * The access token of a client. The token is kept until shortly before it expires, and then replaced. Concurrent
- * callers share one exchange of the refresh token.
+ * A client's access token. The client replaces it shortly before it expires. Concurrent callers share one exchange of
+ * the refresh token.
  */
 export class AccessToken {
   readonly #exchange: () => Promise<string>;
@@ -25,7 +25,7 @@ export class AccessToken {
   #exchanging: Promise<string> | undefined;
 
   /**
-   * @param exchange exchanges the refresh token for an access token, a JWT
+   * @param exchange exchanges the refresh token for an access token in JWT form
    * @param now returns the current time in ms since 1970
    */
   constructor(exchange: () => Promise<string>, now: () => number) {
@@ -35,7 +35,7 @@ export class AccessToken {
 
   /**
    * Returns a valid access token.
-   * @param signal ends only the wait of this caller. The exchange continues for other callers.
+   * @param signal ends only this caller's wait. The exchange continues for other callers.
    * @throws TransportError SERVICE_ANSWER_INVALID, ABORTED; and the errors of the exchange
    */
   async get(signal?: AbortSignal): Promise<string> {
@@ -43,7 +43,7 @@ export class AccessToken {
     this.#exchanging ??= this.#renew().finally(() => {
       this.#exchanging = undefined;
     });
-    // Every waiting caller receives the error. This handler prevents an unhandled rejection if all have aborted.
+    // Every waiting caller receives the error. This handler prevents an unhandled rejection after all callers aborted.
     this.#exchanging.catch(() => undefined);
     return rejectOnAbort(this.#exchanging, signal);
   }
@@ -64,8 +64,8 @@ export class AccessToken {
 }
 
 /**
- * Returns the lifetime of a new access token in ms: its claim `exp` minus its claim `iat`. The local clock is not used,
- * because it may differ from the service's clock. Only the service can verify the signature.
+ * Returns the lifetime of a new access token in ms: the `exp` claim minus the `iat` claim. The local clock may differ
+ * from the service's clock, so it has no effect. Only the service can verify the signature.
  * @throws TransportError SERVICE_ANSWER_INVALID
  */
 function lifetimeOf(jwt: string): number {
@@ -84,7 +84,7 @@ function parseClaims(payload = ""): Record<string, unknown> {
     const claims: unknown = JSON.parse(decodeUtf8(bytes));
     return isObject(claims) ? claims : {};
   } catch {
-    // The error of the parser may contain the token. `lifetimeOf` throws an error that does not contain the token.
+    // The parser's error may contain the token. `lifetimeOf` throws an error without the token.
     return {};
   }
 }

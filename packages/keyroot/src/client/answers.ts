@@ -12,13 +12,13 @@ const ANSWER = /* @__PURE__ */ new ShapeChecker(
 );
 
 /**
- * Checks a value in a response of the service, and returns the value.
+ * Checks a value in the service's response, and returns the value.
  * @param where the location of the value, for the error message
  * @throws TransportError SERVICE_ANSWER_INVALID
  */
 export type Check<T> = (where: string, value: unknown) => T;
 
-/** Checks an object with these fields. Ignores other fields, which a newer service may have added. */
+/** Checks an object with these fields. Ignores other fields, which newer services may add. */
 // @__NO_SIDE_EFFECTS__
 export function object<T extends object>(fields: { readonly [Name in keyof T]-?: Check<T[Name]> }): Check<T> {
   const checks = Object.entries<Check<unknown>>(fields);
@@ -36,7 +36,7 @@ export function list<T>(item: Check<T>, max: number): Check<T[]> {
   return (where, value) => ANSWER.list(where, value, max, item);
 }
 
-/** Checks an object with any field names, whose values all have the same type. */
+/** Checks an object with any field names and with values of the same type. */
 // @__NO_SIDE_EFFECTS__
 export function dictionary<T>(item: Check<T>): Check<Record<string, T>> {
   return (where, value) => {
@@ -118,13 +118,13 @@ export const KEY_OR_NONE_FIELDS = {
   state: oneOf("unregistered", "pending", "submitted", "published"),
 };
 
-/** Accepts up to 100 conflicting keys. The service currently stores 10. */
+/** Checks a list of at most 100 conflicting keys. The service currently stores 10. */
 export const conflictingKeys = list(
   object<ConflictingKey>({ public_key: text(), key_id: text(), at: count, withdrawn: boolean }),
   100,
 );
 
-/** The response after a key was withdrawn or discarded. */
+/** Checks the response for a withdrawn or discarded key. */
 export const discardedKey = object<AnswerOf<"/v1/authdBizSrv/publicKeys/discard">>({
   ...{ user_id: userID, key_id: text(), state: oneOf("unregistered") },
 });
@@ -144,7 +144,7 @@ interface KeyOrNone {
   key_id?: string | undefined;
 }
 
-/** Checks the public key and its id in a response. If the state is `unregistered`, there must be no key. */
+/** Checks the public key and its id in a response. A response with the state `unregistered` must not contain a key. */
 // @__NO_SIDE_EFFECTS__
 export function withValidKey<T extends KeyOrNone>(check: Check<T>): Check<T> {
   return (where, value) => {
@@ -162,10 +162,10 @@ export function withValidKey<T extends KeyOrNone>(check: Check<T>): Check<T> {
   };
 }
 
-/** Checks a user's key that the service reports. */
+/** Checks a user's key in a response. */
 export const userPublicKey = withValidKey(object<UserPublicKey>({ user_id: userID, ...KEY_FIELDS }));
 
-/** The fields that show the subject of a response, and their names in error messages. */
+/** The fields that identify the subject of a response, with their names in error messages. */
 const SUBJECTS = {
   ...{ user_id: "user", region: "region", public_key: "public key", key_id: "public key" },
   ...{ token_id: "token", endpoint_id: "endpoint" },

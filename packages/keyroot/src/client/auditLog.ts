@@ -10,17 +10,17 @@ export interface ListAuditLogOptions extends PageOptions {
   /** The kind of change, such as `refreshToken.revoked`. */
   action?: string | undefined;
   /**
-   * The kind of person or program that made the change: `service`, `operator`, `person` (a member of the partner's
-   * staff), `partner` (the partner's server) or `user`.
+   * The kind of person or program that made the change: `service`, `operator`, `person`, `partner` or `user`. A
+   * `person` belongs to the partner's staff, and `partner` is the partner's server.
    */
   actorKind?: string | undefined;
-  /** The id of the server's refresh token, of the user (zBase32) or of the person who made the change. */
+  /** The id of the person, the user (zBase32) or the server's refresh token that made the change. */
   actorID?: string | undefined;
   /** The user whose data changed: 32 characters of zBase32, or 40 hex digits. */
   userID?: string | undefined;
   /** The earliest time of a change, in ms since 1970. */
   since?: number | undefined;
-  /** The time in ms since 1970 before which the change was made. */
+  /** The end of the time range, in ms since 1970. The list contains only earlier changes. */
   until?: number | undefined;
 }
 

@@ -12,12 +12,12 @@ import { sendWithRetry } from "./retry.ts";
 /** Maximum size of a response in bytes, after decompression. A page of 1,000 users is many times smaller. */
 const MAX_BYTES = 2 ** 22;
 const MAX_DEPTH = 16;
-/** The factor for the limit of 1,024 members per document. A page has up to 1,000 objects of up to 16 members. */
+/** The number of documents for the limit on JSON members. A page has up to 1,000 objects of up to 16 members. */
 const DOCUMENTS = 16;
 
 export interface OperationOptions extends CallOptions {
   accessToken?: string;
-  /** The key by which the service recognizes a repeated request, so that the request has only one effect. */
+  /** The key that identifies repeated requests. The service executes requests with the same key only once. */
   idempotencyKey?: string;
 }
 

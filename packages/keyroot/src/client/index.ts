@@ -1,4 +1,4 @@
-/** The entry for code that all clients share, including the operator's client in `@keyroot/service`. */
+/** The entry with code that all clients share, such as the operator's client in `@keyroot/service`. */
 export {
   checkSubject,
   count,

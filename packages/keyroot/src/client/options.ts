@@ -18,13 +18,13 @@ import { checkUrl } from "../transport/url.ts";
 
 /** The URL of the service, and the limits of each call. */
 export interface ConnectionOptions {
-  /** The base URL of the service. It must be https, or http on this machine. */
+  /** The service's base URL, which must be https, or http on this machine. */
   serviceUrl: string;
   /** Maximum time for one attempt in ms, from the request to the last byte of the response. Default: 10,000. */
   timeoutMs?: number | undefined;
   /** Maximum number of retries after a failed attempt, from 0 to 100. Default: 4. */
   retries?: number | undefined;
-  /** The function that replaces the global `fetch`. It must support `signal` and `redirect: "manual"`. */
+  /** A function that replaces the global `fetch`. It must support `signal` and `redirect: "manual"`. */
   fetch?: typeof globalThis.fetch | undefined;
 }
 

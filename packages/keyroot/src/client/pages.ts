@@ -9,13 +9,13 @@ import { type CallOptions, checkCallOptions } from "./options.ts";
 export interface PageOptions extends CallOptions {
   /** The number of items per request, from 1 to 1,000. Default: 100. */
   pageSize?: number | undefined;
-  /** The id of the item after which the list begins. Default: the list begins with the first item. */
+  /** The id of an item. The list begins after this item. Default: the list begins with the first item. */
   after?: string | undefined;
 }
 
 export interface ListPage<Item> {
   items: Item[];
-  /** The value of `after` that requests the next page. Null on the last page. */
+  /** The value of `after` for the next page. Null on the last page. */
   next: string | null;
 }
 

@@ -3,16 +3,16 @@ import { SERVICE_CODES } from "../errorCodes.ts";
 import { type FieldError, type KeyInError, ServiceError, type ServiceErrorDetails } from "../errors.ts";
 import { isObject } from "../input/isObject.ts";
 
-/** Maximum length of a text from the service, in characters. Longer texts are cut off. */
+/** Maximum length of a quoted text from the service in characters. Longer texts are cut off. */
 const MAX_CHARACTERS = 500;
 const MAX_FIELDS = 50;
-/** Maximum wait in seconds (31 years), for longer values of Retry-After. */
+/** Maximum wait in seconds, which is 31 years. It replaces longer values of Retry-After. */
 const MAX_RETRY_AFTER_S = 999_999_999;
 
-/** Matches refresh tokens and JWTs, because a service or proxy might repeat them in a message. */
+/** Matches refresh tokens and JWTs, which a service or proxy may repeat in a message. */
 const TOKENS = /\bkr[su]_[\w-]+|\beyJ[\w-]+(?:\.[\w-]+)*/g;
 
-/** A response with an HTTP status of 400 or more. It may come from a proxy, so its content can be anything. */
+/** A response with an HTTP status of 400 or more. It can have any content, because it may come from a proxy. */
 interface Refusal {
   status: number;
   headers: Headers;
@@ -22,7 +22,7 @@ interface Refusal {
 
 /**
  * Converts a response with an HTTP status of 400 or more into an error. The service sends a problem document (RFC
- * 9457). A proxy may send anything.
+ * 9457). A proxy may send any content.
  * @param subject the start of the error message: the host and the operation
  */
 export function readProblem(subject: string, { status, headers, answer }: Refusal): ServiceError {
@@ -49,13 +49,13 @@ export function toServiceError(
 }
 
 /**
- * Parses the header Retry-After: a number of seconds, or a date (RFC 9110, sections 10.2.3 and 5.6.7). Returns the wait
+ * Parses a Retry-After header: a number of seconds, or a date (RFC 9110, sections 10.2.3 and 5.6.7). Returns the wait
  * in seconds, or undefined if the value is malformed.
  */
 function parseRetryAfter(value: string | null): number | undefined {
   if (value === null) return undefined;
   if (/^\d+$/.test(value)) return Math.min(Number(value), MAX_RETRY_AFTER_S);
-  // Every date format of HTTP begins with the name of the weekday. The oldest format has no "GMT".
+  // Every HTTP date begins with the name of a weekday. The oldest date format has no "GMT" at its end.
   const isDate = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)/.test(value);
   const date = isDate ? Date.parse(value.endsWith(" GMT") ? value : `${value} GMT`) : NaN;
   if (Number.isNaN(date)) return undefined;

@@ -2,7 +2,10 @@ import { withResolvers } from "../engine/language.ts";
 import { ServiceError, TransportError } from "../errors.ts";
 import { rejectOnAbort } from "../transport/timeout.ts";
 
-/** The HTTP statuses after which the same request may succeed: a rate limit, or an outage of the service or a proxy. */
+/**
+ * The HTTP statuses after which the same request may succeed. They mean a rate limit, or an outage of the service or a
+ * proxy.
+ */
 const TRANSIENT_STATUSES: readonly number[] = [429, 502, 503, 504];
 const TRANSIENT_CODES: readonly string[] = ["UNREACHABLE", "TIMEOUT"];
 
@@ -41,7 +44,7 @@ function isTransientFailure(error: unknown): boolean {
 function delayBefore(retriesBefore: number, error: unknown): number {
   const retryAfter = error instanceof ServiceError ? error.retryAfter : undefined;
   if (retryAfter !== undefined) return Math.min(retryAfter * 1000, MAX_RETRY_AFTER_MS);
-  // The wait is random from zero up ("full jitter"), so that clients that failed together retry at different times.
+  // The wait is random from zero to the maximum ("full jitter"). Clients that failed together retry at different times.
   return Math.min(Math.random() * FIRST_BACKOFF_MS * 2 ** retriesBefore, MAX_BACKOFF_MS);
 }
 

@@ -1,19 +1,19 @@
 import { ArgumentError } from "../errors.ts";
 
-/** The parts of a URL, with the names that the class `URL` uses. */
+/** The parts of a URL, with the names of the `URL` class. */
 export type UrlParts = Pick<URL, "href" | "protocol" | "host" | "hostname" | "port"> &
   Partial<Pick<URL, "username" | "password">>;
 
 /**
- * URLs that every parser interprets in the same way. The host is a lowercase name, or an IPv4 address of four decimal
- * numbers. A port may follow. The path consists of ASCII characters.
+ * Matches URLs that every parser interprets in the same way. The host is a lowercase name or an IPv4 address of four
+ * decimal numbers, with or without a port. The path consists of ASCII characters.
  */
 const PLAIN_URL =
   /^(https?:)\/\/(((?:[a-z\d_-]+\.)*[a-z][a-z\d-]*|(?:(?:0|[1-9]\d{0,2})\.){3}(?:0|[1-9]\d{0,2}))(?::([1-9]\d{0,4}))?)(\/[!-[\]-~]*)?$/;
 
 /**
- * Parses an http(s) URL. React Native's own `URL` accepts any text and finds a wrong host in some texts. Other
- * platforms have no `URL`. On such platforms, this function accepts only plain URLs.
+ * Parses an http(s) URL. React Native's `URL` accepts any text, and returns a wrong host for some texts. Some platforms
+ * have no `URL`. On these platforms, this function accepts only plain URLs.
  * @throws ArgumentError ARGUMENT_INVALID. The message does not contain the URL, because it may contain a secret.
  */
 export function parseUrl(url: string): UrlParts {
@@ -36,8 +36,8 @@ export function normalizeUrl(url: string): string {
 }
 
 /**
- * Checks whether the platform's `URL` follows the URL standard. It then writes hosts in lower case and omits default
- * ports.
+ * Checks whether the platform's `URL` follows the URL standard. Such a `URL` writes hosts in lower case and omits
+ * default ports.
  */
 function hasUrlParser(): boolean {
   return typeof URL !== "undefined" && new URL("http://A:80").host === "a";

@@ -2,7 +2,7 @@ import { EnvironmentError } from "../errors.ts";
 
 /**
  * Returns a feature of the platform that the library cannot replace.
- * @param remedy how to add the feature, such as the name of a package
+ * @param remedy the sentence that tells the reader how to add the feature
  * @throws EnvironmentError ENVIRONMENT_UNSUPPORTED if the platform does not have the feature
  */
 export function requireFeature<T>(name: string, feature: T | undefined, remedy: string): T {

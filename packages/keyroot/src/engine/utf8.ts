@@ -1,10 +1,10 @@
 /**
- * Matches surrogates without a partner, which UTF-8 cannot encode. With the flag u, a pair counts as one character and
- * does not match.
+ * Matches surrogates without a partner, which UTF-8 cannot encode. The flag u makes a surrogate pair one character, so
+ * a pair does not match.
  */
 const LONE_SURROGATES = /[\ud800-\udfff]/gu;
 
-/** Checks that a text contains no surrogate without a partner, because UTF-8 cannot encode one. */
+/** Checks that a text contains only complete surrogate pairs. UTF-8 cannot encode a surrogate without a partner. */
 export function isWellFormed(text: string): boolean {
   return text.search(LONE_SURROGATES) === -1;
 }

@@ -1,7 +1,8 @@
 /**
- * Repairs `Array.from` while `@ethereumjs/rlp` is loaded, because that package uses it to build a table.
- * `merkle-tree-gen` replaces `Array.from` with a function that ignores the second argument. The table would then be
- * empty, and RLP could not encode long items. Import this file before the package, and then call `restoreArrayFrom`.
+ * Repairs `Array.from` while `@ethereumjs/rlp` is loaded. That package builds a table with `Array.from`.
+ * `merkle-tree-gen` replaces `Array.from` with a function that ignores the second argument. With this function, the
+ * table is empty, and RLP cannot encode long items. Import this file before `@ethereumjs/rlp`, and then call
+ * `restoreArrayFrom`.
  */
 const { from } = Array;
 const found = Object.getOwnPropertyDescriptor(Array, "from");
@@ -16,7 +17,7 @@ if (isReplaced) {
   Object.defineProperty(Array, "from", { ...found, value });
 }
 
-/** Restores `Array.from` as it was before this file was loaded. */
+/** Restores the `Array.from` that existed before this file was loaded. */
 export function restoreArrayFrom(): void {
   if (isReplaced) Object.defineProperty(Array, "from", found);
 }

@@ -7,10 +7,10 @@ type Position = Pick<BlockHeader, "number" | "timestamp">;
 export const MAX_AHEAD_MS = 120_000;
 
 /**
- * Checks that a block is neither too old nor in the future. If a block from the future were stored, it would look new
- * until that time.
+ * Checks that a block is neither too old nor in the future. A stored block from the future would not become too old for
+ * a long time.
  * @param maxAgeMs undefined to accept any age
- * @param now the time of this machine's clock, in ms since 1970
+ * @param now the current time on this machine, in ms since 1970
  * @throws VerificationError STALE_BLOCK, FUTURE_BLOCK, step "anchor"
  */
 export function checkBlockAge({ number, timestamp }: Position, maxAgeMs: number | undefined, now: number): void {
@@ -26,9 +26,9 @@ export function checkBlockAge({ number, timestamp }: Position, maxAgeMs: number 
 }
 
 /**
- * Checks whether a block is earlier than another block. Compares times, and numbers only if the times are equal. A
- * false number could be so high that every later answer seems older. A false time cannot, because block sources reject
- * blocks from the future. Returns false if a block is unknown.
+ * Checks whether a block is earlier than another block. Compares the times, and compares the numbers only if the times
+ * are equal. A false number could be so high that every later block seems earlier. A false time is limited, because
+ * block sources reject blocks from the future. Returns false if a block is unknown.
  */
 export function isEarlier(block: Position | undefined, other: Position | undefined): boolean {
   if (block === undefined || other === undefined) return false;

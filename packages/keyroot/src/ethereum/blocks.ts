@@ -16,8 +16,8 @@ export async function fetchChainId(call: RpcCall): Promise<number> {
 }
 
 /**
- * Fetches the hash of the chain's first block. The hash distinguishes test chains with the same chain id. The endpoint
- * does not prove it.
+ * Fetches the hash of the chain's first block, which distinguishes test chains with the same chain id. The endpoint
+ * does not prove this hash.
  * @returns 0x and 64 lowercase hex digits
  * @throws TransportError RPC_ANSWER_INVALID, and the errors of the call
  */
@@ -27,7 +27,7 @@ export async function fetchGenesisHash(call: RpcCall): Promise<string> {
 }
 
 /**
- * Fetches a block header by number or tag, and verifies that its hash is the hash that the endpoint reports.
+ * Fetches a block header by number or tag, and verifies that its hash equals the hash in the response.
  * @param tag a number, or "latest", "safe" or "finalized"
  * @throws VerificationError HEADER_INVALID, HEADER_MISMATCH, step "anchor"; TransportError RPC_ANSWER_INVALID, and the
  * errors of the call

@@ -6,8 +6,8 @@ import { keccak256 } from "./keccak.ts";
 const MIXED_CASE = /[a-f].*[A-F]|[A-F].*[a-f]/;
 
 /**
- * Checks an address's checksum (EIP-55). The letter case contains the checksum. An address with only lowercase or
- * only uppercase letters has no checksum, and is accepted.
+ * Checks an address's checksum (EIP-55), which the case of its letters encodes. Accepts an address without a checksum,
+ * which has only lowercase or only uppercase letters.
  * @param address 0x and 40 hex digits
  */
 export function hasValidChecksum(address: string): boolean {

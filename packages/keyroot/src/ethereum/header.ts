@@ -7,7 +7,7 @@ import { keccak256 } from "./keccak.ts";
 
 /** The fields of a block header in order, with their JSON-RPC names and sizes in bytes. Each fork appends fields. */
 const FIELDS = [
-  // The fields that blocks of every fork have (Yellow Paper, section 4.4)
+  // Fields in every fork: Yellow Paper, section 4.4
   ["parentHash", 32],
   ["sha3Uncles", 32],
   ["miner", 20],
@@ -23,17 +23,17 @@ const FIELDS = [
   ["extraData", "data"],
   ["mixHash", 32],
   ["nonce", 8],
-  // Since the fork London: EIP-1559
+  // Fields since London: EIP-1559
   ["baseFeePerGas", "quantity"],
-  // Since the fork Shanghai: EIP-4895
+  // Fields since Shanghai: EIP-4895
   ["withdrawalsRoot", 32],
-  // Since the fork Cancun: EIP-4844, EIP-4788
+  // Fields since Cancun: EIP-4844, EIP-4788
   ["blobGasUsed", "quantity"],
   ["excessBlobGas", "quantity"],
   ["parentBeaconBlockRoot", 32],
-  // Since the fork Prague: EIP-7685
+  // Fields since Prague: EIP-7685
   ["requestsHash", 32],
-  // Since the fork Amsterdam: EIP-7928, EIP-7843
+  // Fields since Amsterdam: EIP-7928, EIP-7843
   ["blockAccessListHash", 32],
   ["slotNumber", "quantity"],
 ] as const;
@@ -59,7 +59,7 @@ export interface BlockHeader {
 }
 
 /**
- * Extracts the header fields from a block that an endpoint returned. Does not verify their values.
+ * Extracts the header fields from an endpoint's block. Does not verify the values of the fields.
  * @throws VerificationError HEADER_INVALID, step "anchor"
  */
 export function extractHeader(block: unknown): HeaderJson {
@@ -69,7 +69,7 @@ export function extractHeader(block: unknown): HeaderJson {
 
 /**
  * Computes the block hash from the header fields: Keccak-256 of their RLP encoding (Yellow Paper, section 4.4). A
- * header must have all fields of its fork and of the forks before it, and no other fields.
+ * header must have all fields of its fork and of earlier forks, and no other fields.
  * @throws VerificationError HEADER_INVALID, step "anchor"
  */
 export function hashHeader(header: unknown): BlockHeader {
@@ -80,7 +80,7 @@ export function hashHeader(header: unknown): BlockHeader {
   for (const [name, size] of FIELDS) {
     const isKnown = unknown.delete(name);
     if (fields.length >= count) continue;
-    // RLP has no field names. If a field were missing, the next field would take its place.
+    // RLP has no field names. The field after a missing field would take its place.
     if (!isKnown) throw invalid(`a header with the field ${name}`, undefined);
     fields.push(encodeField(name, size, header[name]));
   }
@@ -96,7 +96,7 @@ export function hashHeader(header: unknown): BlockHeader {
 
 /**
  * Checks that a header belongs to the expected block.
- * @param subject begins the error message, such as "The endpoint's header"
+ * @param subject the start of the error message, such as "The endpoint's header"
  * @param number the expected block number, if it is known
  * @throws VerificationError HEADER_MISMATCH, step "anchor"
  */

@@ -3,7 +3,7 @@ import { decode, encode } from "@ethereumjs/rlp";
 
 restoreArrayFrom();
 
-// The functions are assigned to new names, because bundlers would skip a file that only re-exports. This file has a
-// side effect, which must not be skipped.
+// The functions have new names here, because bundlers skip a file that only re-exports. They must not skip this file,
+// because it has a side effect.
 export const decodeRlp = decode;
 export const encodeRlp = encode;

@@ -1,7 +1,7 @@
 import { TransportError } from "../errors.ts";
 import { describeValue } from "../input/describeValue.ts";
 
-/** Makes the error RPC_ANSWER_INVALID for an endpoint's response that does not have the expected form. */
+/** Makes the RPC_ANSWER_INVALID error for an endpoint's malformed response. */
 export function invalidAnswer(expected: string, actual: unknown): TransportError {
   const description = describeValue(actual);
   const message = `The endpoint's answer is invalid: expected ${expected}, got ${description}.`;
@@ -23,7 +23,8 @@ export function parseQuantity(value: unknown): bigint {
 
 /** Parses a JSON-RPC quantity below 2^53. @throws TransportError RPC_ANSWER_INVALID */
 export function parseSafeQuantity(value: unknown): number {
-  // The digits, not a BigInt: Hermes converts BigInts from 2^63 to wrong numbers, such as 2^64 - 5 to -5.
+  // Converts the digits instead of a BigInt. Hermes converts BigInts from 2^63 on to wrong numbers, such as 2^64 - 5 to
+  // -5.
   const number = Number(checkQuantity(value));
   if (Number.isSafeInteger(number)) return number;
   throw invalidAnswer("a quantity below 2^53", value);
@@ -53,7 +54,7 @@ export function toHash(value: unknown): string {
   throw invalidAnswer("a hash (0x and 64 hex digits)", value);
 }
 
-/** An address: 0x and 40 hex digits in either case. The checksum (EIP-55) is not checked. */
+/** An address: 0x and 40 hex digits in either case. The expression does not check the checksum (EIP-55). */
 export const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 
 /** An address in canonical form: 0x and 40 lowercase hex digits. */

@@ -7,7 +7,10 @@ import { EMPTY_CODE_HASH } from "./checkCodeHash.ts";
 import { keccak256 } from "./keccak.ts";
 import { readTrie, type RlpItem } from "./trie.ts";
 
-/** A proof for one storage slot of one account (EIP-1186): lists of trie nodes in hex with 0x, the root node first. */
+/**
+ * A proof for one storage slot of one account (EIP-1186). It contains two lists of trie nodes in hex with 0x, which
+ * begin with the root node.
+ */
 export interface StorageProof {
   accountProof: readonly string[];
   storageProof: readonly string[];
@@ -21,7 +24,7 @@ export interface ProvenSlot {
   value: string;
 }
 
-/** Maximum number of nodes in a proof. Keys are hashes of 64 nibbles, so a path has at most 64 nodes and a leaf. */
+/** Maximum number of nodes in a proof. A key is a hash of 64 nibbles, so a path has at most 64 nodes and a leaf. */
 export const MAX_PROOF_NODES = 65;
 
 /** The root hash of an empty trie: Keccak-256 of an empty string in RLP. */
@@ -58,7 +61,7 @@ function parseNodes(what: string, nodes: unknown): string[] {
 
 /**
  * Verifies a storage proof against a state root. The proof shows the contract's code hash and the value of one of its
- * slots. It can also show that a slot is empty or that there is no contract.
+ * slots. The proof can also show that a slot is empty or that there is no contract.
  * @param stateRoot the state root of a block header: 0x and 64 lowercase hex digits
  * @param contract 0x and 40 hex digits
  * @param slot 0x and 64 hex digits
@@ -101,7 +104,7 @@ function decodeAccount(encoded: Uint8Array): { storageRoot: string; codeHash: st
   throw invalid(`The proven account must be a list of four items, but is ${describeValue(encoded)}.`);
 }
 
-/** Decodes the value of a storage slot. It is a number without leading zeros. Zero is not stored. */
+/** Decodes the value of a storage slot: a number without leading zeros. A trie never stores zero. */
 function decodeSlot(encoded: Uint8Array): Uint8Array {
   const item = decodeProven("storage slot", encoded);
   if (item instanceof Uint8Array && item.length > 0 && item.length <= 32 && item[0] !== 0) return item;

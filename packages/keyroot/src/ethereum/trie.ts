@@ -5,27 +5,29 @@ import { keccak256 } from "./keccak.ts";
 /** A decoded RLP item: bytes, or a list of items. */
 export type RlpItem = Uint8Array | RlpItem[];
 
-/** The number of items in a branch node: one child per nibble, and the value of the key that ends there. */
+/**
+ * The number of items in a branch node: a child for each of 16 nibbles, and the value of the key that ends at the node.
+ */
 const BRANCH_ITEMS = 17;
 const BRANCH_VALUE = 16;
 /** The number of items in other nodes. A leaf has a path and a value. An extension has a path and a child. */
 const PATH_NODE_ITEMS = 2;
 /**
- * The path of a node in hex (Yellow Paper, appendix C). It begins with a flag, which distinguishes leaves from
- * extensions, and an even from an odd number of nibbles.
+ * A node's path in hex (Yellow Paper, appendix C). It begins with a flag. The flag distinguishes leaves from
+ * extensions, and even from odd numbers of nibbles.
  */
 const PATH = /^(?:([02])0|([13]))([0-9a-f]*)$/;
 
 /**
  * Reads the value of a key from a Merkle Patricia trie (Yellow Paper, appendix D). The input is the list of nodes in a
- * proof. The first node must be the root node. Every other node is found by its hash, so the order of the nodes does
- * not matter. Nodes that are not on the path of the key are ignored.
+ * proof, which must begin with the root node. The other nodes can have any order. The function ignores nodes that are
+ * not on the key's path.
  * @param root Keccak-256 of the root node: 0x and 64 lowercase hex digits
  * @param key the nibbles of the key in lowercase hex, without 0x. Ethereum's tries use the Keccak-256 of an address or
  * slot.
  * @param nodes the nodes in RLP
- * @returns the bytes of the value. Undefined if the nodes prove that the key has no value.
- * @throws Error if the nodes prove neither
+ * @returns the bytes of the value, or undefined if the nodes prove that the key has no value
+ * @throws Error if the nodes prove neither a value nor its absence
  */
 export function readTrie(root: string, key: string, nodes: readonly Uint8Array[]): Uint8Array | undefined {
   const hashes = nodes.map(keccak256);

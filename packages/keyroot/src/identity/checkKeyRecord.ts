@@ -8,8 +8,8 @@ import type { KeyRecord } from "./serializedRecord.ts";
 import { checkPublicKey, keyIDOf } from "./publicKey.ts";
 
 /**
- * Checks the key in a record. The key must be a point of the curve, must not have a small order, and must match
- * `keyID`.
+ * Checks the key in a record. The key must be a point of the curve, must match `keyID`, and must not have a small
+ * order.
  * @returns the 105 bytes of the public key
  * @throws ArgumentError as `checkPublicKey`; KEY_ID_MISMATCH, BASE64_INVALID, ARGUMENT_INVALID
  * @example

@@ -4,7 +4,7 @@ import { encodeUtf8, isWellFormed } from "../engine/utf8.ts";
 import { ArgumentError } from "../errors.ts";
 import { USER_ID_BYTES, type UserID, userIDFromBytes } from "./userID.ts";
 
-/** Minimum size of a secret in bytes. RFC 2104, section 3 discourages keys that are shorter than the hash. */
+/** Minimum size of a secret in bytes. RFC 2104, section 3, advises against keys that are shorter than the hash. */
 const MIN_SECRET_BYTES = 32;
 
 /**
@@ -15,7 +15,7 @@ const MIN_SECRET_BYTES = 32;
  *
  * The same secret and identifier always result in the same id. Normalize the identifier first (case and Unicode form),
  * because a different text results in a different id.
- * @param secret at least 32 random bytes. Keep it secret, because it links identifiers to user ids.
+ * @param secret at least 32 random bytes. Keep it secret, because it connects identifiers with user ids.
  * @param identifier any text that is not empty
  * @throws ArgumentError SECRET_TOO_SHORT, IDENTIFIER_INVALID
  * @example
@@ -26,7 +26,7 @@ export function deriveUserID(secret: Uint8Array, identifier: string): UserID {
     const message = `The secret must be a Uint8Array of at least ${MIN_SECRET_BYTES} bytes.`;
     throw new ArgumentError("SECRET_TOO_SHORT", message);
   }
-  // UTF-8 cannot encode a surrogate without a partner. Different identifiers could then result in the same id.
+  // UTF-8 cannot encode a surrogate without a partner, so different identifiers could result in the same id.
   if (typeof identifier !== "string" || identifier === "" || !isWellFormed(identifier)) {
     throw new ArgumentError("IDENTIFIER_INVALID", "The identifier must be non-empty, well-formed Unicode text.");
   }

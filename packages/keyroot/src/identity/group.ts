@@ -4,14 +4,14 @@ import { ArgumentError } from "../errors.ts";
 import { bytesToHex, hexToBytes } from "../bytes/hex.ts";
 import { COORDINATE_BYTES, CURVE41417, parsePoint, UNCOMPRESSED } from "./publicKey.ts";
 
-// This code has its own file because verifiers do not need it. Its library takes 5 ms to load (8 kB gzipped).
+// This code has its own file, because verifiers do not need it. Its library has 8 kB after gzip and takes 5 ms to load.
 
 /** The order of the base point, a prime number (Bernstein, Chuengsatiansup, Lange: eprint 2014/526). */
 export const ORDER = 2n ** 411n - 33364140863755142520810177694098385178984727200411208589594759n;
 
 let group: EdwardsPointCons | undefined;
 
-/** Returns the group of Curve41417 points. The first call creates it, which takes about 5 ms. */
+/** Returns the group of Curve41417's points. The first call creates the group in about 5 ms. */
 export function curve(): EdwardsPointCons {
   return (group ??= edwards({
     ...CURVE41417,
@@ -36,7 +36,7 @@ export function parsePrimeOrderPoint(bytes: Uint8Array): EdwardsPoint {
 
 /** Returns a random scalar that is at least 1 and less than the curve's order. */
 export function randomScalar(): bigint {
-  // The number has 128 bits more than the order, so that the remainder is almost uniform (FIPS 186-5, appendix A.2.1).
+  // The number has 128 bits more than the order, so the remainder is almost uniform (FIPS 186-5, appendix A.2.1).
   return (BigInt(`0x${bytesToHex(randomBytes(COORDINATE_BYTES + 16))}`) % (ORDER - 1n)) + 1n;
 }
 

@@ -9,8 +9,8 @@ export interface KeyPair {
 }
 
 /**
- * Checks a public key before registration. In addition to `checkPublicKey`, the key must be in the subgroup of prime
- * order. Takes about 2 ms.
+ * Checks a public key before registration. Makes the same checks as `checkPublicKey`, and requires that the key is in
+ * the subgroup of prime order. Takes about 2 ms.
  * @param bytes 105 bytes
  * @throws ArgumentError as `checkPublicKey`, and PUBLIC_KEY_NOT_PRIME_ORDER
  * @example

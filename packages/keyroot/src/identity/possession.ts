@@ -20,8 +20,8 @@ import { type UserID, userIDToBytes } from "./userID.ts";
  *
  * The service generates an ephemeral key pair for each challenge. Both sides compute the same shared point. The user
  * computes it from the private key and the ephemeral key. The service computes it from the ephemeral private key and
- * the public key. The response is a MAC whose key is derived from this point. It reveals nothing about the point to
- * others.
+ * the public key. The response is a MAC with a key that is derived from this point. The response reveals nothing about
+ * the point.
  */
 
 /** The statement that a response proves. Each response is valid for only one statement. */
@@ -47,7 +47,7 @@ export const NONCE_BYTES = 32;
 export const RESPONSE_BYTES = 32;
 
 /**
- * The first bytes of every transcript, and the context for deriving the MAC key. It separates the MAC from other
+ * The first bytes of every transcript, and the context of the MAC key. This label separates the MAC from other
  * protocols.
  */
 const LABEL = "keyroot-possession-v1";
@@ -55,8 +55,8 @@ const ZERO_ADDRESS = "0".repeat(40);
 const MAX_SERVICE_BYTES = 2 ** 16 - 1;
 
 /**
- * Returns the form of a service's URL that statements contain. It is the URL standard's form, without slashes at the
- * end.
+ * Returns the form of a service's URL that statements contain. This is the URL standard's form without trailing
+ * slashes.
  * @throws ArgumentError ARGUMENT_INVALID
  */
 export function serviceNameOf(url: string): string {
@@ -97,8 +97,8 @@ export function possessionTranscript(statement: PossessionStatement): Uint8Array
 }
 
 /**
- * Computes the response to a challenge with the private key. Checks the service's ephemeral key first. A point of
- * small or mixed order would reveal information about the private key.
+ * Computes the response to a challenge with the private key. Checks the service's ephemeral key first, because a point
+ * of small or mixed order would reveal information about the private key.
  * @returns the response, 32 bytes
  * @throws ArgumentError as `checkPublicKey` and PUBLIC_KEY_NOT_PRIME_ORDER, for the ephemeral key; ARGUMENT_INVALID
  * @example
@@ -131,8 +131,8 @@ export type ChallengeRequest = Omit<PossessionStatement, "ephemeralKey">;
 
 /**
  * Makes a challenge in the service. Checks the public key as `checkNewPublicKey` does, and generates an ephemeral key
- * pair. Does not return the ephemeral private key, because it computes the expected response immediately. Takes about 7
- * ms.
+ * pair. The function computes the expected response immediately, so the service does not need the ephemeral private
+ * key. Takes about 7 ms.
  * @returns the ephemeral key, 105 bytes, and the only valid response, 32 bytes
  * @throws ArgumentError as `checkNewPublicKey` and `possessionTranscript`
  */

@@ -7,7 +7,7 @@ import { bytesToBase64 } from "../bytes/base64.ts";
 
 /** The size of a public key in bytes: an uncompressed point of Curve41417, 0x04, X and Y (SEC 1, section 2.3.3). */
 export const PUBLIC_KEY_BYTES = 105;
-/** The size of a key id in bytes. It is the first half of a SHA-256 hash. */
+/** The size of a key id in bytes. A key id is the first half of a SHA-256 hash. */
 export const KEY_ID_BYTES = 16;
 
 export const UNCOMPRESSED = 0x04;
@@ -22,8 +22,7 @@ const { p, d } = CURVE41417;
 
 /**
  * Checks a public key: length, format, coordinates less than the field's prime, and the curve equation. The point must
- * not have a small order. This means that 8 times the point must not be the identity. All verifiers make the same
- * checks.
+ * not have a small order, so 8 times the point must not be the identity. All verifiers make the same checks.
  * @param bytes 105 bytes
  * @throws ArgumentError PUBLIC_KEY_LENGTH, PUBLIC_KEY_FORMAT, PUBLIC_KEY_NOT_ON_CURVE, PUBLIC_KEY_SMALL_ORDER
  * @example
@@ -74,7 +73,7 @@ export function parsePoint(bytes: Uint8Array): AffinePoint<bigint> {
   return { x, y };
 }
 
-/** Returns a smaller number that is equal modulo p. This works because 2⁴¹⁴ equals 17 modulo p. */
+/** Returns a smaller number that is equal modulo p. The function uses the fact that 2⁴¹⁴ equals 17 modulo p. */
 function reduce(n: bigint): bigint {
   return BigInt.asUintN(414, n) + 17n * (n >> 414n);
 }

@@ -1,4 +1,4 @@
-/** The regions in which a user's data can be stored: Oregon and Ireland (docs/specification.md, "Limits"). */
+/** The regions for users' data: Oregon and Ireland (docs/specification.md, "Limits"). */
 export const REGIONS = ["us-west-2", "eu-west-1"] as const;
 /** The name of a region, such as "eu-west-1". */
 export type Region = (typeof REGIONS)[number];

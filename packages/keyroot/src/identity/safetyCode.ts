@@ -29,8 +29,8 @@ export interface SafetyCode {
 
 const DOMAIN = encodeUtf8("keyroot-safety-code-v1");
 /**
- * The number of hash iterations, as in Signal's apps. An attacker needs this many hashes for each attempt to find
- * another key with the same digits.
+ * The number of hash iterations, as in Signal's apps. An attacker who searches for another key with the same digits
+ * needs this many hashes for each attempt.
  */
 const ITERATIONS = 5200;
 /** The number of digit groups per user. Each group has five digits and is computed from 5 bytes. */
@@ -44,12 +44,12 @@ const FORMAT = "KEYROOT-SAFETY-1";
 const PAYLOAD = /^KEYROOT-SAFETY-1:([0-9A-F]{40}):([0-9A-F]{40}):([0-9A-F]{64}):([0-9A-F]{64})$/;
 
 /**
- * Makes the safety code of two users, which both apps show. The digits are equal only if each app uses the other user's
- * real key. Pass verified keys. Takes about 30 ms in Node, and 0.1 s in browsers.
+ * Makes the safety code of two users, which both apps show. The digits are equal only if both apps use the real keys of
+ * both users. Pass verified keys. Takes about 30 ms in Node, and 100 ms in browsers.
  *
  * The digits follow the design of Signal's numeric fingerprints (libsignal, `fingerprint.rs`): SHA-512 is iterated
- * 5,200 times over user id and key. Each user has 30 digits. The smaller number comes first. docs/proof-formats.md
- * specifies the digits.
+ * 5,200 times over the user id and the key. Each user has 30 digits. The smaller number comes first.
+ * docs/proof-formats.md specifies the digits.
  * @throws ArgumentError USER_ID_INVALID, BASE64_INVALID, and the errors of `checkPublicKey`; ARGUMENT_INVALID if both
  * users are the same
  * @example
@@ -97,7 +97,7 @@ export function verifySafetyPayload(payload: string, mine: KeyHolder, contact: K
       actual: ids,
     });
   }
-  // Both fingerprints are always compared, each in constant time.
+  // Both fingerprints are always compared. Each comparison takes constant time.
   const theirsIsEqual = equalBytes(fingerprints[0], fingerprintOf(iterateHash(their)));
   const mineIsEqual = equalBytes(fingerprints[1], fingerprintOf(iterateHash(my)));
   if (theirsIsEqual && mineIsEqual) return;
@@ -133,7 +133,7 @@ function parseSide(what: string, holder: KeyHolder): Side {
   return { userID, id, key };
 }
 
-/** Computes the iterated hash of a user. Id and key have fixed lengths, so no two users have the same input. */
+/** Computes a user's iterated hash. Id and key have fixed lengths, so two users never have the same input. */
 function iterateHash({ id, key }: Side): Uint8Array {
   let hash = sha512(concatBytes(DOMAIN, id, key));
   for (let i = 1; i < ITERATIONS; i++) hash = sha512(concatBytes(hash, key));
@@ -145,7 +145,8 @@ function fingerprintOf(hash: Uint8Array): Uint8Array {
 }
 
 /**
- * Computes the 30 decimal digits of a user. The 40-bit numbers modulo 100,000 are uniform, except for one part in 10⁷.
+ * Computes a user's 30 decimal digits. The 40-bit numbers modulo 100,000 differ from uniform numbers by less than one
+ * part in 10⁷.
  */
 function digitsOf(hash: Uint8Array): string {
   let digits = "";

@@ -17,16 +17,16 @@ export const FIELDS = ["userID", "pubKey", "keyID"] as const;
 /** The length in characters of a record that `serializeKeyRecord` wrote. */
 const SERIALIZED_LENGTH = 232;
 /**
- * Matches a record that `serializeKeyRecord` wrote. The caller also checks its length and that it has no underscore.
- * These checks are faster than exact digit counts. The match takes less than half the time of a JSON parser. The class
- * \w takes a quarter of the time of [A-Za-z0-9].
+ * Matches a record that `serializeKeyRecord` wrote. The caller also checks the length and rejects underscores. These
+ * checks are faster than exact digit counts in the expression. The expression is twice as fast as a JSON parser. \w is
+ * four times as fast as [A-Za-z0-9].
  */
 const SERIALIZED =
   /^{"userID":"([ybndrfg8ejkmcpqxot1uwisza345h769]{32})","pubKey":"(\w*(?:[+/]\w*)*)","keyID":"([A-Za-z0-9+/]{21}[AQgw]==)"}$/;
 
 /**
- * Returns the exact text of a record that is published and hashed. It is JSON with the three fields in this order and
- * without spaces.
+ * Returns the exact text of a record, which is published and hashed. The text is JSON with the three fields in the
+ * order of `KeyRecord`, without spaces.
  * @throws ArgumentError RECORD_INVALID
  * @example
  * const leaf = createHash("sha256").update(serializeKeyRecord(record)).digest("hex");
@@ -37,12 +37,15 @@ export function serializeKeyRecord(record: KeyRecord): string {
   return JSON.stringify({ userID, pubKey, keyID });
 }
 
-/** Parses a record's text as `serializeKeyRecord` writes it. @returns undefined for any other text, valid or not */
+/**
+ * Parses a record's text as `serializeKeyRecord` writes it. @returns undefined for any other text, whether valid or
+ * invalid
+ */
 export function parseSerializedRecord(text: string): KeyRecord | undefined {
-  // The type must be checked first, because `exec` would convert other values to text.
+  // The type is checked first, because `exec` converts other values to text.
   const isCandidate = typeof text === "string" && text.length === SERIALIZED_LENGTH && !text.includes("_");
   const match = isCandidate && (SERIALIZED.exec(text) as [string, string, string, string] | null);
-  // Destructuring takes twice as long before engines optimize it, and a file has many records.
+  // A file has many records. Destructuring takes twice as long before engines optimize it.
   return match ? { userID: match[1], pubKey: match[2], keyID: match[3] } : undefined;
 }
 

@@ -7,7 +7,7 @@ import { KEY_ID_BYTES, PUBLIC_KEY_BYTES } from "./publicKey.ts";
 import { FIELDS, invalidRecord, type KeyRecord } from "./serializedRecord.ts";
 import { parseUserID } from "./userID.ts";
 
-/** Checks the fields of a record that is already parsed from JSON, as `parseKeyRecord` does. */
+/** Checks the fields of a parsed record, as `parseKeyRecord` does. */
 export function toKeyRecord(value: unknown): KeyRecord {
   if (
     !isObject(value) ||

@@ -13,9 +13,9 @@ export type UserID = string;
 /** The size of a user id in bytes: 160 bits (docs/specification.md, "Limits"). */
 export const USER_ID_BYTES = 20;
 
-/** The digits 0 to 31 of zBase32, the "human-oriented base-32 encoding" of Zooko Wilcox-O'Hearn. */
+/** The digits 0 to 31 of zBase32, Zooko Wilcox-O'Hearn's "human-oriented base-32 encoding". */
 const ZBASE32 = "ybndrfg8ejkmcpqxot1uwisza345h769";
-/** The table entry for a character that is not a digit. It has a bit that no digit has. */
+/** The table entry for a character that is not a digit. No digit has this bit. */
 const NO_DIGIT = 32;
 /** The canonical form of a user id: 32 lowercase zBase32 characters. */
 export const USER_ID = new RegExp(`^[${ZBASE32}]{32}$`);
@@ -73,7 +73,7 @@ export function userIDToBytes(userID: UserID): Uint8Array {
  */
 export function packUserIDs(userIDs: readonly UserID[]): Uint8Array {
   if (!Array.isArray(userIDs)) throw invalidArgument("The argument userIDs", "an array of user ids", userIDs);
-  // Programs may convert many ids. The table is ten times as fast as `indexOf`, and detects invalid digits.
+  // Programs may convert many ids. This table is ten times as fast as `indexOf`, and also detects invalid digits.
   const digits = new Uint8Array(128).fill(NO_DIGIT);
   for (let i = 0; i < 32; i++) digits[ZBASE32.charCodeAt(i)] = i;
   const bytes = new Uint8Array(USER_ID_BYTES * userIDs.length);
@@ -85,7 +85,7 @@ export function packUserIDs(userIDs: readonly UserID[]): Uint8Array {
       const digit = digits[userID.charCodeAt(i)] ?? NO_DIGIT;
       seen |= digit;
       bits = (bits << 5) | digit;
-      // A byte array stores only the lowest 8 bits of a number.
+      // A byte array stores only the lowest 8 bits of each number.
       if ((count += 5) >= 8) bytes[at++] = bits >> (count -= 8);
     }
     if (seen >= NO_DIGIT) parseUserID(userID);

@@ -4,9 +4,9 @@ import { ArgumentError } from "../errors.ts";
 const EXPECTED = '[[-2,-1],[2],[2,2,1,1],[1],"2-1",[1,2],true,false,true,false,1,[[0,2],[1,1]],true]';
 
 /**
- * Checks the array methods on which this library relies. Some libraries replace array methods. A method that skips
- * elements could make a wrong result look correct. The check uses a small list, so it finds only replacements that give
- * wrong results for every list.
+ * Checks the array methods that this library uses. Some libraries replace array methods. A method that skips elements
+ * could make a wrong result look correct. The check uses small lists, so it finds only replacements that return wrong
+ * results for such lists.
  * @throws ArgumentError BUILTIN_REPLACED
  */
 export function checkBuiltins(): void {

@@ -1,5 +1,5 @@
 /**
- * Describes an untrusted value for an error message. Quotes and shortens a text. Names only the type of most other
+ * Describes an untrusted value for an error message. Quotes and shortens a text. Returns only the type of most other
  * values.
  */
 export function describeValue(value: unknown): string {
@@ -9,13 +9,16 @@ export function describeValue(value: unknown): string {
   return Array.isArray(value) ? "an array" : `a value of type ${typeof value}`;
 }
 
-/** Matches characters that are invisible or control a terminal: control, format and line separator characters. */
+/**
+ * Matches characters that are invisible or control a terminal: control characters, format characters and line
+ * separators.
+ */
 let unprintable = /[^ -~]/gu;
 try {
-  // Engines that do not support these categories would reject the whole file if the expression were a literal.
+  // A literal would be a syntax error in engines that do not support these categories.
   unprintable = new RegExp("[\\p{C}\\p{Zl}\\p{Zp}]", "gu");
 } catch {
-  // On such engines, all characters outside ASCII are escaped.
+  // Such engines escape all characters outside ASCII.
 }
 
 /** Escapes invisible characters and terminal control characters. */

@@ -10,8 +10,8 @@ export interface DocumentLimits {
 }
 
 /**
- * Parses an untrusted JSON document in UTF-8. Returns `source` unchanged if it is not bytes, because the caller has
- * already parsed it.
+ * Parses an untrusted JSON document in UTF-8. If `source` is not bytes, the caller has already parsed it, and the
+ * function returns it unchanged.
  * @param subject the name of the document, for error messages
  * @throws VerificationError FILE_TOO_LARGE, FILE_NOT_UTF8, and the errors of `parseJson`, step "file"; ArgumentError
  * BUILTIN_REPLACED

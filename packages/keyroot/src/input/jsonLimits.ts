@@ -5,15 +5,15 @@ const BACKSLASH = 0x5c;
 const COLON = 0x3a;
 const COMMA = 0x2c;
 
-/** The character codes of braces. The codes of brackets lack the bit BRACE_BIT. */
+/** The character codes of braces. A bracket has the same code as its brace without BRACE_BIT. */
 const OPENING_BRACE = 0x7b;
 const CLOSING_BRACE = 0x7d;
 const BRACE_BIT = 0x20;
 
 /**
- * The limits on the number of values in a JSON text. Parsed values take much more memory than the text. An empty
- * object takes 3 bytes of JSON and more than 60 bytes of memory. Each new order of member names takes up to 600
- * bytes, because engines keep a hidden class for it. The limits are above the needs of Keyroot's formats.
+ * The limits on the number of values in a JSON text. Parsed values take much more memory than the text. An empty object
+ * takes 3 bytes of JSON and more than 60 bytes of memory. Each new order of member names takes up to 600 bytes, because
+ * engines store a hidden class for it. The limits are above the needs of Keyroot's formats.
  *
  * A Merkle file has an object for every 400 bytes and a member for every 62. It has a comma for every 57 bytes, and a
  * new name for every 268. A log has a member for every 53 bytes. A block has a transaction hash for every 69 bytes.
@@ -23,7 +23,10 @@ const CONTAINERS = { perDocument: 256, characters: 96 };
 const MEMBERS = { perDocument: 1024, characters: 40 };
 const ORDERED = { perDocument: 256, characters: 256 };
 
-/** A random factor, different in each process. It prevents attackers from preparing member names with equal hashes. */
+/**
+ * A random factor that differs in each process. With this factor, attackers cannot prepare member names with equal
+ * hashes.
+ */
 const FACTOR = Math.floor(Math.random() * 2 ** 30) * 2 + 1;
 
 /**
@@ -38,8 +41,8 @@ export function parseBoundedJson(text: string, maxDepth: number, documents: numb
 }
 
 /**
- * Rejects a JSON text that would take much more memory than its size. Runs before the text is parsed. The result has no
- * meaning if the text is not JSON.
+ * Rejects a JSON text that would take much more memory than its size. Call it before you parse the text. The result has
+ * no meaning if the text is not JSON.
  * @param maxDepth the maximum nesting depth of objects and arrays
  * @param documents the number of documents in the text
  * @param allowed a table with 1 for each ASCII code that is allowed outside strings. Default: any character
@@ -51,7 +54,7 @@ export function scanJson(text: string, maxDepth: number, documents: number, allo
   const maxOrdered = limitOf(ORDERED);
   let [depth, containers, members, commas, ordered] = [0, 0, 0, 0, 0];
   let [nameStart, nameEnd] = [0, 0];
-  /** For each open object, a hash of its member names in order, and the number of its members. */
+  /** A hash of the member names in order, and the number of members, for each open object. */
   const [namesAt, membersAt] = [new Int32Array(maxDepth + 1), new Int32Array(maxDepth + 1)];
   /** The orders of member names found so far. `ordered` is the sum of their lengths. */
   const orders = new Set<number>();
@@ -74,7 +77,7 @@ export function scanJson(text: string, maxDepth: number, documents: number, allo
       // Keyroot has such names. Escaped names are treated in the same way, because they may be numbers.
       if (isEscaped || (nameEnd - nameStart < 12 && text.charCodeAt(nameStart + 1) < COLON)) ordered += 4;
       membersAt[depth] = (membersAt[depth] ?? 0) + 1;
-      // A text that is not JSON may contain several colons after one long name.
+      // A text that is not JSON may contain several colons after a long name.
       nameStart = nameEnd;
     } else if (code === COMMA) {
       commas++;

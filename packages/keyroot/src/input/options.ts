@@ -5,10 +5,10 @@ import { isObject } from "./isObject.ts";
 /**
  * Checks for arguments, because programs in plain JavaScript can pass any value. Each check returns the value, or
  * throws ArgumentError ARGUMENT_INVALID with the expected and the actual value. The error message begins with `what`,
- * such as "The option chainId".
+ * such as "The chainId option".
  */
 
-/** Maximum timeout in ms. setTimeout stores the time in 31 bits (HTML Living Standard, section 8.6). */
+/** Maximum timeout in ms, because setTimeout stores the time in 31 bits (HTML Living Standard, section 8.6). */
 export const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** Makes the error for an invalid argument. Do not pass a secret, because the message contains the value. */
@@ -27,11 +27,11 @@ export function checkObject<T extends object>(what: string, value: T, expected =
 }
 
 /**
- * Checks that a value is a text, which may need to have a certain form. @param expected describes the form, for the
- * error message
+ * Checks that a value is a text, and that it has the form, if a form is given. @param expected describes the form, for
+ * the error message
  */
 export function checkText(what: string, value: unknown, expected = "a text", form?: RegExp): string {
-  // The type must be checked first, because `form.test` would convert an array to text.
+  // The type is checked first, because `form.test` converts an array to text.
   if (typeof value === "string" && form?.test(value) !== false) return value;
   throw invalidArgument(what, expected, value);
 }
@@ -65,7 +65,7 @@ export function checkFunction<T>(what: string, value: T): T {
 }
 
 export function checkSignal(what: string, value: AbortSignal): AbortSignal {
-  // `instanceof` would reject a signal that was created in another window.
+  // `instanceof` rejects a signal from another window.
   if (Object.prototype.toString.call(value) === "[object AbortSignal]") return value;
   throw invalidArgument(what, "an AbortSignal", value);
 }
@@ -76,7 +76,7 @@ export function optional<T>(check: (what: string, value: T) => T, what: string, 
 }
 
 /**
- * Rejects options with unknown names. Otherwise a misspelled option would be ignored, and a check that the caller
+ * Rejects options with unknown names. Otherwise, a misspelled option would have no effect, and a check that the caller
  * requires could be missing.
  * @param what the start of the error message, such as "The options"
  * @throws ArgumentError ARGUMENT_INVALID, with the most similar name in `expected`
@@ -93,7 +93,7 @@ export function checkNames<T extends object>(what: string, options: T, names: re
   return options;
 }
 
-/** Finds the most similar name, ignoring case. At most two letters, or a third of the letters, may differ. */
+/** Finds the most similar name. The case has no effect. At most two letters, or a third of the letters, may differ. */
 export function nearestName(name: string, names: readonly string[]): string | undefined {
   let nearest: string | undefined;
   let least = Infinity;

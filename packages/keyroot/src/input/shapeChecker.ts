@@ -25,7 +25,7 @@ export class ShapeChecker {
     throw this.error(path, `an object with exactly the keys ${keys.join(", ")}`, actual);
   }
 
-  /** Returns the values of these keys of an object. Other keys are ignored. A missing key has the value undefined. */
+  /** Returns an object's values for these keys. Ignores other keys. A missing key has the value undefined. */
   fields<Key extends string>(path: string, value: unknown, keys: readonly Key[]): Record<Key, unknown> {
     const object = this.dictionary(path, value);
     const own = keys.map((key) => [key, hasOwn(object, key) ? object[key] : undefined]);

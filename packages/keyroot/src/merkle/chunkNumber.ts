@@ -7,14 +7,14 @@ export const COUNT_DIGITS = 8;
 /** Maximum size of a leaf chunk in bytes. If user ids are evenly distributed, a chunk has at most 3 kB. */
 export const MAX_CHUNK_BYTES = 2 ** 16;
 
-/** Maximum average number of leaves per chunk. If there are several chunks, the average is at least half of this. */
+/** Maximum average number of leaves per chunk. With several chunks, the average is at least half of this number. */
 const AVERAGE_LEAVES = 32;
 /** The digits of user ids in byte order. The records in a file have the same order. */
 const DIGITS = "13456789abcdefghijkmnopqrstuwxyz";
 
 /**
- * Returns the number of the chunk that contains a user's leaf. The number is the first bits of the user id, in the
- * order of a file's records.
+ * Returns the number of the chunk that contains a user's leaf. It consists of the first bits of the user id. Chunk
+ * numbers have the order of a file's records.
  * @param leafCount the number of leaves in the whole tree
  */
 export function chunkNumber(userID: UserID, leafCount: number): number {

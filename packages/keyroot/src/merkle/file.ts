@@ -7,7 +7,7 @@ import { fileOf, type MerkleFile } from "./fileOf.ts";
 import { piecesOf } from "./nodes.ts";
 
 /**
- * Makes a Merkle-tree file from records. The file contains the records sorted by `userID` in byte order.
+ * Makes a Merkle-tree file from records. The function sorts the records by `userID` in byte order.
  * @param records 1 to 1,000,000 records, one per user
  * @throws ArgumentError DUPLICATE_USER, DUPLICATE_VALUE, TREE_EMPTY, TREE_TOO_LARGE, ARGUMENT_INVALID, and the errors
  * of `parseKeyRecord`
@@ -18,16 +18,16 @@ import { piecesOf } from "./nodes.ts";
 export function makeMerkleFile(records: readonly KeyRecord[]): MerkleFile {
   checkBuiltins();
   if (!Array.isArray(records)) throw invalidArgument("The argument records", "an array of key records", records);
-  // All texts have the same length and begin with the user id, so sorting them sorts the ids. The array is copied
-  // because `map` would skip holes.
+  // The order of the texts is the order of the ids, because all texts have the same length and begin with the id. The
+  // array is copied, because `map` skips holes.
   const values = [...(records as readonly KeyRecord[])].map((record) => serializeKeyRecord(record)).sort();
-  // Parses the texts again, so that every verifier accepts the file.
+  // The texts are parsed again, so that verifiers accept every file.
   return fileOf(values, values.map(parseKeyRecord));
 }
 
 /**
- * Writes a Merkle-tree file as JSON without spaces. The keys have the same order as in the deployed files. The text is
- * returned in pieces, so that it can be longer than the longest string.
+ * Writes a Merkle-tree file as JSON without spaces. The keys have the same order as in the deployed files. Yields the
+ * text in pieces, because the whole text can be too long for a string.
  * @throws ArgumentError ARGUMENT_INVALID
  * @example
  * const text = [...serializeMerkleFile(file)].join("");

@@ -6,7 +6,7 @@ import { MerkleTree } from "./tree.ts";
 
 /** The content of a Merkle-tree file: one record per user, in the order of the leaves. */
 export interface MerkleFile {
-  /** The exact texts of the records, whose hashes are the leaves. */
+  /** The exact texts of the records. Their hashes are the leaves. */
   values: readonly string[];
   /** The parsed records of `values`. */
   records: readonly KeyRecord[];
@@ -16,9 +16,9 @@ export interface MerkleFile {
 }
 
 /**
- * The file with these values.
- * @param records the values, parsed
- * @param hash as for `MerkleTree`
+ * Makes the file with these values.
+ * @param records the parsed values
+ * @param hash the hash function, as for `MerkleTree`
  * @throws ArgumentError DUPLICATE_VALUE, DUPLICATE_USER, TREE_EMPTY, TREE_TOO_LARGE
  */
 export function fileOf(values: readonly string[], records: readonly KeyRecord[], hash?: Sha256Hex): MerkleFile {
@@ -30,10 +30,11 @@ function indexByUser(records: readonly KeyRecord[], values: readonly string[]): 
   const index = new Map<UserID, number>();
   for (const { userID } of records) {
     const first = index.get(userID);
-    // `index.size` is six times as fast as `entries` before engines optimize the loop.
+    // `index.size` is six times as fast as `entries` until engines optimize the loop.
     const i = index.size;
     if (first !== undefined) {
-      // If the last value is paired with itself, repeating it does not change the root (CVE-2012-2459).
+      // A repetition of the last value may not change the root, because a node can be paired with itself
+      // (CVE-2012-2459).
       const code = values[first] === values[i] ? "DUPLICATE_VALUE" : "DUPLICATE_USER";
       const message = `The user ${userID} has two records, at the indexes ${first} and ${i}.`;
       throw new ArgumentError(code, message, { expected: first, actual: i });

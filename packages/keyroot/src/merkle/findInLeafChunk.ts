@@ -38,7 +38,7 @@ export function findInLeafChunk(
   throw new VerificationError("record", "USER_NOT_IN_FILE", message, { expected: leaf });
 }
 
-/** Computes the root from a range of leaves and the sibling hashes. All sibling hashes must be needed. */
+/** Computes the root from a range of leaves and the sibling hashes. Rejects sibling hashes that are not needed. */
 function rootOver(leaves: readonly string[], first: number, leafCount: number, siblings: readonly string[]): string {
   let nodes = [...leaves];
   let used = 0;

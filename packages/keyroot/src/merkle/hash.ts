@@ -23,10 +23,10 @@ export function hashLeaf(value: string, hash: Sha256Hex = sha256Hex): string {
 
 /**
  * Computes the hash of an inner node: SHA-256 over 128 ASCII characters. These are the lowercase hex digits of the left
- * child, and then of the right child. The deployed format uses this rule (docs/formats.md, "Merkle tree"). The
- * specification does not state it.
+ * child, and then of the right child. The deployed format has this rule, which the specification does not state
+ * (docs/formats.md, "Merkle tree").
  * @param left 64 lowercase hex digits
- * @param right 64 lowercase hex digits. A node that is paired with itself is also the right child.
+ * @param right 64 lowercase hex digits. It equals `left` for a node that is paired with itself.
  * @returns 64 lowercase hex digits
  */
 export function hashChildren(left: string, right: string, hash: Sha256Hex = sha256Hex): string {
@@ -50,8 +50,8 @@ export function checkMerkleRoot(root: unknown): string {
 }
 
 /**
- * Rejects a value that consists of 128 lowercase hex digits. Its leaf could also be the hash of an inner node. The
- * format does not distinguish them (docs/formats.md, "Merkle-tree file").
+ * Rejects a value that consists of 128 lowercase hex digits. The hash of this value could also be the hash of an inner
+ * node (docs/formats.md, "Merkle-tree file").
  * @throws VerificationError VALUE_LOOKS_LIKE_NODE
  */
 export function checkNotNode(step: VerificationStep, path: string, value: string): void {

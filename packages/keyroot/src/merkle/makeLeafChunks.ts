@@ -5,7 +5,7 @@ import { hashAt } from "./tree.ts";
 
 /**
  * A part of a Merkle tree (docs/formats.md, "Leaf chunk"). It contains the leaves of all users whose ids begin with the
- * same bits. It also contains the hashes that are needed to compute the root. A tree of 700 users has 32 chunks of
+ * same bits. It also contains the other hashes for the computation of the root. A tree of 700 users has 32 chunks of
  * about 1.1 kB.
  */
 export interface LeafChunk {
@@ -15,7 +15,7 @@ export interface LeafChunk {
 }
 
 /**
- * Makes all leaf chunks of a Merkle-tree file. A file whose records are not sorted by user id has no chunks.
+ * Makes all leaf chunks of a Merkle-tree file. A file has no chunks if its records are not sorted by user id.
  * @example
  * for (const { number, bytes } of makeLeafChunks(file)) await writeFile(`${file.tree.root}/${number}.bin`, bytes);
  */
@@ -32,8 +32,8 @@ export function* makeLeafChunks({ records, tree }: MerkleFile): Generator<LeafCh
 }
 
 /**
- * Returns the sibling hashes of a range of leaves, from the leaves up. Each level has up to two neighbors of the range:
- * the left one first.
+ * Returns the sibling hashes of a range of leaves, from the leaves up. Each level has a left neighbor of the range, a
+ * right neighbor, both or none.
  */
 function siblingsOf(tree: MerkleFile["tree"], first: number, end: number): string {
   let siblings = "";

@@ -9,17 +9,16 @@ import { parseSerializedFile } from "./parseSerializedFile.ts";
 import { hashAt } from "./tree.ts";
 import { verifyMerkleFile } from "./verifyMerkleFile.ts";
 
-/** Returns the SHA-256 of the data: 32 bytes, not a promise. */
+/** A function that returns SHA-256 of the data as 32 bytes, not as a promise. */
 export type Sha256 = (data: Uint8Array) => Uint8Array;
 
 const HASH_BYTES = 32;
 
 /**
- * Parses and verifies a file in a form that `serializeMerkleFile` does not write. With the app's own hash function, it
- * parses any file.
+ * Parses and verifies a file that `serializeMerkleFile` did not write, or any file with the app's own hash function.
  *
- * With such a function, the built-in one computes these users' paths to the root again. If a hash differs, the built-in function
- * decides: a wrong function never makes a file look false.
+ * With the app's function, the built-in function computes the users' paths to the root again. If a hash differs, only
+ * the result of the built-in function counts. So a wrong function never makes a valid file look false.
  * @param text the whole file
  * @param root 64 lowercase hex digits
  * @throws EnvironmentError SHA256_INVALID; VerificationError as `verifyMerkleFile`
@@ -49,7 +48,10 @@ export function parseAnyFile(
   throw new EnvironmentError("SHA256_INVALID", message, { cause });
 }
 
-/** Whether the path from a user's record leads to the root, by the built-in function. True if the file has no record. */
+/**
+ * Checks with the built-in function that a user's record leads to the root. Returns true if the file has no record of
+ * the user.
+ */
 function isUnderRoot({ lookup, values, tree }: MerkleFile, userID: UserID): boolean {
   let index = lookup.get(userID);
   const value = index === undefined ? undefined : values[index];

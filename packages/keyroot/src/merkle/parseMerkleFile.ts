@@ -7,9 +7,9 @@ import { verifyMerkleFile } from "./verifyMerkleFile.ts";
 /**
  * Parses and verifies an untrusted Merkle-tree file. Computes the whole tree from `values` and compares it with the
  * given root. The file must have one record per user. `lookup` and the nodes in `merkle` must match `values` exactly.
- * The header keys of `merkle` may be missing, but must not be wrong. Checks the form of all records. `checkKeyRecord`
- * checks the key in a record. A file that `serializeMerkleFile` wrote is parsed faster than other files.
- * @param bytes the file as it was served
+ * The header keys of `merkle` may be missing, but must not be wrong. Checks the form of all records, but not their
+ * keys, as `checkKeyRecord` does. Parses a file that `serializeMerkleFile` wrote faster than other files.
+ * @param bytes the received file
  * @param root the root from the contract or the file's name, 64 lowercase hex digits
  * @throws VerificationError, step "file": FILE_TOO_LARGE, FILE_NOT_UTF8, FILE_SHAPE, FILE_UNKNOWN_KEY,
  * HASH_NOT_LOWERCASE, FILE_HASH_ALGORITHM, VALUE_LOOKS_LIKE_NODE, DUPLICATE_VALUE, DUPLICATE_USER, LOOKUP_MISMATCH,

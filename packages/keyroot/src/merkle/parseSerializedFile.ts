@@ -4,14 +4,17 @@ import { decodeDocument } from "../input/untrusted.ts";
 import { fileOf, type MerkleFile } from "./fileOf.ts";
 import { piecesOf } from "./nodes.ts";
 
-/** Maximum size of a Merkle-tree file in bytes: the length of V8's longest string, or about 660,000 users. */
+/**
+ * Maximum size of a Merkle-tree file in bytes. It is the length of V8's longest string, and enough for about 660,000
+ * users.
+ */
 const MAX_FILE_BYTES = 2 ** 29 - 24;
 
 /** The text before the first value in a file that `serializeMerkleFile` wrote. */
 const VALUES = '"values":[';
 /** The end of a record in JSON. Other parts of a record do not contain this text. */
 const RECORD_END = '}"';
-/** Minimum length in characters of a record in JSON. Many shorter texts would take much more memory than the file. */
+/** Minimum length of a record in JSON in characters. Many shorter texts would take much more memory than the file. */
 const MIN_RECORD = 200;
 
 /** Decodes a file from an untrusted source. @throws VerificationError FILE_TOO_LARGE, FILE_NOT_UTF8, step "file" */
@@ -21,9 +24,9 @@ export function decodeFile(bytes: Uint8Array): string {
 
 /**
  * Parses a file that `serializeMerkleFile` wrote, in half the time of `verifyMerkleFile`. Reads only the records in
- * `values`, makes a file from them, and compares its text with all of `text`. For this reason, it accepts no file that
+ * `values`, makes a file from them, and compares the file's text with `text`. So the function rejects every file that
  * `verifyMerkleFile` rejects.
- * @returns undefined for any other file, whether valid or not
+ * @returns undefined for any other file, whether valid or invalid
  */
 export function parseSerializedFile(text: string, root: string, hash?: Sha256Hex): MerkleFile | undefined {
   let file: MerkleFile;
@@ -52,7 +55,7 @@ function readValues(text: string): string[] {
   do {
     start = end + 1;
     end = text.indexOf(RECORD_END, start) + RECORD_END.length;
-    // Parses the values one by one. Other JSON in their place could take much more memory than its text.
+    // The values are parsed one by one, because other JSON in their place could take much more memory than its text.
     if (text[start] === '"') values.push(JSON.parse(text.slice(start, end)) as string);
   } while (text[end] === "," && end - start > MIN_RECORD);
   return values;

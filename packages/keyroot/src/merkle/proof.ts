@@ -19,7 +19,7 @@ export interface MerkleProof {
   format: typeof FORMAT;
   /** The exact text of the record. Its hash is the leaf. */
   value: string;
-  /** The sibling of each node on the path from the leaf to the root. The leaf's sibling comes first. */
+  /** The siblings of all nodes on the path from the leaf to the root. The leaf's sibling comes first. */
   siblings: readonly Sibling[];
   /** The Merkle root, 64 lowercase hex digits. */
   root: string;
@@ -47,12 +47,12 @@ export interface ProvenKey {
   /** The public key in the record, 105 bytes. */
   publicKey: Uint8Array;
   root: string;
-  /** The tree may contain a second record of this user. Only the whole file shows whether it does. */
+  /** The tree may contain a second record of this user. Only the whole file shows all records. */
   uniqueness: "unchecked";
 }
 
 const FORMAT = "keyroot-proof-v1";
-/** The size limits of a proof. A proof has about 2 kB. Its nesting depth is 3: the proof, `siblings` and a sibling. */
+/** The size limits of a proof. A proof has about 2 kB and a nesting depth of 3: the proof, `siblings` and a sibling. */
 const LIMITS = { maxBytes: 2 ** 14, maxDepth: 3 };
 /** Maximum number of siblings. It is enough for a tree of 1,000,000 leaves. */
 const MAX_SIBLINGS = 20;
@@ -88,8 +88,9 @@ export function makeMerkleProof(file: MerkleFile, userID: UserID): MerkleProof {
 }
 
 /**
- * Parses an inclusion proof and its record, and checks their form. `verifyMerkleProof` verifies them.
- * @param source the bytes of the proof as they were served, or the parsed JSON
+ * Parses an inclusion proof and its record. Checks only their form, and does not verify the proof, as
+ * `verifyMerkleProof` does.
+ * @param source the received bytes, or the parsed JSON
  * @throws VerificationError PROOF_SHAPE, FILE_TOO_LARGE, FILE_NOT_UTF8, and the errors of `parseJson`, step "file";
  * VALUE_LOOKS_LIKE_NODE, and the errors of `parseKeyRecord`, step "record"
  * @example
@@ -108,9 +109,9 @@ export function parseMerkleProof(source: unknown): { proof: MerkleProof; record:
 }
 
 /**
- * Verifies an untrusted inclusion proof. It must contain a record of this user with a valid key. The tree with this
- * root must include the record. A proof cannot show that the tree has no second record of the user.
- * @param source the bytes of the proof as they were served, or the parsed JSON
+ * Verifies an untrusted inclusion proof. The proof must contain a record of this user with a valid key, and prove that
+ * the tree with this root includes the record. A proof cannot show that the tree has no second record of the user.
+ * @param source the received bytes, or the parsed JSON
  * @throws VerificationError as `parseMerkleProof`; USER_MISMATCH, and the errors of `checkKeyRecord`, step "record";
  * ROOT_MISMATCH, step "tree"; KEY_MISMATCH, step "key"
  * @throws ArgumentError HASH_INVALID, USER_ID_INVALID, ARGUMENT_INVALID

@@ -18,7 +18,7 @@ const HASH_CHARACTERS = 64;
  * new MerkleTree(["a", "b", "c"]).root; // "0bdf27bf7ec894ca7cadfe491ec1a3ece840f117989e8c5e9bd7086467bf6c38"
  */
 export class MerkleTree {
-  /** The hashes of each level as one text, which takes less memory than one text per hash. */
+  /** The hashes of each level as one text. This takes less memory than one text per hash. */
   private readonly levels: string[];
 
   /**
@@ -87,7 +87,7 @@ function checkValues(values: unknown): void {
     if (typeof values[i] !== "string") throw invalidArgument(`values[${i}]`, "a string", values[i]);
 }
 
-/** Returns one hash from the text of `joinedHashes`, or an empty text if the index is too high. */
+/** Returns one hash from the result of `joinedHashes`, or an empty text if the index is too high. */
 export function hashAt(joinedHashes: string, index: number): string {
   return joinedHashes.slice(index * HASH_CHARACTERS, (index + 1) * HASH_CHARACTERS);
 }

@@ -12,7 +12,7 @@ import { checkNotNode, MERKLE_ROOT } from "./hash.ts";
 import { serializeNodes } from "./nodes.ts";
 import type { MerkleTree } from "./tree.ts";
 
-/** Matches the keys of the `merkle` object that are not nodes. All of them are optional. */
+/** Matches the header keys of the `merkle` object. All header keys are optional. */
 const HEADER_KEY = /^(?:root|hashalgo|leaves|levels)$/;
 const HASH_ALGORITHM = "sha256";
 
@@ -76,7 +76,7 @@ function parseValue(path: string, value: string): KeyRecord {
   return checkUntrusted("file", path, () => parseSerializedRecord(value) ?? toKeyRecord(parseJson(value, 1)));
 }
 
-/** Checks that `lookup` contains exactly the indexes of the records. The root does not cover `lookup`. */
+/** Checks that `lookup` contains exactly the indexes of the records. The root does not depend on `lookup`. */
 function verifyLookup(lookup: Record<string, unknown>, index: ReadonlyMap<UserID, number>): void {
   for (const userID of new Set([...index.keys(), ...Object.keys(lookup)])) {
     const [expected, actual] = [index.get(userID), lookup[userID]];
@@ -100,8 +100,8 @@ function verifyMerkle(merkle: Record<string, unknown>, tree: MerkleTree): void {
     if (key === "hashalgo" && actual !== expected) throw anotherAlgorithm(actual);
     verifyEqual(`merkle.${key}`, expected, actual);
   }
-  // Deployed files list their nodes in this order. A lookup with a key from the object is faster than with an equal
-  // string.
+  // Deployed files have their nodes in this order, so the next key is usually the right key. A lookup with the object's
+  // own key is faster than with an equal string.
   for (const piece of serializeNodes(tree)) {
     for (const [hash, expected] of Object.entries(JSON.parse(`{${piece}}`) as Record<string, MerkleNode>)) {
       const key = keys[count++];
@@ -115,7 +115,7 @@ function verifyMerkle(merkle: Record<string, unknown>, tree: MerkleTree): void {
   throw mismatch("The size of merkle", count, keys.length);
 }
 
-/** Throws if `merkle` contains an unknown key. */
+/** Throws an error if `merkle` contains an unknown key. */
 function checkKeys(merkle: Record<string, unknown>): void {
   for (const key of Object.keys(merkle)) {
     if (MERKLE_ROOT.test(key) || HEADER_KEY.test(key)) continue;

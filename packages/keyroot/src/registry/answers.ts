@@ -14,7 +14,7 @@ export function decodeMerkleTreeRoot(answer: unknown): string | undefined {
 
 /**
  * Decodes the result of `getBlockNumber`.
- * @param highest the number of the block at which the contract was read. A root cannot be newer.
+ * @param highest the number of the block at which the contract was read. A root cannot have a higher block number.
  * @throws the errors of `decodeMerkleTreeRoot`
  */
 export function decodeBlockNumber(answer: unknown, highest = Infinity): number {
@@ -45,7 +45,7 @@ function decodeWord(answer: unknown): string {
 }
 
 /**
- * Rejects an empty result. It means that there is no contract at the address, or that the contract does not have this
+ * Rejects an empty result, which means that the address has no contract, or that the contract does not have this
  * function.
  * @throws VerificationError NO_CONTRACT, step "root"
  */

@@ -9,7 +9,7 @@ import type { RpcCall } from "../transport/jsonRpc.ts";
  */
 export const ROOT_ADDED_TOPIC = "0x1ca258c516ef74770ba0f430be77a01c2ca834514f9313e57774d316b5091368";
 
-/** The registry's event `MerkleTreeRootAdded`. The registry emits it when a call sets a root for users. */
+/** The `MerkleTreeRootAdded` event, which the registry emits when a call sets a root for users. */
 export interface RootAddedLog {
   /** The Merkle root, 64 lowercase hex digits. */
   root: string;
@@ -27,16 +27,16 @@ export interface BlockRange {
   toBlock: number;
 }
 
-/** The error codes for a range that has too many logs or takes too long. */
+/** The error codes that may mean that a range has too many blocks or logs. */
 const RANGE_ERRORS = new Set(["RPC_ERROR", "ANSWER_TOO_LARGE"]);
 
 /**
  * Fetches the registry's `MerkleTreeRootAdded` events in a range of blocks, in the order of the chain. Some endpoints
- * reject a range with too many blocks or logs. The range is then halved until the endpoint accepts it. Later ranges
- * are larger again.
+ * reject a range with too many blocks or logs. The function then halves the range until the endpoint accepts it. Later
+ * ranges are larger again.
  * @param onRead called after each response, with the last block whose events are known
- * @throws TransportError RPC_ANSWER_INVALID if a response does not match the request. If the endpoint rejects a
- * range of a single block, the errors of the call
+ * @throws TransportError RPC_ANSWER_INVALID if a response does not match the request; the errors of the call if the
+ * endpoint rejects a range of a single block
  */
 export async function fetchRootAddedLogs(
   call: RpcCall,
@@ -63,7 +63,7 @@ export async function fetchRootAddedLogs(
 }
 
 /**
- * Decodes a log of the event `MerkleTreeRootAdded`.
+ * Decodes a log of the `MerkleTreeRootAdded` event.
  * @returns undefined if the log belongs to a different contract or event
  * @throws TransportError RPC_ANSWER_INVALID
  */
@@ -80,8 +80,8 @@ export function decodeRootAddedLog(log: Log, contract: string): RootAddedLog | u
 }
 
 /**
- * Fetches the events in a range of blocks. Checks that each log matches the request and occurs only once. All logs of
- * a block must have the same block hash.
+ * Fetches the events in a range of blocks. Checks that each log matches the request and occurs only once, and that all
+ * logs of a block have the same block hash.
  */
 async function fetchRange(call: RpcCall, contract: string, range: BlockRange): Promise<RootAddedLog[]> {
   const { fromBlock, toBlock } = range;

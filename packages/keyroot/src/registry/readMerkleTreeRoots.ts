@@ -9,7 +9,7 @@ import type { RpcCall } from "../transport/jsonRpc.ts";
 import { ZERO_ROOT } from "./calldata.ts";
 import { encodeBytes, encodeUint, WORD_DIGITS } from "./words.ts";
 
-/** The number of users in each call. The reader contract supports up to 722. */
+/** The number of users in each call. The reader contract supports at most 722 users. */
 const USERS_PER_CALL = 700;
 const CONCURRENT_CALLS = 4;
 /** The number of hex digits for a number of users in the result. */
@@ -29,10 +29,11 @@ export interface ReadRootsOptions {
 
 /**
  * Reads the roots of many users, about 700 per call. Each call contains the code of a reader contract. The node runs
- * this code, which calls the registry for each user. If the node rejects a call as too large, the call is split.
+ * this code, which calls the registry for each user. If the node rejects a call, the function splits the call.
  * @param contract the address of the registry, or of any contract with `getMerkleTreeRoot(bytes20)`
  * @returns the roots in the order of the users: 64 lowercase hex digits, or undefined for a user without a root
- * @throws TransportError RPC_ERROR, also if there is no such contract; RPC_ANSWER_INVALID, and the errors of the call
+ * @throws TransportError RPC_ERROR, for example if there is no such contract; RPC_ANSWER_INVALID, and the errors of the
+ * call
  * @throws ArgumentError USER_ID_INVALID
  */
 export async function readMerkleTreeRoots(
@@ -76,7 +77,7 @@ interface UserRange {
   end: number;
 }
 
-/** Splits a list of users into ranges. Reads the maximum size before each range, because it can change. */
+/** Splits a list of users into ranges. Calls `size` before each range, because the maximum size can change. */
 function* splitUsers(count: number, size: () => number): Generator<UserRange> {
   for (let start = 0; start < count;) {
     const end = Math.min(start + size(), count);
@@ -92,7 +93,8 @@ function encodeRead(contract: string, userIDs: readonly UserID[]): string {
 }
 
 /**
- * Decodes the result of the reader contract. Consecutive users with one root are combined: number (2 bytes) and root.
+ * Decodes the result of the reader contract. Consecutive users with the same root have one entry: their number (2
+ * bytes) and the root.
  */
 function decodeRoots(answer: unknown, count: number): (string | undefined)[] {
   const roots: (string | undefined)[] = [];

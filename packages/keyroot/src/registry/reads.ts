@@ -6,7 +6,7 @@ import { decodeBlockNumber, decodeOwner, decodeUserCount } from "./answers.ts";
 import { encodeGetBlockNumber, OWNER_CALL, USER_COUNT_CALL } from "./calldata.ts";
 
 /**
- * Fetches the owner of the registry, which is the only account that can add roots.
+ * Fetches the registry's owner, the only account that can add roots.
  * @returns 0x and 40 lowercase hex digits
  * @throws VerificationError NO_CONTRACT; TransportError RPC_ANSWER_INVALID, and the errors of the call
  */
@@ -16,8 +16,8 @@ export async function fetchOwner(call: RpcCall, contract: string, block: BlockPa
 
 /**
  * Fetches the number of users who have a root.
- * @throws the errors of `fetchOwner`; VerificationError NO_USER_COUNT if the contract, such as `PubKeyTrust`,
- * does not have this function
+ * @throws the errors of `fetchOwner`; VerificationError NO_USER_COUNT if the contract does not have this function, such
+ * as `PubKeyTrust`
  */
 export async function fetchUserCount(
   call: RpcCall,

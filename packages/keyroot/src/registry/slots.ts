@@ -1,6 +1,6 @@
 import { encodeUint } from "./words.ts";
 
-/** The storage slot of the mapping from users to roots in `PublicKeyRegistry`. In `PubKeyTrust`, it is 1. */
+/** The storage slot of the mapping from users to roots in `PublicKeyRegistry`. `PubKeyTrust` uses slot 1. */
 export const USERS_SLOT = 2;
 
 /** The storage slot of the mapping from roots to block numbers in `PublicKeyRegistry`. */

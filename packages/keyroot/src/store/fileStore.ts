@@ -5,9 +5,9 @@ import { TransportError } from "../errors.ts";
 import type { Store } from "./store.ts";
 
 /**
- * Makes a store in a folder. Each name has a file that only this user of the operating system can read. Files are
- * replaced atomically: after a crash, a file has its old content or the new one.
- * @param folder the folder of the store, which is created if it does not exist
+ * Makes a store in a folder. Each name has a file, which only the process's user can read. The store replaces files
+ * atomically, so a file has its old content or its new content after a crash.
+ * @param folder the folder of the store. The store creates a missing folder.
  * @returns a store
  * @throws TransportError STORE_UNAVAILABLE, from the functions of the store
  * @example
@@ -32,7 +32,7 @@ export function fileStore(folder: string): Store {
         await writeToDisk(temporary, text);
         await rename(temporary, path);
       } catch (cause) {
-        // Report the error of the write, even if the cleanup fails, too.
+        // Report the error of the write even if the cleanup also fails.
         await rm(temporary, { force: true }).catch(() => undefined);
         throw unavailable("write to", folder, cause);
       }

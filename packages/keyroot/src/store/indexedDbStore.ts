@@ -5,8 +5,8 @@ import type { Store } from "./store.ts";
 const TEXTS = "texts";
 
 /**
- * Makes a store in the browser's IndexedDB, which all tabs of an origin share. To keep the browser from deleting the
- * data, call `navigator.storage.persist()`.
+ * Makes a store in the browser's IndexedDB, which all tabs of an origin share. Call `navigator.storage.persist()` if
+ * the browser must not delete the data.
  * @param name the name of the database
  * @returns a store
  * @throws TransportError STORE_UNAVAILABLE, EnvironmentError ENVIRONMENT_UNSUPPORTED, from the functions of the store
@@ -22,7 +22,7 @@ export function indexedDbStore(name = "keyroot"): Store {
       request.onupgradeneeded = () => request.result.createObjectStore(TEXTS);
       request.onsuccess = () => {
         const database = request.result;
-        // The browser may close the connection, or another tab may need to delete the database. The next access opens a
+        // The browser can close the connection, and another tab can delete the database. The next access then opens a
         // new connection.
         database.onclose = database.onversionchange = () => {
           database.close();

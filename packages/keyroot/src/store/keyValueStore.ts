@@ -4,9 +4,9 @@ import type { Store } from "./store.ts";
 
 /** A key-value storage with the functions of the Web Storage API. The functions may return promises. */
 export interface KeyValueStorage {
-  /** Returns the text that is stored under a name, or null or undefined if there is no such text. */
+  /** Returns the text with this name. Returns null or undefined if there is no such text. */
   getItem(name: string): unknown;
-  /** Stores a text under a name. If this function returns a promise, the promise resolves when the text is stored. */
+  /** Stores a text under a name. A returned promise resolves after the text is stored. */
   setItem(name: string, text: string): unknown;
 }
 

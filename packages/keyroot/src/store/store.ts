@@ -2,13 +2,13 @@ import { checkFunction, checkObject } from "../input/options.ts";
 
 /**
  * A storage for named texts, which `cache` and `watch` use. `keyroot/store/indexeddb`, `keyroot/store/file` and
- * `keyroot/store/key-value` make stores. A `Map` is also a store, but its content is lost when the process ends. Anyone
- * who can write to the store can make a client accept a false key. For this reason, keep it with the app's own data.
+ * `keyroot/store/key-value` make stores. A `Map` is also a store, but loses its content when the process ends. Anyone
+ * who can write to the store can make a client accept a false key. So protect the store like the app's own data.
  */
 export interface Store {
-  /** Returns the last text that was stored under this name, or undefined if there is no such text. */
+  /** Returns the last stored text with this name, or undefined if there is no such text. */
   get(name: string): Promise<string | undefined> | string | undefined;
-  /** Stores a text under a name. If this function returns a promise, the promise resolves when the text is stored. */
+  /** Stores a text under a name. A returned promise resolves after the text is stored. */
   set(name: string, text: string): unknown;
 }
 

@@ -3,13 +3,13 @@ import { invalidArgument } from "../input/options.ts";
 import { isLoopback } from "./url.ts";
 
 /**
- * Matches IPv6 addresses that lead to an IPv4 address: IPv4-compatible and mapped (RFC 4291, section 2.5.5), translated
- * (RFC 7915), NAT64 (RFC 6052), 6to4 (RFC 3056).
+ * Matches IPv6 addresses that lead to an IPv4 address: IPv4-compatible and IPv4-mapped (RFC 4291, section 2.5.5),
+ * IPv4-translated (RFC 7915), NAT64 (RFC 6052) and 6to4 (RFC 3056) addresses.
  */
 const REACHES_IPV4 = /^\[(?:(?:::(?:ffff:(?:0:)?)?|64:ff9b::)(\w+):(\w+)|2002:(\w+):(\w*)(?::.*)?)\]$/;
 
 /**
- * Rejects two endpoints of a quorum on one host, because one operator controls both.
+ * Rejects two endpoints of a quorum on the same host, because one operator controls both.
  * @param endpoints URLs, or functions that send requests
  * @throws ArgumentError ARGUMENT_INVALID
  */

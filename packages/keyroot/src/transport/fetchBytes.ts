@@ -11,9 +11,11 @@ export interface FetchOptions {
   maxBytes: number;
   /** Maximum time until the last byte of the response, in ms. */
   timeoutMs: number;
-  /** The latest time for the request to end, in the time of `monotonicNow`. Default: only `timeoutMs` applies. */
+  /** The time at which the request must end, in the time of `monotonicNow`. Default: only `timeoutMs` applies. */
   deadline?: number | undefined;
-  /** True to allow unencrypted http requests to other machines. Default: false. `fetchBytes` itself ignores it. */
+  /**
+   * True to allow unencrypted http requests to other machines. Default: false. `fetchBytes` itself ignores this option.
+   */
   allowHttp?: boolean | undefined;
   /** A signal that aborts the request, which then fails with ABORTED. */
   signal?: AbortSignal | undefined;
@@ -31,7 +33,7 @@ export interface HttpAnswer {
 
 /**
  * Sends an HTTP request and reads the whole response within the limits. Does not follow redirects. Error messages
- * contain only the host of the URL, because the rest may contain a secret.
+ * contain only the URL's host, because other parts may contain a secret.
  * @throws TransportError UNREACHABLE, REDIRECT_REFUSED, ANSWER_TOO_LARGE, TIMEOUT, ABORTED; EnvironmentError
  * ENVIRONMENT_UNSUPPORTED
  */
@@ -55,7 +57,7 @@ export async function fetchBytes(url: string, init: RequestInit, options: FetchO
     if (isRefused) {
       throw new TransportError("REDIRECT_REFUSED", `${host} answered with a redirect, which is not followed.`);
     }
-    // The status of an error page is enough, so its body may be too large.
+    // For an error page, the status is enough. Its body may be too large.
     if (bytes === undefined && response.status >= 400) bytes = new Uint8Array();
     if (bytes === undefined) {
       const message = `The answer of ${host} has more than ${maxBytes} bytes.`;
@@ -69,7 +71,8 @@ export async function fetchBytes(url: string, init: RequestInit, options: FetchO
 async function readAtMost(response: Response, maxBytes: number): Promise<Uint8Array | undefined> {
   const { body, headers } = response as Partial<Response>;
   if (typeof body?.getReader !== "function") {
-    // React Native's fetch has no streams and reads the whole body. The declared length is before decompression.
+    // React Native's fetch has no streams, and reads the whole body. The declared length is the length before
+    // decompression.
     if (Number(headers?.get("Content-Length")) > maxBytes) return undefined;
     const bytes = new Uint8Array(await response.arrayBuffer());
     return bytes.length > maxBytes ? undefined : bytes;
@@ -95,7 +98,7 @@ async function readAtMost(response: Response, maxBytes: number): Promise<Uint8Ar
 
 /**
  * Checks whether a response is a redirect (RFC 9110, section 15.4) or comes from another URL. React Native's fetch
- * follows redirects itself, and browsers hide the status. The status 304 is not a redirect.
+ * always follows redirects, and browsers hide the status of a redirect. The status 304 is not a redirect.
  * @param asked the URL of the request
  */
 function isRedirect({ type, status, redirected, url }: Response, asked: string): boolean {
@@ -104,7 +107,7 @@ function isRedirect({ type, status, redirected, url }: Response, asked: string):
   return Boolean(url) && url !== asked && !isSameUrl(url, asked);
 }
 
-/** Checks whether two URLs are the same, except for their notation and fragment. */
+/** Checks whether two URLs are the same. Spelling and fragment may differ. */
 function isSameUrl(a: string, b: string): boolean {
   try {
     return normalizeUrl(a) === normalizeUrl(b);
@@ -114,8 +117,8 @@ function isSameUrl(a: string, b: string): boolean {
 }
 
 /**
- * Returns the reason of a failed fetch: Node's error code, such as ECONNREFUSED, from the cause of the error "fetch
- * failed". The error message is not used, because in some runtimes it contains the whole URL.
+ * Returns the reason for a failed fetch. This is Node's error code, such as ECONNREFUSED, from the cause of the error
+ * "fetch failed". Does not use the error message, because the message contains the whole URL in some runtimes.
  */
 function reasonOf(error: unknown): string {
   const inner = error instanceof Error && error.cause instanceof Error ? error.cause : error;

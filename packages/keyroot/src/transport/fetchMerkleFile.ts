@@ -25,7 +25,7 @@ export async function fetchMerkleFile(merkleUrl: string, root: string, options: 
     const message = `${host} answered with the HTTP status ${status}.`;
     throw new TransportError("FILE_HOST_ERROR", message, { actual: status });
   }
-  // Node and some browsers return the first part of a compressed file that is cut off without an error.
+  // Node and some browsers return the first part of an incomplete compressed file without an error.
   if (headers.has("Content-Encoding") && !/\}\s*$/.test(String.fromCharCode(...bytes.subarray(-99)))) {
     throw new TransportError("FILE_HOST_ERROR", `The compressed file ${root}.json of ${host} is cut off.`);
   }

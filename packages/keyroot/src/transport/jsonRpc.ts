@@ -29,7 +29,7 @@ export interface RpcOptions extends FetchOptions {
   bytesOf?: ((method: string) => number) | undefined;
 }
 
-/** Maximum nesting depth of a response. A batch of blocks with withdrawals is less deep. */
+/** Maximum nesting depth of a response. It is enough for a batch of blocks with withdrawals. */
 const MAX_DEPTH = 16;
 
 const OPTIONS: (keyof RpcOptions)[] = [...FETCH_OPTIONS, "batchSize", "bytesOf"];
@@ -74,7 +74,7 @@ interface PendingCall {
   reject: (reason: unknown) => void;
 }
 
-/** Sends calls over HTTP. Concurrent calls share a request, which is a batch (JSON-RPC 2.0, section 6). */
+/** Sends calls over HTTP. Concurrent calls share a request, called a batch (JSON-RPC 2.0, section 6). */
 function callsOverHttp(url: string, batchSize: number, options: Omit<RpcOptions, "batchSize">): RpcCall {
   let pending: PendingCall[] = [];
   const send = () => {
@@ -106,7 +106,7 @@ async function sendBatch(
     for (const [i, { method, resolve, reject }] of calls.entries()) {
       const id = i + 1;
       let own = answer;
-      // An endpoint that does not accept batches returns a single error for all calls.
+      // If an endpoint does not accept batches, it returns a single error for all calls.
       if (isBatch && Array.isArray(answer)) {
         own = undefined;
         // This loop does not use `find`, because some libraries replace that method.
@@ -123,7 +123,7 @@ async function sendBatch(
   }
 }
 
-/** @returns the parsed response, or undefined if it is not JSON or would take much more memory than its size */
+/** @returns the status, and the parsed response or the end of an error message */
 async function post(
   url: string,
   body: unknown,
@@ -154,7 +154,7 @@ function resultOf(url: string, method: string, status: number, id: number, answe
 
 /**
  * Makes the error for a failure that the endpoint or provider reported. `actual` contains the reported code. The
- * message quotes the reported message in shortened form and without URLs, because these may contain secrets.
+ * message quotes the reported message in a short form without URLs, because URLs may contain secrets.
  */
 function rpcError(subject: string, method: string, error: unknown, options?: ErrorOptions): TransportError {
   const { code, message } = isObject(error) ? error : {};

@@ -21,8 +21,8 @@ export function timeLeft({
 }
 
 /**
- * Runs `work` until `timeoutMs` have passed or `signal` is aborted, even if the work ignores its signal. At the end,
- * always aborts the signal of the work, which closes everything that is still open.
+ * Runs `work` until `timeoutMs` have passed or `signal` aborts, even if the work ignores its own signal. At the end,
+ * always aborts the work's signal, which closes all open requests.
  * @param subject the name of the host or task, for error messages
  * @throws TransportError TIMEOUT, ABORTED; and the errors of the work
  */
@@ -39,7 +39,7 @@ export async function withTimeout<T>(
   const abort = () => {
     fail(new TransportError("ABORTED", "The caller aborted the request.", { cause: signal?.reason }));
   };
-  // AbortSignal.timeout is not suitable: its timer continues after the request, and does not keep Node running.
+  // The timer of AbortSignal.timeout would continue after the request, and would not keep Node running.
   const timer = setTimeout(() => {
     fail(new TransportError("TIMEOUT", `${subject} did not finish within ${timeoutMs} ms.`));
   }, timeoutMs);
@@ -50,14 +50,14 @@ export async function withTimeout<T>(
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener("abort", abort);
-    // An explicit reason avoids the default one, whose stack trace would take more time than the rest of this function.
+    // The default reason has a stack trace, which would take more time than the rest of this function.
     ended.abort("ended");
   }
 }
 
 /**
- * Waits for a promise or for the abort of a signal. The work behind the promise continues, because other callers may
- * wait for it.
+ * Waits until a promise settles or a signal aborts. The work of the promise continues, because other callers may wait
+ * for it.
  * @throws TransportError ABORTED; and the errors of the promise
  */
 export async function rejectOnAbort<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {

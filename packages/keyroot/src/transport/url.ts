@@ -2,10 +2,10 @@ import { normalizeUrl, parseUrl, type UrlParts } from "../engine/parseUrl.ts";
 import { ArgumentError } from "../errors.ts";
 
 /**
- * Checks that a value is an http(s) URL, and returns it. The error contains only the host of the URL, because the rest
+ * Checks that a value is an http(s) URL, and returns it. The error contains only the URL's host, because other parts
  * may contain a secret.
- * @param remedy the end of the error message for unencrypted http. If it is set, http to other machines is rejected:
- * others in the network could read and change the data.
+ * @param remedy the end of the error message for unencrypted http. If it is set, the function rejects http to other
+ * machines, because others in the network could read and change the data.
  * @throws ArgumentError ARGUMENT_INVALID, also for a URL with user and password, which fetch rejects
  */
 export function checkUrl(option: string, url: unknown, remedy?: string): string {
@@ -27,7 +27,7 @@ function parseOrEmpty(url: unknown): Partial<UrlParts> {
 }
 
 /**
- * Adds words to the path of a URL, which may end with slashes. The query of the URL remains.
+ * Adds words to the path of a URL. Removes slashes at the end of the path, and keeps the query.
  * @param url a URL that `checkUrl` accepts
  * @param words a path that does not begin with a slash. It may include a query.
  */

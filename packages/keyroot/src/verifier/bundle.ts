@@ -33,7 +33,7 @@ import { verifyRoot } from "./verdict.ts";
 /** A complete proof of a user's published key. It can be verified offline with the hash of a trusted block. */
 export interface Bundle extends StorageProof {
   format: typeof FORMAT;
-  /** The id of the contract's chain (EIP-155), as the bundle states it. Only the block's hash proves it. */
+  /** The id of the contract's chain (EIP-155). Only the trusted hash of the block proves this id. */
   chainId: number;
   /** The address of the contract: 0x and 40 lowercase hex digits. */
   contract: string;
@@ -49,15 +49,15 @@ export interface Bundle extends StorageProof {
   statement?: string | undefined;
 }
 
-/** The user to verify, and the contract that the caller trusts. A forged bundle would name a different contract. */
+/** The user to verify, and the contract that the caller trusts. A forged bundle could contain a different contract. */
 export type BundleQuery = { userID: UserID } & Pick<
   VerifyOptions,
   "chainId" | "contract" | "codeHash" | "usersSlot" | "expectedPublicKey"
 >;
 
 /**
- * The trusted block, or the trusted auditors. Only one of them is allowed. Get this value from a source that the sender
- * of the bundle does not control.
+ * The trusted block or the trusted auditors, but not both. Get this value from a source that the bundle's sender does
+ * not control.
  */
 export interface TrustedBlock {
   /** The hash of the bundle's block: 0x and 64 lowercase hex digits. */
@@ -84,8 +84,8 @@ const shape = /* @__PURE__ */ new ShapeChecker(
   (message, details) => new VerificationError("file", "BUNDLE_SHAPE", message, details),
 );
 /**
- * The size limits of a bundle. They are above the size of a bundle with the deepest tries of today's chains. The
- * nesting depth includes the bundle and a sibling in its proof.
+ * The size limits of a bundle. They are enough for the deepest tries of today's chains. The nesting depth includes the
+ * bundle and a sibling in its proof.
  */
 const LIMITS = { maxBytes: 2 ** 16, maxDepth: 4 };
 const KEYS = [
@@ -95,8 +95,9 @@ const KEYS = [
 const NODE = /^0x(?:[0-9a-f]{2}){1,1024}$/;
 
 /**
- * Checks only the form of a bundle, including its proof and record. `verifyBundle` verifies them.
- * @param source the bytes as received, or the value that they parse to
+ * Parses a bundle, its proof and its record. Checks only their form, and does not verify the bundle, as `verifyBundle`
+ * does.
+ * @param source the received bytes, or the parsed JSON
  * @throws VerificationError BUNDLE_SHAPE, FILE_TOO_LARGE, FILE_NOT_UTF8, and the errors of `parseJson`, step "file";
  * the errors of `parseMerkleProof`
  * @example
@@ -125,17 +126,17 @@ export function parseBundle(source: unknown): { bundle: Bundle; record: KeyRecor
 }
 
 /**
- * Verifies a bundle offline. The bundle may come from any source. It must prove two facts. The trusted contract has a
- * root for this user at the trusted block. The root's tree includes a record of this user with this key. The caller
- * trusts the hash of the block, or auditors who signed this hash.
+ * Verifies a bundle offline. The bundle may come from any source. It must prove that the trusted contract has a root
+ * for this user at the trusted block. It must also prove that the root's tree includes a record of this user with this
+ * key. The caller trusts the block's hash, or auditors who signed this hash.
  *
- * The age of the answer is the age of the block. The answer remains true later, because the contract sets a root only
- * once.
- * @param source the bytes as received, or the value that they parse to
+ * The result is as old as the block. It remains true later, because the contract sets a root only once.
+ * @param source the received bytes, or the parsed JSON
  * @throws VerificationError as `parseBundle`; UNANCHORED, HEADER_INVALID, HEADER_MISMATCH, step "anchor", and with
  * `auditors` as `verifyStatement` of `keyroot/auditors`; CHAIN_ID_MISMATCH, CONTRACT_MISMATCH, PROOF_INVALID,
  * NO_CONTRACT, CODE_HASH_MISMATCH, NOT_PUBLISHED, step "root"; the errors of `verifyMerkleProof`
- * @throws ArgumentError SOURCE_NOT_IMPORTED, and the errors of `verifyPublicKey`. In this case, nothing was verified.
+ * @throws ArgumentError SOURCE_NOT_IMPORTED, and the errors of `verifyPublicKey`. In this case, the function did not
+ * verify anything.
  * @example
  * const bytes = new Uint8Array(await (await fetch("https://files.example/alice.bundle.json")).arrayBuffer());
  * const query = { userID, expectedPublicKey, chainId: 1, contract: "0x5FbDB2315678afecb367f032d93F642f64180aa3" };
@@ -196,7 +197,7 @@ function verifyHeader(
   return block;
 }
 
-/** Checks that the bundle has the chain, contract, slot and code that the caller trusts. */
+/** Checks that the bundle has the caller's chain, contract, slot and code. */
 function verifyRegistry(bundle: Bundle, expected: RegistryReference, usersSlot: number): void {
   const parts = [
     ["CHAIN_ID_MISMATCH", "chain", bundle.chainId, expected.chainId],

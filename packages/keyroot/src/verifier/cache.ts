@@ -17,8 +17,8 @@ export interface CachedKey extends CachedAnswer {
   blockNumber: number;
   record: KeyRecord;
   /**
-   * The endpoints that agreed on the block, and the endpoints that agreed on the answer. They have the names that
-   * `sourceOf` returns.
+   * The names of the endpoints that agreed on the block, and of those that agreed on the answer. `sourceOf` returns
+   * these names.
    */
   sources: readonly (readonly string[])[];
   /** The time at which the key was stored, in ms since 1970. */
@@ -31,8 +31,8 @@ const FORMAT = "keyroot-cache-v3";
 const providers = new WeakMap<object, string>();
 
 /**
- * Returns a name for an endpoint. The name does not reveal the URL, which may contain a secret. The same endpoint
- * always has the same name.
+ * Returns an endpoint's name, which is always the same. The name does not contain the URL, because the URL may contain
+ * a secret.
  */
 export function sourceOf(endpoint: Endpoint): string {
   if (typeof endpoint === "string") {
@@ -43,7 +43,7 @@ export function sourceOf(endpoint: Endpoint): string {
   return name;
 }
 
-/** Loads the cached key of a user. An unreadable entry leads to a new request, never to a verdict. */
+/** Loads the cached key of a user. An unreadable entry causes a new request. */
 export async function loadCachedKey(
   cache: Store,
   query: KeyQuery,
@@ -98,9 +98,9 @@ export async function forgetKey(cache: Store, query: KeyQuery, policy: EvidenceP
 }
 
 /**
- * Checks whether a cached key can be used without a new request. Its root must be final, and the options of this call
- * must accept its evidence. For a quorum, enough endpoints of this call must have agreed. The unproven answer of a
- * single endpoint expires, so that the same endpoint can correct it later.
+ * Checks whether a cached key can be used without a new request. The key's root must be final, and this call's options
+ * must accept its evidence. For a quorum, enough endpoints of this call must have agreed. A single endpoint's unproven
+ * answer expires, so the endpoint can correct it later.
  * @param current the endpoints of this call, with the names that `sourceOf` returns
  * @param recheckMs the time in ms after which the unproven answer of a single endpoint expires
  */
@@ -117,7 +117,7 @@ export async function meetsPolicy(
   if (!(age <= maxAgeMs && age >= -MAX_AHEAD_MS)) return false;
   const storedFor = now - storedAt;
   if (strengthOf(evidence) === 0 && !(storedFor >= 0 && storedFor < recheckMs)) return false;
-  // A pinned block is never enough, because each caller has a different one.
+  // With a pinned block, the chain is always read, because each caller can pin a different block.
   if (typeof anchor === "object" && "pinned" in anchor) return false;
   if (typeof anchor === "object" && "added" in anchor)
     return evidence.anchor === anchor.added.name && anchor.added.accepts(evidence);

@@ -10,7 +10,7 @@ type BlockChoice = "block" | "pinned" | "auditors" | "beacon";
  * - two sources of a block;
  * - short proofs without auditors.
  *
- * Values that are known only at run time are checked at run time.
+ * The verifier checks all other values at run time.
  */
 export type StrictOptions<Options, All> = Record<Exclude<keyof Options, keyof All>, never> &
   AtMostOne<Given<Options, Source>> &
@@ -24,7 +24,7 @@ export type StrictOptions<Options, All> = Record<Exclude<keyof Options, keyof Al
       : unknown) &
   (Options extends { proofs: true } ? { auditors: unknown } : unknown);
 
-/** The names of options that are definitely set. */
+/** The names of options that are set in every case. */
 type Given<Options, Name extends PropertyKey> = Name extends keyof Options
   ? undefined extends Options[Name]
     ? never
@@ -33,13 +33,13 @@ type Given<Options, Name extends PropertyKey> = Name extends keyof Options
       : Name
   : never;
 
-/** Rejects all values for these options if there is more than one name. */
+/** Rejects all values of these options if there is more than one name. */
 type AtMostOne<Name extends PropertyKey> = [Name] extends [OnlyName<Name>] ? unknown : Record<Name, undefined>;
 
 /** The name if there is only one, or `never` if there are several. */
 type OnlyName<Name, All = Name> = Name extends All ? ([All] extends [Name] ? Name : never) : never;
 
-/** Allows at most the number of endpoints, if both numbers are known at compile time. */
+/** Allows a quorum of at most the number of endpoints, if both numbers are known at compile time. */
 type Quorum<Endpoints, Value> = number extends Value ? Value : UpToLength<Endpoints>;
 
 /** The numbers from 1 to the length of a tuple. For an array, any number. */

@@ -6,7 +6,8 @@ import type { VerifyOptions } from "./options.ts";
 export type Contact = Pick<VerifyOptions, "expectedPublicKey" | "knownSince"> & { userID: UserID };
 
 /**
- * Checks the form of a contact list, and copies the list, because the caller may change it during the verification.
+ * Checks the form of a contact list, and copies the list. The caller may change the original list during the
+ * verification.
  * @throws ArgumentError ARGUMENT_INVALID
  */
 export function copyContacts(contacts: readonly Contact[]): Contact[] {

@@ -14,8 +14,8 @@ export type VerifierOptions = Omit<VerifyOptions, keyof KeyOptions>;
 /** A verifier of public keys. All its calls use the options of `createVerifier`. */
 export interface Verifier {
   /**
-   * Verifies a user's public key. Returns only if this key is published and equals `expectedPublicKey`. Do not use a
-   * key after an error.
+   * Verifies a user's public key. Returns the published key only if it equals `expectedPublicKey`. Do not use a key
+   * after an error.
    * @throws the errors of `verifyPublicKey`
    */
   verify: (userID: UserID, options: KeyOptions) => Promise<VerifiedKey>;
@@ -23,7 +23,8 @@ export interface Verifier {
   verifyMany: (contacts: readonly Contact[], options?: ContactListOptions) => Promise<ContactOutcome[]>;
   /**
    * Checks the user's own key and the contacts' keys in the background until `signal` aborts (docs/watching.md). Only
-   * one tab at a time runs these checks. They read finalized blocks, and require the same evidence as the verifier.
+   * one tab at a time runs these checks. The checks read finalized blocks, and require the same evidence as the
+   * verifier.
    * @throws ArgumentError ARGUMENT_INVALID, USER_ID_INVALID, BASE64_INVALID, PUBLIC_KEY_LENGTH
    */
   watch: (options: WatchKeysOptions) => Promise<Watch>;
@@ -53,7 +54,7 @@ export function createVerifier<const Options extends VerifierOptions>(
     async verify(userID, options) {
       return verifyKey(config, userID, checkCall(options, KEY_OPTIONS));
     },
-    // Lists and watches are loaded only when they are needed. Apps that verify only single keys therefore stay small.
+    // The code for lists and watches is loaded on demand, so apps that verify only single keys stay small.
     async verifyMany(contacts, options = {}) {
       const copies = copyContacts(contacts);
       const { verifyContacts } = await import("./verifyContacts.ts");

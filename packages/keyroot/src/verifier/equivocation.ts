@@ -1,4 +1,4 @@
-/** Contradictory answers about a user's root, and the strength of their evidence. */
+/** Checks for contradictory answers about a user's root, and for the strength of their evidence. */
 import { VerificationError } from "../errors.ts";
 import { isEarlier } from "../ethereum/blockAge.ts";
 import type { Evidence } from "../evidence.ts";
@@ -13,10 +13,9 @@ export interface CachedAnswer {
 }
 
 /**
- * Checks whether a new answer contradicts the cached answer. The contract sets a root only once. So this function
- * throws an error if the cached answer has stronger evidence and is from a finalized block. If the evidence is
- * equally strong, the new answer is accepted. Otherwise, a false answer in the cache would block all later honest
- * answers.
+ * Checks whether a new answer contradicts the cached answer. Throws an error if the cached answer has stronger evidence
+ * and is from a finalized block, because the contract sets a root only once. Accepts the new answer if both have
+ * equally strong evidence. Otherwise, a false answer in the cache would block all later honest answers.
  * @throws VerificationError EQUIVOCATION, step "root"
  */
 export function contradicts(
@@ -38,7 +37,7 @@ export function contradicts(
  * Returns the strength of evidence (docs/cache.md):
  * - 0: the unproven answer of a single endpoint;
  * - 1: the unproven answer of a quorum;
- * - 2: several auditors' statement about the root, or a storage proof at a block that a single endpoint cannot
+ * - 2: a statement of several auditors about the root, or a storage proof at a block that a single endpoint cannot
  *   choose.
  */
 export function strengthOf({ anchor, storageProof, uniqueness, agreeing = 1, auditors = [] }: Evidence): number {
@@ -50,8 +49,8 @@ export function strengthOf({ anchor, storageProof, uniqueness, agreeing = 1, aud
 }
 
 /**
- * Checks whether answer `a` has stronger evidence than answer `b`. If both are equally strong, an answer at a finalized
- * block counts as stronger.
+ * Checks whether answer `a` has stronger evidence than answer `b`. If both have equally strong evidence, an answer at a
+ * finalized block is stronger.
  */
 export function isStronger(a: CachedAnswer, b: CachedAnswer): boolean {
   const [strengthA, strengthB] = [strengthOf(a.evidence), strengthOf(b.evidence)];

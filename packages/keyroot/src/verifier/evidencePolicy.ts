@@ -3,14 +3,14 @@ import { checkBoolean, checkInteger, invalidArgument } from "../input/options.ts
 import { checkHash, checkOnlyOne, parseUsersSlot, type VerifyOptions } from "./options.ts";
 
 /**
- * The evidence that the options require. `readRoot` and `readRootAtBlock` enforce it, and `meetsPolicy` for cached
- * keys.
+ * The evidence that the options require. `readRoot`, `readRootAtBlock` and, for cached keys, `meetsPolicy` enforce this
+ * policy.
  */
 export interface EvidencePolicy {
   /** The source of the block hash. `quorum` is the number of endpoints that must agree. `pinned` is the hash itself. */
   anchor: "endpoint" | "light-client" | { quorum: number } | { pinned: string } | { added: AddedSource };
   storageProof: boolean;
-  /** Verifies keys without the whole file, if the option `proofs` is set. */
+  /** Verifies keys without the whole file. Undefined unless the `proofs` option is set. */
   proveKey?: KeyProof | undefined;
   /** The block at which the contract is read, unless a block is pinned. */
   tag: "latest" | "safe" | "finalized";
@@ -33,7 +33,7 @@ export function parseEvidencePolicy(
   checkOnlyOne(options, ["quorum", "pinned", "lightClient", "auditors", "beacon"]);
   checkOnlyOne(options, ["block", "pinned", "auditors", "beacon"]);
   checkHash("The option pinned", pinned);
-  // The source for auditors also checks the option `proofs`, and rejects it without `auditors`.
+  // The source for auditors also checks the `proofs` option, and rejects it without `auditors`.
   const given = auditors ?? beacon ?? (proofs ? true : undefined);
   const added = given === undefined ? given : makeSource(auditors || proofs ? "auditors" : "beacon", given, options);
   const { block: tag = added ? "finalized" : "latest" } = options;

@@ -13,8 +13,8 @@ import { parseSources, type VerifierSources, withSources } from "./sources.ts";
 import { verifyRoot } from "./verdict.ts";
 
 /**
- * The options for making a bundle: the contract, the file host and the block. The block is `pinned`, or the block of a
- * statement of `auditors`, or the latest block of the endpoint.
+ * The options of `makeBundle`: the contract, the file host and the block. The block is `pinned`, the block in the
+ * auditors' statement, or the endpoint's latest block.
  */
 export type MakeBundleOptions = { rpc: Endpoint } & Pick<
   VerifyOptions,
@@ -43,9 +43,9 @@ export interface MadeBundle {
 }
 
 /**
- * Makes the bundle of a user. Requests a storage proof of the contract's answer at a block, and reads the user's
- * record from the root's file. Verifies the bundle in the same way as its reader. With `auditors`, the bundle
- * contains their statement. Without `auditors` and `pinned`, the block is an unproven answer of one endpoint.
+ * Makes a user's bundle. Requests a storage proof of the contract's answer at a block, and reads the user's record from
+ * the root's file. Verifies the bundle in the same way as a reader. With `auditors`, the bundle contains the auditors'
+ * statement. Without `auditors` and `pinned`, the block is the unproven answer of one endpoint.
  * @param userID 32 lowercase characters of zBase32
  * @throws VerificationError, TransportError, ArgumentError as `verifyPublicKey`
  * @example
@@ -89,7 +89,7 @@ export async function makeBundle(userID: UserID, options: MakeBundleOptions): Pr
   });
 }
 
-/** Wraps a function that sends calls. Records the last answer to each RPC method. */
+/** Wraps a function that sends calls, and records the last answer to each RPC method. */
 function recordAnswers(call: RpcCall, answers: Map<string, unknown>): RpcCall {
   return async (method, params) => {
     const answer = await call(method, params);

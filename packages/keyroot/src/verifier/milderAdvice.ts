@@ -26,8 +26,8 @@ function milderAdvice(error: KeyrootError, config: VerifierConfig, knownSince = 
 }
 
 /**
- * Checks whether a storage proof shows that the user has no root. The block must be recent, and must not depend on the
- * answer of a single endpoint.
+ * Checks whether a storage proof shows that the user has no root. The block must be recent, and must not depend on only
+ * one endpoint.
  */
 function provesAbsence({ storageProof, anchor, agreeing = 1, block }: Partial<Evidence> = {}, time: number): boolean {
   const isOfOneEndpoint = anchor === "endpoint" || (anchor === "quorum" && agreeing < 2);

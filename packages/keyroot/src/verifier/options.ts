@@ -12,15 +12,15 @@ import type { Eip1193Provider } from "../transport/jsonRpc.ts";
 /** The options of a verification: the contract, the file host, the required evidence and the limits. */
 export interface VerifyOptions {
   /**
-   * A JSON-RPC endpoint of the chain (https, or http with `allowHttp`), or an EIP-1193 provider. With `quorum`, a list
-   * of them.
+   * An EIP-1193 provider, or the URL of a JSON-RPC endpoint of the chain: https, or http with `allowHttp`. With
+   * `quorum`, a list of endpoints.
    */
   rpc: Endpoint | readonly Endpoint[];
   /** The id of the contract's chain (EIP-155), such as 1 for Ethereum's mainnet. Below 2^53. */
   chainId: number | bigint;
-  /** The address of the contract `PublicKeyRegistry`: 0x and 40 hex digits. */
+  /** The address of the `PublicKeyRegistry` contract: 0x and 40 hex digits. */
   contract: string;
-  /** The URL of the folder with the Merkle-tree files (https, or http with `allowHttp`). */
+  /** The URL of the folder with the Merkle-tree files: https, or http with `allowHttp`. */
   merkleUrl: string;
   /** The key that a server returned for this user: 105 bytes or their base64. `ANY_KEY` accepts any published key. */
   expectedPublicKey: ExpectedKey;
@@ -30,8 +30,8 @@ export interface VerifyOptions {
    */
   codeHash?: string | undefined;
   /**
-   * The number of endpoints that must agree on a block and on the contract's answer at this block. Choose more than
-   * half of the endpoints. Otherwise, two groups of endpoints can both reach this number with different answers.
+   * The number of endpoints that must agree on a block and on the contract's answer at this block. Set it to more than
+   * half of the endpoints. Otherwise, two groups with different answers can both reach this number.
    */
   quorum?: number | undefined;
   /** The hash of the block at which the contract must be read: 0x and 64 lowercase hex digits. */
@@ -46,12 +46,12 @@ export interface VerifyOptions {
   auditors?: object | undefined;
   /**
    * True to verify a key with two short proofs instead of the whole file (docs/short-proofs.md). Requires `auditors`.
-   * The whole file is still read if their statement does not allow short proofs. `evidence.uniqueness` shows which
-   * method was used.
+   * If the auditors' statement does not allow short proofs, the verifier reads the whole file. `evidence.uniqueness`
+   * shows the method.
    */
   proofs?: boolean | undefined;
   /**
-   * The options of Ethereum's light-client protocol, which then verifies the block. Requires an import of
+   * The options of Ethereum's light client, which verifies the block. This option requires an import of
    * `keyroot/beacon`. The contract's answer then also needs a storage proof.
    */
   beacon?: BeaconOptions | undefined;
@@ -59,7 +59,7 @@ export interface VerifyOptions {
   storageProof?: boolean | undefined;
   /** The block at which the contract is read, unless `pinned` is set. Default: `latest`. */
   block?: "latest" | "safe" | "finalized" | undefined;
-  /** Maximum age of the block in ms. It detects an endpoint that has stopped or that hides newer blocks. */
+  /** Maximum age of the block in ms. Older blocks mean that an endpoint has stopped or hides newer blocks. */
   maxAgeMs?: number | undefined;
   /**
    * The storage slot of the contract's mapping from users to roots, for storage proofs. Default: 2. The older contract
@@ -67,24 +67,30 @@ export interface VerifyOptions {
    */
   usersSlot?: number | undefined;
   /**
-   * The time at which the app first had this user, in ms since 1970, from the app's own records. For `publicationMs`
-   * after this time, the advice for a proven NOT_PUBLISHED is to wait.
+   * The time at which the app first stored this user, in ms since 1970. For `publicationMs` after this time, the advice
+   * of a proven NOT_PUBLISHED error is `wait`.
    */
   knownSince?: number | undefined;
   /** Maximum time from a user's registration to the publication of the key in ms. Default: 2 days. */
   publicationMs?: number | undefined;
-  /** True if the app has already verified a key with these options. Errors are then not attributed to wrong options. */
+  /**
+   * True if the app has already verified a key with these options. The errors CHAIN_ID_MISMATCH and NO_CONTRACT then
+   * have the advice `warn` instead of `developer`.
+   */
   verifiedBefore?: boolean | undefined;
   limits?: Partial<Limits> | undefined;
-  /** True to allow http to other machines. Default: false, because others in the network could change responses. */
+  /**
+   * True to allow http to other machines. Default: false, because attackers in the network can change unencrypted
+   * responses.
+   */
   allowHttp?: boolean | undefined;
   /** A signal that aborts the verification, which then throws TransportError ABORTED. */
   signal?: AbortSignal | undefined;
   /** Replaces the global `fetch` for files and RPC. It must support `signal` and `redirect: "manual"`. */
   fetch?: typeof globalThis.fetch | undefined;
   /**
-   * SHA-256 in native code, for engines that run JavaScript slowly: returns 32 bytes, not a promise. The built-in
-   * function computes the path from the user's record to the root again. Default: the built-in function.
+   * A SHA-256 function in native code, for slow JavaScript engines. It must return 32 bytes, not a promise. The
+   * built-in function computes the path from the user's record to the root again. Default: the built-in function.
    */
   sha256?: Sha256 | undefined;
   /** Returns the current time in ms since 1970. Default: `Date.now`. */
@@ -144,7 +150,7 @@ export const VERIFY_OPTIONS: readonly (keyof VerifyOptions)[] = [
 ];
 
 /**
- * Returns the contract that the options specify. Rejects options with other names.
+ * Returns the contract in the options. Rejects options with other names.
  * @throws ArgumentError ARGUMENT_INVALID
  */
 export function parseRegistryReference(
@@ -155,7 +161,7 @@ export function parseRegistryReference(
   const { chainId, contract, codeHash } = checkNames("The options", checked, names);
   checkHash("The option codeHash", codeHash);
   return {
-    // Repeats the check of `checkChainId`, because importing it would enlarge the code that every app loads.
+    // Repeats the check of `checkChainId`. An import of that function would enlarge the code that every app loads.
     chainId: checkInteger("The option chainId", typeof chainId === "bigint" ? Number(chainId) : chainId, 1),
     contract: checkText("The option contract", contract, "an address, 0x and 40 hex digits", ADDRESS),
     codeHash,
@@ -177,7 +183,7 @@ export function parseUsersSlot(usersSlot: number = USERS_SLOT): number {
 }
 
 export function parseEndpoints({ rpc, quorum }: Pick<VerifyOptions, "rpc" | "quorum">): readonly Endpoint[] {
-  // The list is copied, because the caller may change it during the verification.
+  // A copy, because the caller may change the list during the verification.
   const endpoints = Array.isArray(rpc) ? [...(rpc as readonly Endpoint[])] : [rpc as Endpoint];
   if (quorum === undefined) {
     if (endpoints.length === 1) return endpoints;

@@ -7,7 +7,7 @@ import type { VerifierSources } from "./sources.ts";
 
 /**
  * Reads a user's root with the evidence that the policy requires.
- * @param sources the endpoints (more than one only for a quorum), and the options of other requests
+ * @param sources the endpoints and the options of other requests. Only a quorum has more than one endpoint.
  * @throws VerificationError, TransportError as `readRootAtBlock`
  */
 export async function readRoot(
@@ -17,7 +17,7 @@ export async function readRoot(
   now = Date.now,
 ): Promise<RootReading> {
   if (acceptsLatestAnswer(policy)) return readLatestRoot(query, sources.calls);
-  // This module is loaded only when it is needed. It includes Keccak-256, RLP and the code for Ethereum's tries.
+  // This module is loaded on demand, because it includes Keccak-256, RLP and the code for Ethereum's tries.
   const { readRootAtBlock } = await import("./readRootAtBlock.ts");
   return readRootAtBlock(query, policy, sources, now);
 }

@@ -24,8 +24,8 @@ export async function readRootByCall(
   call: RpcCall,
   block: BlockParameter,
 ): Promise<RootAnswers> {
-  // This module is loaded only when it is needed, because most apps do not use Keccak-256. It is loaded before the
-  // calls, so that they can share a request.
+  // This module is loaded on demand, because most apps do not use Keccak-256. It is loaded before the calls, so that
+  // the calls can share a request.
   const hashing = expected === undefined ? undefined : await import("../ethereum/fetchCodeHash.ts");
   const [chainId, root, codeHash] = await Promise.all([
     call("eth_chainId", []),
@@ -38,7 +38,7 @@ export async function readRootByCall(
 /**
  * Calls a contract at a block (EIP-1898).
  * @param data the calldata: 0x and hex
- * @returns the result in lower case, so that equal results are equal texts
+ * @returns the result in lower case. Equal results are equal texts.
  * @throws TransportError RPC_ANSWER_INVALID, and the errors of the call
  */
 export async function callContract(

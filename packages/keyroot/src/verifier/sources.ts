@@ -26,8 +26,8 @@ export interface SourceConfig extends Pick<VerifyOptions, "quorum"> {
 }
 
 /**
- * The fraction of `limits.timeoutMs` after which requests end. The remaining time is for checking the responses. The
- * timeout error then names the host that did not respond.
+ * The fraction of `limits.timeoutMs` after which requests end. The timeout error of a request names the host that did
+ * not respond. The remaining time is for the checks of the responses.
  */
 const REQUEST_SHARE = 0.95;
 /**
@@ -57,8 +57,7 @@ export function parseSources(
 }
 
 /**
- * Runs a verification with its sources. Ends it after `limits.timeoutMs`, and aborts all requests that are still open
- * at the end.
+ * Runs a verification with its sources, for at most `limits.timeoutMs`. At the end, aborts all open requests.
  * @throws TransportError TIMEOUT, ABORTED; ArgumentError ARGUMENT_INVALID for the signal and the contract; and the
  * errors of `work`
  */
@@ -71,7 +70,7 @@ export async function withSources<T>(
   optional(checkSignal, "The option signal", callersSignal);
   const { merkleUrl, limits, allowHttp, fetch } = network;
   const { fileBytes, rpcBytes, timeoutMs } = limits;
-  // Each round has its own limit. If members of a quorum do not respond, enough time remains for the other rounds.
+  // Each round has its own limit, so time remains for later rounds if members of a quorum do not respond.
   const roundMs = quorum === undefined ? timeoutMs : timeoutMs / (endpoints.length - quorum + 1 + QUORUM_ROUNDS);
   const bytesOf = (method: string) => bytesOfMethod(limits, method);
   const request = { fetch, allowHttp, deadline: monotonicNow() + timeoutMs * REQUEST_SHARE };
@@ -87,6 +86,6 @@ export async function withSources<T>(
 
 /** Checks the checksum of a contract address, if the address has a checksum. @throws ArgumentError ARGUMENT_INVALID */
 export async function checkContract(contract: string): Promise<void> {
-  // An address in lower case has no checksum. The module is loaded on demand, because its code for Keccak-256 is large.
+  // A lowercase address has no checksum. The module is loaded on demand, because its code for Keccak-256 is large.
   if (/[A-F]/.test(contract)) (await import("../ethereum/checksum.ts")).checkChecksum(contract);
 }

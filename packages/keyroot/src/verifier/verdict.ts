@@ -11,10 +11,10 @@ import type { KeyQuery, RootQuery } from "./options.ts";
 import { parseFile } from "./parseFile.ts";
 import type { RootAnswers } from "./rootByCall.ts";
 
-/** A record whose user has the tree's root in the contract. */
+/** A verified record. The contract has the tree's root for the record's user. */
 export interface VerifiedRecord {
   record: KeyRecord;
-  /** The index of the record in the array `values` of the file. */
+  /** The index of the record in the file's `values` array. */
   index: number;
   /** The public key in the record, 105 bytes. */
   publicKey: Uint8Array;

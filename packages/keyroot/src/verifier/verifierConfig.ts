@@ -4,7 +4,7 @@ import { type EvidencePolicy, parseEvidencePolicy } from "./evidencePolicy.ts";
 import { parseRegistryReference, type RegistryReference, type VerifyOptions } from "./options.ts";
 import { parseSources, type SourceConfig } from "./sources.ts";
 
-/** The default of `publicationMs`: one day for the service's default hold period, and one day for a batch. */
+/** The default of `publicationMs`: one day for the default hold period, and one day until the next publication. */
 const PUBLICATION_MS = 172_800_000;
 
 /** The checked options of a verifier, which all its calls share. */
@@ -41,7 +41,7 @@ export function parseVerifierOptions(
 /** The registries for which this process has verified a key. The options for these registries are correct. */
 const verified = new Set<string>();
 
-/** Records that a key was verified. Later errors for the same registry are not attributed to wrong options. */
+/** Records a successful verification. Later CHAIN_ID_MISMATCH and NO_CONTRACT errors then have the advice `warn`. */
 export function noteSuccess({ registry }: VerifierConfig): void {
   verified.add(nameOf(registry));
 }

@@ -23,17 +23,17 @@ import type { VerifiedKey } from "./verifyPublicKey.ts";
 export interface ContactListOptions extends Pick<VerifyOptions, "signal"> {
   /**
    * The store for verified keys. A later call does not request a root again if it was read at a finalized block. The
-   * call must accept the evidence and its endpoints (docs/cache.md).
+   * call's options must accept the stored evidence and its endpoints (docs/cache.md).
    */
   cache?: Store | undefined;
-  /** The time in ms after which the unproven answer of a single endpoint in `cache` is read again. Default: 1 hour. */
+  /** The time in ms after which a single endpoint's unproven answer in `cache` is read again. Default: 1 hour. */
   recheckMs?: number | undefined;
 }
 
 /**
  * The outcome for one contact: a verified key, or the error that `verifyPublicKey` would throw. `contradicts` is an
- * earlier answer from the cache that differs from the new answer. In this case, one of the answers is false, or a block
- * was reorganized before it was final.
+ * earlier answer from the cache that differs from the new answer. Then one of the answers is false, or the chain
+ * replaced a block before it was final.
  */
 export type ContactOutcome = { userID: UserID; contradicts?: CachedAnswer } & (
   { verified: VerifiedKey } | { error: KeyrootError }
@@ -85,7 +85,7 @@ export async function verifyContacts(
     sources: VerifierSources,
     cached: CachedKey | undefined,
   ): Promise<ContactOutcome | undefined> => {
-    // Without a short proof, the caller reads the whole file.
+    // If there is no short proof, the caller reads the whole file.
     const proven = await policy.proveKey?.(query, sources, now);
     if (proven === undefined) return undefined;
     const { userID, contract, chainId } = query;
@@ -165,7 +165,7 @@ export async function verifyContacts(
   return withSources(sources, verifyAll, { signal, batchSize: BATCH_SIZE, wrap: shareEqualCalls });
 }
 
-/** Returns the cached key if it is the expected key. Otherwise, the chain is read again before a verdict. */
+/** Returns the cached key if it equals the expected key. Otherwise, the caller reads the chain again. */
 function findVerified(query: KeyQuery, cached: CachedKey): VerifiedKey | undefined {
   try {
     return verifyCachedKey(query, cached);

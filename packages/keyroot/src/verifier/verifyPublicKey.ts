@@ -14,9 +14,8 @@ export interface VerifiedKey extends VerifiedRecord {
   /** The root that the contract stores for the user, 64 lowercase hex digits. */
   root: string;
   /**
-   * The number of the block in which the root was added. Do not rely on it: the endpoint or the quorum reports it
-   * without proof, even if the evidence for the root is stronger. It is never higher than the number of the evidence's
-   * block.
+   * The number of the block in which the root was added. Do not rely on this number. The endpoint or the quorum reports
+   * it without proof, even if the root has stronger evidence. It is at most the number of the evidence's block.
    */
   blockNumber: number;
   contract: string;
@@ -30,13 +29,13 @@ export type KeyOptions = Pick<VerifyOptions, "expectedPublicKey" | "knownSince" 
 /**
  * Verifies a user's public key against the root that the contract stores for the user (docs/specification.md,
  * "Public-key verification procedure"). Reads the root, fetches the root's file, computes the tree again, and requires
- * exactly one record of the user. Returns only if all checks succeed. Do not use a key after an error.
+ * exactly one record of the user. Returns a key only if all checks succeed. Do not use a key after an error.
  *
  * `evidence` shows how the root was verified. The evidence is never weaker than the options require. By default, it is
- * an unproven answer of one endpoint. Choose an endpoint that is not operated by the server of the key or by the file
- * host.
+ * an unproven answer of one endpoint. Choose an endpoint that neither the key's server nor the file host operates.
  *
- * This function calls the steps one after another: options → sources → evidence → verdict. No step calls another step.
+ * This function runs the steps one after another: options → sources → evidence → verdict. A step never calls another
+ * step.
  * @param userID 32 lowercase characters of zBase32
  * @throws VerificationError if the key is not verified. `step`, `code`, `expected` and `actual` show the reason.
  * @throws TransportError if an endpoint or the file host does not respond. In this case, the key is neither verified
@@ -68,7 +67,7 @@ export async function verifyKey(
   const query = parseKeyQuery(registry, userID, expectedPublicKey);
   const verify = async (sources: VerifierSources): Promise<VerifiedKey> => {
     const { contract, chainId } = query;
-    // Without a short proof, the whole file is read.
+    // If there is no short proof, the whole file is read.
     const proven = await policy.proveKey?.(query, sources, now);
     if (proven) return { ...proven, contract, chainId };
     const reading = await readRoot(query, policy, sources, now);

@@ -1,7 +1,7 @@
 import type { Evidence } from "../evidence.ts";
 import type { UserID } from "../identity/userID.ts";
 
-/** The codes of alarms, which docs/watching.md explains. The operator's command `watch` uses the same codes. */
+/** The codes of alarms, which docs/watching.md explains. The operator's `watch` command uses the same codes. */
 export const ALARM_CODES = [
   "WATCHED_KEY_MISMATCH",
   "CONTACT_KEY_MISMATCH",
@@ -12,7 +12,7 @@ export const ALARM_CODES = [
 /** The code of an alarm, one of `ALARM_CODES`. */
 export type AlarmCode = (typeof ALARM_CODES)[number];
 
-/** A problem with a user's key, or with data about this key from the chain or the file host. */
+/** A problem with a user's key, or with the chain's or file host's data about this key. */
 export interface Alarm {
   code: AlarmCode;
   userID: UserID;
@@ -41,7 +41,7 @@ export interface Published {
 /** A problem that raises an alarm when it is first found. */
 export interface Condition {
   code: AlarmCode;
-  /** The id of the condition. If the next round finds the same condition, it has the same id. */
+  /** The id of the condition. The same condition has the same id in every round. */
   id: string;
   message: string;
   /** The fields of the alarm's file that depend on the condition. */

@@ -3,7 +3,7 @@ import type { UserID } from "../identity/userID.ts";
 import type { Condition, Published } from "./alarm.ts";
 import { publishedOf, type WatchedUserState } from "./watchedUser.ts";
 
-/** Maximum number of reported root changes that are remembered for each user. */
+/** Maximum number of reported root changes in a user's state. */
 const MAX_CHANGES = 20;
 
 /** Returns the conditions of a user that raise alarms. */
@@ -41,14 +41,14 @@ export function conditionsOf(
   return conditions;
 }
 
-/** Returns the conditions whose alarms are not reported yet. */
+/** Returns the conditions that have no reported alarm yet. */
 export function newConditions({ reported = [] }: WatchedUserState, conditions: readonly Condition[]): Condition[] {
   return conditions.filter(({ id }) => !reported.includes(id));
 }
 
-/** Records which alarms are reported. A condition that ends and begins again raises a new alarm. */
+/** Records the reported alarms. A condition that ends and begins again raises a new alarm. */
 export function noteReported(user: WatchedUserState, conditions: readonly Condition[]): void {
-  // If the chain's answers alternate between a few roots, each root is reported only once.
+  // The chain's answers may alternate between a few roots. Each of these roots is reported only once.
   const changes = user.reported?.filter((id) => id.startsWith("WATCHED_ROOT")).slice(-MAX_CHANGES) ?? [];
   user.reported = [...new Set([...changes, ...conditions.map(({ id }) => id)])];
 }

@@ -26,7 +26,7 @@ interface CheckOptions {
 
 /**
  * Reads the users' roots at a finalized block and the files that are due, and updates the users' states. If data is
- * unavailable, the states do not change. If a root could be read but its file could not, this counts as an outage.
+ * unavailable, the states do not change. A root without a readable file counts as an outage.
  * @returns the number of users whose roots could be read
  */
 export async function checkUsers(
@@ -54,7 +54,7 @@ export async function checkUsers(
     };
     await Promise.all(users.map((user) => attempt(() => readAnswer(user))));
     const due = answered.filter(([, user]) => user.root !== undefined && isDue(user, time, recheckMs));
-    // Files are read one at a time to save memory. A background task has enough time for this.
+    // This background task reads files one at a time to save memory.
     for (const [root = "", readers] of groupBy(due, ([, { root }]) => root)) {
       const userIDs = readers.map(([userID]) => userID);
       const readFile = async () => {

@@ -6,10 +6,10 @@ import type { VerifierConfig } from "../verifier/verifierConfig.ts";
 import type { Alarm, Condition } from "./alarm.ts";
 import { isoTime } from "./alarmConditions.ts";
 
-/** The type of the function `makeBundle` of `keyroot/bundle`. */
+/** The type of the `makeBundle` function of `keyroot/bundle`. */
 export type BundleMaker = (userID: UserID, options: MakeBundleOptions) => Promise<{ bundle: Bundle }>;
 
-/** Makes the alarm for a condition. It includes a bundle with the contract's answer if an endpoint provides one. */
+/** Makes the alarm for a condition. The alarm includes a bundle if an endpoint provides the necessary proof. */
 export async function makeAlarm(
   config: VerifierConfig,
   userID: UserID,

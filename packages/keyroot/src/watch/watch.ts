@@ -30,16 +30,17 @@ import { isDue, type WatchedUserState } from "./watchedUser.ts";
 export interface WatchKeysOptions {
   /** The id of the app's own user: 32 lowercase characters of zBase32. */
   userID: UserID;
-  /** The own key of this user, from the user's device: 105 bytes, or the same bytes in base64. */
+  /** This user's own key from the user's device: 105 bytes, or the same bytes in base64. */
   publicKey: Uint8Array | string;
   /** Returns the contacts, with the keys that the server returns for them now. Called once in each round. */
   contacts?: ((options: { signal: AbortSignal }) => Promise<readonly Contact[]> | readonly Contact[]) | undefined;
   /** The store for the state of the watch. All tabs of a user must use the same store. */
   store: Store;
-  /** The function `makeBundle` of `keyroot/bundle`, which makes the evidence for an alarm's file. */
+  /** The `makeBundle` function of `keyroot/bundle`. It makes the evidence for an alarm's file. */
   makeBundle: BundleMaker;
   /**
-   * Called once for each alarm. Called again after a restart if it did not return, or if its promise did not resolve.
+   * Called once for each alarm. It is called again after a restart if it did not return, or if its promise did not
+   * resolve.
    */
   onAlarm: (alarm: Alarm) => unknown;
   /** Maximum pause in ms between two rounds. It doubles after failed requests, up to 5 minutes. Default: 45,000. */
@@ -48,7 +49,9 @@ export interface WatchKeysOptions {
    * The time in ms until a contact's root or a file is read again. Each round reads the user's root. Default: 1 hour.
    */
   recheckMs?: number | undefined;
-  /** Maximum time for which a file may be unavailable, in ms. Counts only while the app runs. Default: 24 hours. */
+  /**
+   * Maximum time in ms for which a file may be unavailable. Only time in which the app runs counts. Default: 24 hours.
+   */
   fileLimitMs?: number | undefined;
   /** A signal that ends the watch. */
   signal?: AbortSignal | undefined;
@@ -112,7 +115,7 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
   /** The name of the state in the store, which is also the name of the lock. */
   const name = ["keyroot-watch-v1", registry.chainId, registry.contract.toLowerCase(), userID].join(":");
   const maxPauseMs = Math.max(intervalMs, MAX_BACKOFF_MS);
-  // A page may be open in several tabs, which need a lock.
+  // A page may be open in several tabs. The tabs need a lock.
   if (platform.document !== undefined)
     requireFeature("navigator.locks", platform.navigator?.locks, "web-locks, or https");
   let status: WatchStatus = { contactsCheckedAt: new Map(), errors: [] };
@@ -165,7 +168,7 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
       const message = `A watch has at most ${MAX_USERS - 1} contacts: ${leftOut} are not watched.`;
       errors.push(new ArgumentError("ARGUMENT_INVALID", message, { expected: MAX_USERS - 1 }));
     }
-    // Each round reads the user's own root, so this user is always included.
+    // The user is always included, because each round reads the user's own root.
     const chosen = [
       own,
       ...chooseContacts(
@@ -184,7 +187,7 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
       noteReported(user, conditions);
     }
     state.failures = answered > 0 ? 0 : state.failures + 1;
-    // The time is random, so that clients that failed together retry at different times.
+    // The time is random. Clients that failed together retry at different times.
     state.nextAt = time + Math.min(intervalMs * 2 ** state.failures, maxPauseMs) * (0.75 + Math.random() / 4);
     await store.set(name, serializeState(state));
     status = statusOf(state, [userID, ...keys.keys()], errors);
@@ -203,7 +206,7 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
         try {
           nextAt = await lock(() => round(false));
         } catch (error) {
-          // The store or a function of the app threw an error. The next round tries again.
+          // The store or a function of the app threw an error. The next round repeats the work.
           status = { ...status, errors: [error] };
         }
       }
@@ -254,7 +257,7 @@ function checkWatchOptions(config: VerifierConfig, options: WatchKeysOptions) {
   };
 }
 
-/** Returns a user with the expected key in base64, or undefined for any key. */
+/** Returns a user and the expected key in base64. The key is undefined if any key is accepted. */
 function parseHolder({ registry }: VerifierConfig, contact: Contact): [UserID, string | undefined] {
   const { userID: id, expectedPublicKey } = checkObject("A contact", contact, "an object with userID");
   const { userID, expectedPublicKey: key } = parseKeyQuery(registry, id, expectedPublicKey);
@@ -262,8 +265,8 @@ function parseHolder({ registry }: VerifierConfig, contact: Contact): [UserID, s
 }
 
 /**
- * Returns the states of the listed users. Users who are no longer listed remain in the state while there is room. If
- * such a contact is listed again, it keeps its place in the queue.
+ * Returns the states of the listed users. Other known users remain in the state while there is room. If such a user is
+ * listed again, the user has the same place in the queue.
  */
 function listUsers({ users, round }: WatchState, userID: UserID, ids: readonly UserID[]) {
   const known = ids.filter((id) => hasOwn(users, id));
@@ -282,7 +285,7 @@ function listUsers({ users, round }: WatchState, userID: UserID, ids: readonly U
 
 /**
  * Chooses the next contacts in the queue. These are the contacts that were read, or first listed, in the earliest
- * rounds. New contacts never delay earlier ones.
+ * rounds. New contacts never delay earlier contacts.
  */
 function chooseContacts(round: number, due: readonly UserToCheck[]): readonly UserToCheck[] {
   const turnOf = ([, { turn = 0 }]: UserToCheck) => turn;
@@ -311,7 +314,7 @@ function serializeState(state: WatchState): string {
   return sha256Hex(text) + text;
 }
 
-/** Reads a stored state. If the state is missing, damaged or unreadable, everything is checked again. */
+/** Reads a stored state. If the state is missing, damaged or unreadable, the watch checks all keys again. */
 function parseState(stored: unknown): WatchState {
   try {
     const text = String(stored);

@@ -2,7 +2,7 @@ import { isEarlier } from "../ethereum/blockAge.ts";
 import type { Evidence } from "../evidence.ts";
 import type { Published } from "./alarm.ts";
 
-/** A period in which a user's root could be read from the chain, but not the root's file. */
+/** A period in which a user's root was readable, but the root's file was not. */
 interface Outage {
   /** The times of the first and the last attempt, in ms since 1970. */
   since: number;
@@ -33,15 +33,15 @@ export interface WatchedUserState extends Partial<Published> {
   reported?: string[];
 }
 
-/** Maximum time between two attempts in ms. If the time is longer, the app did not run in between. */
+/** Maximum time between two attempts in ms. A longer time means that the app did not run. */
 const MAX_GAP_MS = 900_000;
 
-/** Records the chain's answer at a finalized block. The root is undefined if the user has none. */
+/** Records the chain's answer at a finalized block. The root is undefined if the user has no root. */
 export function applyAnswer(user: WatchedUserState, root: string | undefined, evidence: Evidence, now: number): void {
   user.readAt = now;
   const before = publishedOf(user);
   if (root === undefined) {
-    // A node that is behind returns the state of an earlier block. The user may not have had a root there.
+    // A node that is behind returns the state of an earlier block, at which the user may not have had a root.
     if (before !== undefined && !isEarlier(evidence.block, before.evidence.block)) user.gone = evidence;
     return;
   }

@@ -9,13 +9,13 @@ import { describeValue } from "../../input/describeValue.ts";
 
 /** The public key of an auditor. */
 export interface AuditorKey {
-  /** The key as text (C2SP signed-note, "vkey"): name, key id and public key, separated by plus signs. */
+  /** The key as text: name, key id and public key, separated by plus signs (C2SP signed-note, "vkey"). */
   text: string;
   /** The auditor's name: a URL without its scheme. */
   name: string;
-  /** The key id: the first four bytes of a hash of name and public key, as 8 lowercase hex digits. */
+  /** The key id: 8 lowercase hex digits from the hash of the name and the public key. */
   id: string;
-  /** The 32 bytes of the public key, which are a canonical point of prime order. */
+  /** The public key: 32 bytes that encode a point of prime order in canonical form. */
   publicKey: Uint8Array;
 }
 
@@ -30,7 +30,7 @@ const PUBLIC_KEY_BYTES = 32;
 const ID_BYTES = 4;
 
 /**
- * Makes an auditor's key from its name and the 32 bytes of its public key.
+ * Makes an auditor's key from the name and the public key (32 bytes).
  * @throws ArgumentError AUDITOR_KEY_INVALID
  */
 export function makeAuditorKey(name: string, publicKey: Uint8Array): AuditorKey {
@@ -47,7 +47,7 @@ export function makeAuditorKey(name: string, publicKey: Uint8Array): AuditorKey 
  * @throws ArgumentError AUDITOR_KEY_INVALID
  */
 export function parseAuditorKey(text: unknown): AuditorKey {
-  // Base64 may also contain plus signs.
+  // Only the first two plus signs separate parts, because base64 may contain more.
   const [, name = "", encoded = ""] = /^([^+]+)\+[^+]+\+(.+)$/.exec(typeof text === "string" ? text : "") ?? [];
   const bytes = base64.decode(encoded);
   if (bytes?.[0] !== COSIGNATURE || bytes.length !== 1 + PUBLIC_KEY_BYTES) {

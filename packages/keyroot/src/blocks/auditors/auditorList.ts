@@ -16,7 +16,7 @@ export interface AuditorList {
   chainId: number;
   /** The address of the contract: 0x and 40 lowercase hex digits. */
   contract: string;
-  /** The number of the list. The list that replaces a registry's original auditors has the number 1. */
+  /** The number of the list. The first list, which replaces a registry's original auditors, has the number 1. */
   sequence: number;
   /** The number of auditors that must sign a statement or the next list. */
   threshold: number;
@@ -29,12 +29,12 @@ export interface SignedAuditorList extends SignedNote {
   list: AuditorList;
 }
 
-/** A list of auditors that enough of the previous auditors signed. */
+/** A list of auditors that enough previous auditors signed. */
 export interface VerifiedAuditorList extends AuditorList {
   policy: AuditorPolicy;
 }
 
-/** Maximum size in bytes of a file with a list of auditors. 64 auditors and their signatures fit. */
+/** Maximum size of an auditor list file in bytes. It is enough for 64 auditors and their signatures. */
 export const MAX_AUDITOR_LIST_BYTES = 2 ** 16;
 const SUBJECT = "The list of auditors";
 const ORIGIN = "github.com/keyroot/keyroot/auditors-v1";
@@ -42,7 +42,7 @@ const HEAD = /^github\.com\/keyroot\/keyroot\/auditors-v1\/(\d+)\/(0x[0-9a-f]{40
 const AUDITOR = /^auditor (\S+) ([!-~]{1,500})$/;
 
 /**
- * Returns the text of a list of auditors, for the previous auditors to sign (docs/statement-formats.md, "List of
+ * Returns the text of a list of auditors, which the previous auditors sign (docs/statement-formats.md, "List of
  * auditors").
  */
 export function serializeAuditorList({ chainId, contract, sequence, threshold, auditors }: AuditorList): string {
@@ -61,7 +61,7 @@ export function parseSignedAuditorList(source: Uint8Array): SignedAuditorList {
 }
 
 /**
- * Verifies that enough of the previous auditors signed a list of auditors. The signatures may have any age.
+ * Verifies that enough previous auditors signed a list of auditors. The signatures may have any age.
  * @param signed the list, and its signatures from one or more files
  * @param replaced the previous auditors
  * @param now the current time in ms since 1970
@@ -83,8 +83,8 @@ export function verifyAuditorList(
 }
 
 /**
- * Returns the signers whose keys are in the current list. A key that a newer list revoked does not count any more, also
- * in stored statements and cached evidence.
+ * Returns the signers with keys in the current list. A revoked key no longer counts, even in stored statements and
+ * cached evidence.
  * @param signers the auditors' public keys as text
  */
 export function currentSigners(signers: readonly string[], { keys }: AuditorPolicy): string[] {
@@ -101,7 +101,7 @@ function parseText(text: string): AuditorList {
     threshold: Number(threshold),
     auditors,
   };
-  // Each list must have exactly one text, so that all auditors sign the same bytes.
+  // Each list has only one valid text, so all auditors sign the same bytes.
   if (head === "" || !(list.sequence >= 1) || serializeAuditorList(list) !== text)
     throw invalidNote(SUBJECT, "Its text does not have the form of docs/statement-formats.md.", describeValue(text));
   try {

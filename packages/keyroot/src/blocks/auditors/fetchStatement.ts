@@ -9,8 +9,8 @@ import { MAX_STATEMENT_BYTES } from "./statement.ts";
 export type StatementLimits = Omit<FetchOptions, "maxBytes">;
 
 /**
- * The fraction of a verification's time limit for one round of requests. If a host does not respond, enough time
- * remains for the other requests.
+ * The fraction of a verification's time limit for one round of requests. The rest of the time remains for other
+ * requests if a host does not respond.
  */
 const ROUND_SHARE = 0.2;
 

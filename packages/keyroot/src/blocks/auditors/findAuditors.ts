@@ -28,10 +28,10 @@ interface ListSearch {
 }
 
 /**
- * Finds newer auditors. Reads the next lists of auditors from the store first, and then from the folders. Each list
- * must be signed by the auditors that it replaces. A damaged store or a dishonest host can hide a list, but cannot
- * change one.
- * @param search undefined to read only the store
+ * Finds newer auditors. Reads newer lists of auditors from the store first, and then from the folders. The auditors
+ * that a list replaces must have signed the list. A damaged store or a dishonest host can hide a list, but cannot
+ * change it.
+ * @param search the limits of the requests. Undefined to read only the store
  * @throws VerificationError STATEMENT_CONFLICT for two different lists with one number
  */
 export async function findAuditors(
@@ -40,7 +40,7 @@ export async function findAuditors(
   search: ListSearch | undefined,
 ): Promise<Auditors> {
   const name = `keyroot-auditors:${place.chainId}:${place.contract.toLowerCase()}:${auditors.sequence + 1}`;
-  // The signature times are not compared with the clock again. This was done before the list was stored.
+  // The signature times need no check. They were compared with the clock before the list was stored.
   const stored = acceptList(auditors, place, Infinity, parseStored(await store.get(name)));
   const next = stored ?? (search && (await fetchNext(auditors, place, search)));
   if (next === undefined) return auditors;
@@ -62,7 +62,7 @@ async function fetchNext(
   const byText = new Map<string, SignedAuditorList>();
   const read = async (folder: string) => {
     const signed = parseSignedAuditorList(await fetchAuditorList(folder, sequence + 1, limits));
-    // Rejects a file with a false signature before any of its signatures is counted.
+    // Reject a file with a false signature before counting its signatures.
     verifySignatures(signed, policy.keys);
     const known = byText.get(signed.text)?.cosignatures ?? [];
     byText.set(signed.text, { ...signed, cosignatures: onePerKey([...known, ...signed.cosignatures], policy.keys) });
@@ -97,7 +97,7 @@ function parseStored(text: unknown): SignedAuditorList | undefined {
   return typeof text === "string" ? unlessRefused(() => parseSignedAuditorList(encodeUtf8(text))) : undefined;
 }
 
-/** Returns undefined for a list that is malformed or rejected. */
+/** Returns undefined if the list is malformed or was rejected. */
 function unlessRefused<T>(read: () => T): T | undefined {
   try {
     return read();

@@ -13,7 +13,7 @@ import {
   verifySignatures,
 } from "./verifyStatement.ts";
 
-/** The parameters of a search for a statement: the folders, the registry's contract, and the trusted auditors. */
+/** The parameters of a search for a statement: the folders, the contract and the trusted auditors. */
 export interface StatementQuery {
   folders: readonly string[];
   place: StatementPlace;
@@ -22,8 +22,8 @@ export interface StatementQuery {
 
 /**
  * Finds the newest statement that enough auditors signed. The search starts with the newest statement of each folder.
- * Some auditors may be behind. If too few auditors signed a statement, the search reads the statements that other
- * folders report as their newest.
+ * Some auditors may be behind the others. If too few auditors signed this statement, the search continues with older
+ * statements. These are the newest statements of other folders.
  * @throws VerificationError STATEMENT_CONFLICT, STATEMENT_TOO_OLD, AUDITORS_NOT_REACHED; TransportError
  * AUDITORS_NOT_REACHED if hosts did not respond and no response is false
  */
@@ -39,7 +39,7 @@ export async function findStatement(
   let refusal: KeyrootError | undefined;
   for (const height of heights) {
     if (height === heights[1]) {
-      // One round reads all older statements. Dishonest auditors can add blocks, and their hosts can delay each round.
+      // One round reads all older statements. With more rounds, dishonest hosts could delay the search again and again.
       const readOthers = (older: number) =>
         folders.filter((_, i) => newest[i] !== older).map((folder) => known.read(folder, String(older)));
       await Promise.all(heights.slice(1).flatMap(readOthers));
@@ -66,9 +66,9 @@ export interface CountedStatement extends VerifiedStatement {
   signers: Signers;
 }
 
-/** A statement that enough auditors signed. It may come from more than one folder. */
+/** A statement that enough auditors signed. Its signatures may come from several folders. */
 export interface FoundStatement extends CountedStatement {
-  /** The file of the statement, with the newest signature of each auditor. */
+  /** The statement's file with the newest signature of each auditor. */
   file: string;
 }
 
@@ -77,7 +77,7 @@ interface KnownStatement extends SignedStatement {
   signers: Map<string, number[]>;
 }
 
-/** The statements found so far, merged by their texts, and the errors of false or missing statements. */
+/** The statements found so far, one for each text, and the errors for false or missing statements. */
 class KnownStatements {
   readonly errors: KeyrootError[] = [];
   private readonly byText = new Map<string, KnownStatement>();
@@ -93,7 +93,7 @@ class KnownStatements {
     return [...this.byText.values()].filter(({ statement }) => statement.block.number === number);
   }
 
-  /** Reads a statement from a folder. @returns the number of its block, or undefined if no auditor signed it validly */
+  /** Reads a statement from a folder. @returns the number of its block, or undefined without a valid signature */
   async read(folder: string, name: string): Promise<number | undefined> {
     const { place, policy } = this.query;
     try {

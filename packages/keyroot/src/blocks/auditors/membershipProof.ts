@@ -16,19 +16,19 @@ import { MAX_HEIGHT } from "./subtrees.ts";
 import { type AuditorOptions, type StatementPlace, verifyStatement } from "./verifyStatement.ts";
 
 /**
- * A short proof of a user's published key. It needs a statement of auditors, but neither the chain nor the whole
- * Merkle-tree file. It proves three facts:
+ * A short proof of a user's published key. Its verification needs only the auditors' public keys. The proof shows three
+ * facts:
  * - The root is a leaf of the statement's tree.
  * - All users in the root's file have this root.
  * - The root's tree contains the user's record.
  */
 export interface Membership {
   format: typeof FORMAT;
-  /** The file of the statement. */
+  /** The auditors' statement as a file. */
   statement: string;
   /** The index of the root in the statement's tree. */
   index: number;
-  /** The number of records in the root's file. It equals the number of users who have this root. */
+  /** The number of records in the root's file, which equals the number of users with this root. */
   recordCount: number;
   /** The inclusion proof for the root's leaf. Each hash has 64 lowercase hex digits. The leaf's sibling comes first. */
   path: readonly string[];
@@ -36,7 +36,7 @@ export interface Membership {
   proof: MerkleProof;
 }
 
-/** A user's key that a statement of auditors proves. */
+/** A user's key that an auditors' statement proves. */
 export interface VerifiedMembership {
   record: KeyRecord;
   /** The public key, 105 bytes. */
@@ -55,8 +55,8 @@ const shape = /* @__PURE__ */ new ShapeChecker(
  * Makes a user's membership proof.
  * @param statement the file of a statement; @param roots the statement's list of roots; @param file the root's file
  * @throws VerificationError STATEMENT_TREE_MISMATCH if the statement's tree does not contain the root, or if the root's
- * file has superseded records. In both cases, the user's key can be verified only with the whole file and a storage
- * proof. USER_NOT_IN_FILE, and the errors of `parseSignedStatement`; ArgumentError ARGUMENT_INVALID
+ * file has superseded records. In both cases, verify the user's key with the whole file and a storage proof.
+ * USER_NOT_IN_FILE, and the errors of `parseSignedStatement`; ArgumentError ARGUMENT_INVALID
  */
 export function makeMembership(statement: Uint8Array, roots: Uint8Array, file: MerkleFile, userID: UserID): Membership {
   checkMerkleFile(file);
@@ -74,7 +74,7 @@ export function makeMembership(statement: Uint8Array, roots: Uint8Array, file: M
 /**
  * Verifies a membership proof offline. The proof may come from any source. All users in the root's file have this root,
  * so the file contains no superseded record of the user.
- * @param source the bytes as received, or the value that they parse to
+ * @param source the received bytes, or the parsed JSON
  * @param now the current time in ms since 1970
  * @throws VerificationError PROOF_SHAPE, FILE_TOO_LARGE, STATEMENT_TREE_MISMATCH, and the errors of `verifyStatement`
  * and `verifyMerkleProof`; ArgumentError as these
@@ -97,7 +97,7 @@ export function verifyMembership(
   const path = shape.list("path", parts.path, MAX_HEIGHT, (where, hash) => shape.text(where, hash, MERKLE_ROOT));
   const { root } = parseMerkleProof(parts.proof).proof;
   const verified = verifyStatement(statement, query, auditors, now);
-  // This leaf has as many users as records. If the tree contains it, every user in the file has this root.
+  // This leaf has as many users as records. If the tree contains the leaf, every user in the file has this root.
   const leaf = serializeRootEntry({ root, recordCount, userCount: recordCount });
   if (!verifyInclusion(leaf, index, path, verified.tree))
     throw notAMember(`The root ${root} is not in the statement's tree.`);

@@ -29,7 +29,7 @@ export interface StatementSearch extends Pick<StatementQuery, "policy" | "folder
   findNewest: () => Promise<CountedStatement>;
 }
 
-/** A verified statement, and the parts of its tree that are verified. */
+/** A verified statement, and the verified parts of its tree. */
 interface KnownTree {
   statement: CountedStatement;
   /** The top hash of each complete subtree. */
@@ -38,21 +38,23 @@ interface KnownTree {
   entries: Map<string, RootEntry>;
 }
 
-/** The fraction of a verification's time limit for all proofs. The rest is enough to read the whole file. */
+/**
+ * The fraction of a verification's time limit for all proofs. The rest of the time is enough to read the whole file.
+ */
 const SHARE = 0.4;
 /** The fraction of a verification's time limit for one request. */
 const REQUEST_SHARE = 0.1;
 
 /**
  * Verifies keys with two short proofs instead of the whole file (docs/formats.md, "Root proof", "Leaf chunk"). The
- * first proof shows that the statement's tree includes the root. It also shows that all users in the root's file have
- * this root. The second proof shows that the root's tree includes the record. The endpoint only suggests a root: both
- * proofs exist only for the user's real root.
+ * first proof shows that the statement's tree includes the root. The first proof also shows that all users in the
+ * root's file have this root. The second proof shows that the root's tree includes the record. The endpoint reports a
+ * root without proof. Both proofs exist only for the user's real root.
  */
 export class KeyProver {
   private readonly options: KeyProverOptions;
   private known: KnownTree | undefined;
-  /** The requests of each verification by name. The users of a contact list share them. */
+  /** The requests of each verification by name. All users of a contact list share these requests. */
   private readonly requests = new WeakMap<object, Map<string, Promise<Uint8Array>>>();
 
   constructor(options: KeyProverOptions) {
@@ -61,8 +63,7 @@ export class KeyProver {
 
   /**
    * Proves that a user has the expected key.
-   * @returns undefined if there is no valid proof, for any reason. In this case, only the whole file shows the user's
-   * key.
+   * @returns undefined if there is no valid proof for any reason. In this case, the caller must read the whole file.
    * @throws TransportError ABORTED; and the errors of the caller's store
    */
   async prove(
@@ -71,7 +72,7 @@ export class KeyProver {
     now: () => number,
     { policy, folders, findNewest }: StatementSearch,
   ): Promise<AuditedKey | undefined> {
-    // Without the expected key, the record to prove is unknown.
+    // The record is unknown without the expected key, so nothing can be proven.
     if (call === undefined || typeof expectedPublicKey === "symbol") return undefined;
     const timeoutMs = (share: number) => Math.max(1, Math.floor(http.timeoutMs * share));
     const limits = { ...http, timeoutMs: timeoutMs(REQUEST_SHARE) };
@@ -84,7 +85,7 @@ export class KeyProver {
       return sent;
     };
     const work = async () => {
-      // Also checks the key.
+      // `makeKeyRecord` also checks the key.
       const record = makeKeyRecord(userID, expectedPublicKey);
       const earlier = await this.load(policy, now());
       const [tree, answer] = await Promise.all([
@@ -96,7 +97,7 @@ export class KeyProver {
       const proveIn = (tree: KnownTree) => this.proveIn(tree, info, record, { folders, request });
       const proven = await ifPossible(() => proveIn(tree));
       if (proven !== undefined || earlier === undefined) return proven;
-      // The user may have been published after the earlier statement.
+      // The user's key may be newer than the earlier statement.
       const newest = await this.keep(await findNewest());
       return newest === earlier ? undefined : proveIn(newest);
     };
@@ -125,7 +126,7 @@ export class KeyProver {
     const known = tree.entries.get(root);
     if (known !== undefined) return known;
     const { tree: statementTree, block } = tree.statement;
-    // Try all folders, because one may be false, out of date or unreachable.
+    // All folders are tried, because one may be false, outdated or unreachable.
     const first = <T>(name: string, parse: (source: Uint8Array) => T) =>
       firstOf(folders, async (folder) => parse(await request(folder, `${name}.txt`, MAX_ROOT_PROOF_BYTES)));
     const tops = (tree.tops ??= await first(`${block.number}-subtrees`, (source) =>
@@ -152,7 +153,7 @@ export class KeyProver {
     const isSame = ({ statement: known }: KnownTree) => serializeStatement(known) === serializeStatement(statement);
     if (this.known === undefined || !isSame(this.known)) this.known = { statement, entries: new Map() };
     const { known } = this;
-    // The same statement may have newer signatures now.
+    // The same statement may now have newer signatures.
     known.statement = statement;
     await storeStatement(store, place, statement);
     return known;
@@ -164,10 +165,10 @@ interface ProofSources {
   request: Requests;
 }
 
-/** Fetches a file from a folder, unless the same verification has already requested it. */
+/** Fetches a file from a folder. A verification requests each file only once. */
 type Requests = (folder: string, name: string, maxBytes: number) => Promise<Uint8Array>;
 
-/** Tries all folders in order, and returns the first result. @throws the last error */
+/** Tries the folders in order, and returns the first result. @throws the last error */
 async function firstOf<T>(folders: readonly string[], read: (folder: string) => Promise<T>): Promise<T> {
   let failure: unknown;
   for (const folder of folders) {
@@ -180,7 +181,7 @@ async function firstOf<T>(folders: readonly string[], read: (folder: string) => 
   throw failure;
 }
 
-/** Returns undefined if there is no valid proof. */
+/** Returns the result of `work`, or undefined if there is no valid proof. */
 async function ifPossible<T>(work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work();

@@ -5,7 +5,7 @@ import { decodeDocument } from "../../input/untrusted.ts";
 import { hashLeafText, hashPair, parseRootEntry, type RootEntry } from "./rootTree.ts";
 import { MAX_HEIGHT, subtreeOf, subtreesOf } from "./subtrees.ts";
 
-/** Maximum size in bytes of a root proof file or a subtrees file. 40 hashes and a leaf fit. */
+/** Maximum size of a root proof file or a subtrees file in bytes. It is enough for 40 hashes and a leaf. */
 export const MAX_ROOT_PROOF_BYTES = 2 ** 12;
 /** A hash of 32 bytes in canonical base64. */
 const HASH = /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/;
@@ -55,7 +55,7 @@ export function verifyRootProof(
   throw invalid("its hash is not that of the statement's tree");
 }
 
-/** Parses lines that contain one hash of 32 bytes each, in base64. */
+/** Parses lines that each contain a hash of 32 bytes in base64. */
 function parseHashes(text: string): Uint8Array[] {
   const lines = text.split("\n");
   if (lines.pop() !== "" || lines.length > MAX_HEIGHT + 1) throw invalid("it has no lines of hashes");

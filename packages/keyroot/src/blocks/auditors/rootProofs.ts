@@ -4,16 +4,16 @@ import { subtreeOf, subtreesOf } from "./subtrees.ts";
 
 /**
  * The proofs of all roots in a statement's tree, one file per root (docs/formats.md, "Root proof"). The tree consists
- * of complete subtrees, the largest first. A proof contains the hashes from the root's leaf to the top of its subtree.
- * When the subtree grows, hashes are appended to the proof. The longer proof still works for older statements, which
- * use only its first hashes.
+ * of complete subtrees, the largest first. A proof contains the sibling hashes from the root's leaf to the top of its
+ * subtree. When the subtree grows, the proof gets additional hashes at its end. Older statements use only the first
+ * hashes, so the longer proof is valid for them.
  */
 export class RootProofs {
   private readonly entries: readonly RootEntry[];
-  /** The nodes of each complete level, from the leaves up. A node is included only if its subtree is complete. */
+  /** The nodes of each level, from the leaves up. Nodes with incomplete subtrees are missing. */
   private readonly levels: readonly (readonly Uint8Array[])[];
 
-  /** @param entries the roots in the order in which they appear on the chain */
+  /** @param entries the roots in the order of the chain */
   constructor(entries: readonly RootEntry[]) {
     this.entries = entries;
     const levels = [entries.map((entry) => hashLeafText(serializeRootEntry(entry)))];

@@ -13,15 +13,17 @@ export interface RootEntry {
   root: string;
   /** The number of records in the root's file. */
   recordCount: number;
-  /** The number of users who have this root on the chain. Less than `recordCount` if others have an older root. */
+  /**
+   * The number of users with this root on the chain. It is less than `recordCount` if some users have an older root.
+   */
   userCount: number;
 }
 
-/** Maximum size of a list of roots in bytes. About 200,000 roots fit: 140 million users in files of 700. */
+/** Maximum size of a list of roots in bytes. It is enough for 200,000 roots, or 140 million users in files of 700. */
 export const MAX_ROOTS_BYTES = 2 ** 24;
 const LINE = /^([0-9a-f]{64}) ([1-9][0-9]{0,15}) (0|[1-9][0-9]{0,15})$/;
 
-/** Returns the text of a leaf: root, number of records and number of users, separated by spaces. */
+/** Returns the text of a leaf: the root, the number of records and the number of users, separated by spaces. */
 export function serializeRootEntry({ root, recordCount, userCount }: RootEntry): string {
   return `${root} ${recordCount} ${userCount}`;
 }
@@ -32,8 +34,7 @@ export function serializeRoots(entries: readonly RootEntry[]): string {
 }
 
 /**
- * Parses a list of roots and checks it against the tree of a statement. The list may contain newer roots after the
- * roots of the tree.
+ * Parses a list of roots, and checks it against a statement's tree. The list may contain newer roots at its end.
  * @throws VerificationError STATEMENT_TREE_MISMATCH, FILE_TOO_LARGE, FILE_NOT_UTF8, step "anchor" or "file"
  */
 export function parseRoots(source: Uint8Array, tree: { size: number; hash: string }): RootEntry[] {
@@ -114,7 +115,7 @@ function hashSubtree(hashes: readonly Uint8Array[]): Uint8Array {
   return hashPair(hashSubtree(hashes.slice(0, split)), hashSubtree(hashes.slice(split)));
 }
 
-/** Returns the largest power of two that is less than a number of leaves. */
+/** Returns the largest power of two that is less than the number of leaves. */
 function splitOf(count: number): number {
   let split = 1;
   while (split * 2 < count) split *= 2;

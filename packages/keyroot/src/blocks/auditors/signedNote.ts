@@ -8,7 +8,7 @@ import { describeValue } from "../../input/describeValue.ts";
 import { checkBytes } from "../../input/options.ts";
 import type { AuditorKey } from "./auditorKey.ts";
 
-/** An auditor's signature of a text. It is not verified yet. */
+/** An auditor's signature of a text, which is not verified yet. */
 export interface Cosignature {
   name: string;
   /** The id of the auditor's key, 8 lowercase hex digits. */
@@ -52,7 +52,7 @@ export function serializeSignedNote({ text, cosignatures }: SignedNote): string 
  * Parses a signed file, which may come from any source. Ignores signatures that are not timestamped Ed25519
  * cosignatures.
  * @param subject the name of the file, for error messages
- * @param source the bytes as received
+ * @param source the received bytes
  * @throws VerificationError STATEMENT_INVALID, FILE_TOO_LARGE, FILE_NOT_UTF8, step "anchor" or "file"; ArgumentError
  * ARGUMENT_INVALID
  */
@@ -66,7 +66,10 @@ export function parseSignedNote(subject: string, source: Uint8Array, maxBytes: n
   return { text: whole.slice(0, end + 1), cosignatures: lines.flatMap((line) => parseLine(subject, line)) };
 }
 
-/** Returns the newest signature of each known key. Signatures of unknown keys could make a merged file too large. */
+/**
+ * Returns the newest signature of each known key. Omits signatures of unknown keys, which could make a merged file too
+ * large.
+ */
 export function onePerKey(cosignatures: readonly Cosignature[], keys: readonly AuditorKey[]): Cosignature[] {
   return keys.flatMap(({ name, id }) =>
     cosignatures
@@ -76,7 +79,7 @@ export function onePerKey(cosignatures: readonly Cosignature[], keys: readonly A
   );
 }
 
-/** Makes the error for a signed file that is malformed or has a false signature. */
+/** Makes the error for a malformed signed file or a false signature. */
 export function invalidNote(subject: string, reason: string, actual?: unknown): VerificationError {
   return new VerificationError("anchor", "STATEMENT_INVALID", `${subject} is invalid. ${reason}`, { actual });
 }

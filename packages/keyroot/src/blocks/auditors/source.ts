@@ -21,26 +21,26 @@ import {
   verifySignatures,
 } from "./verifyStatement.ts";
 
-/** The value of the option `auditors`. */
+/** The value of the `auditors` option. */
 export interface AuditorsOption extends AuditorOptions {
-  /** The URLs of folders with statements. The hosts need not be trusted. Additional hosts improve availability. */
+  /** The URLs of folders with statements. You do not have to trust these hosts. More hosts improve availability. */
   urls: readonly string[];
-  /** The number of the auditor list with these `keys`. Default: 0, for the registry's original auditors. */
+  /** The number of the auditor list that contains `keys`. Default: 0, for the registry's original auditors. */
   sequence?: number | undefined;
   /**
-   * The store for newer lists of auditors, so that a revoked key is not trusted again. With the option `proofs`, the
-   * store also contains the newest statement. A new process then need not verify its signatures again. Default:
-   * memory.
+   * The store for newer lists of auditors. Without it, a new process may accept a revoked key again. With the `proofs`
+   * option, the store also contains the newest statement. A new process then does not verify its signatures again.
+   * Default: memory.
    */
   store?: Store | undefined;
 }
 
 const MAX_URLS = 16;
-/** The contract's answer for a user without a root. */
+/** The contract's return value for a user without a root. */
 const ZERO_WORD = `0x${"0".repeat(64)}`;
 
 /**
- * Makes the block source for the option `auditors`. It finds the block of the newest statement that enough auditors
+ * Makes the block source for the `auditors` option. It finds the block of the newest statement that enough auditors
  * signed. For a bundle, it reads the bundle's statement and sends no request.
  */
 export const makeAuditorsSource: MakeSource = (option, place) => {
@@ -56,7 +56,7 @@ export const makeAuditorsSource: MakeSource = (option, place) => {
   checkInteger("The option auditors.sequence", sequence, 0);
   const lists: ListPlace = { place, store: checkStore("The option auditors.store", store) };
   let auditors: Auditors = { policy, folders, sequence };
-  // All users of a contact list share one statement. Users of one list are recognized by their shared request options.
+  // All users of a contact list share one statement. They have the same `http` object, which is the key of this map.
   const searches = new WeakMap<object, Promise<FoundStatement>>();
   const update = async (search: Parameters<typeof findAuditors>[2]) => {
     const found = await findAuditors(auditors, lists, search);
@@ -91,7 +91,7 @@ export const makeAuditorsSource: MakeSource = (option, place) => {
   const merkleUrl = checkProofs(place);
   let prover: Promise<KeyProver> | undefined;
   const openProver = async (merkleUrl: string) => {
-    // This module is loaded only when it is needed. Most apps that trust auditors read whole files.
+    // This module is loaded on demand. Most apps that trust auditors read whole files and do not need it.
     const { KeyProver } = await import("./proveKey.ts");
     return new KeyProver({ place, merkleUrl, store: lists.store });
   };
@@ -125,8 +125,8 @@ function checkFolders(urls: unknown, allowHttp: boolean | undefined): string[] {
 }
 
 /**
- * Checks the option `proofs`. It cannot be combined with `codeHash`, `storageProof` or `maxAgeMs`. Short proofs show
- * neither the contract's code nor the age of a block.
+ * Checks the `proofs` option. It excludes the options `codeHash`, `storageProof` and `maxAgeMs`. Short proofs do not
+ * show the contract's code or the age of a block.
  * @returns the URL of the file host if the option is set
  */
 function checkProofs(place: SourcePlace): string | undefined {
@@ -137,8 +137,8 @@ function checkProofs(place: SourcePlace): string | undefined {
 }
 
 /**
- * Checks that a user who had no root in the statement's block still has none. If the user has a root now, there is no
- * verdict until the next statement.
+ * Checks that a user without a root at the statement's block still has none. If the user now has a root, the next
+ * statement must confirm this root.
  */
 function checkRootIsKnown(call: RpcCall, number: number): NonNullable<Awaited<ReturnType<BlockSource>>["checkRoot"]> {
   return async ({ userID, contract }, root, evidence) => {

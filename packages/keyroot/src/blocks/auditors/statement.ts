@@ -3,7 +3,7 @@ import { bytesToHex, hexToBytes } from "../../bytes/hex.ts";
 import { describeValue } from "../../input/describeValue.ts";
 import { invalidNote, parseSignedNote, type SignedNote } from "./signedNote.ts";
 
-/** The result of a successful audit. It covers all roots of a registry up to a block. */
+/** The result of a successful audit of all roots in a registry up to a block. */
 export interface Statement {
   chainId: number;
   /** The address of the contract: 0x and 40 lowercase hex digits. */
@@ -33,7 +33,7 @@ export interface SignedStatement extends SignedNote {
 export const MAX_STATEMENT_BYTES = 2 ** 14;
 const SUBJECT = "The statement";
 const ORIGIN = "github.com/keyroot/keyroot/statement-v1";
-/** A regular expression for a whole number of at most 16 digits, without leading zeros. */
+/** A regular expression for a whole number of at most 16 digits without leading zeros. */
 const NUMBER = "(0|[1-9][0-9]{0,15})";
 const TEXT = new RegExp(
   [
@@ -48,8 +48,8 @@ const TEXT = new RegExp(
 );
 
 /**
- * Returns the text that auditors sign: a checkpoint (C2SP tlog-checkpoint) with four extension lines
- * (docs/statement-formats.md, "Statement").
+ * Returns the text that auditors sign (docs/statement-formats.md, "Statement"). It is a checkpoint with four extension
+ * lines (C2SP tlog-checkpoint).
  */
 export function serializeStatement({ chainId, contract, block, userCount, tree }: Statement): string {
   return [
@@ -67,7 +67,7 @@ export function serializeStatement({ chainId, contract, block, userCount, tree }
 /**
  * Parses a statement file, which may come from any source. Ignores signatures that are not timestamped Ed25519
  * cosignatures.
- * @param source the bytes as received
+ * @param source the received bytes
  * @throws VerificationError STATEMENT_INVALID, FILE_TOO_LARGE, FILE_NOT_UTF8, step "anchor" or "file"
  */
 export function parseSignedStatement(source: Uint8Array): SignedStatement {
@@ -85,7 +85,7 @@ function parseText(text: string): Statement {
     tree: { size: Number(size), hash: bytesToHex(base64.decode(hash) ?? new Uint8Array()) },
   };
   const numbers = [statement.chainId, statement.block.number, statement.userCount, statement.tree.size];
-  // Each statement must have exactly one text, so that all auditors sign the same bytes.
+  // Each statement has only one valid text, so all auditors sign the same bytes.
   if (numbers.every(Number.isSafeInteger) && serializeStatement(statement) === text) return statement;
   throw invalidNote(SUBJECT, "Its text does not have the form of docs/statement-formats.md.", describeValue(text));
 }

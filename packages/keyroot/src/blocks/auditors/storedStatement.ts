@@ -29,7 +29,7 @@ export async function loadStatement(
   try {
     const entry: unknown = JSON.parse(stored);
     if (!isObject(entry) || entry["format"] !== FORMAT) return undefined;
-    // Makes a signed file without signatures, because the parser expects a signed file.
+    // The parser expects a signed file, so an empty list of signatures is added.
     const { statement } = parseSignedStatement(encodeUtf8(`${String(entry["text"])}\n`));
     checkPlace(statement, place);
     const signers = new Map(entry["signers"] as [string, number[]][]);
@@ -39,7 +39,9 @@ export async function loadStatement(
   }
 }
 
-/** Checks a statement whose signatures were verified earlier. @returns undefined if the policy no longer accepts it */
+/**
+ * Checks a statement with signatures that were verified earlier. @returns undefined if the policy no longer accepts it
+ */
 export function acceptAgain(
   { signers, ...statement }: CountedStatement,
   policy: AuditorPolicy,

@@ -7,7 +7,9 @@ export interface Subtree {
   height: number;
 }
 
-/** Returns a tree's complete subtrees from left to right. There is one for each 1 bit in the number of leaves. */
+/**
+ * Returns a tree's complete subtrees from left to right. Each 1 bit in the number of leaves corresponds to one subtree.
+ */
 export function subtreesOf(size: number): Subtree[] {
   const subtrees: Subtree[] = [];
   let start = 0;
@@ -21,7 +23,7 @@ export function subtreesOf(size: number): Subtree[] {
 
 /**
  * Finds the complete subtree that contains a leaf, and its position among the subtrees. Returns undefined if the tree
- * does not have the leaf.
+ * does not contain the leaf.
  */
 export function subtreeOf(index: number, size: number): (Subtree & { position: number }) | undefined {
   for (const [position, subtree] of subtreesOf(size).entries())

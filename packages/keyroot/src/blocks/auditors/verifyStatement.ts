@@ -19,7 +19,7 @@ import { parseSignedStatement, type Statement } from "./statement.ts";
 export interface AuditorOptions {
   /** The auditors' public keys, as `keyroot make-auditor-key` prints them. */
   keys: readonly string[];
-  /** The number of auditors that must have signed the same statement, between 1 and the number of keys. */
+  /** The number of auditors who must have signed the same statement, from 1 to the number of keys. */
   threshold: number;
   /** Maximum age of a signature in ms. Default: one day. */
   maxAgeMs?: number | undefined;
@@ -46,8 +46,8 @@ export interface VerifiedStatement extends Statement {
 }
 
 /**
- * The signature times of each auditor who signed a text, in seconds since 1970. The map's keys are the texts of the
- * auditors' keys.
+ * The times of each auditor's signatures of a text, in seconds since 1970. The map's keys are the auditors' keys as
+ * text.
  */
 export type Signers = ReadonlyMap<string, readonly number[]>;
 
@@ -55,7 +55,10 @@ const OPTIONS: (keyof AuditorOptions)[] = ["keys", "threshold", "maxAgeMs"];
 const DEFAULT_MAX_AGE_MS = 86_400_000;
 const MAX_KEYS = 64;
 
-/** Checks the options of auditors and parses their keys. @throws ArgumentError ARGUMENT_INVALID, AUDITOR_KEY_INVALID */
+/**
+ * Checks the `auditors` option, and parses the auditors' keys. @throws ArgumentError ARGUMENT_INVALID,
+ * AUDITOR_KEY_INVALID
+ */
 export function parseAuditorOptions(options: AuditorOptions): AuditorPolicy {
   const { keys: texts, threshold, maxAgeMs = DEFAULT_MAX_AGE_MS } = checkObject("The option auditors", options);
   checkNames("The options of auditors", options, OPTIONS);
@@ -73,7 +76,7 @@ export function parseAuditorOptions(options: AuditorOptions): AuditorPolicy {
 /**
  * Verifies a statement file, which may come from any source. Enough auditors must have signed it, and their signatures
  * must be recent.
- * @param source the bytes as received
+ * @param source the received bytes
  * @param place the contract that the statement must describe
  * @param now the current time in ms since 1970
  * @throws VerificationError as `parseSignedStatement`; STATEMENT_INVALID, CHAIN_ID_MISMATCH, CONTRACT_MISMATCH,
@@ -147,7 +150,7 @@ export function signersSince(since: number, signers: Signers, now: number): stri
 }
 
 /**
- * Checks that enough auditors signed a statement recently, and that their signatures are not dated in the future.
+ * Checks that enough auditors signed a statement recently. Signatures with a time in the future do not count.
  * @throws VerificationError STATEMENT_TOO_OLD, AUDITORS_NOT_REACHED, step "anchor"
  */
 export function acceptStatement(

@@ -12,15 +12,15 @@ import type { BeaconNetwork } from "./networks.ts";
 import type { BeaconConfig } from "./source.ts";
 
 const FORMAT = "keyroot-block-proof-v1";
-/** The size limits of a block proof. They allow for more than 200 committee periods (8 months). */
+/** The size limits of a block proof. They are enough for more than 200 committee periods, or 8 months. */
 const LIMITS = { maxBytes: 2 ** 23, maxDepth: 3 };
 const shape = /* @__PURE__ */ new ShapeChecker(
   (message, details) => new VerificationError("file", "BUNDLE_SHAPE", message, details),
 );
 
 /**
- * A proof that a beacon block is final. Readers who trust the checkpoint can verify it offline. All parts are
- * light-client containers, encoded as SSZ in base64.
+ * A proof that a beacon block is final. Readers who trust the checkpoint can verify the proof offline. Each part is a
+ * light-client container in SSZ, encoded in base64.
  */
 export interface BlockProof {
   format: typeof FORMAT;
@@ -28,9 +28,11 @@ export interface BlockProof {
   chainId: number;
   /** The container with the checkpoint's header and sync committee. */
   bootstrap: string;
-  /** One update per committee period, from the checkpoint's period to the block's. */
+  /** One update per committee period, from the checkpoint's period to the block's period. */
   updates: string[];
-  /** The update whose finalized header contains the block. Undefined if the block is in the last one of `updates`. */
+  /**
+   * The update whose finalized header contains the block. Undefined if the last item of `updates` contains the block.
+   */
   finalityUpdate?: string | undefined;
 }
 
@@ -54,13 +56,13 @@ export async function makeBlockProof(
     const text = bytesToBase64(layout.encode(value as never));
     if (kind === "bootstrap") proof.bootstrap = text;
     else if (kind === "update") proof.updates.push(text);
-    // A newer finality update from another endpoint replaces the earlier one. The same committees signed both.
+    // A newer finality update from another endpoint replaces the earlier update.
     else proof.finalityUpdate = text;
   };
   return { proof, ...provenBy(await follow(following, http), checkpoint, callersMaxAgeMs) };
 }
 
-/** Verifies a proof of a block. @throws the errors of `verifyBlockProof` of `keyroot/beacon` */
+/** Verifies a block proof. @throws the errors of `verifyBlockProof` of `keyroot/beacon` */
 export function verifyBlockProof(
   source: unknown,
   config: Omit<BeaconConfig, "urls" | "store">,

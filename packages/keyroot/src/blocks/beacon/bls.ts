@@ -14,9 +14,9 @@ const bls = bls12_381.longSignatures;
 const PublicKey = bls12_381.G1.Point;
 
 /**
- * Checks the joint signature of a committee, some of whose members are absent. Subtracting the absent members' keys
- * from the sum of all keys is much faster than adding the others. The sum and the keys must come from one committee
- * whose root is verified.
+ * Checks the joint signature of a committee with absent members. The function subtracts the absent members' keys from
+ * the sum of all keys. This is much faster than an addition of the other keys. The caller must have verified that the
+ * sum and the keys belong to one committee.
  * @param sum the sum of all members' keys, 48 bytes
  * @param absent the keys of the members who did not sign, 48 bytes each
  * @param signature 96 bytes
@@ -32,7 +32,7 @@ export function isSignedByAllBut(
     for (const member of absent) key = key.subtract(PublicKey.fromBytes(member));
     return !key.is0() && bls.verify(bls.Signature.fromBytes(signature), bls.hash(message, CIPHERSUITE), key);
   } catch {
-    // A key or the signature is not a point of its group.
+    // A key or the signature is not a valid point.
     return false;
   }
 }
@@ -50,12 +50,12 @@ export function publicKeysFrom(first: bigint, count: number): { keys: Uint8Array
   return { keys: normalizeZ(PublicKey, points).map((point) => compress(point)), sum: compress(sum) };
 }
 
-/** Encodes a point. It replaces `point.toBytes()`, which is ten times slower because it checks the point's group. */
+/** Encodes a point. Ten times faster than `point.toBytes()`, which also checks the point's group. */
 function compress(point: WeierstrassPoint<bigint>): Uint8Array {
   const { x, y } = point.toAffine();
   const { Fp } = bls12_381.fields;
   const bytes = Fp.toBytes(x);
-  // Flags: the point is compressed, and y is the larger of its two roots.
+  // The flags show that the point is compressed, and that y is the larger of the two possible values.
   bytes[0] = (bytes[0] ?? 0) | 0x80 | (2n * y > Fp.ORDER ? 0x20 : 0);
   return bytes;
 }

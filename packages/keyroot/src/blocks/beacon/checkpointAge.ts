@@ -12,12 +12,12 @@ export interface CheckpointConfig {
   now: () => number;
 }
 
-/** Checks whether a state is too old to be trusted. Members may sell their keys after they leave a committee. */
+/** Checks whether a state is too old. Former committee members could sell their keys, so old states are not safe. */
 export function isTooOld({ network, maxCheckpointAgeMs, now }: CheckpointConfig, { slot }: LightClientState) {
   return now() - timeOf(network, slot) > maxCheckpointAgeMs;
 }
 
-/** Rejects a state that is too old to be trusted. @throws VerificationError CHECKPOINT_TOO_OLD, step "anchor" */
+/** Rejects a state that is too old. @throws VerificationError CHECKPOINT_TOO_OLD, step "anchor" */
 export function checkAge(config: CheckpointConfig, state: LightClientState): void {
   if (!isTooOld(config, state)) return;
   const { checkpoint, maxCheckpointAgeMs: expected, network } = config;

@@ -15,35 +15,40 @@ import { malformed, readUint64, type ValueOf } from "./ssz.ts";
 
 /** The settings and the current state of a light client. */
 export interface Following extends CheckpointConfig {
-  /** The URLs of the Beacon API endpoints, in the order in which they are tried. */
+  /** The URLs of the Beacon API endpoints in the order of use. */
   urls: readonly string[];
   /** The current state of the light client. Undefined before the first bootstrap. */
   state: LightClientState | undefined;
   /** The slot of the checkpoint. The first bootstrap sets it. */
   startSlot?: number;
-  /** Called with each container that changed the state, and the slot of the container's first header. */
+  /** Called for each container that changed the state, with the slot of the container's first header. */
   onAccepted?: (kind: keyof Layouts, slot: number, value: object) => void;
 }
 
 /** The options of all requests, except the maximum size of a response. */
 export type HttpOptions = Omit<FetchOptions, "maxBytes">;
 
-/** Maximum size of a bootstrap or update in bytes. In JSON it has about 58,000 bytes, mostly committee keys. */
+/** Maximum size of a bootstrap or update in bytes. An update in JSON has about 58,000 bytes, mostly committee keys. */
 const ITEM_BYTES = 2 ** 16;
 /** Maximum number of updates in a response (`MAX_REQUEST_LIGHT_CLIENT_UPDATES`). */
 const MAX_UPDATES = 128;
-/** Each update begins with its length (8 bytes) and a fork digest (4 bytes). The digest is not authenticated. */
+/**
+ * The size of an update's length in bytes. After the length, each update has a fork digest, which is not authenticated.
+ */
 const LENGTH_BYTES = 8;
 const DIGEST_BYTES = 4;
-/** Maximum depth of a JSON response: list, item, data, header, execution header and their values. */
+/** Maximum nesting depth of a JSON response: list, item, data, header, execution header and values. */
 const MAX_DEPTH = 8;
-/** Maximum age in ms of a finalized header before the next endpoint is tried. Finality takes about 15 minutes. */
+/**
+ * Maximum age of a finalized header in ms. If the header is older, the next endpoint is tried. Finality takes about 15
+ * minutes.
+ */
 const LATE_MS = 3_600_000;
 
 /**
- * Follows the chain to the newest finalized header. `following.state` only ever contains a state that the rules accept,
- * even if this function throws an error. The next attempt continues from that state. An endpoint that returns false
- * data, or none, only costs time.
+ * Follows the chain to the newest finalized header. `following.state` always contains a state that the rules accept,
+ * even after an error. The next attempt continues from this state. A dishonest or broken endpoint can only delay the
+ * result.
  * @throws VerificationError CHECKPOINT_TOO_OLD, LIGHT_CLIENT_INVALID, step "anchor"
  * @throws TransportError FORK_UNKNOWN, BEACON_ERROR, BEACON_ANSWER_INVALID, and the errors of `fetchBytes`
  */
@@ -52,10 +57,10 @@ export async function follow(following: Following, http: HttpOptions): Promise<L
   const errors: KeyrootError[] = [];
   const versions = new Set<string>();
   let answered: LightClientState | undefined;
-  // If an endpoint does not respond, enough time remains for the other endpoints.
+  // Each endpoint gets an equal part of the time, so time remains for the others if one does not respond.
   const timeoutMs = http.timeoutMs / (urls.length + 1);
   for (const [i, url] of urls.entries()) {
-    // All requests to an endpoint share this time, because an endpoint may also delay each of many responses.
+    // All requests to an endpoint share this time, because an endpoint may delay every response.
     const deadline = Math.min(http.deadline ?? Infinity, i === urls.length - 1 ? Infinity : monotonicNow() + timeoutMs);
     const limits = { ...http, timeoutMs, deadline };
     try {
@@ -78,8 +83,8 @@ export async function follow(following: Following, http: HttpOptions): Promise<L
 }
 
 /**
- * Follows the chain with one endpoint. Requests the bootstrap if necessary, then the updates of past periods, and then
- * the newest finality update.
+ * Follows the chain with one endpoint. Requests the bootstrap if necessary, the updates of past periods, and then the
+ * newest finality update.
  */
 async function followEndpoint(following: Following, endpoint: BeaconEndpoint): Promise<LightClientState> {
   const { network, checkpoint, now } = following;
@@ -118,7 +123,7 @@ class BeaconEndpoint {
   private readonly http: HttpOptions;
   private readonly versions: Set<string>;
 
-  /** @param versions collects the fork names in responses, which are not authenticated */
+  /** @param versions collects the unauthenticated fork names in responses */
   constructor(url: string, network: BeaconNetwork, http: HttpOptions, versions: Set<string>) {
     this.url = parseUrl(url).href;
     this.network = network;
@@ -134,7 +139,7 @@ class BeaconEndpoint {
     return this.decode("finality_update", await this.fetch("finality_update"));
   }
 
-  /** @returns at least one update, and at most `count` */
+  /** @returns from 1 to `count` updates */
   async fetchUpdates(start: number, count: number): Promise<Update[]> {
     const answer = await this.fetch(`updates?start_period=${start}&count=${count}`, count);
     const items: unknown[] = Array.isArray(answer) ? [...(answer as unknown[])] : [];
@@ -149,7 +154,7 @@ class BeaconEndpoint {
     return items.map((item) => this.decode("update", item));
   }
 
-  /** @returns bytes if the response is encoded in SSZ, and an object or list if it is JSON */
+  /** @returns bytes for a response in SSZ, and an object or list for a response in JSON */
   private async fetch(path: string, items = 1): Promise<Uint8Array | object> {
     const url = addPath(this.url, `eth/v1/beacon/light_client/${path}`);
     const init = { headers: { Accept: "application/octet-stream;q=1,application/json;q=0.9" } };
@@ -189,8 +194,8 @@ class BeaconEndpoint {
 }
 
 /**
- * Decodes a light-client container from SSZ. The slot of its first header determines the layout. If headers have a
- * fixed size, this header is at the beginning. Otherwise, it is at the first offset.
+ * Decodes a light-client container from SSZ. The slot of the first header determines the layout. Headers of a fixed
+ * size are at the beginning. Other headers are at the first offset.
  */
 export function decodeSsz<Kind extends keyof Layouts>(
   network: BeaconNetwork,

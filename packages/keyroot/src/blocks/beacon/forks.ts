@@ -6,7 +6,7 @@ import { byteList, byteVector, container, malformed, readUint64, type SszType, u
  * and `specs/<fork>/beacon-chain.md`.
  */
 
-/** The number of members of a sync committee (`SYNC_COMMITTEE_SIZE`). It is the same on all known networks. */
+/** The number of members in a sync committee (`SYNC_COMMITTEE_SIZE`). All known networks have the same number. */
 export const COMMITTEE_SIZE = 512;
 
 const ROOT = byteVector(32);
@@ -63,22 +63,22 @@ const DENEB_PAYLOAD = { ...CAPELLA_PAYLOAD, blob_gas_used: UINT64, excess_blob_g
 /** A `LightClientHeader` of any fork. */
 export interface LightClientHeader {
   beacon: BeaconBlockHeader;
-  /** The execution header, from the fork Capella to the fork Fulu. */
+  /** The execution header, from Capella to Fulu. */
   execution?: { block_hash: Uint8Array };
-  /** The hash of the execution block, from the fork Gloas on. */
+  /** The hash of the execution block, from Gloas on. */
   execution_block_hash?: Uint8Array;
-  /** The proof that the beacon block includes the execution block, from the fork Capella on. */
+  /** The proof that the beacon block includes the execution block, from Capella on. */
   execution_branch?: Uint8Array[];
 }
 
-/** A `LightClientBootstrap`, with which a light client starts. */
+/** A `LightClientBootstrap`, which contains the first state of a light client. */
 export interface Bootstrap {
   header: LightClientHeader;
   current_sync_committee: Committee;
   current_sync_committee_branch: Uint8Array[];
 }
 
-/** A `LightClientFinalityUpdate` or a `LightClientUpdate`. Only the second kind contains the next committee. */
+/** A `LightClientFinalityUpdate` or a `LightClientUpdate`. Only a `LightClientUpdate` contains the next committee. */
 export interface Update {
   attested_header: LightClientHeader;
   next_sync_committee?: Committee;
@@ -98,7 +98,7 @@ export interface Layouts {
 
 /** The properties of one fork. */
 export interface Fork {
-  /** The positions (generalized indices) of the two committees and of the finalized block's root in the state tree. */
+  /** The generalized indices of the two committees and the finalized block's root in the state tree. */
   committee: number;
   nextCommittee: number;
   finality: number;
@@ -165,7 +165,7 @@ const gloasHeader = container({
 const altairFork = makeFork(ALTAIR_INDICES, container({ beacon: BEACON_HEADER }));
 const electraFork = makeFork(ELECTRA_INDICES, headerWith(deneb.payload), deneb);
 
-/** The forks that have light clients, the oldest first. */
+/** The forks with light clients, from oldest to newest. */
 export const FORKS = {
   altair: altairFork,
   bellatrix: altairFork,

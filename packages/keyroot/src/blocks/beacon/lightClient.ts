@@ -23,9 +23,9 @@ import { hashPair, isValidBranch } from "./ssz.ts";
 
 /**
  * The rules of Ethereum's light clients (consensus-specs, `specs/altair/light-client/sync-protocol.md`, with the
- * changes up to Gloas). There are two exceptions: no forced update after a timeout, and no optimistic header. The state
- * changes only with a finalized header that two thirds of the sync committee signed. All functions are pure. They throw
- * VerificationError LIGHT_CLIENT_INVALID, step "anchor".
+ * changes up to Gloas). Two parts of the protocol are missing: the forced update after a timeout, and the optimistic
+ * header. The state changes only with a finalized header that two thirds of the sync committee signed. All functions
+ * are pure, and throw VerificationError LIGHT_CLIENT_INVALID, step "anchor".
  */
 
 /** The state of a light client: the newest finalized header that it verified, and the next sync committees. */
@@ -44,7 +44,7 @@ export interface LightClientState {
 
 /** `DOMAIN_SYNC_COMMITTEE` of the consensus specifications. */
 const DOMAIN = Uint8Array.of(7, 0, 0, 0);
-/** Returns the slot at a time. @param ms the time in ms since 1970 */
+/** Returns the slot at a given time. @param ms the time in ms since 1970 */
 export function slotAt({ genesisTime, secondsPerSlot }: BeaconNetwork, ms: number): number {
   return Math.floor((ms / 1000 - genesisTime) / secondsPerSlot);
 }
@@ -54,7 +54,7 @@ export function timeOf({ genesisTime, secondsPerSlot }: BeaconNetwork, slot: num
   return (genesisTime + slot * secondsPerSlot) * 1000;
 }
 
-/** Returns the committee period of a slot. Each period has one sync committee. */
+/** Returns a slot's committee period. Each period has one sync committee. */
 export function periodOf({ slotsPerEpoch, epochsPerPeriod }: BeaconNetwork, slot: number): number {
   return Math.floor(slot / slotsPerEpoch / epochsPerPeriod);
 }
@@ -65,7 +65,7 @@ interface ForkOfSlot extends Fork {
   version: string;
 }
 
-/** Returns the name, version and rules of the fork that a slot belongs to. */
+/** Returns the name, version and rules of a slot's fork. */
 export function forkAt({ forks, slotsPerEpoch }: BeaconNetwork, slot: number): ForkOfSlot {
   let found: ForkOfSlot | undefined;
   for (const [name, rules] of Object.entries(FORKS)) {
@@ -93,7 +93,7 @@ export function startAt(network: BeaconNetwork, checkpoint: string, bootstrap: B
 /**
  * Verifies an update and returns the next state.
  * @param currentSlot the slot at the current time
- * @returns undefined if the update contains no new information. In this case, its signature is not verified.
+ * @returns undefined if the update contains no new information. In this case, the signature is not verified.
  */
 export function applyUpdate(
   network: BeaconNetwork,
@@ -148,7 +148,7 @@ function blockHashOf(network: BeaconNetwork, header: LightClientHeader): string 
   if (index === undefined) return undefined;
   const { execution, execution_block_hash: hash = execution?.block_hash, execution_branch: branch = [] } = header;
   const { body_root: bodyRoot } = header.beacon;
-  // Since Gloas, the branch begins at the block hash. Before, it began at the payload header with the hash.
+  // The branch begins at the block hash since Gloas, and at the payload header with the hash before Gloas.
   const isValid =
     execution === undefined
       ? hash !== undefined && isValidBranch(hash, branch, index, bodyRoot)
@@ -174,7 +174,9 @@ function verifySignature(
   return participation;
 }
 
-/** Computes the root that a sync committee signs. It covers a header, the network and the previous slot's fork. */
+/**
+ * Computes the root that a sync committee signs. The root covers a header, the network and the previous slot's fork.
+ */
 export function signingRootOf(network: BeaconNetwork, header: LightClientHeader, signatureSlot: number): Uint8Array {
   const version = hexToBytes(forkAt(network, signatureSlot - 1).version.slice(2));
   const genesis = hexToBytes(network.genesisValidatorsRoot.slice(2));
@@ -182,7 +184,7 @@ export function signingRootOf(network: BeaconNetwork, header: LightClientHeader,
   return hashPair(rootOf(header), concatBytes(DOMAIN, forkDataRoot.subarray(0, 28)));
 }
 
-/** @param problem the second part of the error message */
+/** @param problem the end of the error message */
 function invalid(problem: string): VerificationError {
   const message = `A beacon endpoint's light-client answer is false: ${problem}.`;
   return new VerificationError("anchor", "LIGHT_CLIENT_INVALID", message);

@@ -5,7 +5,7 @@ import type { ForkName } from "./forks.ts";
 
 /** The properties of a beacon chain. */
 export interface BeaconNetwork {
-  /** The id of the execution chain (EIP-155) whose blocks the beacon chain contains. */
+  /** The chain id of the execution chain (EIP-155). The beacon chain contains the blocks of this chain. */
   chainId: number;
   /** The time of slot 0, in seconds since 1970. */
   genesisTime: number;
@@ -15,23 +15,23 @@ export interface BeaconNetwork {
   slotsPerEpoch: number;
   /** The number of epochs for which a sync committee signs (`EPOCHS_PER_SYNC_COMMITTEE_PERIOD`). */
   epochsPerPeriod: number;
-  /** The default of the option `maxCheckpointAgeMs`, in ms. */
+  /** The default of the `maxCheckpointAgeMs` option, in ms. */
   maxCheckpointAgeMs: number;
-  /** The version (0x and 8 lowercase hex digits) and the first epoch of each fork. Forks that are not scheduled are omitted. */
+  /** Each scheduled fork's version (0x and 8 lowercase hex digits) and first epoch. */
   forks: Readonly<Partial<Record<ForkName, readonly [version: string, epoch: number]>>>;
 }
 
 /**
- * 14 days. This is less than the weak subjectivity period with a safety decay of 10 %: 3,532 epochs of 32 slots, or
- * 15.7 days (consensus-specs, `specs/electra/weak-subjectivity.md`).
+ * 14 days. This is less than the weak subjectivity period of 3,532 epochs, or 15.7 days, for a safety decay of 10 %
+ * (consensus-specs, `specs/electra/weak-subjectivity.md`).
  */
 const ETHEREUM_AGE_MS = 14 * 86_400_000;
 const ETHEREUM = { secondsPerSlot: 12, slotsPerEpoch: 32, epochsPerPeriod: 256, maxCheckpointAgeMs: ETHEREUM_AGE_MS };
 
 /**
  * The simulated network of `@keyroot/operator/testing`. The library accepts it only for chain 31337, because its
- * signing keys are public. Its first period lasts longer than a year, and its checkpoint never becomes too old. Tests
- * and examples can therefore contain a fixed checkpoint.
+ * signing keys are public. Its first period lasts longer than a year, and its checkpoint never becomes too old. So
+ * tests and examples can contain a fixed checkpoint.
  */
 export const TEST_NETWORK: BeaconNetwork = {
   chainId: 31_337,
@@ -99,7 +99,7 @@ export const BEACON_NETWORKS = {
     secondsPerSlot: 5,
     slotsPerEpoch: 16,
     epochsPerPeriod: 512,
-    // Ethereum's formula with CHURN_LIMIT_QUOTIENT 4096: 256 + 204 epochs of 80 s.
+    // Ethereum's formula gives 256 + 204 epochs of 80 s with a CHURN_LIMIT_QUOTIENT of 4096.
     maxCheckpointAgeMs: 460 * 80_000,
     forks: {
       altair: ["0x01000064", 512],
@@ -116,7 +116,7 @@ export const BEACON_NETWORKS = {
 export type BeaconNetworkName = keyof typeof BEACON_NETWORKS;
 
 /**
- * Returns the network that an option specifies. Default: the included network with this chain id.
+ * Returns the network that the option specifies. Default: the included network with this chain id.
  * @throws ArgumentError ARGUMENT_INVALID
  */
 export function parseNetwork(network: BeaconNetworkName | BeaconNetwork | undefined, chainId: number): BeaconNetwork {

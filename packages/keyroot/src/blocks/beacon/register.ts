@@ -19,19 +19,19 @@ const OPTIONS: readonly (keyof BeaconOptions)[] = ["urls", "checkpoint", "networ
 const WHAT = "The option beacon";
 const MAX_URLS = 16;
 
-/** Makes the block source for the option `beacon`. It finds a block that two thirds of the sync committee signed. */
+/** Makes the block source for the `beacon` option. It finds a block that two thirds of the sync committee signed. */
 export const makeBeaconSource: MakeSource = (option, place) => {
   const config = parseBeaconOptions(option, place);
   const { checkpoint, callersMaxAgeMs } = config;
   return {
     name: "beacon",
-    // This module is loaded only when it is needed, because it includes the code for the curve BLS12-381.
+    // This module is loaded on demand, because it includes the large code for the curve BLS12-381.
     find: async (request) => (await import("./source.ts")).findBeaconBlock(config, request),
     accepts: ({ beacon }) => beacon?.checkpoint === checkpoint && beacon.maxCheckpointAgeMs === callersMaxAgeMs,
   };
 };
 
-/** Checks the option `beacon`. @throws ArgumentError ARGUMENT_INVALID */
+/** Checks the `beacon` option. @throws ArgumentError ARGUMENT_INVALID */
 export function parseBeaconOptions(
   option: unknown,
   { chainId, allowHttp }: { chainId: number | bigint; allowHttp?: boolean | undefined },

@@ -7,16 +7,16 @@ import { follow, type Following } from "./follow.ts";
 import { parseState, serializeState } from "./state.ts";
 
 export interface BeaconConfig extends Omit<Following, "state" | "now"> {
-  /** The checkpoint's maximum age in ms. If it is undefined, the network's default applies. */
+  /** The checkpoint's maximum age in ms. Undefined for the network's default. */
   callersMaxAgeMs: number | undefined;
   store: Store;
 }
 
 type Found = ReturnType<BlockSource>;
 
-/** The block that each verification uses for all its users and requests. */
+/** The block of each verification, which all its users and requests share. */
 const found = new WeakMap<readonly RpcCall[], Found>();
-/** The most recent search for a block that used each store. */
+/** The most recent search for a block with each store. */
 const running = new WeakMap<Store, Found>();
 
 /**
@@ -29,7 +29,10 @@ export function findBeaconBlock(config: BeaconConfig, request: Parameters<BlockS
   return block;
 }
 
-/** Waits until no other light client uses the same store, so that an older state never replaces a newer one. */
+/**
+ * Finds a block after other light clients have finished with the same store. Otherwise, an older state could replace a
+ * newer state.
+ */
 async function findBlock(config: BeaconConfig, request: Parameters<BlockSource>[0]): Found {
   const before = running.get(config.store);
   const block = (async () => {

@@ -9,7 +9,7 @@ import { isObject } from "../../input/isObject.ts";
 
 /**
  * A type of SSZ (consensus-specs, `ssz/simple-serialize.md`). This file contains only the types in light-client
- * responses. Numbers remain bytes, so that SSZ and JSON result in equal values. All functions throw TransportError
+ * responses. Numbers remain bytes, so SSZ and JSON give equal values. All functions throw TransportError
  * BEACON_ANSWER_INVALID for a malformed value.
  */
 export interface SszType<T> {
@@ -25,7 +25,7 @@ export interface SszType<T> {
 
 export type ValueOf<Type> = Type extends SszType<infer T> ? T : never;
 
-/** The size in bytes of an offset, which points to a value of variable size. */
+/** The size of an offset in bytes. An offset points to a value of variable size. */
 const OFFSET_BYTES = 4;
 const CHUNK_BYTES = 32;
 
@@ -74,8 +74,8 @@ function parseHex(value: unknown, maxBytes: number): Uint8Array {
 }
 
 /**
- * Reads a little-endian `uint64`. The result is inexact from 2^53. It does not use `getBigUint64`, because Hermes converts
- * BigInts from 2^63 to wrong numbers.
+ * Reads a little-endian `uint64`. The result is not exact from 2^53 on. The function avoids `getBigUint64`, because
+ * Hermes converts BigInts from 2^63 on to wrong numbers.
  */
 export function readUint64(bytes: Uint8Array, position = 0): number {
   const view = new DataView(bytes.buffer, bytes.byteOffset + position, 8);
@@ -102,12 +102,12 @@ export function byteVector(size: number): SszType<Uint8Array> {
   };
 }
 
-/** Returns the type for a little-endian number, which remains `size` bytes. */
+/** Returns the type for a little-endian number of `size` bytes. */
 export function uint(size: number): SszType<Uint8Array> {
   return { ...byteVector(size), fromJson: (value) => parseDecimal(value, size) };
 }
 
-/** Returns the type for at most 32 bytes. The root is a hash of the padded bytes and their number. */
+/** Returns the type for at most 32 bytes. The root is the hash of the padded bytes and the number of bytes. */
 export function byteList(): SszType<Uint8Array> {
   const check = (bytes: Uint8Array) => {
     if (bytes.length <= CHUNK_BYTES) return bytes;
@@ -198,8 +198,8 @@ export function container<Fields extends Readonly<Record<string, SszType<unknown
 }
 
 /**
- * Checks whether a tree contains a leaf at a generalized index (`is_valid_normalized_merkle_branch`). A branch may be
- * longer than the index requires. It must then begin with zeros.
+ * Checks whether a tree contains a leaf at a generalized index (`is_valid_normalized_merkle_branch`). A branch that is
+ * longer than the index requires must begin with zeros.
  * @param root the root of the tree
  */
 export function isValidBranch(

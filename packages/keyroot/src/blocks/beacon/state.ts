@@ -6,7 +6,7 @@ import type { LightClientState } from "./lightClient.ts";
 
 const FORMAT = "keyroot-beacon-v1";
 
-/** Writes a light client's state as text, with its network, its checkpoint, and a hash that detects damage. */
+/** Writes a light client's state, network and checkpoint as text, after a hash that detects damage. */
 export function serializeState(state: LightClientState, network: string, checkpoint: string): string {
   const { current, next, ...header } = state;
   const committees = [current, ...(next === undefined ? [] : [next])];
@@ -36,7 +36,7 @@ export function parseState(stored: unknown, network: string, checkpoint: string)
       others.length === 0;
     return isValid && current ? { slot, blockHash, participation, current, next } : undefined;
   } catch {
-    // The text has the right hash but no state. The light client starts again at the checkpoint.
+    // The text has the right hash but contains no state. The light client starts again at the checkpoint.
     return undefined;
   }
 }

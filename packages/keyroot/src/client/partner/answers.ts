@@ -46,7 +46,7 @@ export interface UserToCreate {
   /** The user id: 32 characters of zBase32, or 40 hex digits. */
   userID: string;
   region: Region;
-  /** The device or purpose of the refresh token, at most 200 characters. By default, no token is created. */
+  /** The device or purpose of the refresh token, at most 200 characters. By default, the service creates no token. */
   context?: string | undefined;
 }
 
@@ -86,7 +86,7 @@ const keyEvent = object<KeyEvent>({
 export const keyOfUser = withValidKey(
   object<KeyOfUser>({
     ...{ user_id: userID, ...KEY_OR_NONE_FIELDS, conflicting_keys: conflictingKeys },
-    // Accepts more events than the service currently stores, which is 100.
+    // The service currently stores 100 events. A newer service may store more.
     events: list(keyEvent, 1000),
   }),
 );
@@ -103,7 +103,7 @@ export const endpoint = object<WebhookEndpoint>(ENDPOINT_FIELDS);
 export const newEndpoint = object<NewWebhookEndpoint>({ ...ENDPOINT_FIELDS, secret: webhookSecret });
 export const endpoints = object<AnswerOf<"/v1/authdBizSrv/webhooks/list">>({
   enabled: boolean,
-  // Accepts more endpoints than a partner can currently have, which is 10.
+  // A partner can currently have 10 endpoints. A newer service may allow more.
   endpoints: list(endpoint, 1000),
 });
 export const endpointID = object<{ endpoint_id: string }>({ endpoint_id: uuid });
@@ -123,7 +123,7 @@ export const deliveryPage = page(
 export const queued = object<{ queued: number }>({ queued: count });
 
 /**
- * Returns the results for the users of a request, in the order of the request.
+ * Returns the results for a request's users, in the order of the request.
  * @throws TransportError SERVICE_ANSWER_INVALID
  */
 export function toResults(

@@ -3,7 +3,7 @@ import { withResolvers } from "../../engine/language.ts";
 /** Maximum time in ms that an incomplete group waits for its next item. */
 const LINGER_MS = 20;
 
-/** Groups the items of a list. A group has at most `size` items. If the list is slow, groups are smaller. */
+/** Groups a list's items. A group has at most `size` items, and fewer if the list is slow. */
 export async function* inGroups<Item>(
   list: Iterable<Item> | AsyncIterable<Item>,
   size: number,

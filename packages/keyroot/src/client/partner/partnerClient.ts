@@ -54,7 +54,7 @@ import { PartnerWebhooks } from "./webhooks.ts";
 /** The options of `PartnerClient`. */
 export interface PartnerClientOptions extends ClientOptions {
   /**
-   * The refresh token of a server (docs/specification.md, "Server refresh token"). It never expires: keep it on
+   * The refresh token of a server (docs/specification.md, "Server refresh token"). It never expires, so keep it only on
    * servers.
    */
   serverToken: string;
@@ -62,13 +62,16 @@ export interface PartnerClientOptions extends ClientOptions {
 
 /** The options of `PartnerClient.listRefreshTokens` and `listServerTokens`. */
 export interface ListTokensOptions extends PageOptions {
-  /** The `token_id` after which the list begins. Default: the list begins with the first token. */
+  /** The `token_id` of a token. The list begins after this token. Default: the list begins with the first token. */
   after?: string | undefined;
 }
 
 /** The options of `PartnerClient.listUsers`. */
 export interface ListOptions extends PageOptions {
-  /** The user id after which the list begins: 32 characters of zBase32, or 40 hex digits. Default: the first user. */
+  /**
+   * The id of a user: 32 characters of zBase32, or 40 hex digits. The list begins after this user. Default: the list
+   * begins with the first user.
+   */
   after?: string | undefined;
 }
 
@@ -129,8 +132,8 @@ export class PartnerClient {
   }
 
   /**
-   * Creates a shadow user. Returns the existing user if the partner has already created it in this region. The service
-   * rejects it with USER_ID_TAKEN if the user exists in another region or belongs to another partner.
+   * Creates a shadow user. Returns the existing user if the partner has already created this user in this region. The
+   * service rejects the request with USER_ID_TAKEN if the user has another region or another partner.
    */
   async createUser(userID: string, region: Region, options: CallOptions = {}): Promise<CreatedUser> {
     const { id, body } = userOf(userID);
@@ -140,11 +143,11 @@ export class PartnerClient {
   }
 
   /**
-   * Creates up to 500 users with one request. Each user with a `context` also receives a refresh token. The rate limit
-   * counts each user as one request. For longer lists, use `provision`.
+   * Creates up to 500 users with one request. Each user with a `context` also receives a refresh token. Each user
+   * counts as one request for the rate limit. Use `provision` for longer lists.
    * @returns the result for each user, in the order of the list
-   * @throws ArgumentError IDEMPOTENCY_KEY_INVALID; ServiceError if a user of the list is malformed. In this case, no
-   * user is created.
+   * @throws ArgumentError IDEMPOTENCY_KEY_INVALID; ServiceError if a user in the list is malformed. In this case, the
+   * service creates no user.
    * @example
    * const [result] = await partner.createUsers([{ userID, region: "eu-west-1", context: "phone" }]);
    */
@@ -219,7 +222,10 @@ export class PartnerClient {
     return iteratePages(this.#operations, "/v1/authdBizSrv/users/listRefreshTokens", list, options);
   }
 
-  /** Immediately revokes a user's refresh token, and the access tokens from it. Repeating the call has no effect. */
+  /**
+   * Immediately revokes a user's refresh token and all access tokens that belong to it. Repeating the call has no
+   * effect.
+   */
   async revokeRefreshToken(userID: string, tokenID: string, options: CallOptions = {}): Promise<RefreshToken> {
     const body = { user_id_hex: userIDToHex(toUserID(userID)), token_id: checkText("The argument tokenID", tokenID) };
     const check = about({ token_id: tokenID }, refreshToken);
@@ -234,8 +240,8 @@ export class PartnerClient {
 
   /**
    * Discards a user's `pending` public key, for example because someone else registered it. The user can then register
-   * a different key. Repeating the call has no effect. The service rejects it with PUBLIC_KEY_SUBMITTED if the key
-   * is already being published.
+   * a different key. Repeating the call has no effect. The service rejects the request with PUBLIC_KEY_SUBMITTED if it
+   * has already submitted the key to the chain.
    * @param keyID the id of the key, from `publicKeyOf`
    */
   async discardPublicKey(userID: string, keyID: string, options: CallOptions = {}): Promise<void> {
@@ -245,8 +251,8 @@ export class PartnerClient {
   }
 
   /**
-   * Approves a user's pending public key after a different key was offered for the user. With
-   * `KEYROOT_HOLD_ON_CONFLICT`, the service publishes such a key only after this call. Repeating the call has no
+   * Approves a user's pending public key after the service received a different key for the user. If
+   * `KEYROOT_HOLD_ON_CONFLICT` is set, the service publishes such a key only after this call. Repeating the call has no
    * effect.
    * @param keyID the id of the key, from `publicKeyOf`
    */
@@ -266,8 +272,8 @@ export class PartnerClient {
   }
 
   /**
-   * Immediately revokes a server token and all access tokens that it was exchanged for. A client can revoke its own
-   * token. If the response to this request is lost, the retry fails with ACCESS_TOKEN_REVOKED.
+   * Immediately revokes a server token and all access tokens that belong to it. A client can revoke its own token. If
+   * the response to this request is lost, the retry fails with ACCESS_TOKEN_REVOKED.
    */
   async revokeServerToken(tokenID: string, options: CallOptions = {}): Promise<ServerToken> {
     const body = { token_id: checkText("The argument tokenID", tokenID) };
@@ -277,8 +283,8 @@ export class PartnerClient {
 
   /**
    * Returns the events after a cursor, the oldest event first. Process the events, store the page's `cursor`, and pass
-   * it as `after` to the next call. This way, no event is skipped. After the error CURSOR_UNKNOWN, start again without
-   * `after`, and ignore events that are already processed.
+   * it as `after` to the next call. You then receive every event. After the CURSOR_UNKNOWN error, start again without
+   * `after`, and ignore events that you have already processed.
    * @example
    * const { events, cursor } = await partner.listEvents({ after: await loadCursor() });
    * for (const { id, type, data } of events) await process(id, type, data);
@@ -292,8 +298,8 @@ export class PartnerClient {
   }
 
   /**
-   * Iterates over the partner's entries of the audit log, the newest entry first. The entries show who changed data of
-   * the partner and its users. Requests the next page only when the caller needs its first entry.
+   * Iterates over the partner's audit log, the newest entry first. The entries show who changed the data of the partner
+   * or its users. Requests the next page only when the caller needs its first entry.
    */
   listAuditLog(options: ListAuditLogOptions = {}): AsyncGenerator<AuditEntry, void, undefined> {
     const list = { fields: () => auditFilterOf(options), names: AUDIT_FILTER, read: readAuditPage, mayBeEmpty: true };
@@ -301,13 +307,13 @@ export class PartnerClient {
   }
 
   /**
-   * Creates users with one refresh token each. Yields an outcome for each user as soon as it is available, not in the
-   * order of the list. The list can have any length, because it is read gradually. The client sends many users per
-   * request, as `createUsers` does. Work stops when the caller stops iterating.
+   * Creates users with one refresh token each. Yields each user's outcome as soon as it is available, in any order. The
+   * list can have any length, because the client reads it gradually. The client sends many users per request, as
+   * `createUsers` does. Work stops when the caller stops iterating.
    *
-   * If the service rejects a user, the outcome has the field `error`. A failure that would affect all later users ends
-   * the run. To continue such a run, run the whole list again with the same `runId`. Do this within 24 hours after the
-   * first run started. Each user then receives the same token as before.
+   * If the service rejects a user, the outcome has an `error` field. A failure that affects all later users ends the
+   * run. To continue such a run, provision the whole list again with the same `runId`. Do this within 24 hours after
+   * the start of the first run. Each user then receives the same token as before.
    * @throws ArgumentError ARGUMENT_INVALID, SECRET_TOO_SHORT; TransportError; ServiceError with the status 401, 429,
    * 502, 503 or 504; and any error of the list
    * @example

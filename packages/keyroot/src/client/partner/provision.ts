@@ -24,15 +24,15 @@ export interface UserToProvision {
 /** The options of `PartnerClient.provision`. */
 export interface ProvisionOptions extends CallOptions {
   /**
-   * The id of the run: at least 32 characters that cannot be guessed, such as `crypto.randomUUID()`. Store it with the
-   * list, and keep it as secret as the tokens. A run with the same id returns the same tokens instead of new ones.
+   * The id of the run: at least 32 characters that nobody can guess, such as `crypto.randomUUID()`. Store it with the
+   * list, and keep it secret like the tokens. A run with the same id returns the same tokens instead of new ones.
    */
   runId: string;
-  /** The device or purpose of the refresh tokens, for users without their own `context`. */
+  /** The device or purpose of the refresh tokens of users without their own `context`. */
   context?: string | undefined;
   /** The number of users to process at the same time, from 1 to 1,000. Each request contains half of them. Default: 1,000. */
   concurrency?: number | undefined;
-  /** Called after each user with the number of processed users, and how many of them failed. */
+  /** Called after each user, with the number of processed users and the number of failed users. */
   onProgress?: ((done: number, failed: number) => void) | undefined;
 }
 
@@ -53,7 +53,7 @@ export const MAX_LIST = 500;
 /** Minimum length of a run's id in characters. A UUID has 36 characters, and 128 bits in hex have 32. */
 const MIN_RUN_ID_LENGTH = 32;
 
-/** The HTTP statuses that end a run. They do not depend on the user, so all later requests would also fail. */
+/** The HTTP statuses that end a run. They do not depend on the user, so later requests would also fail. */
 const RUN_ENDING_STATUSES = new Set([401, 429, 502, 503, 504]);
 
 /** The error codes that end a run. The partner is suspended or has too many users, or the service is too old. */
@@ -65,7 +65,7 @@ function endsRun(error: KeyrootError): boolean {
   return RUN_ENDING_STATUSES.has(status) || RUN_ENDING_CODES.has(code);
 }
 
-/** Runs `PartnerClient.provision` with the operations of any client. */
+/** Implements `PartnerClient.provision` with the operations of any client. */
 export async function* provision<User extends UserToProvision>(
   operations: ProvisioningOperations,
   users: Iterable<User> | AsyncIterable<User>,
@@ -76,7 +76,7 @@ export async function* provision<User extends UserToProvision>(
   const end = new AbortController();
   const runSignal = signal === undefined ? end.signal : AbortSignal.any([signal, end.signal]);
   const run = { ...options, idempotencyKey: idempotencyKeyOf(runId), signal: runSignal };
-  // Two requests run at the same time: one is sent or received while the service processes the other.
+  // Two requests run at the same time. The service processes one while the client sends or receives the other.
   const size = Math.max(1, Math.floor(concurrency / 2));
   const results = pMapIterable(inGroups(users, size), (group) => provisionGroup(operations, group, run), {
     concurrency: Math.floor(concurrency / size),
@@ -85,7 +85,7 @@ export async function* provision<User extends UserToProvision>(
   try {
     let [done, failed] = [0, 0];
     for (;;) {
-      // The list may never return its next user, so an aborted caller must not wait for it.
+      // The list may never return its next user. A caller that aborts must not wait for this user.
       const next = await rejectOnAbort(results.next(), signal);
       if (next.done === true) return;
       const ending = next.value.flatMap((outcome) =>
@@ -114,8 +114,8 @@ interface Run extends Pick<ProvisionOptions, "context"> {
 }
 
 /**
- * Creates a group of users with one request. If the service rejects the request because of a malformed user, sends each
- * half of the group separately.
+ * Creates a group of users with one request. If a malformed user causes a rejection, sends each half of the group
+ * separately.
  */
 async function provisionGroup<User extends UserToProvision>(
   operations: ProvisioningOperations,
@@ -153,8 +153,9 @@ function toOutcome<User extends UserToProvision>(user: User, result: CreateUsers
 }
 
 /**
- * Computes the idempotency key of a run, 64 hex digits: HMAC-SHA-256 with the run's id as the key. It is the same for
- * each attempt, and cannot be guessed without the id. The service distinguishes requests by their users and contexts.
+ * Computes the idempotency key of a run, 64 hex digits: HMAC-SHA-256 with the run's id as the key. The key is the same
+ * for each attempt, and nobody can guess it without the id. Requests with different users or contexts have different
+ * effects, even with the same key.
  */
 function idempotencyKeyOf(runId: string): string {
   return bytesToHex(hmac(sha256, encodeUtf8(runId), encodeUtf8("users/createMany")));

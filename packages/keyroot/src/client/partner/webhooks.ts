@@ -49,13 +49,16 @@ export interface UpdateEndpointOptions extends CallOptions {
 export interface ListDeliveriesOptions extends PageOptions {
   /** The state of the deliveries to list. Default: deliveries in all states. */
   state?: WebhookDelivery["state"] | undefined;
-  /** The `event_id` after which the list begins. Default: the list begins with the newest delivery. */
+  /**
+   * The `event_id` of a delivery. The list begins after this delivery. Default: the list begins with the newest
+   * delivery.
+   */
   after?: string | undefined;
 }
 
 /**
- * The operations for the partner's webhook endpoints (`webhooks` of `PartnerClient`). They throw the same errors as the
- * operations of `PartnerClient`.
+ * The operations for the partner's webhook endpoints, which `PartnerClient` has as `webhooks`. They throw the same
+ * errors as the other operations of `PartnerClient`.
  * @example
  * const { webhooks } = new PartnerClient({ serviceUrl: "https://keys.example", bizID, serverToken });
  * const { endpoint_id, secret } = await webhooks.create("https://app.example/webhooks");
@@ -110,8 +113,8 @@ export class PartnerWebhooks {
   }
 
   /**
-   * Replaces the secret of a webhook endpoint. For 24 hours, deliveries are also signed with the earlier secrets, so
-   * that receivers have time to switch.
+   * Replaces the secret of a webhook endpoint. For 24 hours, the service also signs deliveries with the earlier
+   * secrets. In this time, change the secret in the receiver.
    */
   async rotateSecret(endpointID: string, options: NewSecretOptions = {}): Promise<RotatedSecret> {
     const { signal, idempotencyKey } = checkCallOptions(options, "idempotencyKey");
@@ -148,7 +151,7 @@ export class PartnerWebhooks {
 
   /**
    * Repeats all failed deliveries to a webhook endpoint.
-   * @param since the time in ms since 1970. Earlier deliveries are not repeated.
+   * @param since a time in ms since 1970. The service does not repeat earlier deliveries.
    * @returns the number of repeated deliveries
    */
   async redeliverFailed(endpointID: string, since: number, options: CallOptions = {}): Promise<number> {

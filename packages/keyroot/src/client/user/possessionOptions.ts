@@ -8,18 +8,22 @@ import { type UserID, parseUserID } from "../../identity/userID.ts";
 import { checkChainId, checkFunction, checkObject, checkText } from "../../input/options.ts";
 import { checkUrl } from "../../transport/url.ts";
 
-/** The service that the app expects. Challenges that name another service, chain or contract get no response. */
+/**
+ * The service that the app expects. The client does not respond to challenges for another service, chain or contract.
+ */
 export interface PossessionOptions {
-  /** The service's own URL (its `KEYROOT_SERVICE_URL`), if the app uses a different URL. Default: `serviceUrl`. */
+  /**
+   * The URL in the service's `KEYROOT_SERVICE_URL` variable, if the app uses a different URL. Default: `serviceUrl`.
+   */
   service?: string | undefined;
   /**
-   * The id of the chain (EIP-155) on which the service publishes keys. Required by `register` if the service publishes
-   * keys.
+   * The id of the chain (EIP-155) on which the service publishes keys. `register` requires this option if the service
+   * publishes keys.
    */
   chainId?: number | bigint | undefined;
   /** The contract in which the service publishes keys: 0x and 40 hex digits. Required with `chainId`. */
   contract?: string | undefined;
-  /** The user's id. If it is set, responses about other users are rejected. */
+  /** The user's id. If it is set, the client rejects responses about other users. */
   userID?: UserID | undefined;
 }
 
@@ -30,7 +34,7 @@ export interface CheckedPossession extends Pick<PossessionStatement, "registry">
   userID: UserID | undefined;
 }
 
-/** A public key whose private key the app cannot read, for example because it is in secure hardware. */
+/** A public key with a private key that the app cannot read, for example because it is in secure hardware. */
 export interface ExternalKey {
   /** The public key, 105 bytes. */
   publicKey: Uint8Array;

@@ -89,12 +89,12 @@ export class UserClient {
   }
 
   /**
-   * Registers the user's public key, and proves that the app has the private key. The private key is not sent. A user
-   * has only one key. Repeating the call with the same key has no effect. The service rejects a different key with
-   * PUBLIC_KEY_REGISTERED.
+   * Registers the user's public key, and proves that the app has the private key. The client does not send the private
+   * key. A user has only one key. Repeating the call with the same key has no effect. The service rejects a different
+   * key with PUBLIC_KEY_REGISTERED.
    * @param key the key pair, or the public key and a function that responds to the service's challenge
-   * @throws ArgumentError as `checkPublicKey`; TransportError CHALLENGE_MISMATCH if the service, chain or contract
-   * differs from the options
+   * @throws ArgumentError as `checkPublicKey`; TransportError CHALLENGE_MISMATCH if the challenge has a different
+   * service, chain or contract than the options
    */
   async register(key: KeyPair | ExternalKey, options: CallOptions = {}): Promise<UserRecord> {
     const publicKey = checkKey(key);
@@ -110,8 +110,8 @@ export class UserClient {
 
   /**
    * Withdraws the user's own key while it is `pending`, for example because someone else registered it. The user can
-   * then register a different key. Repeating the call has no effect. The service rejects it with PUBLIC_KEY_SUBMITTED
-   * if the key is already being published.
+   * then register a different key. Repeating the call has no effect. The service rejects the request with
+   * PUBLIC_KEY_SUBMITTED if it has already submitted the key to the chain.
    * @param keyID the id of the registered key, from the record
    */
   async withdraw(keyID: string, options: CallOptions = {}): Promise<void> {
