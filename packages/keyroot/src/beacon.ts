@@ -41,6 +41,6 @@ export async function makeBlockProof(options: BlockProofOptions): Promise<Proven
 export async function verifyBlockProof(source: unknown, trusted: TrustedCheckpoint): Promise<ProvenBlock> {
   const { chainId, now = Date.now } = checkObject("The options", trusted);
   checkNames("The options", trusted, ["chainId", "checkpoint", "network", "maxCheckpointAgeMs", "now"]);
-  const config = parseCheckpoint("The options", trusted, chainId);
+  const config = parseCheckpoint("", trusted, chainId);
   return (await import("./blocks/beacon/blockProof.ts")).verifyBlockProof(source, config, now);
 }

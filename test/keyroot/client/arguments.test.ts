@@ -55,7 +55,7 @@ describe("arguments of the clients", () => {
           for (const value of WRONG_VALUES.filter((value) => RIGHT[option]?.(value) !== true)) {
             const error = await keyrootErrorOf(() => construct({ ...valid, [option]: value }));
             expect(error, inspect(value)).to.include({ name: "ArgumentError", code: "ARGUMENT_INVALID" });
-            expect(error?.message).to.match(new RegExp(`^The option ${option} must be `));
+            expect(error?.message).to.match(new RegExp(`^The ${option} option must be `));
           }
         });
       }
@@ -63,7 +63,7 @@ describe("arguments of the clients", () => {
       it("cause an error that names a missing option", async () => {
         for (const option of ["serviceUrl", "bizID", token]) {
           const error = await keyrootErrorOf(() => construct({ ...valid, [option]: undefined }));
-          expect(error?.message).to.match(new RegExp(`^The option ${option} must be `));
+          expect(error?.message).to.match(new RegExp(`^The ${option} option must be `));
         }
       });
 
@@ -137,10 +137,10 @@ describe("arguments of the clients", () => {
   it("must be strings if they are a region, a context or a token id", async () => {
     const { partner } = counting();
     const calls: [RegExp, Promise<unknown>][] = [
-      [/^The argument region must be /, (partner.createUser as Loose).call(partner, userID, 7)],
-      [/^The argument context must be /, (partner.createUserRefreshToken as Loose).call(partner, userID)],
-      [/^The argument tokenID must be /, (partner.revokeRefreshToken as Loose).call(partner, userID, {})],
-      [/^The argument tokenID must be /, (partner.revokeServerToken as Loose).call(partner, null)],
+      [/^The region argument must be /, (partner.createUser as Loose).call(partner, userID, 7)],
+      [/^The context argument must be /, (partner.createUserRefreshToken as Loose).call(partner, userID)],
+      [/^The tokenID argument must be /, (partner.revokeRefreshToken as Loose).call(partner, userID, {})],
+      [/^The tokenID argument must be /, (partner.revokeServerToken as Loose).call(partner, null)],
     ];
     for (const [message, call] of calls) {
       const error = await keyrootErrorOf(() => call);
@@ -177,7 +177,7 @@ describe("arguments of the clients", () => {
       ] as const) {
         const error = await run([], { [option]: value }).outcome;
         expect(error).to.include({ name: "ArgumentError", code: "ARGUMENT_INVALID" });
-        expect(error?.message).to.match(new RegExp(`^The option ${option} must be `));
+        expect(error?.message).to.match(new RegExp(`^The ${option} option must be `));
       }
     });
 

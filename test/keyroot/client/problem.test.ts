@@ -17,7 +17,7 @@ const problem = {
 };
 
 const read = (body: unknown, { status = 409, headers = {} } = {}) =>
-  readProblem("keys.example answers /v1/x", {
+  readProblem("keys.example", "/v1/x", {
     status,
     headers: new Headers(headers),
     answer: body,
@@ -30,7 +30,7 @@ describe("readProblem", () => {
       status: 409,
       code: "USER_ID_TAKEN",
       requestID: problem.request_id,
-      message: "keys.example answers /v1/x with the HTTP status 409: The id is taken.",
+      message: "keys.example returned the HTTP status 409 for /v1/x: The id is taken.",
       retryAfter: undefined,
       errors: undefined,
     });
@@ -116,7 +116,7 @@ describe("readProblem", () => {
       expect(read(body, { status: 502 })).to.include({
         code: "SERVICE_ERROR",
         status: 502,
-        message: "keys.example answers /v1/x with the HTTP status 502.",
+        message: "keys.example returned the HTTP status 502 for /v1/x.",
         requestID: undefined,
       });
     }

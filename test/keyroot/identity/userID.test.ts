@@ -83,7 +83,7 @@ describe("user ids", () => {
 
     it("suggests userIDFromHex for an id in hex", () => {
       for (const convert of [parseUserID, userIDToBytes, userIDToHex])
-        expect(() => convert(hex)).to.throw(`but is "${hex}": use userIDFromHex.`);
+        expect(() => convert(hex)).to.throw(`but is "${hex}". Use userIDFromHex.`);
     });
   });
 

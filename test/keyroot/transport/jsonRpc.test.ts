@@ -142,7 +142,7 @@ describe("rpcCaller", () => {
           expect(error).to.include({ name: "TransportError", code: "RPC_ERROR" });
           expect(error)
             .to.have.property("message")
-            .that.matches(new RegExp(`HTTP status ${status}\\.$`));
+            .that.matches(new RegExp(`HTTP status ${status} for eth_chainId\\.$`));
         }
       }
     });
@@ -153,13 +153,15 @@ describe("rpcCaller", () => {
       for (const answer of [error(reverted), error(reverted, 400), error(reverted, 500), both]) {
         const rejection = await failure(call(answer));
         expect(rejection).to.include({ name: "TransportError", code: "RPC_ERROR" });
-        expect(rejection).to.have.property("message").that.includes('the error 3: "execution reverted".');
+        expect(rejection)
+          .to.have.property("message")
+          .that.includes('the error 3 for eth_chainId: "execution reverted".');
       }
     });
 
     it("reports an endpoint's error that has no message", async () => {
       for (const value of [{}, { code: "3", message: 4 }, { message: null }]) {
-        expect(await messageOf(call(error(value)))).to.match(/answered eth_chainId with the error: "no reason"\.$/);
+        expect(await messageOf(call(error(value)))).to.match(/returned the error for eth_chainId: "no reason"\.$/);
       }
     });
 

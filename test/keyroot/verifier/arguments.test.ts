@@ -67,25 +67,25 @@ describe("arguments of the verifier", () => {
 
   /** Options with the part of the error message that describes their valid values. */
   const OPTIONS: Record<string, RegExp> = {
-    rpc: /^The option rpc must be /,
-    chainId: /^The option chainId must be a whole number, 1 or more, but is /,
-    contract: /^The option contract must be an address, 0x and 40 hex digits, but is /,
-    merkleUrl: /^The option merkleUrl must be an http\(s\) /,
-    codeHash: /^The option codeHash must be a hash, 0x and 64 lowercase hex digits, but is /,
-    quorum: /^The option quorum must be a whole number, 1 to 1, but is /,
-    pinned: /^The option pinned must be a hash, 0x and 64 lowercase hex digits, but is /,
-    lightClient: /^The option lightClient must be true or false, but is /,
-    storageProof: /^The option storageProof must be true or false, but is /,
-    block: /^The option block must be latest, safe or finalized, but is /,
-    maxAgeMs: /^The option maxAgeMs must be a whole number, 0 or more, but is /,
-    usersSlot: /^The option usersSlot must be a whole number, 0 or more, but is /,
-    limits: /^The option limits must be an object, but is /,
-    signal: /^The option signal must be an AbortSignal, but is /,
-    fetch: /^The option fetch must be a function, but is /,
-    sha256: /^The option sha256 must be a function, but is /,
-    now: /^The option now must be a function, but is /,
-    allowHttp: /^The option allowHttp must be true or false, but is /,
-    cache: /^The option cache(?:\.get)? must be /,
+    rpc: /^The rpc option must be /,
+    chainId: /^The chainId option must be a whole number of 1 or more, but is /,
+    contract: /^The contract option must be an address, 0x and 40 hex digits, but is /,
+    merkleUrl: /^The merkleUrl option must be an http\(s\) /,
+    codeHash: /^The codeHash option must be a hash, 0x and 64 lowercase hex digits, but is /,
+    quorum: /^The quorum option must be a whole number from 1 to 1, but is /,
+    pinned: /^The pinned option must be a hash, 0x and 64 lowercase hex digits, but is /,
+    lightClient: /^The lightClient option must be true or false, but is /,
+    storageProof: /^The storageProof option must be true or false, but is /,
+    block: /^The block option must be latest, safe or finalized, but is /,
+    maxAgeMs: /^The maxAgeMs option must be a whole number of 0 or more, but is /,
+    usersSlot: /^The usersSlot option must be a whole number of 0 or more, but is /,
+    limits: /^The limits option must be an object, but is /,
+    signal: /^The signal option must be an AbortSignal, but is /,
+    fetch: /^The fetch option must be a function, but is /,
+    sha256: /^The sha256 option must be a function, but is /,
+    now: /^The now option must be a function, but is /,
+    allowHttp: /^The allowHttp option must be true or false, but is /,
+    cache: /^The cache option must be /,
   };
   /** Tests for the values in WRONG_VALUES that are valid for an option. */
   const RIGHT: Record<string, (value: unknown) => boolean> = {
@@ -124,7 +124,7 @@ describe("arguments of the verifier", () => {
         const error = await keyrootErrorOf(() =>
           call({ ...(name === "verifyBundle" ? bundleQuery : options), chainId }),
         );
-        expect(error?.message, name).to.match(/^The option chainId must be a whole number, 1 or more, but is /);
+        expect(error?.message, name).to.match(/^The chainId option must be a whole number of 1 or more, but is /);
       }
     }
     const bundled = { ...bundleQuery, chainId: BigInt(bundleQuery.chainId) };
@@ -139,7 +139,7 @@ describe("arguments of the verifier", () => {
       const options = name === "verifyBundle" ? bundleQuery : state.options;
       const contract = "0x5FbDB2315678afecb367f032d93F642f64180aA3";
       const error = await keyrootErrorOf(() => call({ ...options, contract }));
-      expect(error?.message, name).to.match(/^The option contract must be an address with a valid checksum \(EIP-55\)/);
+      expect(error?.message, name).to.match(/^The contract option must be an address with a valid checksum \(EIP-55\)/);
       expect(error?.code).to.equal("ARGUMENT_INVALID");
       expect(state.requests).to.equal(0);
     }
@@ -149,7 +149,7 @@ describe("arguments of the verifier", () => {
     for (const limit of ["fileBytes", "rpcBytes", "timeoutMs"]) {
       const error = await keyrootErrorOf(() => functions["verifyPublicKey"]?.({ ...place, limits: { [limit]: "1" } }));
       expect(error?.message).to.match(
-        new RegExp(`^The option limits\\.${limit} must be a whole number, 1 to 2147483647, but is "1"\\.$`),
+        new RegExp(`^The limits\\.${limit} option must be a whole number from 1 to 2147483647, but is "1"\\.$`),
       );
     }
   });

@@ -32,7 +32,7 @@ describe("createVerifier", () => {
     for (const name of ["rpc", "chainId", "contract", "merkleUrl"]) {
       it(`requires the ${name} option`, () => {
         expect(() => createVerifier({ ...options(), [name]: undefined }))
-          .to.throw(new RegExp(`^The option ${name} must be `))
+          .to.throw(new RegExp(`^The ${name} option must be `))
           .with.include({ name: "ArgumentError", code: "ARGUMENT_INVALID" });
         expect(fetch.mock.callCount()).to.equal(0);
       });

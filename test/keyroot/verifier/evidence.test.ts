@@ -116,7 +116,7 @@ describeOnChains("evidence of a verification", (chain) => {
         expect(error).to.include({ code: "NOT_PUBLISHED" });
         expect(error)
           .to.have.property("message")
-          .that.includes(`as of block ${Number(chain.earlier.number)}:`);
+          .that.includes(`as of block ${Number(chain.earlier.number)}.`);
       });
     }
   });

@@ -82,7 +82,7 @@ describe("options of a verification", () => {
     it(`are rejected with the misspelled name ${name.slice(0, 20)}`, async () => {
       const error = await errorOf({ [name]: true });
       expect(error).to.be.an.instanceof(ArgumentError).and.include({ code: "ARGUMENT_INVALID", expected: nearest });
-      const hint = nearest === undefined ? "Known are rpc, " : `Did you mean ${nearest}?`;
+      const hint = nearest === undefined ? "Valid options are rpc, " : `Did you mean ${nearest}?`;
       expect(error).to.have.property("message").that.includes(hint);
     });
   }

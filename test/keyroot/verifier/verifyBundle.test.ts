@@ -93,7 +93,7 @@ describe("verifyBundle", () => {
       expect(error).to.include({ step: "anchor", code: "UNANCHORED", actual: made.pinned });
       expect(error)
         .to.have.property("message")
-        .that.matches(/^Unanchored: /);
+        .that.matches(/^The bundle is for the untrusted block /);
     });
 
     it("throws HEADER_MISMATCH for another block", async () => {

@@ -224,7 +224,7 @@ describe("verifyPublicKey", () => {
       expect(error).to.include(transportError("RPC_ERROR"));
       expect(error)
         .to.have.property("message")
-        .that.equals(`${new URL(url).host} answered eth_chainId with the HTTP status 401.`);
+        .that.equals(`${new URL(url).host} returned the HTTP status 401 for eth_chainId.`);
     });
   });
 

@@ -73,5 +73,5 @@ export function addSource(name: AddedSourceName, make: MakeSource): void {
 export function makeSource(name: AddedSourceName, option: unknown, place: SourcePlace): AddedSource {
   const make = added.get(name);
   if (make !== undefined) return make(option, place);
-  throw new ArgumentError("SOURCE_NOT_IMPORTED", `The option ${name} needs import "keyroot/${name}".`);
+  throw new ArgumentError("SOURCE_NOT_IMPORTED", `The ${name} option needs the import "keyroot/${name}".`);
 }

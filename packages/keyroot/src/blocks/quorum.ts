@@ -149,8 +149,8 @@ export class Quorum {
    * answers.
    */
   notReached(): KeyrootError {
-    const contradiction = this.contradicted ? ", they contradict each other" : "";
-    const claim = `Fewer than ${this.quorum} of ${this.calls.length} endpoints agree${contradiction}.`;
+    const contradiction = this.contradicted ? " Their answers contradict each other." : "";
+    const claim = `Fewer than ${this.quorum} of ${this.calls.length} endpoints agree.${contradiction}`;
     const message = [claim, ...new Set(this.errors.map(({ message }) => message))].join(" ");
     const details = { expected: this.quorum, actual: this.errors.map(({ code }) => code) };
     return this.contradicted || this.errors.some((error) => error instanceof VerificationError)

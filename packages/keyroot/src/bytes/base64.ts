@@ -65,6 +65,6 @@ export function bytesToBase64(bytes: Uint8Array): string {
 export function base64ToBytes(text: unknown): Uint8Array {
   const bytes = typeof text === "string" ? base64.decode(text) : undefined;
   if (bytes !== undefined) return bytes;
-  const message = `Expected canonical base64 with padding, got ${describeValue(text)}.`;
+  const message = `The text must be canonical base64 with padding, but is ${describeValue(text)}.`;
   throw new ArgumentError("BASE64_INVALID", message, { actual: text });
 }

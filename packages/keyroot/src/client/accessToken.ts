@@ -72,7 +72,8 @@ function lifetimeOf(jwt: string): number {
   const claims = jwt.length <= MAX_CHARACTERS ? parseClaims(JWT.exec(jwt)?.[1]) : {};
   const { iat, exp } = claims;
   if (typeof iat === "number" && typeof exp === "number" && exp > iat) return (exp - iat) * 1000;
-  const message = "The service's access token must be a JWT with the numbers iat and exp, and exp must be greater.";
+  const message =
+    "The service's access token must be a JWT with the numbers iat and exp, and exp must be greater than iat.";
   throw new TransportError("SERVICE_ANSWER_INVALID", message);
 }
 

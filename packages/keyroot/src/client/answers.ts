@@ -155,7 +155,7 @@ export function withValidKey<T extends KeyOrNone>(check: Check<T>): Check<T> {
       if (state === "unregistered") throw new Error("the user is unregistered.");
       checkKeyRecord({ userID, pubKey, keyID });
     } catch (cause) {
-      const message = `The service's answer has an invalid public key: ${(cause as Error).message}`;
+      const message = `The service's response has an invalid public key: ${(cause as Error).message}`;
       throw new TransportError("SERVICE_ANSWER_INVALID", message, { cause });
     }
     return answer;

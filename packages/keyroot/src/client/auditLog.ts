@@ -32,8 +32,8 @@ export const AUDIT_FILTER: readonly (keyof ListAuditLogOptions)[] = [
 /** Converts the filter options to fields of the request. @throws ArgumentError ARGUMENT_INVALID, USER_ID_INVALID */
 export function auditFilterOf(options: ListAuditLogOptions) {
   const { action, actorKind, actorID, userID, since, until, after } = options;
-  const text = (name: string, value: unknown) => optional<unknown>(checkText, `The option ${name}`, value);
-  const time = (name: string, value: unknown) => optional<unknown>(checkTime, `The option ${name}`, value);
+  const text = (name: string, value: unknown) => optional<unknown>(checkText, `The ${name} option`, value);
+  const time = (name: string, value: unknown) => optional<unknown>(checkTime, `The ${name} option`, value);
   return {
     action: text("action", action),
     actor_kind: text("actorKind", actorKind),

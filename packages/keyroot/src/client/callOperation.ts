@@ -49,24 +49,23 @@ export function operationCaller({ serviceUrl, timeoutMs, retries, fetch }: Check
     };
     const send = async () => {
       const answer = await fetchBytes(serviceUrl + path, init, { fetch, maxBytes: MAX_BYTES, timeoutMs, signal });
-      return readAnswer(`${host} answers ${path}`, answer);
+      return readAnswer(host, path, answer);
     };
     return sendWithRetry(send, { retries, signal });
   };
 }
 
-/** @param subject the start of error messages: the host and the operation */
-function readAnswer(subject: string, { status, headers, bytes }: HttpAnswer): unknown {
+function readAnswer(host: string, path: string, { status, headers, bytes }: HttpAnswer): unknown {
   if (status < 200 || status > 599) {
-    const message = `${subject} with the HTTP status ${status}, which does not exist.`;
+    const message = `${host} returned the invalid HTTP status ${status} for ${path}.`;
     throw new TransportError("SERVICE_ANSWER_INVALID", message, { actual: status });
   }
   const answer = parseAnswer(bytes);
-  if (status >= 400) throw readProblem(subject, { status, headers, answer });
+  if (status >= 400) throw readProblem(host, path, { status, headers, answer });
   if (answer !== undefined) return answer;
   throw new TransportError(
     "SERVICE_ANSWER_INVALID",
-    `${subject} with something other than JSON, or with too many values.`,
+    `${host} returned no JSON for ${path}, or JSON with too many values.`,
   );
 }
 

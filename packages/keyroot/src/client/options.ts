@@ -73,8 +73,8 @@ export function checkClientOptions<T extends ClientOptions>(
   ]);
   return {
     ...checkConnection(options),
-    bizID: checkBizID("The option bizID", bizID),
-    now: checkFunction("The option now", now),
+    bizID: checkBizID("The bizID option", bizID),
+    now: checkFunction("The now option", now),
   };
 }
 
@@ -83,9 +83,9 @@ export function checkConnection(options: ConnectionOptions): CheckedConnection {
   const { serviceUrl, timeoutMs = 10_000, retries = 4, fetch } = options;
   return {
     serviceUrl: checkBaseUrl(serviceUrl),
-    timeoutMs: checkInteger("The option timeoutMs", timeoutMs, 1, MAX_TIMEOUT_MS),
-    retries: checkInteger("The option retries", retries, 0, 100),
-    fetch: optional(checkFunction, "The option fetch", fetch),
+    timeoutMs: checkInteger("The timeoutMs option", timeoutMs, 1, MAX_TIMEOUT_MS),
+    retries: checkInteger("The retries option", retries, 0, 100),
+    fetch: optional(checkFunction, "The fetch option", fetch),
   };
 }
 
@@ -103,7 +103,7 @@ export function toUserID(text: string): UserID {
 /** Makes the request body for an operation on a user's key. @throws ArgumentError USER_ID_INVALID, ARGUMENT_INVALID */
 export function keyOf(userID: string, keyID: string) {
   const id = toUserID(userID);
-  return { id, body: { user_id_hex: userIDToHex(id), key_id: checkText("The argument keyID", keyID) } };
+  return { id, body: { user_id_hex: userIDToHex(id), key_id: checkText("The keyID argument", keyID) } };
 }
 
 /**
@@ -112,7 +112,7 @@ export function keyOf(userID: string, keyID: string) {
  */
 export function checkIdempotencyKey(key: unknown = bytesToHex(randomBytes(16))): string {
   if (typeof key === "string" && /^[\x21-\x7e]{32,128}$/.test(key)) return key;
-  const message = `The idempotency key must be 32 to 128 visible ASCII characters, but it is ${describeValue(key)}.`;
+  const message = `The idempotency key must be 32 to 128 visible ASCII characters, but is ${describeValue(key)}.`;
   throw new ArgumentError("IDEMPOTENCY_KEY_INVALID", message);
 }
 
@@ -123,7 +123,7 @@ export function checkIdempotencyKey(key: unknown = bytesToHex(randomBytes(16))):
  */
 export function checkCallOptions<T extends CallOptions>(options: T, ...names: (keyof T & string)[]): T {
   checkNames("The operation's options", checkObject("The operation's options", options), ["signal", ...names]);
-  optional(checkSignal, "The option signal", options.signal);
+  optional(checkSignal, "The signal option", options.signal);
   return options;
 }
 
@@ -135,7 +135,7 @@ export function checkCallOptions<T extends CallOptions>(options: T, ...names: (k
 export function checkRefreshToken(option: string, token: unknown, prefix: "krs_" | "kru_"): string {
   if (typeof token === "string" && token.startsWith(prefix) && /^[\x21-\x7e]{5,500}$/.test(token)) return token;
   const owner = prefix === "krs_" ? "a server's" : "a user's";
-  const message = `The option ${option} must be ${owner} refresh token, which begins with ${prefix}.`;
+  const message = `The ${option} option must be ${owner} refresh token, which begins with ${prefix}.`;
   throw new ArgumentError("ARGUMENT_INVALID", message);
 }
 
@@ -144,9 +144,9 @@ export function checkRefreshToken(option: string, token: unknown, prefix: "krs_"
  * because the client sends tokens to this URL.
  */
 function checkBaseUrl(serviceUrl: unknown): string {
-  const { href } = parseUrl(checkUrl("serviceUrl", serviceUrl, "Tokens are sent there."));
+  const { href } = parseUrl(checkUrl("serviceUrl", serviceUrl, "The client sends tokens to this URL."));
   if (/[?#]./.test(href)) {
-    throw new ArgumentError("ARGUMENT_INVALID", "The option serviceUrl must be a URL without ? and #.");
+    throw new ArgumentError("ARGUMENT_INVALID", "The serviceUrl option must be a URL without a query and a fragment.");
   }
   return href.replace(/\/+$/, "");
 }

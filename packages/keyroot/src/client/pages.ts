@@ -55,7 +55,7 @@ export async function* iteratePages<Item>(
 ): AsyncGenerator<Item, void, undefined> {
   const all = ["pageSize", "after", ...names] as (keyof PageOptions)[];
   const { pageSize = 100, signal } = checkCallOptions(options, ...all);
-  const limit = checkInteger("The option pageSize", pageSize, 1, 1000);
+  const limit = checkInteger("The pageSize option", pageSize, 1, 1000);
   const { after: first, ...others } = fields();
   let after = first;
   for (;;) {
@@ -64,7 +64,10 @@ export async function* iteratePages<Item>(
     yield* items;
     if (next === null) return;
     if (next === after || (items.length === 0 && !mayBeEmpty)) {
-      throw new TransportError("SERVICE_ANSWER_INVALID", `The service's answers to ${path} do not advance.`);
+      throw new TransportError(
+        "SERVICE_ANSWER_INVALID",
+        `The service's responses to ${path} do not advance to the next page.`,
+      );
     }
     after = next;
   }

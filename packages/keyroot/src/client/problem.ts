@@ -23,12 +23,11 @@ interface Refusal {
 /**
  * Converts a response with an HTTP status of 400 or more into an error. The service sends a problem document (RFC
  * 9457). A proxy may send any content.
- * @param subject the start of the error message: the host and the operation
  */
-export function readProblem(subject: string, { status, headers, answer }: Refusal): ServiceError {
+export function readProblem(host: string, path: string, { status, headers, answer }: Refusal): ServiceError {
   const problem = isObject(answer) ? answer : {};
   const { request_id } = problem;
-  return toServiceError(`${subject} with the HTTP status ${status}`, status, problem, {
+  return toServiceError(`${host} returned the HTTP status ${status} for ${path}`, status, problem, {
     errors: toFieldErrors(problem["errors"]),
     key: toKeyInError(problem),
     retryAfter: parseRetryAfter(headers.get("Retry-After")),

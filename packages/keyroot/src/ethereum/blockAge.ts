@@ -17,7 +17,7 @@ export function checkBlockAge({ number, timestamp }: Position, maxAgeMs: number 
   const age = now - timestamp * 1000;
   const seconds = Math.round(Math.abs(age) / 1000);
   if (!(age >= -MAX_AHEAD_MS)) {
-    const message = `The block ${number} is dated ${seconds} s ahead of this machine's clock. Check the clock, or use another endpoint.`;
+    const message = `The block ${number} is ${seconds} s ahead of this machine's clock. Check the clock, or use another endpoint.`;
     throw new VerificationError("anchor", "FUTURE_BLOCK", message, { expected: -MAX_AHEAD_MS, actual: age });
   }
   if (maxAgeMs === undefined || age <= maxAgeMs) return;

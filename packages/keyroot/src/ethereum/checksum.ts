@@ -26,5 +26,5 @@ export function hasValidChecksum(address: string): boolean {
  */
 export function checkChecksum(contract: string): void {
   if (!hasValidChecksum(contract))
-    throw invalidArgument("The option contract", "an address with a valid checksum (EIP-55)", contract);
+    throw invalidArgument("The contract option", "an address with a valid checksum (EIP-55)", contract);
 }

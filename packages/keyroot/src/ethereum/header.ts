@@ -73,7 +73,7 @@ export function extractHeader(block: unknown): HeaderJson {
  * @throws VerificationError HEADER_INVALID, step "anchor"
  */
 export function hashHeader(header: unknown): BlockHeader {
-  if (!isObject(header)) throw invalid("a header", header);
+  if (!isObject(header)) throw invalid("fields", header);
   const unknown = new Set(Object.keys(header));
   const count = Math.max(REQUIRED_FIELDS, unknown.size);
   const fields: Uint8Array[] = [];
@@ -81,10 +81,10 @@ export function hashHeader(header: unknown): BlockHeader {
     const isKnown = unknown.delete(name);
     if (fields.length >= count) continue;
     // RLP has no field names. The field after a missing field would take its place.
-    if (!isKnown) throw invalid(`a header with the field ${name}`, undefined);
+    if (!isKnown) throw invalid(`the field ${name}`, undefined);
     fields.push(encodeField(name, size, header[name]));
   }
-  for (const name of unknown) throw invalid("a header without unknown fields", name);
+  for (const name of unknown) throw invalid("no unknown fields", name);
   return {
     hash: keccak256(encodeRlp(fields)),
     number: toSafeNumber("number", header["number"]),
@@ -132,6 +132,6 @@ function toSafeNumber(name: string, value: unknown): number {
 }
 
 function invalid(expected: string, actual: unknown): VerificationError {
-  const message = `The block header is invalid: expected ${expected}, got ${describeValue(actual)}.`;
+  const message = `The block header must have ${expected}, but has ${describeValue(actual)}.`;
   return new VerificationError("anchor", "HEADER_INVALID", message, { expected, actual: describeValue(actual) });
 }

@@ -4,7 +4,7 @@ import { describeValue } from "../input/describeValue.ts";
 /** Makes the RPC_ANSWER_INVALID error for an endpoint's malformed response. */
 export function invalidAnswer(expected: string, actual: unknown): TransportError {
   const description = describeValue(actual);
-  const message = `The endpoint's answer is invalid: expected ${expected}, got ${description}.`;
+  const message = `The endpoint must return ${expected}, but returned ${description}.`;
   return new TransportError("RPC_ANSWER_INVALID", message, { expected, actual: description });
 }
 

@@ -90,7 +90,7 @@ function readProven(what: string, root: string, key: string, nodes: readonly str
   try {
     return readTrie(root, path, encoded);
   } catch (cause) {
-    throw invalid(`The proof of the ${what} does not hold under the root ${root}: ${(cause as Error).message}`, cause);
+    throw invalid(`The proof of the ${what} does not match the root ${root}: ${(cause as Error).message}`, cause);
   }
 }
 

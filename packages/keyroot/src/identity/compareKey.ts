@@ -30,7 +30,7 @@ export function parseExpectedKey(expected: unknown): ExpectedBytes {
   if (expected === ANY_KEY) return ANY_KEY;
   const key = typeof expected === "string" ? base64ToBytes(expected) : expected;
   if (key instanceof Uint8Array && key.length === PUBLIC_KEY_BYTES) return new Uint8Array(key);
-  const message = `The option expectedPublicKey must be ${PUBLIC_KEY_BYTES} bytes, their base64, or ANY_KEY, but is ${describeValue(expected)}.`;
+  const message = `The expectedPublicKey option must be ${PUBLIC_KEY_BYTES} bytes, their base64, or ANY_KEY, but is ${describeValue(expected)}.`;
   throw new ArgumentError("PUBLIC_KEY_LENGTH", message, { expected: PUBLIC_KEY_BYTES });
 }
 

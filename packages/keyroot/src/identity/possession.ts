@@ -160,7 +160,7 @@ export function checkKeyPair({ privateKey, publicKey }: KeyPair): void {
 
 function checkPrivateKey(privateKey: unknown): bigint {
   if (typeof privateKey === "bigint" && privateKey > 0n && privateKey < ORDER) return privateKey;
-  const message = "The private key must be a bigint from 1 to the curve's order less 1.";
+  const message = "The private key must be a bigint from 1 to the curve's order minus 1.";
   throw new ArgumentError("ARGUMENT_INVALID", message);
 }
 

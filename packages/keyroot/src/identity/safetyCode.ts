@@ -103,10 +103,10 @@ export function verifySafetyPayload(payload: string, mine: KeyHolder, contact: K
   if (theirsIsEqual && mineIsEqual) return;
   const actual = [...(theirsIsEqual ? [] : ["contact"]), ...(mineIsEqual ? [] : ["mine"])];
   const reasons = [
-    theirsIsEqual ? "" : ` The contact ${their.userID} has a different key than this app uses for the contact.`,
-    mineIsEqual ? "" : ` The contact's app uses a different key for ${my.userID} than this user has.`,
+    theirsIsEqual ? "" : ` The two apps use different keys for the contact ${their.userID}.`,
+    mineIsEqual ? "" : ` The two apps use different keys for this app's user ${my.userID}.`,
   ];
-  const message = `The safety codes differ.${reasons.join("")} Do not use the keys: an attacker may be reading the messages.`;
+  const message = `The safety codes differ.${reasons.join("")} Do not use the keys, because an attacker may read the messages.`;
   throw new VerificationError("key", "SAFETY_CODE_MISMATCH", message, { expected: [], actual });
 }
 
@@ -122,7 +122,10 @@ function parsePair(mine: KeyHolder, contact: KeyHolder): [Side, Side] {
   checkBuiltins();
   const pair: [Side, Side] = [parseSide("The user", mine), parseSide("The contact", contact)];
   if (pair[0].userID !== pair[1].userID) return pair;
-  throw new ArgumentError("ARGUMENT_INVALID", `A safety code needs two users, but both are ${pair[0].userID}.`);
+  throw new ArgumentError(
+    "ARGUMENT_INVALID",
+    `A safety code needs two different users, but both are ${pair[0].userID}.`,
+  );
 }
 
 function parseSide(what: string, holder: KeyHolder): Side {
@@ -166,7 +169,8 @@ function parsePayload(payload: unknown): Payload {
   const [, id1, id2, fingerprint1, fingerprint2] = (typeof payload === "string" ? PAYLOAD.exec(payload) : null) ?? [];
   if (id1 === undefined || id2 === undefined || fingerprint1 === undefined || fingerprint2 === undefined) {
     const [version] = typeof payload === "string" ? (/^KEYROOT-SAFETY-\d+(?=:)/.exec(payload) ?? []) : [];
-    const reason = version === undefined || version === FORMAT ? "" : " One of the two apps is out of date.";
+    const reason =
+      version === undefined || version === FORMAT ? "" : " One of the two apps is out of date. Update both apps.";
     const message = `A safety payload must be ${FORMAT} with two ids and two fingerprints, but is ${describeValue(payload)}.${reason}`;
     throw new VerificationError("file", "SAFETY_CODE_INVALID", message, {
       expected: FORMAT,

@@ -27,6 +27,6 @@ export function toKeyRecord(value: unknown): KeyRecord {
 function parseBase64(value: unknown, byteLength: number, code: "PUBLIC_KEY_LENGTH" | "KEY_ID_INVALID"): string {
   const { length } = base64ToBytes(value);
   if (length === byteLength) return value as string;
-  const message = `Expected ${byteLength} bytes in base64, but ${describeValue(value)} contains ${length}.`;
+  const message = `The text ${describeValue(value)} must be ${byteLength} bytes in base64, but is ${length} bytes.`;
   throw new ArgumentError(code, message, { expected: byteLength, actual: length });
 }

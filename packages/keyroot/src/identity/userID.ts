@@ -38,7 +38,7 @@ export function isUserID(value: unknown): value is UserID {
  */
 export function parseUserID(value: unknown): UserID {
   if (isUserID(value)) return value;
-  const shown = describeValue(value).replace(/"[0-9a-f]{40}"/, "$&: use userIDFromHex");
+  const shown = describeValue(value).replace(/"[0-9a-f]{40}"/, "$&. Use userIDFromHex");
   const message = `A user id must be 32 lowercase zBase32 characters, but is ${shown}.`;
   throw new ArgumentError("USER_ID_INVALID", message, { expected: USER_ID.source, actual: value });
 }
@@ -72,7 +72,7 @@ export function userIDToBytes(userID: UserID): Uint8Array {
  * @throws ArgumentError USER_ID_INVALID, ARGUMENT_INVALID
  */
 export function packUserIDs(userIDs: readonly UserID[]): Uint8Array {
-  if (!Array.isArray(userIDs)) throw invalidArgument("The argument userIDs", "an array of user ids", userIDs);
+  if (!Array.isArray(userIDs)) throw invalidArgument("The userIDs argument", "an array of user ids", userIDs);
   // Programs may convert many ids. This table is ten times as fast as `indexOf`, and also detects invalid digits.
   const digits = new Uint8Array(128).fill(NO_DIGIT);
   for (let i = 0; i < 32; i++) digits[ZBASE32.charCodeAt(i)] = i;

@@ -11,7 +11,10 @@ const EXPECTED = '[[-2,-1],[2],[2,2,1,1],[1],"2-1",[1,2],true,false,true,false,1
  */
 export function checkBuiltins(): void {
   if (applyMethods() === EXPECTED) return;
-  throw new ArgumentError("BUILTIN_REPLACED", "A library replaced a method of Array. Load it in another process.");
+  throw new ArgumentError(
+    "BUILTIN_REPLACED",
+    "A library replaced an array method. Load the library in another process.",
+  );
 }
 
 /**
@@ -26,7 +29,7 @@ export function checkAllBuiltins(): void {
   const isTwo = (item: number) => item === 2;
   const [made] = from.call(Array, [1], () => 2);
   if (made === 2 && find.call([1, 2], isTwo) === 2 && findLast.call([2, 1], isTwo) === 2) return;
-  const message = "A library replaced Array.from or Array.prototype.find. Load it in another process.";
+  const message = "A library replaced Array.from or Array.prototype.find. Load the library in another process.";
   throw new ArgumentError("BUILTIN_REPLACED", message);
 }
 

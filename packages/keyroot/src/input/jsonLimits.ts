@@ -82,7 +82,7 @@ export function scanJson(text: string, maxDepth: number, documents: number, allo
     } else if (code === COMMA) {
       commas++;
     } else if (allowed !== undefined && allowed[code] !== 1) {
-      const message = `The JSON has a forbidden character at ${i}: U+${code.toString(16)}.`;
+      const message = `The JSON has a forbidden character at index ${i}: U+${code.toString(16)}.`;
       throw new ArgumentError("JSON_FORBIDDEN_TOKEN", message, { actual: text.slice(i, i + 8) });
     } else if ((code | BRACE_BIT) === OPENING_BRACE) {
       containers++;
@@ -90,7 +90,7 @@ export function scanJson(text: string, maxDepth: number, documents: number, allo
         namesAt[depth] = membersAt[depth] = 0;
         continue;
       }
-      const message = `The JSON is nested more than ${maxDepth} deep.`;
+      const message = `The JSON is nested more than ${maxDepth} levels deep.`;
       throw new ArgumentError("JSON_TOO_DEEP", message, { expected: maxDepth });
     } else if ((code | BRACE_BIT) === CLOSING_BRACE) {
       const order = (namesAt[depth] ?? 0) & 0x3fff_ffff;

@@ -39,8 +39,8 @@ export function checkText(what: string, value: unknown, expected = "a text", for
 /** Checks that a value is a whole number from `min` to `max`. */
 export function checkInteger(what: string, value: unknown, min: number, max = Number.MAX_SAFE_INTEGER): number {
   if (Number.isSafeInteger(value) && (value as number) >= min && (value as number) <= max) return value as number;
-  const range = max === Number.MAX_SAFE_INTEGER ? `${min} or more` : `${min} to ${max}`;
-  throw invalidArgument(what, `a whole number, ${range}`, value);
+  const range = max === Number.MAX_SAFE_INTEGER ? `of ${min} or more` : `from ${min} to ${max}`;
+  throw invalidArgument(what, `a whole number ${range}`, value);
 }
 
 /** Checks a chain id (EIP-155). Also accepts a bigint, which Ethereum libraries use. */
@@ -86,7 +86,7 @@ export function checkNames<T extends object>(what: string, options: T, names: re
   for (const name of Object.keys(options)) {
     if (known.has(name)) continue;
     const nearest = nearestName(name, names);
-    const hint = nearest === undefined ? `Known are ${names.join(", ")}.` : `Did you mean ${nearest}?`;
+    const hint = nearest === undefined ? `Valid options are ${names.join(", ")}.` : `Did you mean ${nearest}?`;
     const message = `${what} contain the unknown option ${describeValue(name)}. ${hint}`;
     throw new ArgumentError("ARGUMENT_INVALID", message, { expected: nearest, actual: name });
   }

@@ -28,7 +28,7 @@ export function parseJson(text: string, maxDepth: number): unknown {
   }
   const distinct = countMembers(value, maxDepth);
   if (distinct !== members) {
-    const message = "The JSON has a key twice.";
+    const message = "The JSON has a repeated key.";
     throw new ArgumentError("JSON_DUPLICATE_KEY", message, { expected: members, actual: distinct });
   }
   return value;

@@ -17,7 +17,7 @@ import { piecesOf } from "./nodes.ts";
  */
 export function makeMerkleFile(records: readonly KeyRecord[]): MerkleFile {
   checkBuiltins();
-  if (!Array.isArray(records)) throw invalidArgument("The argument records", "an array of key records", records);
+  if (!Array.isArray(records)) throw invalidArgument("The records argument", "an array of key records", records);
   // The order of the texts is the order of the ids, because all texts have the same length and begin with the id. The
   // array is copied, because `map` skips holes.
   const values = [...(records as readonly KeyRecord[])].map((record) => serializeKeyRecord(record)).sort();
@@ -42,5 +42,5 @@ export function checkMerkleFile(file: unknown): MerkleFile {
   if (isObject(file) && Array.isArray(file["values"]) && file["lookup"] instanceof Map && isObject(file["tree"])) {
     return file as unknown as MerkleFile;
   }
-  throw invalidArgument("The argument file", "a result of makeMerkleFile or parseMerkleFile", file);
+  throw invalidArgument("The file argument", "a result of makeMerkleFile or parseMerkleFile", file);
 }

@@ -34,7 +34,7 @@ export function findInLeafChunk(
   }
   const index = leaves.indexOf(leaf);
   if (index !== -1) return position + index;
-  const message = `The leaf chunk of the root ${root} does not have the leaf ${describeValue(leaf)}.`;
+  const message = `The leaf chunk of the root ${root} does not contain the leaf ${describeValue(leaf)}.`;
   throw new VerificationError("record", "USER_NOT_IN_FILE", message, { expected: leaf });
 }
 

@@ -56,6 +56,6 @@ export function checkMerkleRoot(root: unknown): string {
  */
 export function checkNotNode(step: VerificationStep, path: string, value: string): void {
   if (!TWO_HASHES.test(value)) return;
-  const message = `${path} consists of two hashes, so its leaf is the hash of a node.`;
+  const message = `${path} consists of two hashes, so its leaf could be an inner node.`;
   throw new VerificationError(step, "VALUE_LOOKS_LIKE_NODE", message, { actual: value });
 }

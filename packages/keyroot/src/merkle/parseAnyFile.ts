@@ -44,7 +44,7 @@ export function parseAnyFile(
   const file = parseSerializedFile(text, root, hash);
   if (file && userIDs.every((userID) => isUnderRoot(file, userID))) return file;
   if (parseSerializedFile(text, root) === undefined) return verifyMerkleFile(text, root);
-  const message = `The option sha256 fails, or returns a wrong hash. The file ${root}.json is valid. Correct sha256, or omit it.`;
+  const message = `The sha256 function fails or returns a wrong hash. The file ${root}.json is valid. Correct or omit the option.`;
   throw new EnvironmentError("SHA256_INVALID", message, { cause });
 }
 

@@ -21,7 +21,7 @@ import { verifyMerkleFile } from "./verifyMerkleFile.ts";
  */
 export function parseMerkleFile(bytes: Uint8Array, root: string): MerkleFile {
   checkMerkleRoot(root);
-  if (!(bytes instanceof Uint8Array)) throw invalidArgument("The argument bytes", "a Uint8Array", bytes);
+  if (!(bytes instanceof Uint8Array)) throw invalidArgument("The bytes argument", "a Uint8Array", bytes);
   const text = decodeFile(bytes);
   return parseSerializedFile(text, root) ?? verifyMerkleFile(text, root);
 }

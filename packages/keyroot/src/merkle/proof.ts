@@ -73,7 +73,7 @@ export function makeMerkleProof(file: MerkleFile, userID: UserID): MerkleProof {
   const index = lookup.get(checkIsText(userID));
   const value = index === undefined ? undefined : values[index];
   if (index === undefined || value === undefined) {
-    const message = `The file ${tree.root}.json contains no record of the user ${userID}.`;
+    const message = `The file ${tree.root}.json has no record of the user ${userID}.`;
     throw new VerificationError("record", "USER_NOT_IN_FILE", message, { expected: userID });
   }
   const siblings: Sibling[] = [];
@@ -155,7 +155,7 @@ function checkQuery(query: ProofQuery): ProofQuery {
   const { userID, root, expectedPublicKey } = checkObject("The query", query, "an object with userID and root");
   checkNames("The query's options", query, ["userID", "root", "expectedPublicKey"]);
   if (expectedPublicKey !== ANY_KEY && !(expectedPublicKey instanceof Uint8Array)) {
-    throw invalidArgument("The option expectedPublicKey", "a Uint8Array or ANY_KEY", expectedPublicKey);
+    throw invalidArgument("The expectedPublicKey option", "a Uint8Array or ANY_KEY", expectedPublicKey);
   }
   return { userID: checkIsText(userID), root: checkMerkleRoot(root), expectedPublicKey };
 }

@@ -29,7 +29,7 @@ export class MerkleTree {
   constructor(values: readonly string[], hash: Sha256Hex = sha256Hex) {
     checkBuiltins();
     checkValues(values);
-    checkFunction("The argument hash", hash);
+    checkFunction("The hash argument", hash);
     let level = values.map((value) => hashLeaf(value, hash)).join("");
     this.levels = [level];
     while (level.length > HASH_CHARACTERS) {
@@ -77,10 +77,10 @@ export class MerkleTree {
 }
 
 function checkValues(values: unknown): void {
-  if (!Array.isArray(values)) throw invalidArgument("The argument values", "an array of strings", values);
+  if (!Array.isArray(values)) throw invalidArgument("The values argument", "an array of strings", values);
   if (values.length === 0) throw new ArgumentError("TREE_EMPTY", "A tree needs at least one value.");
   if (values.length > MAX_VALUES) {
-    const message = `A tree has at most ${MAX_VALUES} values, but got ${values.length}. Make several trees.`;
+    const message = `A tree has at most ${MAX_VALUES} values, but there are ${values.length}. Make several trees.`;
     throw new ArgumentError("TREE_TOO_LARGE", message, { expected: MAX_VALUES, actual: values.length });
   }
   for (let i = 0; i < values.length; i++)

@@ -82,7 +82,7 @@ function verifyLookup(lookup: Record<string, unknown>, index: ReadonlyMap<UserID
     const [expected, actual] = [index.get(userID), lookup[userID]];
     if (actual === expected) continue;
     if (expected === undefined && !isUserID(userID)) throw unknownKey("lookup", userID);
-    const record = expected === undefined ? "values has no record of them" : `the record is values[${expected}]`;
+    const record = expected === undefined ? "values has no record of this user" : `the record is values[${expected}]`;
     const message = `lookup contains ${describeValue(actual)} for the user ${userID}, but ${record}.`;
     throw new VerificationError("file", "LOOKUP_MISMATCH", message, { expected, actual });
   }

@@ -51,6 +51,6 @@ function decodeWord(answer: unknown): string {
  */
 function checkContractExists(answer: unknown): void {
   if (answer !== "0x") return;
-  const message = "The contract's address has no code, or the code of another contract: the answer is 0x.";
+  const message = "The result is 0x. The address has no code, or the code of another contract.";
   throw new VerificationError("root", "NO_CONTRACT", message, { actual: answer });
 }

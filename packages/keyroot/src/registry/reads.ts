@@ -31,7 +31,7 @@ export async function fetchUserCount(
     // Nodes report a missing function in different ways. The code contains the selectors of all functions.
     const code = await call("eth_getCode", [contract, block]);
     if (!isData(code) || code === "0x" || code.toLowerCase().includes(USER_COUNT_CALL.slice(2))) throw cause;
-    const message = `The contract ${contract} has no function userCount(), so it is not a PublicKeyRegistry. It may be the predecessor PubKeyTrust. Without the number of users, no audit can show that none is missing.`;
+    const message = `The contract ${contract} has no function userCount(), so it is not a PublicKeyRegistry. It may be the predecessor PubKeyTrust. An audit needs the number of users to show that no user is missing.`;
     throw new VerificationError("root", "NO_USER_COUNT", message, { cause });
   }
 }

@@ -47,5 +47,9 @@ async function writeToDisk(path: string, text: string): Promise<void> {
 }
 
 function unavailable(operation: string, folder: string, cause: unknown): TransportError {
-  return new TransportError("STORE_UNAVAILABLE", `Cannot ${operation} the store in ${folder}.`, { cause });
+  return new TransportError(
+    "STORE_UNAVAILABLE",
+    `Keyroot cannot ${operation} the store in ${folder}. Check the folder and its permissions.`,
+    { cause },
+  );
 }

@@ -42,7 +42,7 @@ export function indexedDbStore(name = "keyroot"): Store {
     requireFeature(
       "indexedDB",
       (globalThis as Partial<typeof globalThis>).indexedDB,
-      "fake-indexeddb/auto, or another store",
+      "fake-indexeddb/auto, or use another store",
     );
     try {
       const transaction = (await open()).transaction(TEXTS, mode);
@@ -58,7 +58,7 @@ export function indexedDbStore(name = "keyroot"): Store {
       });
       return request.result;
     } catch (cause) {
-      throw new TransportError("STORE_UNAVAILABLE", `The database ${name} of the browser is unavailable.`, { cause });
+      throw new TransportError("STORE_UNAVAILABLE", `The browser's database ${name} is unavailable.`, { cause });
     }
   };
   return {

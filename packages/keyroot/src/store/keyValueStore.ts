@@ -26,7 +26,7 @@ export function keyValueStore(storage: KeyValueStorage): Store {
       access("read", async () => {
         const text = (await storage.getItem(name)) ?? undefined;
         if (text === undefined || typeof text === "string") return text;
-        throw new TypeError(`The value is not a text, but of type ${typeof text}.`);
+        throw new TypeError(`The value must be a text, but has the type ${typeof text}.`);
       }),
     set: (name, text) => access("write to", () => storage.setItem(name, text)),
   };
@@ -36,6 +36,6 @@ async function access<T>(operation: string, work: () => T | Promise<T>): Promise
   try {
     return await work();
   } catch (cause) {
-    throw new TransportError("STORE_UNAVAILABLE", `Cannot ${operation} the app's key-value store.`, { cause });
+    throw new TransportError("STORE_UNAVAILABLE", `Keyroot cannot ${operation} the app's key-value store.`, { cause });
   }
 }

@@ -1,4 +1,4 @@
-import { checkFunction, checkObject } from "../input/options.ts";
+import { checkObject, invalidArgument } from "../input/options.ts";
 
 /**
  * A storage for named texts, which `cache` and `watch` use. `keyroot/store/indexeddb`, `keyroot/store/file` and
@@ -14,8 +14,7 @@ export interface Store {
 
 /** Checks that a value is a store, and returns it. @throws ArgumentError ARGUMENT_INVALID */
 export function checkStore(what: string, store: Store): Store {
-  const methods: Record<keyof Store, unknown> = checkObject(what, store, "an object with get and set");
-  checkFunction(`${what}.get`, methods.get);
-  checkFunction(`${what}.set`, methods.set);
-  return store;
+  const methods: Record<keyof Store, unknown> = checkObject(what, store, "an object with the functions get and set");
+  if (typeof methods.get === "function" && typeof methods.set === "function") return store;
+  throw invalidArgument(what, "an object with the functions get and set", store);
 }

@@ -16,7 +16,7 @@ const REACHES_IPV4 = /^\[(?:(?:::(?:ffff:(?:0:)?)?|64:ff9b::)(\w+):(\w+)|2002:(\
 export function checkDifferentHosts(endpoints: readonly unknown[]): void {
   const nodes = new Set(endpoints.map((rpc) => (typeof rpc === "string" ? nodeOf(rpc) : rpc)));
   if (nodes.size !== endpoints.length)
-    throw invalidArgument("The option rpc", "endpoints on different hosts", endpoints);
+    throw invalidArgument("The rpc option", "endpoints on different hosts", endpoints);
 }
 
 /**

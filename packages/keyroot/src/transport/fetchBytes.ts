@@ -41,7 +41,7 @@ export async function fetchBytes(url: string, init: RequestInit, options: FetchO
   const { maxBytes, signal } = checkNames("The options", options, FETCH_OPTIONS);
   const fetch =
     options.fetch ??
-    requireFeature("fetch", (globalThis as Partial<typeof globalThis>).fetch, "whatwg-fetch, or the option fetch");
+    requireFeature("fetch", (globalThis as Partial<typeof globalThis>).fetch, "whatwg-fetch, or set the fetch option");
   const { host } = parseUrl(url);
   return withTimeout(host, timeLeft(options), signal, async (signal) => {
     let response: Response;
@@ -55,12 +55,12 @@ export async function fetchBytes(url: string, init: RequestInit, options: FetchO
       throw new TransportError("UNREACHABLE", `The request to ${host} failed${reasonOf(cause)}.`, { cause });
     }
     if (isRefused) {
-      throw new TransportError("REDIRECT_REFUSED", `${host} answered with a redirect, which is not followed.`);
+      throw new TransportError("REDIRECT_REFUSED", `${host} returned a redirect. Redirects are not followed.`);
     }
     // For an error page, the status is enough. Its body may be too large.
     if (bytes === undefined && response.status >= 400) bytes = new Uint8Array();
     if (bytes === undefined) {
-      const message = `The answer of ${host} has more than ${maxBytes} bytes.`;
+      const message = `${host} returned more than ${maxBytes} bytes.`;
       throw new TransportError("ANSWER_TOO_LARGE", message, { expected: maxBytes });
     }
     return { status: response.status, headers: response.headers, bytes };

@@ -22,12 +22,12 @@ export async function fetchMerkleFile(merkleUrl: string, root: string, options: 
     throw new VerificationError("file", "FILE_NOT_FOUND", message, { expected: `${root}.json`, actual: status });
   }
   if (status !== 200) {
-    const message = `${host} answered with the HTTP status ${status}.`;
+    const message = `${host} returned the HTTP status ${status}.`;
     throw new TransportError("FILE_HOST_ERROR", message, { actual: status });
   }
   // Node and some browsers return the first part of an incomplete compressed file without an error.
   if (headers.has("Content-Encoding") && !/\}\s*$/.test(String.fromCharCode(...bytes.subarray(-99)))) {
-    throw new TransportError("FILE_HOST_ERROR", `The compressed file ${root}.json of ${host} is cut off.`);
+    throw new TransportError("FILE_HOST_ERROR", `The compressed file ${root}.json from ${host} is incomplete.`);
   }
   return bytes;
 }

@@ -64,7 +64,7 @@ export function rpcCaller(rpc: string | Eip1193Provider, { batchSize = 1, ...opt
 export function checkEndpoint(rpc: unknown, allowHttp: boolean | undefined): void {
   if (typeof rpc === "string") checkSourceUrl("rpc", rpc, allowHttp);
   else if (!isObject(rpc) || typeof rpc["request"] !== "function")
-    throw new ArgumentError("ARGUMENT_INVALID", "The option rpc must be an http(s) URL or an EIP-1193 provider.");
+    throw new ArgumentError("ARGUMENT_INVALID", "The rpc option must be an http(s) URL or an EIP-1193 provider.");
 }
 
 interface PendingCall {
@@ -143,11 +143,11 @@ function resultOf(url: string, method: string, status: number, id: number, answe
   const { host } = parseUrl(url);
   if (isObject(answer) && isObject(answer["error"])) throw rpcError(host, method, answer["error"]);
   if (status !== 200) {
-    const message = `${host} answered ${method} with the HTTP status ${status}.`;
+    const message = `${host} returned the HTTP status ${status} for ${method}.`;
     throw new TransportError("RPC_ERROR", message, { actual: status });
   }
   if (!isObject(answer) || answer["jsonrpc"] !== "2.0" || answer["id"] !== id || !hasOwn(answer, "result")) {
-    throw new TransportError("RPC_ANSWER_INVALID", `The answer of ${host} to ${method} is not JSON-RPC 2.0${reason}`);
+    throw new TransportError("RPC_ANSWER_INVALID", `${host} did not return JSON-RPC 2.0 for ${method}${reason}`);
   }
   return answer["result"];
 }
@@ -160,6 +160,6 @@ function rpcError(subject: string, method: string, error: unknown, options?: Err
   const { code, message } = isObject(error) ? error : {};
   const number = typeof code === "number" ? ` ${code}` : "";
   const reported = typeof message === "string" ? message.replace(/(?:http|ws)s?:\/\/\S+/gi, "<address>") : "no reason";
-  const sentence = `${subject} answered ${method} with the error${number}: ${describeValue(reported)}.`;
+  const sentence = `${subject} returned the error${number} for ${method}: ${describeValue(reported)}.`;
   return new TransportError("RPC_ERROR", sentence, { ...options, actual: typeof code === "number" ? code : undefined });
 }

@@ -33,8 +33,8 @@ export function bytesOfMethod({ rpcBytes }: Limits, method: string): number {
 }
 
 export function parseLimits(limits: Partial<Limits> = {}): Limits {
-  checkNames("The limits", checkObject("The option limits", limits), Object.keys(DEFAULT_LIMITS));
+  checkNames("The limits", checkObject("The limits option", limits), Object.keys(DEFAULT_LIMITS));
   const parse = (name: keyof Limits) =>
-    checkInteger(`The option limits.${name}`, limits[name] ?? DEFAULT_LIMITS[name], 1, MAX_TIMEOUT_MS);
+    checkInteger(`The limits.${name} option`, limits[name] ?? DEFAULT_LIMITS[name], 1, MAX_TIMEOUT_MS);
   return { fileBytes: parse("fileBytes"), rpcBytes: parse("rpcBytes"), timeoutMs: parse("timeoutMs") };
 }

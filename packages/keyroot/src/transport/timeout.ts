@@ -33,7 +33,7 @@ export async function withTimeout<T>(
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const { AbortController, setTimeout }: Partial<typeof globalThis> = globalThis;
-  requireFeature("setTimeout", setTimeout, "in the engine's host");
+  requireFeature("setTimeout", setTimeout, "it in the engine's host");
   const ended = new (requireFeature("AbortController", AbortController, "abort-controller/polyfill"))();
   const { promise: failed, reject: fail } = withResolvers<never>();
   const abort = () => {

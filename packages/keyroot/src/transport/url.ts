@@ -15,7 +15,7 @@ export function checkUrl(option: string, url: unknown, remedy?: string): string 
     if (remedy === undefined || protocol === "https:" || isLoopback(hostname)) return url as string;
     expected = `an https URL, because ${hostname} is not this machine. ${remedy}`;
   }
-  throw new ArgumentError("ARGUMENT_INVALID", `The option ${option} must be ${expected}`);
+  throw new ArgumentError("ARGUMENT_INVALID", `The ${option} option must be ${expected}`);
 }
 
 function parseOrEmpty(url: unknown): Partial<UrlParts> {
@@ -46,7 +46,7 @@ export function checkSourceUrl(option: string, url: unknown, allowHttp: boolean 
   return checkUrl(
     option,
     url,
-    allowHttp ? undefined : "To allow http, set allowHttp: true (--allow-http or KEYROOT_ALLOW_HTTP=true).",
+    allowHttp ? undefined : "To allow http, set allowHttp, --allow-http or KEYROOT_ALLOW_HTTP=true.",
   );
 }
 

@@ -153,7 +153,7 @@ export async function verifyBundle(
   const usersSlot = parseUsersSlot(query.usersSlot);
   const { pinned, auditors } = checkObject("The options", trusted);
   checkNames("The options", trusted, ["pinned", "auditors"]);
-  checkHash("The option pinned", pinned);
+  checkHash("The pinned option", pinned);
   checkOnlyOne(trusted, ["pinned", "auditors"]);
   const { bundle, record } = parseBundle(source);
   const { chainId, contract, codeHash } = bundle;
@@ -190,7 +190,7 @@ function verifyHeader(
   const block = hashHeader(header);
   const { hash: actual, number } = block;
   if (expected === undefined) {
-    const message = `Unanchored: the bundle is for the block ${actual} (number ${number}, unproven). Get this block's hash from a source that you trust, and pass it as pinned.`;
+    const message = `The bundle is for the untrusted block ${actual} with the number ${number}. Get the block's hash from a trusted source, and pass it as pinned.`;
     throw new VerificationError("anchor", "UNANCHORED", message, { actual });
   }
   checkHeaderHash("The bundle's header", block, expected, expectedNumber);

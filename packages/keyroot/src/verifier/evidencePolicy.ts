@@ -28,17 +28,17 @@ export function parseEvidencePolicy(
 ): EvidencePolicy {
   const { quorum, pinned, lightClient = false, auditors, proofs, beacon } = options;
   const { storageProof = false, maxAgeMs } = options;
-  checkBoolean("The option lightClient", lightClient);
-  checkBoolean("The option storageProof", storageProof);
+  checkBoolean("The lightClient option", lightClient);
+  checkBoolean("The storageProof option", storageProof);
   checkOnlyOne(options, ["quorum", "pinned", "lightClient", "auditors", "beacon"]);
   checkOnlyOne(options, ["block", "pinned", "auditors", "beacon"]);
-  checkHash("The option pinned", pinned);
+  checkHash("The pinned option", pinned);
   // The source for auditors also checks the `proofs` option, and rejects it without `auditors`.
   const given = auditors ?? beacon ?? (proofs ? true : undefined);
   const added = given === undefined ? given : makeSource(auditors || proofs ? "auditors" : "beacon", given, options);
   const { block: tag = added ? "finalized" : "latest" } = options;
-  if (!TAGS.includes(tag)) throw invalidArgument("The option block", "latest, safe or finalized", tag);
-  if (maxAgeMs !== undefined) checkInteger("The option maxAgeMs", maxAgeMs, 0);
+  if (!TAGS.includes(tag)) throw invalidArgument("The block option", "latest, safe or finalized", tag);
+  if (maxAgeMs !== undefined) checkInteger("The maxAgeMs option", maxAgeMs, 0);
   const usersSlot = parseUsersSlot(options.usersSlot);
   const anchor = added
     ? { added }

@@ -159,11 +159,11 @@ export function parseRegistryReference(
 ): RegistryReference {
   const checked = checkObject("The options", options, "an object with chainId and contract");
   const { chainId, contract, codeHash } = checkNames("The options", checked, names);
-  checkHash("The option codeHash", codeHash);
+  checkHash("The codeHash option", codeHash);
   return {
     // Repeats the check of `checkChainId`. An import of that function would enlarge the code that every app loads.
-    chainId: checkInteger("The option chainId", typeof chainId === "bigint" ? Number(chainId) : chainId, 1),
-    contract: checkText("The option contract", contract, "an address, 0x and 40 hex digits", ADDRESS),
+    chainId: checkInteger("The chainId option", typeof chainId === "bigint" ? Number(chainId) : chainId, 1),
+    contract: checkText("The contract option", contract, "an address, 0x and 40 hex digits", ADDRESS),
     codeHash,
   };
 }
@@ -175,11 +175,11 @@ export function parseKeyQuery(registry: RegistryReference, userID: UserID, expec
 /** Checks that at most one of these options is set. @throws ArgumentError ARGUMENT_INVALID */
 export function checkOnlyOne(options: Partial<VerifyOptions>, names: readonly (keyof VerifyOptions)[]): void {
   if (names.filter((name) => options[name]).length < 2) return;
-  throw new ArgumentError("ARGUMENT_INVALID", `Give only one of the options ${names.join(", ")}.`);
+  throw new ArgumentError("ARGUMENT_INVALID", `Set only one of the options ${names.join(", ")}.`);
 }
 
 export function parseUsersSlot(usersSlot: number = USERS_SLOT): number {
-  return checkInteger("The option usersSlot", usersSlot, 0);
+  return checkInteger("The usersSlot option", usersSlot, 0);
 }
 
 export function parseEndpoints({ rpc, quorum }: Pick<VerifyOptions, "rpc" | "quorum">): readonly Endpoint[] {
@@ -187,9 +187,9 @@ export function parseEndpoints({ rpc, quorum }: Pick<VerifyOptions, "rpc" | "quo
   const endpoints = Array.isArray(rpc) ? [...(rpc as readonly Endpoint[])] : [rpc as Endpoint];
   if (quorum === undefined) {
     if (endpoints.length === 1) return endpoints;
-    throw invalidArgument("The option rpc", "one endpoint, or several with the option quorum", rpc);
+    throw invalidArgument("The rpc option", "one endpoint, or several with the quorum option", rpc);
   }
-  checkInteger("The option quorum", quorum, 1, endpoints.length);
+  checkInteger("The quorum option", quorum, 1, endpoints.length);
   return endpoints;
 }
 

@@ -46,8 +46,8 @@ export function parseSources(
   options: Pick<VerifyOptions, "rpc" | "quorum" | "contract" | "merkleUrl" | "limits" | "allowHttp" | "fetch">,
 ): SourceConfig {
   const limits = parseLimits(options.limits);
-  const allowHttp = optional(checkBoolean, "The option allowHttp", options.allowHttp);
-  const fetch = optional(checkFunction, "The option fetch", options.fetch);
+  const allowHttp = optional(checkBoolean, "The allowHttp option", options.allowHttp);
+  const fetch = optional(checkFunction, "The fetch option", options.fetch);
   const merkleUrl = checkSourceUrl("merkleUrl", options.merkleUrl, allowHttp);
   const endpoints = parseEndpoints(options);
   for (const rpc of endpoints) checkEndpoint(rpc, allowHttp);
@@ -67,7 +67,7 @@ export async function withSources<T>(
   { signal: callersSignal, batchSize = 1, wrap = (call) => call }: CallSettings = {},
 ): Promise<T> {
   checkBuiltins();
-  optional(checkSignal, "The option signal", callersSignal);
+  optional(checkSignal, "The signal option", callersSignal);
   const { merkleUrl, limits, allowHttp, fetch } = network;
   const { fileBytes, rpcBytes, timeoutMs } = limits;
   // Each round has its own limit, so time remains for later rounds if members of a quorum do not respond.

@@ -32,7 +32,7 @@ export function verifyRoot(query: RootQuery, answers: RootAnswers, evidence: Evi
   if (root !== undefined) return root;
   const { userID, contract } = query;
   const asOf = evidence.block ? ` as of block ${evidence.block.number}` : "";
-  const message = `The contract ${contract} has no root for the user ${userID}${asOf}: no key of this user is published.`;
+  const message = `The contract ${contract} has no root for the user ${userID}${asOf}. No key of this user is published.`;
   throw new VerificationError("root", "NOT_PUBLISHED", message, { expected: "a root", actual: "zero", evidence });
 }
 

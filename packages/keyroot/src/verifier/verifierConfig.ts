@@ -30,11 +30,11 @@ export function parseVerifierOptions(
 ): VerifierConfig {
   const registry = parseRegistryReference(options, names);
   const policy = parseEvidencePolicy(options);
-  const sha256 = optional(checkFunction, "The option sha256", options.sha256);
-  const now = optional(checkFunction, "The option now", options.now) ?? Date.now;
+  const sha256 = optional(checkFunction, "The sha256 option", options.sha256);
+  const now = optional(checkFunction, "The now option", options.now) ?? Date.now;
   const { publicationMs = PUBLICATION_MS, verifiedBefore = false } = options;
-  checkInteger("The option publicationMs", publicationMs, 0);
-  checkBoolean("The option verifiedBefore", verifiedBefore);
+  checkInteger("The publicationMs option", publicationMs, 0);
+  checkBoolean("The verifiedBefore option", verifiedBefore);
   return { registry, policy, sources: parseSources(options), sha256, now, publicationMs, verifiedBefore };
 }
 

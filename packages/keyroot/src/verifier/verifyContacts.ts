@@ -65,8 +65,8 @@ export async function verifyContacts(
   { cache: uncheckedCache, recheckMs = RECHECK_MS, signal }: ContactListOptions,
 ): Promise<ContactOutcome[]> {
   const { registry, policy, sources, sha256, now } = config;
-  const cache = optional(checkStore, "The option cache", uncheckedCache);
-  checkInteger("The option recheckMs", recheckMs, 0);
+  const cache = optional(checkStore, "The cache option", uncheckedCache);
+  checkInteger("The recheckMs option", recheckMs, 0);
 
   /** Compares a new answer with the cached answer. @throws VerificationError EQUIVOCATION */
   const compareWithCache = async (

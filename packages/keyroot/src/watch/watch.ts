@@ -117,7 +117,7 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
   const maxPauseMs = Math.max(intervalMs, MAX_BACKOFF_MS);
   // A page may be open in several tabs. The tabs need a lock.
   if (platform.document !== undefined)
-    requireFeature("navigator.locks", platform.navigator?.locks, "web-locks, or https");
+    requireFeature("navigator.locks", platform.navigator?.locks, "web-locks, or use https");
   let status: WatchStatus = { contactsCheckedAt: new Map(), errors: [] };
   let queue: Promise<unknown> = Promise.resolve();
 
@@ -165,7 +165,7 @@ export async function watch(config: VerifierConfig, options: WatchKeysOptions): 
     keys.delete(userID);
     const { contacts, own, leftOut } = listUsers(state, userID, [...keys.keys()]);
     if (leftOut > 0) {
-      const message = `A watch has at most ${MAX_USERS - 1} contacts: ${leftOut} are not watched.`;
+      const message = `A watch has at most ${MAX_USERS - 1} contacts, so ${leftOut} contacts are not watched.`;
       errors.push(new ArgumentError("ARGUMENT_INVALID", message, { expected: MAX_USERS - 1 }));
     }
     // The user is always included, because each round reads the user's own root.
@@ -239,21 +239,21 @@ function checkWatchOptions(config: VerifierConfig, options: WatchKeysOptions) {
   const { contacts, store, makeBundle, onAlarm } = options;
   const { anchor } = config.policy;
   if (typeof anchor === "object" && "pinned" in anchor)
-    throw invalidArgument("The option pinned", "undefined for a watch", anchor.pinned);
+    throw invalidArgument("The pinned option", "undefined for a watch", anchor.pinned);
   const { userID: id, publicKey } = options;
   const [userID, ownKey] = parseHolder(config, { userID: id, expectedPublicKey: publicKey });
-  if (ownKey === undefined) throw invalidArgument("The option publicKey", "the user's own key", publicKey);
+  if (ownKey === undefined) throw invalidArgument("The publicKey option", "the user's own key", publicKey);
   return {
     userID,
     ownKey,
-    contacts: optional(checkFunction, "The option contacts", contacts),
-    store: checkStore("The option store", store),
-    makeBundle: checkFunction("The option makeBundle", makeBundle),
-    onAlarm: checkFunction("The option onAlarm", onAlarm),
-    intervalMs: checkInteger("The option intervalMs", intervalMs, 1, MAX_TIMEOUT_MS),
-    recheckMs: checkInteger("The option recheckMs", recheckMs, 0),
-    fileLimitMs: checkInteger("The option fileLimitMs", fileLimitMs, 0),
-    signal: optional(checkSignal, "The option signal", options.signal) ?? new AbortController().signal,
+    contacts: optional(checkFunction, "The contacts option", contacts),
+    store: checkStore("The store option", store),
+    makeBundle: checkFunction("The makeBundle option", makeBundle),
+    onAlarm: checkFunction("The onAlarm option", onAlarm),
+    intervalMs: checkInteger("The intervalMs option", intervalMs, 1, MAX_TIMEOUT_MS),
+    recheckMs: checkInteger("The recheckMs option", recheckMs, 0),
+    fileLimitMs: checkInteger("The fileLimitMs option", fileLimitMs, 0),
+    signal: optional(checkSignal, "The signal option", options.signal) ?? new AbortController().signal,
   };
 }
 

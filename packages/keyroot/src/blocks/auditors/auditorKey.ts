@@ -35,7 +35,7 @@ const ID_BYTES = 4;
  */
 export function makeAuditorKey(name: string, publicKey: Uint8Array): AuditorKey {
   if (typeof name !== "string" || !AUDITOR_NAME.test(name))
-    throw invalidKey("its name must be 1 to 100 visible ASCII characters without a plus sign", name);
+    throw invalidKey("Its name must have 1 to 100 visible ASCII characters, and no plus sign", name);
   checkPoint(publicKey);
   const encoded = concatBytes(Uint8Array.of(COSIGNATURE), publicKey);
   const id = bytesToHex(sha256(concatBytes(encodeUtf8(`${name}\n`), encoded)).subarray(0, ID_BYTES));
@@ -51,12 +51,12 @@ export function parseAuditorKey(text: unknown): AuditorKey {
   const [, name = "", encoded = ""] = /^([^+]+)\+[^+]+\+(.+)$/.exec(typeof text === "string" ? text : "") ?? [];
   const bytes = base64.decode(encoded);
   if (bytes?.[0] !== COSIGNATURE || bytes.length !== 1 + PUBLIC_KEY_BYTES) {
-    const form = "a name, a key id, and canonical base64 of 0x04 and 32 bytes, with plus signs between";
-    throw invalidKey(`it must be ${form}`, text);
+    const form = "a name, a key id, and canonical base64 of 0x04 and 32 bytes, separated by plus signs";
+    throw invalidKey(`It must contain ${form}`, text);
   }
   const key = makeAuditorKey(name, bytes.slice(1));
   if (key.text === text) return key;
-  throw invalidKey(`the id of this name and key is ${key.id}`, text);
+  throw invalidKey(`Its correct key id is ${key.id}`, text);
 }
 
 /** Checks that a public key is a canonical point (RFC 8032, section 5.1.3) of prime order. */
@@ -68,10 +68,10 @@ function checkPoint(publicKey: Uint8Array): void {
   } catch {
     // The bytes do not encode a point.
   }
-  if (!isValid) throw invalidKey("its 32 bytes must be a canonical point of prime order", publicKey);
+  if (!isValid) throw invalidKey("Its 32 bytes must be a canonical point of prime order", publicKey);
 }
 
 function invalidKey(reason: string, actual: unknown): ArgumentError {
-  const message = `The auditor's key ${describeValue(actual)} is invalid: ${reason}.`;
+  const message = `The auditor's key ${describeValue(actual)} is invalid. ${reason}.`;
   return new ArgumentError("AUDITOR_KEY_INVALID", message, { actual: describeValue(actual) });
 }

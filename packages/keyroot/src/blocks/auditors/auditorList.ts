@@ -78,7 +78,7 @@ export function verifyAuditorList(
   checkPlace(list, place);
   const signers = signersSince(-Infinity, verifySignatures(signed, keys), now);
   if (signers.length >= threshold) return { ...list, policy: policyOf(list, maxAgeMs) };
-  const message = `${signers.length} of ${keys.length} auditors signed the list ${list.sequence} of their successors, but ${threshold} are required.`;
+  const message = `Only ${signers.length} of ${keys.length} auditors signed the auditor list ${list.sequence}. The list needs ${threshold} signatures.`;
   throw new VerificationError("anchor", "AUDITORS_NOT_REACHED", message, { expected: threshold, actual: signers });
 }
 
@@ -103,7 +103,7 @@ function parseText(text: string): AuditorList {
   };
   // Each list has only one valid text, so all auditors sign the same bytes.
   if (head === "" || !(list.sequence >= 1) || serializeAuditorList(list) !== text)
-    throw invalidNote(SUBJECT, "Its text does not have the form of docs/statement-formats.md.", describeValue(text));
+    throw invalidNote(SUBJECT, "Its text does not match the format in docs/statement-formats.md.", describeValue(text));
   try {
     policyOf(list, 1);
     for (const { url } of auditors) checkSourceUrl("url", url, false);

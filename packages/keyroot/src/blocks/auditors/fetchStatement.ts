@@ -45,6 +45,6 @@ export async function fetchFile(folder: string, name: string, options: FetchOpti
   const url = addPath(folder, name);
   const { status, bytes } = await fetchBytes(url, { method: "GET" }, options);
   if (status === 200) return bytes;
-  const message = `${parseUrl(url).host} answered the request for ${name} with the HTTP status ${status}.`;
+  const message = `${parseUrl(url).host} returned the HTTP status ${status} for ${name}.`;
   throw new TransportError("FILE_HOST_ERROR", message, { actual: status });
 }

@@ -70,7 +70,7 @@ async function fetchNext(
   await Promise.all(folders.map((folder) => read(folder).catch(recoverable)));
   const [accepted, other] = [...byText.values()].flatMap((signed) => acceptList(auditors, place, now, signed) ?? []);
   if (accepted === undefined || other === undefined) return accepted;
-  const message = `Enough auditors signed two different lists ${sequence + 1} of their successors, so some of them are wrong. Inform the operator.`;
+  const message = `Enough auditors signed two different auditor lists with the number ${sequence + 1}. Inform the operator.`;
   throw new VerificationError("anchor", "STATEMENT_CONFLICT", message, { expected: accepted.file, actual: other.file });
 }
 

@@ -119,7 +119,7 @@ class KnownStatements {
 
 function conflict(accepted: readonly VerifiedStatement[]): VerificationError {
   const [expected, actual] = accepted;
-  const message = `Enough auditors signed two different statements for block ${expected?.block.number}, so some of them are wrong. Inform the auditors.`;
+  const message = `Enough auditors signed two different statements for block ${expected?.block.number}. At least one of the statements is false. Inform the auditors.`;
   return new VerificationError("anchor", "STATEMENT_CONFLICT", message, { expected, actual });
 }
 
@@ -129,7 +129,7 @@ function notReached(
   errors: readonly KeyrootError[],
   { keys, threshold }: AuditorPolicy,
 ): KeyrootError {
-  const first = refusal?.message ?? `No folder has a statement with a signature of one of the ${keys.length} auditors.`;
+  const first = refusal?.message ?? `No folder contains a statement that one of the ${keys.length} auditors signed.`;
   const message = [first, ...new Set(errors.map(({ message }) => message))].join(" ");
   const details = { expected: threshold, actual: errors.map(({ code }) => code) };
   if (refusal?.code === "STATEMENT_TOO_OLD")

@@ -65,7 +65,9 @@ export function makeMembership(statement: Uint8Array, roots: Uint8Array, file: M
   const index = entries.findIndex(({ root }) => root === file.tree.root);
   const { recordCount, userCount } = entries[index] ?? { recordCount: 0, userCount: -1 };
   if (recordCount !== userCount)
-    throw notAMember(`The root ${file.tree.root} is not in the statement's tree, or has superseded records.`);
+    throw notAMember(
+      `The root ${file.tree.root} is not in the statement's tree, or its file has superseded records. Verify the key with the whole file.`,
+    );
   const path = proveInclusion(entries.map(serializeRootEntry), index);
   const proof = makeMerkleProof(file, userID);
   return { format: FORMAT, statement: decodeUtf8(statement), index, recordCount, path, proof };

@@ -20,7 +20,7 @@ export function parseSubtrees(source: Uint8Array, tree: { size: number; hash: st
   const tops = parseHashes(decodeDocument("The file of subtrees", source, MAX_ROOT_PROOF_BYTES));
   const hash = tops.reduceRight((right, left) => (right.length === 0 ? left : hashPair(left, right)), NONE);
   if (tops.length === subtreesOf(tree.size).length && bytesToHex(hash) === tree.hash) return tops;
-  throw invalid("its tops are not those of the statement's tree");
+  throw invalid("Its subtree hashes do not match the statement's tree");
 }
 
 /**
@@ -40,9 +40,9 @@ export function verifyRootProof(
   const end = text.indexOf("\n");
   const [, index = "", leaf = ""] = /^(0|[1-9][0-9]{0,15}) (.*)$/.exec(text.slice(0, end)) ?? [];
   const entry = parseRootEntry(leaf);
-  if (entry.root !== root) throw invalid(`it is of the root ${entry.root}`);
+  if (entry.root !== root) throw invalid(`It is for the root ${entry.root}`);
   const subtree = subtreeOf(Number(index), size);
-  if (subtree === undefined) throw invalid(`it has the position ${index} in a tree of ${size} roots`);
+  if (subtree === undefined) throw invalid(`Its position ${index} is not in a tree of ${size} roots`);
   const { height, position } = subtree;
   const siblings = parseHashes(text.slice(end + 1)).slice(0, height);
   let node = Number(index);
@@ -52,19 +52,19 @@ export function verifyRootProof(
     node = Math.floor(node / 2);
   }
   if (siblings.length === height && bytesToHex(hash) === bytesToHex(tops[position] ?? NONE)) return entry;
-  throw invalid("its hash is not that of the statement's tree");
+  throw invalid("Its hash does not match the statement's tree");
 }
 
 /** Parses lines that each contain a hash of 32 bytes in base64. */
 function parseHashes(text: string): Uint8Array[] {
   const lines = text.split("\n");
-  if (lines.pop() !== "" || lines.length > MAX_HEIGHT + 1) throw invalid("it has no lines of hashes");
+  if (lines.pop() !== "" || lines.length > MAX_HEIGHT + 1) throw invalid("It must contain lines of hashes");
   return lines.map((line) => {
     if (HASH.test(line)) return base64ToBytes(line);
-    throw invalid("a line is not a hash");
+    throw invalid("A line is not a hash");
   });
 }
 
 function invalid(reason: string): VerificationError {
-  return new VerificationError("anchor", "STATEMENT_TREE_MISMATCH", `The root proof is invalid: ${reason}.`);
+  return new VerificationError("anchor", "STATEMENT_TREE_MISMATCH", `The root proof is invalid. ${reason}.`);
 }

@@ -45,7 +45,7 @@ export function parseRoots(source: Uint8Array, tree: { size: number; hash: strin
   const own = lines.slice(0, tree.size);
   const actual = isComplete ? hashRoots(own) : undefined;
   if (actual !== tree.hash) {
-    const message = `The list of roots does not match the statement. The hash of its first ${tree.size} lines is ${actual ?? "missing"}, expected ${tree.hash}.`;
+    const message = `The list of roots does not match the statement. The hash of its first ${tree.size} lines must be ${tree.hash}, but is ${actual ?? "missing"}.`;
     throw new VerificationError("anchor", "STATEMENT_TREE_MISMATCH", message, { expected: tree.hash, actual });
   }
   return own.map(parseRootEntry);
@@ -57,7 +57,7 @@ export function parseRootEntry(text: string): RootEntry {
   const entry = { root, recordCount: Number(recordCount), userCount: Number(userCount) };
   if (entry.userCount <= entry.recordCount && Number.isSafeInteger(entry.recordCount)) return entry;
   const message =
-    "A leaf of the statement's tree must contain a root, its number of records and its number of users. There cannot be more users than records.";
+    "A leaf of the statement's tree must contain a root, its number of records and its number of users. It must not have more users than records.";
   throw new VerificationError("anchor", "STATEMENT_TREE_MISMATCH", message, { actual: text });
 }
 

@@ -61,7 +61,7 @@ export function parseSignedNote(subject: string, source: Uint8Array, maxBytes: n
   const end = whole.indexOf("\n\n");
   const lines = whole.slice(end + 2).split("\n");
   if (end === -1 || lines.pop() !== "")
-    throw invalidNote(subject, "It must be a text, an empty line, and signature lines.");
+    throw invalidNote(subject, "It must contain a text, an empty line and signature lines.");
   if (lines.length > MAX_LINES) throw invalidNote(subject, `It has more than ${MAX_LINES} signature lines.`);
   return { text: whole.slice(0, end + 1), cosignatures: lines.flatMap((line) => parseLine(subject, line)) };
 }
@@ -92,7 +92,6 @@ function parseLine(subject: string, line: string): Cosignature[] {
   if (bytes === undefined) throw invalidNote(subject, "A signature is not canonical base64.", describeValue(line));
   if (bytes.length !== COSIGNATURE_BYTES) return [];
   const time = parseInt(bytesToHex(bytes.subarray(4, 12)), 16);
-  if (!Number.isSafeInteger(time))
-    throw invalidNote(subject, "The time of a signature is too large.", describeValue(line));
+  if (!Number.isSafeInteger(time)) throw invalidNote(subject, "A signature's time is too large.", describeValue(line));
   return [{ name, keyID: bytesToHex(bytes.subarray(0, 4)), time, signature: bytes.slice(12) }];
 }

@@ -49,12 +49,12 @@ export const makeAuditorsSource: MakeSource = (option, place) => {
     sequence = 0,
     store = new Map<string, string>(),
     ...options
-  } = checkObject("The option auditors", option as AuditorsOption);
+  } = checkObject("The auditors option", option as AuditorsOption);
   const policy = parseAuditorOptions(options);
   const { bundle } = place;
   const folders = bundle ? [] : checkFolders(urls, place.allowHttp);
-  checkInteger("The option auditors.sequence", sequence, 0);
-  const lists: ListPlace = { place, store: checkStore("The option auditors.store", store) };
+  checkInteger("The auditors.sequence option", sequence, 0);
+  const lists: ListPlace = { place, store: checkStore("The auditors.store option", store) };
   let auditors: Auditors = { policy, folders, sequence };
   // All users of a contact list share one statement. They have the same `http` object, which is the key of this map.
   const searches = new WeakMap<object, Promise<FoundStatement>>();
@@ -114,13 +114,13 @@ export const makeAuditorsSource: MakeSource = (option, place) => {
 
 function unanchored(): VerificationError {
   const message =
-    "Unanchored: the bundle has no statement of auditors. Get a bundle with one, or pass the block's hash as pinned.";
+    "The bundle is unanchored, because it has no auditors' statement. Get a bundle with a statement, or pass the block's hash as pinned.";
   return new VerificationError("anchor", "UNANCHORED", message);
 }
 
 function checkFolders(urls: unknown, allowHttp: boolean | undefined): string[] {
   if (!Array.isArray(urls) || urls.length === 0 || urls.length > MAX_URLS)
-    throw invalidArgument("The option auditors.urls", `an array of 1 to ${MAX_URLS} URLs`, urls);
+    throw invalidArgument("The auditors.urls option", `an array of 1 to ${MAX_URLS} URLs`, urls);
   return [...(urls as unknown[])].map((url) => checkSourceUrl("auditors.urls", url, allowHttp));
 }
 
@@ -130,9 +130,10 @@ function checkFolders(urls: unknown, allowHttp: boolean | undefined): string[] {
  * @returns the URL of the file host if the option is set
  */
 function checkProofs(place: SourcePlace): string | undefined {
-  if (!optional(checkBoolean, "The option proofs", place.proofs)) return undefined;
+  if (!optional(checkBoolean, "The proofs option", place.proofs)) return undefined;
   for (const name of ["codeHash", "storageProof", "maxAgeMs"] as const)
-    if (place[name] !== undefined) throw invalidArgument(`The option ${name}`, "left out with proofs", place[name]);
+    if (place[name] !== undefined)
+      throw invalidArgument(`The ${name} option`, "undefined if proofs is set", place[name]);
   return place.merkleUrl;
 }
 
@@ -145,7 +146,7 @@ function checkRootIsKnown(call: RpcCall, number: number): NonNullable<Awaited<Re
     if (root !== ZERO_WORD) return;
     const answer = await call("eth_call", [{ to: contract, data: encodeGetMerkleTreeRoot(userID) }, "latest"]);
     if (answer === ZERO_WORD) return;
-    const message = `The user ${userID} may have a root that is newer than block ${number}. This is the newest block that enough auditors signed. Wait for their next statement.`;
+    const message = `The user ${userID} may have a root that is newer than block ${number}. This is the newest block that enough auditors signed. Wait for the auditors' next statement.`;
     throw new VerificationError("root", "STATEMENT_TOO_OLD", message, { actual: answer, evidence });
   };
 }

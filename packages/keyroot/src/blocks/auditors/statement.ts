@@ -87,5 +87,5 @@ function parseText(text: string): Statement {
   const numbers = [statement.chainId, statement.block.number, statement.userCount, statement.tree.size];
   // Each statement has only one valid text, so all auditors sign the same bytes.
   if (numbers.every(Number.isSafeInteger) && serializeStatement(statement) === text) return statement;
-  throw invalidNote(SUBJECT, "Its text does not have the form of docs/statement-formats.md.", describeValue(text));
+  throw invalidNote(SUBJECT, "Its text does not match the format in docs/statement-formats.md.", describeValue(text));
 }

@@ -60,16 +60,16 @@ const MAX_KEYS = 64;
  * AUDITOR_KEY_INVALID
  */
 export function parseAuditorOptions(options: AuditorOptions): AuditorPolicy {
-  const { keys: texts, threshold, maxAgeMs = DEFAULT_MAX_AGE_MS } = checkObject("The option auditors", options);
-  checkNames("The options of auditors", options, OPTIONS);
+  const { keys: texts, threshold, maxAgeMs = DEFAULT_MAX_AGE_MS } = checkObject("The auditors option", options);
+  checkNames("The options in auditors", options, OPTIONS);
   if (!Array.isArray(texts) || texts.length > MAX_KEYS)
-    throw invalidArgument("The option auditors.keys", `an array of at most ${MAX_KEYS} keys`, texts);
+    throw invalidArgument("The auditors.keys option", `an array of at most ${MAX_KEYS} keys`, texts);
   const keys = [...(texts as unknown[])].map(parseAuditorKey);
   for (const part of ["name", "id"] as const)
     if (new Set(keys.map((key) => key[part])).size !== keys.length) throw notDistinct(texts);
   if (new Set(keys.map(({ publicKey }) => String(publicKey))).size !== keys.length) throw notDistinct(texts);
-  checkInteger("The option auditors.threshold", threshold, 1, keys.length);
-  checkInteger("The option auditors.maxAgeMs", maxAgeMs, 1);
+  checkInteger("The auditors.threshold option", threshold, 1, keys.length);
+  checkInteger("The auditors.maxAgeMs option", maxAgeMs, 1);
   return { keys, threshold, maxAgeMs };
 }
 
@@ -103,9 +103,9 @@ export function verifyStatement(
  */
 export function checkPlace(signed: Pick<Statement, "chainId" | "contract">, place: StatementPlace): void {
   const { chainId, contract } = checkObject("The contract's place", place, "an object with chainId and contract");
-  const address = checkText("The option contract", contract, "an address, 0x and 40 hex digits", ADDRESS);
+  const address = checkText("The contract option", contract, "an address, 0x and 40 hex digits", ADDRESS);
   const parts = [
-    ["CHAIN_ID_MISMATCH", "chain", signed.chainId, checkChainId("The option chainId", chainId)],
+    ["CHAIN_ID_MISMATCH", "chain", signed.chainId, checkChainId("The chainId option", chainId)],
     ["CONTRACT_MISMATCH", "contract", signed.contract, address.toLowerCase()],
   ] as const;
   for (const [code, name, actual, expected] of parts) {
@@ -164,15 +164,15 @@ export function acceptStatement(
   if (fresh.length >= threshold) return { ...statement, auditors: fresh };
   const { number } = statement.block;
   if (present.length >= threshold) {
-    const message = `The statement for block ${number} is too old: fewer than ${threshold} auditors signed it in the last ${maxAgeMs / 1000} s. Wait for a newer statement, and inform the auditors.`;
+    const message = `The statement for block ${number} is too old. Fewer than ${threshold} auditors signed it in the last ${maxAgeMs / 1000} s. Wait for a newer statement, and inform the auditors.`;
     throw new VerificationError("anchor", "STATEMENT_TOO_OLD", message, { expected: threshold, actual: fresh.length });
   }
   const future = signers.size - present.length;
-  const note = future > 0 ? ` ${future} of the signatures are dated in the future.` : "";
-  const message = `${present.length} of ${keys.length} auditors signed the statement for block ${number}, but ${threshold} are required.${note}`;
+  const note = future > 0 ? ` ${future} of the signatures have a time in the future.` : "";
+  const message = `Only ${present.length} of ${keys.length} auditors signed the statement for block ${number}. The statement needs ${threshold} signatures.${note}`;
   throw new VerificationError("anchor", "AUDITORS_NOT_REACHED", message, { expected: threshold, actual: present });
 }
 
 function notDistinct(keys: readonly string[]): Error {
-  return invalidArgument("The option auditors.keys", "keys of distinct auditors", keys);
+  return invalidArgument("The auditors.keys option", "keys of different auditors", keys);
 }

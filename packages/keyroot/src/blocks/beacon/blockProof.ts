@@ -72,13 +72,13 @@ export function verifyBlockProof(
   const { chainId } = network;
   const proof = parseBlockProof(source);
   if (proof.chainId !== chainId) {
-    const message = `The proof is for a block of the chain ${proof.chainId} instead of ${chainId}.`;
+    const message = `The proof is for a block of the chain ${proof.chainId} instead of the chain ${chainId}.`;
     throw new VerificationError("root", "CHAIN_ID_MISMATCH", message, { expected: chainId, actual: proof.chainId });
   }
   const bootstrap = decode(network, "bootstrap", proof.bootstrap);
   const start = `0x${bytesToHex(rootOf(bootstrap.header))}`;
   if (start !== checkpoint) {
-    const message = `The proof begins at the checkpoint ${start}, but ${checkpoint} is trusted. If ${checkpoint} is newer than the block, it cannot prove the block. Use ${start} if you trust it, or get a proof of a newer block.`;
+    const message = `The proof begins at the checkpoint ${start}, but you trust ${checkpoint}. A checkpoint that is newer than the block cannot prove the block. If you trust ${start}, use it. Otherwise, get a proof of a newer block.`;
     throw new VerificationError("anchor", "LIGHT_CLIENT_INVALID", message, { expected: checkpoint, actual: start });
   }
   let state = startAt(network, checkpoint, bootstrap);

@@ -22,6 +22,6 @@ export function checkAge(config: CheckpointConfig, state: LightClientState): voi
   if (!isTooOld(config, state)) return;
   const { checkpoint, maxCheckpointAgeMs: expected, network } = config;
   const time = new Date(timeOf(network, state.slot)).toISOString();
-  const message = `The checkpoint ${checkpoint} is from ${time}. The maximum age is ${expected / 86_400_000} days. Take a newer checkpoint from a source that you trust, or set maxCheckpointAgeMs.`;
+  const message = `The checkpoint ${checkpoint} is from ${time}. The maximum age is ${expected / 86_400_000} days. Use a newer checkpoint from a source that you trust, or increase maxCheckpointAgeMs.`;
   throw new VerificationError("anchor", "CHECKPOINT_TOO_OLD", message, { expected, actual: time });
 }

@@ -79,7 +79,7 @@ export async function follow(following: Following, http: HttpOptions): Promise<L
     throw new TransportError("FORK_UNKNOWN", message, { actual: version, cause: errors[0] });
   }
   const [forgery] = errors.filter((error) => error instanceof VerificationError);
-  throw forgery ?? errors[0] ?? new RangeError("No endpoint.");
+  throw forgery ?? errors[0] ?? new RangeError("There is no endpoint.");
 }
 
 /**
@@ -144,13 +144,14 @@ class BeaconEndpoint {
     const answer = await this.fetch(`updates?start_period=${start}&count=${count}`, count);
     const items: unknown[] = Array.isArray(answer) ? [...(answer as unknown[])] : [];
     for (let rest = answer; rest instanceof Uint8Array && rest.length > 0 && items.length <= count;) {
-      if (rest.length < LENGTH_BYTES + DIGEST_BYTES) throw malformed("an update without length");
+      if (rest.length < LENGTH_BYTES + DIGEST_BYTES) throw malformed("an update has no length");
       const end = LENGTH_BYTES + readUint64(rest);
-      if (end > rest.length || end < LENGTH_BYTES + DIGEST_BYTES) throw malformed("an update with a false length");
+      if (end > rest.length || end < LENGTH_BYTES + DIGEST_BYTES) throw malformed("an update has a false length");
       items.push(rest.subarray(LENGTH_BYTES + DIGEST_BYTES, end));
       rest = rest.subarray(end);
     }
-    if (items.length === 0 || items.length > count) throw malformed(`${items.length} updates instead of 1 to ${count}`);
+    if (items.length === 0 || items.length > count)
+      throw malformed(`it contains ${items.length} updates instead of 1 to ${count}`);
     return items.map((item) => this.decode("update", item));
   }
 
@@ -161,7 +162,7 @@ class BeaconEndpoint {
     const maxBytes = items * ITEM_BYTES;
     const { status, headers, bytes } = await fetchBytes(url, init, { ...this.http, maxBytes });
     if (status !== 200) {
-      const message = `${parseUrl(url).host} answered the request for ${path.replace(/[/?].*/, "")} with the HTTP status ${status}.`;
+      const message = `${parseUrl(url).host} returned the HTTP status ${status} for ${path.replace(/[/?].*/, "")}.`;
       throw new TransportError("BEACON_ERROR", message, { actual: status });
     }
     this.note(headers.get("Eth-Consensus-Version"));
@@ -188,7 +189,7 @@ class BeaconEndpoint {
     const header = isObject(data) ? (data["attested_header"] ?? data["header"]) : undefined;
     const beacon = isObject(header) ? header["beacon"] : undefined;
     const slot = Number(isObject(beacon) ? beacon["slot"] : undefined);
-    if (!Number.isSafeInteger(slot)) throw malformed("a header without slot");
+    if (!Number.isSafeInteger(slot)) throw malformed("a header has no slot");
     return forkAt(this.network, slot).layouts[kind].fromJson(data) as Value;
   }
 }
@@ -209,5 +210,5 @@ export function decodeSsz<Kind extends keyof Layouts>(
     if (layout.size === (position === 0 ? bytes.length : undefined))
       return layout.decode(bytes) as ValueOf<Layouts[Kind]>;
   }
-  throw malformed("no header of a known fork");
+  throw malformed("it contains no header of a known fork");
 }

@@ -188,5 +188,5 @@ export function rootOf({ beacon }: LightClientHeader): Uint8Array {
 export function toNumber(uint64: Uint8Array): number {
   const number = readUint64(uint64);
   if (Number.isSafeInteger(number)) return number;
-  throw malformed(`the slot ${number}`);
+  throw malformed(`the slot ${number} is too large`);
 }

@@ -106,7 +106,7 @@ export function applyUpdate(
   const attestedSlot = toNumber(attested.beacon.slot);
   const finalizedSlot = toNumber(finalized.beacon.slot);
   const signatureSlot = toNumber(update.signature_slot);
-  if (signatureSlot > currentSlot) throw invalid(`the slot ${signatureSlot} of its signature is in the future`);
+  if (signatureSlot > currentSlot) throw invalid(`its signature slot ${signatureSlot} is in the future`);
   if (signatureSlot <= attestedSlot || attestedSlot < finalizedSlot) throw invalid("its slots are not in order");
 
   const [period, finalizedPeriod, attestedPeriod, signaturePeriod] = [
@@ -116,7 +116,9 @@ export function applyUpdate(
     state.next === undefined && next !== undefined && finalizedPeriod === period && attestedPeriod === period;
   if (finalizedSlot <= state.slot && !addsCommittee) return undefined;
   if (signaturePeriod !== period && (state.next === undefined || signaturePeriod !== period + 1))
-    throw invalid(`it is of the period ${signaturePeriod}, whose committee is unknown in the period ${period}`);
+    throw invalid(
+      `its period is ${signaturePeriod}, but the committee of this period is unknown in the period ${period}`,
+    );
 
   const rules = forkAt(network, attestedSlot);
   const { state_root: stateRoot } = attested.beacon;
@@ -153,7 +155,7 @@ function blockHashOf(network: BeaconNetwork, header: LightClientHeader): string 
     execution === undefined
       ? hash !== undefined && isValidBranch(hash, branch, index, bodyRoot)
       : payload !== undefined && isValidBranch(payload.root(execution), branch, PAYLOAD_INDEX, bodyRoot);
-  if (!isValid || hash === undefined) throw invalid("the execution block of its header is not in the beacon block");
+  if (!isValid || hash === undefined) throw invalid("its header's execution block is not in the beacon block");
   return `0x${bytesToHex(hash)}`;
 }
 
@@ -168,7 +170,7 @@ function verifySignature(
   const absent = pubkeys.filter((_, i) => (((bits[i >> 3] ?? 0) >> (i & 7)) & 1) === 0);
   const participation = COMMITTEE_SIZE - absent.length;
   if (participation * 3 < COMMITTEE_SIZE * 2)
-    throw invalid(`${participation} of ${COMMITTEE_SIZE} members of the committee signed, less than two thirds`);
+    throw invalid(`only ${participation} of ${COMMITTEE_SIZE} committee members signed, which is less than two thirds`);
   if (!isSignedByAllBut(aggregate, absent, signingRootOf(network, attested, signatureSlot), signature))
     throw invalid("the committee's signature is false");
   return participation;
@@ -186,6 +188,6 @@ export function signingRootOf(network: BeaconNetwork, header: LightClientHeader,
 
 /** @param problem the end of the error message */
 function invalid(problem: string): VerificationError {
-  const message = `A beacon endpoint's light-client answer is false: ${problem}.`;
+  const message = `A beacon endpoint's light-client response is false: ${problem}.`;
   return new VerificationError("anchor", "LIGHT_CLIENT_INVALID", message);
 }

@@ -121,34 +121,42 @@ export type BeaconNetworkName = keyof typeof BEACON_NETWORKS;
  */
 export function parseNetwork(network: BeaconNetworkName | BeaconNetwork | undefined, chainId: number): BeaconNetwork {
   const known: Readonly<Record<string, BeaconNetwork>> = BEACON_NETWORKS;
-  const what = "The option beacon.network";
   let found: BeaconNetwork | undefined;
-  if (typeof network === "object") found = checkNetwork(what, network);
+  if (typeof network === "object") found = checkNetwork(network);
   else if (network !== undefined) found = hasOwn(known, network) ? known[network] : undefined;
   else {
     const networks = [...Object.keys(known).map((name) => known[name]), TEST_NETWORK];
     [found] = networks.filter((each) => each?.chainId === chainId);
   }
   if (found === undefined) {
-    throw invalidArgument(what, `${Object.keys(known).join(", ")}, or an object with the network's constants`, network);
+    throw invalidArgument(
+      nameOf(""),
+      `${Object.keys(known).join(", ")}, or an object with the network's constants`,
+      network,
+    );
   }
-  if (found.chainId !== chainId) throw invalidArgument(what, `a network of the chain ${chainId}`, found.chainId);
+  if (found.chainId !== chainId) throw invalidArgument(nameOf(""), `a network of the chain ${chainId}`, found.chainId);
   return found;
 }
 
-function checkNetwork(what: string, network: BeaconNetwork): BeaconNetwork {
-  const { forks, genesisValidatorsRoot, ...numbers } = checkObject(what, network);
-  checkNames(what, network, Object.keys(TEST_NETWORK));
-  checkText(`${what}.genesisValidatorsRoot`, genesisValidatorsRoot, "0x and 64 lowercase hex digits", LOWERCASE_HASH);
+/** Returns the name of the option, or of a field in it, for error messages. @param field empty, or begins with a dot */
+function nameOf(field: string): string {
+  return `The beacon.network${field} option`;
+}
+
+function checkNetwork(network: BeaconNetwork): BeaconNetwork {
+  const { forks, genesisValidatorsRoot, ...numbers } = checkObject(nameOf(""), network);
+  checkNames("The options in beacon.network", network, Object.keys(TEST_NETWORK));
+  checkText(nameOf(".genesisValidatorsRoot"), genesisValidatorsRoot, "0x and 64 lowercase hex digits", LOWERCASE_HASH);
   for (const name of Object.keys(TEST_NETWORK) as (keyof BeaconNetwork)[])
-    if (name !== "forks" && name !== "genesisValidatorsRoot") checkInteger(`${what}.${name}`, numbers[name], 1);
-  for (const [name, fork] of Object.entries(checkObject(`${what}.forks`, forks))) {
-    if (!Array.isArray(fork)) throw invalidArgument(`${what}.forks.${name}`, "a list of version and epoch", fork);
+    if (name !== "forks" && name !== "genesisValidatorsRoot") checkInteger(nameOf(`.${name}`), numbers[name], 1);
+  for (const [name, fork] of Object.entries(checkObject(nameOf(".forks"), forks))) {
+    if (!Array.isArray(fork)) throw invalidArgument(nameOf(`.forks.${name}`), "a list of version and epoch", fork);
     const [version, epoch] = fork as unknown[];
-    checkText(`${what}.forks.${name}[0]`, version, "0x and 8 lowercase hex digits", /^0x[0-9a-f]{8}$/);
-    checkInteger(`${what}.forks.${name}[1]`, epoch, 0);
+    checkText(nameOf(`.forks.${name}[0]`), version, "0x and 8 lowercase hex digits", /^0x[0-9a-f]{8}$/);
+    checkInteger(nameOf(`.forks.${name}[1]`), epoch, 0);
   }
   if (genesisValidatorsRoot === TEST_NETWORK.genesisValidatorsRoot && network.chainId !== TEST_NETWORK.chainId)
-    throw invalidArgument(`${what}.chainId`, `${TEST_NETWORK.chainId} for the test network`, network.chainId);
+    throw invalidArgument(nameOf(".chainId"), `${TEST_NETWORK.chainId} for the test network`, network.chainId);
   return network;
 }

@@ -16,7 +16,6 @@ import type { BeaconConfig } from "./source.ts";
 
 const OPTIONS: readonly (keyof BeaconOptions)[] = ["urls", "checkpoint", "network", "store", "maxCheckpointAgeMs"];
 
-const WHAT = "The option beacon";
 const MAX_URLS = 16;
 
 /** Makes the block source for the `beacon` option. It finds a block that two thirds of the sync committee signed. */
@@ -36,28 +35,32 @@ export function parseBeaconOptions(
   option: unknown,
   { chainId, allowHttp }: { chainId: number | bigint; allowHttp?: boolean | undefined },
 ): BeaconConfig {
-  const options = checkObject(WHAT, option as BeaconOptions, "an object with urls and checkpoint");
-  checkNames(WHAT, options, OPTIONS);
+  const options = checkObject("The beacon option", option as BeaconOptions, "an object with urls and checkpoint");
+  checkNames("The options in beacon", options, OPTIONS);
   const { urls, store = new Map<string, string>() } = options;
   if (!(Array.isArray as (value: unknown) => boolean)(urls) || urls.length === 0 || urls.length > MAX_URLS)
-    throw invalidArgument(`${WHAT}.urls`, `a list of 1 to ${MAX_URLS} URLs`, urls);
+    throw invalidArgument("The beacon.urls option", `a list of 1 to ${MAX_URLS} URLs`, urls);
   return {
-    ...parseCheckpoint(WHAT, options, chainId),
+    ...parseCheckpoint("beacon.", options, chainId),
     urls: urls.map((url) => checkSourceUrl("beacon.urls", url, allowHttp)),
-    store: checkStore(`${WHAT}.store`, store),
+    store: checkStore("The beacon.store option", store),
   };
 }
 
-/** Checks a trusted checkpoint, its network and its maximum age. @throws ArgumentError ARGUMENT_INVALID */
+/**
+ * Checks a trusted checkpoint, its network and its maximum age.
+ * @param path the start of the option names in error messages
+ * @throws ArgumentError ARGUMENT_INVALID
+ */
 export function parseCheckpoint(
-  what: string,
+  path: "" | "beacon.",
   options: Pick<BeaconOptions, "checkpoint" | "network" | "maxCheckpointAgeMs">,
   chainId: number | bigint,
 ): Omit<BeaconConfig, "urls" | "store"> {
   const { checkpoint, maxCheckpointAgeMs: callersMaxAgeMs } = options;
-  checkText(`${what}.checkpoint`, checkpoint, "a block root, 0x and 64 lowercase hex digits", LOWERCASE_HASH);
-  const network = parseNetwork(options.network, checkChainId("The option chainId", chainId));
-  if (callersMaxAgeMs !== undefined) checkInteger(`${what}.maxCheckpointAgeMs`, callersMaxAgeMs, 1);
+  checkText(`The ${path}checkpoint option`, checkpoint, "a block root, 0x and 64 lowercase hex digits", LOWERCASE_HASH);
+  const network = parseNetwork(options.network, checkChainId("The chainId option", chainId));
+  if (callersMaxAgeMs !== undefined) checkInteger(`The ${path}maxCheckpointAgeMs option`, callersMaxAgeMs, 1);
   const maxCheckpointAgeMs = callersMaxAgeMs ?? network.maxCheckpointAgeMs;
   return { checkpoint, network, callersMaxAgeMs, maxCheckpointAgeMs };
 }

@@ -30,7 +30,7 @@ const OFFSET_BYTES = 4;
 const CHUNK_BYTES = 32;
 
 export function malformed(problem: string): TransportError {
-  return new TransportError("BEACON_ANSWER_INVALID", `The answer of a beacon endpoint is malformed: ${problem}.`);
+  return new TransportError("BEACON_ANSWER_INVALID", `A beacon endpoint's response is malformed: ${problem}.`);
 }
 
 /** Computes the hash of two chunks: 32 bytes. */
@@ -64,13 +64,13 @@ function split(bytes: Uint8Array, size: number): Uint8Array[] {
 
 function checkSize(bytes: Uint8Array, size: number): Uint8Array {
   if (bytes.length === size) return bytes;
-  throw malformed(`${bytes.length} bytes instead of ${size}`);
+  throw malformed(`a value has ${bytes.length} bytes instead of ${size}`);
 }
 
 function parseHex(value: unknown, maxBytes: number): Uint8Array {
   if (typeof value === "string" && value.length <= 2 + 2 * maxBytes && /^0x(?:[0-9a-f]{2})*$/i.test(value))
     return hexToBytes(value.slice(2));
-  throw malformed(`${describeValue(value)} instead of hex of at most ${maxBytes} bytes`);
+  throw malformed(`${describeValue(value)} is not hex of at most ${maxBytes} bytes`);
 }
 
 /**
@@ -84,7 +84,8 @@ export function readUint64(bytes: Uint8Array, position = 0): number {
 
 /** Parses decimal digits as a little-endian number of `size` bytes. */
 function parseDecimal(value: unknown, size: number): Uint8Array {
-  if (typeof value !== "string" || !/^\d{1,78}$/.test(value)) throw malformed(`${describeValue(value)} as a number`);
+  if (typeof value !== "string" || !/^\d{1,78}$/.test(value))
+    throw malformed(`${describeValue(value)} is not a number`);
   const hex = BigInt(value)
     .toString(16)
     .padStart(2 * size, "0");
@@ -111,7 +112,7 @@ export function uint(size: number): SszType<Uint8Array> {
 export function byteList(): SszType<Uint8Array> {
   const check = (bytes: Uint8Array) => {
     if (bytes.length <= CHUNK_BYTES) return bytes;
-    throw malformed(`${bytes.length} bytes instead of at most ${CHUNK_BYTES}`);
+    throw malformed(`a value has ${bytes.length} bytes instead of at most ${CHUNK_BYTES}`);
   };
   return {
     size: undefined,
@@ -138,7 +139,8 @@ export function vector(type: SszType<Uint8Array>, length: number): SszType<Uint8
     },
     encode: (values) => concatBytes(...values),
     fromJson: (values) => {
-      if (!Array.isArray(values) || values.length !== length) throw malformed(`not a list of ${length} values`);
+      if (!Array.isArray(values) || values.length !== length)
+        throw malformed(`a value is not a list of ${length} values`);
       return values.map((value) => type.fromJson(value));
     },
     root: (values) => merkleize(values.map((value) => type.root(value))),
@@ -158,7 +160,7 @@ export function container<Fields extends Readonly<Record<string, SszType<unknown
   return {
     size: types.every(([, { size }]) => size !== undefined) ? fixed : undefined,
     decode: (bytes) => {
-      if (bytes.length < fixed) throw malformed(`${bytes.length} bytes instead of at least ${fixed}`);
+      if (bytes.length < fixed) throw malformed(`a value has ${bytes.length} bytes instead of at least ${fixed}`);
       const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
       const starts: number[] = [];
       let position = 0;
@@ -190,7 +192,7 @@ export function container<Fields extends Readonly<Record<string, SszType<unknown
       return concatBytes(...head, ...tail);
     },
     fromJson: (value) => {
-      if (!isObject(value)) throw malformed("not an object");
+      if (!isObject(value)) throw malformed("a value is not an object");
       return make((name, type) => type.fromJson(hasOwn(value, name) ? value[name] : undefined));
     },
     root: (value) => merkleize(types.map(([name, type]) => type.root(read(value, name)))),

@@ -133,7 +133,7 @@ export function toResults(
   return wanted.map(({ id, region, context }, i) => {
     const { [i]: result } = users;
     if (result !== undefined && "code" in result)
-      return { error: toServiceError(`The service refuses the user ${id}`, result.status, { ...result }) };
+      return { error: toServiceError(`The service rejects the user ${id}`, result.status, { ...result }) };
     const where = `answer.users[${i}]`;
     const created = about({ user_id: id, region }, createdWithToken)(where, result);
     return context === undefined ? created : { ...created, ...createdToken(where, created) };

@@ -123,7 +123,7 @@ export class PartnerClient {
   /** @throws ArgumentError BROWSER_REFUSED, ARGUMENT_INVALID */
   constructor(options: PartnerClientOptions) {
     refuseBrowsers(
-      "keyroot/partner holds a token that never expires: run it in Node, on a server. Use keyroot/user in apps.",
+      "keyroot/partner has a token that never expires, so it must not run in browsers. Run it in Node on a server. Use keyroot/user in apps.",
     );
     const checked = checkClientOptions(options, "serverToken");
     const serverToken = checkRefreshToken("serverToken", options.serverToken, "krs_");
@@ -137,7 +137,7 @@ export class PartnerClient {
    */
   async createUser(userID: string, region: Region, options: CallOptions = {}): Promise<CreatedUser> {
     const { id, body } = userOf(userID);
-    checkText("The argument region", region);
+    checkText("The region argument", region);
     const check = about({ user_id: id, region }, createdUser);
     return this.#operations.call("/v1/authdBizSrv/users/create", { ...body, region }, check, options);
   }
@@ -176,7 +176,7 @@ export class PartnerClient {
   async createUserRefreshToken(userID: string, context: string, options: CreateTokenOptions = {}): Promise<string> {
     const { signal, ...checked } = checkCallOptions(options, "idempotencyKey");
     const idempotencyKey = checkIdempotencyKey(checked.idempotencyKey);
-    const body = { user_id_hex: userIDToHex(toUserID(userID)), context: checkText("The argument context", context) };
+    const body = { user_id_hex: userIDToHex(toUserID(userID)), context: checkText("The context argument", context) };
     const path = "/v1/authdBizSrv/users/createRefreshToken";
     return (await this.#operations.call(path, body, createdToken, { signal }, idempotencyKey)).token;
   }
@@ -227,7 +227,7 @@ export class PartnerClient {
    * effect.
    */
   async revokeRefreshToken(userID: string, tokenID: string, options: CallOptions = {}): Promise<RefreshToken> {
-    const body = { user_id_hex: userIDToHex(toUserID(userID)), token_id: checkText("The argument tokenID", tokenID) };
+    const body = { user_id_hex: userIDToHex(toUserID(userID)), token_id: checkText("The tokenID argument", tokenID) };
     const check = about({ token_id: tokenID }, refreshToken);
     return this.#operations.call("/v1/authdBizSrv/users/revokeRefreshToken", body, check, options);
   }
@@ -276,7 +276,7 @@ export class PartnerClient {
    * the response to this request is lost, the retry fails with ACCESS_TOKEN_REVOKED.
    */
   async revokeServerToken(tokenID: string, options: CallOptions = {}): Promise<ServerToken> {
-    const body = { token_id: checkText("The argument tokenID", tokenID) };
+    const body = { token_id: checkText("The tokenID argument", tokenID) };
     const check = about({ token_id: tokenID }, serverToken);
     return this.#operations.call("/v1/authdBizSrv/serverTokens/revoke", body, check, options);
   }
@@ -292,8 +292,8 @@ export class PartnerClient {
    */
   async listEvents(options: ListEventsOptions = {}): Promise<EventPage> {
     const { after, limit = 100, signal } = checkCallOptions(options, "after", "limit");
-    checkInteger("The option limit", limit, 1, 1000);
-    const body = { limit, ...(after !== undefined && { after: checkText("The option after", after) }) };
+    checkInteger("The limit option", limit, 1, 1000);
+    const body = { limit, ...(after !== undefined && { after: checkText("The after option", after) }) };
     return this.#operations.call("/v1/authdBizSrv/events/list", body, eventPage(limit), { signal });
   }
 
@@ -337,5 +337,5 @@ function userOf(userID: string) {
 }
 
 function tokenIDAfter({ after }: ListTokensOptions): string | undefined {
-  return optional<string>(checkText, "The option after", after);
+  return optional<string>(checkText, "The after option", after);
 }

@@ -142,7 +142,7 @@ async function provisionGroup<User extends UserToProvision>(
 
 function withContext(user: UserToProvision, defaultContext: string | undefined): UserToCreate {
   const { userID, region, context = defaultContext } = checkObject("A user of the list", user);
-  if (context === undefined) throw invalidArgument("The option context", "set for the run or for each user", context);
+  if (context === undefined) throw invalidArgument("The context option", "set for the run or for each user", context);
   return { userID, region, context };
 }
 
@@ -168,15 +168,15 @@ function checkProvisionOptions(options: ProvisionOptions): ProvisionOptions {
     "an object with runId",
   );
   checkRunId(runId);
-  optional<unknown>(checkText, "The option context", context);
-  optional<unknown>((what, value) => checkInteger(what, value, 1, 1000), "The option concurrency", concurrency);
-  optional(checkFunction, "The option onProgress", onProgress);
+  optional<unknown>(checkText, "The context option", context);
+  optional<unknown>((what, value) => checkInteger(what, value, 1, 1000), "The concurrency option", concurrency);
+  optional(checkFunction, "The onProgress option", onProgress);
   return checkCallOptions(options, "runId", "context", "concurrency", "onProgress");
 }
 
 function checkRunId(runId: unknown): void {
   if (typeof runId === "string" && runId.length >= MIN_RUN_ID_LENGTH && isWellFormed(runId)) return;
-  const message = `The option runId must be a text of ${MIN_RUN_ID_LENGTH} characters or more that cannot be guessed, such as crypto.randomUUID().`;
+  const message = `The runId option must be a text of at least ${MIN_RUN_ID_LENGTH} characters that nobody can guess. Use crypto.randomUUID().`;
   throw new ArgumentError("SECRET_TOO_SHORT", message, { expected: MIN_RUN_ID_LENGTH });
 }
 

@@ -76,7 +76,7 @@ export class PartnerWebhooks {
    */
   async create(url: string, options: NewEndpointOptions = {}): Promise<NewWebhookEndpoint> {
     const { signal, types, idempotencyKey } = checkCallOptions(options, "types", "idempotencyKey");
-    const body = { url: checkText("The argument url", url), ...(types !== undefined && { types: checkTypes(types) }) };
+    const body = { url: checkText("The url argument", url), ...(types !== undefined && { types: checkTypes(types) }) };
     const key = checkIdempotencyKey(idempotencyKey);
     return this.#operations.call("/v1/authdBizSrv/webhooks/create", body, newEndpoint, { signal }, key);
   }
@@ -90,7 +90,7 @@ export class PartnerWebhooks {
   async update(endpointID: string, options: UpdateEndpointOptions = {}): Promise<WebhookEndpoint> {
     const { signal, url, types } = checkCallOptions(options, "url", "types");
     const fields = {
-      ...(url !== undefined && { url: checkText("The option url", url) }),
+      ...(url !== undefined && { url: checkText("The url option", url) }),
       ...(types !== undefined && { types: checkTypes(types) }),
     };
     return this.#change("/v1/authdBizSrv/webhooks/update", endpointID, fields, { signal });
@@ -137,7 +137,7 @@ export class PartnerWebhooks {
     const fields = () => ({
       ...bodyFor(endpointID),
       ...(options.state !== undefined && { state: checkState(options.state) }),
-      after: optional<string>(checkText, "The option after", options.after),
+      after: optional<string>(checkText, "The after option", options.after),
     });
     const list = { fields, names: ["state"], read: deliveryPage };
     return iteratePages(this.#operations, "/v1/authdBizSrv/webhooks/listDeliveries", list, options);
@@ -145,7 +145,7 @@ export class PartnerWebhooks {
 
   /** Delivers an event to a webhook endpoint again. The event keeps its id. */
   async redeliver(endpointID: string, eventID: string, options: CallOptions = {}): Promise<void> {
-    const body = { ...bodyFor(endpointID), event_id: checkText("The argument eventID", eventID) };
+    const body = { ...bodyFor(endpointID), event_id: checkText("The eventID argument", eventID) };
     await this.#operations.call("/v1/authdBizSrv/webhooks/redeliver", body, queued, options);
   }
 
@@ -155,7 +155,7 @@ export class PartnerWebhooks {
    * @returns the number of repeated deliveries
    */
   async redeliverFailed(endpointID: string, since: number, options: CallOptions = {}): Promise<number> {
-    const body = { ...bodyFor(endpointID), since: checkInteger("The argument since", since, 0) };
+    const body = { ...bodyFor(endpointID), since: checkInteger("The since argument", since, 0) };
     return (await this.#operations.call("/v1/authdBizSrv/webhooks/redeliverFailed", body, queued, options)).queued;
   }
 
@@ -171,16 +171,16 @@ export class PartnerWebhooks {
 }
 
 function bodyFor(endpointID: string): { endpoint_id: string } {
-  return { endpoint_id: checkText("The argument endpointID", endpointID) };
+  return { endpoint_id: checkText("The endpointID argument", endpointID) };
 }
 
 function checkTypes(types: unknown): string[] {
-  if (!Array.isArray(types)) throw invalidArgument("The option types", "a list of types of events", types);
-  return types.map((type) => checkText("A type of events", type));
+  if (!Array.isArray(types)) throw invalidArgument("The types option", "a list of event types", types);
+  return types.map((type) => checkText("An event type", type));
 }
 
 function checkState(state: unknown): WebhookDelivery["state"] {
   const [found] = DELIVERY_STATES.filter((known) => known === state);
   if (found !== undefined) return found;
-  throw invalidArgument("The option state", DELIVERY_STATES.join(" or "), state);
+  throw invalidArgument("The state option", DELIVERY_STATES.join(" or "), state);
 }

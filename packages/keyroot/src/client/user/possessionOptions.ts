@@ -53,7 +53,10 @@ export interface PossessionAnswer {
 export function checkPossession(options: ClientOptions & PossessionOptions, { serviceUrl }: CheckedOptions) {
   const { service = serviceUrl, chainId, contract, userID } = options;
   if ((chainId === undefined) !== (contract === undefined))
-    throw new ArgumentError("ARGUMENT_INVALID", "The options chainId and contract belong together: give both or none.");
+    throw new ArgumentError(
+      "ARGUMENT_INVALID",
+      "The options chainId and contract belong together. Set both or neither.",
+    );
   return {
     serviceUrl: checkUrl("service", service),
     userID: userID === undefined ? undefined : parseUserID(userID),
@@ -61,8 +64,8 @@ export function checkPossession(options: ClientOptions & PossessionOptions, { se
       chainId === undefined
         ? undefined
         : {
-            chainId: checkChainId("The option chainId", chainId),
-            contract: checkText("The option contract", contract, "an address, 0x and 40 hex digits", ADDRESS),
+            chainId: checkChainId("The chainId option", chainId),
+            contract: checkText("The contract option", contract, "an address, 0x and 40 hex digits", ADDRESS),
           },
   } satisfies CheckedPossession;
 }
@@ -75,9 +78,9 @@ export function checkPossession(options: ClientOptions & PossessionOptions, { se
 export function checkKey(key: KeyPair | ExternalKey): Uint8Array {
   checkObject("The key", key, "an object with publicKey, and privateKey or prove");
   checkPublicKey(key.publicKey);
-  if ("prove" in key) checkFunction("The key's field prove", key.prove);
+  if ("prove" in key) checkFunction("The key's prove field", key.prove);
   else if (typeof key.privateKey !== "bigint") {
-    const message = "The key must have its private key as a bigint in privateKey, or a function in prove.";
+    const message = "The key must contain a bigint in privateKey or a function in prove.";
     throw new ArgumentError("ARGUMENT_INVALID", message);
   }
   return key.publicKey;

@@ -115,7 +115,7 @@ export class UserClient {
    * @param keyID the id of the registered key, from the record
    */
   async withdraw(keyID: string, options: CallOptions = {}): Promise<void> {
-    const body = { key_id: checkText("The argument keyID", keyID) };
+    const body = { key_id: checkText("The keyID argument", keyID) };
     const check = about({ key_id: keyID }, discardedKey);
     await this.#operations.call("/v1/authdUser/publicKey/withdraw", body, check, options);
   }
@@ -140,7 +140,7 @@ export class UserClient {
   ): Promise<Verified> {
     checkFunction(
       "verifier.verify",
-      checkObject("The argument verifier", verifier, "a result of createVerifier").verify,
+      checkObject("The verifier argument", verifier, "a result of createVerifier").verify,
     );
     const { signal } = options;
     const { public_key: expectedPublicKey } = await this.unverifiedPublicKeyOf(userID, options);
