@@ -53,7 +53,7 @@ describe("options of a verification", () => {
     const error = await errorOf(remote);
     expect(error)
       .to.have.property("message")
-      .that.matches(/example.*allowHttp: true/);
+      .that.matches(/example.*set allowHttp, /);
     expect(await errorOf({ ...remote, allowHttp: true })).to.include({ code: "UNREACHABLE" });
     for (const host of ["localhost", "127.0.0.1", "127.9.9.9", "[::1]", "[::ffff:127.0.0.1]", "a.localhost"]) {
       expect(await errorOf({ rpc: `http://${host}:1` }), host).to.include({ code: "UNREACHABLE" });

@@ -131,7 +131,7 @@ describe("PartnerClient", () => {
       expect(error).to.include({ name: "ServiceError", code: "REGION_UNKNOWN", status: 400 });
       expect(error)
         .to.have.property("message")
-        .that.matches(/users\/create .* us-west-2 or eu-west-1/);
+        .that.matches(/users\/create: .* us-west-2 or eu-west-1/);
       expect(error)
         .to.have.property("requestID")
         .that.matches(/^[0-9a-f-]{36}$/);
