@@ -10,15 +10,15 @@ import { DemoError } from "./demoError.ts";
 import type { ContactsApp } from "./startContactsApp.ts";
 import { type LineProcess, startProcess } from "./startProcess.ts";
 
-/** The user whose key the attacker replaces, and data that attacks use. */
+/** The user under attack, and data that attacks use. */
 export interface Victim extends Pick<AttackContext, "otherRoot" | "olderBlock"> {
   record: KeyRecord;
 }
 
-/** The outcome of the attacks. */
-export interface RejectedAttacks {
+/** The outcome of the attacks. Its disposal stops the attacker's servers. */
+export interface RejectedAttacks extends AsyncDisposable {
   rejected: { attack: string; code: string }[];
-  /** The attacker's servers, which visitors can try in the explorer. */
+  /** The attacks that visitors can try in the explorer, with the attacker's servers. */
   attacks: ExplorerAttack[];
 }
 
@@ -31,7 +31,7 @@ export function startAttacker(signal: AbortSignal): LineProcess {
 }
 
 /**
- * Runs every attack on a contact's app. The attacker sits between the app and its servers.
+ * Runs every attack on a contact's app. The attacker is a separate process between the app and its servers.
  * @throws DemoError DEMO_FAILED if an attack is not rejected with the expected code
  */
 export async function attackContact(
@@ -53,10 +53,10 @@ export async function attackContact(
     changes: Partial<VerifyRequest>,
   ) => {
     const response = await app.verify(victim, changes);
-    if (!("code" in response)) throw new DemoError(`The attack ${name} was not rejected.`);
+    if (!("code" in response)) throw new DemoError(`The app did not reject the attack ${name}.`);
     const { code } = response;
     if (code !== expectedCode)
-      throw new DemoError(`The attack ${name} was rejected with ${code}, not ${expectedCode}.`);
+      throw new DemoError(`The app rejected the attack ${name} with ${code} instead of ${expectedCode}.`);
     rejected.push({ attack: name, code });
     onRejected?.(name, description, code);
   };

@@ -1,7 +1,7 @@
 /**
  * An attacker between a client and its servers, in a separate process. It reads its configuration from standard input
- * and prints its URL. It forwards requests for `/<attack>/rpc`, `/<attack>/files/…` and `/<attack>/beacon/…` with the
- * changes of that attack. It ends when standard input ends.
+ * and prints its URL. It forwards requests for `/<attack>/rpc`, `/<attack>/files/…` and `/<attack>/beacon/…`, and makes
+ * the changes of this attack. It ends when standard input ends.
  */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -54,7 +54,7 @@ async function respond(request: IncomingMessage, response: ServerResponse): Prom
     return;
   }
   const attack = ATTACKS.find((candidate) => candidate.name === name);
-  if (attack === undefined) throw new Error(`No such attack: ${name}`);
+  if (attack === undefined) throw new Error(`There is no attack ${name}.`);
   if (server === "rpc") await forwardCall(attack, request, response);
   else await forwardFile(attack, path.join("/"), response);
 }

@@ -1,6 +1,6 @@
 /**
  * The app of a user's contact, in a separate process. It reads requests from standard input, one JSON object per line.
- * It calls the public verifier and writes the results in the same order. It has no addresses except those in the
+ * It calls the library's verifier, and writes the results in the same order. It uses only the addresses in the
  * requests.
  */
 import { createInterface } from "node:readline";
@@ -18,7 +18,7 @@ export interface VerifyRequest extends Pick<VerifyOptions, "chainId" | "contract
 /** The verifier's result: the root, or the code and message of its error. */
 export type VerifyResponse = { root: string } | { code: string; message: string };
 
-/** The root of a beacon block that the app contains and trusts. It is the same for all simulated beacon chains. */
+/** The root of a beacon block that the app trusts. All simulated beacon chains have the same root. */
 const CHECKPOINT = "0x054848ffc5ddd0fe6778ff79eb267a4a387e69bda0675fcc4b626ae7e44c309a";
 /** The light client's state for each beacon endpoint. Each attack begins with an empty store. */
 const stores = new Map<string, Map<string, string>>();

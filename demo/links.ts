@@ -6,7 +6,7 @@ import type { Stack } from "@keyroot/service/stack";
 import { startRelay } from "./relay.ts";
 import type { DemoResult } from "./runDemo.ts";
 
-/** Number of additional endpoints in the explorer, so that visitors can try a quorum. */
+/** Number of additional endpoints in the explorer. With these endpoints, visitors can try a quorum. */
 const RELAYS = 2;
 
 export interface Links {
@@ -17,7 +17,7 @@ export interface Links {
 
 /**
  * Serves the explorer with the stack's users and the attacker's servers. Invites the sample partner's administrator.
- * @param servers receives the servers that are started; the caller closes them
+ * @param servers receives the started servers, which the caller closes
  */
 export async function openLinks(
   { rpcUrl, chainId, contract, merkleUrl, beaconUrl, service }: Stack,
@@ -37,7 +37,7 @@ export async function openLinks(
   return { explorerUrl: explorer.url, dashboardUrl };
 }
 
-/** The text with the links that is printed after the demo. */
+/** Returns the text with the links. The program prints it after the demo. */
 export function readyLines({ records }: DemoResult, announced: boolean, { explorerUrl, dashboardUrl }: Links): string {
   const verify = `npx hardhat keyroot verify ${records[0]?.userID}`;
   const pages = `Verify a key in your browser, or try an attack:\n\n     ${explorerUrl}\n\nSign in to the partner's dashboard. The link works once, within 15 minutes; then you add a passkey:\n\n     ${dashboardUrl}\n`;

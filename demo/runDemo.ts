@@ -11,8 +11,8 @@ import { DemoError } from "./demoError.ts";
 
 const LIMITS = { maxBytes: DEFAULT_LIMITS.rpcBytes, timeoutMs: DEFAULT_LIMITS.timeoutMs };
 
-/** The result of the demo. Disposing of the result stops the attacker's servers. */
-export interface DemoResult extends Pick<Provisioned, "bizID" | "serverToken">, RejectedAttacks, AsyncDisposable {
+/** The result of the demo. Its disposal stops the attacker's servers. */
+export interface DemoResult extends Pick<Provisioned, "bizID" | "serverToken">, RejectedAttacks {
   records: KeyRecord[];
   published: PublishedBatch[];
   /** Number of keys that the contact's app verified. */
@@ -31,8 +31,8 @@ export interface DemoListener {
 
 /**
  * Runs the demo on a stack with a service. A partner creates users, and their apps register keys. Two attacks on the
- * registration fail. The service publishes the keys in two batches. A contact's app, which trusts only its checkpoint
- * and no server, verifies each key and rejects every attack.
+ * registration fail. The service publishes the keys in two batches. A contact's app verifies each key and rejects every
+ * attack. The app trusts only its checkpoint and no server.
  * @throws DemoError DEMO_FAILED at the first step with an unexpected outcome
  */
 export async function runDemo(stack: Stack, listener: DemoListener, signal: AbortSignal): Promise<DemoResult> {
@@ -53,7 +53,7 @@ export async function runDemo(stack: Stack, listener: DemoListener, signal: Abor
   for (const record of records) {
     const response = await app.verify(record);
     if ("code" in response)
-      throw new DemoError(`The key of ${record.userID} was rejected: ${response.code}: ${response.message}`);
+      throw new DemoError(`The app rejected the key of ${record.userID}. ${response.code}: ${response.message}`);
   }
   listener.verified?.(records.length);
 
@@ -61,7 +61,7 @@ export async function runDemo(stack: Stack, listener: DemoListener, signal: Abor
   const [firstBatch, secondBatch] = published;
   const victim = records[provisioned.users.findLastIndex(({ region }) => region === "eu-west-1")];
   if (firstBatch === undefined || secondBatch === undefined || victim === undefined) {
-    throw new DemoError("There are not two batches.");
+    throw new DemoError("The service must publish two batches.");
   }
   const target = { record: victim, otherRoot: firstBatch.root, olderBlock };
   const attacked = await attackContact(stack, { app, attacker }, target, listener.rejected);

@@ -6,8 +6,8 @@ import { UserClient } from "keyroot/user";
 import { DemoError } from "./demoError.ts";
 
 /**
- * Number of the sample partner's users per region. An attack adds a user in eu-west-1. One number is then even and the
- * other odd, so the trees differ in shape.
+ * Number of the sample partner's users per region. An attack adds a user in eu-west-1. Then one number is even and one
+ * is odd, so the two trees have different shapes.
  */
 const USERS: Record<Region, number> = { "us-west-2": 12, "eu-west-1": 12 };
 
@@ -19,8 +19,8 @@ export interface Provisioned {
 }
 
 /**
- * Creates a partner as the operator. The partner's server creates a shadow user and a refresh token for each of its
- * users. Each user's app makes a key pair and registers the public key.
+ * Creates a partner as the operator. The partner's server creates a shadow user and a refresh token for each user. Each
+ * user's app makes a key pair and registers the public key.
  */
 export async function provisionUsers(
   service: StackService,
@@ -32,7 +32,7 @@ export async function provisionUsers(
   const { biz_id: bizID } = await admin.createPartner("Sample partner");
   const { token: serverToken } = await admin.createServerToken(bizID);
   const partner = new PartnerClient({ serviceUrl, bizID, serverToken });
-  // Ids are derived with a secret, so that readers of the chain cannot guess the partner's own identifiers.
+  // The ids depend on a secret, so readers of the chain cannot guess the partner's own identifiers.
   const secret = crypto.getRandomValues(new Uint8Array(32));
   const wanted = Object.entries(USERS).flatMap(([region, count]) =>
     Array.from({ length: count }, (_, i) => ({
@@ -40,20 +40,18 @@ export async function provisionUsers(
       region: region as Region,
     })),
   );
-  const runId = crypto.randomUUID();
-  const outcomes: ProvisionOutcome<(typeof wanted)[number]>[] = [];
-  for await (const outcome of partner.provision(wanted, { runId, context: "phone", signal })) outcomes.push(outcome);
-  const users = await Promise.all(
-    outcomes.map(async (outcome) => {
-      if ("error" in outcome) throw outcome.error;
-      const { user, token: refreshToken } = outcome;
-      const app = new UserClient({ serviceUrl, bizID, refreshToken, chainId, contract });
-      const { state } = await app.register(generateKeyPair(), { signal });
-      if (state !== "pending") throw new DemoError(`A newly registered key is ${state}, not pending.`);
-      return { ...user, app };
-    }),
-  );
-  return { bizID, serverToken, users };
+  const provisioned: Provisioned = { bizID, serverToken, users: [] };
+  for await (const outcome of partner.provision(wanted, { runId: crypto.randomUUID(), context: "phone", signal })) {
+    if ("error" in outcome) throw outcome.error;
+    const { user, token: refreshToken } = outcome;
+    const app = new UserClient({ serviceUrl, bizID, refreshToken, chainId, contract });
+    const { state } = await app.register(generateKeyPair(), { signal });
+    if (state !== "pending") {
+      throw new DemoError(`A new key has the state ${state} instead of pending.`);
+    }
+    provisioned.users.push({ ...user, app });
+  }
+  return provisioned;
 }
 
 /** Fetches the keys of all users from the service, as the first user's app. */

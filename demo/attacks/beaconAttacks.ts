@@ -12,7 +12,7 @@ interface BeaconAttack {
   expectedCode: ErrorCode;
   /** Returns a forged version of the newest finality update. @param parts the parts of the genuine update */
   update?: (parts: UpdateParts, context: AttackContext) => Update;
-  /** Whether the list of updates is endless. */
+  /** True if the list of updates is endless. */
   endless?: boolean;
 }
 

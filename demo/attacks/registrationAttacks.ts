@@ -19,7 +19,8 @@ export interface RegistrationAttack {
 /**
  * Runs two attacks with a new user's stolen token. First, the attacker registers another user's public key, which the
  * service rejects. Then the attacker registers its own key before the user's app registers one. The app finds the
- * attacker's key and withdraws it. The user finally registers the user's own key, and is added to `provisioned`.
+ * attacker's key and withdraws it. The app finally registers the user's own key. The function adds this user to
+ * `provisioned`.
  * @throws DemoError DEMO_FAILED if an attack has an unexpected outcome
  */
 export async function attackRegistrations(
@@ -34,7 +35,7 @@ export async function attackRegistrations(
   const userID = randomUserID();
   await partner.createUser(userID, region, { signal });
   const refreshToken = await partner.createUserRefreshToken(userID, "phone", { signal });
-  // The attacker calls the service like the app, with the stolen token.
+  // The attacker calls the service with the stolen token, like the app.
   const openApp = () => new UserClient({ serviceUrl, bizID, refreshToken, chainId, contract, userID });
   const attacker = openApp();
 
@@ -49,13 +50,13 @@ export async function attackRegistrations(
   const [app, own] = [openApp(), generateKeyPair()];
   await refusalOf(app.register(own, { signal }), "PUBLIC_KEY_REGISTERED");
   const { state, key_id: keyID = "" } = await app.record({ signal });
-  if (state !== "pending") throw new DemoError(`The hijacked key is ${state}, not pending.`);
+  if (state !== "pending") throw new DemoError(`The hijacked key has the state ${state} instead of pending.`);
   await app.withdraw(keyID, { signal });
   await app.register(own, { signal });
   const { events } = await partner.publicKeyOf(userID, { signal });
   const types = events.map(({ type }) => type).join();
   if (types !== "registered,withdrawn,conflict,registered")
-    throw new DemoError(`The partner sees the events ${types}.`);
+    throw new DemoError(`The partner received the wrong events ${types}.`);
   users.push({ userID, region, app });
 
   return [
@@ -80,5 +81,5 @@ async function refusalOf(operation: Promise<unknown>, expected: string): Promise
     if (error instanceof ServiceError && error.code === expected) return expected;
     throw error;
   }
-  throw new DemoError(`The service did not reject with ${expected}.`);
+  throw new DemoError(`The service did not reject the request with ${expected}.`);
 }

@@ -1,4 +1,4 @@
-// The addresses that your operator gives you. These are the ones of a local system.
+// Replace these addresses of a local system with the addresses from your operator.
 export const config = {
   rpc: "http://127.0.0.1:8545",
   chainId: 31337,

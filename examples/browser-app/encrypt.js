@@ -1,5 +1,5 @@
 /**
- * The place of your app's encryption. This one encrypts nothing: it only says what it would do.
+ * Replace this function with your app's encryption. It does not encrypt the message, and only returns a description.
  * @param publicKey 105 bytes: a verified, uncompressed point of Curve41417
  */
 export async function encrypt(publicKey, message) {

@@ -5,13 +5,13 @@ import { encrypt } from "./encrypt.js";
 const verifier = createVerifier(config);
 
 /**
- * Encrypts a message, if the key that the server returned is the published one.
- * @returns what to show to the user
+ * Encrypts a message if the server's key is the published key.
+ * @returns the text for the user
  */
 export async function send(userID, keyFromServer, message) {
   try {
     const { publicKey } = await verifier.verify(userID, { expectedPublicKey: keyFromServer });
-    // Only a verified key arrives here. Use this one, not the server's text.
+    // This key is verified. Use it instead of the server's key.
     return `Sent: ${await encrypt(publicKey, message)}.`;
   } catch (error) {
     switch (error.advice) {

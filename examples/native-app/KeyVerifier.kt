@@ -12,7 +12,7 @@ import kotlinx.coroutines.withTimeoutOrNull
 import org.json.JSONObject
 
 /**
- * Verifies a key with keyroot.js, in the engine QuickJS (io.github.dokar3:quickjs-kt).
+ * Verifies a key with keyroot.js in the QuickJS engine (io.github.dokar3:quickjs-kt).
  * @param script the text of keyroot.js
  * @param options the options of createVerifier, as JSON
  * @return JSON: publicKey and evidence, or code, message and advice

@@ -13,9 +13,9 @@ const {
 const partner = new PartnerClient({ serviceUrl, bizID, serverToken });
 const secret = Buffer.from(USER_ID_SECRET ?? "", "hex");
 
-/** Creates the shadow user of an account, or finds it, and a refresh token for a device. */
+/** Creates an account's shadow user, if it is new, and a refresh token for a device. */
 async function addDevice({ account, device }) {
-  // An id that nobody can guess from the account, and that is the same each time.
+  // The id is the same each time, and nobody can guess it from the account.
   const userID = deriveUserID(secret, account);
   await partner.createUser(userID, "eu-west-1");
   return { bizID, userID, refreshToken: await partner.createUserRefreshToken(userID, device) };
@@ -31,7 +31,7 @@ const server = createServer(async (request, response) => {
   if (typeof body?.account !== "string" || typeof body.device !== "string")
     return reply(400, { error: "Send JSON with account and device." });
   try {
-    // Your sign-in goes here: take the account from the session, not from the request.
+    // Add your sign-in here. Take the account from the session instead of the request.
     reply(201, await addDevice(body));
   } catch (error) {
     const code = error instanceof KeyrootError ? error.code : "INTERNAL";

@@ -1,6 +1,6 @@
 import { Button, Text, View } from "react-native";
 
-/** What the user should do about each alarm. */
+/** The user's next step for each alarm. */
 const ACTIONS = {
   WATCHED_KEY_MISMATCH: "Someone has published another key in your name. Warn your contacts. You need a new id.",
   CONTACT_KEY_MISMATCH: "The server returns another key for a contact than the published one. Do not send.",
@@ -8,7 +8,7 @@ const ACTIONS = {
   FILE_UNAVAILABLE: "A file with published keys is missing. Inform the operator.",
 };
 
-/** Shows the alarms of the watch, above everything else. */
+/** Shows the alarms of the watch above all other content. */
 export function Alarms({ alarms, onDismiss }) {
   return (
     <View>

@@ -6,7 +6,7 @@ import { makeSafetyCode } from "keyroot/safety-code";
 import { App } from "./App";
 import { me } from "./keys";
 
-// Only the phone's store, the verifier and the server are replaced.
+// The test replaces only the phone's store, the verifier and the server.
 jest.mock("@react-native-async-storage/async-storage", () =>
   jest.requireActual("@react-native-async-storage/async-storage/jest/async-storage-mock"),
 );
@@ -15,27 +15,27 @@ jest.mock("keyroot", () => {
   return { ...jest.requireActual("keyroot"), createVerifier: () => verifier };
 });
 
-// The testing library advances this time while it waits. Therefore no test depends on the speed of the machine.
+// The testing library advances this time while it waits, so no test depends on the machine's speed.
 jest.useFakeTimers();
 
 const verifier = createVerifier();
 const ada = newUser("Ada");
 const bob = newUser("Bob");
 
-/** A user whose key is published. */
+/** Makes a user with a published key. */
 function newUser(name) {
   const { publicKey } = generateKeyPair();
   return { name, publicKey, record: makeKeyRecord(randomUserID(), publicKey) };
 }
 
-/** The outcome for a contact: verified if the server's key is the published key. */
+/** Returns a contact's outcome. It is `verified` if the server's key is the published key. */
 function compareKey({ userID, expectedPublicKey }) {
   const { record, publicKey } = [ada, bob].find((user) => user.record.userID === userID);
   if (expectedPublicKey === record.pubKey) return { userID, verified: { record, publicKey } };
   return { userID, error: { code: "KEY_MISMATCH", advice: "warn" } };
 }
 
-/** The server returns this key for Ada, and the published key for Bob. */
+/** Makes the server return this key for Ada, and the published key for Bob. */
 function serve(adaKey) {
   const contacts = [
     { name: "Ada", userID: ada.record.userID, publicKey: adaKey },
@@ -66,7 +66,7 @@ beforeEach(async () => {
 });
 
 describe("contact list", () => {
-  it("shows no mark before the verification has ended", async () => {
+  it("shows no mark before the end of the verification", async () => {
     let end;
     verifier.verifyMany.mockImplementation(
       (contacts) => new Promise((resolve) => (end = () => resolve(contacts.map(compareKey)))),
@@ -143,14 +143,14 @@ describe("alarms", () => {
     ["CONTACT_KEY_MISMATCH", "The server returns another key for a contact than the published one. Do not send."],
     ["WATCHED_ROOT_CHANGED", "An endpoint returns false answers. Do not send until this app uses other endpoints."],
     ["FILE_UNAVAILABLE", "A file with published keys is missing. Inform the operator."],
-  ])("show what to do, and whom the alarm concerns: %s", async (code, text) => {
+  ])("show the user's next step and the affected user for %s", async (code, text) => {
     await render(<App />);
     await raise({ ...alarm, code });
     await screen.findByText(text);
     screen.getByText(`User ${userID}. Another key. (${code})`);
   });
 
-  it("include an error of the watch itself", async () => {
+  it("include an error that the watch throws", async () => {
     verifier.watch.mockRejectedValueOnce(Object.assign(new Error("No endpoint."), { code: "UNREACHABLE" }));
     await render(<App />);
     await screen.findByText(`User ${me.userID}. No endpoint. (UNREACHABLE)`);

@@ -2,7 +2,7 @@ import { useEffect, useState } from "react";
 import { Button, Text, View } from "react-native";
 import { verifyContacts } from "./keys";
 
-/** The text for each `error.advice`. None of them permits using the key. */
+/** The text for each `error.advice`. The app must not use the key in any of these cases. */
 const ADVICE = {
   warn: "Warning: this may not be the contact's key. Do not send.",
   wait: "The contact's key is not published yet. Wait.",
@@ -10,7 +10,7 @@ const ADVICE = {
   retry: "The key could not be checked. Try again later.",
 };
 
-/** Shows which contacts have a verified key. @param onChoose called with a name and a verified key */
+/** Shows the contacts, and marks contacts with a verified key. @param onChoose called with a name and a verified key */
 export function ContactList({ onChoose }) {
   const [contacts, setContacts] = useState([]);
   const [status, setStatus] = useState("");

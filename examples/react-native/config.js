@@ -1,4 +1,4 @@
-/** The addresses that your operator gives you. These are the ones of a local system. */
+/** Replace these addresses of a local system with the addresses from your operator. */
 export const verifierOptions = {
   rpc: "http://127.0.0.1:8545",
   chainId: 31337,
@@ -7,5 +7,5 @@ export const verifierOptions = {
   // Before you go live, choose a stronger source of the block: docs/verifying.md.
 };
 
-/** Your server. This one is server.mjs. */
+/** The URL of your server. This is the URL of server.mjs. */
 export const serverUrl = "http://127.0.0.1:8551";

@@ -16,8 +16,8 @@ const store = keyValueStore(AsyncStorage);
 const verifier = createVerifier(verifierOptions);
 
 /**
- * The place of your server's call. Returns the contacts with the keys that the server has for them now: `name`, `userID`,
- * `publicKey`.
+ * Replace this function with a call to your server. It returns the `name`, `userID` and current `publicKey` of each
+ * contact.
  */
 async function fetchContacts(options) {
   const response = await fetch(`${serverUrl}/contacts`, options);
@@ -32,7 +32,8 @@ function toQuery({ userID, publicKey }) {
 
 /**
  * Fetches the contacts and verifies their keys.
- * @returns for each contact: its name, and the outcome with either `verified` or `error`. Use only the key in `verified`.
+ * @returns the name and the outcome of each contact. The outcome contains `verified` or `error`. Use only the key in
+ * `verified`.
  */
 export async function verifyContacts() {
   const contacts = await fetchContacts();
@@ -63,7 +64,7 @@ export function watchKeys(showAlarms) {
       contacts: async (options) => (await fetchContacts(options)).map(toQuery),
       store,
       makeBundle,
-      // Each alarm is raised once, so it is stored before it is shown.
+      // The alarm is stored before it is shown, because each alarm is raised only once.
       onAlarm: async ({ code, userID, message }) => {
         const alarms = [...(await loadAlarms()), { code, userID, message }].slice(-MAX_ALARMS);
         await AsyncStorage.setItem(ALARMS, JSON.stringify(alarms));

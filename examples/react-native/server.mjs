@@ -1,6 +1,6 @@
 /**
- * The place of your server: returns the keys of all users but the first, which is the user of the phone. With --swap, it
- * returns a false key for the first contact.
+ * Replace this program with your server. It returns the keys of all users except the first user, who owns the phone.
+ * With --swap, it returns a false key for the first contact.
  */
 import { readFileSync } from "node:fs";
 import { createServer } from "node:http";

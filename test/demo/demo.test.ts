@@ -139,7 +139,7 @@ describe("the demo", () => {
     it("fails if an attack is not rejected", async () => {
       const error = await attackWith("swapped-key", { serverKey: undefined as never });
       expect(error).to.have.property("code", "DEMO_FAILED");
-      expect(error).to.have.property("message", "The attack swapped-key was not rejected.");
+      expect(error).to.have.property("message", "The app did not reject the attack swapped-key.");
     });
   });
 

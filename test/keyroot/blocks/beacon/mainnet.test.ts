@@ -40,7 +40,9 @@ describe("light client with mainnet data", () => {
         const state = startAt(mainnet, checkpoint, bootstrap);
         const [, second] = updates;
         if (second === undefined) return;
-        expect(() => applyUpdate(mainnet, state, second, CURRENT_SLOT)).to.throw(/its period is 1348, but the committee/);
+        expect(() => applyUpdate(mainnet, state, second, CURRENT_SLOT)).to.throw(
+          /its period is 1348, but the committee/,
+        );
       });
     });
   }
