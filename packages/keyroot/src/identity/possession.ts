@@ -155,7 +155,10 @@ export function checkKeyPair({ privateKey, publicKey }: KeyPair): void {
   checkAllBuiltins();
   const own = encodePoint(curve().BASE.multiply(checkPrivateKey(privateKey)));
   if (bytesToHex(own) === bytesToHex(publicKey)) return;
-  throw new ArgumentError("ARGUMENT_INVALID", "The private key does not belong to the public key.");
+  throw new ArgumentError(
+    "ARGUMENT_INVALID",
+    "The private key does not belong to the public key. Pass both keys of one pair.",
+  );
 }
 
 function checkPrivateKey(privateKey: unknown): bigint {

@@ -5,7 +5,10 @@ import { bytesToHex, hexToBytes } from "../bytes/hex.ts";
 import { sha256Hex } from "../bytes/sha256.ts";
 import { bytesToBase64 } from "../bytes/base64.ts";
 
-/** The size of a public key in bytes: an uncompressed point of Curve41417, 0x04, X and Y (SEC 1, section 2.3.3). */
+/**
+ * The size of a public key in bytes. A key is an uncompressed point of Curve41417: 0x04, X and Y (SEC 1, section
+ * 2.3.3).
+ */
 export const PUBLIC_KEY_BYTES = 105;
 /** The size of a key id in bytes. A key id is the first half of a SHA-256 hash. */
 export const KEY_ID_BYTES = 16;

@@ -91,7 +91,7 @@ export function verifySafetyPayload(payload: string, mine: KeyHolder, contact: K
     );
   }
   if (shower !== their.userID || other !== my.userID) {
-    const message = `The payload is for the users ${shower} and ${other} instead of ${their.userID} and ${my.userID}.`;
+    const message = `The payload is for the users ${shower} and ${other} instead of ${their.userID} and ${my.userID}. Scan the contact's own code.`;
     throw new VerificationError("record", "USER_MISMATCH", message, {
       expected: [their.userID, my.userID],
       actual: ids,

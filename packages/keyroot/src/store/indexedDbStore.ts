@@ -58,7 +58,11 @@ export function indexedDbStore(name = "keyroot"): Store {
       });
       return request.result;
     } catch (cause) {
-      throw new TransportError("STORE_UNAVAILABLE", `The browser's database ${name} is unavailable.`, { cause });
+      throw new TransportError(
+        "STORE_UNAVAILABLE",
+        `The browser's database ${name} is unavailable. Check the browser's storage settings.`,
+        { cause },
+      );
     }
   };
   return {

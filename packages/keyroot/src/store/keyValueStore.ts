@@ -36,6 +36,10 @@ async function access<T>(operation: string, work: () => T | Promise<T>): Promise
   try {
     return await work();
   } catch (cause) {
-    throw new TransportError("STORE_UNAVAILABLE", `Keyroot cannot ${operation} the app's key-value store.`, { cause });
+    throw new TransportError(
+      "STORE_UNAVAILABLE",
+      `Keyroot cannot ${operation} the app's key-value store. Check the storage.`,
+      { cause },
+    );
   }
 }

@@ -36,7 +36,7 @@ type Given<Options, Name extends PropertyKey> = Name extends keyof Options
 /** Rejects all values of these options if there is more than one name. */
 type AtMostOne<Name extends PropertyKey> = [Name] extends [OnlyName<Name>] ? unknown : Record<Name, undefined>;
 
-/** The name if there is only one, or `never` if there are several. */
+/** The name if the union contains only one name. Otherwise `never`. */
 type OnlyName<Name, All = Name> = Name extends All ? ([All] extends [Name] ? Name : never) : never;
 
 /** Allows a quorum of at most the number of endpoints, if both numbers are known at compile time. */

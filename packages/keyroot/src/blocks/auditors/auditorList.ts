@@ -78,7 +78,7 @@ export function verifyAuditorList(
   checkPlace(list, place);
   const signers = signersSince(-Infinity, verifySignatures(signed, keys), now);
   if (signers.length >= threshold) return { ...list, policy: policyOf(list, maxAgeMs) };
-  const message = `Only ${signers.length} of ${keys.length} auditors signed the auditor list ${list.sequence}. The list needs ${threshold} signatures.`;
+  const message = `Only ${signers.length} of ${keys.length} auditors signed the auditor list ${list.sequence}. The list needs ${threshold} signatures. Get a list with more signatures.`;
   throw new VerificationError("anchor", "AUDITORS_NOT_REACHED", message, { expected: threshold, actual: signers });
 }
 

@@ -34,7 +34,7 @@ interface KnownTree {
   statement: CountedStatement;
   /** The top hash of each complete subtree. */
   tops?: readonly Uint8Array[];
-  /** The verified leaves of the tree. The map's keys are their roots. */
+  /** The verified leaves of the tree by their roots. */
   entries: Map<string, RootEntry>;
 }
 

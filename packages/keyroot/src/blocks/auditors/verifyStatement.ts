@@ -126,9 +126,14 @@ export function verifySignatures({ text, cosignatures }: SignedNote, keys: reado
     const [key] = keys.filter(({ name, id }) => name === cosignature.name && id === cosignature.keyID);
     if (key === undefined) continue;
     if (!verifyCosignature(text, cosignature, key))
-      throw new VerificationError("anchor", "STATEMENT_INVALID", `The signature of the auditor ${key.name} is false.`, {
-        actual: key.text,
-      });
+      throw new VerificationError(
+        "anchor",
+        "STATEMENT_INVALID",
+        `The signature of the auditor ${key.name} is false. Inform the auditor.`,
+        {
+          actual: key.text,
+        },
+      );
     signers.set(key.text, [...(signers.get(key.text) ?? []), cosignature.time]);
   }
   return signers;
@@ -169,7 +174,7 @@ export function acceptStatement(
   }
   const future = signers.size - present.length;
   const note = future > 0 ? ` ${future} of the signatures have a time in the future.` : "";
-  const message = `Only ${present.length} of ${keys.length} auditors signed the statement for block ${number}. The statement needs ${threshold} signatures.${note}`;
+  const message = `Only ${present.length} of ${keys.length} auditors signed the statement for block ${number}. The statement needs ${threshold} signatures.${note} Get a statement with more signatures.`;
   throw new VerificationError("anchor", "AUDITORS_NOT_REACHED", message, { expected: threshold, actual: present });
 }
 
