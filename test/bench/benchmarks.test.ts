@@ -9,7 +9,7 @@ import type { Result } from "../../bench/runner/results.ts";
 import { runBenchmark } from "../../bench/runner/runBenchmark.ts";
 import { ROOT } from "../../scripts/test/root.ts";
 
-/** The programs that benchmarks need and that are not npm packages. Without them, CI cannot run these benchmarks. */
+/** Programs outside npm that benchmarks need, by benchmark. Without its program, a benchmark is skipped. */
 const NEEDED: Record<string, string> = { service: "/usr/lib/postgresql/*/bin/pgbench", engines: "/usr/bin/jsc" };
 
 describe("npm run bench with --small", () => {

@@ -6,7 +6,7 @@ import { ROOT } from "../../scripts/test/root.ts";
 const read = (path: string) => readFileSync(join(ROOT, path), "utf8");
 const summary = read("llms-api.txt");
 
-/** Small programs that can be written with the API summary alone: tasks and files. `npm run check` compiles the files. */
+/** Small programs that need only the API summary, by task. `npm run check` compiles them. */
 const PROGRAMS: Readonly<Record<string, string>> = {
   "verify a key": "verifyKey.ts",
   "publish a file": "publishFile.ts",

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { billOfMaterials } from "../../scripts/package/billOfMaterials.ts";
 import { ROOT } from "../../scripts/test/root.ts";
 
-describe("bill of materials", () => {
+describe("the bill of materials", () => {
   const namesOf = (folder: string) => billOfMaterials(ROOT, folder).components.map(({ name }) => name);
 
   it("lists the packages in the library's modules", () => {
@@ -14,7 +14,7 @@ describe("bill of materials", () => {
     expect(namesOf("packages/keyroot").sort()).to.deep.equal(Object.keys(devDependencies).sort());
   });
 
-  it("lists the packages that npm installs with another package", () => {
+  it("lists the packages that npm installs with @keyroot/operator", () => {
     const { metadata, components, dependencies } = billOfMaterials(ROOT, "packages/operator");
     expect(metadata.component.name).to.equal("@keyroot/operator");
     const names = components.map(({ name }) => name);

@@ -23,7 +23,7 @@ const locked = Object.entries(lock.packages)
   .filter(([path]) => path.includes("node_modules/"))
   .map(([path, one]) => ({ path, ...one }));
 
-/** What `npm start` may install, in MiB. */
+/** The maximum size of the packages that `npm start` installs, in MiB. */
 const MAX_SIZE = 600;
 
 describe("scripts/bootstrap.mjs", () => {
@@ -54,12 +54,12 @@ describe("scripts/bootstrap.mjs", () => {
   beforeEach(() => cp(project, folder.path, { recursive: true }));
   after(() => rm(project, { recursive: true }));
 
-  it("installs with --omit=dev only what npm start needs", async () => {
+  it("installs only the packages for npm start with --omit=dev", async () => {
     await bootstrap("--omit=dev");
     expect(await readdir(join(folder.path, "node_modules"))).to.deep.equal([".package-lock.json", "started"]);
   });
 
-  it("adds the other packages later without changing installed ones", async () => {
+  it("adds the other packages later, and does not change installed packages", async () => {
     await bootstrap("--omit=dev");
     const lock = await readFile(join(folder.path, "package-lock.json"));
     const { ino, ctimeMs } = await stat(installed("started"));
@@ -69,7 +69,7 @@ describe("scripts/bootstrap.mjs", () => {
     expect(await readFile(join(folder.path, "package-lock.json"))).to.deep.equal(lock);
   });
 
-  it("installs all packages whatever npm's configuration omits", async () => {
+  it("installs all packages even if npm's configuration omits some", async () => {
     await writeFile(join(folder.path, ".npmrc"), "omit=dev\n");
     await bootstrap();
     expect((await stat(installed("developed"))).isFile()).to.equal(true);
@@ -126,13 +126,16 @@ describe("npm start", () => {
   });
 });
 
-/** The bytes of a package on disk, without packages in its `node_modules`. 0 if this platform omits it. */
+/**
+ * Returns the size of a package on disk in bytes, without the packages in its `node_modules`. Returns 0 if this platform omits
+ * the package.
+ */
 async function sizeOf(path: string): Promise<number> {
   const entries = await readdir(path, { withFileTypes: true }).catch(() => []);
   const sizes = entries.map(async (entry) => {
     const inside = join(path, entry.name);
     if (entry.isDirectory()) return entry.name === "node_modules" ? 0 : await sizeOf(inside);
-    // As `du` counts.
+    // Count blocks, as `du` does.
     return (await stat(inside)).blocks * 512;
   });
   return (await Promise.all(sizes)).reduce((sum, bytes) => sum + bytes, 0);

@@ -13,7 +13,7 @@ import { testAll } from "../support/testSize.ts";
 
 /** The number of documents per target. */
 const DOCUMENTS = 300;
-/** The time per target with `npm run test:all`. All targets together take a minute. */
+/** The time per target with `npm run test:all`, in minutes. All targets together take one minute. */
 const MINUTES = 1 / Object.keys(TARGETS).length;
 
 /** Runs the fuzzer in a separate process. The coverage of a process that has loaded all tests is slow to measure. */
@@ -27,7 +27,7 @@ describe("fuzzing", () => {
     describe(`parser ${name}`, () => {
       const target = makeTarget();
 
-      it("accepts the valid documents", () => {
+      it("accepts all valid documents", () => {
         expect(target.seeds).to.have.length.above(1);
         for (const document of target.seeds) expect(outcomeOf(target, document)).to.equal("accepted");
       });
@@ -39,10 +39,11 @@ describe("fuzzing", () => {
       });
     });
 
-  const time = testAll ? "a minute, shared by all parsers" : `${DOCUMENTS} changed documents for each parser`;
-  it(`finds no defect in ${time}`, async () => {
-    const { stdout } = await run(
-      ...(testAll ? ["--minutes", String(MINUTES)] : ["--documents", String(DOCUMENTS), "--seed", String(SEED)]),
+  (testAll ? it : it.skip)("finds no defect in any parser within one minute", async () => {
+    const { stdout } = await run("--minutes", String(MINUTES));
+    const worked = Array.from(
+      stdout.matchAll(/^(\S+): [1-9]\d* documents, .* [1-9]\d* functions ran/gm),
+      ([, name]) => name,
     );
     const least = testAll ? 1 : DOCUMENTS;
     const counts = stdout.matchAll(/^(\S+): (\d+) documents, .* ([1-9]\d*) functions ran/gm);
@@ -65,7 +66,7 @@ describe("fuzzing", () => {
     }).to.throw(TypeError);
   });
 
-  it("reaches code behind nested conditions, because it continues to change documents that run new code", () => {
+  it("reaches code behind nested conditions by changing documents that ran new code", () => {
     const seeds = [Buffer.from("aaaaaaaa")];
     const parse = (bytes: Uint8Array) => {
       const [first, second, third] = Buffer.from(bytes).toString();
@@ -76,7 +77,7 @@ describe("fuzzing", () => {
     expect(corpus.map(({ bytes }) => Buffer.from(bytes).toString().slice(0, 2))).to.include.members(["ca", "ce"]);
   });
 
-  it("records the smallest documents that have all outcomes and run all code", () => {
+  it("records the smallest documents that show all outcomes and run all code", () => {
     const seeds = [Buffer.from("a")];
     let long = 0;
     const parse = (bytes: Uint8Array) => {
@@ -89,7 +90,7 @@ describe("fuzzing", () => {
     expect(long).to.equal(4);
   });
 
-  it("stores documents with new outcomes for further changes", () => {
+  it("keeps documents with new outcomes for further changes", () => {
     const seeds = [Buffer.from("aaaa")];
     const parse = (bytes: Uint8Array) => {
       throw new ArgumentError("ARGUMENT_INVALID", "x".repeat(Math.min(bytes.length, 40)));

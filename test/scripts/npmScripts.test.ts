@@ -10,8 +10,8 @@ const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"))
 const NAMES = Object.keys(scripts).filter((name) => !name.startsWith("pre") && name !== "bootstrap");
 
 /**
- * Arguments with which a script ends within seconds and changes nothing, and the expected output. readme.test.ts runs
- * `npm start`.
+ * For each script, arguments with which it ends within seconds and changes nothing, and the expected output. readme.test.ts
+ * runs `npm start`.
  */
 const SMALLEST: Readonly<Record<string, readonly [args: readonly string[], output: RegExp]>> = {
   demo: [["--help"], /Usage: hardhat/],
@@ -23,7 +23,7 @@ const SMALLEST: Readonly<Record<string, readonly [args: readonly string[], outpu
 
 describe("npm scripts", () => {
   it("install the locked packages first", () => {
-    // Use a separate shell: the shell that ran the machine's Node would not find the newly installed Node.
+    // The bootstrap must run in a separate shell. A shell that ran the machine's Node would not find the newly installed Node.
     for (const name of NAMES)
       expect(scripts[`pre${name}`], name).to.match(/^npm run --silent bootstrap(?: -- --omit=dev)?(?:$| && )/);
   });
@@ -40,7 +40,7 @@ describe("npm scripts", () => {
 
   (testAll ? describe : describe.skip)("with their smallest input", () => {
     for (const [name, [args, output]] of Object.entries(SMALLEST))
-      it(`print the expected text: ${name} -- ${args.join(" ")}`, async () => {
+      it(`print the expected text for ${name} -- ${args.join(" ")}`, async () => {
         const words = ["run", "--silent", name, "--", ...args];
         const { stdout } = await promisify(execFile)("npm", words, { cwd: ROOT });
         expect(stdout).to.match(output);

@@ -5,7 +5,7 @@ import { readTsconfig } from "../../scripts/generate/exports.ts";
 import { ROOT } from "../../scripts/test/root.ts";
 
 describe("tsconfig.json", () => {
-  it("includes every TypeScript file, so that each is type-checked", () => {
+  it("includes every TypeScript file for the type check", () => {
     const included = new Set(readTsconfig().fileNames.map((name) => ts.sys.resolvePath(name)));
     const tracked = execFileSync("git", ["ls-files", "*.ts", "*.tsx"], { cwd: ROOT, encoding: "utf8" })
       .trim()
