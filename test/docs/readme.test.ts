@@ -130,7 +130,7 @@ describe("README.md", () => {
     expect(built).to.include("100 users in 1 file.");
     expect(checked).to.include("100 users");
     expect(estimated).to.include("100 users in 1 transaction, 0 already published.");
-    expect(published).to.include("Published 100 users; 0 already published.");
+    expect(published).to.include("Published 100 users, 0 already published.");
     expect(status).to.match(/published users +125\n/);
     expect(verified).to.match(/^The public key of [a-z0-9]{32} is verified\.[^]* and a storage proof under it\n$/);
     expect(bundled).to.include(".bundle.json");

@@ -5,10 +5,7 @@ import { promisify } from "node:util";
 
 const ROOT = join(import.meta.dirname, "../..");
 
-/**
- * Loads every entry of operator and service after `merkle-tree-gen`, calls their functions, and prints the codes of the
- * errors.
- */
+/** Loads all entries of both packages after `merkle-tree-gen`. Calls their functions, and prints the error codes. */
 const PROGRAM = `
 import { createRequire } from "node:module";
 createRequire("${ROOT}/package.json")("merkle-tree-gen").fromArray({ array: ["a"] }, () => undefined);
@@ -37,8 +34,8 @@ for (const [name, call] of Object.entries(calls)) codes[name] = await Promise.re
 console.log(JSON.stringify({ count: loaded.length, codes }, (_, value) => value ?? "none"));
 `;
 
-describe("operator and service", () => {
-  it("reject to work after merkle-tree-gen replaced Array methods", async () => {
+describe("the packages @keyroot/operator and @keyroot/service", () => {
+  it("throw BUILTIN_REPLACED after merkle-tree-gen has replaced methods of Array", async () => {
     const run = promisify(execFile)(process.execPath, ["--input-type=module", "--eval", PROGRAM], { cwd: ROOT });
     const { count, codes } = JSON.parse((await run).stdout) as { count: number; codes: Record<string, string> };
     expect(count).to.equal(13);

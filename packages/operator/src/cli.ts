@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** Checks Node's version before it loads the program `keyroot`, because other versions fail while they load it. */
+/** Checks Node's version before it loads the program `keyroot`, because older versions cannot load the program. */
 
 /** The version in `engines` of package.json. */
 const OLDEST = { major: 22, minor: 13 };
@@ -15,19 +15,22 @@ if (major < OLDEST.major || (major === OLDEST.major && minor < OLDEST.minor)) {
   await program?.runProgram();
 }
 
-/** Loads the program. Returns undefined if it does not load in a Node version that is newer than the tested versions. */
+/** Loads the program. Returns undefined if loading fails in a Node version that is newer than the tested versions. */
 async function load() {
   try {
     return await import("./program.ts");
   } catch (error) {
     if (major <= NEWEST_TESTED) throw error;
-    refuse(`Keyroot cannot be loaded (${(error as Error).message}). It is tested up to Node ${NEWEST_TESTED}.`);
+    refuse(
+      `Keyroot cannot be loaded: ${(error as Error).message}. The newest tested version is Node ${NEWEST_TESTED}.`,
+    );
     return undefined;
   }
 }
 
 /**
- * Prints an error in the format of the commands. It does not import their code, which may not load in this version of Node.
+ * Prints an error in the same format as the commands. It imports no other code, because that code may not load in this Node
+ * version.
  */
 function refuse(reason: string): void {
   const message = `${reason} This is Node ${process.versions.node}. Install Node ${NEWEST_TESTED} (https://nodejs.org), or put 'npx -p node@${NEWEST_TESTED}' before the command.`;

@@ -1,4 +1,4 @@
-/** The program `keyroot`, with every command that does not need Hardhat. `cli.ts` loads it. */
+/** The program `keyroot`. It has all commands that do not need Hardhat. `cli.ts` loads it. */
 import { Command, CommanderError, Option } from "commander";
 import { readFileSync } from "node:fs";
 import { type Command as KeyrootCommand, describeOption, optionName } from "./commands/defineCommand.ts";
@@ -8,7 +8,7 @@ import { commandsWith, loadServiceCommands, SERVICE_HINT } from "./commands/comm
 
 const words = () => process.argv.slice(2);
 
-/** Runs the command that the process's arguments name. */
+/** Runs the command in the process's arguments. */
 export async function runProgram(): Promise<void> {
   const service = await loadServiceCommands();
   const program = new Command("keyroot")
@@ -65,13 +65,13 @@ function toCommand(program: Command, name: string, command: KeyrootCommand): Com
   return parser.action(async (...given: unknown[]) => {
     const value = argument === undefined ? {} : { [argument.name]: given[0] };
     const showStackTraces = program.opts()["showStackTraces"] === true;
-    // Load this module on demand, so that help appears quickly.
+    // Load this module on demand, so that the program prints help quickly.
     const { runCommand } = await import("./commands/runCommand.ts");
     await runCommand(command, { ...value, ...parser.opts() }, hostOf(showStackTraces));
   });
 }
 
-/** Rejects a repeated option. Commander would silently use the last value. */
+/** Rejects a repeated option. Commander would use the last value without a message. */
 function onlyOnce(parser: Command, option: string): void {
   let isGiven = false;
   parser.on(`option:${option.slice(2)}`, () => {
@@ -80,11 +80,11 @@ function onlyOnce(parser: Command, option: string): void {
   });
 }
 
-/** Prints why commander rejects the command line, in the format of other invalid arguments. */
+/** Prints commander's error in the same format as other invalid arguments. */
 async function reject(message: string): Promise<void> {
   const [reason = "", ...hints] = message.replace(/^error: /, "").split("\n");
   const sentence = `${reason.charAt(0).toUpperCase()}${reason.slice(1).replace(/\.$/, "")}.`;
-  const text = [sentence, ...hints, "--help lists commands and options."].join(" ");
+  const text = [sentence, ...hints, "Use --help to list commands and options."].join(" ");
   process.exitCode = EXIT.invalidArguments;
   const { printFailure } = await import("./commands/output.ts");
   const { ArgumentError } = await import("keyroot/errors");

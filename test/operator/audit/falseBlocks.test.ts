@@ -12,13 +12,10 @@ import { failure } from "../../support/support.ts";
 const records = sampleRecords(6);
 const FAR = 2 ** 52;
 
-describe("false blocks from an endpoint", () => {
+describe("if an endpoint returns false blocks", () => {
   const world = auditedWorld();
 
-  /**
-   * An endpoint that reports a changed number or time for its newest block. Its other responses are those of the newest
-   * block.
-   */
+  /** Makes the endpoint report a changed number or time for its newest block. Its other responses are true. */
   const withHead = (change: (head: { number: number; timestamp: number }) => { number: number; timestamp: number }) => {
     const lie: Lie = async (method, params, truth) => {
       const head = await fetchBlock(truth, "latest");
@@ -40,7 +37,7 @@ describe("false blocks from an endpoint", () => {
     };
     world.lie(lie);
   };
-  /** An endpoint that hides all events after a block, but shows that newer blocks exist. */
+  /** Makes the endpoint hide all events after a block. It still returns newer blocks. */
   const hideSince = (blockHash: string) => {
     world.lie((method, params, truth) => {
       if (method === "eth_getLogs") return [];
@@ -59,7 +56,7 @@ describe("false blocks from an endpoint", () => {
       return { roots: added.map(({ root }) => root), codes: findings.map(({ code }) => code) };
     };
 
-    it("reports a recorded block above the newest one once", async () => {
+    it("reports only once that a saved block is above the newest block", async () => {
       withHead(({ timestamp }) => ({ number: FAR, timestamp }));
       await poll();
       expect(state.cursors.at(-1)?.number).to.equal(FAR);
@@ -69,7 +66,7 @@ describe("false blocks from an endpoint", () => {
       expect(await poll()).to.deep.equal({ roots: [], codes: [] });
     });
 
-    it("continues from the newest recorded block that is still on the chain", async () => {
+    it("continues from the newest saved block that is still on the chain", async () => {
       const first = await world.publish(records.slice(0, 2));
       await poll();
       withHead(({ timestamp }) => ({ number: FAR, timestamp }));
@@ -81,7 +78,7 @@ describe("false blocks from an endpoint", () => {
       expect(roots).to.not.include(first);
     });
 
-    it("reads the events of a replaced block although the number of users is unchanged", async () => {
+    it("reads new events after a reorganization that leaves the number of users unchanged", async () => {
       await poll();
       const snapshot = await world.fresh.call("evm_snapshot", []);
       await world.publish(records.slice(0, 2));
@@ -92,7 +89,7 @@ describe("false blocks from an endpoint", () => {
     });
 
     for (const which of ["first", "second"])
-      it(`reads events that the endpoint withheld from the ${which} poll`, async () => {
+      it(`later reads events that the endpoint withheld from the ${which} poll`, async () => {
         if (which === "second") {
           await world.publish(records.slice(0, 2));
           await poll();
@@ -106,7 +103,7 @@ describe("false blocks from an endpoint", () => {
         expect(await poll()).to.deep.equal({ roots: [], codes: [] });
       });
 
-    it("records no block while events are withheld", async () => {
+    it("saves no block while the endpoint withholds events", async () => {
       await poll();
       const { number } = state.cursors.at(-1) ?? {};
       const root = await world.publish(records.slice(0, 2));
@@ -117,7 +114,7 @@ describe("false blocks from an endpoint", () => {
       expect(await poll()).to.deep.equal({ roots: [root], codes: [] });
     });
 
-    it("rejects blocks with an impossible time or number", async () => {
+    it("rejects a block with an impossible time or number", async () => {
       const { timestamp } = await fetchBlock(world.fresh.call, "latest");
       const onMain = (lie: () => void) => {
         lie();
@@ -165,7 +162,7 @@ describe("false blocks from an endpoint", () => {
     });
     const hideLast = async (logs: Promise<unknown>) => ((await logs) as unknown[]).slice(0, 1);
 
-    it("reports a recorded block above the newest one once", async () => {
+    it("reports only once that a saved block is above the newest block", async () => {
       await world.publish(records.slice(0, 2));
       withHead(({ timestamp }) => ({ number: FAR, timestamp }));
       expect(await audited()).to.deep.equal({ verdict: "passed", codes: [] });
@@ -176,7 +173,7 @@ describe("false blocks from an endpoint", () => {
       expect(state.cursor?.hash).to.equal(await world.head());
     });
 
-    it("rejects a block in the future", async () => {
+    it("rejects a block with a time in the future", async () => {
       withHead(({ number }) => ({ number, timestamp: Math.round(Date.now() / 1000) + 100_000 }));
       const { contract } = world.fresh;
       const auditing = audit({
@@ -186,7 +183,7 @@ describe("false blocks from an endpoint", () => {
       expect(await failure(auditing)).to.include({ code: "RPC_ANSWER_INVALID" });
     });
 
-    it("reports events that are not in the contract's order", async () => {
+    it("reports events in the wrong order", async () => {
       const roots = [await world.publish(records.slice(0, 2)), await world.publish(records.slice(2, 4))];
       const at = { blockHash: await world.head(), anchor: "beacon" } as const;
       const proven = () => world.audit({ at, storageProof: true });
@@ -222,7 +219,7 @@ describe("false blocks from an endpoint", () => {
       });
     });
 
-    it("keeps a newer recorded block when it audits an older one", async () => {
+    it("keeps the newer saved block when it audits an older block", async () => {
       await world.publish(records.slice(0, 2));
       const older = await world.head();
       await world.publish(records.slice(2, 4));
@@ -234,7 +231,7 @@ describe("false blocks from an endpoint", () => {
   });
 
   describe("checkBlock", () => {
-    it("limits a block's number and time by this machine's clock", () => {
+    it("accepts a block at the limits of number and time, and rejects a block above them", () => {
       const last = { number: 1_000, hash: "", timestamp: 1_700_000_000 };
       const block = { hash: "", parentHash: "", stateRoot: "", number: 2_000, timestamp: 1_700_000_010 };
       const at = (s: number) => ({ chainId: 1, last, now: () => s * 1000 });

@@ -27,7 +27,7 @@ const second = all.slice(3, 5);
 const spare = all.slice(5);
 const [one = never(), two = never()] = first;
 const [newcomer = never()] = spare;
-/** True for the call that reads the roots of many users. It is the only call without an address. */
+/** Returns true for the call that reads the roots of many users. Only this call has no address. */
 const readsRoots = (method: string, params: readonly unknown[]) =>
   method === "eth_call" && !Object.hasOwn(params[0] as object, "to");
 const word = (number: number) => `0x${number.toString(16).padStart(64, "0")}`;
@@ -35,7 +35,7 @@ const ids = (records: readonly KeyRecord[]) => records.map(({ userID }) => userI
 const inBase64 = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64");
 const OTHER_ROOT = "ab".repeat(32);
 
-/** The finding codes that the tests below have caused. */
+/** The codes of all findings in this file's tests. */
 const covered = new Set<string>();
 
 describe("audit", () => {
@@ -61,7 +61,7 @@ describe("audit", () => {
     expect(other).not.to.equal(text);
     await world.writeText(firstRoot, other);
   };
-  /** Makes the endpoint withhold the first log and lower the number of users. */
+  /** Makes the endpoint withhold the first event and lower the number of users. */
   const hideFirstLog = () => {
     world.lie((method, params, truth) =>
       JSON.stringify(params).includes("0x07973ccf")
@@ -75,7 +75,7 @@ describe("audit", () => {
     storageProof: true,
   });
 
-  /** Plants a fault. The verdict must be damage, with exactly these findings. */
+  /** Defines a test that plants a fault. The verdict must be damage, with exactly these findings. */
   const finds = (fault: string, codes: string[], plant: () => unknown) => {
     it(`reports ${codes.join(", ")} for ${fault}`, async () => {
       const changes = ((await plant()) ?? {}) as Partial<AuditOptions>;
@@ -86,7 +86,7 @@ describe("audit", () => {
   };
 
   describe("without a fault", () => {
-    it("passes for an HTTP host, for a folder and with a storage proof", async () => {
+    it("passes with files from an HTTP host or a folder, and with a storage proof", async () => {
       for (const changes of [{}, inFolder(), await pinned(), { workers: 2 }]) {
         const report = await world.audit(changes);
         expect(outcomeOf(report)).to.deep.equal({ verdict: "passed", codes: [] });
@@ -105,7 +105,7 @@ describe("audit", () => {
       expect(outcomeOf(await world.audit())).to.deep.equal({ verdict: "passed", codes: [] });
     });
 
-    it("passes at an earlier block, before later users were added", async () => {
+    it("passes at an earlier block with fewer users", async () => {
       const earlier = await world.head();
       await world.publish(spare);
       const report = await world.audit({ at: { blockHash: earlier }, storageProof: true });
@@ -113,7 +113,7 @@ describe("audit", () => {
       expect(report.userCount).to.equal(5);
     });
 
-    it("passes with a node that limits block ranges", async () => {
+    it("passes with a node that limits the block range of a request", async () => {
       world.lie((method, params, truth) => {
         const [filter] = params as [{ fromBlock: string; toBlock: string }?];
         if (method === "eth_getLogs" && filter?.fromBlock !== filter?.toBlock) throw new Error("range too wide");
@@ -128,7 +128,7 @@ describe("audit", () => {
       expect(outcomeOf(await world.audit(inFolder()))).to.deep.equal({ verdict: "passed", codes: [] });
     });
 
-    it("gives a notice for a stored file until its root is published", async () => {
+    it("reports a stored file as a notice until its root is published", async () => {
       const root = await world.store(spare.map(serializeKeyRecord));
       for (const changes of [{}, { workers: 2 }]) {
         const report = await world.audit({ ...inFolder(), ...changes });
@@ -145,7 +145,7 @@ describe("audit", () => {
       expect(outcomeOf(atEarlierBlock)).to.deep.equal({ verdict: "passed", codes: ["FILE_PENDING"] });
     });
 
-    it("gives a notice for a superseded user", async () => {
+    it("reports a superseded user as a notice", async () => {
       await world.publish([...first, ...spare]);
       const report = await world.audit();
       const codes = new Array<string>(first.length).fill("USER_SUPERSEDED");
@@ -155,20 +155,20 @@ describe("audit", () => {
   });
 
   describe("with false events from the endpoint", () => {
-    finds("a withheld log", ["LOG_WITHHELD"], () => {
+    finds("a withheld event", ["LOG_WITHHELD"], () => {
       world.lie(lieOfLogs((logs) => logs.slice(1)));
     });
-    finds("all logs withheld", ["LOG_WITHHELD"], () => {
+    finds("an empty list of events", ["LOG_WITHHELD"], () => {
       world.lie(lieOfLogs(() => []));
     });
-    finds("the later of a root's two logs withheld", ["LOG_WITHHELD", "ADDED_COUNT_TOO_LOW"], async () => {
+    finds("the withheld second event of a root with two events", ["LOG_WITHHELD", "ADDED_COUNT_TOO_LOW"], async () => {
       const root = await world.store(spare.map(serializeKeyRecord));
       await world.add(root, ids(spare.slice(0, 1)));
       await world.add(root, ids(spare.slice(1)));
       world.lie(lieOfLogs((logs) => logs.slice(0, -1)));
     });
     finds(
-      "the earlier of a root's two logs withheld",
+      "the withheld first event of a root with two events",
       ["LOG_WITHHELD", "ADDED_COUNT_TOO_LOW", "BLOCK_NUMBER_MISMATCH"],
       async () => {
         const root = await world.store(spare.map(serializeKeyRecord));
@@ -177,23 +177,23 @@ describe("audit", () => {
         world.lie(lieOfLogs((logs) => logs.toSpliced(2, 1)));
       },
     );
-    finds("a withheld log and a lowered number of users, under a proof", ["LOG_WITHHELD"], async () => {
+    finds("a withheld event and a lowered user count, with a storage proof", ["LOG_WITHHELD"], async () => {
       hideFirstLog();
       return pinned();
     });
-    finds("a count that is too low", ["LOG_WITHHELD", "ADDED_COUNT_TOO_LOW"], () => {
+    finds("an event with too few users", ["LOG_WITHHELD", "ADDED_COUNT_TOO_LOW"], () => {
       world.lie(changeLog(0, { data: word(2) }));
     });
-    finds("a count that is too high", ["LOG_EXCESS", "USER_HIDDEN"], () => {
+    finds("an event with too many users", ["LOG_EXCESS", "USER_HIDDEN"], () => {
       world.lie(changeLog(0, { data: word(4) }));
     });
-    finds("a withheld log whose users are added to another log", ["USER_HIDDEN"], () => {
+    finds("a withheld event whose users are counted in another event", ["USER_HIDDEN"], () => {
       world.lie(lieOfLogs(([log]) => [{ ...log, data: word(5) }]));
     });
-    finds("the counts of two logs exchanged", ["USER_HIDDEN", "ADDED_COUNT_TOO_LOW"], () => {
+    finds("two events with exchanged numbers of users", ["USER_HIDDEN", "ADDED_COUNT_TOO_LOW"], () => {
       world.lie(lieOfLogs((logs) => logs.map((log, i) => ({ ...log, data: word(2 + i) }))));
     });
-    finds("a false log of a root that does not exist", ["LOG_EXCESS", "BLOCK_NUMBER_MISMATCH", "FILE_MISSING"], () => {
+    finds("an event of a root that does not exist", ["LOG_EXCESS", "BLOCK_NUMBER_MISMATCH", "FILE_MISSING"], () => {
       world.lie(
         lieOfLogs(([log = never(), ...logs]) => [
           log,
@@ -202,7 +202,7 @@ describe("audit", () => {
         ]),
       );
     });
-    finds("a log moved to another block of the chain", ["BLOCK_NUMBER_MISMATCH"], () => {
+    finds("an event that was moved to another block of the chain", ["BLOCK_NUMBER_MISMATCH"], () => {
       world.lie(
         lieOfLogs(([log = never(), other = never()]) => [
           { ...log, blockNumber: other.blockNumber, blockHash: other.blockHash, logIndex: "0x7" },
@@ -210,13 +210,13 @@ describe("audit", () => {
         ]),
       );
     });
-    finds("a log of a block that is not on the chain", ["LOG_NOT_CANONICAL"], () => {
+    finds("an event in a block that is not on the chain", ["LOG_NOT_CANONICAL"], () => {
       world.lie(changeLog(1, { blockHash: `0x${OTHER_ROOT}` }));
     });
-    finds("a user whose root no log names", ["ROOT_UNKNOWN", "USER_HIDDEN"], () => {
+    finds("a user with a root that no event contains", ["ROOT_UNKNOWN", "USER_HIDDEN"], () => {
       world.lie(async (method, params, truth) => {
         const answer = await truth(method, params);
-        // The root of three consecutive users; the first of them gets a different root.
+        // The response contains one root for three consecutive users. The first user gets a different root.
         const others = `0001${OTHER_ROOT}0002${firstRoot}`;
         return readsRoots(method, params) ? String(answer).replace(`0003${firstRoot}`, others) : answer;
       });
@@ -224,29 +224,29 @@ describe("audit", () => {
   });
 
   describe("with faults of the operator", () => {
-    finds("a hidden user under a published root", ["USER_HIDDEN"], async () => {
+    finds("a user who has a published root but is not in its file", ["USER_HIDDEN"], async () => {
       await world.add(firstRoot, [newcomer.userID]);
     });
-    finds("a root of hidden users, without a file", ["FILE_MISSING"], async () => {
+    finds("a root that has users but no file", ["FILE_MISSING"], async () => {
       await world.add(OTHER_ROOT, ids(spare));
     });
-    finds("a user of a file who was never added", ["USER_NOT_PUBLISHED"], async () => {
+    finds("a user in a file who was never added to the registry", ["USER_NOT_PUBLISHED"], async () => {
       const root = await world.store(spare.map(serializeKeyRecord));
       await world.add(root, ids(spare.slice(1)));
     });
-    finds("a user whose root has a file without them", ["USER_HIDDEN", "USER_NOT_IN_FILE"], async () => {
+    finds("a user who is only in the file of another root", ["USER_HIDDEN", "USER_NOT_IN_FILE"], async () => {
       await world.add(firstRoot, [newcomer.userID]);
       await world.publish(spare);
     });
     finds("a user in two files with different keys", ["USER_TWO_KEYS", "USER_SUPERSEDED"], async () => {
       await world.publish([{ ...two, userID: one.userID }, ...spare]);
     });
-    finds("a key off the curve", ["KEY_INVALID PUBLIC_KEY_NOT_ON_CURVE"], async () => {
+    finds("a key that is not on the curve", ["KEY_INVALID PUBLIC_KEY_NOT_ON_CURVE"], async () => {
       const key = Buffer.from(newcomer.pubKey, "base64");
       key[104] = (key[104] ?? 0) ^ 1;
       await world.publish([{ ...newcomer, pubKey: inBase64(key) }]);
     });
-    finds("a coordinate that is not below the prime", ["KEY_INVALID PUBLIC_KEY_FORMAT"], async () => {
+    finds("a key with a coordinate that is not below the prime", ["KEY_INVALID PUBLIC_KEY_FORMAT"], async () => {
       const key = Buffer.from(newcomer.pubKey, "base64").fill(0xff, 1, 53);
       await world.publish([{ ...newcomer, pubKey: inBase64(key) }]);
     });
@@ -254,11 +254,11 @@ describe("audit", () => {
       const [identity = never()] = pointsOfSmallOrder();
       await world.publish([{ ...newcomer, pubKey: inBase64(encode(identity)) }]);
     });
-    finds("a key id of another key", ["KEY_INVALID KEY_ID_MISMATCH"], async () => {
+    finds("a record with the key id of another key", ["KEY_INVALID KEY_ID_MISMATCH"], async () => {
       await world.publish([{ ...newcomer, keyID: one.keyID === newcomer.keyID ? two.keyID : one.keyID }]);
     });
     finds(
-      "two keys, one off the curve, of one user in two files",
+      "a user in two files, once with a key that is not on the curve",
       ["KEY_INVALID PUBLIC_KEY_NOT_ON_CURVE", "USER_TWO_KEYS", "USER_SUPERSEDED"],
       async () => {
         const key = Buffer.from(newcomer.pubKey, "base64");
@@ -269,11 +269,15 @@ describe("audit", () => {
     );
 
     for (const [fault, detail, values] of [
-      ["a user twice in a file", "DUPLICATE_USER", [one, { ...two, userID: one.userID }].map(serializeKeyRecord)],
-      ["a duplicated last value", "DUPLICATE_VALUE", [one, two, two].map(serializeKeyRecord)],
+      [
+        "a file that contains a user twice",
+        "DUPLICATE_USER",
+        [one, { ...two, userID: one.userID }].map(serializeKeyRecord),
+      ],
+      ["a file with a duplicate last value", "DUPLICATE_VALUE", [one, two, two].map(serializeKeyRecord)],
       ["a value that is not a record", "RECORD_INVALID", ["{}"]],
       ["a value with a fourth field", "RECORD_INVALID", [serializeKeyRecord(one).replace("{", '{"a":"b",')]],
-      ["a short key", "PUBLIC_KEY_LENGTH", [serializeKeyRecord({ ...one, pubKey: "BAAA" })]],
+      ["a key that is too short", "PUBLIC_KEY_LENGTH", [serializeKeyRecord({ ...one, pubKey: "BAAA" })]],
       ["a value that looks like a node", "VALUE_LOOKS_LIKE_NODE", ["ab".repeat(64)]],
       [
         "a user id in upper case",
@@ -289,35 +293,37 @@ describe("audit", () => {
   });
 
   describe("with faulty files", () => {
-    finds("a withheld file", ["FILE_MISSING"], () => rm(world.pathOf(`${firstRoot}.json`)));
-    finds("a file missing from the folder", ["FILE_MISSING"], async () => {
+    finds("a file that is missing from the host", ["FILE_MISSING"], () => rm(world.pathOf(`${firstRoot}.json`)));
+    finds("a file that is missing from the folder", ["FILE_MISSING"], async () => {
       await rm(world.pathOf(`${firstRoot}.json`));
       return inFolder();
     });
-    finds("another key in a file", ["FILE_INVALID ROOT_MISMATCH"], () =>
+    finds("a file with a changed key", ["FILE_INVALID ROOT_MISMATCH"], () =>
       tamper((text) => text.replace(one.pubKey, two.pubKey)),
     );
-    finds("a user left out of a file", ["FILE_INVALID ROOT_MISMATCH"], () =>
+    finds("a file without one of its users", ["FILE_INVALID ROOT_MISMATCH"], () =>
       world.store(first.slice(1).map(serializeKeyRecord)).then(async (root) => {
         await world.writeText(firstRoot, await world.readText(root));
       }),
     );
-    finds("another root's file in its place", ["FILE_INVALID ROOT_MISMATCH"], async () =>
+    finds("a file that was replaced by another root's file", ["FILE_INVALID ROOT_MISMATCH"], async () =>
       world.writeText(firstRoot, await world.readText(secondRoot)),
     );
-    finds("a lookup that points at another", ["FILE_INVALID LOOKUP_MISMATCH"], () =>
+    finds("a lookup entry that points at another user", ["FILE_INVALID LOOKUP_MISMATCH"], () =>
       tamper((text) => text.replace(`"${one.userID}":0`, `"${one.userID}":1`)),
     );
-    finds("a node that is not the tree's", ["FILE_INVALID TREE_MISMATCH"], () =>
+    finds("a changed node of the tree", ["FILE_INVALID TREE_MISMATCH"], () =>
       tamper((text) => text.replace('"level":1', '"level":2')),
     );
-    finds("a key twice in an object", ["FILE_INVALID JSON_DUPLICATE_KEY"], () =>
+    finds("a JSON object with a duplicate key", ["FILE_INVALID JSON_DUPLICATE_KEY"], () =>
       tamper((text) => text.replace('"hashalgo"', '"hashalgo":"md5","hashalgo"')),
     );
-    finds("another hash algorithm", ["FILE_INVALID FILE_HASH_ALGORITHM"], () =>
+    finds("a file with another hash algorithm", ["FILE_INVALID FILE_HASH_ALGORITHM"], () =>
       tamper((text) => text.replace('"sha256"', '"md5"')),
     );
-    finds("a fourth key", ["FILE_INVALID FILE_UNKNOWN_KEY"], () => tamper((text) => text.replace("{", '{"more":{},')));
+    finds("a file with an unknown fourth key", ["FILE_INVALID FILE_UNKNOWN_KEY"], () =>
+      tamper((text) => text.replace("{", '{"more":{},')),
+    );
     finds("a truncated file", ["FILE_INVALID JSON_INVALID"], () => tamper((text) => text.slice(0, text.length / 2)));
     finds("an empty file", ["FILE_INVALID JSON_INVALID"], () => tamper(() => ""));
     finds("a file that is not UTF-8", ["FILE_INVALID FILE_NOT_UTF8"], () =>
@@ -331,7 +337,7 @@ describe("audit", () => {
       await world.store([...second.slice(1), ...spare].map(serializeKeyRecord));
       return inFolder();
     });
-    finds("a stray file that is not the file of its name", ["FILE_STRAY ROOT_MISMATCH"], async () => {
+    finds("a stray file that does not match the root in its name", ["FILE_STRAY ROOT_MISMATCH"], async () => {
       const root = await world.store(spare.map(serializeKeyRecord));
       await rename(world.pathOf(`${root}.json`), world.pathOf(`${OTHER_ROOT}.json`));
       return inFolder();
@@ -347,7 +353,7 @@ describe("audit", () => {
       await world.writeText(root, text.padEnd(100_000));
       return { files: { dir: world.fresh.filesDir, ...LIMITS, maxBytes: 50_000 } };
     });
-    finds("a pending file's folder of proofs", ["FILE_PENDING", "FILE_STRAY"], async () => {
+    finds("a folder of proofs for a pending file", ["FILE_PENDING", "FILE_STRAY"], async () => {
       const root = await world.store(spare.map(serializeKeyRecord));
       await mkdir(world.pathOf(root));
       return inFolder();
@@ -356,11 +362,11 @@ describe("audit", () => {
       await mkdir(world.pathOf(OTHER_ROOT));
       return inFolder();
     });
-    finds("a file with another name", ["FILE_STRAY"], async () => {
+    finds("a file whose name is not a root", ["FILE_STRAY"], async () => {
       await writeFile(world.pathOf(`${firstRoot}.json.bak`), "");
       return inFolder();
     });
-    finds("both files damaged", ["FILE_MISSING", "FILE_INVALID ROOT_MISMATCH"], async () => {
+    finds("a missing file and a changed file", ["FILE_MISSING", "FILE_INVALID ROOT_MISMATCH"], async () => {
       await tamper((text) => text.replace(one.pubKey, two.pubKey));
       await rm(world.pathOf(`${secondRoot}.json`));
     });
@@ -381,22 +387,26 @@ describe("audit", () => {
             setTimeout(() => response.destroy(), 20);
           }),
       ],
-      ["a host that is gone", "UNREACHABLE", async () => ({ files: { merkleUrl: await goneUrl(), ...LIMITS } })],
-      ["a host that is busy", "FILE_HOST_ERROR", () => hostOf((_, response) => response.writeHead(503).end())],
+      ["a host that is not running", "UNREACHABLE", async () => ({ files: { merkleUrl: await goneUrl(), ...LIMITS } })],
+      [
+        "a host that returns the status 503",
+        "FILE_HOST_ERROR",
+        () => hostOf((_, response) => response.writeHead(503).end()),
+      ],
       [
         "a host that redirects",
         "REDIRECT_REFUSED",
         () => hostOf((_, response) => response.writeHead(302, { Location: "/" }).end()),
       ],
       [
-        "a file of any size",
+        "a file above the size limit",
         "ANSWER_TOO_LARGE",
         () => ({
           files: { merkleUrl: world.fresh.merkleUrl, ...LIMITS, maxBytes: 100 },
         }),
       ],
       [
-        "a file of any size in the folder",
+        "a file above the size limit in the folder",
         "ANSWER_TOO_LARGE",
         () => ({
           files: { dir: world.fresh.filesDir, ...LIMITS, maxBytes: 100 },
@@ -419,7 +429,7 @@ describe("audit", () => {
 
     for (const [what, make] of [
       ["a pipe", (path: string) => promisify(execFile)("mkfifo", [path])],
-      ["a link to a device without an end", (path: string) => symlink("/dev/zero", path)],
+      ["a link to an endless device", (path: string) => symlink("/dev/zero", path)],
     ] as const) {
       it(`reports FILE_UNREADABLE for ${what} in place of a file`, async function () {
         // Skipped on Windows, which has neither of these kinds of files.
@@ -439,20 +449,20 @@ describe("audit", () => {
     });
 
     const logs: [string, Lie][] = [
-      ["a log twice", lieOfLogs((logs) => [...logs, ...logs])],
+      ["a duplicate log", lieOfLogs((logs) => [...logs, ...logs])],
       ["a log of another contract", changeLog(0, { address: `0x${"12".repeat(20)}` })],
       ["a log of another event", changeLog(0, (log) => ({ topics: [`0x${OTHER_ROOT}`, log.topics[1] ?? ""] }))],
       ["a log with one topic too many", changeLog(0, (log) => ({ topics: [...log.topics, `0x${OTHER_ROOT}`] }))],
       ["a removed log", changeLog(0, { removed: true })],
-      ["a log from beyond the range", changeLog(0, { blockNumber: "0xffffff" })],
-      ["a log of no users", changeLog(0, { data: word(0) })],
-      ["a log of more users than can be counted", changeLog(0, { data: `0x${"f".repeat(64)}` })],
+      ["a log from a block outside the requested range", changeLog(0, { blockNumber: "0xffffff" })],
+      ["a log that adds no users", changeLog(0, { data: word(0) })],
+      ["a log that adds more users than a number can hold", changeLog(0, { data: `0x${"f".repeat(64)}` })],
       [
-        "two blocks of one height",
+        "two blocks with the same number",
         lieOfLogs(([log = never()]) => [log, { ...log, logIndex: "0x7", blockHash: `0x${OTHER_ROOT}` }]),
       ],
       ["a log that is null", lieOfLogs(() => [null])],
-      ["an answer that is not a list of logs", lieOfLogs(() => "0x")],
+      ["a response that is not a list of logs", lieOfLogs(() => "0x")],
     ];
     for (const [fault, lie] of logs) {
       it(`reports RPC_ANSWER_INVALID for ${fault}`, async () => {
@@ -475,20 +485,24 @@ describe("audit", () => {
     };
     refuses("an address without a contract", "NO_CONTRACT", () => ({ contract: `0x${"12".repeat(20)}` }));
     for (const storageProof of [false, true]) {
-      refuses(`a contract without userCount(), proven: ${storageProof}`, "NO_USER_COUNT", async () => {
-        const { call, contract } = world.fresh;
-        const code = String(await call("eth_getCode", [contract, "latest"]));
-        await call("hardhat_setCode", [contract, code.replaceAll("07973ccf", "07973cce")]);
-        return { storageProof };
-      });
+      refuses(
+        `a contract without userCount(), ${storageProof ? "with" : "without"} a storage proof`,
+        "NO_USER_COUNT",
+        async () => {
+          const { call, contract } = world.fresh;
+          const code = String(await call("eth_getCode", [contract, "latest"]));
+          await call("hardhat_setCode", [contract, code.replaceAll("07973ccf", "07973cce")]);
+          return { storageProof };
+        },
+      );
     }
-    refuses("a contract with other code", "CODE_HASH_MISMATCH", () => ({ codeHash: `0x${OTHER_ROOT}` }));
-    refuses("other code, under a proof", "CODE_HASH_MISMATCH", async () => ({
+    refuses("a contract with different code", "CODE_HASH_MISMATCH", () => ({ codeHash: `0x${OTHER_ROOT}` }));
+    refuses("a contract with different code, with a storage proof", "CODE_HASH_MISMATCH", async () => ({
       ...(await pinned()),
       codeHash: `0x${OTHER_ROOT}`,
     }));
-    refuses("another chain", "CHAIN_ID_MISMATCH", () => ({ chainId: 1 }));
-    refuses("a header that is not the pinned block's", "HEADER_MISMATCH", async () => {
+    refuses("an endpoint of another chain", "CHAIN_ID_MISMATCH", () => ({ chainId: 1 }));
+    refuses("the header of a block other than the pinned block", "HEADER_MISMATCH", async () => {
       const genesis = await world.fresh.call("eth_getBlockByNumber", ["0x0", false]);
       world.lie((method, params, truth) => (method === "eth_getBlockByHash" ? genesis : truth(method, params)));
       return pinned();
@@ -502,14 +516,14 @@ describe("audit", () => {
   });
 
   describe("without a storage proof", () => {
-    it("does not find a withheld event if the user count is lowered too", async () => {
+    it("does not find a withheld event if the endpoint also lowers the user count", async () => {
       hideFirstLog();
       expect(outcomeOf(await world.audit())).to.deep.equal({ verdict: "passed", codes: [] });
     });
   });
 
   describe("with an endpoint that hides a published root", () => {
-    /** An endpoint that hides the first root: its event, its users, and their roots. */
+    /** Makes the endpoint hide the first root: its event, its users, and their roots. */
     const denyFirstRoot = () => {
       world.lie(async (method, params, truth) => {
         if (JSON.stringify(params).includes("0x07973ccf")) return word(2);
@@ -519,7 +533,7 @@ describe("audit", () => {
       });
     };
 
-    it("reports the file as pending without a storage proof", async () => {
+    it("reports the root's file as pending without a storage proof", async () => {
       denyFirstRoot();
       const report = await world.audit(inFolder());
       expect(outcomeOf(report)).to.deep.equal({ verdict: "passed", codes: ["FILE_PENDING"] });
@@ -532,8 +546,8 @@ describe("audit", () => {
     });
   });
 
-  describe("in all these tests", () => {
-    it("reports every code that only an audit can report", () => {
+  describe("in all tests of this file", () => {
+    it("reports every finding code except those of resumed audits, statements and watches", () => {
       const others = Object.values(FINDING_CODES)
         .flat()
         .filter((code) => !covered.has(code));

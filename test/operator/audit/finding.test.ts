@@ -5,14 +5,14 @@ import { finding, FINDING_CODES, Findings } from "../../../packages/operator/src
 
 const ROOT = "ab".repeat(32);
 
-describe("the finding codes", () => {
-  it("are exactly the codes in docs/auditing.md", async () => {
+describe("the findings of an audit", () => {
+  it("have exactly the codes that docs/auditing.md explains", async () => {
     const text = await readFile(join(import.meta.dirname, "../../../docs/auditing.md"), "utf8");
     const rows = Array.from(text.matchAll(/^\| `([A-Z_]+)` +\|/gm), ([, code]) => code);
     expect(rows.toSorted()).to.deep.equal(Object.values(FINDING_CODES).flat().toSorted());
   });
 
-  it("replaces notices by damage when the list is full", () => {
+  it("keep damage in the place of notices when the list is full", () => {
     const findings = new Findings();
     for (let i = 0; i < Findings.MAX_KEPT + 5; i++) findings.add([finding("USER_SUPERSEDED", String(i))]);
     findings.add([finding("USER_HIDDEN", "of the root", { root: ROOT }), finding("LOG_WITHHELD", "of all")]);

@@ -22,7 +22,7 @@ const [one = never()] = records;
 const two = records.find(({ pubKey }) => pubKey !== one.pubKey) ?? never();
 
 describe("the parts of an audit", () => {
-  it("contain each root in exactly one part", () => {
+  it("contain each root exactly once", () => {
     for (const count of [1, 2, 3, 16, 256]) {
       for (let i = 0; i < 300; i++) {
         const holding = Array.from({ length: count }, (_, n) => n + 1).filter((number) =>
@@ -100,7 +100,7 @@ describe("mergeParts", () => {
     expect(error).to.include({ code: "PARTS_INVALID" });
     expect((error as Error).message).to.match(message);
   };
-  /** The fields that the report of a merged audit has in common with that of a whole audit. */
+  /** Returns the fields that must be equal in the reports of a merged and a whole audit. */
   const compared = (report: Awaited<ReturnType<typeof merge>>) => {
     const { events, userCount, rootCount, usersInFiles, filesRead, evidence, straysSearched, findings } = report;
     const { list, count } = findings;
@@ -114,7 +114,7 @@ describe("mergeParts", () => {
     return outcomeOf({ ...merged, roots: [] });
   };
 
-  it("returns the report of an undivided audit", async () => {
+  it("returns the same report as an undivided audit", async () => {
     const roots = await publishAll();
     expect(await expectSameAsWhole()).to.deep.equal({ verdict: "passed", codes: [] });
     const { parts } = await merge([3, 1, 2].map(nameOf));
@@ -125,7 +125,7 @@ describe("mergeParts", () => {
     }
   });
 
-  it("finds users with two keys in files of different parts", async () => {
+  it("finds a user who has different keys in the files of two parts", async () => {
     const roots = await publishAll();
     const part = NUMBERS.map((number) => ({ number, count: COUNT })).find((part) => isInPart(roots[0] ?? "", part));
     // Add users until the root belongs to the other part.
@@ -137,7 +137,7 @@ describe("mergeParts", () => {
     expect(codes).to.include("USER_TWO_KEYS").and.to.include("USER_SUPERSEDED");
   });
 
-  it("finds users who are missing from their file in another part", async () => {
+  it("finds users who are missing from their root's file in another part", async () => {
     const [first = never()] = await publishAll();
     const outside = sampleRecords(26).slice(24);
     await world.add(
@@ -161,7 +161,7 @@ describe("mergeParts", () => {
     expect(codes.filter((code) => code.startsWith("FILE_STRAY"))).to.have.length(3);
   });
 
-  it("accepts parts that continued from their state", async () => {
+  it("accepts parts that continued from a saved state", async () => {
     await publishAll();
     await runAll();
     await rm(world.fresh.filesDir, { recursive: true });
@@ -182,18 +182,18 @@ describe("mergeParts", () => {
       await runAll();
     });
 
-    it("requires every part", async () => {
+    it("rejects a merge in which a part is missing", async () => {
       for (const number of NUMBERS) await refused(/missing: \d\./, NUMBERS.filter((n) => n !== number).map(nameOf));
       await refused(/no parts/, []);
     });
 
     it("rejects the same part twice", async () => {
       await copyFile(join(world.folder, nameOf(1)), join(world.folder, "copy.sqlite"));
-      await refused(/Part 1\/3 is there twice/, [...NUMBERS.map(nameOf), "copy.sqlite"]);
-      await refused(/Part 1\/3 is there twice/, [nameOf(1), "copy.sqlite", nameOf(3)]);
+      await refused(/Two states contain part 1\/3/, [...NUMBERS.map(nameOf), "copy.sqlite"]);
+      await refused(/Two states contain part 1\/3/, [nameOf(1), "copy.sqlite", nameOf(3)]);
     });
 
-    it("rejects a part from a different division", async () => {
+    it("rejects a part of an audit with a different number of parts", async () => {
       await runPart(1, { part: { number: 2, count: 4 } }, "other.sqlite");
       await refused(/Part 2\/4 does not belong/, [nameOf(1), "other.sqlite", nameOf(3)]);
     });
@@ -245,7 +245,7 @@ describe("mergeParts", () => {
       await refused(/Part 2\/3 counts 1 user in its files/);
       await runPart(2);
       edit(2, "events", { log_index: 7 }, "WHERE position = 0");
-      await refused(/Part 2\/3 has other events than part 1/);
+      await refused(/Part 2\/3 has different events from part 1/);
       await runPart(2);
       const database = new DatabaseSync(join(world.folder, nameOf(2)));
       const { root } = database.prepare("SELECT root FROM files").get() as { root: string };
@@ -279,7 +279,7 @@ describeWithProgram("keyroot audit", (keyroot) => {
   const parts = () => join(world.folder, "parts");
   const place = () => [...world.chainArgs(), "--merkle-url", world.fresh.merkleUrl];
 
-  it("merges the folder of --merge-parts into one verdict", async () => {
+  it("merges all states in the folder of --merge-parts into one verdict", async () => {
     for (let i = 0; i < 4; i++) await world.publish(records.slice(3 * i, 3 * i + 3));
     const pinned = ["--pinned", await world.head()];
     for (const number of NUMBERS) {

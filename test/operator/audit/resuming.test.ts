@@ -50,7 +50,7 @@ describe("a resumed audit", () => {
       expect(ranges).to.deep.equal([`0x${(head + 1).toString(16)}`]);
     });
 
-    it("finds a file that was changed or removed since", async () => {
+    it("finds a file that was changed or removed after the first audit", async () => {
       await world.writeText(firstRoot, (await world.readText(firstRoot)).replace(one.pubKey, two.pubKey));
       await rm(world.pathOf(`${secondRoot}.json`));
       expect(await audit()).to.deep.equal({
@@ -59,7 +59,7 @@ describe("a resumed audit", () => {
       });
     });
 
-    it("finds a user who was hidden since", async () => {
+    it("finds new users who are missing from their root's file", async () => {
       await world.add(
         firstRoot,
         third.map(({ userID }) => userID),
@@ -90,7 +90,7 @@ describe("a resumed audit", () => {
       }
     });
 
-    it("reports an audited file that is now missing", async () => {
+    it("reports a file that was removed after its audit", async () => {
       const { files } = await world.hostFiles((path) => !path.includes(secondRoot));
       expect(await audit({ files })).to.deep.equal({ verdict: "incomplete", codes: ["FILE_HOST_ERROR"] });
       await rm(world.pathOf(`${firstRoot}.json`));
@@ -115,10 +115,10 @@ describe("a resumed audit", () => {
       expect(again.requested.toSorted()).to.deep.equal([firstRoot, secondRoot].toSorted());
     });
 
-    it("passes after the endpoint failed during the first run", async () => {
+    it("passes if the endpoint failed only during the first run", async () => {
       let reads = 0;
       world.lie((method, params, truth) => {
-        // The call that reads the roots of many users is the only one without an address.
+        // Only the call that reads the roots of many users has no address.
         if (method === "eth_call" && !Object.hasOwn(params[0] as object, "to") && ++reads > 1) throw new Error();
         return truth(method, params);
       });
@@ -130,14 +130,14 @@ describe("a resumed audit", () => {
     });
   });
 
-  it("reads events that the endpoint withheld before", async () => {
+  it("reads events that the endpoint withheld from the first audit", async () => {
     world.lie(lieAt("eth_getLogs", async (forward) => ((await forward()) as unknown[]).slice(1)));
     expect(await audit()).to.deep.equal({ verdict: "damage", codes: ["LOG_WITHHELD"] });
     world.lie();
     expect(await audit()).to.deep.equal(PASSED);
   });
 
-  it("finds users whom a manipulated state hides", async () => {
+  it("finds users who are missing from a manipulated state", async () => {
     using state = await world.openState(NAME);
     const text = await world.readText(firstRoot);
     // Record the first file without its users.
@@ -157,7 +157,7 @@ describeOnAnvil("a resumed audit after a reorganization", () => {
   const call: RpcCall = (method, params) => world.fresh.call(method, params);
   const mine = (count: number) => call("anvil_mine", [`0x${count.toString(16)}`]);
 
-  it("reports a root that is gone once", async () => {
+  it("reports a removed root only once", async () => {
     await publish(first);
     await publish(second);
     expect(await audit()).to.deep.equal(PASSED);
@@ -167,7 +167,7 @@ describeOnAnvil("a resumed audit after a reorganization", () => {
     expect(await audit()).to.deep.equal(PASSED);
   });
 
-  it("gives a notice if the root is in another block", async () => {
+  it("reports a root that moved to another block as a notice", async () => {
     await publish(first);
     await publish(second);
     expect(await audit()).to.deep.equal(PASSED);
@@ -178,7 +178,7 @@ describeOnAnvil("a resumed audit after a reorganization", () => {
     expect(await audit()).to.deep.equal(PASSED);
   });
 
-  it("reports that the first roots were replaced", async () => {
+  it("reports the root that moved to another block and the root that was removed", async () => {
     await publish(first);
     await publish(second);
     expect(await audit()).to.deep.equal(PASSED);

@@ -16,7 +16,7 @@ describe("writeRootProofs", () => {
   const rootFile = (index: number) => join(folder.path, "roots", `${entries[index]?.root}.txt`);
   const write = (size: number, knownSize: number) =>
     writeRootProofs(folder.path, entries.slice(0, size), { number: size, knownSize });
-  /** Verifies all proofs in the folder against the statement with this number of roots. */
+  /** Verifies all proofs in the folder against a statement with this number of roots. */
   const verifyAll = async (size: number) => {
     const tree = { size, hash: hashRoots(entries.slice(0, size).map(serializeRootEntry)) };
     const tops = parseSubtrees(await readFile(join(folder.path, `${size}-subtrees.txt`)), tree);
@@ -42,7 +42,7 @@ describe("writeRootProofs", () => {
     await verifyAll(20);
   });
 
-  it("completes a folder with missing proofs", async () => {
+  it("adds missing proofs to a folder", async () => {
     await mkdir(join(folder.path, "roots"));
     await writeFile(join(folder.path, "roots", `.${entries[5]?.root}.txt`), "half");
     await write(20, 20);

@@ -41,16 +41,16 @@ const partResult: PartResult = {
 };
 const BAD_TARGETS = [{ chainId: 2 }, { genesisHash: blockHash(0) }, { contract: `0x${"12".repeat(20)}` }];
 
-/** Functions for both kinds of state. */
+/** The functions and test values for one kind of state. */
 interface Kind {
   open: (path: string, about: AuditTarget, options?: OpenStateOptions) => Promise<Disposable>;
   /** Makes a state with all kinds of rows. */
   write: (path: string) => Promise<void>;
   /** Reads the whole content of a state. */
   contentOf: (path: string, about?: AuditTarget) => Promise<unknown>;
-  /** SQL statements that change a state. Each changed state must be rejected. */
+  /** SQL statements that each make a state invalid. */
   edits: readonly string[];
-  /** Columns with values that only a forger could write. */
+  /** Columns with invalid values. Their checksums are valid, as a forger could write them. */
   outOfRange: readonly [table: string, column: string, value: string | number | bigint][];
 }
 
@@ -134,7 +134,7 @@ const watch: Kind = {
 };
 
 for (const [name, kind] of Object.entries({ AuditState: audit, WatchState: watch })) {
-  describe(`a file of ${name}`, () => {
+  describe(`${name} in a file`, () => {
     const folder = temporaryFolder();
     const path = () => join(folder.path, "state.sqlite");
     const refused = async (about = target) => {
@@ -142,7 +142,7 @@ for (const [name, kind] of Object.entries({ AuditState: audit, WatchState: watch
       expect(error).to.be.instanceOf(ArgumentError).and.include({ code: "STATE_INVALID" });
       expect((error as Error).message)
         .to.include(path())
-        .and.match(/--fresh, or name another file with --state\.$/);
+        .and.match(/--fresh, or set another file with --state\.$/);
     };
     const edit = (...sql: string[]) => {
       const database = new DatabaseSync(path());
@@ -169,7 +169,7 @@ for (const [name, kind] of Object.entries({ AuditState: audit, WatchState: watch
       expect(state).not.to.equal(undefined);
     });
 
-    it("replaces a file of any content with the option fresh", async () => {
+    it("replaces a file with any content if the option fresh is set", async () => {
       const empty = await kind.contentOf(path());
       await kind.write(path());
       expect(await kind.contentOf(path())).not.to.deep.equal(empty);
@@ -181,7 +181,7 @@ for (const [name, kind] of Object.entries({ AuditState: audit, WatchState: watch
       }
     });
 
-    it("cannot be opened by a second process", async () => {
+    it("cannot be opened a second time while it is open", async () => {
       using state = await kind.open(path(), target);
       expect(state).not.to.equal(undefined);
       for (const fresh of [false, true]) {
@@ -219,7 +219,7 @@ for (const [name, kind] of Object.entries({ AuditState: audit, WatchState: watch
         expect(state).not.to.equal(undefined);
       });
 
-      it("rejects a file of the other kind", async () => {
+      it("rejects a file with the other kind of state", async () => {
         await rm(path());
         await (kind === audit ? watch : audit).write(path());
         await refused();
@@ -241,7 +241,7 @@ for (const [name, kind] of Object.entries({ AuditState: audit, WatchState: watch
         }
       });
 
-      it("rejects every changed byte that would change its content", async () => {
+      it("rejects a file with a changed byte, unless the content stays the same", async () => {
         const content = await kind.contentOf(path());
         const bytes = await readFile(path());
         await fc.assert(
@@ -262,7 +262,7 @@ for (const [name, kind] of Object.entries({ AuditState: audit, WatchState: watch
       });
     });
 
-    it("rejects a state of version 0.1.0 with instructions", async () => {
+    it("rejects a state of version 0.1.0, and explains the reason", async () => {
       const old = '{"content":{"format":"keyroot-audit-v1"},"seal":"00"}';
       await writeFile(path(), old);
       await refused();
@@ -278,7 +278,7 @@ describe("AuditState", () => {
   const folder = temporaryFolder();
   const path = () => join(folder.path, "state.sqlite");
 
-  it("restores only the files that were saved", async () => {
+  it("restores only saved files", async () => {
     {
       using state = await AuditState.open(path(), target);
       state.recordFile(first, sha256("bytes"), usersOf(3));

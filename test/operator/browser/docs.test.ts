@@ -56,7 +56,7 @@ describeIfNamed(import.meta.filename)("the API's pages in Chromium", () => {
         expect(await page.textContent("h1, h2.title")).to.include(title);
       });
 
-      it("logs no error while operations are opened and tried out", async () => {
+      it("logs no error when a reader opens and tries out operations", async () => {
         // Open one operation at a time, because the page renders all open operations again whenever one is opened. The
         // first one comes last, and stays open. All operations together take 30 s, so they are opened every night only.
         const every = await page.$$(".opblock");

@@ -28,7 +28,7 @@ describe("the administration commands", () => {
     expect(revoked.json["revoked"]).to.be.a("number");
   });
 
-  it("list the filtered audit log as JSON lines and as text", async () => {
+  it("print a filtered audit log as JSON lines or as text", async () => {
     const { bizID, tokenID, jwt: token } = await service.createPartner(`Company ${randomHex()}`);
     const hex = randomHex();
     await service.done("/v1/authdBizSrv/users/create", { user_id_hex: hex, region: "eu-west-1" }, { token });

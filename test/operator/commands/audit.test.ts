@@ -35,7 +35,7 @@ describeWithProgram("keyroot", (keyroot) => {
   describe("audit", () => {
     beforeEach(() => world.publish(others));
 
-    it("exits with code 0 and a report with a chart of the batches", async () => {
+    it("exits with code 0, and prints a report with a chart of the batches", async () => {
       const root = await world.publish([mine]);
       const hash = await world.head();
       const { code, stdout } = await keyroot.run(auditing("--pinned", hash, "--storage-proof"));
@@ -66,7 +66,7 @@ describeWithProgram("keyroot", (keyroot) => {
       }
     });
 
-    it("exits with code 1 and a precise finding if a file is wrong", async () => {
+    it("exits with code 1, and prints the finding for a wrong file", async () => {
       const root = await world.publish([mine]);
       await world.writeText(root, (await world.readText(root)).replace(mine.pubKey, other.pubKey));
       const { code, json } = await keyroot.json(auditing());
@@ -89,12 +89,12 @@ describeWithProgram("keyroot", (keyroot) => {
       expect((await keyroot.run(auditing())).code).to.equal(0);
     });
 
-    it("exits with an error if the endpoint's proof is false", async () => {
+    it("exits with code 1 for a false proof from the endpoint", async () => {
       world.lie((method, params, truth) => truth(method, method === "eth_getProof" ? params.with(1, [HASH]) : params));
       expect(await keyroot.json(auditing("--storage-proof"))).to.include({ code: 1, error: "PROOF_INVALID" });
     });
 
-    it("exits with code 2 for an invalid state until --fresh is set", async () => {
+    it("exits with code 2 for an invalid state, unless --fresh is set", async () => {
       await writeFile(statePath(), "{}");
       expect(await keyroot.json(auditing())).to.include({ code: 2, error: "STATE_INVALID" });
       expect((await keyroot.run(auditing("--fresh"))).code).to.equal(0);
@@ -134,7 +134,7 @@ describeWithProgram("keyroot", (keyroot) => {
     });
   });
 
-  it("exits with code 3 in audit and watch --once if the endpoint is unavailable", async () => {
+  it("exits with code 3 from audit and watch --once if the endpoint is unavailable", async () => {
     // Both repeat their first requests for some time.
     const [gone, names] = [await goneUrl(), ["audit", "watch"]];
     const ran = [auditing(), watching("--once")].map((words) =>
@@ -148,7 +148,7 @@ describeWithProgram("keyroot", (keyroot) => {
   });
 
   describe("watch", () => {
-    /** Starts a webhook, and records its messages. `hooked` has the options that name it. */
+    /** Starts a webhook that records its messages. `hooked` contains the options that name it. */
     const startWebhook = async () => {
       const messages: Record<string, unknown>[] = [];
       const { url } = closing(
@@ -163,7 +163,7 @@ describeWithProgram("keyroot", (keyroot) => {
       return { url, host, messages, hooked: ["--alarm-url", url, "--alarm-host", host] };
     };
 
-    it("polls once from the block of the last run", async () => {
+    it("continues from the block of the last run with --once", async () => {
       const once = watching("--once", "--state", statePath());
       expect((await keyroot.run(once)).code).to.equal(0);
       const root = await world.publish([mine]);
@@ -238,7 +238,7 @@ describeWithProgram("keyroot", (keyroot) => {
       expect(alarm).to.include({ event: "alarm", code: "FILE_UNAVAILABLE", root, userID: mine.userID });
     });
 
-    it("signs alarms with a secret from a file or variable", async () => {
+    it("signs alarms with a secret from a file or a variable", async () => {
       await world.publish([{ ...other, userID: mine.userID }]);
       const secret = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
       const path = join(world.folder, "secret");
@@ -274,7 +274,7 @@ describeWithProgram("keyroot", (keyroot) => {
 
     it("sends alarms about a failing endpoint to the webhook", async () => {
       const { messages, hooked } = await startWebhook();
-      // An endpoint that returns a false header must not end a watch without a message.
+      // A false header ends the watch. The watch must then send an alarm.
       world.lie(async (method, params, truth) => {
         const answer = await truth(method, params);
         return method === "eth_getBlockByNumber" && params[0] === "latest"
@@ -304,7 +304,7 @@ describeWithProgram("keyroot", (keyroot) => {
       expect(messages.slice(1).map(({ code }) => code)).to.deep.equal(["WATCHED_ROOT_CHANGED"]);
     });
 
-    it("reports an alarm of one among several users", async () => {
+    it("reports an alarm for one of several watched users", async () => {
       const path = join(world.folder, "users.jsonl");
       await writeFile(path, records.map(serializeKeyRecord).join("\n"));
       await world.publish([...others, { ...other, userID: mine.userID }]);

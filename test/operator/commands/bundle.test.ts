@@ -20,7 +20,7 @@ describeWithProgram("keyroot", (keyroot) => {
 
   let stack: Stack;
   let target: string[];
-  /** Options that name what the user trusts, for a command without a network. */
+  /** Options with the contract and block that the user trusts, for a command without a network. */
   let trusted: string[];
   let bundlePath: string;
   let made: Awaited<ReturnType<CommandLine["json"]>>;
@@ -57,7 +57,7 @@ describeWithProgram("keyroot", (keyroot) => {
   };
 
   describe("bundle", () => {
-    it("writes the proof and bundle where the file host serves them", async () => {
+    it("writes the proof and the bundle to the file host's folder", async () => {
       expect(made.code).to.equal(0);
       expect(made.json).to.include({ root, contract: stack.contract, chainId: stack.chainId });
       expect(made.json["record"]).to.deep.equal(mine);
@@ -99,7 +99,7 @@ describeWithProgram("keyroot", (keyroot) => {
       expect(verified).to.equal(0);
     });
 
-    it("replaces a bundle by one for another block", async () => {
+    it("replaces a bundle with a bundle for another block", async () => {
       const env = await writeStack();
       const before = await readFile(bundlePath, "utf8");
       await stack.connection.networkHelpers.mine();
@@ -120,8 +120,8 @@ describeWithProgram("keyroot", (keyroot) => {
       ["another chain", 1, "CHAIN_ID_MISMATCH", () => [userID, ...but("--chain-id", "1")]],
       ["an invalid user id", 2, "USER_ID_INVALID", () => ["me", ...target]],
       ["an invalid block hash", 2, "ARGUMENT_INVALID", () => [userID, ...target, "--pinned", "latest"]],
-      ["no stack", 2, "ARGUMENT_INVALID", () => [userID]],
-      ["no user", 2, "ARGUMENT_INVALID", () => target],
+      ["neither an endpoint nor a running stack", 2, "ARGUMENT_INVALID", () => [userID]],
+      ["a missing user id", 2, "ARGUMENT_INVALID", () => target],
       ["an unknown block", 3, "RPC_ANSWER_INVALID", () => [userID, ...target, "--pinned", `0x${"12".repeat(32)}`]],
       ["an unavailable endpoint", 3, "UNREACHABLE", () => [userID, ...but("--rpc", "http://127.0.0.1:1")]],
     ] as const) {
@@ -142,12 +142,12 @@ describeWithProgram("keyroot", (keyroot) => {
       expect(await readFile(bundlePath, "utf8")).to.equal(before);
     });
 
-    it("exits with code 3 if it cannot write", async () => {
+    it("exits with code 3 if it cannot write the files", async () => {
       const path = join(folder.path, "file");
       await writeFile(path, "");
       const refused = await keyroot.json(["bundle", userID, ...target, "--files", path]);
       expect(refused).to.include({ code: 3, error: "FILE_UNWRITABLE" });
-      // A folder with the name of the proof makes writing fail. No draft must be left beside it.
+      // A folder has the name of the proof, so that writing fails. The command must leave no draft.
       await mkdir(join(folder.path, root, `${userID}.json`), { recursive: true });
       expect((await keyroot.json(["bundle", userID, ...target, "--files", folder.path])).code).to.equal(3);
       expect(await readdir(join(folder.path, root))).to.deep.equal([`${userID}.json`]);
@@ -176,7 +176,7 @@ describeWithProgram("keyroot", (keyroot) => {
       const { code, stdout } = await keyroot.run(["verify", userID, "--bundle", bundlePath, ...trusted]);
       expect(code).to.equal(0);
       expect(stdout).to.match(new RegExp(`^The public key of ${userID} is verified as of block \\d+\\.\n`));
-      expect(stdout).to.contain("only the whole file can");
+      expect(stdout).to.contain("Only the whole file can show this.");
     });
 
     it("accepts correct values for the chain, key and code", async () => {

@@ -18,7 +18,7 @@ import { LOCAL } from "../../support/chain/local.ts";
 
 const NOBODY = "0x000000000000000000000000000000000000dEaD";
 
-describeOnHosts("keyroot, with a chain", (keyroot) => {
+describeOnHosts("keyroot, on a chain", (keyroot) => {
   // For the second chain, one program is enough, because the programs differ only in parsing.
   if (keyroot === program) {
     describeOnBoth("commands", (startChain) => {
@@ -60,7 +60,7 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
     publishRecords(records, { ...LOCAL, registry: await fresh.connect(), store: new FolderStore(fresh.filesDir) });
 
   describe("publish", () => {
-    it("publishes keys that can then be verified", async () => {
+    it("publishes keys, so that verify accepts them", async () => {
       const { code, json } = await publish([one, two, three], { "users-per-file": "2" });
       expect(code).to.equal(0);
       expect(json).to.include({ users: 3, transactions: 2, alreadyPublished: 0, contract: fresh.contract });
@@ -88,7 +88,7 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
       const { code, stdout } = await keyroot.run(await publishing([one, two]));
       expect(code).to.equal(0);
       expect(stdout).to.match(
-        /^[0-9a-f]{64} {2}1 user in block \d+, \d+ gas\nPublished 1 user; 1 already published\.\nVerified every key\. 1 transaction, \d+ gas, \d+ per user, \S+ ETH\.\n$/,
+        /^[0-9a-f]{64} {2}1 user in block \d+, \d+ gas\nPublished 1 user, 1 already published\.\nVerified every key\. 1 transaction, \d+ gas, \d+ per user, \S+ ETH\.\n$/,
       );
       const { json, events } = await publish([one, two]);
       expect(json).to.include({ users: 0, alreadyPublished: 2 });
@@ -98,7 +98,7 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
       expect(kept.map(({ userID }) => userID)).to.have.members([one.userID, two.userID]);
     });
 
-    it("prints each event as one JSON object per line", async () => {
+    it("prints each event as a line of JSON with --json", async () => {
       const { events } = await publish([one, two, three], { "users-per-file": "2" });
       const names = events.map(({ event, stage }) => (event === "stage" ? stage : event));
       expect(names.filter((name) => name !== "included" && name !== "sent")).to.deep.equal([
@@ -142,11 +142,11 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
       const { code, error, events } = await publish([one], { confirmations: "1000", timeout: "1" });
       expect([code, error]).to.deep.equal([3, "NOT_FINAL"]);
       const [{ reason } = never()] = events.filter(({ event }) => event === "waiting");
-      expect(reason).to.match(/^block \d+ is not final yet \(1000 confirmations\); no block is final$/);
+      expect(reason).to.match(/^block \d+ is not final yet \(1000 confirmations\), and no block is final$/);
       expect(await readUserCount()).to.equal(1);
     });
 
-    it("repeats the request for the chain id, like estimate and transfer-ownership", async () => {
+    it("repeats a failed request for the chain id, as estimate and transfer-ownership do", async () => {
       const failing = async () => {
         const endpoint = closing(await startEndpoint(fresh.rpcUrl));
         let asked = 0;
@@ -168,7 +168,7 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
       expect([published.code, ...ran.map(({ code }) => code)]).to.deep.equal([0, 0, 0]);
     });
 
-    it("adds no root if the file host does not return the file", async () => {
+    it("adds no root if the file host does not return the stored file", async () => {
       const hostOf = async (handler: (request: IncomingMessage, response: ServerResponse) => unknown) =>
         closing(await serve((request, response) => void handler(request, response))).url;
       const cases = [
@@ -227,7 +227,7 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
       expect(outcome).to.include({ code: 3, error: "FILE_UNWRITABLE" });
     });
 
-    it("continues after a kill between storing the file and adding the root", async () => {
+    it("continues after it was killed between storing a file and adding its root", async () => {
       const asked = new EventEmitter();
       const holding = closing(await startEndpoint(fresh.rpcUrl));
       holding.lie = (method, params, truth) => {
@@ -248,7 +248,7 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
         expect(await ended).to.deep.equal(ending);
         if (signal === "SIGINT") {
           const lines = await said;
-          expect(lines).to.match(/^Resuming plan of 20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ: 0 of 1 root added\.$/m);
+          expect(lines).to.match(/^Resuming the plan of 20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ: 0 of 1 root added\.$/m);
           expect(lines).to.match(/^checking files: 3 of 3 users$/m);
           expect(lines).to.match(
             new RegExp(
@@ -274,7 +274,7 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
     const estimate = async (records: readonly KeyRecord[], changes: Record<string, string> = {}) =>
       keyroot.json(["estimate", ...chain({ records: await write(records), ...changes })]);
 
-    it("estimates the gas and cost that publishing then uses", async () => {
+    it("prints the gas and the cost that publish then uses", async () => {
       const records = sampleRecords(60);
       const { code, json } = await estimate(records, { "users-per-file": "50", "eth-price": "2000" });
       expect(code).to.equal(0);
@@ -295,7 +295,7 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
       expect((await estimate(records)).json).to.include({ users: 0, alreadyPublished: 60 });
     });
 
-    it("needs no key", async () => {
+    it("needs no signing key", async () => {
       const { code, stdout } = await keyroot.run(["estimate", ...chain({ records: await write([one]) })]);
       expect(code).to.equal(0);
       expect(stdout).to.match(
@@ -325,7 +325,7 @@ function describeCommands(keyroot: CommandLine, startChain: StartChain): void {
       const { code, json } = await keyroot.json(args);
       const chains = json["chains"] as Record<string, unknown>[];
       const found = new Map(chains.map(({ name, ...chain }) => [name, chain]));
-      // The endpoint is not one of Gnosis.
+      // The endpoint's chain is not Gnosis.
       expect([code, found.get("gnosis")?.["error"]]).to.deep.equal([3, "CHAIN_ID_MISMATCH"]);
       const { gas, costWei, money, nextFork } = found.get("ethereum") ?? {};
       expect(costWei).to.equal(String(BigInt(gas as number) * 2n * 10n ** 9n));

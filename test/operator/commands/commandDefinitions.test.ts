@@ -18,7 +18,7 @@ const commands = Object.entries<Definition>({ ...DEFINITIONS, ...SERVICE_DEFINIT
 
 describe("the definitions of commands", () => {
   for (const [name, { summary, argument, options }] of commands) {
-    it(`are the same for keyroot and Hardhat: ${name}`, async () => {
+    it(`are the same in keyroot and Hardhat for ${name}`, async () => {
       const task = hre.tasks.getTask(["keyroot", name]);
       expect(task.description).to.equal(summary);
       const expected = Object.entries(options).map(([option, spec]) => [
@@ -44,7 +44,7 @@ describe("the definitions of commands", () => {
     });
   }
 
-  it("are in docs/commands.md", async () => {
+  it("are up to date in docs/commands.md", async () => {
     const script = fileURLToPath(new URL("../../../scripts/generate/commandReference.ts", import.meta.url));
     const { code, stderr } = await outcomeOf(spawn(process.execPath, [script, "--check"], { stdio: "pipe" }));
     expect([code, stderr]).to.deep.equal([0, ""]);
@@ -60,13 +60,13 @@ describe("the definitions of commands", () => {
     expect(named).to.have.members(all);
   });
 
-  it("have a handler for every command", async () => {
+  it("each have a handler", async () => {
     for (const [name, { load }] of Object.entries(commandsWith(service))) {
       expect((await load()).default, name).to.be.a("function");
     }
   });
 
-  it("contain the defaults and limits of the code that it configures", () => {
+  it("contain the same defaults and limits as the code", () => {
     expect(DEFINITIONS.publish.options.usersPerFile).to.include({ default: DEFAULT_USERS_PER_FILE, max: MAX_VALUES });
     expect(DEFINITIONS.verify.options.usersSlot.default).to.equal(USERS_SLOT);
     expect(DEFINITIONS.audit.options.fileBytes.default).to.equal(DEFAULT_LIMITS.fileBytes);

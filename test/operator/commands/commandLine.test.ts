@@ -13,10 +13,10 @@ import { environment, hardhat, outcomeOf, program } from "../../support/processe
 const NAMES = Object.keys({ ...DEFINITIONS, ...SERVICE_DEFINITIONS });
 
 for (const keyroot of [program, hardhat]) {
-  describe(`the command line of ${keyroot.program}`, () => {
+  describe(`the program ${keyroot.program}`, () => {
     const closing = closedAfterEach();
 
-    it("lists its commands", async () => {
+    it("lists all its commands", async () => {
       const { code, stdout } = await keyroot.run([]);
       expect(code).to.equal(0);
       const pattern = keyroot === hardhat ? /^ {2}keyroot (\S+)/gm : /^ {2}([a-z]\S+) /gm;
@@ -26,8 +26,8 @@ for (const keyroot of [program, hardhat]) {
       expect(listed.filter((name) => name !== "help")).to.have.lengthOf(NAMES.length + more.length);
     });
 
-    describe("invalid arguments", () => {
-      it("exit with code 2 and an error on standard error", async () => {
+    describe("with invalid arguments", () => {
+      it("exits with code 2, and prints an error to standard error", async () => {
         const nowhere = ["--records", "nowhere", "--files", "nowhere"];
         const invalid = [
           ["an-unknown-command"],
@@ -44,7 +44,7 @@ for (const keyroot of [program, hardhat]) {
           ["build-file", ...nowhere, "--users-per-file", "0"],
           ["check-file", "nowhere"],
           ["status", "--rpc", "ftp://secret.example/key", "--contract", `0x${"12".repeat(20)}`],
-          // Without a running stack, and without an address
+          // There is no running stack and no address.
           ["status"],
         ];
         const results = await Promise.all(invalid.map((args) => keyroot.run(args)));
@@ -57,7 +57,7 @@ for (const keyroot of [program, hardhat]) {
         }
       });
 
-      it("print one JSON object with --json", async () => {
+      it("prints one JSON object with --json", async () => {
         const invalid = [["status", "--bogus"], ["check-file"], ["nonsense"], ["status"], ["check-file", "nowhere"]];
         for (const { code, json } of await Promise.all(invalid.map((args) => keyroot.json(args)))) {
           expect(code).to.equal(2);
@@ -100,7 +100,7 @@ for (const keyroot of [program, hardhat]) {
     });
 
     describe("with an endpoint that fails", () => {
-      it("exits with code 3 and does not print the endpoint's secret", async () => {
+      it("exits with code 3, and does not print the secret in the endpoint's URL", async () => {
         const html = closing(await serve((_, response) => response.end("<html>It works!</html>")));
         const broken = closing(await serve((_, response) => response.writeHead(500).end()));
         const endless = closing(

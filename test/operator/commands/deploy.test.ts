@@ -56,14 +56,14 @@ describeOnBoth("keyroot deploy", (startChain) => {
     expect(other.json["codeHash"]).to.equal(first.json["codeHash"]);
   });
 
-  it("deploys a registry for another owner with an encrypted key", async () => {
+  it("deploys a registry for another owner with a key from an encrypted file", async () => {
     const [file, passphrase] = [join(folder.path, "owner.json"), join(folder.path, "passphrase")];
     await writeFile(passphrase, `${PASSPHRASE}\n`, { mode: 0o600 });
     const env = { KEYROOT_KEY_FILE: file, KEYROOT_PASSPHRASE_FILE: passphrase };
     const { address, text } = await (key ??= makeOwnerKey(file, env));
     await writeFile(file, text, { mode: 0o600 });
 
-    // The registry of another owner does not count as this account's registry.
+    // A registry of another owner does not count as this account's registry.
     expect((await deploy()).code).to.equal(0);
     expect((await deploy({}, env)).message).to.match(/funds|balance/);
     await fresh.call("eth_sendTransaction", [{ from: fresh.owner, to: address, value: "0xde0b6b3a7640000" }]);
@@ -72,7 +72,7 @@ describeOnBoth("keyroot deploy", (startChain) => {
     expect(json["owner"]).to.equal(fresh.stranger);
     expect(json["constructorArguments"]).to.equal(fresh.stranger.slice(2).toLowerCase().padStart(64, "0"));
     expect(await fresh.call("eth_getTransactionCount", [address, "latest"])).to.equal("0x1");
-    // Nor does the registry that used the nonce of the failed deployment.
+    // The registry that used the nonce of the failed deployment does not count either.
     const limits = { "max-fee": "100", "max-cost": "0.0000001" };
     expect(await deploy(limits, env)).to.include({ code: 3, error: "COST_LIMIT_REACHED" });
   });

@@ -55,26 +55,26 @@ describeOnHosts("keyroot explorer", (keyroot) => {
     }
   });
 
-  it("writes a content policy that names the servers without secrets", async () => {
+  it("writes a content security policy with the servers' addresses and without secrets", async () => {
     const { policy } = await write("--rpc", RPC);
     expect(policy).to.contain("connect-src 'self' https://rpc-a.example/key%3bx https://files.example/keys/;");
     expect(policy).to.not.contain("token").and.not.contain("unsafe");
     expect((await page()).replaceAll("&quot;", '"')).to.contain(`content="${policy}"`);
   });
 
-  it("writes a page in which no address can become markup", async () => {
+  it("escapes addresses, so that they cannot become markup", async () => {
     await write("--rpc", "https://rpc.example/</script><script>alert(1)</script>");
     expect(await page()).to.not.contain("<script>alert");
   });
 
-  it("links to the web address of --block-explorer-url", async () => {
+  it("adds the URL of --block-explorer-url to the page", async () => {
     await write("--rpc", RPC, "--block-explorer-url", "https://etherscan.io/");
     expect(await page()).to.contain('"blockExplorerUrl":"https://etherscan.io"');
     const { error } = await write("--rpc", RPC, "--block-explorer-url", "javascript:alert(1)");
     expect(JSON.stringify(error)).to.contain("ARGUMENT_INVALID");
   });
 
-  it("lets the page connect to the beacon endpoint and the auditors", async () => {
+  it("allows the page to send requests to the beacon endpoint and the auditors", async () => {
     const [alice, bob] = ["alice.example", "bob.example"].map((name) => new TestAuditor(name).key);
     const keys = join(keyFolder.path, "auditors.txt");
     await writeFile(keys, `${alice}\n${bob}\n`);
@@ -98,26 +98,26 @@ describeOnHosts("keyroot explorer", (keyroot) => {
       );
   });
 
-  it("lets visitors add endpoints only with --visitor-endpoints", async () => {
+  it("allows requests to other endpoints only with --visitor-endpoints", async () => {
     expect((await write("--rpc", RPC)).policy).to.not.contain(" https: ");
     expect((await write("--rpc", RPC, "--visitor-endpoints")).policy).to.contain(" https: http://localhost:*");
   });
 
   for (const [what, options, message] of [
-    ["no endpoint", [], "No local stack is running here."],
-    ["an endpoint that is no URL", ["--rpc", "rpc.example"], "The rpc option must be an http(s) URL"],
+    ["a missing endpoint", [], "No local stack is running here."],
+    ["an endpoint that is not a URL", ["--rpc", "rpc.example"], "The option rpc must be an http(s) URL"],
     [
       "a beacon endpoint without a checkpoint",
       ["--rpc", RPC, "--beacon", "https://beacon.example"],
       "--checkpoint must be",
     ],
     [
-      "a beacon endpoint that is no URL",
+      "a beacon endpoint that is not a URL",
       ["--rpc", RPC, "--beacon", "b", "--checkpoint", `0x${"12".repeat(32)}`],
       "beacon.urls",
     ],
     ["statements without auditors", ["--rpc", RPC, "--statement-urls", "https://alice.example"], "--auditors FILE"],
-    ["a code hash that is none", ["--rpc", RPC, "--code-hash", "0x12"], "--code-hash must be 0x and 64"],
+    ["an invalid code hash", ["--rpc", RPC, "--code-hash", "0x12"], "--code-hash must be 0x and 64"],
   ] as const) {
     it(`rejects ${what}`, async () => {
       const { code, error } = await write(...options);
@@ -127,7 +127,7 @@ describeOnHosts("keyroot explorer", (keyroot) => {
     });
   }
 
-  it("does not publish the endpoint in KEYROOT_RPC_URL", async () => {
+  it("ignores KEYROOT_RPC_URL, because it may contain a secret", async () => {
     const env = { KEYROOT_RPC_URL: "https://rpc.example/secret" };
     const { code, message } = await keyroot.json(["explorer", "--out", folder.path, ...PLACE], { env });
     expect(code).to.equal(2);

@@ -70,12 +70,12 @@ describeOnHosts("keyroot, without a chain", (keyroot) => {
       }
     });
 
-    it("lists bad rows with their lines and writes nothing", async () => {
+    it("lists bad rows with their line numbers, and writes nothing", async () => {
       const path = await write("users.jsonl", `${jsonl(sampleRecords(2))}nonsense\n${jsonl(sampleRecords(1))}`);
       const { code, stdout, stderr } = await keyroot.run(["build-file", "--records", path, "--files", out()]);
       expect([code, stdout]).to.deep.equal([1, ""]);
       expect(stderr).to.match(
-        /^RECORDS_INVALID .* 2 bad of 4 rows; nothing was written\.\n {2}line 3: .*\n {2}line 4: .*\n$/,
+        /^RECORDS_INVALID .* 2 bad rows among 4 rows\. Nothing was written\. .*\n {2}line 3: .*\n {2}line 4: .*\n$/,
       );
       const { json } = await build(path);
       const rows = json.error?.["actual"] as { line: number; code: string }[];
@@ -94,14 +94,14 @@ describeOnHosts("keyroot, without a chain", (keyroot) => {
       expect(await readdir(out())).to.deep.equal([`${makeMerkleFile(sampleRecords(2)).tree.root}.json`]);
     });
 
-    it("lists twenty bad rows and counts the others", async () => {
+    it("lists 20 bad rows, and counts the others", async () => {
       const path = await write("users.jsonl", "nonsense\n".repeat(50));
       const { stderr } = await keyroot.run(["build-file", "--records", path, "--files", out()]);
       expect(stderr.match(/line \d+/g)).to.have.lengthOf(20);
       expect(stderr).to.match(/\n {2}and 30 more\n$/);
     });
 
-    it("exits with code 2 if the file is missing or empty", async () => {
+    it("exits with code 2 if the file of records is missing or empty", async () => {
       const cases = [
         [await write("empty.jsonl", "\n"), "NO_RECORDS"],
         [inFolder("none.jsonl"), "FILE_UNREADABLE"],
@@ -120,7 +120,7 @@ describeOnHosts("keyroot, without a chain", (keyroot) => {
       const invalid = await keyroot.run(args, { input: `nonsense\n${records}` });
       expect([invalid.code, invalid.stdout]).to.deep.equal([1, ""]);
       expect(invalid.stderr).to.match(
-        /^RECORDS_INVALID .*: Standard input has 1 bad of 4 rows; nothing was written\.\n {2}line 1: /,
+        /^RECORDS_INVALID .*: Standard input has 1 bad row among 4 rows\. Nothing was written\. .*\n {2}line 1: /,
       );
       const { json: empty } = await keyroot.json(args, { input: "" });
       expect(empty.error).to.include({ code: "NO_RECORDS" });
@@ -144,11 +144,11 @@ describeOnHosts("keyroot, without a chain", (keyroot) => {
       expect(await readdir(out())).to.have.lengthOf(1);
     });
 
-    it("exits with code 3 and leaves no partial file if it cannot write", async () => {
+    it("exits with code 3 and leaves no partial file if it cannot write the file", async () => {
       const records = await write("users.jsonl", jsonl(sampleRecords(1000)));
       const ran = await keyroot.json(["build-file", "--records", records, "--files", records]);
       expect(ran).to.include({ code: 3, error: "FILE_UNWRITABLE" });
-      // Allow no file above 50 KiB. A file of 1000 users has 0.8 MB.
+      // Limit files to 50 KiB. A file of 1,000 users has 0.8 MB.
       const limited = [
         "-c",
         'ulimit -f 100; exec "$@"',
@@ -192,7 +192,7 @@ describeOnHosts("keyroot, without a chain", (keyroot) => {
       return [code, json.error?.["step"], error];
     };
 
-    it("accepts one or several files of build-file", async () => {
+    it("accepts the files that build-file writes", async () => {
       const records = await write("users.jsonl", jsonl(sampleRecords(25)));
       await keyroot.run(["build-file", "--records", records, "--files", out(), "--users-per-file", "10"]);
       const paths = (await readdir(out())).map((name) => join(out(), name));
@@ -216,7 +216,7 @@ describeOnHosts("keyroot, without a chain", (keyroot) => {
       expect(ran).to.deep.equal(names.map(() => [1, "file", "FILE_NAME"]));
     });
 
-    it("rejects a file with any change", async () => {
+    it("rejects a changed file", async () => {
       const other = makeMerkleFile(sampleRecords(7));
       const untouched = await asRoot(textOf(other), other.tree.root);
       for (const [content, code] of [
@@ -232,7 +232,7 @@ describeOnHosts("keyroot, without a chain", (keyroot) => {
       }
     });
 
-    it("rejects a valid tree with a record that verifiers reject", async () => {
+    it("rejects a record that verifiers reject, even in a valid tree", async () => {
       const forged = makeMerkleFile([{ ...one, keyID: two.keyID }, two]);
       const path = await asRoot(textOf(forged), forged.tree.root);
       expect(await check(path)).to.deep.equal([1, "record", "KEY_ID_MISMATCH"]);

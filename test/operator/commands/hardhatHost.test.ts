@@ -15,7 +15,7 @@ import { environment, hardhat, npxHardhat, optionsOf, outcomeOf } from "../../su
 describe("commands in Hardhat", () => {
   const fresh = freshRegistry();
 
-  it("use the network of --network, with its configuration variables", async () => {
+  it("use the network of --network and its configuration variables", async () => {
     const env = { KEYROOT_RPC_URL: fresh.rpcUrl, KEYROOT_OWNER_KEY: OWNER_KEY };
     const { code, json } = await npxHardhat.json(["status", "--network", "live", "--contract", fresh.contract], {
       env,
@@ -75,7 +75,7 @@ describe("commands in Hardhat", () => {
       return { url: endpoint.url, sent };
     };
 
-    it("send nothing on a chain other than that of --chain-id", async () => {
+    it("send nothing if the endpoint's chain id differs from --chain-id", async () => {
       const { url, sent } = await lying((method, params, truth) =>
         method === "eth_chainId" ? "0x1" : truth(method, params),
       );
@@ -83,7 +83,7 @@ describe("commands in Hardhat", () => {
       expect(sent).to.be.empty;
     });
 
-    it("sign nothing if the endpoint later reports a different chain", async () => {
+    it("sign no transaction for a different chain that the endpoint reports later", async () => {
       const counts = [];
       for (const honest of [2, 3]) {
         let asked = 0;
@@ -101,7 +101,7 @@ describe("commands in Hardhat", () => {
       expect(counts).to.deep.equal([0, 1]);
     });
 
-    it("follow no redirect", async () => {
+    it("follow no redirects", async () => {
       let followed = 0;
       const other = closing(await serve((_, response) => void (followed++, response.end("{}"))));
       const { url } = closing(await serve((_, response) => response.writeHead(307, { Location: other.url }).end()));

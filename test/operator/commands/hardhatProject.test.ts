@@ -26,7 +26,7 @@ import { ANY_KEY, createVerifier } from "keyroot";
 import "keyroot/beacon";
 
 describe("an app's tests", function () {
-  // Only this repository's tests limit the time.
+  // The test that runs this project limits the time.
   this.timeout(0);
   let stack;
   before(async () => {
@@ -116,7 +116,7 @@ for (const template of testAll ? ["minimal", "mocha-ethers"] : ["mocha-ethers"])
     // The minimal template has neither Hardhat's keystore nor a test runner.
     const hasKeystore = template === "mocha-ethers";
 
-    it(`runs a stack for publish, verify and audit${hasKeystore ? ", with a URL in the keystore" : ""}`, async () => {
+    it(`runs a stack for publish, verify and audit${hasKeystore ? " with a URL from the keystore" : ""}`, async () => {
       const stack = start(["keyroot", "stack", "--port", "0", "--json"]);
       const ended = once(stack, "exit");
       try {
@@ -146,7 +146,7 @@ for (const template of testAll ? ["minimal", "mocha-ethers"] : ["mocha-ethers"])
     });
 
     if (template === "mocha-ethers") {
-      it("gives the project's own tests a stack", async () => {
+      it("starts a stack in the project's own tests", async () => {
         await writeFile(join(folder, "test", "app.ts"), OWN_TEST);
         const { code, stdout } = await outcomeOf(start(["test", "mocha", "test/app.ts", "--no-compile"]));
         expect([code, stdout.includes("2 passing")], stdout).to.deep.equal([0, true]);

@@ -61,7 +61,7 @@ describeWithProgram("keyroot, with a light client", (keyroot) => {
       expect(code).to.equal(0);
     });
 
-    it("follows the test network without --beacon-network, if the checkpoint is the local stack's", async () => {
+    it("selects the test network if the checkpoint belongs to the local stack", async () => {
       const { code, json } = await run("light-client", ...trusted);
       expect({ code, ...json }).to.include({ code: 0, network: "test", chainId: 31_337 });
     });
@@ -86,7 +86,7 @@ describeWithProgram("keyroot, with a light client", (keyroot) => {
     const verify = (user: KeyRecord, ...options: string[]) =>
       run("verify", user.userID, ...place(), "--chain-id", "31337", ...trusted, ...options);
 
-    it("verifies a key with the checkpoint as evidence", async () => {
+    it("verifies a key, and reports the light client as evidence", async () => {
       const { code, json } = await verify(mine, "--max-checkpoint-age", "20000");
       expect(json["evidence"]).to.include({ anchor: "beacon", storageProof: true });
       expect(json).to.have.nested.property("evidence.beacon.maxCheckpointAgeMs", 20_000 * 86_400_000);
@@ -97,7 +97,7 @@ describeWithProgram("keyroot, with a light client", (keyroot) => {
       expect(await verify(stranger)).to.include({ code: 1, error: "NOT_PUBLISHED" });
     });
 
-    it("exits with code 2 if another source of the block is given", async () => {
+    it("exits with code 2 for a second source of the block", async () => {
       expect(await verify(mine, "--quorum", "1")).to.include({ code: 2 });
       expect(await verify(mine, "--light-client")).to.include({ code: 2 });
     });
@@ -128,37 +128,37 @@ describeWithProgram("keyroot, with a light client", (keyroot) => {
       return endpoint;
     };
 
-    it("makes status prove the number of users and the code hash", async () => {
+    it("adds a storage proof of the user count to status", async () => {
       const { code, json } = await run("status", ...chain());
       expect(json).to.include({ userCount: 1 }).and.have.nested.property("evidence.anchor", "beacon");
       expect(json).to.have.nested.property("evidence.storageProof", true);
       expect(code).to.equal(0);
     });
 
-    it("makes the light client the evidence of audit", async () => {
+    it("sets the light client as the evidence of audit", async () => {
       const { code, json } = await run("audit", ...chain(), ...files(), "--fresh");
       expect(json).to.include({ passed: true }).and.have.nested.property("evidence.anchor", "beacon");
       expect(code).to.equal(0);
     });
 
-    it("makes watch read the root at the light client's block", async () => {
+    it("selects the block at which watch reads roots", async () => {
       const { code, json } = await keyroot.jsonLines(["watch", ...chain(), ...files(), ...user]);
       expect(json).to.include({ event: "polled", publishedUsers: 1, alarms: 0 });
       expect(code).to.equal(0);
     });
 
-    it("makes status, audit and watch reject a false proof", async () => {
+    it("causes status, audit and watch to reject a false proof", async () => {
       const server = closing(await serveFalseProofs());
       const refused = { code: 1, error: "PROOF_INVALID" };
       expect(await run("status", ...chain(server.url))).to.include(refused);
-      // The second server's proof of the number of users is correct, but its proofs of the users' roots are not.
+      // The second server's proof of the user count is true. Its proofs of the users' roots are false.
       for (const { url } of [server, closing(await serveFalseProofs(USER_COUNT_SLOT))]) {
         expect(await run("audit", ...chain(url), ...files(), "--fresh")).to.include(refused);
         expect(await keyroot.jsonLines(["watch", ...chain(url), ...files(), ...user])).to.include(refused);
       }
     });
 
-    it("cannot be combined with another choice of the block", async () => {
+    it("needs --checkpoint, and cannot be used with --block", async () => {
       for (const command of ["status", "audit", "watch"])
         expect(await run(command, ...chain().slice(0, -2)), command).to.include({ code: 2 });
       expect(await run("audit", ...chain(), ...files(), "--block", "latest")).to.include({ code: 2 });

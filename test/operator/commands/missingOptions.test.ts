@@ -10,15 +10,17 @@ describeOnHosts("a command with missing or contradictory options", (keyroot) => 
     return refused.message;
   };
 
-  it("lists all of them at once, with the chain's name", async () => {
+  it("prints all missing options in one message, with the endpoint's host", async () => {
     const message = await messageOf(["publish", ...RPC]);
-    expect(message).to.match(/^Missing for the chain of rpc\.example: --records, --files \(or KEYROOT_FILES\), /);
+    expect(message).to.match(
+      /^The command needs these values for the chain of rpc\.example: --records, --files \(or KEYROOT_FILES\), /,
+    );
     for (const name of ["--contract (or KEYROOT_CONTRACT)", "--merkle-url", "--chain-id", "--max-fee"])
       expect(message).to.contain(name);
     expect(message).not.to.contain("secret").and.not.to.contain("stack");
   });
 
-  it("names the local stack if no chain was named", async () => {
+  it("suggests a local stack if no endpoint is given", async () => {
     const message = await messageOf(["estimate"]);
     expect(message).to.match(
       /^No local stack is running here.*or set --records, --rpc \(or KEYROOT_RPC_URL\), --contract/,
@@ -26,15 +28,17 @@ describeOnHosts("a command with missing or contradictory options", (keyroot) => 
     expect(await messageOf(["list-partners"])).to.match(/or set --service-url \(or KEYROOT_SERVICE_URL\)\.$/);
   });
 
-  it("also lists invalid values and options that exclude each other", async () => {
+  it("also prints invalid values and options that exclude each other", async () => {
     const contradictory = ["--safe-transactions", "dir", "--max-fee", "20", "--finalized", "--confirmations", "3"];
     const message = await messageOf(["publish", ...RPC, ...contradictory, "--in-flight", "0"]);
-    expect(message).to.contain("--safe-transactions excludes --max-fee. ");
-    expect(message).to.contain("--finalized excludes --confirmations. ");
-    expect(message).to.contain('--in-flight must be a whole number of 1 or more, not "0". Missing for the chain');
+    expect(message).to.contain("--safe-transactions cannot be used with --max-fee. ");
+    expect(message).to.contain("--finalized cannot be used with --confirmations. ");
+    expect(message).to.contain(
+      '--in-flight must be a whole number of 1 or more, not "0". The command needs these values for the chain',
+    );
   });
 
-  it("does not require --max-fee where no fee is paid", async () => {
+  it("does not require --max-fee on a local chain or for a Safe", async () => {
     const local = ["publish", "--rpc", "http://127.0.0.1:1", "--chain-id", "31337"];
     expect(await messageOf(local)).not.to.contain("--max-fee");
     expect(await messageOf(["publish", ...RPC, "--safe-transactions", "dir"])).not.to.contain("--max-fee");
@@ -42,7 +46,7 @@ describeOnHosts("a command with missing or contradictory options", (keyroot) => 
 });
 
 describeOnHosts("a misspelled variable", (keyroot) => {
-  it("makes every command exit with code 2 and print the nearest name", async () => {
+  it("ends a command with code 2 and a message that contains the nearest name", async () => {
     const env = { KEYROOT_MAXFEE: "20", KEYROOT_CONTRAKT: "0x", KEYROOT_EMPTY: "" };
     const { code, error, message } = await keyroot.json(["build-file"], { env });
     expect([code, error]).to.deep.equal([2, "VARIABLE_UNKNOWN"]);

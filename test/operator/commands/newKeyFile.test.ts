@@ -26,7 +26,7 @@ describe("a new key file", () => {
   };
 
   for (const [name, [make, part]] of Object.entries(commands)) {
-    it(`is not made by ${name} with a passphrase of fewer than 15 characters`, async () => {
+    it(`is not written by ${name} if the passphrase has fewer than 15 characters`, async () => {
       const out = join(folder.path, `short-${name}.json`);
       // The second passphrase has 14 code points of two UTF-16 units.
       for (const passphrase of ["x".repeat(14), "🔑".repeat(14)]) {

@@ -17,7 +17,7 @@ const read = (raw: RawArguments, environment: NodeJS.ProcessEnv = {}) => readArg
 const parse = (raw: RawArguments, environment: NodeJS.ProcessEnv = {}) => read(raw, environment).args;
 
 describe("parseArguments", () => {
-  it("uses the option, then its variable, then its default", () => {
+  it("prefers an option to its variable, and the variable to the default", () => {
     expect(parse({ count: "1" }, { COUNT: "2" }).count).to.equal(1);
     expect(parse({}, { COUNT: "2" }).count).to.equal(2);
     expect(parse({}, { COUNT: "" }).count).to.equal(7);
@@ -25,7 +25,7 @@ describe("parseArguments", () => {
     expect(parse({ quiet: false }, { QUIET: "" }).quiet).to.equal(false);
   });
 
-  it("names the variable in the error if its value is invalid", () => {
+  it("names the variable in the error for an invalid value", () => {
     const message = "must be a whole number of 1 or more";
     expect(read({}, { COUNT: "0" }).problems).to.deep.equal([`COUNT ${message}, not "0".`]);
     expect(read({}, { QUIET: "0" }).problems).to.deep.equal(['QUIET must be true or unset, not "0".']);
@@ -33,7 +33,7 @@ describe("parseArguments", () => {
 
   it("rejects two options that exclude each other", () => {
     const both = read({ files: "dir", url: "https://files.example" });
-    expect(both.problems).to.deep.equal(["--files excludes --url. Use one of them."]);
+    expect(both.problems).to.deep.equal(["--files cannot be used with --url. Use only one of them."]);
     const all = read({ files: "dir", url: "https://files.example", quiet: true, count: "0" });
     expect(all.problems).to.have.lengthOf(3);
     expect([...all.invalid]).to.deep.equal(["count"]);

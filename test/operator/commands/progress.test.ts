@@ -12,7 +12,7 @@ const CLEAR_LINE = "\u001b[0K";
 const SHOW_CURSOR = "\u001b[?25h";
 
 describe("progress lines", () => {
-  it("are printed once per stage and repeated while nothing changes", async () => {
+  it("are printed for each new stage, and repeated while nothing changes", async () => {
     const lines = new EventEmitter();
     const printed: string[] = [];
     const printLine = (line: string) => {
@@ -29,7 +29,7 @@ describe("progress lines", () => {
     progress.update("adding roots", 0, 3, "users", "0/1 transactions");
     const started = ["making files: 1 of 3 users", "adding roots: 0 of 3 users, 0/1 transactions"];
     expect(printed).to.deep.equal(started);
-    // Keep the process running, because the timer does not.
+    // The timer of `Progress` does not keep the process running.
     const alive = setInterval(() => undefined, 1_000);
     await once(lines, "line");
     clearInterval(alive);
@@ -68,11 +68,11 @@ describeOnHosts("the progress bar", (keyroot) => {
   /** Returns the text after the terminal's line was last cleared. */
   const leftOn = (shown: string) => stripVTControlCharacters(shown.slice(shown.lastIndexOf(CLEAR_LINE))).trim();
 
-  it("is not shown for work of less than a second", async () => {
+  it("is not shown for work that takes less than a second", async () => {
     expect(await run(3)).to.deep.equal({ code: 0, shown: "" });
   });
 
-  it("restores the terminal at Ctrl-C", async () => {
+  it("is removed from the terminal at Ctrl-C", async () => {
     let typed = false;
     const { code, shown } = await run(1_000_000, (soFar, type) => {
       if (typed || !soFar.includes("users")) return;

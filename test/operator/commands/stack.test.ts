@@ -37,7 +37,7 @@ describe("npx hardhat keyroot stack", () => {
     signalGroup(child, "SIGKILL");
   });
 
-  it("works with keyroot and Hardhat commands", async () => {
+  it("can be used by the commands of keyroot and Hardhat", async () => {
     child = npxHardhat.start(["stack", "--port", "0", "--json"], env);
     const [line] = (await once(child.stdout, "data")) as [Buffer];
     const place = JSON.parse(String(line)) as Omit<StackFile, "pid"> & { serviceUrl: string };
@@ -142,21 +142,21 @@ describe("npx hardhat keyroot stack", () => {
     };
     const left = async (root: string) => [...(await stackFoldersIn(root)), ...(await readdir(join(root, "stack")))];
 
-    // Each test starts a stack. `npm test` runs those of a Ctrl-C during the cleanup, and at its end.
+    // Each test starts a stack. `npm test` sends Ctrl-C only during the cleanup and at its end.
     for (const milliseconds of testAll ? [0, 1, 10, 50, 100, 200, 350, 500] : [10, 350]) {
-      it(`leaves nothing behind, even if npm repeats Ctrl-C after ${milliseconds} ms`, async () => {
+      it(`leaves no files behind, even if npm repeats Ctrl-C after ${milliseconds} ms`, async () => {
         child = await start(folder.path, 300);
         const ended = once(child, "exit");
         signalGroup(child, "SIGINT");
         await sleep(milliseconds);
-        // After the cleanup, while Node exits, the signal may end the process.
+        // The signal may end the process while Node exits after the cleanup.
         signalGroup(child, "SIGINT");
         await ended;
         expect(await left(folder.path)).to.be.empty;
       });
     }
 
-    it("leaves nothing behind if a second Ctrl-C interrupts its cleanup", async () => {
+    it("leaves no files behind if a second Ctrl-C interrupts its cleanup", async () => {
       child = await start(folder.path, ENDLESS_MS);
       const ended = once(child, "exit");
       await interruptUntilEnd(child);

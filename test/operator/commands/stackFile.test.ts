@@ -45,7 +45,7 @@ describe("the stack file", () => {
       expect(await readStackFile(project.path)).to.be.undefined;
     });
 
-    it("ignores a file whose process is gone", async () => {
+    it("ignores a file whose process has ended", async () => {
       const child = spawn(process.execPath, ["--version"], { stdio: "ignore" });
       await once(child, "exit");
       await writeText(JSON.stringify({ ...stack, pid: child.pid }));
@@ -57,7 +57,7 @@ describe("the stack file", () => {
       expect(await readStackFile(project.path)).to.be.undefined;
     });
 
-    it("drops unknown fields", async () => {
+    it("omits unknown fields", async () => {
       await writeText(JSON.stringify({ ...stack, more: 1 }));
       expect(await readStackFile(project.path)).to.deep.equal(stack);
     });
@@ -85,7 +85,7 @@ describe("the stack file", () => {
     };
     for (const [field, values] of Object.entries(malformed)) {
       for (const value of values) {
-        it(`ignores a file with ${value === undefined ? "nothing" : JSON.stringify(value)} as ${field}`, async () => {
+        it(`ignores a file ${value === undefined ? "without" : `with the value ${JSON.stringify(value)} for`} ${field}`, async () => {
           await writeText(JSON.stringify({ ...stack, [field]: value }));
           expect(await readStackFile(project.path)).to.be.undefined;
         });
@@ -106,7 +106,7 @@ describe("the stack file", () => {
       expect(await readStackFile(project.path)).to.deep.equal(stack);
     });
 
-    it("leaves no other file behind", async () => {
+    it("leaves no temporary file behind", async () => {
       await writeStackFile(project.path, stack);
       expect(await readdir(dirname(stackFilePath(project.path)))).to.deep.equal(["stack.json"]);
     });

@@ -80,14 +80,14 @@ describeWithProgram("keyroot, for auditors", (keyroot) => {
   };
 
   describe("make-auditor-key", () => {
-    it("makes a private, encrypted file", async () => {
+    it("writes an encrypted file that only its owner can read", async () => {
       expect(await modeOf(keyFile("alice.example"))).to.equal("600");
       expect(await readFile(keyFile("alice.example"), "utf8")).to.include(keys.get("alice.example"));
       const again = ["make-auditor-key", "--out", keyFile("alice.example"), "--name", "alice.example"];
       expect(await errorOf(again)).to.deep.equal([2, "ARGUMENT_INVALID"]);
     });
 
-    it("makes a key that needs a private file and the correct passphrase", async () => {
+    it("makes a key that signs only from a private file and with the correct passphrase", async () => {
       const path = join(folder, "key.json");
       const args = signing("alice.example", ...ownNode()).map((word) =>
         word === keyFile("alice.example") ? path : word,
@@ -128,7 +128,7 @@ describeWithProgram("keyroot, for auditors", (keyroot) => {
       expect(evidence).to.deep.include({ anchor: "auditors", storageProof: true, auditors: [...keys.values()] });
     });
 
-    it("writes the roots, their numbers and the evidence of the signature", async () => {
+    it("writes the roots with their numbers of users, and the source of the chain's data", async () => {
       // The third user keeps the earlier root.
       await world.add(await world.store([third, records[3] ?? never()].map(serializeKeyRecord)), [
         third.userID,
@@ -154,7 +154,7 @@ describeWithProgram("keyroot, for auditors", (keyroot) => {
       expect(note).to.deep.include({ auditor: keys.get("alice.example"), source: "own node", codeHash });
     });
 
-    it("signs the block of a quorum, whatever one of three endpoints returns", async () => {
+    it("signs the block on which two of three endpoints agree", async () => {
       const third = closing(await startEndpoint(world.fresh.rpcUrl));
       const three = [world.fresh.rpcUrl, third.url, world.url];
       world.lie((method, params, truth) => (method === "eth_call" ? `0x${"1".repeat(64)}` : truth(method, params)));
@@ -171,7 +171,7 @@ describeWithProgram("keyroot, for auditors", (keyroot) => {
       expect(await sign("alice.example")).to.include({ passed: true });
     });
 
-    it("rejects to sign without strong evidence", async () => {
+    it("exits with code 2 without strong evidence", async () => {
       const rpc = ["--rpc", world.url];
       const refused = [
         [...rpc, "--code-hash", codeHash],
@@ -197,7 +197,7 @@ describeWithProgram("keyroot, for auditors", (keyroot) => {
       expect(await readdir(folder)).to.not.include("alice.example");
     });
 
-    it("never signs a statement that contradicts its last one", async () => {
+    it("never signs a statement that contradicts its last statement", async () => {
       await sign("alice.example");
       const other = new TestAuditor("other.example");
       const { statement } = parseSignedStatement(await readFile(join(statements("alice.example"), "latest.txt")));
@@ -239,7 +239,7 @@ describeWithProgram("keyroot, for auditors", (keyroot) => {
       expect(code).to.equal(0);
     });
 
-    it("exits with code 1 and both statements if the trees differ", async () => {
+    it("exits with code 1, and prints both statements if the trees differ", async () => {
       await sign("alice.example");
       const own = await readFile(join(statements("alice.example"), "latest.txt"), "utf8");
       const { statement } = parseSignedStatement(Buffer.from(own));
@@ -282,7 +282,7 @@ describeWithProgram("keyroot, for auditors", (keyroot) => {
       return ["sign-auditor-list", ...optionsOf(options)];
     };
 
-    it("makes a list that verifiers follow once enough auditors have signed", async () => {
+    it("makes a list that verifiers accept after enough auditors have signed it", async () => {
       const alone = await keyroot.json(await signingList("alice.example"), { env: PASSPHRASE });
       expect(alone.json).to.include({ complete: false, required: 2 });
       const merge = await publish("alice.example");
@@ -290,7 +290,7 @@ describeWithProgram("keyroot, for auditors", (keyroot) => {
       expect([code, json["complete"]]).to.deep.equal([0, true]);
       expect(json["signers"]).to.have.members([...keys.values()]);
 
-      // The successor's statement is accepted, and alice's statement is no longer accepted.
+      // The verifier now accepts the successor's signature, and no longer accepts alice's signature.
       await sign("alice.example");
       await sign("bob.example");
       const latest = (name: string) => readFile(join(statements(name), "latest.txt"), "utf8");
@@ -319,7 +319,7 @@ describeWithProgram("keyroot, for auditors", (keyroot) => {
       expect(evidence.auditors).to.have.members([keys.get("bob.example"), successor.key]);
     });
 
-    it("signs only as a current auditor, and each number once", async () => {
+    it("signs only with a current auditor's key, and only one list per number", async () => {
       expect((await keyroot.json(await signingList("alice.example"), { env: PASSPHRASE })).code).to.equal(0);
       const other = await signingList("alice.example", { "new-threshold": "1" });
       expect(await errorOf(other)).to.deep.equal([1, "STATEMENT_CONFLICT"]);

@@ -46,7 +46,7 @@ describe("a stop signal", () => {
       });
     }
 
-    it("ignores a second signal soon after the first", async () => {
+    it("ignores a second signal that follows the first at once", async () => {
       start(program, "finish");
       expect(await nextLine()).to.equal("up");
       child.kill("SIGINT");
@@ -55,7 +55,7 @@ describe("a stop signal", () => {
       expect(await once(child, "exit")).to.deep.equal([0, null]);
     });
 
-    it("ends the process at a later second signal", async () => {
+    it("ends the process at a second signal that follows later", async () => {
       start(program, "hang");
       expect(await nextLine()).to.equal("up");
       child.kill("SIGINT");
@@ -88,7 +88,7 @@ describe("a stop signal", () => {
       ["one signal", 1],
       ["two signals at once", 2],
     ] as const) {
-      it(`loses no printed line at ${what}, even if the reader is slow`, async () => {
+      it(`loses no printed line after ${what}, even if the reader is slow`, async () => {
         await interrupt();
         if (signals === 2) child.kill("SIGINT");
         const [stdout, exit] = await Promise.all([text(child.stdout), once(child, "exit")]);

@@ -14,7 +14,7 @@ describe("colors", () => {
     return text(startInTerminal(command, env).stdout);
   };
 
-  it("are absent in the output to a pipe", async () => {
+  it("are absent from the output to a pipe", async () => {
     const output = await onPipe({});
     expect(stripVTControlCharacters(output)).to.equal(output);
   });

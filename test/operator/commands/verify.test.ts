@@ -27,7 +27,7 @@ describeWithProgram("keyroot verify", (keyroot) => {
   let call: RpcCall;
   let endpoints: [Endpoint, Endpoint, Endpoint];
   let root: string;
-  /** The newest block, and an earlier block in which one user was not published yet. */
+  /** The newest block, and an earlier block in which one user had no root. */
   let head: NonNullable<Evidence["block"]>;
   let earlier: NonNullable<Evidence["block"]>;
 
@@ -60,7 +60,7 @@ describeWithProgram("keyroot verify", (keyroot) => {
     const { hash, number, timestamp } = hashHeader(extractHeader(answer));
     return { hash, number, timestamp };
   };
-  /** Inserts the addresses and the hash into options. They are unknown until the tests run. */
+  /** Replaces placeholders in options with URLs and block hashes, which are unknown until the tests run. */
   const fill = (options: string) => {
     const [one = "", two = "", three = ""] = endpoints.map(({ url }) => url);
     const words = {
@@ -97,12 +97,12 @@ describeWithProgram("keyroot verify", (keyroot) => {
       return asksForBlock(method) ? change(answer as HeaderJson) : answer;
     };
   const wrongState = lieOfBlock((block) => ({ ...block, stateRoot: ZERO }));
-  /** A newest block that is one hour old, as an endpoint returns that hides newer blocks. */
+  /** Makes the newest block one hour old, as an endpoint that hides newer blocks returns it. */
   const hourOld = lieOfBlock((block) => {
     const old = { ...block, timestamp: `0x${(Math.floor(Date.now() / 1000) - 3600).toString(16)}` };
     return { ...old, hash: hashHeader(extractHeader(old)).hash };
   });
-  /** A chain whose safe and finalized blocks are behind its newest block. */
+  /** Makes the endpoint return an earlier block as the safe and finalized block. */
   const lagging: Lie = (method, params, truth) =>
     truth(method, /safe|finalized/.test(String(params[0])) ? [`0x${earlier.number.toString(16)}`, false] : params);
 
@@ -126,7 +126,7 @@ describeWithProgram("keyroot verify", (keyroot) => {
       ],
     ];
     for (const [options, known, at, text] of said) {
-      it(`reports the evidence with ${options || "no options"}`, async () => {
+      it(`reports the evidence for ${options || "a command without options"}`, async () => {
         endpoints[0].lie = lagging;
         const { code, json, evidence } = await verify(options);
         const block = at && { head, earlier }[at];
@@ -145,7 +145,7 @@ describeWithProgram("keyroot verify", (keyroot) => {
       expect(await verify("--rpc THREE --quorum 2")).to.deep.include({ code: 0, evidence });
     });
 
-    it("reads the users' slot from --users-slot", async () => {
+    it("reads roots from the storage slot in --users-slot", async () => {
       const contract = `0x${"01de".repeat(10)}`;
       await call("hardhat_setCode", [contract, RETURNS_ZERO]);
       await call("hardhat_setStorageAt", [contract, slotOfUser(userID, 1), `0x${root}`]);
@@ -178,7 +178,7 @@ describeWithProgram("keyroot verify", (keyroot) => {
       ["STALE_BLOCK", hourOld, "--max-age 0", "anchor"],
       ["QUORUM_NOT_REACHED", noKey, "--rpc TWO --quorum 2", "anchor"],
     ] as const) {
-      it(`reports ${error} for a false endpoint with ${options}`, async () => {
+      it(`reports ${error} for false responses with ${options}`, async () => {
         endpoints[0].lie = lie;
         const { code, json } = await verify(options);
         expect(code).to.equal(1);
@@ -199,10 +199,10 @@ describeWithProgram("keyroot verify", (keyroot) => {
   describe("with invalid options", () => {
     const fewEndpoints = "--quorum 3 needs at least 3 endpoints, separated by commas in --rpc, but there are 2.";
     for (const [what, options, message = ""] of [
-      ["a quorum of more endpoints than given", "--rpc TWO --quorum 3", fewEndpoints],
+      ["a quorum above the number of endpoints", "--rpc TWO --quorum 3", fewEndpoints],
       ["a quorum that is not a number", "--rpc TWO --quorum two"],
       ["an empty endpoint", "--rpc ONE, --quorum 1"],
-      ["another tag", "--block pending"],
+      ["an unknown block tag", "--block pending"],
       ["a negative age", "--max-age -1"],
     ] as const) {
       it(`rejects ${what}`, async () => {
@@ -215,11 +215,11 @@ describeWithProgram("keyroot verify", (keyroot) => {
     }
 
     for (const options of ["--quorum 1", "--block finalized", "--max-age 60"]) {
-      it(`refuses a bundle with ${options}`, async () => {
+      it(`rejects a bundle with ${options}`, async () => {
         const bundle = ["verify", "--bundle", devNull, "--contract", stack.contract];
         const refused = await keyroot.json([...bundle, ...fill(options)]);
         expect(refused).to.include({ code: 2, error: "ARGUMENT_INVALID" });
-        expect(refused.message).to.contain("--bundle excludes").and.contain(options.split(" ")[0]);
+        expect(refused.message).to.contain("--bundle cannot be used with").and.contain(options.split(" ")[0]);
       });
     }
   });

@@ -34,7 +34,7 @@ describe("after a failed system call", () => {
   });
 
   for (const [scenario, what] of Object.entries(SCENARIOS))
-    it(`${what} contains exactly the acknowledged data`, async () => {
+    it(`${what} contains exactly the data whose writing was confirmed`, async () => {
       const [dir, control] = [join(folder, scenario), join(folder, `${scenario}.control`)];
       mkdirSync(dir);
       const env = { ...process.env, LD_PRELOAD: library, FAULTY_FOLDER: dir, FAULTY_CONTROL: control };

@@ -19,7 +19,7 @@ describe("createFolders", () => {
     expect(await createFolders(path)).to.equal(undefined);
   });
 
-  it("lets several callers create the same folder", async () => {
+  it("creates one folder for several callers at the same time", async () => {
     const path = join(folder.path, "x", "y", "z");
     await Promise.all(Array.from({ length: 8 }, () => createFolders(path)));
     expect((await stat(path)).isDirectory()).to.equal(true);
@@ -38,7 +38,7 @@ describe("createFolders", () => {
     expect(await failure(stat(parent))).to.have.property("code", "ENOENT");
   });
 
-  it("fails where the file system allows no folders", async function () {
+  it("fails if the file system allows no new folders", async function () {
     // Only Linux has /proc.
     if (process.platform !== "linux") this.skip();
     expect(await failure(createFolders("/proc/none/below"))).to.have.property("code", "ENOENT");

@@ -6,7 +6,7 @@ import { type Child, startChild } from "../../support/processes/childProcess.ts"
 import { failure, temporaryFolder } from "../../support/support.ts";
 import type { LockOrder } from "../../support/processes/lockProcess.ts";
 
-/** The time in ms between the request and the lock of two processes. */
+/** The time in ms from the request until both processes try to lock. */
 const AHEAD = 4;
 
 describe("lockFolder", () => {
@@ -18,7 +18,7 @@ describe("lockFolder", () => {
     return Promise.all(children.map((child) => child.send(order)));
   };
 
-  it("locks a folder once until the lock is released", async () => {
+  it("locks a folder only once until the lock is released", async () => {
     const dir = join(folder.path, "a", "b");
     {
       using lock = await lockFolder(dir);
@@ -29,7 +29,7 @@ describe("lockFolder", () => {
     expect(lock).not.to.equal(undefined);
   });
 
-  it("leaves only an empty file in the folder", async () => {
+  it("creates only an empty file in the folder", async () => {
     using lock = await lockFolder(folder.path);
     expect(lock).not.to.equal(undefined);
     expect(await readdir(folder.path)).to.deep.equal(["lock"]);
@@ -79,7 +79,7 @@ describe("lockFolder", () => {
       }
     });
 
-    it("gives the lock to one process after its holder was killed", async () => {
+    it("gives the lock to only one process after its holder was killed", async () => {
       await using first = start();
       await using second = start();
       for (let i = 0; i < 5; i++) {

@@ -19,13 +19,13 @@ describe("the permissions of secret files", () => {
     if (process.platform === "win32") this.skip();
   });
 
-  it("allow access to the owner, and to the group for root's files", () => {
+  it("allow access by the owner, and reading by the group if root owns the file", () => {
     const open = (mode: number, owner: number, uid: number) =>
       isOpenToOthers({ mode: 0o100000 | mode, uid: owner }, uid);
     for (const mode of [0o600, 0o400, 0o700]) {
       for (const owner of [ROOT, ME, OTHER]) expect(open(mode, owner, ME), mode.toString(8)).to.equal(false);
     }
-    // Examples are Kubernetes with fsGroup, and a file of root:keyroot.
+    // Kubernetes with fsGroup sets such modes. Another example is a file of root:keyroot.
     for (const mode of [0o440, 0o640]) {
       expect(open(mode, ROOT, ME)).to.equal(false);
       for (const [owner, uid] of [
@@ -41,7 +41,7 @@ describe("the permissions of secret files", () => {
     }
   });
 
-  it("are checked for every secret file", async () => {
+  it("are checked when a secret file is read", async () => {
     const path = join(folder.path, "secret");
     await writeFile(path, "text", { mode: 0o600 });
     expect(await readSecretFile(path, 4)).to.equal("text");

@@ -53,7 +53,7 @@ describe("StateDatabase", () => {
       expect(numbersIn(database)).to.deep.equal([1]);
     });
 
-    it("removes remains of an earlier database and of killed processes", async () => {
+    it("removes the log of an earlier database, and drafts of killed processes", async () => {
       await mkdir(join(folder.path, "a"));
       for (const name of ["-wal", "-journal"]) await writeFile(path() + name, "left");
       const draft = join(folder.path, "a", ".state.sqlite.00000000-0000-4000-8000-000000000000");
@@ -92,7 +92,7 @@ describe("StateDatabase", () => {
       expect(numbersIn(database)).to.deep.equal([3]);
     });
 
-    it("is complete or absent after kill -9", async () => {
+    it("takes effect completely or not at all after kill -9", async () => {
       await StateDatabase.create(path(), FORMAT, nothing);
       const program = `
         import { StateDatabase } from ${SOURCE};
@@ -183,7 +183,7 @@ describe("StateDatabase", () => {
       expect(await refusal()).to.include("CHECK constraint failed");
     });
 
-    it("rejects a file that is too large before it reads the file", async () => {
+    it("rejects a file above the size limit before it reads the file", async () => {
       const { size } = await stat(path());
       expect(await refusal({ ...FORMAT, maxBytes: size - 1 })).to.include(`has ${size} bytes`);
       await writeFile(`${path()}-wal`, Buffer.alloc(2 ** 20 + 1));

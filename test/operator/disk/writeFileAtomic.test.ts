@@ -11,7 +11,7 @@ import { failure, temporaryFolder } from "../../support/support.ts";
 describe("writeFileAtomic", () => {
   const folder = temporaryFolder();
 
-  it("replaces a file", async () => {
+  it("writes a new file, and replaces an existing file", async () => {
     const path = join(folder.path, "a", "file.json");
     for (const text of ["one", "two"]) {
       await writeFileAtomic(path, text);
@@ -23,7 +23,7 @@ describe("writeFileAtomic", () => {
     expect(process.listenerCount("exit")).to.equal(listeners);
   });
 
-  it("removes a draft of the file that is older than an hour", async () => {
+  it("removes drafts of the same file that are older than an hour", async () => {
     const draftOf = (name: string) => `.${name}.${randomUUID()}`;
     const [old, young, others] = [draftOf("keys.json"), draftOf("keys.json"), draftOf("other.json")];
     for (const name of [old, young, others]) await writeFile(join(folder.path, name), "half");
@@ -33,7 +33,7 @@ describe("writeFileAtomic", () => {
     expect(await readdir(folder.path)).to.have.members(["keys.json", young, others]);
   });
 
-  it("leaves nothing behind if it cannot write", async () => {
+  it("leaves no draft behind if it cannot write the file", async () => {
     const path = join(folder.path, "taken");
     await mkdir(path);
     const error = await failure(writeFileAtomic(path, "text"));
@@ -41,7 +41,7 @@ describe("writeFileAtomic", () => {
     expect(await readdir(folder.path)).to.deep.equal(["taken"]);
   });
 
-  it("leaves nothing behind if the process exits in the middle", async () => {
+  it("leaves no draft behind if the process exits while it writes", async () => {
     const program = `
       import { readdirSync } from "node:fs";
       import { writeFileAtomic } from ${JSON.stringify(new URL("../../../packages/operator/src/disk/writeFileAtomic.ts", import.meta.url).href)};

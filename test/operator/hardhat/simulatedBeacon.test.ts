@@ -16,7 +16,7 @@ describe("connection.keyroot.simulateBeacon", () => {
   const blockOf = async (beacon: { urls: string[]; checkpoint: string }) =>
     (await makeBlockProof({ ...beacon, chainId: 31_337 })).blockHash;
 
-  it("returns a beacon option that finds the chain's newest block", async () => {
+  it("returns the option with which a light client finds the chain's newest block", async () => {
     const connection = await hre.network.create();
     const { keyroot, provider } = connection;
     const beacon = await keyroot.simulateBeacon();

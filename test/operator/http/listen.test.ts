@@ -7,32 +7,32 @@ import { closedAfterEach, closeOf, failure, freePort, hold, portOf } from "../..
 
 const host = "127.0.0.1";
 
-describe("HTTP ports", () => {
+describe("an HTTP server", () => {
   const closing = closedAfterEach();
   const listenAt = async (port: number) => closing(await listen(createServer(), { host, port }));
 
   describe("listen", () => {
-    it("takes the requested port", async () => {
+    it("uses the requested port", async () => {
       const port = await freePort();
       expect(await listenAt(port)).to.include({ port, url: `http://127.0.0.1:${port}` });
     });
 
-    it("takes any free port for 0", async () => {
+    it("uses any free port if the port is 0", async () => {
       expect((await listenAt(0)).port).to.be.within(1, 65_535);
     });
 
-    it("takes a later port if the requested port is in use", async () => {
+    it("uses a higher port if the requested port is in use", async () => {
       const taken = portOf(closing(await hold(0)));
       expect((await listenAt(taken)).port).to.be.within(taken + 1, taken + 63);
     });
 
-    it("gives different ports to two simultaneous servers", async () => {
+    it("gives different ports to two servers that start at the same time", async () => {
       const port = await freePort();
       const [one, other] = await Promise.all([listenAt(port), listenAt(port)]);
       expect(one.port).to.not.equal(other.port);
     });
 
-    it("fails if no later port exists", async () => {
+    it("fails if no higher port exists", async () => {
       await hold(65_535).then(closing, () => undefined);
       expect(await failure(listenAt(65_535))).to.include({ name: "TransportError", code: "PORT_UNAVAILABLE" });
     });
@@ -50,7 +50,7 @@ describe("HTTP ports", () => {
   });
 
   describe("close", () => {
-    it("ends open connections and frees the port", async () => {
+    it("closes open connections, and frees the port", async () => {
       const listening = await listen(createServer(), { host, port: 0 });
       const client = connect(listening.port, host).resume();
       await once(client, "connect");

@@ -17,7 +17,7 @@ describe("nodeFetch", () => {
   const request = (url: string, options: Partial<FetchOptions> = {}) =>
     fetchBytes(url, init, { maxBytes: 1000, timeoutMs: ENDLESS_MS, fetch: nodeFetch, ...options });
 
-  it("sends requests over a shared connection", async () => {
+  it("reuses a connection for several requests", async () => {
     const sockets = new Set<unknown>();
     const url = await at((request, response) => {
       sockets.add(request.socket);
@@ -33,7 +33,7 @@ describe("nodeFetch", () => {
     expect(sockets.size).to.be.lessThan(5);
   });
 
-  it("sends the same Accept-Encoding and User-Agent as fetch", async () => {
+  it("accepts gzip and Brotli, and sends the user agent keyroot", async () => {
     let sent: IncomingHttpHeaders = {};
     const url = await at((request, response) => {
       sent = request.headers;
@@ -73,7 +73,7 @@ describe("nodeFetch", () => {
         expect(await failure(request(redirect))).to.include({ code: "REDIRECT_REFUSED" });
       });
 
-      it("fails if the connection is cut", async () => {
+      it("fails if the connection ends early", async () => {
         const half = compress("x".repeat(100)).subarray(0, 5);
         const head = `HTTP/1.1 200 OK\r\nContent-Encoding: ${encoding}\r\nContent-Length: 50\r\n\r\n`;
         const { url } = closing(
@@ -117,16 +117,16 @@ describe("nodeFetch", () => {
 
   const HEAD = "HTTP/1.1 200 OK\r\n";
   const behaviors = [
-    { which: "without an answer", answer: "", code: "TIMEOUT" },
-    { which: "with an endless body", answer: `${HEAD}Content-Length: 900\r\n\r\nx`, code: "TIMEOUT" },
+    { which: "that does not respond", answer: "", code: "TIMEOUT" },
+    { which: "that does not finish its response", answer: `${HEAD}Content-Length: 900\r\n\r\nx`, code: "TIMEOUT" },
     {
-      which: "with a large body",
+      which: "that sends a body above the size limit",
       answer: `${HEAD}Content-Length: 9000\r\n\r\n${"x".repeat(1001)}`,
       code: "ANSWER_TOO_LARGE",
     },
   ];
   for (const { which, answer, code } of behaviors) {
-    it(`closes the connection of a server ${which}`, async () => {
+    it(`closes the connection to a server ${which}`, async () => {
       const { promise: closed, resolve } = Promise.withResolvers<unknown>();
       const { url } = closing(
         await serveRaw((socket) => {

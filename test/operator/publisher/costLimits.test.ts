@@ -10,7 +10,7 @@ import { failure, never } from "../../support/support.ts";
 
 const GWEI = 10n ** 9n;
 
-/** The fees of a transaction in hex. */
+/** The fees of a sent transaction: 0x and hex digits. */
 interface SentFees {
   maxFeePerGas: string;
   maxPriorityFeePerGas: string;
@@ -25,7 +25,7 @@ describe("cost limits", () => {
       sending: { inFlight: 2, stuckAfterMs: ENDLESS_MS, ...options.sending },
     });
   const balance = async () => BigInt((await fresh.call("eth_getBalance", [fresh.owner, "latest"])) as string);
-  /** An endpoint that suggests an excessive priority fee, and records the fees of each transaction. */
+  /** Makes an endpoint that suggests an excessive priority fee. It records the fees of each transaction. */
   const lying =
     (fees: SentFees[]): RpcCall =>
     async (method, params) => {
@@ -47,7 +47,7 @@ describe("cost limits", () => {
     expect(await stored()).to.deep.equal([]);
   });
 
-  it("apply to the price, whatever priority fee the endpoint suggests", async () => {
+  it("limit the price even if the endpoint suggests an excessive priority fee", async () => {
     const fees: SentFees[] = [];
     const before = await balance();
     const { published } = await publishVia(lying(fees), { limits: { maxFeePerGas: 20n * GWEI } });
@@ -60,13 +60,13 @@ describe("cost limits", () => {
     expect(before - (await balance()) <= 20n * GWEI * gas).to.equal(true);
   });
 
-  it("apply to the priority fee separately if the caller sets it", async () => {
+  it("limit the priority fee separately with maxPriorityFeePerGas", async () => {
     const fees: SentFees[] = [];
     await publishVia(lying(fees), { limits: { maxFeePerGas: 20n * GWEI, maxPriorityFeePerGas: 3n } }, 1);
     expect(fees.map(({ maxPriorityFeePerGas }) => maxPriorityFeePerGas)).to.deep.equal(["0x3"]);
   });
 
-  it("end a run before the transaction that would exceed them", async () => {
+  it("end a run before a transaction that would exceed them", async () => {
     const journal = new MemoryJournal();
     const fees: SentFees[] = [];
     const before = await balance();
@@ -95,7 +95,7 @@ describe("cost limits", () => {
 
   /**
    * Publishes with a journal that contains an attempt with planted values. @returns the fees that were sent, and the error if
-   * any
+   * publishing failed
    */
   const resume = async (planted: Partial<Attempt>) => {
     const { journal, attempt } = await interrupt();
@@ -109,7 +109,7 @@ describe("cost limits", () => {
     return { fees, error };
   };
 
-  it("apply to both fees of a transaction in the journal", async () => {
+  it("also limit both fees of a transaction in the journal", async () => {
     for (const wei of [10n ** 15n, 20n * GWEI]) {
       fresh.contract = await fresh.deploy(fresh.owner);
       const { fees, error } = await resume({ fees: { maxFeePerGas: wei, maxPriorityFeePerGas: wei } });
@@ -122,13 +122,13 @@ describe("cost limits", () => {
     }
   });
 
-  it("apply to the gas of a transaction in the journal", async () => {
+  it("also limit the gas of a transaction in the journal", async () => {
     const { fees, error } = await resume({ gas: 2 ** 40 });
     expect(error).to.include({ code: "COST_LIMIT_REACHED" });
     expect(fees).to.deep.equal([]);
   });
 
-  it("apply to all plans with the same root", async () => {
+  it("limit the sum of all plans with the same root", async () => {
     const { journal, attempt } = await interrupt();
     // This limit is enough for two transactions of this root, but not for three.
     const limits = { maxFeePerGas: 20n * GWEI, maxCost: 2n * BigInt(attempt.gas) * 5n * GWEI };
@@ -145,7 +145,7 @@ describe("cost limits", () => {
     expect(await balance()).to.equal(before);
   });
 
-  it("apply to the gas price if the endpoint hides the base fee", async () => {
+  it("limit the gas price if the endpoint hides the base fee", async () => {
     const prices: (string | undefined)[] = [];
     const hiding: RpcCall = async (method, params) => {
       if (method === "eth_gasPrice") return "0x9184e72a000"; // 10,000 gwei
@@ -167,7 +167,7 @@ describe("cost limits", () => {
     const day = 24 * 60 * 60 * 1000;
     const maxCostPerDay = 1_000_000n * GWEI;
     const limits = { maxFeePerGas: 20n * GWEI, maxCostPerDay };
-    /** A journal with a finished plan of a different registry, whose transaction cost nearly the limit. */
+    /** Makes a journal with a finished plan of a different registry. Its transaction cost nearly as much as the limit. */
     const spent = async (ageMs: number) => {
       const journal = new MemoryJournal();
       const fees = { gasPrice: GWEI };
@@ -178,7 +178,7 @@ describe("cost limits", () => {
       return journal;
     };
 
-    it("count the transactions of other plans and registries", async () => {
+    it("include the transactions of other plans and registries", async () => {
       const before = await balance();
       const error = await failure(publishVia(fresh.call, { limits, journal: await spent(day - 60_000) }));
       expect(error).to.include({ code: "COST_LIMIT_REACHED", expected: String(maxCostPerDay) });
@@ -186,7 +186,7 @@ describe("cost limits", () => {
       expect(await balance()).to.equal(before);
     });
 
-    it("count the transactions of an earlier owner", async () => {
+    it("include the transactions of an earlier owner", async () => {
       const nonce = Number(await fresh.call("eth_getTransactionCount", [fresh.owner, "latest"]));
       const journal = new MemoryJournal();
       await journal.recordAttempt({
@@ -197,12 +197,12 @@ describe("cost limits", () => {
       expect(error).to.include({ code: "COST_LIMIT_REACHED" });
     });
 
-    it("do not count transactions that are older than a day", async () => {
+    it("exclude transactions that are older than a day", async () => {
       const { published } = await publishVia(fresh.call, { limits, journal: await spent(day + 1) });
       expect(published).to.have.lengthOf(3);
     });
 
-    it("apply behind an endpoint that hides receipts and roots", async () => {
+    it("apply even if the endpoint hides receipts and roots", async () => {
       const sent: { nonce: string; gas: string; maxFeePerGas: string }[] = [];
       const start = await fresh.call("eth_blockNumber", []);
       const hiding: RpcCall = async (method, params) => {
@@ -213,7 +213,7 @@ describe("cost limits", () => {
       const journal = new MemoryJournal();
       const codes = new Set<unknown>();
       for (let round = 1; round <= 8; round++) {
-        // As with a lost plan or one more user, the users' new root has no earlier transaction.
+        // The new root has no earlier transaction, as after a lost plan or with one more user.
         await journal.finish();
         const options = { journal, limits, usersPerFile: 700, sending: { timeoutMs: 50 } };
         const error = await failure(publishVia(hiding, options, 2 + round));
@@ -230,7 +230,7 @@ describe("cost limits", () => {
       expect(sum <= maxCostPerDay, `${sum} wei`).to.equal(true);
     });
 
-    it("keep a day's transactions when a plan is finished", () => {
+    it("keep all attempts of the last day, and at least 10,000 attempts", () => {
       const attempt = { nonce: 0, root: "ab".repeat(32), gas: 1, fees: { gasPrice: 1n } };
       const old = Array.from({ length: 11_000 }, () => ({ ...attempt, time: 1 }));
       const recent = Array.from({ length: 12_000 }, () => ({ ...attempt, time: Date.now() }));
@@ -245,14 +245,14 @@ describe("cost limits", () => {
     const allows = (budget: CostBudget, nonce: number, gas: number, more = {}) =>
       budget.exceededBy({ nonce, gas, fees, ...more }) === undefined;
 
-    it("counts the most expensive transaction of every nonce", () => {
+    it("counts only the most expensive transaction of each nonce", () => {
       const budget = new CostBudget({ maxFeePerGas: 10n, maxCost: 1000n });
       for (const gas of [40, 60, 30]) budget.record({ nonce: 0, gas, fees });
       expect([allows(budget, 1, 40), allows(budget, 1, 41)]).to.deep.equal([true, false]);
       expect([allows(budget, 0, 100), allows(budget, 0, 101)]).to.deep.equal([true, false]);
     });
 
-    it("counts a nonce of every sender in every registry", () => {
+    it("counts the nonces of each sender and each registry separately", () => {
       const earlier = { nonce: 0, root: "ab".repeat(32), gas: 60, fees, time: Date.now() };
       const allowsAfter = (attempt: Attempt) => {
         const budget = new CostBudget({ maxFeePerGas: 10n, maxCost: 1000n, maxCostPerDay: 1000n }, "1/0x00", "0xAA");
@@ -273,7 +273,7 @@ describe("cost limits", () => {
       expect(allows(budget, 1, 1)).to.equal(false);
     });
 
-    it("limits every period of 24 hours", () => {
+    it("limits the cost of every 24 hours", () => {
       const hour = 60 * 60 * 1000;
       const budget = new CostBudget({ maxFeePerGas: 10n, maxCost: 10_000n, maxCostPerDay: 1000n });
       for (const [nonce, hours] of [
@@ -288,7 +288,7 @@ describe("cost limits", () => {
       ]);
     });
 
-    it("has default limits per file and per user", () => {
+    it("has a default limit per file and per user", () => {
       for (const [estimate, perUser] of [
         [0, 50_000n],
         [22_660, 50_000n],
@@ -316,7 +316,7 @@ describe("cost limits", () => {
     }
   });
 
-  it("are decimal amounts above zero", () => {
+  it("must be decimal amounts above zero", () => {
     expect(["1", "0.5", "30.000000001"].map((text) => parseAmount(text, "gwei"))).to.deep.equal([
       GWEI,
       GWEI / 2n,

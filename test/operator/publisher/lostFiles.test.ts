@@ -9,7 +9,7 @@ import { publishing } from "../../support/publisher/publishing.ts";
 import { failure, never } from "../../support/support.ts";
 import { describeOnBoth } from "../../support/chain/freshRegistry.ts";
 
-describeOnBoth("publish, after it lost files of its plan", (startChain) => {
+describeOnBoth("publish, after the store lost files of the plan", (startChain) => {
   const { fresh, publishVia, publishAll, beforeSending, verify, stored } = publishing(startChain);
 
   const records = sampleRecords(8);
@@ -67,7 +67,7 @@ describeOnBoth("publish, after it lost files of its plan", (startChain) => {
     for (const record of more) await verify(record);
   });
 
-  it("names the root and its number of users without a record", async () => {
+  it("reports the lost file, and the number of its users without a record", async () => {
     const [, lost = never()] = await interrupt();
     await lose(lost.name);
     const given = records.filter(({ userID }) => userID !== lost.userIDs[1]);
@@ -101,7 +101,7 @@ describeOnBoth("publish, after it lost files of its plan", (startChain) => {
     expect(await stored()).to.not.include(lost.name);
   });
 
-  it("does not overwrite a file whose content differs", async () => {
+  it("does not overwrite a file with different content", async () => {
     const [, damaged = never()] = await interrupt();
     const whole = await read(damaged.name);
     for (const [other, code] of [

@@ -22,7 +22,7 @@ describe("nextForkGas", () => {
     expect((next?.gasAtMost ?? 0) / 700).to.be.within(111_500, 112_000);
   });
 
-  it("returns 97,920 state gas per user and transaction", () => {
+  it("returns 97,920 units of state gas per user and transaction", () => {
     expect(nextForkGas(1, PRESENT)?.stateGas).to.equal(97_920 * 701);
     expect(stateGasOf({ ...PRESENT, gas: 103_596 * 700 })).to.equal(97_920 * 701);
     expect(stateGasOf(PRESENT)).to.equal(0);
@@ -34,15 +34,15 @@ describe("nextForkGas", () => {
   });
 });
 
-/** Plans and publishes on a chain with this gas limit per transaction: that of Osaka, or that of the block. */
+/** Describes publishing on a chain with this gas limit per transaction. It is the limit of Osaka or of the block. */
 function describeFork(transactionGas: number): void {
   describe(`publishing under Amsterdam's rules with ${transactionGas} gas per transaction`, () => {
     const fresh = freshRegistry(() => startAmsterdam(transactionGas));
     const folder = temporaryFolder();
-    /** The maximum number of users, from the measured gas per user. */
+    /** The maximum number of users, computed from the measured gas per user. */
     const most = transactionGas / 103_596;
 
-    it("finds the batch size with few estimates", async () => {
+    it("finds the batch size with at most eight estimates", async () => {
       let estimates = 0;
       const counting = fresh.at("eth_estimateGas", (forward, _, time) => {
         estimates = time;
@@ -75,7 +75,7 @@ function describeFork(transactionGas: number): void {
       expect(published.reduce((sum, { users }) => sum + users, 0)).to.equal(300);
     });
 
-    it("needs the gas that nextForkGas computed from the current rules", async () => {
+    it("needs as much gas as nextForkGas predicts", async () => {
       const registry = await fresh.connect();
       const plan = await makePlan(RecordTable.of(sampleRecords(100)), registry, { usersPerFile: 100 });
       const { gas, stateGas, accessList, users, transactions } = await estimateCost(plan, registry);

@@ -17,7 +17,7 @@ import { startFileHost, startLocalChain, startStack } from "../../../packages/se
 import { sampleRecords } from "../../support/samples.ts";
 import { failure } from "../../support/support.ts";
 
-/** A function that accepts any arguments, as in plain JavaScript. */
+/** A function without argument types, as in plain JavaScript. */
 type Loose = (...args: unknown[]) => unknown;
 
 const records = sampleRecords(1);
@@ -30,13 +30,13 @@ const retry = { retries: 0, initialDelayMs: 1, retrys: 2 };
 /** Calls of each function with a misspelled option, and the correct name. */
 const MISSPELT: [string, () => unknown, string][] = [
   ["publish", () => call(publish, records, { usersPerfile: 3 }), "usersPerFile"],
-  ["publish, in sending", () => call(publish, records, { sending: { inflight: 3 } }), "inFlight"],
+  ["publish in sending", () => call(publish, records, { sending: { inflight: 3 } }), "inFlight"],
   [
-    "publish, in limits",
+    "publish in limits",
     () => call(publish, records, { chainId: 1, limits: { maxFeePerGas: 1n, maxcost: 1n } }),
     "maxCost",
   ],
-  ["publish, in finality", () => call(publish, records, { finality: { confirmation: 6 } }), "confirmations"],
+  ["publish in finality", () => call(publish, records, { finality: { confirmation: 6 } }), "confirmations"],
   [
     "makePlan",
     () => call(makePlan, RecordTable.of(records), {}, { usersPerFile: 1, onprogress: unused }),
@@ -46,9 +46,9 @@ const MISSPELT: [string, () => unknown, string][] = [
   ["fetchFromHost", () => call(fetchFromHost, "https://files.example", { allowhttp: true }), "allowHttp"],
   ["Registry.connect", () => Registry.connect(unused, contract, retry), "retries"],
   ["audit", () => call(audit, { call: unused, files, storageproof: true }), "storageProof"],
-  ["audit, in files", () => call(audit, { call: unused, files: { ...files, maxbytes: 1 } }), "maxBytes"],
+  ["audit in files", () => call(audit, { call: unused, files: { ...files, maxbytes: 1 } }), "maxBytes"],
   ["pollEvents", () => call(pollEvents, { ...polled, readOwnFile: true }), "readOwnFiles"],
-  ["pollEvents, in files", () => call(pollEvents, { ...polled, files: { ...files, timeoutMS: 1 } }), "timeoutMs"],
+  ["pollEvents in files", () => call(pollEvents, { ...polled, files: { ...files, timeoutMS: 1 } }), "timeoutMs"],
   ["watch", () => (call(watch, { ...polled, interval: 1 }) as AsyncGenerator).next(), "intervalMs"],
   [
     "AuditState.open",
@@ -62,13 +62,13 @@ const MISSPELT: [string, () => unknown, string][] = [
 
 describe("the functions of @keyroot/operator", () => {
   for (const [name, misspelt, nearest] of MISSPELT) {
-    it(`reject a misspelled option with the nearest name: ${name}`, async () => {
+    it(`reject a misspelled option of ${name} with the nearest name`, async () => {
       const error = await failure(Promise.resolve().then(misspelt));
       expect(error).to.include({ name: "ArgumentError", code: "ARGUMENT_INVALID", expected: nearest });
     });
   }
 
-  it("reject an invalid finality before anything is sent", async () => {
+  it("reject an invalid finality before they send anything", async () => {
     for (const finality of [
       "finalised",
       null,

@@ -123,7 +123,7 @@ describeOnBoth("publish", (startChain) => {
       for (const record of records) await verify(record);
     });
 
-    it("does not publish a second key", async () => {
+    it("does not publish a second key for a user", async () => {
       const [one = never(), two = never()] = sampleRecords(2);
       await publishAll([one]);
       const { published, alreadyPublished } = await publishAll([{ ...two, userID: one.userID }]);
@@ -131,7 +131,7 @@ describeOnBoth("publish", (startChain) => {
       await verify(one);
     });
 
-    it("sends nothing if all users have a root", async () => {
+    it("sends nothing if all users already have a root", async () => {
       const records = sampleRecords(3);
       await publishAll(records);
       const files = await stored();
@@ -163,7 +163,7 @@ describeOnBoth("publish", (startChain) => {
       for (const record of records) await verify(record);
     });
 
-    it("continues after the roots that were added", async () => {
+    it("continues after the roots that are already on the chain", async () => {
       const records = sampleRecords(6);
       const via = beforeSending((count) => {
         if (count === 2) throw killed;
@@ -232,7 +232,7 @@ describeOnBoth("publish", (startChain) => {
       [1, 2],
       [3, 2],
     ] as const) {
-      it(`sends each root once if paused at transaction ${at} (${usersPerFile} users per file)`, async () => {
+      it(`sends each root once if a publisher with ${usersPerFile} users per file runs before transaction ${at}`, async () => {
         const records = sampleRecords(12);
         let sent = 0;
         const paused = beforeSending(async (count) => {
@@ -285,7 +285,7 @@ describeOnBoth("publish", (startChain) => {
   });
 
   describe("after it added the roots", () => {
-    /** An endpoint whose responses `answer` may replace after the roots are added. */
+    /** Makes an endpoint. After it receives a transaction, `answer` may replace its responses. */
     const afterSending = (answer: (method: string) => unknown): RpcCall => {
       let sent = false;
       return async (method, params) => {
@@ -296,7 +296,7 @@ describeOnBoth("publish", (startChain) => {
       };
     };
 
-    it("fails if the endpoint has switched to a different chain", async () => {
+    it("fails if the endpoint then reports a different chain", async () => {
       const published: unknown[] = [];
       const onEvent: PublishOptions["onEvent"] = ({ event }) => {
         if (event === "published") published.push(event);
@@ -312,7 +312,7 @@ describeOnBoth("publish", (startChain) => {
       ["has other records", "TREE_MISMATCH", (text: string) => text.replace('"leaves":3', '"leaves":4')],
       ["is cut short", "JSON_INVALID", (text: string) => text.slice(0, -1)],
     ] as const) {
-      it(`fails if the file that clients are served ${what}`, async () => {
+      it(`fails if the served file ${what}`, async () => {
         let sent = false;
         const fetchFile = async (root: string) => {
           const text = await readFile(join(fresh.filesDir, `${root}.json`), "utf8");
@@ -329,7 +329,7 @@ describeOnBoth("publish", (startChain) => {
   });
 
   describe("the chain id", () => {
-    it("must be the caller's before anything is signed", async () => {
+    it("must match the caller's chain id before anything is signed", async () => {
       const send = () => Promise.reject(new Error("signed"));
       const main = fresh.at("eth_chainId", () => "0x1");
       expect(await failure(publishVia(main, sampleRecords(2), { send }))).to.include({ code: "CHAIN_ID_MISMATCH" });
@@ -349,11 +349,11 @@ describeOnBoth("publish", (startChain) => {
   describe("with invalid input", () => {
     const [one = never(), two = never()] = sampleRecords(2);
     for (const [what, code, records, usersPerFile] of [
-      ["no records", "NO_RECORDS", [], 700],
+      ["an empty list of records", "NO_RECORDS", [], 700],
       ["a user with two records", "DUPLICATE_USER", [one, { ...two, userID: one.userID }], 700],
       ["a record with another key's id", "KEY_ID_MISMATCH", [{ ...one, keyID: two.keyID }], 700],
       ["0 users per file", "ARGUMENT_INVALID", [one], 0],
-      ["-1 users per file, with more users than fit into one", "ARGUMENT_INVALID", sampleRecords(1000), -1],
+      ["-1 users per file for 1,000 users", "ARGUMENT_INVALID", sampleRecords(1000), -1],
       ["half a user per file", "ARGUMENT_INVALID", [one], 0.5],
     ] as const) {
       it(`rejects ${what}`, async () => {

@@ -22,7 +22,7 @@ const [mine = never(), ...others] = records;
 const other = others.find(({ pubKey }) => pubKey !== mine.pubKey) ?? never();
 const NAME = "watch.sqlite";
 
-describe("watching a contract", () => {
+describe("a watch of a registry", () => {
   const world = auditedWorld();
   const closing = closedAfterEach();
   let state: WatchState;
@@ -40,13 +40,13 @@ describe("watching a contract", () => {
     ...changes,
   });
   const pollAgain = (changes?: Partial<PollOptions>) => poll(options(changes));
-  /** A file host that returns 503 for one file. */
+  /** Starts a file host that returns the status 503 for one file. */
   const hostWithout = async (root: string) => (await world.hostFiles((path) => !path.includes(root))).files;
   const codesOf = ({ findings }: { findings: Finding[] }) =>
     findings.map(({ code, detail }) => (detail === undefined ? code : `${code} ${detail}`)).sort();
 
   describe("poll", () => {
-    it("reports when a watched key is published", async () => {
+    it("reports the publication of a watched key", async () => {
       expect(await pollAgain()).to.deep.include({ added: [], published: [], findings: [] });
       const otherRoot = await world.publish(others);
       const first = await pollAgain();
@@ -78,13 +78,13 @@ describe("watching a contract", () => {
   describe("findings", () => {
     beforeEach(() => pollAgain());
 
-    it("contain WATCHED_KEY_MISMATCH for a root with a different key", async () => {
+    it("contain WATCHED_KEY_MISMATCH for a different key in the file of the user's root", async () => {
       await world.publish([{ ...other, userID: mine.userID }]);
       expect(codesOf(await pollAgain())).to.deep.equal(["WATCHED_KEY_MISMATCH"]);
       expect(codesOf(await pollAgain())).to.deep.equal(["WATCHED_KEY_MISMATCH"]);
     });
 
-    it("contain WATCHED_KEY_MISMATCH even if the user keeps an earlier root", async () => {
+    it("contain WATCHED_KEY_MISMATCH for a different key in the file of a later root", async () => {
       await world.publish([mine]);
       expect(codesOf(await pollAgain())).to.deep.equal([]);
       await world.publish([{ ...other, userID: mine.userID }, ...others.slice(1)]);
@@ -127,14 +127,14 @@ describe("watching a contract", () => {
       expect(codesOf(await pollAgain())).to.deep.equal(["FILE_MISSING"]);
     });
 
-    it("contain WATCHED_ROOT_CHANGED if the endpoint denies the user's root", async () => {
+    it("contain WATCHED_ROOT_CHANGED if the endpoint no longer returns the user's root", async () => {
       await world.publish([mine]);
       await pollAgain();
       world.lie(lieAt("eth_call", async (forward) => String(await forward()).slice(0, -64) + "0".repeat(64)));
       expect(codesOf(await pollAgain())).to.deep.equal(["LOG_EXCESS", "WATCHED_ROOT_CHANGED"]);
     });
 
-    it("do not delay published keys when the file host fails", async () => {
+    it("do not delay the report of a published key if another file is unavailable", async () => {
       const own = await world.publish([mine]);
       const root = await world.publish(others);
       const files = await hostWithout(root);
@@ -153,7 +153,7 @@ describe("watching a contract", () => {
     const MINUTE = 60_000;
 
     it("raises an alarm after the time limit", async () => {
-      // The attack: a false key in the registry, and a host that does not return its file.
+      // The attacker publishes a false key, and the host does not return its file.
       const root = await world.publish([{ ...other, userID: mine.userID }]);
       const files = await hostWithout(root);
       const start = 1_700_000_000_000;
@@ -172,7 +172,7 @@ describe("watching a contract", () => {
       expect(codesOf(await pollAgain())).to.deep.equal(["WATCHED_KEY_MISMATCH"]);
     });
 
-    it("measures the time across processes", async () => {
+    it("counts the time across processes", async () => {
       const path = join(world.folder, NAME);
       const root = await world.publish([mine]);
       const files = await hostWithout(root);
@@ -188,7 +188,7 @@ describe("watching a contract", () => {
       expect([...state.unavailable]).to.deep.equal([]);
     });
 
-    it("measures the time again after the file was available", async () => {
+    it("counts the time from zero again after the file was available", async () => {
       const root = await world.publish(others);
       const files = await hostWithout(root);
       expect(codesOf(await pollAgain({ files, now: () => 0 }))).to.deep.equal([]);
@@ -198,7 +198,7 @@ describe("watching a contract", () => {
       expect(codesOf(await pollAgain({ now: () => 20 * MINUTE }))).to.deep.equal([]);
     });
 
-    it("reads the newest block and the other files", async () => {
+    it("continues to read the newest block and the other files", async () => {
       const root = await world.publish(others);
       const files = await hostWithout(root);
       const own = await world.publish([mine]);
@@ -251,7 +251,7 @@ describe("watching a contract", () => {
       expect(again.unavailable.map(({ root }) => root)).to.deep.equal([second]);
     });
 
-    it("leaves slow files of other users to the next poll", async () => {
+    it("leaves the files of other users to the next poll if no time is left", async () => {
       await world.publish([others[0] ?? never()]);
       const own = await world.publish([mine]);
       const result = await pollAgain({ maxFilesMs: 0 });
@@ -262,7 +262,7 @@ describe("watching a contract", () => {
     });
   });
 
-  it("lets timers run between two files", async () => {
+  it("handles timers between two files", async () => {
     for (const record of records) await world.publish([record]);
     let [turns, isDone] = [0, false];
     const count = () => {
@@ -313,7 +313,7 @@ describe("watching a contract", () => {
       expect(all.slice(0, 3)).to.deep.equal([10, 20, 40].map((retryInMs) => ({ ...(all[0] as object), retryInMs })));
     });
 
-    it("reports an alarm once", async () => {
+    it("reports an alarm only once", async () => {
       await poll(options());
       await world.publish([{ ...other, userID: mine.userID }]);
       let polls = 0;
@@ -329,11 +329,11 @@ describe("watching a contract", () => {
       expect(all.at(-1)).to.include(counts);
     });
 
-    it("repeats an alarm that ended in the meantime", async () => {
+    it("reports an alarm again if it had ended in the meantime", async () => {
       await world.publish([mine]);
       await pollAgain();
       let polls = 0;
-      // In these polls, the endpoint denies the user's root and the number of users.
+      // In these polls, the endpoint returns no root and no user count.
       const falsePolls = [1, 2, 4];
       world.lie(async (method, params, truth) => {
         if (method === "eth_chainId") polls++;
@@ -468,7 +468,7 @@ describe("alarm webhooks", () => {
     for (const { headers, body } of received) new Webhook(SECRET).verify(body, headers);
   });
 
-  it("need a private secret file with 24 to 64 bytes", async function () {
+  it("need a secret of 24 to 64 bytes in a private file", async function () {
     const path = join(folder.path, "secret");
     await writeFile(path, `${SECRET}\n`, { mode: 0o600 });
     const secret = await WebhookSecret.read(path);

@@ -23,21 +23,18 @@ export interface AuditOptions extends AuditedContract {
   /** The number of threads that audit files. With 0, the calling thread audits them. Default: one thread per core. */
   workers?: number | undefined;
   /**
-   * The results of earlier runs, to which this run adds its own. The caller closes the state. Default: a state in memory,
-   * which takes about 40 bytes per user.
+   * The results of earlier runs. This run adds its own results. The caller must close the state. Default: a state in memory,
+   * with about 40 bytes per user.
    */
   state?: AuditState | undefined;
   /**
-   * The part of the files to audit, if several machines share the audit. Needs `state`. `mergeParts` merges the states of all
-   * parts. Default: all files.
+   * The part of the files to audit, if several machines share the audit. It needs `state`. `mergeParts` merges the states of
+   * all parts. Default: all files.
    */
   part?: AuditPart | undefined;
   /** Skips files that an earlier run with this state verified, and counts them as read. Default: false. */
   skipKnownFiles?: boolean | undefined;
-  /**
-   * Receives the progress of each stage: the number of blocks in the stage that reads events, and of roots or files in the
-   * others.
-   */
+  /** Receives the progress of each stage. The unit is blocks for "reading events", and roots or files for the other stages. */
   onProgress?: ((stage: AuditStage, done: number, total: number) => void) | undefined;
 }
 
@@ -51,26 +48,26 @@ export type AuditStage = "reading events" | FileAuditStage;
 
 /** The result of an audit. */
 export interface AuditReport extends ContractCounts {
-  /** All events of the registry, in the order of the chain. Each event adds one batch of users. */
+  /** All events of the registry, in the chain's order. Each event adds one batch of users. */
   events: readonly DatedRootLog[];
-  /** The roots whose files were audited, in the order of `rootsOf`. They are the leaves of a statement's tree. */
+  /** The roots whose files were audited, in the order that `rootsOf` returns. They are the leaves of a statement's tree. */
   roots: readonly RootEntry[];
-  /** The number of different roots in the events. The report of a part counts only the roots of that part. */
+  /** The number of different roots in the events. A part's report counts only the roots of this part. */
   rootCount: number;
-  /** The number of roots whose files this run read. An audit passes only if it read all files (`rootCount`). */
+  /** The number of roots whose files this run read. An audit passes only if this number equals `rootCount`. */
   filesRead: number;
   /** The number of files that this run counted as read because of `skipKnownFiles`. */
   filesKnown: number;
   /** The number of users in the audited files. A user in two files counts twice. */
   usersInFiles: number;
   findings: Findings;
-  /** The files that the host or folder did not return. An audit with an unavailable file does not pass. */
+  /** The files that the host or folder did not return. An audit passes only if this list is empty. */
   unavailableFiles: UnavailableFile[];
   /** True if the audit searched for stray files, which is possible only in a folder. */
   straysSearched: boolean;
 }
 
-/** The verdict of an audit or of one part. `incomplete` means that some files were not read, and that no damage was found. */
+/** The verdict of an audit or of one part. `incomplete` means that the run found no damage but did not read all files. */
 export type AuditVerdict = "passed" | "damage" | "incomplete";
 
 /** Returns the verdict for a report. */
@@ -83,11 +80,11 @@ export function verdictOf({
 }
 
 /**
- * Audits a registry at one block: compares its whole history with all its Merkle-tree files, in both directions.
+ * Audits a registry at one block. It compares the whole history with all Merkle-tree files, in both directions.
  *
- * It checks that no event is missing, and that each root has a valid file. Every user of a file must have a root, and
- * every user with a root must be in its file. No user may have two keys. The results are in `findings`; docs/auditing.md
- * explains each code. It throws only if it cannot complete the audit.
+ * It checks that no event is missing, and that each root has a valid file. Every user in a file must have a root, and every
+ * user with a root must be in its file. No user may have two keys. `findings` contains the results. docs/auditing.md explains
+ * each code. The function throws only if it cannot complete the audit.
  *
  * @example
  * ```ts
@@ -125,7 +122,7 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
 
   const { number, hash } = evidence.block;
   const { cursor } = state;
-  // Another run may have audited a newer block. Keep its cursor if the block is still on the chain.
+  // Another run may have audited a newer block. Keep that cursor if its block is still on the chain.
   const isCursorKept = cursor !== undefined && cursor.number > number && (await isOnChain(call, cursor));
   findings.add(auditCursor(cursor, evidence.block, isCursorKept));
   const { history, miscounted } = await readCountedHistory(options, counts, state);
@@ -137,8 +134,8 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
   const known = new Set(allRoots.map(({ root }) => root));
   const roots = part === undefined ? allRoots : allRoots.filter(({ root }) => isInPart(root, part));
   const strays = "dir" in files ? await findStrayFiles(files.dir, known) : [];
-  // The light client proves only the block. The endpoint is not trusted, so prove the number of users, all users' roots and
-  // the roots' blocks, too. Then the endpoint can neither hide users, add any, nor change the order of the roots.
+  // The light client proves only the block. Prove the number of users, all users' roots and the roots' blocks, too. Then a
+  // dishonest endpoint cannot hide users, add users or change the order of the roots.
   const isLightClient = evidence.anchor === "beacon";
   const provenUnder = isLightClient ? await fetchBlockByHash(call, hash) : undefined;
   const fileAudit = new RootFilesAudit({
@@ -154,14 +151,14 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
       strays.filter((name) => part === undefined || isStrayInPart(name, part)),
     );
   }
-  // After an incomplete run, the next run must read all events again. The same holds if an event is not on the chain.
+  // After an incomplete run or an event that is not on the chain, the next run must read all events again.
   const isComplete =
     miscounted.length === 0 &&
     !history.findings.some(({ code }) => code === "LOG_NOT_CANONICAL") &&
     fileAudit.filesRead === roots.length;
   if (isComplete && !isCursorKept) state.recordHistory(evidence.block, events);
   state.save();
-  // An audit of one part cannot compare users of different files. `mergeParts` does that.
+  // An audit of one part cannot compare the users of all files. `mergeParts` compares them.
   if (part === undefined) {
     const usersOf = (root: string) => state.file(root)?.users;
     const rootNames = roots.map(({ root }) => root);
@@ -192,8 +189,8 @@ export async function audit(options: AuditOptions): Promise<AuditReport> {
 }
 
 /**
- * Reads the events and compares them with the contract's user count. If saved events do not match the count, it reads all
- * events again.
+ * Reads the events, and compares their number of users with the contract's user count. If saved events do not match the count,
+ * it reads all events again.
  */
 async function readCountedHistory(
   { call, contract, onProgress }: AuditOptions,

@@ -3,19 +3,19 @@ import { plural } from "../plural.ts";
 import { type Finding, finding } from "./finding.ts";
 import type { BlockCursor } from "./checkBlock.ts";
 
-/** A root, and the data of all events that added users to it. */
+/** A root with the data of all events that added users to it. */
 export interface RootHistory {
   /** The root: 64 lowercase hex digits. */
   root: string;
   /** The number of users with this root. */
   addedCount: number;
-  /** The block of the first event that names this root. */
+  /** The block of the first event with this root. */
   blockNumber: number;
 }
 
 /**
- * Returns the roots in the order of the blocks in which they were first added. The roots of one block are sorted, because no
- * storage proof shows the order of its events.
+ * Returns the roots in the order of their first blocks. The roots of one block are sorted, because no storage proof shows the
+ * order of the block's events.
  */
 export function rootsOf(events: readonly RootAddedLog[]): RootHistory[] {
   const roots = new Map<string, RootHistory>();
@@ -27,28 +27,28 @@ export function rootsOf(events: readonly RootAddedLog[]): RootHistory[] {
   return [...roots.values()].sort((a, b) => a.blockNumber - b.blockNumber || (a.root < b.root ? -1 : 1));
 }
 
-/** Checks that no event is missing: the events must add as many users as the contract counts. */
+/** Checks that no event is missing. The events must add as many users as the contract counts. */
 export function auditUserCount(events: readonly RootAddedLog[], userCount: number): Finding[] {
   const sum = events.reduce((sum, { addedCount }) => sum + addedCount, 0);
   if (sum === userCount) return [];
-  const counts = `All events together add ${plural(sum, "user")}, the contract counts ${userCount}`;
+  const counts = `All events together add ${plural(sum, "user")}, but the contract counts ${userCount}`;
   return sum < userCount
-    ? [finding("LOG_WITHHELD", `${counts}: the endpoint withholds events of ${plural(userCount - sum, "user")}.`)]
-    : [finding("LOG_EXCESS", `${counts}: the endpoint returns false events of ${plural(sum - userCount, "user")}.`)];
+    ? [finding("LOG_WITHHELD", `${counts}. The endpoint withholds events of ${plural(userCount - sum, "user")}.`)]
+    : [finding("LOG_EXCESS", `${counts}. The endpoint returns false events of ${plural(sum - userCount, "user")}.`)];
 }
 
-/** A node may be this far behind other nodes, in seconds and in blocks. */
+/** The maximum delay of a node behind other nodes, in seconds and in blocks. */
 const MAX_LAG = { seconds: 120, blocks: 1_000 };
 
 /**
- * Checks that the newest block is not older than the recorded one. A node may be behind by `MAX_LAG`.
- * @param isOnChain whether the endpoint has the recorded block
+ * Checks that the newest block is not older than the saved block. A node may be behind by `MAX_LAG`.
+ * @param isOnChain whether the endpoint has the saved block
  */
 export function auditCursor(cursor: BlockCursor | undefined, newest: BlockCursor, isOnChain: boolean): Finding[] {
   if (cursor === undefined || cursor.number <= newest.number || isOnChain) return [];
   const behind = { seconds: cursor.timestamp - newest.timestamp, blocks: cursor.number - newest.number };
   if (behind.seconds <= MAX_LAG.seconds && behind.blocks <= MAX_LAG.blocks) return [];
-  const message = `The newest block is ${newest.number}, but an earlier run read block ${cursor.number} (hash ${cursor.hash}). One of the two responses was false. Events are read again from the last block that is on the chain.`;
+  const message = `The newest block is ${newest.number}, but an earlier run read block ${cursor.number} with the hash ${cursor.hash}. One of the two responses was false. This run reads events again from the last saved block that is on the chain.`;
   return [finding("CURSOR_ABOVE_HEAD", message)];
 }
 
@@ -57,17 +57,17 @@ export function auditBlocks(events: readonly RootAddedLog[], hashes: ReadonlyMap
   return events.flatMap(({ root, blockNumber, blockHash }) => {
     const actual = hashes.get(blockNumber);
     if (actual === blockHash) return [];
-    const message = `The event of the root ${root} is in the block ${blockHash}, but the chain's block ${blockNumber} is ${actual}.`;
+    const message = `The event of the root ${root} is in block ${blockNumber} with the hash ${blockHash}, but this block of the chain has the hash ${actual}.`;
     return [finding("LOG_NOT_CANONICAL", message, { root })];
   });
 }
 
 /**
- * Compares the block that the contract recorded for a root with the block of the root's first event. @param recorded the
- * block that `getBlockNumber` returned
+ * Compares the contract's block for a root with the block of the root's first event. @param recorded the block number that
+ * `getBlockNumber` returned
  */
 export function auditBlockNumber({ root, blockNumber }: RootHistory, recorded: number): Finding[] {
   if (recorded === blockNumber) return [];
-  const message = `The contract has recorded block ${recorded} for the root ${root}, but its first event is in block ${blockNumber}.`;
+  const message = `The contract recorded block ${recorded} for the root ${root}, but the first event of this root is in block ${blockNumber}.`;
   return [finding("BLOCK_NUMBER_MISMATCH", message, { root })];
 }

@@ -15,12 +15,12 @@ import { parseMerkleFile } from "keyroot/merkle";
 import { type Finding, finding } from "./finding.ts";
 
 /**
- * The number of bytes that an audit stores for each user in a file: 20 for the user id, and the first 16 of SHA-256 over the
- * key.
+ * The number of bytes that an audit stores for each user in a file. These are the 20 bytes of the user id, and the first 16
+ * bytes of the key's SHA-256.
  */
 export const USER_BYTES = USER_ID_BYTES + KEY_ID_BYTES;
 
-/** Returns the user ids in a list with `USER_BYTES` bytes per user. */
+/** Returns the user ids in a byte list that has `USER_BYTES` bytes per user. */
 export function userIDsIn(users: Uint8Array): UserID[] {
   return Array.from({ length: users.length / USER_BYTES }, (_, i) => {
     return userIDFromBytes(users.subarray(i * USER_BYTES, i * USER_BYTES + USER_ID_BYTES));
@@ -35,7 +35,7 @@ export interface FileAudit {
 }
 
 /**
- * Audits a root's file alone: rebuilds its tree and checks every key.
+ * Audits a root's file without the chain. It rebuilds the tree and checks every key.
  * @param root 64 lowercase hex digits
  */
 export function auditFile(bytes: Uint8Array, root: string): FileAudit {
@@ -44,7 +44,7 @@ export function auditFile(bytes: Uint8Array, root: string): FileAudit {
     ({ records } = parseMerkleFile(bytes, root));
   } catch (error) {
     if (!(error instanceof VerificationError)) throw error;
-    const message = `The file ${root}.json is not the file of its root. ${error.message}`;
+    const message = `The file ${root}.json does not match its root. ${error.message}`;
     return { users: undefined, findings: [finding("FILE_INVALID", message, { root, detail: error.code })] };
   }
   const users = new Uint8Array(records.length * USER_BYTES);
@@ -56,7 +56,7 @@ export function auditFile(bytes: Uint8Array, root: string): FileAudit {
     const start = i * USER_BYTES;
     const keyID = start + USER_ID_BYTES;
     users.set(userIDs.subarray(i * USER_ID_BYTES, (i + 1) * USER_ID_BYTES), start);
-    // Do not use the record's `keyID`: it may be false, and could make two different keys look equal.
+    // Do not use the record's `keyID`. A false `keyID` could make two different keys look equal.
     buffer.write(hash("sha256", publicKey), keyID, KEY_ID_BYTES, "hex");
     const isOwnID = buffer.toString("base64", keyID, keyID + KEY_ID_BYTES) === record.keyID;
     if (!isOwnID || !isValidKey(publicKey)) findings.push(describeBadKey(record, i, root));
@@ -74,15 +74,15 @@ function isValidKey(publicKey: Uint8Array): boolean {
   }
 }
 
-/** Checks a bad record again with the full check. This check takes twice as long, and its error names the fault. */
+/** Describes a bad record. The full check takes twice as long, and its error contains the exact fault. */
 function describeBadKey(record: KeyRecord, i: number, root: string): Finding {
   const { userID } = record;
   try {
     checkUntrusted("record", `values[${i}]`, () => checkKeyRecord(record));
   } catch (error) {
     if (!(error instanceof VerificationError)) throw error;
-    const message = `The key of the user ${userID} in ${root}.json is not valid. ${error.message}`;
+    const message = `The key of the user ${userID} in ${root}.json is invalid. ${error.message}`;
     return finding("KEY_INVALID", message, { root, userID, detail: error.code });
   }
-  throw new RangeError(`The two checks of the key in values[${i}] disagree.`);
+  throw new RangeError(`The two checks of the key in values[${i}] have different results.`);
 }

@@ -12,10 +12,10 @@ export interface UserWithOtherRoot {
 
 /**
  * Compares a root's file with the chain in both directions. Every user in the file must have this root, and no other user may
- * have it.
+ * have this root.
  * @param userIDs the users in the file
- * @param userRoots these users' roots in the contract, in the same order; undefined for a user without a root
- * @param isKnown whether an event names a root
+ * @param userRoots the roots of these users in the contract, in the order of `userIDs`; undefined for a user without a root
+ * @param isKnown returns whether an event contains a root
  */
 export function auditRoot(
   { root, addedCount }: RootHistory,
@@ -31,7 +31,7 @@ export function auditRoot(
     if (userRoot === root) {
       found++;
     } else if (userRoot === undefined) {
-      const message = `The user ${userID} is in the file of ${root} and has no root on the chain.`;
+      const message = `The user ${userID} is in the file of ${root}, but has no root on the chain.`;
       findings.push(finding("USER_NOT_PUBLISHED", message, { root, userID }));
     } else if (isKnown(userRoot)) {
       others.push({ userID, userRoot });
@@ -41,10 +41,10 @@ export function auditRoot(
     }
   }
   if (addedCount > found) {
-    const message = `${plural(addedCount, "user")} got the root ${root}, but its file has only ${found} of them.`;
+    const message = `The events of the root ${root} add ${plural(addedCount, "user")}, but the root's file contains only ${found} of them.`;
     findings.push(finding("USER_HIDDEN", message, { root }));
   } else if (addedCount < found) {
-    const message = `The file has ${plural(found, "user")} with the root ${root}, but its events add only ${addedCount}.`;
+    const message = `The file of ${root} contains ${plural(found, "user")} with this root, but the root's events add only ${addedCount}.`;
     findings.push(finding("ADDED_COUNT_TOO_LOW", message, { root }));
   }
   return { findings, others };

@@ -21,7 +21,7 @@ import {
 } from "./openStateFile.ts";
 import { insertPartResult, PART_RESULT_TABLE, type PartResult, readPartResult } from "./partResult.ts";
 
-/** The file of a root, as the state records it. */
+/** The data that the state stores about a root's file. */
 export interface RecordedFile {
   /** SHA-256 of the file's bytes, 64 hex digits. Undefined if the file has findings, so that every run audits it again. */
   sha256: string | undefined;
@@ -38,7 +38,7 @@ export interface RecordedOthers {
 
 const CHECKSUM = "checksum TEXT NOT NULL CHECK (octet_length(checksum) = 64)";
 
-/** Users have their own table, so that a new run does not write the users of unchanged files again. */
+/** Users have a separate table, so that a new run does not write the users of unchanged files again. */
 const FORMAT = stateFormat({
   applicationId: 0x4b524155, // "KRAU"
   version: 2,
@@ -88,12 +88,12 @@ const FORMAT = stateFormat({
 });
 
 /**
- * The state of an audit between runs. It contains the events up to a block, and the SHA-256 and users of each valid file. A
- * run reads every file, but audits only those whose bytes changed. The state also contains the result of a part, for the
- * merge. It is an SQLite database (`StateDatabase`). `save` writes all changes in one transaction, so a run that stops leaves
- * a complete state.
- * Each row has a checksum, and the number of rows is recorded. They show damage and careless edits. Someone who can write the
- * file can also write valid checksums. Keep the file where no one else can write, or use `fresh`.
+ * The state of an audit between runs. It contains the events up to a block, and the SHA-256 and users of each valid file. A run
+ * reads every file, but audits only changed files. The state also contains the result of a part for `mergeParts`. It is an
+ * SQLite database (`StateDatabase`). `save` writes all changes in one transaction, so an interrupted run leaves a complete
+ * state. Each row has a checksum, and the state contains the number of rows. Checksums and numbers show damage and careless
+ * edits. An attacker who can write the file can also write valid checksums. Keep the file where no one else can write, or use
+ * `fresh`.
  */
 export class AuditState implements SavedHistory, Disposable {
   readonly #database: StateDatabase;
@@ -110,7 +110,7 @@ export class AuditState implements SavedHistory, Disposable {
 
   /**
    * Opens a state and checks every row. Creates the state if it does not exist.
-   * @param path path of the state. Two files with other endings are beside it: `.lock`, and `-wal` while the state is open
+   * @param path path of the state. The same folder also contains `<path>.lock`, and `<path>-wal` while the state is open
    * @throws ArgumentError STATE_LOCKED, STATE_INVALID; TransportError FILE_UNREADABLE, FILE_UNWRITABLE
    */
   static async open(path: string, target: AuditTarget, options: OpenStateOptions = {}): Promise<AuditState> {
@@ -128,12 +128,12 @@ export class AuditState implements SavedHistory, Disposable {
   /** Opens an existing state for any contract and chain. @throws the errors of `open` */
   static async openExisting(path: string): Promise<AuditState> {
     const fill = () => {
-      throw invalidState("There is no such file.");
+      throw invalidState("The file does not exist.");
     };
     return openStateFile(path, { format: FORMAT, fill, load: (database) => new AuditState(database) }, {});
   }
 
-  /** Makes a state in memory, for any contract and chain. */
+  /** Makes a state in memory for any contract and chain. */
   static inMemory(): AuditState {
     const target = { chainId: 0, genesisHash: `0x${"0".repeat(64)}`, contract: `0x${"0".repeat(40)}` };
     const fill = (database: StateDatabase) => {
@@ -142,7 +142,7 @@ export class AuditState implements SavedHistory, Disposable {
     return new AuditState(StateDatabase.inMemory(FORMAT, fill), target);
   }
 
-  /** All events up to the cursor. Each access reads them from the database, so they do not stay in memory. */
+  /** All events up to the cursor. Each access reads saved events from the database, to save memory. */
   get events(): readonly DatedRootLog[] {
     return this.#newEvents ?? [...this.#readEvents()];
   }
@@ -156,7 +156,7 @@ export class AuditState implements SavedHistory, Disposable {
     return { sha256: row["sha256"] === null ? undefined : String(row["sha256"]), users: row["users"] as Uint8Array };
   }
 
-  /** Returns the saved users of this run who have a different root than their file. */
+  /** Returns the saved users of this run whose root differs from the root of their file. */
   *others(): Generator<RecordedOthers> {
     for (const row of this.#database.rows("SELECT * FROM others")) yield readOthers(row);
   }
@@ -166,7 +166,7 @@ export class AuditState implements SavedHistory, Disposable {
     return readPartResult(this.#database);
   }
 
-  /** Deletes the data of the last run: its result, and the users with different roots. */
+  /** Deletes the result of the last run, and its users with different roots. */
   startRun(): void {
     this.#database.transaction(() => {
       this.#database.run("DELETE FROM part_result");
@@ -202,7 +202,7 @@ export class AuditState implements SavedHistory, Disposable {
     });
   }
 
-  /** Writes all changes to disk. @throws TransportError FILE_UNWRITABLE */
+  /** Writes all pending changes to disk. @throws TransportError FILE_UNWRITABLE */
   save(): void {
     this.#database.transaction(() => {
       for (const [root, { sha256, users, others }] of this.#pending) {
@@ -265,7 +265,7 @@ export class AuditState implements SavedHistory, Disposable {
     }
   }
 
-  /** Checks every file and its users one at a time, to save memory. @returns the number of files */
+  /** Checks one file and its users at a time, to save memory. @returns the number of files */
   #checkFiles(): number {
     let count = 0;
     for (const row of this.#database.rows("SELECT * FROM files")) {

@@ -7,7 +7,7 @@ import { stateFormat } from "./openStateFile.ts";
 import { makeUserHash } from "./userHash.ts";
 import { type IndexedUser, UserIndex } from "./userIndex.ts";
 
-/** The maximum number of users in memory at a time. They take about 180 MB. */
+/** The maximum number of users in memory at the same time. They take about 180 MB. */
 const USERS_PER_PASS = 4_000_000;
 
 /** The users of all audited files, from one state or from the states of all parts. */
@@ -16,13 +16,13 @@ export interface AllUsers {
   roots: readonly string[];
   /** The number of users in all files. */
   count: number;
-  /** Returns the users in a root's file, with `USER_BYTES` bytes each. Returns undefined if no file matches the root. */
+  /** Returns the users in a root's file, with `USER_BYTES` bytes each, or undefined without a valid file. */
   usersOf(root: string): Uint8Array | undefined;
-  /** Returns, for each root, the users in its file to whom the contract assigns a different root. */
+  /** Returns the users who have a different root in the contract, by the root of their file. */
   others(): Iterable<{ root: string; users: readonly UserWithOtherRoot[] }>;
 }
 
-/** The users of all files by pass. `file` is the index of the file's root. */
+/** The temporary table of the users of all files, by pass. `file` is the index of the file's root. */
 const DIVIDED = stateFormat({
   applicationId: 0,
   version: 1,
@@ -38,8 +38,9 @@ const DIVIDED = stateFormat({
 });
 
 /**
- * Compares the users of all files with each other in passes. A temporary file divides the users by the hashes of their ids.
- * All entries of a user are in the same pass. Memory does not grow with the number of users, and time is linear.
+ * Compares the users of all files with each other in several passes. A temporary file divides the users into passes by the
+ * hashes of their ids. All entries of a user are in the same pass. Memory does not grow with the number of users, and the time
+ * is linear.
  * @param usersPerPass the mean number of users in a pass
  * @throws TransportError FILE_UNWRITABLE if the temporary file cannot be written
  */
@@ -65,7 +66,7 @@ export function* auditUsers(all: AllUsers, usersPerPass = USERS_PER_PASS): Gener
   }
 }
 
-/** Writes the users of all files to the database, by pass. Returns the roots whose files were valid. */
+/** Writes the users of all files to the database by pass. Returns the roots with valid files. */
 function divideUsers(
   all: AllUsers,
   passOf: (bytes: Uint8Array, at: number) => number,
@@ -98,7 +99,7 @@ function usersAt(users: Uint8Array, positions: readonly number[]): Uint8Array {
   return copy;
 }
 
-/** Reports users who have different keys in several files. @param rootOf returns the root of a file by the file's number */
+/** Reports users who have different keys in several files. @param rootOf returns the root of the file with this number */
 function* auditKeysOfUsers(users: UserIndex, rootOf: (file: number) => string): Generator<Finding> {
   for (const entries of users.inSeveralFiles()) {
     const [first] = entries as [IndexedUser];
@@ -111,9 +112,9 @@ function* auditKeysOfUsers(users: UserIndex, rootOf: (file: number) => string): 
 }
 
 /**
- * Reports a user who is in a root's file but has a different root. The finding is a notice if the file of the other root also
- * contains the user.
- * @param isAudited whether the file of a root is valid, so that its users are known
+ * Reports a user who is in a root's file but has a different root. It is a notice if the other root's file also contains the
+ * user.
+ * @param isAudited returns whether a root's file is valid, so that its users are known
  */
 function auditOtherRoot(
   root: string,
@@ -123,7 +124,7 @@ function auditOtherRoot(
   isAudited: (root: string) => boolean,
 ): Finding {
   if (isAudited(userRoot) && !users.find(userID).some(({ file }) => rootOf(file) === userRoot)) {
-    const message = `The user ${userID} has the root ${userRoot} in the contract, but the file of this root does not contain the user. The file of ${root} does.`;
+    const message = `The user ${userID} has the root ${userRoot} in the contract, but the file of this root does not contain the user. The file of ${root} contains the user.`;
     return finding("USER_NOT_IN_FILE", message, { root: userRoot, userID });
   }
   const message = `The user ${userID} is in the file of ${root}, but has the earlier root ${userRoot}.`;

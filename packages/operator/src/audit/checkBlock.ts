@@ -13,11 +13,11 @@ export interface BlockCursor {
 
 /** The maximum time in seconds that a block may be ahead of this machine's clock. */
 const MAX_AHEAD_S = 120;
-/** The maximum number of blocks per second. The fastest chains make a block every 10 ms. */
+/** The maximum number of blocks per second. The fastest chains make one block per 10 ms. */
 const MAX_BLOCKS_PER_S = 100;
 
 export interface BlockCheck {
-  /** The chain id (EIP-155). Development chains are exempt: their clocks run ahead, and they make blocks on demand. */
+  /** The chain id (EIP-155). Development chains are not checked, because they set any time and make blocks on demand. */
   chainId: number;
   /** The newest block of an earlier run, if there was one. */
   last: BlockCursor | undefined;
@@ -26,15 +26,15 @@ export interface BlockCheck {
 }
 
 /**
- * Rejects an impossible newest block: one in the future, or one whose number is too high for the time since the last known
- * block. If it were stored as a cursor, the audit would skip all blocks up to its number.
+ * Rejects a newest block with an impossible time or number. Its time must not be in the future. Its number must be possible in
+ * the time since the last known block. With a false cursor, later audits would skip blocks.
  * @throws TransportError RPC_ANSWER_INVALID
  */
 export function checkBlock({ number, timestamp }: BlockHeader, { chainId, last, now = Date.now }: BlockCheck): void {
   if (isLocalChainId(chainId)) return;
   const aheadS = timestamp - now() / 1000;
   if (aheadS > MAX_AHEAD_S) {
-    const message = `The endpoint's newest block, ${number}, is ${Math.round(aheadS)} s ahead of this machine's clock. The maximum is ${MAX_AHEAD_S} s. Check the clock, or use another endpoint.`;
+    const message = `The endpoint's newest block ${number} is ${Math.round(aheadS)} s ahead of this machine's clock. The maximum is ${MAX_AHEAD_S} s. Check the clock, or use another endpoint.`;
     throw new TransportError("RPC_ANSWER_INVALID", message, { expected: MAX_AHEAD_S, actual: aheadS });
   }
   const { number: from, timestamp: since } = last ?? { number: 0, timestamp: 0 };

@@ -21,7 +21,7 @@ export function checkFileSource(source: FileSource): void {
   if (!("dir" in source)) checkSourceUrl("merkleUrl", source.merkleUrl, source.allowHttp);
 }
 
-/** Returns the folder or the host's URL as text. The URL's query is left out, because it may contain secrets. */
+/** Returns the folder or the host's URL as text. The text omits the URL's query, because it may contain secrets. */
 export function describeFileSource(source: FileSource): string {
   if ("dir" in source) return source.dir;
   const { origin, pathname } = new URL(source.merkleUrl);
@@ -42,8 +42,8 @@ export async function readFileOf(root: string, source: FileSource): Promise<Uint
 }
 
 /**
- * Returns the names in a folder that belong to none of the roots, sorted. Each root has a file, a compressed copy, and a
- * folder of proofs, bundles and leaf chunks. Names that begin with a dot are skipped: they are files that are being written.
+ * Returns the sorted names in a folder that belong to none of the roots. A root can have a file, a compressed copy, and a
+ * folder of proofs, bundles and leaf chunks. Names that begin with a dot are skipped, because these files are not finished.
  * @throws TransportError FILE_UNREADABLE
  */
 export async function findStrayFiles(dir: string, roots: ReadonlySet<string>): Promise<string[]> {
@@ -62,14 +62,14 @@ export async function findStrayFiles(dir: string, roots: ReadonlySet<string>): P
 async function readFromFolder(dir: string, root: string, maxBytes: number): Promise<Uint8Array> {
   const path = join(dir, `${root}.json`);
   try {
-    // O_NONBLOCK: otherwise, opening a named pipe would wait for a writer. Only regular files are read, because a device may
-    // have no end.
+    // Without O_NONBLOCK, opening a named pipe would wait for a writer. Read only regular files, because a device may have no
+    // end.
     await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
     const found = await file.stat();
     if (!found.isFile()) throw new TransportError("FILE_UNREADABLE", `${path} is not a regular file.`);
     const { size } = found;
     if (size <= maxBytes) return await file.readFile();
-    const message = `${path} has ${size} bytes. The maximum is ${maxBytes}.`;
+    const message = `${path} has ${size} bytes. The maximum is ${maxBytes} bytes.`;
     throw new TransportError("ANSWER_TOO_LARGE", message, { expected: maxBytes, actual: size });
   } catch (cause) {
     if (cause instanceof TransportError) throw cause;

@@ -3,12 +3,12 @@ import { WorkerPool } from "../threads/workerPool.ts";
 import type { FileSource } from "./fileSource.ts";
 import { type FileRequest, type FileResult, loadFile } from "./loadFile.ts";
 
-/** The number of files that each thread has in progress. It audits one file while others are being read. */
+/** The number of files that each thread processes at the same time. It audits one file while it reads the others. */
 const FILES_PER_WORKER = 4;
 /** The script's file name ends in `.ts` in the repository and in `.js` in the package. */
 const SCRIPT = new URL(`fileWorker${extname(import.meta.url)}`, import.meta.url);
 
-/** Threads that read and audit files. Auditing a file of 700 users takes about 10 ms of processor time. */
+/** Threads that read and audit files. The audit of a file with 700 users takes about 10 ms of processor time. */
 export class FileWorkers implements AsyncDisposable {
   readonly #source: FileSource;
   readonly #pool: WorkerPool<FileRequest, FileResult> | undefined;

@@ -49,9 +49,9 @@ export interface Finding {
   /** The root that the finding is about: 64 lowercase hex digits. */
   root?: string | undefined;
   userID?: UserID | undefined;
-  /** For a bad file or key, its error code from docs/errors.md. */
+  /** The error code of a bad file or key, from docs/errors.md. */
   detail?: string | undefined;
-  /** The signed texts that contradict each other. */
+  /** Signed texts that contradict each other. */
   evidence?: readonly string[] | undefined;
   message: string;
 }
@@ -66,9 +66,9 @@ export function finding(
   return { code, severity, ...about, message };
 }
 
-/** The findings of an audit: the first 10,000, and the number of all. */
+/** The findings of an audit. It stores the first 10,000 findings, and counts all. */
 export class Findings {
-  /** The maximum number of stored findings. Without it, an operator could fill an auditor's memory. */
+  /** The maximum number of stored findings. Without a maximum, an operator could fill an auditor's memory. */
   static readonly MAX_KEPT = 10_000;
 
   readonly list: Finding[] = [];
@@ -79,7 +79,7 @@ export class Findings {
     for (const one of findings) {
       this.count[one.severity]++;
       if (this.list.length < Findings.MAX_KEPT) this.list.push(one);
-      // The list is full: store damage in the place of a notice.
+      // The list is full. Store damage in the place of a notice.
       else if (one.severity === "damage" && this.#damageKept < Findings.MAX_KEPT) this.#replaceNotice(one);
       else continue;
       if (one.severity === "damage") this.#damageKept++;
@@ -87,8 +87,8 @@ export class Findings {
   }
 
   /**
-   * Sorts the findings: damage first, then by the age of the root. The order is needed because files are audited in no fixed
-   * order.
+   * Sorts the findings by severity, with damage first, and then by the age of the root. This makes reports equal, although
+   * files are audited in any order.
    * @param roots all roots, the oldest first
    */
   sort(roots: readonly string[]): void {

@@ -30,8 +30,8 @@ export interface History {
 }
 
 /**
- * Reads the registry's events up to a block. It starts after the last block of an earlier run. If the chain no longer has
- * that block, reading starts after the last saved event on the chain. Every removed root is reported.
+ * Reads the registry's events up to a block. It starts after the last block of an earlier run. If that block is no longer on
+ * the chain, it starts after the last saved event that is on the chain. It reports every removed root.
  * @param onRead receives the number of the last block read
  * @throws TransportError the errors of `fetchRootAddedLogs`
  */
@@ -72,7 +72,7 @@ async function findKeptEvents(
   return { kept: [], next: 0 };
 }
 
-/** Returns true if the endpoint has this block. A block above the endpoint's newest one does not exist. */
+/** Returns true if the endpoint has this block. An endpoint does not have blocks above its newest block. */
 export async function isOnChain(
   call: RpcCall,
   { number, hash }: Pick<BlockCursor, "number" | "hash">,
@@ -85,9 +85,9 @@ export async function isOnChain(
 function auditDroppedEvents(dropped: readonly DatedRootLog[], events: readonly RootAddedLog[]): Finding[] {
   const roots = new Set(events.map(({ root }) => root));
   return dropped.map(({ root, blockNumber, blockHash, addedCount }) => {
-    const block = `Block ${blockNumber}, ${blockHash}, in which ${plural(addedCount, "user")} got the root ${root}, is no longer on the chain`;
+    const lost = `Block ${blockNumber} with the hash ${blockHash} is no longer on the chain. In this block, ${plural(addedCount, "user")} got the root ${root}.`;
     return roots.has(root)
-      ? finding("CHAIN_REORGANIZED", `${block}; the root is in another block.`, { root })
-      : finding("ROOT_REORGANIZED", `${block}, and neither is that root.`, { root });
+      ? finding("CHAIN_REORGANIZED", `${lost} The root is now in another block.`, { root })
+      : finding("ROOT_REORGANIZED", `${lost} The root is no longer on the chain.`, { root });
   });
 }

@@ -9,7 +9,7 @@ export interface FileRequest {
   /** The root of the file: 64 lowercase hex digits. */
   root: string;
   /**
-   * SHA-256, in hex, of the file in an earlier audit that found it valid. If the file is the same, it is not audited again.
+   * The SHA-256 of the file when an earlier audit found it valid, in hex. A file with the same SHA-256 is not audited again.
    */
   knownSha256?: string | undefined;
 }
@@ -23,7 +23,7 @@ export type FileResult =
   /** The host or folder did not return the file. */
   | { kind: "unavailable"; code: string; message: string };
 
-/** Reads a root's file. Audits it unless its SHA-256 is known. */
+/** Reads a root's file, and audits it unless it has the known SHA-256. */
 export async function loadFile({ root, knownSha256 }: FileRequest, source: FileSource): Promise<FileResult> {
   let bytes: Uint8Array;
   try {

@@ -22,8 +22,8 @@ interface Part {
 }
 
 /**
- * Merges the parts of a shared audit. It checks that the parts cover every root once, and compares the users of all files
- * with each other. It needs no endpoint and no file host. It trusts the states, so use only states from your own machines.
+ * Merges the parts of a shared audit. It checks that the parts cover every root once, and compares the users of all files with
+ * each other. It needs no endpoint and no file host. It cannot check the states, so use only states from your own machines.
  * @param states the states of all parts, in any order
  * @throws ArgumentError PARTS_INVALID if a part is missing, unfinished or given twice, or if blocks, contracts or chains
  * differ; STATE_INVALID
@@ -39,7 +39,7 @@ export function mergeParts(states: readonly AuditState[]): MergedReport {
   for (const { state, result } of parts.slice(1)) {
     if (isDeepStrictEqual(state.events, events)) continue;
     throw invalid(
-      `${nameOf(result)} has other events than part 1, at the same block. One of their endpoints returns false answers.`,
+      `${nameOf(result)} has different events from part 1 at the same block. One of their endpoints returned false events.`,
     );
   }
 
@@ -78,24 +78,27 @@ export function mergeParts(states: readonly AuditState[]): MergedReport {
 function resultOf(state: AuditState): PartResult {
   const result = state.partResult;
   if (result === undefined) {
-    const message = `A state (block ${state.cursor?.number ?? "none"}) has no result of a part. Its last run had no --part, did not read all files, or got false events. Run the part again.`;
+    const message = `The state at block ${state.cursor?.number ?? "none"} has no result of a part. Its last run had no --part, did not read all files, or got false events. Run the part again.`;
     throw invalid(message);
   }
   const { number, hash } = result.evidence.block;
   if (state.cursor?.number === number && state.cursor.hash === hash) return result;
-  throw invalid(`${nameOf(result)} has events up to a different block than its result. Run it again with --fresh.`);
+  throw invalid(
+    `${nameOf(result)} has events up to a different block than its result. Run the part again with --fresh.`,
+  );
 }
 
-/** Checks that every part is present exactly once: the numbers 1 to `count`. @param parts sorted by number */
+/** Checks that each number from 1 to `count` has exactly one part. @param parts sorted by number */
 function checkNumbers(parts: readonly Part[], count: number): void {
   const numbers = parts.map(({ result }) => result.part.number);
   const other = parts.find(({ result }) => result.part.count !== count);
   if (other !== undefined)
     throw invalid(`${nameOf(other.result)} does not belong to an audit of ${plural(count, "part")}.`);
   const twice = numbers.find((number, i) => number === numbers[i + 1]);
-  if (twice !== undefined) throw invalid(`Part ${twice}/${count} is there twice.`);
+  if (twice !== undefined) throw invalid(`Two states contain part ${twice}/${count}. Remove one of them.`);
   const missing = Array.from({ length: count }, (_, i) => i + 1).filter((number) => !numbers.includes(number));
-  if (missing.length > 0) throw invalid(`Of ${plural(count, "part")}, these are missing: ${missing.join(", ")}.`);
+  if (missing.length > 0)
+    throw invalid(`The audit has ${plural(count, "part")}. These parts are missing: ${missing.join(", ")}.`);
 }
 
 /** Checks that a part has the same contract, chain, block and evidence as the first part. */
@@ -119,23 +122,26 @@ function checkEqual(first: Part, part: Part): void {
 function checkFiles({ state, result }: Part, allRoots: readonly string[]): void {
   const roots = allRoots.filter((root) => isInPart(root, result.part));
   if (roots.length !== result.rootCount) {
-    throw invalid(`${nameOf(result)} counts ${plural(result.rootCount, "root")}, but ${roots.length} belong to it.`);
+    throw invalid(
+      `${nameOf(result)} counts ${plural(result.rootCount, "root")}, but ${roots.length} belong to it. Run the part again.`,
+    );
   }
   // A part with damage may have no valid file for some roots.
   if (result.count.damage > 0) return;
   let users = 0;
   for (const root of roots) {
     const file = state.file(root);
-    if (file === undefined) throw invalid(`${nameOf(result)} does not contain the users of the root ${root}.`);
+    if (file === undefined)
+      throw invalid(`${nameOf(result)} does not contain the users of the root ${root}. Run the part again.`);
     users += file.users.length / USER_BYTES;
   }
   if (users === result.usersInFiles) return;
   throw invalid(
-    `${nameOf(result)} counts ${plural(result.usersInFiles, "user")} in its files, but its state has ${users}.`,
+    `${nameOf(result)} counts ${plural(result.usersInFiles, "user")} in its files, but its state has ${users}. Run the part again.`,
   );
 }
 
-/** Adds the findings of all parts. Findings about the chain are in every part, so they are added only once. */
+/** Adds the findings of all parts. Findings about the chain are in every part, and are added only once. */
 function addFindings(findings: Findings, parts: readonly Part[]): void {
   const seen = new Set<string>();
   for (const { result } of parts) {

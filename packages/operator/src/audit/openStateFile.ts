@@ -6,7 +6,7 @@ import { checkOptions } from "../checkOptions.ts";
 import { lockFile } from "../disk/lock.ts";
 import { checksumOf, kindOfFile, type Row, StateDatabase, type StateFormat } from "../disk/stateDatabase.ts";
 
-/** The contract and the chain of a state. */
+/** The contract and chain of a state. */
 export interface AuditTarget {
   /** The chain id (EIP-155). */
   chainId: number;
@@ -29,7 +29,10 @@ interface StateKind<State> {
   load: (database: StateDatabase) => State;
 }
 
-/** The contract and the files contain everything that a new state needs, so states of version 0.1.0 are not converted. */
+/**
+ * The reason why an old state is invalid. A new state can be built from the contract and the files, so old states are not
+ * converted.
+ */
 const OLD_STATE = "Version 0.1.0 wrote states as JSON. This version cannot read them.";
 
 /** Checks the format of values in a state. */
@@ -57,7 +60,7 @@ export async function openStateFile<State>(
   const { fresh = false } = checkOptions("The state's options", options, { fresh: true });
   const lock = await lockFile(`${path}.lock`);
   if (lock === undefined) {
-    const message = `Another process uses the state ${path}: wait until it ends, or name another file with --state.`;
+    const message = `Another process uses the state ${path}. Wait until the process ends, or set another file with --state.`;
     throw new ArgumentError("STATE_LOCKED", message, { actual: path });
   }
   let database: StateDatabase | undefined;
@@ -71,7 +74,7 @@ export async function openStateFile<State>(
     database?.[Symbol.dispose]();
     lock[Symbol.dispose]();
     if (!(cause instanceof KeyrootError) || cause instanceof TransportError) throw cause;
-    const message = `The state ${path} cannot be used: ${cause.message} Start a new one with --fresh, or name another file with --state.`;
+    const message = `The state ${path} cannot be used. ${cause.message} Start a new state with --fresh, or set another file with --state.`;
     throw invalidState(message, { cause });
   }
 }
@@ -96,7 +99,7 @@ export function checkTarget(actual: Record<keyof AuditTarget, unknown>, expected
   const keys = ["chainId", "genesisHash", "contract"] as const;
   if (keys.every((key) => actual[key] === expected[key])) return;
   throw invalidState(
-    `It belongs to a different contract or chain, not to ${expected.contract} on chain ${expected.chainId}.`,
+    `It belongs to a different contract or chain. The expected contract is ${expected.contract} on chain ${expected.chainId}.`,
   );
 }
 

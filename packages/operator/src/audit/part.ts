@@ -6,7 +6,7 @@ import { ArgumentError } from "../errors.ts";
 export interface AuditPart {
   /** The number of this part, from 1 to `count`. */
   number: number;
-  /** The number of all parts, from 1 to `MAX_PARTS`. */
+  /** The number of parts, from 1 to `MAX_PARTS`. */
   count: number;
 }
 
@@ -28,12 +28,12 @@ export function parsePart(text: string): AuditPart {
   return checkPart({ number: Number(number), count: Number(count) });
 }
 
-/** Returns true if a root belongs to a part. The first 32 bits of a root select its part. @param root 64 hex digits */
+/** Returns true if a root belongs to a part. The first 32 bits of the root select the part. @param root 64 hex digits */
 export function isInPart(root: string, { number, count }: AuditPart): boolean {
   return parseInt(root.slice(0, 8), 16) % count === number - 1;
 }
 
-/** Returns true if a part audits a stray name in the folder. The first part audits the names that contain no root. */
+/** Returns true if a part audits a stray name in the folder. Part 1 audits the names that contain no root. */
 export function isStrayInPart(name: string, part: AuditPart): boolean {
   const root = rootOfFileName(name);
   return root === undefined ? part.number === 1 : isInPart(root, part);

@@ -7,7 +7,7 @@ import { checkedRow, readUserID, stateShape } from "./openStateFile.ts";
 import { type AuditPart, checkPart } from "./part.ts";
 import type { ContractCounts } from "./readCounts.ts";
 
-/** The result of a part that has read all its files. The state stores it for the merge. */
+/** The result of a part that has read all its files. The state stores the result for `mergeParts`. */
 export interface PartResult extends ContractCounts {
   part: AuditPart;
   /** The folder or file host from which the part was read. */
@@ -16,7 +16,7 @@ export interface PartResult extends ContractCounts {
   endedAt: number;
   /** The number of roots that belong to the part. */
   rootCount: number;
-  /** The number of files that counted as read because an earlier run had found them valid. */
+  /** The number of files that this run did not read because an earlier run had found them valid. */
   filesKnown: number;
   usersInFiles: number;
   straysSearched: boolean;
@@ -69,7 +69,7 @@ export function insertPartResult(database: StateDatabase, result: PartResult): v
 }
 
 /**
- * Reads the result of a part from a state. @returns undefined if the last run did not audit a part or did not read all files
+ * Reads a part's result from a state. @returns undefined if the last run did not audit a part or did not read all files
  * @throws ArgumentError STATE_INVALID
  */
 export function readPartResult(database: StateDatabase): PartResult | undefined {

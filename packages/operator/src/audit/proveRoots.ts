@@ -29,7 +29,7 @@ export async function proveRoots(
 }
 
 /**
- * Reads the block that the contract recorded for a root, with a storage proof. @throws VerificationError PROOF_INVALID,
+ * Reads the block number that the contract recorded for a root, with a storage proof. @throws VerificationError PROOF_INVALID,
  * NO_CONTRACT; TransportError the errors of `call`
  */
 export async function proveBlockNumber(

@@ -13,7 +13,7 @@ import { type Evidence, verifyChainId } from "keyroot/verifier";
 import { checkBlock } from "./checkBlock.ts";
 import type { BlockCursor } from "./checkBlock.ts";
 
-/** The contract to audit, and the block to audit it at. */
+/** The contract to audit, and the block of the audit. */
 export interface AuditedContract {
   /** The chain id that the endpoint must report (EIP-155). */
   chainId: number;
@@ -22,11 +22,11 @@ export interface AuditedContract {
   /** The expected Keccak-256 of the contract's code: 0x and 64 hex digits. Default: any code. */
   codeHash?: string | undefined;
   /**
-   * The block to audit at: a tag, or a hash that the caller has from another source. `anchor` names that source (default:
-   * `pinned`). Default: `latest`.
+   * The block of the audit. It is a tag, or a hash from another source. `anchor` is this source, `pinned` by default. Default:
+   * `latest`.
    */
   at?: { blockHash: string; anchor?: Evidence["anchor"] } | "latest" | "safe" | "finalized" | undefined;
-  /** Reads the user count with a storage proof, and also the code hash if one is expected. Default: false. */
+  /** Reads the user count and the code hash with a storage proof. Default: false. */
   storageProof?: boolean | undefined;
 }
 
@@ -42,7 +42,7 @@ export interface ContractCounts {
 }
 
 /**
- * Returns the contract's number of users, or undefined for a contract that does not count them, such as PubKeyTrust.
+ * Returns the contract's number of users, or undefined for a contract without this number, such as PubKeyTrust.
  * @throws TransportError the errors of `call`
  */
 export async function fetchUserCountIfAny(...args: Parameters<typeof fetchUserCount>): Promise<number | undefined> {
@@ -55,7 +55,7 @@ export async function fetchUserCountIfAny(...args: Parameters<typeof fetchUserCo
 }
 
 /**
- * Fetches the block, and reads the user count at this block.
+ * Fetches the block, and reads the user count and the deployment block at this block.
  * @param last the newest block of an earlier run
  * @throws VerificationError HEADER_INVALID, HEADER_MISMATCH, CHAIN_ID_MISMATCH, NO_CONTRACT, NO_USER_COUNT,
  * CODE_HASH_MISMATCH, PROOF_INVALID; TransportError the errors of `call`
@@ -72,7 +72,7 @@ export async function readCounts(
   const here = { blockHash: block.hash };
   // The contract records the block of its deployment under the zero root.
   const deploymentBlock = await fetchBlockNumber(call, contract, ZERO_ROOT, here);
-  // Call the function even if a proof follows: a contract without this function may use the slot for other data.
+  // Call the function even if a proof follows. A contract without this function may use the slot for other data.
   let userCount = await fetchUserCount(call, contract, here);
   let codeHash: string | undefined;
   if (storageProof) {

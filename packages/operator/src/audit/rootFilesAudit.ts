@@ -35,12 +35,11 @@ interface RootFilesAuditOptions {
   /** The hash of the block at which roots are read. */
   blockHash: string;
   /**
-   * The block under which users' roots and the roots' blocks are proven with storage proofs. Undefined if they are read
-   * without proofs.
+   * The block for storage proofs of users' roots and of the roots' blocks. If it is undefined, both are read without proofs.
    */
   provenUnder?: BlockHeader | undefined;
   state: AuditState;
-  /** Counts files that an earlier run verified as read. */
+  /** Does not read files that an earlier run verified. */
   skipKnownFiles?: boolean | undefined;
   /** The roots whose files are audited. */
   roots: readonly RootHistory[];
@@ -49,10 +48,10 @@ interface RootFilesAuditOptions {
   onProgress?: ((stage: FileAuditStage, done: number, total: number) => void) | undefined;
 }
 
-/** Compares the files of all roots with the chain. This is the part of an audit that reads files. */
+/** Compares the files of all roots with the chain. */
 export class RootFilesAudit {
   readonly unavailableFiles: UnavailableFile[] = [];
-  /** The number of roots whose files this run has read or found to be missing. */
+  /** The number of roots whose files this run has read, skipped or found to be missing. */
   filesRead = 0;
   /** The number of files that this run skipped because an earlier run verified them. */
   filesKnown = 0;
@@ -66,7 +65,7 @@ export class RootFilesAudit {
     this.#options = options;
   }
 
-  /** Compares the block that the contract recorded for each root with the block of the root's first event. */
+  /** Compares the contract's block for each root with the block of the root's first event. */
   async auditBlockNumbers(): Promise<void> {
     const { call, contract, blockHash, provenUnder, roots, findings, onProgress } = this.#options;
     let done = 0;
@@ -98,15 +97,15 @@ export class RootFilesAudit {
         errors.push(error);
       }
     };
-    // After an error, finish and save the files that are being audited, but start no others.
+    // After an error, finish and save the running audits of files, and start no others.
     await pMap(roots, audit, { concurrency: workers.capacity });
     state.save();
     if (errors.length > 0) throw errors[0];
   }
 
   /**
-   * Audits files whose names belong to no root on the chain. A file that is about to be published is only a notice: it
-   * matches its own name, and its users have no root yet.
+   * Audits files whose names belong to no root on the chain. A file that waits for publication is only a notice. It matches the
+   * root in its name, and its users have no root yet.
    */
   async auditStrayFiles(workers: FileWorkers, names: readonly string[]): Promise<void> {
     const { findings, onProgress } = this.#options;
@@ -141,13 +140,13 @@ export class RootFilesAudit {
     this.userCount += userIDs.length;
     const compared = auditRoot(history, userIDs, await this.#readRoots(userIDs), isKnownRoot);
     findings.add(compared.findings);
-    // Record no hash for a file with findings, so that every run reports them.
+    // Store no SHA-256 for a file with findings, so that every run audits it again.
     state.recordFile(root, file.findings.length === 0 ? file.sha256 : undefined, file.users, compared.others);
   }
 
   async #auditStrayFile(name: string, workers: FileWorkers): Promise<Finding[]> {
     const root = rootOfFileName(name);
-    if (root === undefined) return [strayFile(name, "It is not named like a Merkle-tree file.")];
+    if (root === undefined) return [strayFile(name, "Its name is not the name of a Merkle-tree file.")];
     const result = await workers.load({ root });
     if (result.kind === "unavailable") return [strayFile(name, result.message, { root })];
     const { users, findings } = result.kind === "audited" ? result : { users: undefined, findings: [] };
@@ -164,7 +163,7 @@ export class RootFilesAudit {
       const reason = `Its user ${userIDs[published]} has the root ${userRoots[published]}.`;
       return [strayFile(name, reason, { root })];
     }
-    const message = `The file ${name} is valid, but no user in it has a root yet: it is not published.`;
+    const message = `The file ${name} is valid, but not published yet. None of its users has a root.`;
     return [finding("FILE_PENDING", message, { root })];
   }
 

@@ -2,7 +2,7 @@ import { type UserID, USER_ID_BYTES, userIDFromBytes, userIDToBytes } from "keyr
 import { USER_BYTES, userIDsIn } from "./auditFile.ts";
 import { makeUserHash, type UserHash } from "./userHash.ts";
 
-/** A sort key is the hash of a user id, followed by the user's number. This is the size of the number in bits. */
+/** The size of the user's number in a sort key, in bits. A sort key is the hash of a user id and the user's number. */
 const NUMBER_BITS = 32n;
 
 /** A user in one file. */
@@ -15,8 +15,8 @@ export interface IndexedUser {
 }
 
 /**
- * An index of users that finds those in several files. It takes 44 bytes per user: 20 for the user id, 16 for the key's hash,
- * and 8 for the sort key. With a shorter hash, someone could make two keys with the same hash.
+ * An index that finds users in several files. It takes 44 bytes per user: 20 for the user id, 16 for the key's hash, and 8 for
+ * the sort key. With a shorter hash, an attacker could make two keys with the same hash.
  */
 export class UserIndex {
   readonly #files: Uint8Array[] = [];
@@ -71,7 +71,7 @@ export class UserIndex {
     const sorted = (this.#sorted ??= this.#sort());
     for (let start = 0; start < sorted.length;) {
       const end = endOfHash(sorted, start);
-      // This loop usually ends at once, because no other id has the same hash.
+      // Usually, only one id has this hash, and the loop does nothing.
       for (let i = start; end - start > 1 && i < end;) {
         const numbers = this.#withSameID(sorted, i, this.#idOf(numberIn(sorted, i)));
         if (numbers.length > 1) yield numbers.map((number) => this.#userAt(number));
@@ -81,7 +81,7 @@ export class UserIndex {
     }
   }
 
-  /** Returns the numbers of the users from `start` on who have this id. */
+  /** Returns the numbers of the users with this id, starting at `start`. */
   #withSameID(sorted: BigUint64Array, start: number, id: Uint8Array): number[] {
     const numbers: number[] = [];
     for (let i = start; i < sorted.length; i++) {
@@ -93,8 +93,8 @@ export class UserIndex {
   }
 
   /**
-   * Sorts all users by the hashes of their ids. Sorting numbers is about ten times as fast as comparing ids. Only ids with
-   * equal hashes are compared in full.
+   * Sorts all users by the hashes of their ids. This is about ten times as fast as sorting by ids. Only ids with equal hashes
+   * are compared.
    */
   #sort(): BigUint64Array {
     const keys = new BigUint64Array(this.#count);

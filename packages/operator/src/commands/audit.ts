@@ -119,7 +119,7 @@ async function checkFolder(option: string, dir: string): Promise<void> {
   try {
     await readdir(dir);
   } catch (cause) {
-    const message = `${option} must be a folder that can be read: ${(cause as Error).message}.`;
+    const message = `${option} must be a readable folder. The system reports: ${(cause as Error).message}.`;
     throw new ArgumentError("FILE_UNREADABLE", message, { cause });
   }
 }

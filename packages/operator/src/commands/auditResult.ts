@@ -63,7 +63,9 @@ export function describeAudit(report: Report, { contract, chainId }: Place, part
     ...unavailableFiles.map(
       ({ root, code, message }) => `${style("notice", "Unavailable")}  ${root}: ${code}: ${printable(message)}`,
     ),
-    ...(straysSearched ? [] : ["Stray files were not searched for; that needs the folder: --files DIR."]),
+    ...(straysSearched
+      ? []
+      : ["Stray files were not searched for. To search for them, set the folder with --files DIR."]),
     "",
     style("heading", `Audit of ${contract} on chain ${chainId}`),
     `  block        ${number}, ${hash}, ${dateOf(timestamp)}`,
@@ -81,8 +83,8 @@ export function describeAudit(report: Report, { contract, chainId }: Place, part
 /** Describes in one line the files that a part of a merged audit has read. */
 export function describePart({ part, rootCount, filesKnown, usersInFiles, filesFrom, endedAt }: PartResult): string {
   const read = `read ${plural(rootCount - filesKnown, "file")} from ${printable(filesFrom)}`;
-  const known = filesKnown === 0 ? "" : `, knew ${filesKnown}`;
-  return `  part ${part.number}/${part.count}  ${read}${known}, with ${plural(usersInFiles, "user")}, until ${dateOf(endedAt)}`;
+  const known = filesKnown === 0 ? "" : `, skipped ${plural(filesKnown, "known file")}`;
+  return `  part ${part.number}/${part.count}  ${read}${known}, with ${plural(usersInFiles, "user")}, ended at ${dateOf(endedAt)}`;
 }
 
 /** Formats a part of a merged audit as an object. The findings of all parts are in the merged report. */
@@ -115,7 +117,7 @@ function listOf({ findings, events }: Report, severity: Severity, title: string)
   const lines = found.slice(0, SHOWN).map(({ code, detail, message }) => {
     return `  ${code}${detail === undefined ? "" : ` (${detail})`}: ${printable(message)}`;
   });
-  const more = count > lines.length ? [`  and ${count - lines.length} more; --json lists more`] : [];
+  const more = count > lines.length ? [`  and ${count - lines.length} more. Use --json to list more.`] : [];
   return ["", `${title}: ${plural(count, "finding")} about ${atLeast}${plural(users, "user")}`, ...lines, ...more];
 }
 

@@ -37,7 +37,7 @@ export async function beaconOptionOf(args: SourceArguments): Promise<BeaconOptio
   if (beacon === undefined) {
     const given = checkpoint ?? beaconNetwork ?? maxCheckpointAge;
     if (given === undefined) return undefined;
-    throw new ArgumentError("ARGUMENT_INVALID", "Options of a light client need --beacon URL.");
+    throw new ArgumentError("ARGUMENT_INVALID", "The options of a light client need an endpoint. Set --beacon URL.");
   }
   await import("keyroot/beacon");
   return { urls: beacon.split(","), ...lightClientOptionsOf(args) };
@@ -60,7 +60,7 @@ export function lightClientOptionsOf({
 /** @throws ArgumentError ARGUMENT_INVALID */
 function checkCheckpoint(checkpoint: string | undefined): string {
   if (checkpoint !== undefined && LOWERCASE_HASH.test(checkpoint)) return checkpoint;
-  const message = `--checkpoint must be the root of a beacon block, 0x and 64 lowercase hex digits, but is ${describeValue(checkpoint)}.`;
+  const message = `--checkpoint must be the root of a beacon block: 0x and 64 lowercase hex digits, not ${describeValue(checkpoint)}.`;
   throw new ArgumentError("ARGUMENT_INVALID", message);
 }
 
@@ -74,7 +74,7 @@ export async function auditorsOptionOf(args: SourceArguments): Promise<AuditorsO
   if (auditors === undefined && threshold === undefined && statementUrls === undefined) return undefined;
   if (auditors === undefined || threshold === undefined || statementUrls === undefined) {
     const message =
-      "Set the auditors' keys, the threshold and the auditors' folders: --auditors FILE --threshold N --statement-urls URLS.";
+      "The auditors' keys, threshold and folders are needed together. Set --auditors FILE, --threshold N and --statement-urls URLS.";
     throw new ArgumentError("ARGUMENT_INVALID", message);
   }
   await import("keyroot/auditors");

@@ -13,7 +13,7 @@ import { ChainAndFiles } from "./chainAndFiles.ts";
 export default async function bundle(args: ArgsOf<"bundle">, host: Host): Promise<Outcome> {
   const { userID, files: dir } = args;
   if (dir.startsWith("s3://")) {
-    const message = "--files must be a folder, for example the file host's folder. A bucket is not supported.";
+    const message = "--files must be a folder, such as the file host's folder. This command cannot write to a bucket.";
     throw new ArgumentError("ARGUMENT_INVALID", message);
   }
   const chainAndFiles = await ChainAndFiles.resolve(args, host);
@@ -52,7 +52,7 @@ export default async function bundle(args: ArgsOf<"bundle">, host: Host): Promis
       `${files.proof.path}  proof, ${files.proof.bytes} bytes`,
       `${files.bundle.path}  bundle, ${files.bundle.bytes} bytes`,
       ...(proof === undefined ? [] : [`${proof.path}  proof of the block, ${proof.bytes} bytes`]),
-      `The bundle is for block ${number}, ${hash}. Anyone who trusts ${what} can verify it without a network:`,
+      `The bundle is for block ${number}, ${hash}. Anyone who trusts ${what} can verify the bundle without a network:`,
       `  ${host.program} ${shellCommand(["verify", "--bundle", files.bundle.path, ...trusted])}`,
     ].join("\n"),
   };

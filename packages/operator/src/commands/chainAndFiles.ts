@@ -49,7 +49,7 @@ export class ChainAndFiles {
     const provider = await host.connectNetwork();
     if (provider !== undefined) {
       if (args.rpc !== undefined) {
-        throw new ArgumentError("ARGUMENT_INVALID", "--network and --rpc both name a chain. Use one of them.");
+        throw new ArgumentError("ARGUMENT_INVALID", "--network and --rpc both select a chain. Use only one of them.");
       }
       return new ChainAndFiles(args, undefined, provider);
     }
@@ -108,7 +108,7 @@ export class ChainAndFiles {
 }
 
 function missing(option: string): never {
-  throw new ArgumentError("ARGUMENT_INVALID", `The option ${option} is missing.`);
+  throw new ArgumentError("ARGUMENT_INVALID", `${option} is missing.`);
 }
 
 /**

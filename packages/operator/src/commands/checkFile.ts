@@ -21,7 +21,7 @@ export default async function checkFiles({ files: paths }: ArgsOf<"check-file">)
     text: files
       .map(({ root, users, levels }) => {
         const size = `${plural(users, "user")}, ${plural(levels, "level")}`;
-        return `${root}.json is ${style("success", "valid")}: ${size}; every record and every node is correct.`;
+        return `${root}.json is ${style("success", "valid")}: ${size}. Every record and every node is correct.`;
       })
       .join("\n"),
   };
@@ -32,7 +32,7 @@ async function checkFile(path: string, progress: Progress) {
   try {
     const root = rootOfFileName(basename(path));
     if (root === undefined) {
-      const message = "The name of a Merkle-tree file is its root: 64 lowercase hex digits and .json.";
+      const message = "The name of a Merkle-tree file must be its root: 64 lowercase hex digits and .json.";
       throw new VerificationError("file", "FILE_NAME", message, { actual: basename(path) });
     }
     const { records, tree } = parseMerkleFile(bytes, root);

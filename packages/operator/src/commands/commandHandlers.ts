@@ -32,7 +32,8 @@ export interface ServiceCommands {
 }
 
 /** The remedy for an unknown command if `@keyroot/service` is not installed. */
-export const SERVICE_HINT = "The partner service's commands are in another package: npm install @keyroot/service.";
+export const SERVICE_HINT =
+  "The partner service's commands are in another package. Run 'npm install @keyroot/service'.";
 
 /** Loads the commands of the optional package `@keyroot/service`. Returns undefined if it is not installed. */
 export async function loadServiceCommands(): Promise<ServiceCommands | undefined> {

@@ -109,7 +109,7 @@ function parseSources(text: string): Map<ChainName, PriceSource> {
     const at = item.indexOf("=");
     const [name, value] = [item.slice(0, at), item.slice(at + 1)];
     if (!isChainName(name) || sources.has(name)) {
-      const message = `--compare must have the form NAME=PRICE, with each of these names at most once: ${NAMES.join(", ")}. It has ${describeValue(item)}.`;
+      const message = `--compare must be a list of NAME=PRICE, with each name at most once, but it contains ${describeValue(item)}. The names are ${NAMES.join(", ")}.`;
       throw new ArgumentError("ARGUMENT_INVALID", message);
     }
     sources.set(name, /^https?:/i.test(value) ? { url: value } : parsePrices(name, value));
@@ -130,7 +130,7 @@ function parsePrices(name: ChainName, text: string): PriceSource {
   const form = isRollup
     ? `gwei per unit of gas and gwei per byte, such as ${name}=0.01+0.04`
     : `gwei per unit of gas, such as ${name}=1`;
-  const message = `--compare: the price of ${name} must be an endpoint's URL, or ${form}, not ${describeValue(text)}.`;
+  const message = `The price of ${name} in --compare must be an endpoint's URL, or ${form}, not ${describeValue(text)}.`;
   throw new ArgumentError("ARGUMENT_INVALID", message);
 }
 

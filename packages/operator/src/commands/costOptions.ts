@@ -25,7 +25,7 @@ export function costLimitsOf(args: CostArgs, chainAndFiles: ChainAndFiles): Cost
   if (maxFeePerGas !== undefined) return { maxFeePerGas, maxCost, maxCostPerDay };
   if (chainAndFiles.isLocal && maxCost === undefined && maxCostPerDay === undefined) return "local";
   const message =
-    "--max-fee is missing. Set it, or KEYROOT_MAX_FEE, to your maximum price in gwei per unit of gas. Otherwise, the endpoint " +
+    "--max-fee is missing. Set --max-fee or KEYROOT_MAX_FEE to your maximum price in gwei per unit of gas. Otherwise, the endpoint " +
     "could choose the price. 'estimate' shows the current price.";
   throw new ArgumentError("ARGUMENT_INVALID", message);
 }

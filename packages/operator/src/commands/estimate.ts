@@ -29,7 +29,7 @@ export default async function estimate(args: ArgsOf<"estimate">, host: Host): Pr
   if (plan.batches.length === 0) {
     return {
       json: { users: 0, transactions: 0, alreadyPublished, skipped: bad },
-      text: [`Nothing to publish: ${plural(alreadyPublished, "user")} already published.`, ...skippedLine(bad)].join(
+      text: [`Nothing to publish, ${plural(alreadyPublished, "user")} already published.`, ...skippedLine(bad)].join(
         "\n",
       ),
     };

@@ -20,7 +20,7 @@ export default async function explorer(args: ArgsOf<"explorer">, host: Host): Pr
   const chainAndFiles = await ChainAndFiles.resolve({ ...args, rpc: endpoints?.[0] }, host);
   const { contract, merkleUrl, chainId, allowHttp } = chainAndFiles;
   if (typeof chainAndFiles.rpc !== "string") {
-    throw new ArgumentError("ARGUMENT_INVALID", "Visitors' browsers need the URL of an endpoint: set --rpc.");
+    throw new ArgumentError("ARGUMENT_INVALID", "Visitors' browsers need the URL of an endpoint. Set --rpc.");
   }
   const rpc = (endpoints ?? [chainAndFiles.rpc]).map((url) => checkSourceUrl("rpc", url, allowHttp));
   const blockExplorerUrl = args.blockExplorerUrl && checkHttpUrl(args.blockExplorerUrl);
@@ -47,7 +47,7 @@ export default async function explorer(args: ArgsOf<"explorer">, host: Host): Pr
     json: { out, files: written, policy },
     text: [
       ...written.map(({ path, bytes, sha256 }) => `${sha256}  ${path}, ${bytes} bytes`),
-      "Copy the folder to any web host. The page contains its content security policy. Let the host also send it as a header:",
+      "Copy the folder to any web host. The page contains its content security policy. Configure the host to send this header too:",
       `  Content-Security-Policy: ${policy}; frame-ancestors 'none'`,
     ].join("\n"),
   };

@@ -26,7 +26,7 @@ export async function loadRecords(
     const rows = bad.slice(0, LISTED).map(({ line, code, message }) => `\n  line ${line}: ${code}: ${message}`);
     const more = bad.length > LISTED ? `\n  and ${bad.length - LISTED} more` : "";
     const total = plural(bad.length + records.length, "row");
-    const message = `${name} has ${bad.length} bad of ${total}; nothing was written.${rows.join("")}${more}`;
+    const message = `${name} has ${plural(bad.length, "bad row")} among ${total}. Nothing was written. Correct them, or set --skip-bad.${rows.join("")}${more}`;
     throw new VerificationError("record", "RECORDS_INVALID", message, { actual: bad });
   }
   if (records.length === 0) throw new ArgumentError("NO_RECORDS", `${name} has no records to publish.`);

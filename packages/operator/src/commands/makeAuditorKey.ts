@@ -9,6 +9,6 @@ export default async function makeAuditorKey(args: ArgsOf<"make-auditor-key">, h
   const key = await writeKeyFile(out, host.environment, (passphrase) => makeAuditorKeyFile(name, passphrase));
   return {
     json: { key: key.text },
-    text: `${out} contains the new key, encrypted. Publish the public key:\n${key.text}`,
+    text: `${out} contains the new key in encrypted form. Publish the public key:\n${key.text}`,
   };
 }

@@ -9,6 +9,6 @@ export default async function makeOwnerKey(args: ArgsOf<"make-owner-key">, host:
   const address = await writeKeyFile(out, host.environment, makeKeyFile);
   return {
     json: { address },
-    text: `${out} contains the new key, encrypted. Back up the file and its passphrase. Send ETH for gas to its account:\n${address}`,
+    text: `${out} contains the new key in encrypted form. Back up the file and its passphrase. Send ETH for gas to the key's account:\n${address}`,
   };
 }

@@ -39,7 +39,7 @@ export async function describeMissing(
   const why = missing.includes("maxFee") ? WHY_MAX_FEE : "";
   if (!missing.includes("rpc") && !missing.includes("serviceUrl")) {
     const place = isOtherChain && missing.some((name) => !options[name]?.required) ? chainOf(given) : "";
-    return `Missing${place}: ${list}.${why}`;
+    return `The command needs these values${place}: ${list}.${why}`;
   }
   return `No local stack is running here. Start one with 'npx hardhat keyroot stack', or set ${list}.${why}`;
 }

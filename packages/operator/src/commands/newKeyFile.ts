@@ -45,11 +45,11 @@ function checkLength(passphrase: string): void {
   const { length } = Array.from(passphrase);
   if (length >= MIN_PASSPHRASE) return;
   const message =
-    `The passphrase of the new key file has ${plural(length, "character")}, but at least ${MIN_PASSPHRASE} are required. ` +
-    "Make a random one, for example with `openssl rand -base64 24`.";
+    `The passphrase of the new key file has ${plural(length, "character")}, but it needs at least ${MIN_PASSPHRASE}. ` +
+    "Make a random passphrase, for example with `openssl rand -base64 24`.";
   throw new ArgumentError("PASSPHRASE_TOO_SHORT", message, { expected: MIN_PASSPHRASE, actual: length });
 }
 
 function fileExists(path: string): ArgumentError {
-  return new ArgumentError("ARGUMENT_INVALID", `${path} exists. Choose another file for the new key.`);
+  return new ArgumentError("ARGUMENT_INVALID", `${path} already exists. Choose another file for the new key.`);
 }

@@ -23,10 +23,10 @@ export async function transferOwnership(args: ArgsOf<"transfer-ownership">, host
   const call = transferOwnershipCall(registry, newOwner, chainAndFiles.chainId);
   const pending = await fetchPendingOwner(registry);
   if (pending?.toLowerCase() === newOwner.toLowerCase()) {
-    const text = `The registry is already offered to ${pending}, which becomes the owner with 'accept-ownership'.`;
+    const text = `The registry is already offered to ${pending}. This account becomes the owner with 'accept-ownership'.`;
     return { json: { owner: registry.owner, pendingOwner: pending }, text };
   }
-  const done = `Offered the registry to ${newOwner}. It becomes the owner with 'accept-ownership'. Until then, the owner is ${registry.owner}.`;
+  const done = `The registry is offered to ${newOwner}. This account becomes the owner with 'accept-ownership'. Until then, the owner is ${registry.owner}.`;
   return send({ call, registry, chainAndFiles, args, done }, host);
 }
 
@@ -34,7 +34,7 @@ export async function transferOwnership(args: ArgsOf<"transfer-ownership">, host
 export async function acceptOwnership(args: Args, host: Host): Promise<Outcome> {
   const { registry, chainAndFiles } = await connect(args, host);
   const call = await acceptOwnershipCall(registry);
-  return send({ call, registry, chainAndFiles, args, done: `${call.from} is the owner of the registry now.` }, host);
+  return send({ call, registry, chainAndFiles, args, done: `${call.from} is now the owner of the registry.` }, host);
 }
 
 async function connect(args: Args, host: Host): Promise<{ registry: Registry; chainAndFiles: ChainAndFiles }> {

@@ -65,7 +65,7 @@ function excludedBy(options: Definition["options"], isGiven: (name: string) => b
   for (const [name, { excludes = [] }] of Object.entries(options)) {
     for (const other of excludes) {
       const describe = (one: string, another: string) =>
-        `${optionName(one)} excludes ${optionName(another)}. Use one of them.`;
+        `${optionName(one)} cannot be used with ${optionName(another)}. Use only one of them.`;
       // Report each conflict once, even if each option lists the other in `excludes`.
       if (isGiven(name) && isGiven(other) && !problems.includes(describe(other, name)))
         problems.push(describe(name, other));

@@ -134,7 +134,7 @@ function optionsOf({ inFlight, accessList, confirmations, finalized, timeout, ch
 }
 
 function describeResumed({ plannedAt, added, batches }: Extract<PublishEvent, { event: "resumed" }>): string {
-  return `Resuming plan${plannedAt === undefined ? "" : ` of ${dateOf(plannedAt)}`}: ${added} of ${plural(batches, "root")} added.`;
+  return `Resuming the plan${plannedAt === undefined ? "" : ` of ${dateOf(plannedAt)}`}: ${added} of ${plural(batches, "root")} added.`;
 }
 
 function describeWithoutRecord({ users, userIDs }: { users: number; userIDs: readonly string[] }): string {

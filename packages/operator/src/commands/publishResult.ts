@@ -36,7 +36,7 @@ export function describeResult(result: PublishResult, bad: readonly BadRow[]): s
       return `${root}  ${plural(users, "user")} in block ${blockNumber}, ${gasUsed} gas`;
     }),
     ...superseded.map(({ userID, root }) => `${userID}  superseded: has the root ${root}, from another publisher`),
-    `${style("success", "Published")} ${plural(users, "user")}; ${alreadyPublished} already published.`,
+    `${style("success", "Published")} ${plural(users, "user")}, ${alreadyPublished} already published.`,
     ...(transactions === 0 ? [] : [`Verified every key. ${plural(transactions, "transaction")}, ${cost}.`]),
     ...skippedLine(bad),
   ].join("\n");

@@ -46,7 +46,7 @@ export default async function signAuditorList(args: Args, host: Host): Promise<O
     json: { ...signed.list, path, signers, required: threshold, complete: isComplete },
     text: isComplete
       ? `${style("success", "Complete")}: ${count} signed. Apps that read this folder follow ${path}.`
-      : `${style("notice", "Incomplete")}: ${count} signed ${path}. The others sign the same list; --merge adds their signatures.`,
+      : `${style("notice", "Incomplete")}: ${count} signed ${path}. The other auditors must sign the same list. --merge adds their signatures.`,
   };
 }
 
@@ -55,7 +55,8 @@ async function listOf(args: Args, host: Host): Promise<SignedAuditorList> {
   const { newAuditors, newThreshold: threshold, sequence } = args;
   const stack = args.contract === undefined ? await readStackFile(host.root) : undefined;
   const [contract, chainId] = [args.contract ?? stack?.contract, args.chainId ?? stack?.chainId];
-  if (!contract || !chainId) throw invalid("Set the registry of the list: --contract 0x… --chain-id N.");
+  if (!contract || !chainId)
+    throw invalid("The list needs the registry's address and chain id. Set --contract and --chain-id.");
   const auditors = (await readLines(newAuditors)).map((line) => {
     const [key = "", url = ""] = line.split(" ");
     return { key, url };
@@ -82,7 +83,7 @@ async function ownSignature({ sign }: Args, text: string, { keys }: Policy, host
   const signer = await openAuditorKeyFile(sign, host.environment);
   const { name, id, text: key } = signer.key;
   if (!keys.some(({ text }) => text === key))
-    throw invalid(`The key of ${sign} is not in --auditors, so it does not count.`);
+    throw invalid(`The key in ${sign} is not in the file of --auditors. Use the key of one of these auditors.`);
   const time = Math.floor(Date.now() / 1000);
   return [{ name, keyID: id, time, signature: signer.sign(cosignedMessage(text, time)) }];
 }

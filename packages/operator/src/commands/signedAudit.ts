@@ -45,9 +45,9 @@ export async function prepareSigning(
   findBlock: (() => Promise<TrustedBlock>) | undefined,
 ): Promise<Signing> {
   const { sign: keyFile, statements, interval } = args;
-  if (statements === undefined) throw invalid("--sign needs the folder of statements: --statements DIR.");
+  if (statements === undefined) throw invalid("--sign needs the folder of statements. Set --statements DIR.");
   const { codeHash } = args;
-  if (codeHash === undefined) throw invalid("--sign needs the hash of the contract's code: --code-hash HASH.");
+  if (codeHash === undefined) throw invalid("--sign needs the hash of the contract's code. Set --code-hash HASH.");
   const { calls, quorum, ...source } = sourceOf(args, chainAndFiles);
   const signer = await openAuditorKeyFile(keyFile, host.environment);
   const call = quorum === undefined ? chainAndFiles.call : quorumCall(calls, quorum);
@@ -88,7 +88,7 @@ interface ChosenSource extends Pick<StatementSource, "source"> {
 function sourceOf({ rpc, quorum, ownNode, lightClient, beacon }: Args, chainAndFiles: ChainAndFiles): ChosenSource {
   if ([quorum !== undefined, ownNode, lightClient, beacon !== undefined].filter(Boolean).length !== 1) {
     throw invalid(
-      "--sign does not sign an audit that relies on one endpoint's unproven answer. Set one of these: --beacon URL with --checkpoint ROOT; --quorum N with several endpoints in --rpc; --own-node if you run the endpoint; --light-client if it is a light client.",
+      "--sign does not sign an audit that relies on one endpoint's unproven answer. Set one of these: --beacon with --checkpoint, --quorum with several endpoints in --rpc, --own-node for your own node, or --light-client for a light client.",
     );
   }
   const own = { calls: [chainAndFiles.call], quorum: undefined };
@@ -99,7 +99,7 @@ function sourceOf({ rpc, quorum, ownNode, lightClient, beacon }: Args, chainAndF
   const least = Math.max(2, Math.floor(urls.length / 2) + 1);
   if (quorum === undefined || quorum < least || quorum > urls.length)
     throw invalid(
-      `--quorum must be ${least} to ${Math.max(least, urls.length)}: more than half of the endpoints in --rpc.`,
+      `--quorum must be from ${least} to ${Math.max(least, urls.length)}, which is more than half of the endpoints in --rpc.`,
     );
   const { rpcBytes: maxBytes, timeoutMs } = DEFAULT_LIMITS;
   checkDifferentHosts(urls.map((url) => checkSourceUrl("rpc", url, chainAndFiles.allowHttp)));
@@ -119,7 +119,10 @@ async function finalizedNumber(calls: readonly RpcCall[], quorum: number): Promi
   };
   const number = quorumHead((await Promise.all(calls.map(read))).flat(), quorum);
   if (number !== undefined) return number;
-  throw new TransportError("QUORUM_NOT_REACHED", `Fewer than ${quorum} endpoints have a finalized block.`);
+  throw new TransportError(
+    "QUORUM_NOT_REACHED",
+    `Fewer than ${quorum} endpoints have a finalized block. Use other endpoints.`,
+  );
 }
 
 async function sign(
@@ -141,7 +144,9 @@ async function sign(
 /** `keyroot audit --compare`: compares other auditors' statements with the auditor's own statements. */
 export async function compareWithOthers({ compare = "", statements, auditors, allowHttp }: Args): Promise<Outcome> {
   if (statements === undefined || auditors === undefined)
-    throw invalid("--compare needs your own statements and the auditors' keys: --statements DIR --auditors FILE.");
+    throw invalid(
+      "--compare needs your own statements and the auditors' keys. Set --statements DIR and --auditors FILE.",
+    );
   const urls = compare.split(",").map((url) => checkSourceUrl("compare", url, allowHttp));
   const keys = (await readLines(auditors)).map(parseAuditorKey);
   const folder = new StatementFolder(statements);
@@ -160,12 +165,12 @@ function describe({ url, result, blockNumber, message, findings, merged }: Compa
   const { host } = new URL(url);
   switch (result) {
     case "agrees":
-      return `${style("success", "Agrees")}: ${host}, block ${blockNumber}; ${plural(merged, "signature")} merged.`;
+      return `${style("success", "Agrees")}: ${host}, block ${blockNumber}, ${plural(merged, "signature")} merged.`;
     case "unavailable":
       return `${style("notice", "Unavailable")}: ${host}: ${message}`;
     case "conflict":
       return findings
-        .map((one) => `${style("failure", "Conflict")}: ${one.message} --json has both statements.`)
+        .map((one) => `${style("failure", "Conflict")}: ${one.message} Use --json to print both statements.`)
         .join("\n");
   }
 }

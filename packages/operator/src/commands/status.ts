@@ -56,7 +56,7 @@ interface Found {
 function describe({ contract, chainId, codeHash, owner, userCount, deploymentBlock }: Found): string {
   return [
     `${userCount === null ? "Contract" : "PublicKeyRegistry"} at ${contract} on chain ${chainId}, deployed in block ${deploymentBlock}`,
-    `  published users   ${userCount ?? "unknown: the contract has no userCount(), as the predecessor PubKeyTrust"}`,
+    `  published users   ${userCount ?? "unknown: the contract has no userCount(), like its predecessor PubKeyTrust"}`,
     `  owner             ${owner}`,
     `  code hash         ${codeHash}`,
   ].join("\n");
@@ -64,7 +64,7 @@ function describe({ contract, chainId, codeHash, owner, userCount, deploymentBlo
 
 function describePlan(plan: UnfinishedPlan | undefined): string {
   if (plan === undefined) return "none";
-  if (plan.isRunning) return `a running publisher works on the one in ${plan.folder}`;
+  if (plan.isRunning) return `a running publisher uses the plan in ${plan.folder}`;
   const { plannedAt, added, roots, users, folder } = plan;
-  return `of ${plannedAt ?? "an unknown date"}, ${added} of ${plural(roots, "root")} added, ${plural(users, "user")}, in ${folder}; 'publish' resumes it`;
+  return `of ${plannedAt ?? "an unknown date"}, ${added} of ${plural(roots, "root")} added, ${plural(users, "user")}, in ${folder}. 'publish' resumes it.`;
 }

@@ -12,7 +12,11 @@ import { ChainAndFiles } from "./chainAndFiles.ts";
 export default async function verify(args: ArgsOf<"verify">, host: Host): Promise<Outcome> {
   const { userID, bundle, expectedPublicKey, codeHash } = args;
   if (bundle !== undefined) return (await import("./verifyBundle.ts")).verifyBundleFile({ ...args, bundle }, host);
-  if (userID === undefined) throw new ArgumentError("ARGUMENT_INVALID", "Name a user, or a bundle with --bundle FILE.");
+  if (userID === undefined)
+    throw new ArgumentError(
+      "ARGUMENT_INVALID",
+      "The user id is missing. Set a user id, or a bundle with --bundle FILE.",
+    );
   const endpoints = args.rpc?.split(",");
   checkQuorum(args.quorum, endpoints?.length ?? 1);
   const chainAndFiles = await ChainAndFiles.resolve({ ...args, rpc: endpoints?.[0] }, host);

@@ -40,7 +40,7 @@ export async function verifyBundleFile(args: Args, host: Host): Promise<Outcome>
       `  root        ${root}`,
       `  contract    ${contract} on chain ${chainId}`,
       `  block       ${hash}, ${new Date(timestamp * 1000).toISOString()}`,
-      "A bundle cannot show whether the root also covers a second record of this user; only the whole file can.",
+      "A bundle cannot show whether the root also covers a second record of this user. Only the whole file can show this.",
     ].join("\n"),
   };
 }
@@ -63,7 +63,7 @@ async function auditorsOf({ auditors, threshold }: Args): Promise<AuditorOptions
   if (auditors === undefined || threshold === undefined)
     throw new ArgumentError(
       "ARGUMENT_INVALID",
-      "Set the auditors' keys and their number: --auditors FILE --threshold N.",
+      "The auditors' keys and the threshold are needed together. Set --auditors FILE and --threshold N.",
     );
   await import("keyroot/auditors");
   return { keys: await readLines(auditors), threshold };
@@ -79,6 +79,6 @@ async function trustedContract(
   if (contract !== undefined) return { contract: checkAddress("--contract", contract), chainId };
   const stack = await readStackFile(host.root);
   if (stack !== undefined) return { contract: stack.contract, chainId: chainId ?? stack.chainId };
-  const message = "Set the contract that you trust: --contract. A forged bundle could contain another contract.";
+  const message = "The trusted contract is missing. A forged bundle could contain another contract. Set --contract.";
   throw new ArgumentError("ARGUMENT_INVALID", message);
 }

@@ -116,7 +116,8 @@ async function usersOf({ userID, publicKey, records }: Args): Promise<WatchedUse
     return [...(await loadRecords({ records, skipBad: false }, progress)).records];
   }
   if (userID === undefined || publicKey === undefined) {
-    const message = "Set a user and their own key, --user-id and --public-key, or several users with --records FILE.";
+    const message =
+      "No user is set. Set one user with --user-id and --public-key, or several users with --records FILE.";
     throw new ArgumentError("ARGUMENT_INVALID", message);
   }
   checkPublicKey(base64ToBytes(publicKey));
@@ -133,7 +134,7 @@ async function webhookOf(args: Args): Promise<Webhook | undefined> {
   if (secret === undefined) return undefined;
   throw new ArgumentError(
     "ARGUMENT_INVALID",
-    "There is a secret for a webhook, but no webhook: set KEYROOT_ALARM_URL.",
+    "There is a secret for a webhook, but no webhook. Set KEYROOT_ALARM_URL.",
   );
 }
 

@@ -36,7 +36,7 @@ export async function readSecretFile(path: string, maxBytes: number): Promise<st
   // Windows has no POSIX modes. Node reports every file there as readable by all accounts.
   if (process.platform !== "win32" && isOpenToOthers(found, process.geteuid?.() ?? 0)) {
     const mode = toOctal(found.mode);
-    const message = `Others can read or write ${path}, which contains a secret (mode ${mode}): run 'chmod 600 ${path}'.`;
+    const message = `${path} contains a secret, but other accounts can read or write it (mode ${mode}). Run 'chmod 600 ${path}'.`;
     throw new ArgumentError("FILE_PERMISSIONS", message, { expected: "600", actual: mode });
   }
   try {
@@ -50,12 +50,12 @@ export async function readSecretFile(path: string, maxBytes: number): Promise<st
 
 /** @throws ArgumentError FILE_PERMISSIONS if the group or others can write to an existing folder */
 export async function checkPrivateFolder(dir: string): Promise<void> {
-  await checkNotWritable(dir, "700", `Others can change the files in ${dir}`);
+  await checkNotWritable(dir, "700", `Other accounts can change the files in ${dir}`);
 }
 
 /** @throws ArgumentError FILE_PERMISSIONS if the group or others can write to an existing file */
 export async function checkPrivateFile(path: string): Promise<void> {
-  await checkNotWritable(path, "600", `Others can change ${path}`);
+  await checkNotWritable(path, "600", `Other accounts can change ${path}`);
 }
 
 async function checkNotWritable(path: string, expected: string, problem: string): Promise<void> {
@@ -64,7 +64,7 @@ async function checkNotWritable(path: string, expected: string, problem: string)
   const found = await stat(path).catch(() => undefined);
   if (found === undefined || (found.mode & WRITTEN_BY_OTHERS) === 0) return;
   const actual = toOctal(found.mode);
-  const message = `${problem} (mode ${actual}): check its content, and run 'chmod ${expected} ${path}'.`;
+  const message = `${problem} (mode ${actual}). Check the content, and run 'chmod ${expected} ${path}'.`;
   throw new ArgumentError("FILE_PERMISSIONS", message, { expected, actual });
 }
 

@@ -242,11 +242,13 @@ function checkFormat(connection: Connection, format: StateFormat): void {
   if (id !== format.applicationId) throw format.invalid("It is not a state of this kind.");
   const { user_version: version } = connection.prepare("PRAGMA user_version").get() as Row;
   if (version !== format.version) {
-    throw format.invalid(`Its format has the version ${String(version)}, this program reads ${format.version}.`);
+    throw format.invalid(
+      `Its format has version ${String(version)}, but this program reads version ${format.version}.`,
+    );
   }
   const tables = connection.prepare("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY rowid").all();
   const isExpected = tables.length === format.tables.length && tables.every(({ sql }, i) => sql === format.tables[i]);
-  if (!isExpected) throw format.invalid("It has other tables than this version creates.");
+  if (!isExpected) throw format.invalid("It has other tables than the tables of this version.");
   const { integrity_check: result } = connection.prepare("PRAGMA integrity_check(1)").get() as Row;
   if (result !== "ok") throw format.invalid(`It is damaged: ${String(result)}.`);
 }

@@ -25,7 +25,7 @@ export function correctRefusals(words: readonly string[], hint: string | undefin
       if (hint !== undefined) process.stderr.write(`${hint}\n`);
       return;
     }
-    const message = ["Hardhat rejected these arguments; standard error has the reason.", hint ?? ""]
+    const message = ["Hardhat rejected these arguments. Standard error contains the reason.", hint ?? ""]
       .join(" ")
       .trimEnd();
     process.stdout.write(`${JSON.stringify({ error: { code: "ARGUMENT_INVALID", message } })}\n`);

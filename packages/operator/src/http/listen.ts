@@ -30,7 +30,7 @@ export interface Listening {
  */
 export async function listen(server: Server, { host, port }: { host: string; port: number }): Promise<Listening> {
   if (!Number.isInteger(port) || port < 0 || port > LAST_PORT) {
-    throw new ArgumentError("ARGUMENT_INVALID", `A port is a whole number from 0 to ${LAST_PORT}, not ${port}.`);
+    throw new ArgumentError("ARGUMENT_INVALID", `The port must be a whole number from 0 to ${LAST_PORT}, not ${port}.`);
   }
   const sockets = new Set<Socket>();
   server.on("connection", (socket) => {
@@ -71,7 +71,7 @@ async function bind(server: Server, host: string, first: number): Promise<Addres
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (code === "EADDRINUSE" && port < last) continue;
-      const message = `Cannot listen on ${host}, port ${port === first ? port : `${first} to ${port}`}: ${code}.`;
+      const message = `Cannot listen on ${host}, port ${port === first ? port : `${first} to ${port}`}: ${code}. Choose another port.`;
       throw new TransportError("PORT_UNAVAILABLE", message, { cause: error });
     }
   }

@@ -118,7 +118,7 @@ async function isRegistry(chain: Chain, contract: string): Promise<boolean> {
   const [expected, actual] = [publicKeyRegistryCodeHash, await codeHashAt(chain, contract)];
   if (actual === EMPTY_CODE_HASH) return false;
   if (actual === expected) return true;
-  const message = `The code at ${contract} is not that of this registry: its hash is ${actual} instead of ${expected}.`;
+  const message = `The code at ${contract} is not the code of this registry. Its hash is ${actual} instead of ${expected}.`;
   throw new VerificationError("root", "CODE_HASH_MISMATCH", message, { expected, actual });
 }
 
@@ -135,7 +135,7 @@ async function firstAccountOf(chain: Chain): Promise<string> {
   const [account] = await chain.request("eth_accounts", [], (answer) => (answer as string[]).map(getAddress));
   if (account !== undefined) return account;
   const message =
-    "The endpoint signs for no account. Set KEYROOT_KEY_FILE or KEYROOT_SIGNER_URL; 'make-owner-key' makes a key file.";
+    "The endpoint signs for no account. Set KEYROOT_KEY_FILE or KEYROOT_SIGNER_URL. 'make-owner-key' makes a key file.";
   throw new ArgumentError("ARGUMENT_INVALID", message);
 }
 

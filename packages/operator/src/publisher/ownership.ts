@@ -34,9 +34,13 @@ export function transferOwnershipCall(registry: Registry, newOwner: string, chai
   const { contract, owner } = registry;
   const to = getAddress(newOwner);
   refuseTestAccount(to, chainId);
-  if (to === owner) throw new ArgumentError("ARGUMENT_INVALID", `${owner} is the owner already: name another account.`);
+  if (to === owner)
+    throw new ArgumentError("ARGUMENT_INVALID", `${owner} is already the owner. Choose another account.`);
   if (to === getAddress(contract))
-    throw new ArgumentError("ARGUMENT_INVALID", `${to} is the registry itself, which cannot accept: name an account.`);
+    throw new ArgumentError(
+      "ARGUMENT_INVALID",
+      `${to} is the registry, which cannot accept the ownership. Choose another account.`,
+    );
   return { from: owner, to: contract, data: OWNABLE.encodeFunctionData("transferOwnership", [to]) };
 }
 
@@ -47,6 +51,6 @@ export async function acceptOwnershipCall(registry: Registry): Promise<Ownership
   const { contract, owner } = registry;
   const from = await fetchPendingOwner(registry);
   if (from !== undefined) return { from, to: contract, data: OWNABLE.encodeFunctionData("acceptOwnership") };
-  const message = `The ownership of ${contract} is not offered to any account: its owner ${owner} must run 'transfer-ownership' first.`;
+  const message = `The ownership of ${contract} is not offered to any account. Its owner ${owner} must run 'transfer-ownership' first.`;
   throw new ArgumentError("NOT_OWNER", message, { actual: owner });
 }

@@ -192,7 +192,7 @@ class Publisher {
     for (let round = 1; pendingBatches.length > 0; round++) {
       if (round > MAX_ROUNDS) {
         const count = pendingBatches.length;
-        const message = `Not final after ${MAX_ROUNDS} attempts: ${plural(count, "root")}. Publish again to continue.`;
+        const message = `After ${MAX_ROUNDS} attempts, ${plural(count, "root")} ${count === 1 ? "is" : "are"} not final. Publish again to continue.`;
         throw new TransportError("NOT_FINAL", message, { actual: count });
       }
       const batches = round === 1 ? unpublished : await this.#findLost(pendingBatches);
@@ -298,7 +298,7 @@ class Publisher {
     const added = this.#added.get(root);
     if (added === undefined) {
       if (userIDs.length === 0) return;
-      const message = `The endpoint does not return the transaction that added the root ${root}, although users have this root.`;
+      const message = `The endpoint does not return the transaction that added the root ${root}, although users have this root. Use another endpoint.`;
       throw new TransportError("RPC_ANSWER_INVALID", message, { actual: root });
     }
     const own = superseded.length === 0 ? batch : packBatch(root, fileBytes, userIDs);

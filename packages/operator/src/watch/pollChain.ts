@@ -92,7 +92,7 @@ export async function readUsers(options: PollOptions): Promise<UserReading> {
     const [root, known] = [roots[i], state.roots.get(userID)];
     if (root !== undefined && root !== known) assigned.push({ userID, root });
     if (known === undefined || known === root) continue;
-    const message = `The user ${userID} had the root ${known} and now has ${root ?? "none"}: a root never changes on one chain.`;
+    const message = `The user ${userID} had the root ${known} and now has ${root ?? "none"}. A root never changes on one chain.`;
     findings.push(finding("WATCHED_ROOT_CHANGED", message, { root: known, userID }));
   }
   return { block, roots, assigned, findings };
@@ -148,7 +148,7 @@ async function* basesOf(
     if (await isOnChain(call, cursor)) {
       yield cursor;
     } else if (!isReported) {
-      const message = `Block ${cursor.number}, ${cursor.hash}, is no longer on the chain. Roots are audited again from the last common block.`;
+      const message = `Block ${cursor.number} with the hash ${cursor.hash} is no longer on the chain. Roots are audited again from the last common block.`;
       findings.push(finding("CHAIN_REORGANIZED", message));
       isReported = true;
     }
@@ -167,6 +167,6 @@ async function fetchCount({ call, contract, findBlock }: PollOptions, block: Blo
 function checkAge({ maxAgeMs = Infinity, now = Date.now }: PollOptions, { number, timestamp }: BlockHeader): void {
   const ageMs = now() - timestamp * 1000;
   if (ageMs <= maxAgeMs) return;
-  const message = `The endpoint's newest block, ${number}, is ${Math.round(ageMs / 1000)} s old. The maximum is ${maxAgeMs / 1000} s.`;
+  const message = `The endpoint's newest block ${number} is ${Math.round(ageMs / 1000)} s old. The maximum is ${maxAgeMs / 1000} s. Use another endpoint.`;
   throw new TransportError("STALE_BLOCK", message, { expected: maxAgeMs, actual: ageMs });
 }

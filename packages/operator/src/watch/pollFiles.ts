@@ -6,6 +6,7 @@ import { type Finding, finding } from "../audit/finding.ts";
 import { loadFile } from "../audit/loadFile.ts";
 import type { UnavailableFile } from "../audit/rootFilesAudit.ts";
 import type { UserRoot } from "../publisher/chain/registry.ts";
+import { plural } from "../plural.ts";
 import type { LogReading, PollOptions, UserReading } from "./pollChain.ts";
 
 /** The default time in ms after which an unavailable file or endpoint becomes an alarm. */
@@ -148,9 +149,9 @@ function auditUnavailable(
     const [userID] = owners;
     const whose =
       userID === undefined
-        ? "so it is not known whether it has false keys of watched users"
-        : `so the key of the user ${userID}${owners.length > 1 ? ` and of ${owners.length - 1} others` : ""} with this root cannot be checked`;
-    const text = `The file of ${root} has been unavailable since ${new Date(since).toISOString()}, ${whose}. ${code}: ${message}`;
+        ? "It may contain false keys of watched users"
+        : `The key of the user ${userID}${owners.length > 1 ? ` and the keys of ${plural(owners.length - 1, "other user")}` : ""} with this root cannot be checked`;
+    const text = `The file of ${root} has been unavailable since ${new Date(since).toISOString()}. ${whose}. ${code}: ${message}`;
     return [finding("FILE_UNAVAILABLE", text, { root, userID, detail: code })];
   });
 }

@@ -187,7 +187,7 @@ function describeFailure(
   const ms = performance.now() - outage.startedAt;
   if (outage.isReported || ms < unavailableAfterMs) return events;
   outage.isReported = true;
-  const text = `The endpoint has been unavailable for ${Math.round(ms / 1000)} s, so nothing is watched. ${code}: ${message}`;
+  const text = `The endpoint has been unavailable for ${Math.round(ms / 1000)} s. Nothing is watched in this time. ${code}: ${message}`;
   return [...events, { event: "alarm", ...finding("ENDPOINT_UNAVAILABLE", text, { detail: code }) }];
 }
 

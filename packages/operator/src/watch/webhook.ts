@@ -19,10 +19,10 @@ const RETRY = { retries: 2, initialDelayMs: 500 };
 export function checkWebhook(url: string, hosts: readonly string[]): string {
   const { protocol, hostname, host } = new URL(checkUrl("webhook", url));
   if (protocol !== "https:" && !isLoopback(hostname)) {
-    throw new ArgumentError("ARGUMENT_INVALID", "The option webhook must be an https address.");
+    throw new ArgumentError("ARGUMENT_INVALID", "The URL of the webhook must begin with https.");
   }
   if (hosts.includes(host)) return url;
-  const message = `The host ${describeValue(host)} of the webhook is not allowed: name it with --alarm-host.`;
+  const message = `The host ${describeValue(host)} of the webhook is not allowed. Allow it with --alarm-host.`;
   throw new ArgumentError("ARGUMENT_INVALID", message, { expected: hosts, actual: host });
 }
 

@@ -11,7 +11,8 @@ const YEAR = 365 * 24 * 60 * 60;
 const NOW = 1_800_000_000;
 
 /**
- * A chain with a block every 12 s. Its base fee in gwei is the number of weeks since a time one year before its newest block.
+ * Makes a chain with a block every 12 s. The base fee starts at 0 gwei one year before the newest block, and rises by 1 gwei
+ * per week.
  */
 function longChain(newest: number): { call: RpcCall; requests: number[] } {
   const requests: number[] = [];
@@ -50,7 +51,7 @@ describe("fetchBaseFeeRange", () => {
     expect(await rangeOf(without)).to.equal(undefined);
   });
 
-  it("sends at most 54 requests whatever times the endpoint returns", async () => {
+  it("sends at most 54 requests even if the endpoint returns false times", async () => {
     for (const timeOf of [() => 5, (number: number) => NOW - number, (number: number) => number * 8_000_000]) {
       const { call, requests } = longChain(1_000_000);
       const hostile: RpcCall = async (...args) => {

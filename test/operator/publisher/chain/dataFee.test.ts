@@ -15,7 +15,7 @@ import { failure, never, temporaryFolder } from "../../../support/support.ts";
 import { ENDLESS_MS } from "../../../support/endless.ts";
 
 const GWEI = 10n ** 9n;
-/** The bytes of a call of addMerkleTreeRoot with 40 user ids: selector, three words, and the ids padded to whole words. */
+/** The size of a call of addMerkleTreeRoot with 40 user ids in bytes: the selector, three words and the ids. */
 const CALLDATA_BYTES = 4 + 3 * 32 + 800;
 
 function describeFees(startChain: StartChain, setCode: string): void {
@@ -45,14 +45,14 @@ function describeFees(startChain: StartChain, setCode: string): void {
       const gasCost = (price: bigint) => BigInt(gas) * price;
       const operatorFee = BigInt(gas) * OP_FEES.weiPerGas + OP_FEES.operatorConstant;
       const bytes = (dataFee - operatorFee) / OP_FEES.weiPerByte;
-      // The bytes are the call, about a hundred bytes of other fields, and 68 for the signature.
+      // The transaction has the call, up to 120 bytes of other fields, and 68 bytes of signature.
       expect(Number(bytes)).to.be.within(CALLDATA_BYTES + 68, CALLDATA_BYTES + 68 + 120);
       expect([before.dataFee, dataGas]).to.deep.equal([0n, 0]);
       expect(cost).to.equal(gasCost(baseFeePerGas + priorityFee) + dataFee);
       expect(costAtMost).to.equal(gasCost(2n * baseFeePerGas + priorityFee) + 2n * dataFee);
     });
 
-    it("contain no operator fee before the upgrade that added it", async () => {
+    it("contain no operator fee before the upgrade Isthmus", async () => {
       await installFees(fresh.call, "EarlyGasPriceOracle", setCode);
       const { dataFee } = await estimate();
       expect(dataFee % OP_FEES.weiPerByte).to.equal(0n);
@@ -67,7 +67,7 @@ function describeFees(startChain: StartChain, setCode: string): void {
       expect(Math.abs(Number(dataFee) / (30 * Number(one.dataFee)) - 1)).to.be.lessThan(0.05);
     });
 
-    it("prevent an access list whose bytes cost more than its gas saves", async () => {
+    it("prevent an access list that costs more than it saves", async () => {
       const before = await estimate();
       await installFees(fresh.call, "EarlyGasPriceOracle", setCode);
       const { accessList, first } = await estimate();
@@ -120,7 +120,7 @@ function describeFees(startChain: StartChain, setCode: string): void {
       expect(sent).to.equal(1);
     });
 
-    it("are required even if the endpoint does not return them", async () => {
+    it("cause an error if the endpoint does not return them", async () => {
       await installFees(fresh.call, "GasPriceOracle", setCode);
       const failing = fresh.at("eth_call", (forward, params) => {
         const [{ data = "" } = {}] = params as { data?: string }[];
@@ -130,7 +130,7 @@ function describeFees(startChain: StartChain, setCode: string): void {
       expect(await failure(publication)).to.include({ code: "RPC_ANSWER_INVALID" });
     });
 
-    it("are read from the receipts", async () => {
+    it("are read from the transaction's receipt", async () => {
       const charging = fresh.at("eth_getTransactionReceipt", async (forward) => {
         const receipt = (await forward()) as object | null;
         return receipt && { ...receipt, l1Fee: "0x1234", operatorFeeScalar: "0x0", operatorFeeConstant: "0x7" };
@@ -141,7 +141,7 @@ function describeFees(startChain: StartChain, setCode: string): void {
   });
 
   describe("data fees of Arbitrum", () => {
-    it("are gas, which estimates and gas limits include", async () => {
+    it("are part of the gas in estimates and gas limits", async () => {
       const { journal: without, publication: first } = publish({});
       await first;
       fresh.contract = await fresh.deploy(fresh.owner);
@@ -158,10 +158,10 @@ function describeFees(startChain: StartChain, setCode: string): void {
   });
 }
 
-describe("Hardhat's chain", () => {
+describe("on Hardhat's chain", () => {
   describeFees(startHardhat, "hardhat_setCode");
 });
 
-describeOnAnvil("Anvil's chain in Optimism mode", function (this: Mocha.Suite) {
+describeOnAnvil("in Optimism mode", function (this: Mocha.Suite) {
   describeFees(() => startAnvil("--optimism"), "anvil_setCode");
 });

@@ -17,7 +17,7 @@ const anyFeeData: fc.Arbitrary<FeeData> = fc.record({
 
 describe("transaction fees", () => {
   describe("feesOf", () => {
-    it("offers the current price, with up to twice the base fee", () => {
+    it("offers twice the current base fee plus the priority fee", () => {
       expect(feesOf({ baseFeePerGas: 10n * GWEI, priorityFee: GWEI }, NO_LIMIT)).to.deep.equal({
         maxFeePerGas: 21n * GWEI,
         maxPriorityFeePerGas: GWEI,

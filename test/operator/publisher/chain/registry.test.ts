@@ -75,7 +75,7 @@ describeOnBoth("Registry", (startChain) => {
   });
 
   describe("getMerkleTreeRoots", () => {
-    it("returns the users' roots in their order", async () => {
+    it("returns roots in the order of the user ids", async () => {
       const userIDs = users(70);
       await fresh.send(fresh.owner, "addMerkleTreeRoot", `0x${ROOT}`, packed(userIDs.slice(10, 40)));
       const roots = await (await fresh.connect()).getMerkleTreeRoots(userIDs);
@@ -92,7 +92,7 @@ describeOnBoth("Registry", (startChain) => {
   });
 
   describe("addRootCall", () => {
-    it("encodes the call as the contract's ABI does", async () => {
+    it("encodes the call according to the contract's ABI", async () => {
       const registry = await fresh.connect();
       const contract = PublicKeyRegistry__factory.createInterface();
       for (const count of [0, 1, 2, 7, 8, 700]) {
@@ -103,7 +103,7 @@ describeOnBoth("Registry", (startChain) => {
       }
     });
 
-    it("lists the storage slots that the verifier proves", async () => {
+    it("lists the same storage slots that a verifier proves", async () => {
       const registry = await fresh.connect();
       const encode = (id: Uint8Array) => AbiCoder.defaultAbiCoder().encode(["bytes20", "uint256"], [id, USERS_SLOT]);
       fc.assert(
@@ -126,7 +126,7 @@ describeOnBoth("Registry", (startChain) => {
       }
     });
 
-    it("costs less with an access list only for many users", async () => {
+    it("needs less gas with an access list only for many users", async () => {
       const registry = await fresh.connect();
       const gasOf = async (count: number, withList: boolean) =>
         registry.estimateGas(registry.addRootCall({ root: ROOT, userIDs: users(count) }, withList));
@@ -167,7 +167,7 @@ describeOnBoth("Registry", (startChain) => {
     };
     beforeEach(() => fresh.send(fresh.owner, "addMerkleTreeRoot", `0x${ROOT}`, packed(users(2))));
 
-    it("reads a log without a block again", async () => {
+    it("repeats the request for a log without a block", async () => {
       const none = { blockHash: null, blockNumber: null, transactionHash: null, logIndex: null };
       const via = pendingOnce("eth_getLogs", (logs) => (logs as object[]).map((log) => ({ ...log, ...none })));
       expect(await (await fresh.connect(via)).findAddedRoot(ROOT)).to.include({ addedCount: 2 });
@@ -183,13 +183,13 @@ describeOnBoth("Registry", (startChain) => {
   });
 
   describe("usersPerTransaction", () => {
-    it("returns the given maximum if it fits", async () => {
+    it("returns the given maximum if so many users fit", async () => {
       const registry = await fresh.connect();
       expect(await usersPerTransaction(registry, 700)).to.equal(700);
       expect(await usersPerTransaction(registry, 5)).to.equal(5);
     });
 
-    it("returns the maximum number of users per block", async () => {
+    it("returns the number of users that fit into a block", async () => {
       const via = fresh.at("eth_getBlockByNumber", async (forward) => ({
         ...((await forward()) as object),
         gasLimit: "0x2dc6c0",
@@ -202,7 +202,7 @@ describeOnBoth("Registry", (startChain) => {
       expect(await gasOf(max + 4)).to.be.greaterThan(3_000_000);
     });
 
-    it("estimates with the most expensive user ids", async () => {
+    it("assumes the most expensive user ids", async () => {
       const registry = await fresh.connect();
       const others = Array.from({ length: 50 }, (_, i) => sampleUserID(i, 3));
       const gas = await registry.estimateGas(registry.addRootCall({ root: OTHER, userIDs: others }, false));
@@ -212,7 +212,7 @@ describeOnBoth("Registry", (startChain) => {
       expect(await usersPerTransaction(await fresh.connect(via), 100)).to.be.within(49, 50);
     });
 
-    it("throws the node's error if it rejects a single user", async () => {
+    it("throws the node's error if the node rejects even a single user", async () => {
       const rejecting = fresh.at("eth_estimateGas", () => {
         throw new TransportError("RPC_ERROR", "paused");
       });

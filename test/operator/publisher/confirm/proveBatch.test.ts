@@ -33,7 +33,7 @@ describe("proveBatch", () => {
       verifiedSha256,
     }: { chainId?: number; of?: Batch; fetchFile?: FetchFile; verifiedSha256?: string } = {},
   ) => proveBatch(of, target, { chainId, roots }, fetchFile, verifiedSha256);
-  /** Returns the reason why a proof fails, as "step: CODE". */
+  /** Returns the step and the code of a failed proof, as "step: CODE". */
   const failureOf = async (proof: Promise<unknown>) => {
     const error = (await failure(proof)) as KeyrootError;
     return error instanceof VerificationError ? `${error.step}: ${error.code}` : error.code;

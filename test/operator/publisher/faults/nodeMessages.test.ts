@@ -21,7 +21,7 @@ async function sign(call: RpcCall, changes: { nonce?: number; maxFeePerGas?: big
 describeOnAnvil("a node's error messages", () => {
   const closing = closedAfterEach();
 
-  it("are those that the simulated faults imitate", async () => {
+  it("are the same as in the simulated faults", async () => {
     const { url } = closing(await startAnvil());
     const call = rpcCaller(url, { maxBytes: 2 ** 24, timeoutMs: ENDLESS_MS });
     const messageOf = async (raw: string) => ((await failure(call("eth_sendRawTransaction", [raw]))) as Error).message;

@@ -24,7 +24,7 @@ import { startFaultyEndpoint } from "../../../support/publisher/faultyEndpoint.t
 import { LOCAL } from "../../../support/chain/local.ts";
 import { ENDLESS_MS } from "../../../support/endless.ts";
 
-/** The number of runs after which a publisher must have succeeded. */
+/** The maximum number of runs until a publisher succeeds. */
 const MAX_RUNS = 30;
 
 describeOnBoth("a publisher with faults", (startChain) => {
@@ -32,9 +32,9 @@ describeOnBoth("a publisher with faults", (startChain) => {
   const { records, publishOnce, publishUntilDone, expectPublished } = publisherOf(fresh);
   const closing = closedAfterEach();
 
-  it("publishes when it is run again after a crash at any step", async () => {
+  it("publishes all users if it runs again after a crash at any step", async () => {
     let crashes = 0;
-    // Test every third step, to save time. soakPublisher.test.ts kills processes at random moments.
+    // Test every third step to save time. soakPublisher.test.ts kills processes at random times.
     for (let atStep = 1; ; atStep += 3) {
       const crash = new SimulatedCrash(atStep);
       if ((await publishOnce({ crash })) !== "crashed") break;
@@ -56,7 +56,7 @@ describeOnBoth("a publisher with faults", (startChain) => {
   });
 
   for (const seed of [1, 2, 3, 4]) {
-    it(`publishes despite random faults of every kind (seed ${seed})`, async () => {
+    it(`publishes despite random faults with the seed ${seed}`, async () => {
       const endpoint = closing(await startFaultyEndpoint(fresh.rpcUrl, { slowMs: 20 }));
       endpoint.injectAtRandom({ seed, perMille: 200 });
       const via = rpcCaller(endpoint.url, { maxBytes: 2 ** 20, timeoutMs: 150 });
@@ -113,7 +113,7 @@ describeOnAnvil("a publisher with reorganizations", function (this: Mocha.Suite)
   const { publishOnce, publishUntilDone, expectPublished, records } = publisherOf(fresh);
 
   for (const depth of [1, 2, 3, 4, 5]) {
-    it(`adds the roots of the last ${depth} blocks again`, async () => {
+    it(`adds roots again after a reorganization of ${depth} blocks`, async () => {
       let sent = 0;
       const via: RpcCall = async (method, params) => {
         const answer = await fresh.call(method, params);
@@ -126,7 +126,7 @@ describeOnAnvil("a publisher with reorganizations", function (this: Mocha.Suite)
       // The publisher has not read the last block yet.
       if (depth > 1) expect(events).to.include("reorganized");
       await reorganize(fresh.call, depth);
-      // After a reorganization that follows publishing, the same command publishes again.
+      // The same call publishes again after a later reorganization.
       await publishUntilDone();
       await expectPublished(records);
     });

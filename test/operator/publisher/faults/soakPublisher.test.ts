@@ -1,7 +1,7 @@
 /**
- * Kills publishers at random moments. In each round, a process publishes users through an endpoint with random faults. The test
- * kills the process with SIGKILL and starts it again, until a run succeeds. Meanwhile, blocks are reorganized, and files of the plan
- * are lost. Afterwards, every user must have one root with a correct file. The check shares no code with the publisher.
+ * Kills publishers at random times. In each round, a process publishes users through an endpoint with random faults. The test
+ * kills the process with SIGKILL and starts it again, until a run succeeds. Meanwhile, blocks are reorganized, and files of the
+ * plan are lost. Afterwards, every user must have one root with a correct file. The check shares no code with the publisher.
  *
  * `FAULTS=large npm test -- test/operator/publisher/faults/soakPublisher.test.ts` runs 200 rounds. `FAULTS_SEED=2` selects different faults.
  */
@@ -31,7 +31,7 @@ import { ENDLESS_MS } from "../../../support/endless.ts";
 const ROUNDS = isLarge ? 200 : 4;
 const PUBLISHER = fileURLToPath(new URL("../../../support/publisher/publishOnce.ts", import.meta.url));
 const USERS = 24;
-/** The number of calls in a thousand that fail or return false responses. */
+/** The number of calls per thousand that fail or return false responses. */
 const FAULTS_PER_MILLE = 30;
 /** The publisher is killed within this time in ms after one of its first calls, unless it ends earlier. */
 const MAX_KILL_CALL = 60;

@@ -14,7 +14,7 @@ import { closedAfterEach, never, temporaryFolder } from "../../../support/suppor
 
 const file = makeMerkleFile(sampleRecords(100));
 const { root } = file.tree;
-/** The names of the chunks, with 25 users each on average. */
+/** The names of the leaf chunks, with 25 users each on average. */
 const CHUNKS = ["0.bin", "1.bin", "2.bin", "3.bin"];
 const BOTH = { proofs: true, brotli: true };
 
@@ -61,7 +61,7 @@ describe("proofs and compressed copies of a file", () => {
       await verifyChunks((name) => readFile(pathOf(name)));
     });
 
-    it("do not hide the file from clients or audits", async () => {
+    it("leave the file readable, and are not stray files", async () => {
       const store = new FolderStore(folder.path, BOTH);
       await store.put(file);
       expect(parseMerkleFile(await store.get(root), root).records).to.have.lengthOf(100);
@@ -74,7 +74,7 @@ describe("proofs and compressed copies of a file", () => {
     const closing = closedAfterEach();
     const setEnvironment = bucketEnvironment();
 
-    it("have the headers that a host must return with them", async () => {
+    it("have the HTTP headers that clients need", async () => {
       const server = closing(await startBucketServer());
       setEnvironment({ ...CREDENTIALS, AWS_REGION: "us-east-1", AWS_ENDPOINT_URL_S3: server.url });
       const store = await BucketStore.open(`s3://${server.bucket}/keys`, {}, BOTH);

@@ -17,7 +17,7 @@ import {
 } from "../../../support/servers/bucketServer.ts";
 
 const small = makeMerkleFile(sampleRecords(5));
-/** A file of about 0.6 MB, which takes many packets. */
+/** A file of about 0.6 MB. A response needs many packets. */
 const large = makeMerkleFile(sampleRecords(700));
 const nameOf = ({ tree }: MerkleFile) => `${tree.root}.json`;
 
@@ -25,9 +25,9 @@ describe("BucketStore", () => {
   const closing = closedAfterEach();
   const folder = temporaryFolder();
   let server: BucketServer;
-  /** A store with the default limits of time. */
+  /** A store with the default time limits. */
   let patient: BucketStore;
-  /** A store with short limits. */
+  /** A store with short time limits. */
   let store: BucketStore;
 
   const setEnvironment = bucketEnvironment();
@@ -53,7 +53,7 @@ describe("BucketStore", () => {
   };
 
   itStoresFiles(large, () => {
-    // As Amazon S3, and other than some services, the server supports conditions.
+    // The server supports conditions, as Amazon S3 does. Some services do not support them.
     server.gate = checkConditions({ url: server.url });
     return {
       store: patient,
@@ -65,7 +65,7 @@ describe("BucketStore", () => {
   });
 
   describe("put", () => {
-    it("stores a file as immutable for caches", async () => {
+    it("stores a file with headers that allow permanent caching", async () => {
       await store.put(small);
       const { headers } = await object(small);
       expect(headers.get("Content-Type")).to.equal("application/json");
@@ -89,7 +89,7 @@ describe("BucketStore", () => {
     });
 
     for (const same of [true, false]) {
-      it(`${same ? "accepts the same" : "rejects different"} content from a faster writer`, async () => {
+      it(`${same ? "accepts the same" : "rejects different"} content that a faster writer stored`, async () => {
         const conditions = checkConditions({ url: server.url });
         server.gate = async (request, response) => {
           if (request.method !== "PUT" || request.headers["if-none-match"] === undefined) return false;
@@ -113,7 +113,7 @@ describe("BucketStore", () => {
       expect(await (await object(small)).text()).to.equal(textOf(small));
     });
 
-    it("detects that the service did not store the content", async () => {
+    it("fails if the service did not store the content", async () => {
       for (const keep of [undefined, "{}"]) {
         server.gate = async (request, response) => {
           if (request.method !== "PUT" || request.headers["x-amz-checksum-sha256"] === undefined) return false;
@@ -160,7 +160,7 @@ describe("BucketStore", () => {
 
   describe("with a failing service", () => {
     const cases: [string, Gate, RegExp][] = [
-      ["access denied", (_, response) => reject(response, 403, "AccessDenied"), /"AccessDenied", HTTP status 403/],
+      ["denied access", (_, response) => reject(response, 403, "AccessDenied"), /"AccessDenied", HTTP status 403/],
       ["an unknown access key", (_, response) => reject(response, 403, "InvalidAccessKeyId"), /"InvalidAccessKeyId"/],
       ["a missing bucket", (_, response) => reject(response, 404, "NoSuchBucket"), /"NoSuchBucket"/],
       ["a full service", (_, response) => reject(response, 507, "StorageFull"), /"StorageFull", HTTP status 507/],
@@ -176,7 +176,7 @@ describe("BucketStore", () => {
       ],
     ];
     for (const [what, gate, reason] of cases) {
-      it(`reports the code of ${what}`, async () => {
+      it(`reports the service's code for ${what}`, async () => {
         server.gate = gate;
         const reading = await errorOf(store.put(small));
         expect([reading.code, reading instanceof TransportError]).to.deep.equal(["FILE_UNREADABLE", true]);
@@ -190,7 +190,7 @@ describe("BucketStore", () => {
       });
     }
 
-    it("reports Node's code if the service is down", async () => {
+    it("reports Node's error code if the service is not running", async () => {
       await server.close();
       expect((await errorOf(store.put(small))).message).to.include("ECONNREFUSED");
     });
@@ -290,7 +290,7 @@ describe("BucketStore", () => {
       }
     });
 
-    it("names a missing region or missing credentials", async () => {
+    it("reports a missing region and missing credentials", async () => {
       setEnvironment({ ...CREDENTIALS, AWS_ENDPOINT_URL_S3: server.url });
       const error = await errorOf(openStore(`s3://${server.bucket}`));
       expect([error.code, error.message.includes("AWS_REGION")]).to.deep.equal(["ARGUMENT_INVALID", true]);

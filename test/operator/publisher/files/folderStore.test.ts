@@ -51,7 +51,7 @@ describe("FolderStore", () => {
       expect(await readdir(folder.path)).to.deep.equal([nameOf(small)]);
     });
 
-    it("never shows a reader a partial file", async () => {
+    it("never shows a partial file to readers", async () => {
       const path = join(folder.path, nameOf(large));
       const whole = textOf(large).length;
       const seen = new Set<number>();
@@ -74,7 +74,7 @@ describe("FolderStore", () => {
       for (const size of seen) expect(size).to.be.oneOf([0, whole]);
     });
 
-    it("fails if a file or folder is in the way", async () => {
+    it("fails if another file or folder has a required name", async () => {
       const file = join(folder.path, "file");
       await writeFile(file, "");
       await mkdir(join(folder.path, nameOf(small)));

@@ -123,7 +123,7 @@ describe("FolderJournal", () => {
     }
   });
 
-  it("contains the earlier plan if kill -9 interrupts writing a new one", async () => {
+  it("keeps the earlier plan if kill -9 interrupts the writing of a new plan", async () => {
     const program = `
       import { statSync } from "node:fs";
       import { packBatch } from ${resolved("plan/plan.ts")};
@@ -209,7 +209,7 @@ describe("FolderJournal", () => {
     expect(await failure(FolderJournal.open(join(folder.path, "file")))).to.have.property("code", "FILE_UNWRITABLE");
   });
 
-  it("rejects an unfinished plan of version 0.1.0 with instructions", async () => {
+  it("rejects an unfinished plan of version 0.1.0, and explains how to finish it", async () => {
     await mkdir(dir(), { recursive: true });
     for (const name of ["plan.jsonl", "sent.jsonl"]) {
       await writeFile(join(dir(), name), "{}\n");

@@ -33,7 +33,7 @@ describe("a resumed plan", () => {
     return await publisher.publishAll(records, { journal, onEvent });
   };
 
-  it("must have the records' keys before anything is sent", async () => {
+  it("is rejected before anything is sent if its keys differ from the records", async () => {
     const root = await plant([{ ...attacker, userID: mine.userID }]);
     const error = (await failure(publishAll([mine, other]))) as Error;
     expect(error).to.be.instanceOf(ArgumentError).with.property("code", "PLAN_MISMATCH");
@@ -50,7 +50,7 @@ describe("a resumed plan", () => {
     expect(published[0]?.root).to.equal(root);
   });
 
-  it("is compared with the records before anything is sent", async () => {
+  it("is reported before anything is sent if some of its users have no record", async () => {
     await plant([mine, attacker]);
     const events: PublishEvent[] = [];
     await publishAll([mine, other], (event) => events.push(event));
@@ -59,7 +59,7 @@ describe("a resumed plan", () => {
     expect(events).to.deep.include({ event: "withoutRecord", users: 1, userIDs: [attacker.userID] });
   });
 
-  it("must have valid keys before anything is sent", async () => {
+  it("is rejected before anything is sent if one of its keys is invalid", async () => {
     const key = Buffer.from(attacker.pubKey, "base64");
     key.writeUInt8(key.readUInt8(50) ^ 1, 50);
     for (const bad of [

@@ -7,7 +7,7 @@ import { sampleRecords } from "../../../support/samples.ts";
 const anyRecords = fc.integer({ min: 1, max: 60 }).map((count) => sampleRecords(count));
 
 describe("cutIntoFiles", () => {
-  it("puts every record into one file of the requested size", () => {
+  it("puts each record into one file, and fills files to the requested size", () => {
     fc.assert(
       fc.property(anyRecords, fc.integer({ min: 1, max: 70 }), (records, usersPerFile) => {
         const files = [...cutIntoFiles(RecordTable.of(records), usersPerFile)];
@@ -19,7 +19,7 @@ describe("cutIntoFiles", () => {
     );
   });
 
-  it("sorts by user across all files", () => {
+  it("sorts records by user id across all files", () => {
     const files = [...cutIntoFiles(RecordTable.of(sampleRecords(50)), 7)];
     const userIDs = files.flatMap((file) => file.records.map(({ userID }) => userID));
     expect(userIDs).to.deep.equal(userIDs.toSorted());
@@ -32,7 +32,7 @@ describe("cutIntoFiles", () => {
     expect(rootsOf(records.toReversed())).to.deep.equal(rootsOf(records));
   });
 
-  it("makes no file without records", () => {
+  it("makes no file if there are no records", () => {
     expect([...cutIntoFiles(RecordTable.empty(), 1)]).to.be.empty;
   });
 

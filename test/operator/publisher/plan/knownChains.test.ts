@@ -64,7 +64,7 @@ describe("fetchPrices", () => {
   afterEach(() => removeFees(fresh.call, "hardhat_setCode"));
   const chainOf = (call: RpcCall) => new Chain(call, FAST_RETRY);
 
-  it("returns the chain's gas price, without a data fee where none exists", async () => {
+  it("returns the chain's gas price, and a data fee of 0 on a chain without data fees", async () => {
     const chain = chainOf(fresh.call);
     const { baseFeePerGas = 0n, priorityFee } = await chain.fetchFeeData(await chain.block("latest"));
     const expected = { gasPrice: baseFeePerGas + priorityFee, dataFee: 0n, dataGas: 0 };

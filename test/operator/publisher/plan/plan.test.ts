@@ -32,7 +32,7 @@ describe("a serialized plan", () => {
   const plan = planOf([3, 3, 2]);
   const text = textOf(plan);
 
-  it("parses to the same plan", () => {
+  it("can be parsed to the same plan", () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 20 }), { maxLength: 6 }), (sizes) => {
         const plan = planOf(sizes);
@@ -62,7 +62,7 @@ describe("a serialized plan", () => {
     const withBatches = (...batches: Plan["batches"]) => textOf({ ...plan, batches });
     const cases: [string, string | Uint8Array][] = [
       ["with another format", text.replace("keyroot-plan/1", "keyroot-plan/2")],
-      ["without the end of its last line", text.slice(0, -1)],
+      ["without the line feed of its last line", text.slice(0, -1)],
       ["without its last line", text.slice(0, text.lastIndexOf("\n", text.length - 2) + 1)],
       ["with an extra line", `${text}{}\n`],
       [
@@ -92,7 +92,7 @@ describe("a serialized plan", () => {
       });
     }
 
-    it("rejects text that is empty, is not JSON or has a duplicate key", () => {
+    it("rejects an empty text, text that is not JSON, and JSON with a duplicate key", () => {
       expect(() => parse("")).to.throw(VerificationError);
       const twice = text.replace('{"root"', `{"fileBytes":1,"root"`);
       expect(() => parse(twice))

@@ -42,7 +42,7 @@ describe("readRecords", () => {
       );
     });
 
-    it("accepts the fields in any order and spacing", async () => {
+    it("accepts fields in any order and with any spacing", async () => {
       const { userID, pubKey, keyID } = one;
       const { records } = await read(
         "users.jsonl",
@@ -61,7 +61,7 @@ describe("readRecords", () => {
       }
     });
 
-    it("reports each invalid row with its line", async () => {
+    it("reports each invalid row with its line number", async () => {
       const lines = [
         serializeKeyRecord(one),
         "",
@@ -88,7 +88,7 @@ describe("readRecords", () => {
       expect((await read("users.jsonl", lines.join("\n"))).records).to.deep.equal(byUser([one, three]));
     });
 
-    it("reports each further record of a user", async () => {
+    it("reports every record after a user's first record", async () => {
       const again = [one, two, one, { ...two, pubKey: one.pubKey, keyID: one.keyID }];
       const { records, bad } = await read("users.jsonl", jsonl(again));
       expect(records).to.deep.equal(byUser([one, two]));
@@ -172,7 +172,7 @@ describe("readRecords", () => {
       }
     });
 
-    it("reports rows that end in a carriage return alone", async () => {
+    it("reports rows that end with only a carriage return", async () => {
       const files = [
         [[HEADER, `${csvRow(one)}\r${csvRow(two)}`, csvRow(three)], "2: RECORD_INVALID"],
         [[`${HEADER}\r${csvRow(one)}`, csvRow(two)], "1: RECORD_INVALID"],
@@ -181,7 +181,7 @@ describe("readRecords", () => {
       for (const [lines, bad] of files) expect(await badOf("users.csv", lines.join("\n"))).to.deep.equal([bad]);
     });
 
-    it("reports each invalid row with its line", async () => {
+    it("reports each invalid row with its line number", async () => {
       const rows = [HEADER, csvRow(one), `${csvRow(two)},`, `"${two.userID}`, '"a"\u001b,,', ",,", csvRow(three)];
       const { records, bad } = await read("users.csv", rows.join("\n"));
       expect(records).to.deep.equal(byUser([one, three]));
@@ -199,7 +199,7 @@ describe("readRecords", () => {
     });
   });
 
-  it("reports its progress up to the end", async () => {
+  it("reports its progress until the end of the file", async () => {
     const path = join(folder.path, "users.jsonl");
     const content = jsonl(sampleRecords(1000));
     await writeFile(path, content);

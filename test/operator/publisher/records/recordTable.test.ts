@@ -36,7 +36,7 @@ describe("RecordTable", () => {
       ).to.equal("19bhy");
     });
 
-    it("stores the values that it checked, even if an object changes", () => {
+    it("stores the values that it checked, even if the record changes later", () => {
       const [one = never(), two = never()] = sampleRecords(2);
       let reads = 0;
       const changing = {
@@ -77,7 +77,7 @@ describe("RecordTable", () => {
   });
 
   describe("recordsOf", () => {
-    it("returns the records of the given users in their order", () => {
+    it("returns the records of the given users in the order of the users", () => {
       const records = sampleRecords(40);
       const tables = fc.subarray(records.slice(0, 30));
       const users = fc.shuffledSubarray(records);
@@ -89,7 +89,7 @@ describe("RecordTable", () => {
       );
     });
 
-    it("finds each of 40,000 users with common prefixes", () => {
+    it("finds each of 40,000 users whose ids have common prefixes", () => {
       const samples = sampleRecords(2);
       const table = RecordTable.empty();
       const userIDs = sampleIDs(40_000);
@@ -103,7 +103,7 @@ describe("RecordTable", () => {
   });
 
   describe("filter", () => {
-    it("returns a new table with the selected positions", () => {
+    it("returns a new table with the records at the selected positions", () => {
       const table = RecordTable.of(sampleRecords(10));
       const even = table.filter((position) => position % 2 === 0);
       expect(even.userIDs(0, 10)).to.deep.equal(table.userIDs(0, 10).filter((_, i) => i % 2 === 0));

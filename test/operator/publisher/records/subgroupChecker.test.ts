@@ -49,10 +49,10 @@ describe("the subgroup check", () => {
   it("names at most 20 users", async () => {
     await using checker = new SubgroupChecker();
     const error = (await failure(checker.check(records.slice(0, 25).map(spoil)))) as Error;
-    expect(error.message).to.match(/^25 public keys .* and 5 more\.$/);
+    expect(error.message).to.match(/^Registration would reject 25 public keys, .* and 5 more\.$/);
   });
 
-  it("ends publish before it stores or sends anything", async () => {
+  it("ends publish before files are stored or transactions are sent", async () => {
     const error = await failure(publishAll([first, spoil(second)], { checkSubgroup: true }));
     expect(error).to.include({ code: "PUBLIC_KEY_NOT_PRIME_ORDER" });
     expect(await stored()).to.deep.equal([]);
@@ -61,7 +61,7 @@ describe("the subgroup check", () => {
     expect(published.map(({ users }) => users)).to.deep.equal([2]);
   });
 
-  it("also includes the keys of a resumed plan", async () => {
+  it("also rejects the keys of a resumed plan", async () => {
     const journal = new MemoryJournal();
     const stop = () => Promise.reject(new Error("stopped"));
     await failure(publishAll([spoil(second)], { journal, send: stop }));

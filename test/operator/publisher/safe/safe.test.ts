@@ -92,7 +92,7 @@ describe("toSafeBatchFiles", () => {
     expect(shapeOf([], 700)).to.deep.equal([]);
   });
 
-  it("puts at most a hundred calls into a file", () => {
+  it("puts at most 100 calls into a file", () => {
     expect(shapeOf(Array<number>(201).fill(1), 700).map(({ length }) => length)).to.deep.equal([100, 100, 1]);
   });
 
@@ -222,7 +222,7 @@ describeOnBoth("a registry whose owner is a Safe", (startChain) => {
       }),
     );
 
-  it("accepts all roots of a file, signed by two of three owners", async () => {
+  it("accepts all roots of a file that two of three owners have signed", async () => {
     const batches = batchesOf(3, 2, 4);
     const files = filesOf(batches);
     expect(files).to.have.lengthOf(1);
@@ -280,7 +280,7 @@ describeOnBoth("a registry whose owner is a Safe", (startChain) => {
       return { error: await failure(executeBySafe(batches, target, options)), paths };
     };
 
-    it("publishes after the Safe's owners executed its files", async () => {
+    it("publishes after the Safe's owners have executed its files", async () => {
       const files: string[] = [];
       const { published } = await publishBySafe((paths) => void files.push(...paths));
       expect(files.map((path) => basename(path))).to.deep.equal(["safe-1-of-1.json"]);
@@ -347,7 +347,7 @@ describeOnBoth("a registry whose owner is a Safe", (startChain) => {
       expect(files).to.have.lengthOf(2);
       const { execution, reported } = waiting(batches);
       for (const [i, file] of files.entries()) {
-        // The next file is executed after the progress of the earlier ones was reported.
+        // Execute the next file only after the progress of the earlier files was reported.
         while (reported.at(-1) !== 400 * i) await sleep(5);
         await safe.execute(file);
       }
@@ -356,7 +356,7 @@ describeOnBoth("a registry whose owner is a Safe", (startChain) => {
       expect([...new Set(reported)].filter((done) => ![405, 800].includes(done))).to.deep.equal([0, 400, 805]);
     });
 
-    it("returns the users whose root came from a faster publisher", async () => {
+    it("returns the users who got their root from a faster publisher", async () => {
       const batches = batchesOf(3);
       const [first = sampleUserID(0)] = batches[0]?.userIDs ?? [];
       const other = { root: sha256("other"), userIDs: [first] };
@@ -392,7 +392,7 @@ describeOnBoth("a registry whose owner is a Safe", (startChain) => {
       expect(await failure(again.execution)).to.have.property("code", "ABORTED");
     });
 
-    it("fails only if all polls fail", async () => {
+    it("fails only after 20 consecutive failed polls", async () => {
       const batches = batchesOf(2);
       let polls = 0;
       const errors: string[] = [];

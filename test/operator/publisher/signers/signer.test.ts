@@ -37,12 +37,12 @@ const requestOf = (changes: Partial<TransactionRequest> = {}): TransactionReques
   ...changes,
 });
 
-/** A request for every type of transaction. */
+/** One request for each type of transaction. */
 const TYPES: [string, TransactionRequest][] = [
-  ["EIP-1559", requestOf()],
-  ["EIP-1559 with an access list", requestOf({ accessList: listOf(1) })],
+  ["EIP-1559 fees", requestOf()],
+  ["EIP-1559 fees and an access list", requestOf({ accessList: listOf(1) })],
   ["a gas price", legacy()],
-  ["a gas price with an access list", legacy({ accessList: listOf(1) })],
+  ["a gas price and an access list", legacy({ accessList: listOf(1) })],
 ];
 
 function listOf(number: number): { address: string; storageKeys: string[] }[] {
@@ -55,7 +55,7 @@ function legacy(changes: Partial<TransactionRequest> = {}): TransactionRequest {
 
 let opened: Promise<Signer> | undefined;
 
-/** Opens a copy of the key file at the first call. Opening takes a third of a second. Later calls return the same signer. */
+/** Opens a copy of the key file at the first call, which takes a third of a second. Later calls return the same signer. */
 function openOnce(path: string): Promise<Signer> {
   return (opened ??= openKeyFile(path, { passphrase: PASSPHRASE }));
 }
@@ -122,7 +122,7 @@ describe("openKeyFile", () => {
     }
   });
 
-  it("rejects weak PBKDF2 parameters before it asks for the passphrase", async () => {
+  it("rejects weak PBKDF2 parameters before it reads the passphrase", async () => {
     const { crypto } = sample;
     for (const c of [262143, 1, 0, undefined, "many"]) {
       const weak = { ...crypto, kdfparams: { ...crypto.kdfparams, c } };
@@ -202,7 +202,7 @@ describe("openKeyFile", () => {
   });
 
   for (const [type, request] of TYPES) {
-    it(`signs a transaction with ${type} as ethers does`, async () => {
+    it(`signs a transaction with ${type}, which ethers can parse`, async () => {
       const signer = await openOnce(await write("key.json", KEY_FILE));
       const { raw, hash } = await signer.sign(request, CHAIN_ID);
       expect(await signer.sign(request, CHAIN_ID)).to.deep.equal({ raw, hash });
@@ -218,7 +218,7 @@ describe("openKeyFile", () => {
 describe("openSigner", () => {
   const folder = temporaryFolder();
 
-  it("opens the signer that the environment variables name", async () => {
+  it("opens the signer that the environment variables select", async () => {
     const path = join(folder.path, "key.json");
     await writeFile(path, KEY_FILE, { mode: 0o600 });
     await writeFile(`${path}.pass`, PASSPHRASE, { mode: 0o600 });
@@ -243,7 +243,7 @@ describe("openSigner", () => {
     }
   });
 
-  it("names the empty environment variable", async () => {
+  it("names an empty environment variable in the error", async () => {
     const path = join(folder.path, "key.json");
     await writeFile(path, KEY_FILE, { mode: 0o600 });
     for (const [environment, code, ...names] of [
@@ -329,7 +329,7 @@ describe("RemoteSigner", () => {
     }
   });
 
-  it("fails if the signer rejects or does not respond", async () => {
+  it("fails if the signer rejects the request or does not respond", async () => {
     const silent = await serve(() => undefined);
     const refusing = await serve((_, response) =>
       response.end('{"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"denied"}}'),
@@ -354,7 +354,7 @@ describe("signingSender", () => {
     return openOnce(path);
   };
 
-  /** Tests that apply to every signer on every chain. */
+  /** Defines the tests for every signer on every chain. */
   function itPublishes(
     begin: () => { signer: Promise<Signer>; call: RpcCall; contract: string; chainId: number },
   ): void {
@@ -375,7 +375,7 @@ describe("signingSender", () => {
         expect(receipt).to.include({ status: "0x1" });
         const root = await call("eth_call", [{ to: contract, data: encodeGetMerkleTreeRoot(user) }, "latest"]);
         expect(decodeMerkleTreeRoot(root)).to.equal(ROOT);
-        // The transaction is the same when it is sent again, and the chain includes it once.
+        // Send the same transaction again. The chain must include it only once.
         await send(request).catch((error: unknown) => {
           expect(error).to.be.an.instanceof(TransportError).with.property("code", "RPC_ERROR");
         });

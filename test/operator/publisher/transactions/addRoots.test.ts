@@ -74,7 +74,7 @@ describeOnBoth("addRoots", (startChain) => {
       },
     };
   };
-  /** An endpoint that hides receipts, logs and newer roots, and changes the transactions of blocks. */
+  /** Makes an endpoint that hides receipts, logs and newer roots. `change` replaces the transactions of blocks. */
   const hidingSince =
     (block: unknown, change: (transactions: object[]) => object[] = () => []): RpcCall =>
     async (method, params) => {
@@ -97,7 +97,7 @@ describeOnBoth("addRoots", (startChain) => {
       expect([emitted("sent"), emitted("included"), emitted("replaced")]).to.deep.equal([5, 5, 0]);
     });
 
-    it("reports each transaction's block, gas and gas price", async () => {
+    it("reports the number of users that a transaction added", async () => {
       await run(batches(1));
       const included = events.find(({ event }) => event === "included");
       expect(included).to.have.property("added").that.includes({ addedCount: USERS });
@@ -134,7 +134,7 @@ describeOnBoth("addRoots", (startChain) => {
       await other;
     });
 
-    it("reports why it got no response, and sends the transaction again", async () => {
+    it("reports why a transaction got no response, and sends it again", async () => {
       const message = "The request to signer.example failed: ECONNREFUSED";
       const via = at("eth_sendTransaction", async (forward, _params, time) => {
         if (time === 1) throw new TransportError("UNREACHABLE", `${message}.`);
@@ -146,7 +146,7 @@ describeOnBoth("addRoots", (startChain) => {
       expect(events).to.deep.include({ event: "waiting", reason: message });
     });
 
-    it("adds an access list on request", async () => {
+    it("adds an access list if the option accessList is set", async () => {
       await run(batches(1), { options: { accessList: true } });
       const hash = hashOfSent();
       const { accessList } = (await fresh.call("eth_getTransactionByHash", [hash])) as {
@@ -172,7 +172,7 @@ describeOnBoth("addRoots", (startChain) => {
       ] as const) {
         const [batch = never()] = batches(1);
         const journal = new MemoryJournal();
-        // Lower than the current price, so that its fees are not replaced.
+        // The limit is lower than the current price, so that the fees are not replaced.
         const fees = { maxFeePerGas: 7n, maxPriorityFeePerGas: 3n };
         await journal.recordAttempt({ nonce: before, root: batch.root, gas: 300_000, fees });
         const options = { maxFeePerGas, maxPriorityFeePerGas: 1n };
@@ -266,7 +266,7 @@ describeOnBoth("addRoots", (startChain) => {
       });
     }
 
-    it("gives a batch another nonce if its nonce was used", async () => {
+    it("gives a batch another nonce if another transaction used its nonce", async () => {
       await stopMining();
       const some = batches(2);
       let taken = false;
@@ -361,7 +361,7 @@ describeOnBoth("addRoots", (startChain) => {
       expect((await count()) - before).to.equal(4);
     });
 
-    it("sends nothing again after a kill although the endpoint's roots are outdated", async () => {
+    it("sends no transaction twice after a kill, even if the endpoint returns outdated roots", async () => {
       const some = batches(6);
       const journal = new MemoryJournal();
       const before = await count();
@@ -394,7 +394,7 @@ describeOnBoth("addRoots", (startChain) => {
       expect([await count(), emitted("included")]).to.deep.equal([before + 1, 1]);
     });
 
-    it("sends each root once although the endpoint hides its transactions", async () => {
+    it("sends each root once even if the endpoint hides its transactions", async () => {
       const some = batches(3);
       const journal = new MemoryJournal();
       const before = await count();
@@ -411,7 +411,7 @@ describeOnBoth("addRoots", (startChain) => {
       expect((await count()) - before).to.equal(3);
     });
 
-    it("fills at most one gap although the endpoint invents gaps", async () => {
+    it("fills at most one gap even if the endpoint reports false gaps", async () => {
       const [batch = never()] = batches(1);
       const journal = new MemoryJournal();
       const block = await fresh.call("eth_blockNumber", []);
@@ -437,7 +437,7 @@ describeOnBoth("addRoots", (startChain) => {
       expect([(await count()) - before, emitted("displaced")]).to.deep.equal([1, 0]);
     });
 
-    it("times out with the hash of the pending transaction", async () => {
+    it("reports the hash of the pending transaction after the time limit", async () => {
       await stopMining();
       const error = await failure(run(batches(1), { options: { timeoutMs: 100 } }));
       expect(error).to.be.an.instanceof(TransportError).with.property("code", "NO_RECEIPT");
@@ -445,7 +445,7 @@ describeOnBoth("addRoots", (startChain) => {
       expect(error).to.have.property("actual", hash);
       expect((error as Error).message)
         .to.contain(hash)
-        .and.contain("It may still be included: publish again.");
+        .and.contain("It may still be included. To continue, publish again.");
     });
 
     it("reports a reverted transaction", async () => {
@@ -469,7 +469,7 @@ describeOnBoth("addRoots", (startChain) => {
       expect(error).to.have.property("code", "TRANSACTION_REVERTED");
     });
 
-    it("throws the node's error if it rejects a transaction permanently", async () => {
+    it("throws the node's error if the node rejects a transaction permanently", async () => {
       const via = at("eth_sendTransaction", () => {
         throw new TransportError("RPC_ERROR", "insufficient funds");
       });

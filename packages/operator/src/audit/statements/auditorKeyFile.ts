@@ -27,7 +27,7 @@ const FORMAT = "keyroot-auditor-key-v1";
 const MAX_BYTES = 2 ** 12;
 /** The first bytes of an Ed25519 private key in DER, before its 32 secret bytes (RFC 8410, section 7). */
 const PKCS8_PREFIX = Buffer.from("302e020100300506032b657004220420", "hex");
-/** The scrypt parameters that key files of wallets use. They need 128 MiB and about half a second. */
+/** The scrypt parameters, which are also common in key files of wallets. They need 128 MiB and about 0.5 s. */
 const SCRYPT = { N: 2 ** 17, r: 8, p: 1, maxmem: 2 ** 28 };
 const CIPHER = "aes-256-gcm";
 const HEX = /^(?:[0-9a-f]{2})+$/;
@@ -35,8 +35,8 @@ const shape = new ShapeChecker((message) => new ArgumentError("KEY_FILE_INVALID"
 const derive = promisify<string, Buffer, number, typeof SCRYPT, Buffer>(scrypt);
 
 /**
- * Makes an encrypted key file with a new Ed25519 key. It encrypts the private key with AES-256-GCM, under a key that scrypt
- * derives from the passphrase. The public key is authenticated, but not encrypted.
+ * Makes an encrypted key file with a new Ed25519 key. AES-256-GCM encrypts the private key. scrypt derives the encryption key
+ * from the passphrase. The public key is authenticated, but not encrypted.
  * @param name the auditor's name: a URL without its scheme
  * @throws ArgumentError AUDITOR_KEY_INVALID
  */
@@ -54,7 +54,7 @@ export async function makeAuditorKeyFile(name: string, passphrase: string): Prom
 
 /**
  * Opens a key file that `makeAuditorKeyFile` made.
- * @param environment has the passphrase in KEYROOT_PASSPHRASE_FILE or KEYROOT_PASSPHRASE
+ * @param environment the variables, with the passphrase in KEYROOT_PASSPHRASE_FILE or KEYROOT_PASSPHRASE
  * @throws ArgumentError FILE_UNREADABLE, FILE_PERMISSIONS, PASSPHRASE_MISSING, KEY_FILE_INVALID. The errors contain no key
  * and no passphrase
  */
@@ -75,9 +75,9 @@ export async function openAuditorKeyFile(path: string, environment: NodeJS.Proce
     if (!publicKeyOf(privateKey).equals(key.publicKey)) throw new RangeError("The halves do not belong together.");
     return { key, sign: (message) => sign(null, message, privateKey) };
   } catch (error) {
-    // Leave the cause out of the message, because it may contain parts of the key.
-    const reason = error instanceof KeyrootError ? ` ${error.message}` : " Or the passphrase is wrong.";
-    throw new ArgumentError("KEY_FILE_INVALID", `${path} is not an auditor's key file.${reason}`);
+    // Omit the cause, because it may contain parts of the key.
+    const reason = error instanceof KeyrootError ? `. ${error.message}` : ", or the passphrase is wrong.";
+    throw new ArgumentError("KEY_FILE_INVALID", `${path} is not an auditor's key file${reason}`);
   }
 }
 

@@ -20,7 +20,7 @@ import type { StatementFolder } from "./statementFolder.ts";
 /** The result of comparing one auditor's folder. */
 export interface Comparison {
   url: string;
-  /** `unavailable` means that the folder did not return a statement with a valid signature by a known auditor. */
+  /** The result. `unavailable` means that the folder did not return a statement with a valid signature of a known auditor. */
   result: "agrees" | "conflict" | "unavailable";
   /** The block number of the newest statement in the folder. */
   blockNumber?: number | undefined;
@@ -38,7 +38,7 @@ interface Own {
   folder: StatementFolder;
   /** The newest statement in the folder, and all roots in its tree. */
   latest: { signed: SignedStatement; roots: readonly RootEntry[] };
-  /** The keys of known auditors. Statements by others are not evidence. */
+  /** The keys of known auditors. Statements of other auditors are not evidence. */
   keys: readonly AuditorKey[];
   /** Limits for requests. */
   limits: Parameters<typeof fetchStatement>[2];
@@ -46,8 +46,8 @@ interface Own {
 
 /**
  * Compares another auditor's newest statement with this auditor's statements. The longer list of roots must begin with the
- * shorter one. Statements for the same block must be equal. Signatures of the other auditor are added to equal statements of
- * this auditor.
+ * shorter list. Statements for the same block must be equal. The function adds the other auditor's signatures to equal
+ * statements of this auditor.
  */
 export async function compareStatements(url: string, own: Own): Promise<Comparison> {
   const { folder, keys, limits } = own;
@@ -57,7 +57,7 @@ export async function compareStatements(url: string, own: Own): Promise<Comparis
     checkPlace(other.statement, latest.statement);
     const auditors = [...verifySignatures(other, keys).keys()];
     const { number: blockNumber } = other.statement.block;
-    if (auditors.length === 0) return unavailable(url, "No known auditor signed its statement.");
+    if (auditors.length === 0) return unavailable(url, "No known auditor has signed the statement in this folder.");
     const same = await folder.read(String(blockNumber));
     const agrees = (same === undefined || same.text === other.text) && (await extendsKnown(url, other, own));
     const findings = agrees ? [] : [describeConflict(same ?? latest, other, auditors)];
@@ -69,7 +69,7 @@ export async function compareStatements(url: string, own: Own): Promise<Comparis
   }
 }
 
-/** Returns true if the longer list of roots begins with the shorter one. */
+/** Returns true if the longer list of roots begins with the shorter list. */
 async function extendsKnown(url: string, other: SignedStatement, { latest, limits }: Own): Promise<boolean> {
   const { tree } = other.statement;
   const own = latest.roots.map(serializeRootEntry);
@@ -78,9 +78,7 @@ async function extendsKnown(url: string, other: SignedStatement, { latest, limit
   return hashRoots(theirs.slice(0, own.length)) === latest.signed.statement.tree.hash;
 }
 
-/**
- * If the newest statements are for different blocks, adds the other auditor's signature to this auditor's newest statement.
- */
+/** Adds the other auditor's signature to this auditor's newest statement, if the other auditor has signed it. */
 async function mergeOlder(url: string, { folder, latest, keys, limits }: Own): Promise<number> {
   const { number } = latest.signed.statement.block;
   try {

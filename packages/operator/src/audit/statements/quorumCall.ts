@@ -3,7 +3,8 @@ import { extractHeader, extractProof, parseLogs } from "keyroot/ethereum";
 import type { RpcCall } from "keyroot/transport";
 
 /**
- * The parts of a response that are equal at all honest nodes, by method. Responses to other methods are compared as a whole.
+ * Functions that extract the parts of a response that are equal at all honest nodes, by method. Responses to other methods are
+ * compared as a whole.
  */
 const PARTS: Readonly<Record<string, (answer: unknown) => unknown>> = {
   eth_getBlockByNumber: blockParts,
@@ -13,7 +14,7 @@ const PARTS: Readonly<Record<string, (answer: unknown) => unknown>> = {
 };
 
 /**
- * Sends each call to all endpoints, and returns the response on which enough endpoints agree.
+ * Makes a function that sends each call to all endpoints. It returns the response on which enough endpoints agree.
  * @throws VerificationError, TransportError QUORUM_NOT_REACHED
  */
 export function quorumCall(calls: readonly RpcCall[], quorum: number): RpcCall {

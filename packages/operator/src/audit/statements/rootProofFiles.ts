@@ -4,13 +4,13 @@ import { type RootEntry, RootProofs, subtreeOf } from "keyroot/auditors/protocol
 import { createFolders, syncFolder } from "../../disk/folder.ts";
 import { writeFileAtomic, writeToDisk } from "../../disk/writeFileAtomic.ts";
 
-/** The files are published, so all accounts may read them. */
+/** The permissions of the files. All accounts may read them, because the files are public. */
 const MODE = 0o644;
 
 /**
- * Writes proofs into a folder of statements: the proof of each root (`roots/<root>.txt`), and the tops of the tree's subtrees
- * (`<number>-subtrees.txt`). It writes only proofs that are missing or become longer: for each new root, fewer than
- * log2(roots) on average.
+ * Writes proofs into a folder of statements. `roots/<root>.txt` is the proof of a root. `<number>-subtrees.txt` contains the
+ * tops of the tree's subtrees. It writes only proofs that are missing or become longer. These are fewer than log2(roots) per
+ * new root on average.
  * @param number the block number of the statement
  * @param knownSize the number of roots in the last statement
  */
@@ -29,7 +29,7 @@ export async function writeRootProofs(
     const name = `${root}.txt`;
     if (present.has(name) && heightIn(knownSize, index) === heightIn(roots.length, index)) continue;
     isChanged = true;
-    // `writeFileAtomic` reads the folder on each call, which is too slow for many files.
+    // Do not use `writeFileAtomic`. It reads the folder on each call, which is too slow for many files.
     const draft = join(folder, `.${name}`);
     await rm(draft, { force: true });
     await writeToDisk(draft, proofs.proofOf(index), MODE);

@@ -26,8 +26,8 @@ import type { AuditorSigner } from "./auditorKeyFile.ts";
 import { writeRootProofs } from "./rootProofFiles.ts";
 
 /**
- * Information about the data behind a signature. It is published with the statement, but not signed, because auditors use
- * different sources.
+ * Information about the source of a signed statement. It is published with the statement. It is not signed, because auditors
+ * use different sources.
  */
 export interface StatementSource {
   /** A description of the source of the chain's data. */
@@ -38,7 +38,7 @@ export interface StatementSource {
 
 /**
  * An auditor's folder of statements, which a web server publishes. It contains `latest.txt`, `<block>.txt`, `<block>.json`,
- * `roots.txt` and `auditors-<n>.txt`.
+ * `roots.txt`, the proofs of roots and `auditors-<n>.txt`.
  */
 export class StatementFolder {
   readonly #dir: string;
@@ -64,9 +64,10 @@ export class StatementFolder {
   }
 
   /**
-   * Signs the result of an audit, and writes the statement. An auditor never signs two statements that contradict each other.
+   * Signs the result of an audit, and writes the statement. It never signs a statement that contradicts a statement in the
+   * folder.
    * @param found the statement without its tree
-   * @param roots all roots, in the order of the chain
+   * @param roots all roots, in the chain's order
    * @param time in seconds since 1970
    * @throws VerificationError STATEMENT_CONFLICT; TransportError FILE_UNWRITABLE
    */
@@ -111,7 +112,7 @@ export class StatementFolder {
     return join(this.#dir, name);
   }
 
-  /** Adds signatures to a statement in the folder. */
+  /** Adds signatures to a statement in the folder. @returns the number of added signatures */
   async merge({ statement, text, cosignatures }: SignedStatement): Promise<number> {
     const number = String(statement.block.number);
     const known = await this.read(number);
@@ -126,7 +127,7 @@ export class StatementFolder {
     return added.length;
   }
 
-  /** The files are published, so all accounts may read them. */
+  /** Writes a file that all accounts may read, because it is public. */
   #write(name: string, content: string): Promise<void> {
     return writeFileAtomic(join(this.#dir, name), content, 0o644);
   }
@@ -135,7 +136,7 @@ export class StatementFolder {
     const path = join(this.#dir, name);
     const bytes = await readIfExists(path, readFile(path));
     if (bytes === undefined || bytes.length <= maxBytes) return bytes && new Uint8Array(bytes);
-    throw new TransportError("FILE_UNREADABLE", `${path} has more than ${maxBytes} bytes.`);
+    throw new TransportError("FILE_UNREADABLE", `${path} has more than the maximum of ${maxBytes} bytes.`);
   }
 }
 
@@ -157,6 +158,6 @@ function originOf(text: string): string {
 
 function conflict(expected: string, actual: string): VerificationError {
   const message =
-    "This audit contradicts a statement that is in the folder. Nothing was signed. Find out which one is wrong: the contract sets a root once.";
+    "This audit contradicts a statement in the folder. Nothing was signed. The contract never changes a root, so one of the two is wrong. Find out which one.";
   return new VerificationError("anchor", "STATEMENT_CONFLICT", message, { expected, actual });
 }

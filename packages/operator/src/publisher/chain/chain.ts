@@ -76,7 +76,7 @@ export class Chain {
         return parse(answer);
       } catch (cause) {
         const actual = describeValue(answer);
-        const message = `The endpoint's answer to ${method} has the wrong form: ${actual}.`;
+        const message = `The endpoint's response to ${method} has the wrong format: ${actual}.`;
         throw new TransportError("RPC_ANSWER_INVALID", message, { actual, cause });
       }
     });

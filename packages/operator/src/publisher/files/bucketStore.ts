@@ -100,7 +100,7 @@ export class BucketStore implements MerkleFileStore {
       await client.config.region();
     } catch {
       const message =
-        "No region is set for the bucket. Set AWS_REGION; if the service has no regions, set it to us-east-1.";
+        "No region is set for the bucket. Set AWS_REGION. If the service has no regions, set it to us-east-1.";
       throw new ArgumentError("ARGUMENT_INVALID", message);
     }
     return new BucketStore(client, bucket, prefix === "" ? "" : `${prefix}/`, requestMs, beside);
@@ -120,7 +120,7 @@ export class BucketStore implements MerkleFileStore {
       return { where, bytes: bytes.length, sha256: hash("sha256", bytes) };
     }
     if (state === "other" && !written) {
-      const message = `${where} already has different content. It was not overwritten: find out who changed it.`;
+      const message = `${where} already has different content. It was not overwritten. Find out who changed it.`;
       throw new ArgumentError("FILE_CONFLICT", message);
     }
     throw new TransportError(
@@ -137,7 +137,7 @@ export class BucketStore implements MerkleFileStore {
       throw new VerificationError("file", "FILE_NOT_FOUND", message, { expected: name });
     }
     if (bytes.length <= MAX_BYTES) return bytes;
-    const message = `${this.#addressOf(name)} has more than ${MAX_BYTES} bytes, too many for a Merkle-tree file.`;
+    const message = `${this.#addressOf(name)} has more than ${MAX_BYTES} bytes, the maximum for a Merkle-tree file.`;
     throw new TransportError("ANSWER_TOO_LARGE", message, { expected: MAX_BYTES });
   }
 

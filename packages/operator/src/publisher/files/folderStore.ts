@@ -42,7 +42,7 @@ export class FolderStore implements MerkleFileStore {
         const existing = await ifExists(readBack(path));
         if (existing?.sha256 === written) return written;
         if (existing !== undefined && !replace) {
-          const message = `${path} already has different content. It was not overwritten: find out who changed it.`;
+          const message = `${path} already has different content. It was not overwritten. Find out who changed it.`;
           throw new ArgumentError("FILE_CONFLICT", message, { expected: written, actual: existing.sha256 });
         }
         await rename(draft, path);

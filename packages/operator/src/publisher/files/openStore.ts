@@ -21,7 +21,7 @@ export async function openStore(location: string, beside: BesideFileOptions = {}
     return BucketStore.open(location, {}, beside);
   }
   if (location === "" || /^[a-z][a-z0-9+.-]*:\/\//i.test(location)) {
-    const message = `Files are stored in a folder or under s3://<bucket>/<prefix>, not under ${describeValue(location)}.`;
+    const message = `The location of files must be a folder or s3://<bucket>/<prefix>, not ${describeValue(location)}.`;
     throw new ArgumentError("ARGUMENT_INVALID", message);
   }
   return new FolderStore(location, beside);

@@ -52,13 +52,13 @@ export async function waitForFinality(
     const final = await newestFinal(chain, finality);
     if (final >= target) return finality === "finalized" ? "finalized" : final;
     const newest = final < 0 ? "no block is final" : `the newest final block is ${final}`;
-    if (last === undefined) report(`block ${target} is not final yet (${required}); ${newest}`);
+    if (last === undefined) report(`block ${target} is not final yet (${required}), and ${newest}`);
     if (final !== last) progressAt = performance.now();
     last = final;
     if (performance.now() - progressAt > timeoutMs) {
       const message =
-        `The roots are in block ${target}, which is not final yet (${required}). No block became final for ${timeoutMs / 1000} s ` +
-        `(${newest}). Publish again to continue waiting, or require fewer confirmations.`;
+        `The roots are in block ${target}, which is not final yet (${required}). No block became final for ${timeoutMs / 1000} s, and ` +
+        `${newest}. Publish again to continue waiting, or require fewer confirmations.`;
       throw new TransportError("NOT_FINAL", message, { expected: target, actual: final });
     }
     await sleep(pollMs);

@@ -49,7 +49,7 @@ export class FolderJournal implements Journal, Disposable {
     await checkPrivateFolder(dir);
     const lock = await lockFolder(dir);
     if (lock === undefined) {
-      const message = `Another publisher works on the plan in ${dir}: wait until it ends, or stop it.`;
+      const message = `Another publisher uses the plan in ${dir}. Wait until it ends, or stop it.`;
       throw new ArgumentError("PUBLISHER_RUNNING", message, { actual: dir });
     }
     try {

@@ -114,7 +114,7 @@ export function parseAttempt(text: string): Attempt {
   } catch (cause) {
     if (!(cause instanceof KeyrootError)) throw cause;
     const message =
-      `A recorded transaction of the plan is damaged: ${cause.message} If no transaction of the registry's owner is ` +
+      `A recorded transaction of the plan is damaged. ${cause.message} If no transaction of the registry's owner is ` +
       "pending, delete the plan and publish again.";
     throw new VerificationError("file", "PLAN_INVALID", message, { cause });
   }

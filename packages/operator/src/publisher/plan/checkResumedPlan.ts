@@ -17,7 +17,7 @@ export function checkPlanTarget(plan: Plan, target: PlanTarget): void {
   for (const key of ["chainId", "genesisHash", "contract"] as const) {
     if (plan[key] === target[key]) continue;
     const message =
-      `The unfinished plan is for another registry or chain: its ${key} is ${plan[key]}, not ${target[key]}. Use another ` +
+      `The unfinished plan is for another registry or chain. Its ${key} is ${plan[key]}, not ${target[key]}. Use another ` +
       "journal, or finish that plan first.";
     throw new ArgumentError("PLAN_MISMATCH", message, { expected: target[key], actual: plan[key] });
   }
@@ -84,7 +84,7 @@ function verifyStoredBytes(file: MerkleFile, sha256: string): void {
   const { root } = file.tree;
   const message =
     `The file ${root}.json in the store has changed since it was stored, although its tree is the same. Its root was not ` +
-    "added. Restore the file, or remove it: publishing rebuilds it from the records that the plan was made from.";
+    "added. Restore the file, or remove it. Publishing then rebuilds it from the records that the plan was made from.";
   throw new VerificationError("file", "FILE_CONFLICT", message, { actual: root });
 }
 
@@ -96,7 +96,7 @@ function verifyKeys({ tree: { root }, records }: MerkleFile): void {
     } catch (cause) {
       if (!(cause instanceof ArgumentError)) throw cause;
       const message =
-        `The unfinished plan's file ${root}.json contains an invalid key for the user ${record.userID}: ${cause.message} ` +
+        `The unfinished plan's file ${root}.json contains an invalid key for the user ${record.userID}. ${cause.message} ` +
         "Nothing was sent. Find out who made the file. Then delete the plan's folder and publish again.";
       throw new VerificationError("file", "PLAN_INVALID", message, { actual: record.userID, cause });
     }

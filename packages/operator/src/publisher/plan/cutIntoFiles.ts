@@ -16,7 +16,7 @@ export const DEFAULT_USERS_PER_FILE = 700;
  */
 export function checkUsersPerFile(usersPerFile: number): void {
   if (Number.isInteger(usersPerFile) && usersPerFile >= 1 && usersPerFile <= MAX_VALUES) return;
-  const message = `The users per file must be a whole number from 1 to ${MAX_VALUES}, not ${usersPerFile}.`;
+  const message = `The number of users per file must be a whole number from 1 to ${MAX_VALUES}, not ${usersPerFile}.`;
   throw new ArgumentError("ARGUMENT_INVALID", message, { expected: MAX_VALUES, actual: usersPerFile });
 }
 

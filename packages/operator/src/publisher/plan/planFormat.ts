@@ -55,7 +55,7 @@ export function parsePlan(source: Uint8Array | Generator<string, void>): Plan {
       batch.userIDs,
       Math.min(usersPerTransaction, MAX_VALUES),
       (at, id) => {
-        if (!isUserID(id) || id <= last) throw invalid(`${at} is not a user id, or not in order`, id);
+        if (!isUserID(id) || id <= last) throw invalid(`${at} is not a user id, or is not in order`, id);
         return (last = id);
       },
     );
@@ -65,7 +65,7 @@ export function parsePlan(source: Uint8Array | Generator<string, void>): Plan {
   }
   const counts = { batches: batches.length, users: countUsers(batches) };
   if (head.batches !== counts.batches || head.users !== counts.users) {
-    throw invalid("The plan is incomplete: its head has other numbers of batches or users than its lines", counts);
+    throw invalid("The plan is incomplete. Its head and its lines have different numbers of batches or users", counts);
   }
   return {
     chainId: shape.count("chainId", head.chainId),
@@ -83,7 +83,7 @@ function* linesOf(bytes: Uint8Array): Generator<string, undefined> {
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   for (let start = 0; start < bytes.length;) {
     const end = bytes.indexOf(NEWLINE, start);
-    if (end === -1) throw invalid("The plan is incomplete: its last line does not end in a line feed", bytes.length);
+    if (end === -1) throw invalid("The plan is incomplete. Its last line does not end with a line feed", bytes.length);
     try {
       yield decoder.decode(bytes.subarray(start, end));
     } catch (cause) {

@@ -35,7 +35,7 @@ export async function usersPerTransaction(registry: Registry, max: number): Prom
       const userIDs = Array.from({ length: users + EXTRA_USERS }, (_, i) => worstCaseID(i));
       const gas = await registry.estimateGas(registry.addRootCall({ root: "ff".repeat(32), userIDs }, false));
       if (gas <= gasLimit) return gas;
-      const message = `A transaction of ${plural(users, "user")} needs ${gas} gas, but a block has only ${gasLimit}.`;
+      const message = `A transaction with ${plural(users, "user")} needs ${gas} gas, but a block has only ${gasLimit}.`;
       return new TransportError("RPC_ERROR", message);
     } catch (error) {
       if (error instanceof TransportError && error.code === "RPC_ERROR") return error;

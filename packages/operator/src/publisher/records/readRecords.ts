@@ -83,7 +83,7 @@ export async function readRecords(source: string | ByteStream, onRead: OnRead = 
     bad.push({
       line,
       code: "DUPLICATE_USER",
-      message: `The user ${userID} has a record in line ${firstLine} already.`,
+      message: `The user ${userID} already has a record in line ${firstLine}.`,
     });
   }
   return { records, bad: bad.sort((a, b) => a.line - b.line) };

@@ -64,7 +64,7 @@ export class RecordTable implements Iterable<KeyRecord> {
     const [duplicate] = table.sortByUser();
     if (duplicate === undefined) return table;
     const { userID } = duplicate;
-    throw new ArgumentError("DUPLICATE_USER", `The user ${userID} has two records: keep one of them.`, {
+    throw new ArgumentError("DUPLICATE_USER", `The user ${userID} has two records. Keep one of them.`, {
       actual: userID,
     });
   }

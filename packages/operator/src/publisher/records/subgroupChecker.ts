@@ -37,7 +37,7 @@ export class SubgroupChecker implements AsyncDisposable {
     const named = refused.toSorted().slice(0, NAMED);
     const more = refused.length > named.length ? ` and ${refused.length - named.length} more` : "";
     const message =
-      `${plural(refused.length, "public key")} would be rejected at registration, because the point is not in the subgroup ` +
+      `Registration would reject ${plural(refused.length, "public key")}, because the point is not in the subgroup ` +
       `of prime order. Nothing was sent. The users are ${named.join(", ")}${more}.`;
     throw new ArgumentError("PUBLIC_KEY_NOT_PRIME_ORDER", message, { actual: named });
   }

@@ -129,8 +129,8 @@ function groupCalls(batches: readonly RootBatch[], usersPerTransaction: number):
     const { length } = batch.userIDs;
     if (length > usersPerTransaction) {
       const message =
-        `The root ${batch.root} has ${plural(length, "user")}, but a transaction of the Safe takes at most ${usersPerTransaction}: ` +
-        "plan with fewer users per file.";
+        `The root ${batch.root} has ${plural(length, "user")}, but a transaction of the Safe can add at most ${usersPerTransaction}. ` +
+        "Plan with fewer users per file.";
       throw new ArgumentError("ARGUMENT_INVALID", message, { expected: usersPerTransaction, actual: length });
     }
     const last = groups.at(-1);
@@ -159,7 +159,7 @@ function checksummed(address: string): string {
   try {
     return getAddress(address);
   } catch {
-    const message = `Not an address, or its checksum (EIP-55) is wrong: ${describeValue(address)}.`;
+    const message = `${describeValue(address)} is not an address, or its checksum (EIP-55) is wrong.`;
     throw new ArgumentError("ARGUMENT_INVALID", message);
   }
 }

@@ -85,7 +85,7 @@ export async function readPassphrase(keyFile: string, source: PassphraseSource):
   }
   const passphrase = (await readSecretFile(source.file, MAX_BYTES)).replace(/\r?\n$/, "");
   if (passphrase !== "") return passphrase;
-  const message = `The passphrase file ${source.file} is empty: write the passphrase of the key file ${keyFile} into it.`;
+  const message = `The passphrase file ${source.file} is empty. Write the passphrase of the key file ${keyFile} into it.`;
   throw new ArgumentError("PASSPHRASE_MISSING", message);
 }
 

@@ -25,10 +25,10 @@ export async function openSigner(
 ): Promise<Signer | undefined> {
   const { KEYROOT_KEY_FILE: keyFile, KEYROOT_SIGNER_URL: url, KEYROOT_SIGNER_ADDRESS: address } = environment;
   if (keyFile !== undefined && url !== undefined) {
-    throw invalid("KEYROOT_KEY_FILE and KEYROOT_SIGNER_URL both name a signer: set only one of them.");
+    throw invalid("KEYROOT_KEY_FILE and KEYROOT_SIGNER_URL both select a signer. Set only one of them.");
   }
   if (keyFile !== undefined) {
-    if (keyFile === "") throw invalid("KEYROOT_KEY_FILE is empty: set it to the path of a key file, or unset it.");
+    if (keyFile === "") throw invalid("KEYROOT_KEY_FILE is empty. Set it to the path of a key file, or unset it.");
     return openKeyFile(keyFile, passphraseSourceOf(environment));
   }
   if (url === undefined) return undefined;

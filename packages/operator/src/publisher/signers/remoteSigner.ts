@@ -37,7 +37,7 @@ export class RemoteSigner implements Signer {
       const differing = FIELDS.filter(
         (field) => JSON.stringify(toText(signed[field])) !== JSON.stringify(toText(expected[field])),
       );
-      const message = `The signer signed another transaction than requested: it differs in ${differing.join(", ")}. Nothing was sent.`;
+      const message = `The signed transaction is not the requested one. It differs in ${differing.join(", ")}. Nothing was sent.`;
       throw new TransportError("SIGNER_MISMATCH", message);
     }
     if (signed.from !== this.address) {
@@ -78,7 +78,7 @@ function parseSigned(answer: unknown): Transaction {
       // Throw the error below.
     }
   }
-  throw new TransportError("RPC_ANSWER_INVALID", "The signer's answer is not a signed transaction.");
+  throw new TransportError("RPC_ANSWER_INVALID", "The signer's response is not a signed transaction.");
 }
 
 function toText(value: unknown): unknown {

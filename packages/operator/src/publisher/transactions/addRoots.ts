@@ -17,7 +17,7 @@ import type { SendOptions, TransactionEvent } from "./sendOptions.ts";
 
 /** The default fee limit, as a multiple of the gas price when the first transaction is sent. */
 const MAX_FEE_FACTOR = 10n;
-/** How the limit of the priority fee is set (`maxPriorityFeeOf`). */
+/** The option that limits the priority fee, for messages (`maxPriorityFeeOf`). */
 const PRIORITY_FEE_SETTING = "maxPriorityFeePerGas, by default a quarter of --max-fee";
 const MAX_UINT256 = 2n ** 256n - 1n;
 /** The time in ms after which a transaction is sent again if no node has confirmed that it received it. */
@@ -28,17 +28,17 @@ export interface AddRootsContext {
   send: SendTransaction;
   journal: AttemptJournal;
   options: SendOptions;
-  /** The cost budget of all transactions. Undefined: no limit. */
+  /** The cost budget of all transactions. Undefined means no limit. */
   budget?: CostBudget | undefined;
   emit?: ((event: TransactionEvent) => void) | undefined;
 }
 
 /**
- * Adds the roots of batches with one transaction per batch. Several transactions are pending at the same time. Returns when
- * every nonce is used and every batch has a receipt. The caller then reads from the chain whether all users have their root.
+ * Adds the roots of batches with one transaction per batch. Several transactions can be pending at the same time. Returns when
+ * every nonce is used and every batch has a receipt. The caller must then check that all users have their root.
  *
- * A batch keeps its nonce until a transaction uses the nonce. A transaction may be sent again if it is stuck, a node dropped
- * it, or the response was lost. Its nonce ensures that it is never included twice.
+ * A batch keeps its nonce until a transaction uses the nonce. A transaction is sent again if it is stuck, a node dropped it, or
+ * the response was lost. The chain includes at most one transaction per nonce.
  * @throws VerificationError TRANSACTION_REVERTED; TransportError NO_RECEIPT, FEE_TOO_HIGH, COST_LIMIT_REACHED; RPC_ERROR with
  * the node's message if it rejects a transaction permanently; and the errors of signer, journal and chain
  */
@@ -58,9 +58,9 @@ class RootAdder {
   readonly #transactions = new Map<number, PendingTransaction>();
   /** The number of the owner's transactions in blocks. All lower nonces are used. */
   #usedNonces = 0;
-  /** The lowest nonce that a batch may get. Lower nonces may belong to other transactions of the owner. */
+  /** The lowest nonce for new batches. Lower nonces may belong to other transactions of the owner. */
   #nextNonce = 0;
-  /** Roots that have a second nonce, which filled a gap. */
+  /** The roots that got a second nonce to fill a gap. */
   readonly #gapRoots = new Set<string>();
   #maxFee: bigint | undefined;
   #lastReason: string | undefined;
@@ -98,17 +98,16 @@ class RootAdder {
     this.#usedNonces = await chain.transactionCount(owner, "latest");
     const byRoot = new Map(batches.map((batch) => [batch.root, batch]));
     const current = owner.toLowerCase();
-    // The latest attempt with a nonce counts, even if the nonce is used: its transaction may have added the root.
+    // The latest attempt with a nonce counts. If the nonce is used, this attempt may have added the root.
     for (const attempt of this.#journal.attempts()) {
       const batch = byRoot.get(attempt.root);
-      // An earlier owner's transaction has a nonce of another account, and can no longer add a root. If it added one, the
-      // caller has read it from the chain.
+      // Skip attempts of an earlier owner. Their nonces belong to another account, and they can no longer add roots.
       if (batch === undefined || (attempt.sender ?? current) !== current) continue;
       const known = this.#transactions.get(attempt.nonce);
       const hashes = known?.batch === batch ? known.hashes : [];
       if (attempt.hash !== undefined) hashes.push(attempt.hash);
       const transaction = { ...newTransaction(batch, attempt), hashes };
-      // Do not send this transaction. The chain must first show which transaction used the nonce.
+      // The nonce is used. Do not send this transaction before the chain shows which transaction used the nonce.
       if (attempt.nonce < this.#usedNonces) transaction.sentAt = performance.now();
       this.#transactions.set(attempt.nonce, transaction);
     }
@@ -124,7 +123,8 @@ class RootAdder {
   }
 
   /**
-   * Step 2: finds the transactions that used nonces, and the blocks that are gone. @returns true if the chain's nonce changed
+   * Step 2: finds the transactions that used nonces, and the transactions that a reorganization removed. @returns true if the
+   * owner's number of used nonces changed
    */
   async #resolveNonces(): Promise<boolean> {
     if (this.#transactions.size === 0) return false;
@@ -177,8 +177,7 @@ class RootAdder {
     const pending = this.#pending();
     let free = this.#options.inFlight - pending.length;
     if (free <= 0 || this.#queue.length === 0) return false;
-    // Some nodes reject later nonces after a gap. So first send the transactions that the journal has recorded, but that are
-    // not sent.
+    // Some nodes reject later nonces after a gap. First send the recorded transactions that this run has not sent.
     if (pending.some(({ sentAt }) => sentAt === undefined)) return false;
     const { feeData, block, maxFee } = await this.#fetchPrices();
     const fees = feesOf(feeData, maxFee);
@@ -192,7 +191,7 @@ class RootAdder {
       const call = this.#callOf(batch);
       const estimated = await this.#registry.estimateGas(call);
       const dataFee = await this.#registry.fetchDataFee(call, estimated + GAS_MARGIN, fees);
-      // The price of bytes in gas may double until the transaction is in a block.
+      // On Arbitrum, the gas for bytes may double before the transaction is in a block.
       const gas = estimated + GAS_MARGIN + dataFee.gas;
       const nonce = this.#freeNonce();
       const attempt = { nonce, root: batch.root, gas, fees, dataFee: worstDataFeeOf(dataFee) };
@@ -244,7 +243,7 @@ class RootAdder {
     event: "sent" | "replaced",
   ): Promise<void> {
     const { nonce, root, gas, fees } = attempt;
-    // A journal may contain higher fees, from an earlier run with other limits or from an attacker.
+    // The journal may contain higher fees. They can come from an earlier run with other limits or from an attacker.
     const { maxFeePerGas = MAX_UINT256, maxPriorityFeePerGas = maxFeePerGas } = this.#options;
     const [maxFee, priorityFee] = [maxGasPriceOf(fees), priorityFeeOf(fees)];
     if (maxFee > maxFeePerGas)
@@ -272,8 +271,8 @@ class RootAdder {
   }
 
   /**
-   * Step 4: if the pending transaction with the lowest unused nonce is stuck, sends it again, because all others wait for it.
-   * A transaction whose nonce is used is never sent again, because no block can include it.
+   * Step 4: sends the pending transaction with the lowest unused nonce again if it is stuck. All other transactions wait for
+   * it. A transaction whose nonce is used is never sent again, because no block can include it.
    */
   async #resendStuck(pending: readonly PendingTransaction[]): Promise<void> {
     const [first, ...later] = pending.filter(({ attempt }) => attempt.nonce >= this.#usedNonces);
@@ -294,15 +293,15 @@ class RootAdder {
   }
 
   /**
-   * Closes a gap in the nonces. A gap occurs if another program's transaction had a lower nonce and is gone. The last pending
-   * batch gets this nonce. If the batch's first transaction is also included, it has no effect, because its users already
+   * Closes a gap in the nonces. A gap occurs if nodes drop another program's transaction with a lower nonce. The last pending
+   * batch gets the free nonce. If the batch's first transaction is also included, it has no effect, because its users already
    * have roots.
    * @returns true if there was a gap
    */
   async #fillGap(first: PendingTransaction, later: readonly PendingTransaction[]): Promise<boolean> {
     if (!(await isNextNonceFree(this.#registry, this.#usedNonces))) return false;
     const last = later.at(-1) ?? first;
-    // A root gets at most one further nonce while the result of another nonce is unknown.
+    // A root gets no further nonce while the results of two nonces are unknown.
     const { root } = last.batch;
     if (this.#gapRoots.has(root) || this.#otherNoncesOf(last).length > 0) return false;
     this.#gapRoots.add(root);
@@ -323,14 +322,14 @@ class RootAdder {
   }
 }
 
-/** Describes why no block can include the transaction with a nonce. Returns undefined for the lowest unused nonce. */
+/** Describes why no block can include a transaction with this nonce. Returns undefined for the lowest unused nonce. */
 function describeBlockage(nonce: number, usedNonces: number): string | undefined {
   if (nonce > usedNonces)
     return `Another transaction of the owner has the nonce ${usedNonces}, and must be included first.`;
   if (nonce === usedNonces) return undefined;
   return (
-    `The owner has used the nonce ${nonce}, but the endpoint does not show by which transaction. Before this is known, ` +
-    "nothing is sent with another nonce. Use another endpoint. If this was long ago, it needs the state of old blocks. If " +
+    `The owner has used the nonce ${nonce}, but the endpoint does not return the transaction that used it. Before this is ` +
+    "known, nothing is sent with another nonce. Use another endpoint. For an old transaction, it needs the state of old blocks. If " +
     "you sent the other transaction yourself, you can also delete the plan's folder and publish again."
   );
 }

@@ -45,8 +45,8 @@ export function checkLimits(limits: CostLimits | "local" | undefined, chainId: n
   if (typeof limits === "object") checkOptions("The option limits' fields", limits, LIMITS);
   if (limits === undefined || limits === "local" || typeof limits.maxFeePerGas !== "bigint") {
     const message =
-      `Set \`limits\` to what publishing on the chain ${chainId} may cost: at least { maxFeePerGas }, in wei. Only on chains ` +
-      'with the ids 31337 and 1337 may it be "local".';
+      `Publishing on the chain ${chainId} needs limits on its cost. Set \`limits\` to at least { maxFeePerGas }, in wei. ` +
+      'The value "local" is allowed only on chains with the ids 31337 and 1337.';
     throw new ArgumentError("ARGUMENT_INVALID", message, { actual: chainId });
   }
 }

@@ -50,7 +50,7 @@ export async function sendCall(
 ): Promise<Receipt> {
   const { from } = call;
   if (signer !== undefined && signer.address !== from) {
-    const message = `Only ${from} can send this transaction, but the signer's account is ${signer.address}. Use its key, or --call-only for its wallet.`;
+    const message = `Only ${from} can send this transaction, but the signer's account is ${signer.address}. Use the key of ${from}, or print the call for its wallet with --call-only.`;
     throw new ArgumentError("NOT_OWNER", message, { expected: from, actual: signer.address });
   }
   const sender = { chain, contract, owner: from };

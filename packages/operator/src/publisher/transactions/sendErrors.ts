@@ -15,7 +15,7 @@ export function describeGasPrice(wei: bigint): string {
  * @param setting the option that sets the limit
  */
 export function feeTooHigh(problem: string, limit: bigint, actual?: bigint, setting = "--max-fee"): TransportError {
-  const message = `${problem}. The limit is ${describeGasPrice(limit)}: try again later, or raise the limit (${setting}).`;
+  const message = `${problem}. The limit is ${describeGasPrice(limit)}. Try again later, or raise the limit (${setting}).`;
   const values = { expected: String(limit), ...(actual !== undefined && { actual: String(actual) }) };
   return new TransportError("FEE_TOO_HIGH", message, values);
 }
@@ -68,7 +68,7 @@ export function noReceipt(
 ): TransportError {
   const sentences = [
     `The transaction ${hash ?? `with the nonce ${nonce} of ${from}`} ${problem}.`,
-    `It may still be included: ${remedy}.`,
+    `It may still be included. To continue, ${remedy}.`,
     ...(note === undefined ? [] : [note]),
   ];
   return new TransportError("NO_RECEIPT", sentences.join(" "), hash === undefined ? {} : { actual: hash });
