@@ -13,7 +13,7 @@ interface Place {
   chainId: number;
 }
 
-/** The maximum number of findings in the text. `--json` prints more. */
+/** The maximum number of findings per severity in the text. `--json` prints more. */
 const SHOWN = 20;
 const CHART_ROWS = 12;
 const CHART_COLUMNS = 40;
@@ -23,7 +23,8 @@ const BLOCK = "█";
 type Report = Omit<AuditReport, "roots">;
 
 /**
- * Formats an audit report as an object. A part gives no verdict on the registry, so it has `partPassed` instead of `passed`.
+ * Formats an audit report as an object. The report of a part has `partPassed` instead of `passed`, because it is no verdict on
+ * the registry.
  */
 export function auditJson(report: Report, place: Place, part?: AuditPart): object {
   const { findings, events, unavailableFiles, evidence, userCount, rootCount, filesRead, usersInFiles } = report;
@@ -52,7 +53,7 @@ export function auditJson(report: Report, place: Place, part?: AuditPart): objec
   };
 }
 
-/** Formats an audit report as text: the verdict, the findings by severity, and the figures. */
+/** Formats an audit report as text, with the verdict, the findings by severity, and the figures. */
 export function describeAudit(report: Report, { contract, chainId }: Place, part?: AuditPart): string {
   const { events, unavailableFiles, evidence, userCount, rootCount, straysSearched } = report;
   const { number, hash, timestamp } = evidence.block;
@@ -80,7 +81,7 @@ export function describeAudit(report: Report, { contract, chainId }: Place, part
   ].join("\n");
 }
 
-/** Describes in one line the files that a part of a merged audit has read. */
+/** Describes the files that one part of a merged audit read, in one line. */
 export function describePart({ part, rootCount, filesKnown, usersInFiles, filesFrom, endedAt }: PartResult): string {
   const read = `read ${plural(rootCount - filesKnown, "file")} from ${printable(filesFrom)}`;
   const known = filesKnown === 0 ? "" : `, skipped ${plural(filesKnown, "known file")}`;
@@ -121,7 +122,7 @@ function listOf({ findings, events }: Report, severity: Severity, title: string)
   return ["", `${title}: ${plural(count, "finding")} about ${atLeast}${plural(users, "user")}`, ...lines, ...more];
 }
 
-/** Counts the users that the findings name, and the users of roots that the findings name. */
+/** Counts the users in the findings, and the users of the roots in the findings. */
 function usersOf(findings: readonly Finding[], events: readonly DatedRootLog[]): number {
   const roots = new Set(findings.flatMap(({ root, userID }) => (userID === undefined ? [root] : [])));
   const users = new Set(findings.flatMap(({ root, userID }) => (roots.has(root) ? [] : [userID])));
@@ -129,7 +130,7 @@ function usersOf(findings: readonly Finding[], events: readonly DatedRootLog[]):
   return users.size + ofRoots;
 }
 
-/** Draws a chart of the users added over time, in equal periods from the first to the last batch. */
+/** Draws a chart of the users added over time. It has equal periods from the first to the last batch. */
 function chart(events: readonly DatedRootLog[]): string[] {
   const [first, last] = [events[0], events.at(-1)];
   if (first === undefined || last === undefined) return [];
@@ -154,7 +155,7 @@ function chart(events: readonly DatedRootLog[]): string[] {
 }
 
 function dateOf(timestamp: number): string {
-  // The endpoint may return a timestamp that no date can have.
+  // The endpoint may return a timestamp that is too large for a date.
   const date = new Date(timestamp * 1000);
   return Number.isNaN(date.getTime()) ? `second ${timestamp}` : date.toISOString().replace(".000Z", "Z");
 }

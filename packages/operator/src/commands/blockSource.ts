@@ -1,4 +1,4 @@
-/** The options for a trusted source of the block: a light client, or auditors. */
+/** The options for a trusted source of the block. The source is a light client or auditors. */
 import type { AuditorsOption } from "keyroot/auditors";
 import type { BeaconOptions } from "keyroot/beacon";
 import { ArgumentError } from "keyroot/errors";
@@ -28,7 +28,7 @@ export interface TrustedBlock {
 const DAY_MS = 86_400_000;
 
 /**
- * Returns the option `beacon` for a verifier, and adds the light client to the library.
+ * Returns the verifier option `beacon`, and loads the library's light client.
  * @returns undefined without `--beacon`
  * @throws ArgumentError ARGUMENT_INVALID
  */
@@ -51,7 +51,7 @@ export function lightClientOptionsOf({
 }: SourceArguments): Omit<BeaconOptions, "urls" | "store"> {
   return {
     checkpoint: checkCheckpoint(checkpoint),
-    // The test network is only used with its own chain, which is also its default.
+    // The test network is the default for its own chain, and is not used with other chains.
     network: beaconNetwork === "test" ? undefined : beaconNetwork,
     maxCheckpointAgeMs: maxCheckpointAge === undefined ? undefined : maxCheckpointAge * DAY_MS,
   };
@@ -65,7 +65,7 @@ function checkCheckpoint(checkpoint: string | undefined): string {
 }
 
 /**
- * Returns the option `auditors` for a verifier, and adds the source `auditors` to the library.
+ * Returns the verifier option `auditors`, and loads the library's code for statements.
  * @returns undefined without `--auditors`
  * @throws ArgumentError ARGUMENT_INVALID, FILE_UNREADABLE
  */
@@ -83,8 +83,8 @@ export async function auditorsOptionOf(args: SourceArguments): Promise<AuditorsO
 }
 
 /**
- * Returns a function that finds the newest block which the light client or the auditors prove. Each call searches again.
- * @returns undefined if the command has neither option
+ * Returns a function that finds the newest block that the light client or the auditors prove. Each call searches again.
+ * @returns undefined if neither `--beacon` nor `--auditors` is set
  * @throws ArgumentError ARGUMENT_INVALID
  */
 export async function blockSourceOf(
@@ -101,7 +101,7 @@ export async function blockSourceOf(
   const source = beacon === undefined ? makeSource("auditors", auditors, place) : makeSource("beacon", beacon, place);
   return async () => {
     const http = { timeoutMs: DEFAULT_LIMITS.timeoutMs, allowHttp: chainAndFiles.allowHttp };
-    // Use new objects, because a source keeps one block per request.
+    // Use new objects for each call, because a source keeps one block per request.
     const { hash, anchor } = await source.find({ calls: [chainAndFiles.call], tag: "finalized", http, now: Date.now });
     return { blockHash: hash, anchor };
   };

@@ -9,7 +9,7 @@ import type { Host, Outcome } from "./host.ts";
 import { shellCommand } from "./output.ts";
 import { ChainAndFiles } from "./chainAndFiles.ts";
 
-/** `keyroot bundle <userID>`: writes a user's proof and bundle to the folders that a file host serves. */
+/** `keyroot bundle <userID>`: writes a user's proof and bundle to the folder that a file host serves. */
 export default async function bundle(args: ArgsOf<"bundle">, host: Host): Promise<Outcome> {
   const { userID, files: dir } = args;
   if (dir.startsWith("s3://")) {

@@ -10,7 +10,7 @@ import { checkAddress } from "./hexOptions.ts";
 import { readStackFile, type StackFile } from "./stackFile.ts";
 import type { Host } from "./host.ts";
 
-/** The options that name a chain, a registry, a file host and a folder of files. */
+/** The options for a chain, a registry, a file host and a folder of files. */
 export interface ChainAndFilesArgs {
   rpc?: string | undefined;
   contract?: string | undefined;
@@ -20,11 +20,11 @@ export interface ChainAndFilesArgs {
   allowHttp?: boolean | undefined;
 }
 
-/** The chain, registry and files of a command. They come from its options, or else from the running local stack. */
+/** The chain, registry and files of a command. They come from the command's options or from the running local stack. */
 export class ChainAndFiles {
   readonly #args: ChainAndFilesArgs;
   readonly #stack: StackFile | undefined;
-  /** The URL of a JSON-RPC endpoint, or the connection to the network that `--network` names. */
+  /** The URL of a JSON-RPC endpoint, or the connection to the network in `--network`. */
   readonly rpc: string | Eip1193Provider;
   readonly call: RpcCall;
 
@@ -74,24 +74,27 @@ export class ChainAndFiles {
     return this.#args.allowHttp === true;
   }
 
-  /** The folder or bucket of `--files`, or else the local stack's folder. */
+  /** The folder or bucket in `--files`. Default: the local stack's folder. */
   get files(): string {
     return this.#args.files ?? this.#stack?.filesDir ?? missing("--files");
   }
 
-  /** The expected chain id, which is also used to sign transactions. It is never taken from the endpoint. */
+  /** The expected chain id, for which transactions are also signed. It never comes from the endpoint. */
   get chainId(): number {
     return this.#expectedChainId ?? missing("--chain-id");
   }
 
-  /** True for a development chain on this machine. Always false for a connection of `--network`, which does not show this. */
+  /**
+   * True for a development chain on this machine. It is always false with `--network`, because the connection does not show the
+   * machine.
+   */
   get isLocal(): boolean {
     return typeof this.rpc === "string" && isLocalChain(this.rpc, this.chainId);
   }
 
   /**
    * Reads the endpoint's chain id, and verifies it if one is expected.
-   * @param retry how often to repeat the request. Default: 5 times, like all reads of commands that publish or audit
+   * @param retry the number of retries and their delay. Default: 5 retries
    * @throws VerificationError CHAIN_ID_MISMATCH if the chain id differs from that of `--chain-id` or the local stack
    */
   async verifyChainId(retry?: RetryOptions): Promise<number> {
@@ -112,7 +115,7 @@ function missing(option: string): never {
 }
 
 /**
- * Returns the source of the files for an audit or watch: the folder in `--files` if it is set, otherwise the file host.
+ * Returns the source of the files for an audit or a watch. It is the folder in `--files` if it is set, otherwise the file host.
  * @throws ArgumentError ARGUMENT_INVALID
  */
 export function filesOf(
@@ -120,7 +123,7 @@ export function filesOf(
   chainAndFiles: ChainAndFiles,
 ): FileSource {
   const limits = { maxBytes: args.fileBytes, timeoutMs: DEFAULT_LIMITS.timeoutMs };
-  // If variables set both, use the file host, because clients read their files from it.
+  // If both are set by variables, use the file host, because clients read their files from the file host.
   return args.files === undefined || args.merkleUrl !== undefined
     ? { merkleUrl: chainAndFiles.merkleUrl, allowHttp: chainAndFiles.allowHttp, ...limits }
     : { dir: resolve(args.files), ...limits };

@@ -11,7 +11,7 @@ import { Progress } from "./progress.ts";
 import { readInput } from "./inputFiles.ts";
 import { style } from "./output.ts";
 
-/** `keyroot check-file <files…>`: checks the name, every record and the whole tree of Merkle-tree files, without a chain. */
+/** `keyroot check-file <files…>`: checks the names, all records and the whole trees of Merkle-tree files without a chain. */
 export default async function checkFiles({ files: paths }: ArgsOf<"check-file">): Promise<Outcome> {
   using progress = new Progress();
   const files = [];
@@ -39,7 +39,7 @@ async function checkFile(path: string, progress: Progress) {
     for (const [i, record] of records.entries()) {
       checkUntrusted("record", `values[${i}]`, () => checkKeyRecord(record));
       progress.update("checking keys", i + 1, records.length);
-      // Let Node handle Ctrl-C between two files.
+      // Allow Node to handle Ctrl-C between two records.
       await setImmediate();
     }
     return { root, users: tree.leafCount, levels: tree.height };

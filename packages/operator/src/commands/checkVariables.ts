@@ -1,7 +1,7 @@
 import { nearestName } from "keyroot/input";
 import { ArgumentError } from "../errors.ts";
 
-/** All environment variables of the packages that begin with KEYROOT_. docs/variables.md explains each. */
+/** The packages' environment variables that begin with KEYROOT_. docs/variables.md explains each variable. */
 export const KNOWN_VARIABLES: readonly string[] = [
   "KEYROOT_ADDRESS_RATE_LIMIT",
   "KEYROOT_ADMIN_TOKEN",
@@ -58,8 +58,9 @@ export const KNOWN_VARIABLES: readonly string[] = [
 ];
 
 /**
- * Refuses misspelled variables, whose values would have no effect. An empty value means that the variable is not set.
- * @throws ArgumentError VARIABLE_UNKNOWN, which names each unknown variable, with the nearest known name if there is one
+ * Rejects unknown variables, because a misspelled variable would have no effect. A variable with an empty value counts as not
+ * set.
+ * @throws ArgumentError VARIABLE_UNKNOWN; the message contains each unknown variable and its nearest known name
  */
 export function checkVariables(environment: NodeJS.ProcessEnv): void {
   const unknown = Object.keys(environment).filter(

@@ -3,7 +3,7 @@ import { type ArgsOf, type CommandName, DEFINITIONS } from "./commandDefinitions
 import type { Handler } from "./host.ts";
 import type { Command } from "./defineCommand.ts";
 
-/** The handler of each command, in its own file. A command loads its handler when it runs. `--help` loads none. */
+/** The handler of each command, in a separate file. A command loads its handler when it runs. `--help` loads no handler. */
 const HANDLERS: { readonly [Name in CommandName]: () => Promise<{ default: Handler<ArgsOf<Name>> }> } = {
   "sample-users": () => import("./sampleUsers.ts"),
   "build-file": () => import("./buildFile.ts"),
@@ -25,7 +25,7 @@ const HANDLERS: { readonly [Name in CommandName]: () => Promise<{ default: Handl
   watch: () => import("./watch.ts"),
 };
 
-/** The commands of `@keyroot/service`: those for both programs, and those that need Hardhat. */
+/** The commands of `@keyroot/service`. `HARDHAT_COMMANDS` are the commands that need Hardhat. */
 export interface ServiceCommands {
   readonly COMMANDS: Readonly<Record<string, Command>>;
   readonly HARDHAT_COMMANDS: Readonly<Record<string, Command<never>>>;

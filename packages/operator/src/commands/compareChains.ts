@@ -23,10 +23,10 @@ import type { Outcome } from "./host.ts";
 
 const NAMES = Object.keys(KNOWN_CHAINS) as ChainName[];
 
-/** The source of a chain's gas prices: values in the option, or an endpoint. */
+/** The source of a chain's gas prices. It is an endpoint, or values in the option. */
 type PriceSource = { url: string } | { gasPrice: bigint; weiPerByte: bigint };
 
-/** A chain with its cost, or with the error code of its endpoint. Has neither if no price was given. */
+/** A chain with its cost or with its endpoint's error. Without a given price, it has neither. */
 interface Row {
   name: ChainName;
   found?: ChainCost;
@@ -44,7 +44,7 @@ interface CompareOptions {
 }
 
 /**
- * Estimates the cost of publishing records on each known chain. It needs no registry.
+ * Estimates the cost of publishing records on each known chain. It needs no registry on these chains.
  * @throws ArgumentError ARGUMENT_INVALID
  */
 export async function compareChains(records: RecordTable, options: CompareOptions): Promise<Outcome> {

@@ -1,25 +1,28 @@
 /**
  * The types of command definitions, and functions that define commands and options. The program `keyroot` and the Hardhat
- * plugin make their commands from these definitions. This file imports only types, so that help appears quickly.
+ * plugin make their commands from these definitions. This file imports only types, so that the programs print help quickly.
  */
 import type { Host, Outcome } from "./host.ts";
 
 /** The largest signed 32-bit integer. */
 export const MAX_INT32 = 2 ** 31 - 1;
-/** The longest time that a timer can wait, in seconds. Node.js changes longer times to 1 ms (documentation of `setTimeout`). */
+/**
+ * The longest time that a timer can wait, in seconds. Node changes longer times to 1 ms. Source: Node's documentation of
+ * `setTimeout`.
+ */
 export const MAX_TIMER_SECONDS = Math.floor(MAX_INT32 / 1000);
 
 interface OptionBase {
   readonly description: string;
-  /** The environment variable that provides the value if the option is not given. */
+  /** The environment variable with the value for a missing option. */
   readonly variable?: string;
   /** A description of the default, if the command computes it. */
   readonly defaultText?: string;
   /** True if the command always needs the option. A local stack does not provide it. */
   readonly required?: true;
   /**
-   * Names of options that cannot be combined with this option. If this option is given, their variables are ignored, and vice
-   * versa.
+   * Options that cannot be used with this option. If this option is given, their variables are ignored. If one of them is
+   * given, this option's variable is ignored.
    */
   readonly excludes?: readonly string[];
 }
@@ -52,7 +55,7 @@ export interface FlagOption extends OptionBase {
 /** An option of a command. */
 export type Option = TextOption | IntegerOption | FlagOption;
 
-/** A positional argument, such as the user id in `verify USER`. A command has at most one. */
+/** A positional argument, such as the user id in `verify USER`. A command has at most one positional argument. */
 interface Argument {
   readonly name: string;
   readonly description: string;
@@ -61,17 +64,18 @@ interface Argument {
 }
 
 /**
- * The summary, argument and options of a command. The program `keyroot` and the Hardhat plugin declare the command from it.
+ * The summary, argument and options of a command. The program `keyroot` and the Hardhat plugin make the command from this
+ * definition.
  */
 export interface Definition {
   /** One line that begins with an imperative verb and has no period. */
   readonly summary: string;
   readonly argument?: Argument;
-  /** The options by their names in code. For example, `usersPerFile` is `--users-per-file` on the command line. */
+  /** The options by their names in code, such as `usersPerFile` for `--users-per-file`. */
   readonly options: Readonly<Record<string, Option>>;
   /**
-   * Returns the names of further options that the command needs if the given options are set. A running local stack provides
-   * the options for its chain. The error for missing options names all of them.
+   * Returns the names of further options that the command needs with the given options. A running local stack provides the
+   * options for its chain. The error message contains all missing options.
    */
   readonly needs?: (given: Readonly<Record<string, unknown>>) => readonly string[];
 }
@@ -90,10 +94,7 @@ export type Parsed<D extends Definition> = {
   [Name in keyof D["options"]]: ValueOf<D["options"][Name]>;
 } & ArgumentOf<D["argument"]>;
 
-/**
- * A command with its definition and its handler. The handler is loaded when the command runs. `H` is the type of host that
- * the handler needs.
- */
+/** A command: its definition, and a function that loads its handler. `H` is the host type of the handler. */
 export interface Command<H extends Host = Host> extends Definition {
   readonly load: () => Promise<{ default: (args: never, host: H) => Promise<Outcome | undefined> }>;
 }

@@ -20,7 +20,7 @@ export default async function runDeploy(args: ArgsOf<"deploy">, host: Host): Pro
   await chainAndFiles.verifyChainId();
   const chain = new Chain(call);
   const signer = await openSigner(host.environment, allowHttp);
-  // Local chains have the same chain id, so the name also contains the first digits of the genesis block's hash.
+  // Local chains have the same chain id. Therefore, the name also contains the first digits of the genesis block's hash.
   const genesis = (await chain.genesisHash()).slice(2, 10);
   const record = join(host.root, ".keyroot", "deployments", `chain-${chainId}-${genesis}.json`);
   const options = { chainId, limits, signer, timeoutMs: timeout * 1000, owner, deterministic, record };

@@ -1,6 +1,6 @@
 import type { Evidence } from "keyroot/verifier";
 
-/** Describes the source of the block that a result rests on. */
+/** Describes the source of the block hash on which a result is based. */
 export function describeSource({ anchor, agreeing, auditors }: Evidence): string {
   return {
     endpoint: "one endpoint's unproven answer",

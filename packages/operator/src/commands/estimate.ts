@@ -101,7 +101,9 @@ function describeNext(costs: CostEstimate, next: NextForkGas | undefined): strin
   ];
 }
 
-/** Describes the two kinds of gas in the fork Amsterdam. The limit per transaction (EIP-7825) applies to regular gas only. */
+/**
+ * Describes the two kinds of gas since the fork Amsterdam. The limit per transaction (EIP-7825) applies only to regular gas.
+ */
 function splitLine(gas: number, stateGas: number): string {
   return `          ${stateGas} of it state gas for new storage, ${gas - stateGas} regular gas`;
 }

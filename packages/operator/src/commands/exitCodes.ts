@@ -1,10 +1,10 @@
 import { constants } from "node:os";
 import { ArgumentError, KeyrootError, ServiceError, TransportError } from "keyroot/errors";
 
-/** The exit codes of every command, in the program `keyroot` and in the Hardhat plugin. */
+/** The exit codes of all commands, in the program `keyroot` and in the Hardhat plugin. */
 export const EXIT = {
   success: 0,
-  /** The data that the command checked is false: forged, malformed, incomplete or not published. */
+  /** The checked data is forged, malformed, incomplete or not published. */
   false: 1,
   invalidArguments: 2,
   /** The network or a service is unavailable. */
@@ -19,14 +19,13 @@ export function exitCodeOf(error: unknown): number {
 }
 
 /**
- * Returns true if the service rejected the request with a status 4xx. Excludes 429 (too many requests), which is
- * temporary.
+ * Returns true if the service rejected the request with a status 4xx. Returns false for 429, because this status is temporary.
  */
 function isRefused(error: unknown): boolean {
   return error instanceof ServiceError && error.status < 500 && error.status !== 429;
 }
 
-/** Returns the exit code that shells report for a process that was ended by a signal. */
+/** Returns the exit code that shells report for a process that a signal ended. */
 export function exitCodeOfSignal(signal: keyof typeof constants.signals): number {
   return 128 + constants.signals[signal];
 }

@@ -27,7 +27,7 @@ export default async function explorer(args: ArgsOf<"explorer">, host: Host): Pr
   const links = { ...(blockExplorerUrl !== undefined && { blockExplorerUrl }) };
   const place = { chainId, contract, merkleUrl, codeHash, usersSlot, allowHttp };
   const sources = { beacon: await beaconOptionOf(args), auditors: await auditorsOptionOf(args) };
-  // Check the sources now. Otherwise, each visitor would see the error.
+  // Check the sources now. Otherwise, visitors would get the error.
   for (const [name, source] of Object.entries(sources)) {
     if (source !== undefined) createVerifier({ ...place, rpc: rpc[0] ?? "", [name]: source });
   }

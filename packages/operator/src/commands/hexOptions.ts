@@ -1,4 +1,4 @@
-/** Checks the options whose values are hexadecimal: addresses and hashes. */
+/** Functions that check options with hexadecimal values. */
 import { ArgumentError } from "keyroot/errors";
 import { ADDRESS, hasValidChecksum, LOWERCASE_HASH } from "keyroot/ethereum";
 import { describeValue } from "keyroot/input";

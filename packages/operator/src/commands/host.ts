@@ -1,20 +1,20 @@
 import type { Eip1193Provider } from "keyroot/transport";
 
-/** The environment of a command: the program `keyroot`, or Hardhat with the plugin. */
+/** The environment of a command. It is the program `keyroot`, or Hardhat with the plugin. */
 export interface Host {
-  /** The words that start a new command: `npx keyroot` or `npx hardhat keyroot`. */
+  /** The words before a command: `npx keyroot` or `npx hardhat keyroot`. */
   readonly program: string;
-  /** All words of the command line that started this command, including the program. */
+  /** All words of this command line, including the program. */
   readonly invocation: readonly string[];
   /** The folder that contains `.keyroot`, with the local stack's addresses, unfinished plans and audit states. */
   readonly root: string;
   /** Prints stack traces of errors that Keyroot does not define. */
   readonly showStackTraces: boolean;
-  /** Environment variables, which replace options that are not given. */
+  /** The environment variables, which replace missing options. */
   readonly environment: NodeJS.ProcessEnv;
   /** True if `--network` names a Hardhat network. */
   readonly hasNetwork: boolean;
-  /** Connects to the network that `--network` names. Returns undefined without that option. */
+  /** Connects to the network in `--network`. Returns undefined without that option. */
   connectNetwork(): Promise<Eip1193Provider | undefined>;
 }
 

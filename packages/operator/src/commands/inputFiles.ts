@@ -5,7 +5,7 @@ import { type BadRow, readRecords, type RecordsRead } from "../publisher/records
 import { plural } from "../plural.ts";
 import type { Progress } from "./progress.ts";
 
-/** The maximum number of bad rows in a message. `--json` prints all of them. */
+/** The maximum number of bad rows in a message. `--json` prints all bad rows. */
 const LISTED = 20;
 
 /**
@@ -33,7 +33,7 @@ export async function loadRecords(
   return read;
 }
 
-/** Reads the lines of a file that are not empty. @throws ArgumentError FILE_UNREADABLE */
+/** Reads the lines of a file, and skips empty lines. @throws ArgumentError FILE_UNREADABLE */
 export async function readLines(path: string): Promise<string[]> {
   try {
     return (await readFile(path, "utf8")).split("\n").filter((line) => line !== "");
@@ -42,7 +42,7 @@ export async function readLines(path: string): Promise<string[]> {
   }
 }
 
-/** Describes the rows that `--skip-bad` left out. Returns an empty list if there are none. */
+/** Describes the rows that `--skip-bad` skipped. Returns an empty list if no rows were skipped. */
 export function skippedLine(bad: readonly BadRow[]): string[] {
   if (bad.length === 0) return [];
   const lines = bad.map(({ line }) => line).join(", ");

@@ -5,16 +5,13 @@ import type { Host } from "./host.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 
-/**
- * The chain id to assume for an endpoint on this machine if no chain id is given. It determines whether `--max-fee` is
- * needed.
- */
+/** The default chain id for an endpoint on this machine. It determines whether `--max-fee` is needed. */
 const ANY_LOCAL_CHAIN_ID = 31337;
 const WHY_MAX_FEE =
   " --max-fee is your maximum price in gwei per unit of gas. Otherwise, the endpoint could choose the price. 'estimate' shows the current price.";
 
 /**
- * Describes in one sentence all needed options that a command does not have. A running local stack provides some options.
+ * Describes all missing options in one sentence. A running local stack provides some options.
  * @returns undefined if no option is missing
  */
 export async function describeMissing(
@@ -61,7 +58,7 @@ function valuesOf(stack: StackFile | undefined, given: Values, { hasNetwork }: H
   };
 }
 
-/** Names the requested chain by the host of its endpoint, because the rest of the URL may contain secrets. */
+/** Describes the requested chain by its endpoint's host, because the rest of the URL may contain secrets. */
 function chainOf({ rpc }: Values): string {
   const [url = ""] = typeof rpc === "string" ? rpc.split(",") : [];
   return URL.canParse(url) ? ` for the chain of ${new URL(url).host}` : " for this chain";

@@ -8,15 +8,15 @@ import { plural } from "../plural.ts";
 import { passphraseSourceOf, readPassphrase } from "../publisher/signers/keyFile.ts";
 
 /**
- * The minimum length of a new key file's passphrase, in Unicode code points. NIST SP 800-63B-4, section 3.1.1.2, requires it
- * for passwords that are the only factor. Whoever copies the file can guess offline.
+ * The minimum length of a new key file's passphrase, in Unicode code points. NIST SP 800-63B-4, section 3.1.1.2, requires this
+ * length if the password is the only factor. An attacker with a copy of the file can guess passphrases offline.
  */
 const MIN_PASSPHRASE = 15;
 
 /**
- * Makes a key, and writes it to a new encrypted file with mode 0600. Never replaces a file, because another process may have
- * made its key there in the meantime.
- * @param make makes a key, and the text of its file under a passphrase
+ * Makes a key, and writes it to a new encrypted file with mode 0600. It never replaces a file, because another process may have
+ * written its key to this file.
+ * @param make makes a key, and the text of its encrypted file
  * @returns the public part of the key
  * @throws ArgumentError ARGUMENT_INVALID if the file exists, PASSPHRASE_MISSING, PASSPHRASE_TOO_SHORT;
  * TransportError FILE_UNWRITABLE

@@ -4,13 +4,13 @@ import { printable } from "keyroot/input";
 import { EXIT } from "./exitCodes.ts";
 import type { Outcome } from "./host.ts";
 
-/** True if no more lines are written to standard output. */
+/** True if output has stopped, because its reader is gone or the process ends. */
 let lost = false;
 
-/** The maximum time in ms to wait at exit for a pipe's reader to accept the remaining output. */
+/** The maximum time in ms to wait at exit until a pipe's reader has accepted all output. */
 const READER_TIMEOUT_MS = 5_000;
 
-/** Writes a line to standard output, unless its reader has gone. */
+/** Writes a line to standard output, unless output has stopped. */
 export function print(text: string): void {
   if (!lost) process.stdout.write(`${text}\n`);
 }
@@ -20,7 +20,7 @@ export function printError(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
-/** Returns true if no more lines are written to standard output. */
+/** Returns true if output to standard output has stopped. */
 export function outputIsLost(): boolean {
   return lost;
 }
@@ -31,8 +31,8 @@ export function watchOutput(): void {
 }
 
 /**
- * Stops further output, and calls `next` once all printed lines are written. It waits only if standard output is a pipe with
- * a slow reader.
+ * Stops further output, and calls `next` when all printed lines are written. It waits only if standard output is a pipe with a
+ * slow reader.
  */
 export function afterOutput(next: () => void): void {
   lost = true;
@@ -47,7 +47,7 @@ export function afterOutput(next: () => void): void {
 function onOutputError({ code, message }: NodeJS.ErrnoException): void {
   if (lost) return;
   lost = true;
-  // The reader has closed the pipe, as `| head -1` does. The work continues without output.
+  // The reader has closed the pipe, as `head -1` does. The work continues without output.
   if (code === "EPIPE") return;
   printError(`FILE_UNWRITABLE: Cannot write to standard output: ${message}.`);
   process.exitCode = EXIT.unavailable;
@@ -58,7 +58,7 @@ export function printOutcome({ json, text }: Outcome, asJson: boolean): void {
   print(asJson ? JSON.stringify(json) : text);
 }
 
-/** Prints the error of a command: as text to standard error, or as one JSON object to standard output. */
+/** Prints a command's error as text to standard error, or as one JSON object to standard output. */
 export function printFailure(error: unknown, options: { json: boolean; showStackTraces: boolean }): void {
   if (options.json) print(JSON.stringify({ error: toJson(error) }));
   else printError(describeError(error));
@@ -97,13 +97,13 @@ const FORMATS = {
   dim: "dim",
 } as const;
 
-/** Colors text for a terminal, unless NO_COLOR is set. Other streams get plain text, unless FORCE_COLOR is set. */
+/** Colors text for a terminal, unless NO_COLOR is set. For other outputs, returns plain text unless FORCE_COLOR is set. */
 export function style(kind: keyof typeof FORMATS, text: string, stream: NodeJS.WriteStream = process.stdout): string {
   const format = FORMATS[kind];
   return styleText(typeof format === "string" ? format : [...format], text, { stream });
 }
 
-/** Joins words to a command line for a POSIX shell. */
+/** Joins words to a command line for a POSIX shell, and quotes them where necessary. */
 export function shellCommand(words: readonly string[]): string {
   return words.map(quote).join(" ");
 }

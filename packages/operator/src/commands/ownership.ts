@@ -1,4 +1,6 @@
-/** `keyroot transfer-ownership` and `keyroot accept-ownership`: the two steps that change the owner of a registry. */
+/**
+ * The commands `keyroot transfer-ownership` and `keyroot accept-ownership`, which change the owner of a registry in two steps.
+ */
 import { Registry } from "../publisher/chain/registry.ts";
 import {
   acceptOwnershipCall,
@@ -30,7 +32,7 @@ export async function transferOwnership(args: ArgsOf<"transfer-ownership">, host
   return send({ call, registry, chainAndFiles, args, done }, host);
 }
 
-/** `keyroot accept-ownership`: makes the account that was offered a registry its owner. */
+/** `keyroot accept-ownership`: accepts a registry that was offered to an account. The account becomes its owner. */
 export async function acceptOwnership(args: Args, host: Host): Promise<Outcome> {
   const { registry, chainAndFiles } = await connect(args, host);
   const call = await acceptOwnershipCall(registry);
@@ -48,7 +50,7 @@ interface Sending {
   registry: Registry;
   chainAndFiles: ChainAndFiles;
   args: Args;
-  /** The text to print after the call was sent. */
+  /** The text to print after the call is in a block. */
   done: string;
 }
 

@@ -9,12 +9,10 @@ import {
   type TextOption,
 } from "./defineCommand.ts";
 
-/** The options and arguments of a command line, by `rawName`. Values are text, flags or lists. */
+/** The options and arguments of a command line, by `rawName`. A value is text, a boolean or a list of texts. */
 export type RawArguments = Readonly<Record<string, unknown>>;
 
-/**
- * Returns the key of an option in the results of Hardhat and commander: they convert `--biz-id` to `bizId`, not to `bizID`.
- */
+/** Returns the key of an option in the results of Hardhat and commander. They convert `--biz-id` to `bizId`, not to `bizID`. */
 export const rawName = (name: string) => name.replace(/ID$/, "Id");
 
 interface Read<D extends Definition> {
@@ -28,7 +26,7 @@ interface Read<D extends Definition> {
 /**
  * Checks the values of all options, and applies variables and defaults. The program `keyroot` and the Hardhat plugin both use
  * this function.
- * @param environment the environment variables, which replace options that are not given
+ * @param environment the environment variables, which replace missing options
  */
 export function readArguments<D extends Definition>(
   { argument, options }: D,
@@ -58,7 +56,7 @@ export function readArguments<D extends Definition>(
   return { args: parsed as Parsed<D>, invalid, problems };
 }
 
-/** Finds the options that a given option excludes, and describes conflicts between given options. */
+/** Finds the options that are excluded by given options, and describes conflicts between given options. */
 function excludedBy(options: Definition["options"], isGiven: (name: string) => boolean) {
   const excluded = new Set<string>();
   const problems: string[] = [];

@@ -1,20 +1,20 @@
 import progress, { type Options, Presets, SingleBar } from "cli-progress";
 import { exitOnStopSignal } from "./stopSignals.ts";
 
-/** The bar is shown after the work has taken this time, in ms. */
+/** The time in ms after which the bar is shown. */
 const SHOW_AFTER_MS = 1_000;
 
 /** The interval in ms at which the progress of a stage is printed as a line. */
 const LINE_EVERY_MS = 60_000;
 
-/** Formats the remaining time. cli-progress returns "INF" or "NULL" until some work is done. */
+/** Formats the remaining time. cli-progress passes "INF" or "NULL" until some work is done. */
 const formatTime = (seconds: number, options: Options, roundTo: number) =>
   /^\d/.test(String(seconds)) ? progress.Format.TimeFormat(seconds, options, roundTo) : "unknown time";
 
 interface ProgressOptions {
-  /** Called on Ctrl-C, after the bar is removed. */
+  /** A function that is called on Ctrl-C, after the bar is removed. */
   onInterrupt?: () => void;
-  /** Prints a line per stage and per minute if standard error is not a terminal. Default: no lines are printed. */
+  /** Prints a line if standard error is not a terminal, once per stage and once per minute. Default: no lines are printed. */
   printLine?: (line: string) => void;
   /** The interval between lines in ms. Default: one minute. */
   lineEveryMs?: number;
@@ -22,7 +22,7 @@ interface ProgressOptions {
 
 /**
  * A progress bar on standard error, for work that takes more than a second. If standard error is not a terminal, it can print
- * lines instead. On Ctrl-C, it restores the terminal, and the process ends (`exitOnStopSignal`).
+ * lines instead. On Ctrl-C, it removes the bar and ends the process (`exitOnStopSignal`).
  */
 export class Progress {
   readonly #start = performance.now();
@@ -46,7 +46,7 @@ export class Progress {
 
   constructor({ onInterrupt, printLine, lineEveryMs = LINE_EVERY_MS }: ProgressOptions = {}) {
     this.#printLine = process.stderr.isTTY || printLine === undefined ? () => undefined : printLine;
-    // Print even if nothing changes, to show that the process still runs.
+    // Print the line even if nothing has changed, to show that the process still runs.
     this.#timer = setInterval(() => {
       if (this.#line !== "") this.#printLine(this.#line);
     }, lineEveryMs).unref();

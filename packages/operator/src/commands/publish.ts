@@ -31,9 +31,10 @@ type Args = ArgsOf<"publish">;
 /** `keyroot publish`: stores the files of users' keys, adds the files' roots to the registry, and verifies every key. */
 export default async function publishKeys(args: Args, host: Host): Promise<Outcome | undefined> {
   const { planOnly, safeTransactions, json } = args;
-  // A larger space for short-lived objects would need 100 MB more for a million users, and save no time (`bench/publish.ts`).
+  // Keep the memory for short-lived objects small. More of it takes 100 MB for a million users and saves no time
+  // (`bench/publish.ts`).
   setFlagsFromString("--semi-space-growth-factor=1");
-  // Collecting garbage in parallel threads takes more processor time than in one thread.
+  // Collect garbage in one thread, because parallel threads take more processor time.
   setFlagsFromString("--no-parallel-scavenge");
   const usersPerFile =
     safeTransactions === undefined ? args.usersPerFile : Math.min(args.usersPerFile, USERS_PER_SAFE_TRANSACTION);
@@ -84,7 +85,7 @@ export default async function publishKeys(args: Args, host: Host): Promise<Outco
   return { json: { ...summaryOf(result), contract, skipped: bad }, text: describeResult(result, bad) };
 }
 
-/** `--safe-transactions`: writes transactions for the owners of a Safe to sign. */
+/** `--safe-transactions`: writes transactions that the owners of a Safe sign. */
 function bySafe(
   dir: string,
   registry: Registry,
@@ -106,7 +107,7 @@ function bySafe(
     });
 }
 
-/** `--plan-only`: shows the plan, and stores and sends nothing. */
+/** `--plan-only`: prints the plan. It stores and sends nothing. */
 async function showPlan(args: Args, chainAndFiles: ChainAndFiles): Promise<Outcome | undefined> {
   const { plan, alreadyPublished, bad } = await planRecords(args, chainAndFiles);
   if (args.json) {

@@ -28,7 +28,7 @@ export class PublishBar {
     }
   }
 
-  /** Shows the progress of a stage, in users. @returns true for a new stage */
+  /** Shows the progress of a stage in users. @returns true if the stage is new */
   show(stage: string, done: number, users: number): boolean {
     const price = this.#price === undefined ? "" : ` at ${describeGwei(this.#price)}`;
     const note = `${this.#included}/${this.#transactions} transactions, ${this.#gas} gas${price}`;

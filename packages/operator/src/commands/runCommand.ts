@@ -9,8 +9,8 @@ import { describeMissing } from "./missingOptions.ts";
 import { readArguments, type RawArguments } from "./parseArguments.ts";
 
 /**
- * Runs a command, prints its result or error, and sets the exit code. With `--json`, both are one JSON object. Results and
- * JSON go to standard output; errors as text go to standard error.
+ * Runs a command, prints its result or error, and sets the exit code. With `--json`, it prints one JSON object to standard
+ * output. Without `--json`, it prints results to standard output and errors to standard error.
  */
 export async function runCommand<H extends Host>(command: Command<H>, raw: RawArguments, host: H): Promise<void> {
   watchOutput();
@@ -23,7 +23,7 @@ export async function runCommand<H extends Host>(command: Command<H>, raw: RawAr
     const outcome = await handle(args as never, host);
     if (outcome !== undefined) printOutcome(outcome, json);
   } catch (error) {
-    // Keep the exit code for false data if a later step fails.
+    // If a step after an alarm fails, keep the exit code for false data.
     if (process.exitCode !== EXIT.false) process.exitCode = exitCodeOf(error);
     printFailure(error, { json, showStackTraces: host.showStackTraces });
   }

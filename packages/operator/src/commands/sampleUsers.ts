@@ -5,16 +5,16 @@ import type { ArgsOf } from "./commandDefinitions.ts";
 import { outputIsLost } from "./output.ts";
 import { Progress } from "./progress.ts";
 
-/** `keyroot sample-users`: prints records of random users. Their private keys are discarded. */
+/** `keyroot sample-users`: prints records of random users. It discards their private keys. */
 export default async function sampleUsers({ count }: ArgsOf<"sample-users">): Promise<undefined> {
   using progress = new Progress();
   for (let i = 1; i <= count && !outputIsLost(); i++) {
     const record = makeKeyRecord(randomUserID(), generateKeyPair().publicKey);
     const written = process.stdout.write(`${serializeKeyRecord(record)}\n`);
-    // On a terminal, the printed records show the progress.
+    // On a terminal, the printed records already show the progress.
     if (!process.stdout.isTTY) progress.update("making key pairs", i, count);
     if (!written) await once(process.stdout, "drain").catch(() => undefined);
-    // Let Node handle Ctrl-C between two users.
+    // Allow Node to handle Ctrl-C between two users.
     await setImmediate();
   }
 }

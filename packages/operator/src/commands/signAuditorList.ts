@@ -23,7 +23,7 @@ import { style } from "./output.ts";
 import { checkAddress } from "./hexOptions.ts";
 
 type Args = ArgsOf<"sign-auditor-list">;
-/** The public keys of the auditors, and the number that must sign. */
+/** The public keys of the current auditors, and the number of them that must sign. */
 type Policy = ReturnType<typeof parseAuditorOptions>;
 
 /** `keyroot sign-auditor-list`: signs a list of new auditors, and merges the signatures of other auditors. */
@@ -89,7 +89,7 @@ async function ownSignature({ sign }: Args, text: string, { keys }: Policy, host
 }
 
 /**
- * Checks that another auditor's file has the same list and no false signature. An auditor never signs two different lists
+ * Checks that another auditor's file has the same list and no false signature. An auditor must not sign two different lists
  * with the same number.
  * @throws VerificationError STATEMENT_CONFLICT, STATEMENT_INVALID
  */

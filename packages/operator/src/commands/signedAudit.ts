@@ -1,4 +1,4 @@
-/** Implements the options of `keyroot audit` that sign and compare statements. */
+/** The options of `keyroot audit` that sign and compare statements. */
 import { parseAuditorKey } from "keyroot/auditors";
 import { KeyrootError } from "keyroot/errors";
 import { fetchBlock, fetchBlockByHash } from "keyroot/ethereum";
@@ -21,20 +21,20 @@ import type { ChainAndFiles } from "./chainAndFiles.ts";
 
 type Args = ArgsOf<"audit">;
 
-/** The data that an audit needs to sign its result. */
+/** The settings of an audit whose result is signed. */
 export interface Signing {
   /** Sends each call to the source that the auditor has chosen. */
   call: RpcCall;
-  /** The block to audit at. It is finalized, and its number is a multiple of the interval. */
+  /** The block of the audit. It is finalized, and its number is a multiple of the interval. */
   at: AuditedContract["at"];
   /** Signs the result, and returns a description of it. */
   sign: (report: AuditReport, place: { chainId: number; contract: string }) => Promise<Outcome>;
 }
 
 /**
- * Prepares an audit with `--sign`: opens the key and finds the block. Does not sign the unproven response of a single
- * endpoint.
- * @param findBlock finds the block of `--beacon`
+ * Prepares an audit with `--sign`. It opens the key and finds the block. It rejects a source that is the unproven response of a
+ * single endpoint.
+ * @param findBlock finds the light client's block; undefined without `--beacon`
  * @throws ArgumentError ARGUMENT_INVALID, and the errors of `openAuditorKeyFile`; TransportError, VerificationError
  * QUORUM_NOT_REACHED
  */
@@ -68,8 +68,8 @@ function lastMultiple(number: number, interval: number): number {
 }
 
 /**
- * Returns the hash of the last block, up to the given one, whose number is a multiple of the interval. Reads one parent at a
- * time.
+ * Returns the hash of the block itself or its nearest ancestor whose number is a multiple of the interval. It reads one parent
+ * at a time.
  */
 async function findAncestor(call: RpcCall, hash: string, interval: number): Promise<string> {
   let block = await fetchBlockByHash(call, hash);
@@ -84,7 +84,7 @@ interface ChosenSource extends Pick<StatementSource, "source"> {
   anchor: "endpoint" | "quorum" | "light-client" | "beacon";
 }
 
-/** Returns the source of the chain's data, as the auditor declares it. @throws ArgumentError ARGUMENT_INVALID */
+/** Returns the source of the chain's data, as the auditor's options declare it. @throws ArgumentError ARGUMENT_INVALID */
 function sourceOf({ rpc, quorum, ownNode, lightClient, beacon }: Args, chainAndFiles: ChainAndFiles): ChosenSource {
   if ([quorum !== undefined, ownNode, lightClient, beacon !== undefined].filter(Boolean).length !== 1) {
     throw invalid(

@@ -46,7 +46,7 @@ export const stackFilePath = (root: string): string =>
   resolve(root, process.env["KEYROOT_STACK_FILE"] ?? join(".keyroot", "stack.json"));
 
 /**
- * Writes the stack file atomically. If two stacks start at the same instant, the file of the later writer remains.
+ * Writes the stack file atomically. If two stacks start at the same time, the file of the later writer remains.
  *
  * @returns false if another running stack has already written its file, which stays unchanged
  * @throws TransportError FILE_UNWRITABLE
@@ -59,8 +59,8 @@ export async function writeStackFile(root: string, stack: StackFile): Promise<bo
 }
 
 /**
- * Returns the running stack. A file is valid only while its process runs and its chain's port accepts connections, because
- * process ids are reused. A malformed file is ignored, so the next stack replaces it.
+ * Returns the running stack. The stack's process must run, and its chain's port must accept connections. The port is also
+ * checked because another program can get the same process id. A malformed file is ignored, and the next stack replaces it.
  */
 export async function readStackFile(root: string): Promise<StackFile | undefined> {
   const text = await ifExists(readFile(stackFilePath(root), "utf8"));
@@ -69,7 +69,7 @@ export async function readStackFile(root: string): Promise<StackFile | undefined
 }
 
 /**
- * Removes the file of this stack, but not the file of another stack. Synchronous, so that it also works while the process
+ * Removes the file of this stack, but not the file of another stack. It is synchronous, so that it also works while the process
  * exits.
  */
 export function removeStackFile(root: string, stack: StackFile): void {
@@ -103,7 +103,7 @@ function parseStackFile(text: string): StackFile | undefined {
       ...(beaconUrl !== undefined && { beaconUrl: localUrl("beaconUrl", beaconUrl) }),
       ...(service !== undefined && { service: parseService(service) }),
     };
-    // Reject process id 0: a signal to it would reach this process.
+    // Reject process id 0, because a signal to it would reach this process.
     return isAbsolute(stack.filesDir) && stack.chainId > 0 && stack.pid > 0 ? stack : undefined;
   } catch (error) {
     if (error instanceof KeyrootError) return undefined;
@@ -130,7 +130,7 @@ function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    // EPERM: the process exists, but this process may not send signals to it.
+    // EPERM means that the process exists, but this process may not send signals to it.
     return (error as NodeJS.ErrnoException).code === "EPERM";
   }
 }

@@ -11,13 +11,13 @@ import { Registry } from "../publisher/chain/registry.ts";
 import { ChainAndFiles } from "./chainAndFiles.ts";
 import { findUnfinishedPlan, type UnfinishedPlan } from "./unfinishedPlan.ts";
 
-/** `keyroot status`: shows a registry's owner, user count, code hash and deployment block. */
+/** `keyroot status`: prints a registry's owner, user count, code hash, deployment block and unfinished plan. */
 export default async function status(args: ArgsOf<"status">, host: Host): Promise<Outcome> {
   const chainAndFiles = await ChainAndFiles.resolve(args, host);
   const findBlock = await blockSourceOf(args, chainAndFiles);
   if (findBlock !== undefined) return provenStatus(chainAndFiles, await findBlock());
   const { call, contract } = chainAndFiles;
-  // Do not retry, because a person is waiting for the result.
+  // Do not retry, so that the command ends quickly if the endpoint is unavailable.
   const chainId = await chainAndFiles.verifyChainId({ retries: 0, initialDelayMs: 0 });
   const codeHash = await fetchCodeHash(call, contract, "latest");
   if (codeHash === EMPTY_CODE_HASH) {
@@ -33,7 +33,10 @@ export default async function status(args: ArgsOf<"status">, host: Host): Promis
   return { json: { ...found, plan: unfinished ?? null }, text: `${describe(found)}\n${plan}` };
 }
 
-/** Reads the status at a trusted block, with storage proofs. The endpoint need not be trusted. */
+/**
+ * Reads the status at a trusted block. Storage proofs show the user count and the code hash, so the endpoint cannot change
+ * these values.
+ */
 async function provenStatus({ call, contract, chainId }: ChainAndFiles, at: TrustedBlock): Promise<Outcome> {
   const counts = await readCounts(call, { contract, chainId, at, storageProof: true }, undefined);
   const { userCount, deploymentBlock, codeHash = EMPTY_CODE_HASH, evidence } = counts;

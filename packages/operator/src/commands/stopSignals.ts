@@ -3,15 +3,15 @@ import { afterOutput } from "./output.ts";
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** A signal that requests the end of a process. */
+/** A signal that asks a process to end. */
 export type StopSignal = (typeof SIGNALS)[number];
 
-/** A second signal within this time in ms is ignored, because npm repeats the terminal's SIGINT to its script. */
+/** The time in ms in which a second signal is ignored, because npm sends the terminal's SIGINT to its script again. */
 const REPEATED_WITHIN_MS = 2_000;
 
 /**
- * Calls `stop` at the first stop signal: Ctrl-C, SIGTERM or a closed terminal. A second signal, at least two seconds later,
- * ends the process at once. Waiting for a signal does not keep the process running.
+ * Calls `stop` at the first stop signal, which is Ctrl-C, SIGTERM or a closed terminal. A second signal at least two seconds
+ * later ends the process at once. Waiting for a signal does not keep the process running.
  */
 function onStopSignal(stop: (signal: StopSignal) => void): Disposable {
   let stoppedAt: number | undefined;
@@ -32,8 +32,8 @@ function onStopSignal(stop: (signal: StopSignal) => void): Disposable {
 }
 
 /**
- * Ends the process at the first stop signal (`onStopSignal`), after all printed lines are written. A second signal ends it
- * without waiting for unread output.
+ * Ends the process at the first stop signal (`onStopSignal`), after all printed lines are written. A second signal ends the
+ * process immediately.
  */
 export function exitOnStopSignal(cleanUp: () => void): Disposable {
   return onStopSignal((signal) => {
@@ -42,7 +42,7 @@ export function exitOnStopSignal(cleanUp: () => void): Disposable {
   });
 }
 
-/** Resolves at the first stop signal (`onStopSignal`). The caller then cleans up. */
+/** Resolves at the first stop signal (`onStopSignal`). The caller must then clean up. */
 export function untilStopped(): Promise<StopSignal> {
   return new Promise((resolve) => {
     onStopSignal(resolve);

@@ -8,13 +8,13 @@ import { findUnpublishedBatches } from "../publisher/plan/findUnpublished.ts";
 import { planTargetOf } from "../publisher/plan/makePlan.ts";
 import { countUsers, type PlanTarget, registryKeyOf } from "../publisher/plan/plan.ts";
 
-/** An unfinished plan. While `publish` is working on the plan, only its folder can be read. */
+/** An unfinished plan. While `publish` uses the plan, the other fields are unknown. */
 export type UnfinishedPlan =
   | { folder: string; isRunning: true }
   | {
       folder: string;
       isRunning: false;
-      /** The time of the plan in ISO 8601. Null for plans of versions before 0.3.0. */
+      /** The time of the plan in ISO 8601. It is null for plans of versions before 0.3.0. */
       plannedAt: string | null;
       roots: number;
       /** The number of roots that are already on the chain. */

@@ -8,7 +8,7 @@ import type { Host, Outcome } from "./host.ts";
 import { style } from "./output.ts";
 import { ChainAndFiles } from "./chainAndFiles.ts";
 
-/** `keyroot verify [userID]`: verifies a user's key as an app does, or verifies a bundle. */
+/** `keyroot verify [userID]`: verifies a user's key as an app does. With `--bundle`, verifies a bundle. */
 export default async function verify(args: ArgsOf<"verify">, host: Host): Promise<Outcome> {
   const { userID, bundle, expectedPublicKey, codeHash } = args;
   if (bundle !== undefined) return (await import("./verifyBundle.ts")).verifyBundleFile({ ...args, bundle }, host);

@@ -14,7 +14,7 @@ import { checkAddress } from "./hexOptions.ts";
 
 type Args = ArgsOf<"verify"> & { bundle: string };
 
-/** `keyroot verify [userID] --bundle FILE --pinned HASH`: verifies a bundle without a network. */
+/** `keyroot verify [userID] --bundle FILE`: verifies a bundle without a network. */
 export async function verifyBundleFile(args: Args, host: Host): Promise<Outcome> {
   const { codeHash, usersSlot } = args;
   const trusted = await trustedContract(args, host);
@@ -46,8 +46,8 @@ export async function verifyBundleFile(args: Args, host: Host): Promise<Outcome>
 }
 
 /**
- * Returns the block that `--block-proof` proves, starting from `--checkpoint`. @throws ArgumentError ARGUMENT_INVALID, and
- * the errors of `verifyBlockProof`
+ * Returns the block that `--block-proof` proves from `--checkpoint`. @throws ArgumentError ARGUMENT_INVALID, and the errors of
+ * `verifyBlockProof`
  */
 async function provenBlockOf(args: Args, chainId: number): Promise<ProvenBlock | undefined> {
   if (args.blockProof === undefined) return undefined;
@@ -55,9 +55,7 @@ async function provenBlockOf(args: Args, chainId: number): Promise<ProvenBlock |
   return verifyBlockProof(await readInput(args.blockProof), { chainId, checkpoint, network, maxCheckpointAgeMs });
 }
 
-/**
- * Returns the auditors that must have signed the bundle's statement. @throws ArgumentError ARGUMENT_INVALID, FILE_UNREADABLE
- */
+/** Returns the auditors who must have signed the bundle's statement. @throws ArgumentError ARGUMENT_INVALID, FILE_UNREADABLE */
 async function auditorsOf({ auditors, threshold }: Args): Promise<AuditorOptions | undefined> {
   if (auditors === undefined && threshold === undefined) return undefined;
   if (auditors === undefined || threshold === undefined)

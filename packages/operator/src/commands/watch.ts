@@ -54,12 +54,12 @@ export default async function watchKeys(args: Args, host: Host): Promise<undefin
   void untilStopped().then(() => {
     stopping.abort();
   });
-  // Send one alarm at a time, independently of the polls: a webhook that does not respond must not stop the watch.
+  // Send one alarm at a time, independently of the polls. A webhook that does not respond must not stop the watch.
   let sending = Promise.resolve();
   const report = (event: WatchEvent) => {
     if (args.json) print(JSON.stringify({ time: new Date().toISOString(), ...event }));
     else for (const line of describe(event)) print(line);
-    // A file that was not read may be wrong. The exit code of `--once` must show this to cron jobs.
+    // An unread file may be wrong. With `--once`, the exit code reports this to cron jobs.
     if (event.event === "fileUnavailable" && args.once) process.exitCode ??= EXIT.unavailable;
     if (event.event !== "alarm") return;
     process.exitCode = EXIT.false;
@@ -71,7 +71,7 @@ export default async function watchKeys(args: Args, host: Host): Promise<undefin
     for await (const events of polls(options, args, stopping.signal)) for (const event of events) report(event);
   } catch (error) {
     const isEndpoint = error instanceof TransportError && error.code !== "FILE_UNWRITABLE";
-    // Send an alarm, because the exit code may be unnoticed.
+    // Also send an alarm, because nobody may notice the exit code.
     if (!isEndpoint) report(describeEnd(error));
     throw error;
   } finally {
@@ -99,10 +99,10 @@ interface Webhook {
   secret: WebhookSecret | undefined;
 }
 
-/** Sends an alarm that was already printed. If the webhook fails, the command continues. */
+/** Sends an alarm that was already printed. If the webhook fails, it prints the error and the command continues. */
 async function sendAlarm({ url, secret }: Webhook, alarm: object): Promise<void> {
   try {
-    // Standard Webhooks recommends these fields `type` and `timestamp`.
+    // Standard Webhooks recommends the fields `type` and `timestamp`.
     await postWebhook(url, { type: "keyroot.alarm", timestamp: new Date().toISOString(), ...alarm }, { secret });
   } catch (error) {
     if (!(error instanceof KeyrootError)) throw error;
@@ -125,7 +125,8 @@ async function usersOf({ userID, publicKey, records }: Args): Promise<WatchedUse
 }
 
 /**
- * Reads the URL also from a variable. It usually contains a secret, and options are visible in the list of processes.
+ * Reads the webhook's URL and secret. The URL usually contains a secret. A variable can contain the URL, because options are
+ * visible in the list of processes.
  */
 async function webhookOf(args: Args): Promise<Webhook | undefined> {
   const { alarmUrl: webhook, alarmHost } = args;

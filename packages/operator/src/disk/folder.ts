@@ -2,10 +2,10 @@ import { mkdir, open, stat } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 
 /**
- * Creates a folder and its missing parents. It does not use Node 24's recursive `mkdir`, which never returns on file
- * systems such as /proc.
- * @param mode the permissions of new folders, before the process's umask
- * @returns the first folder that was created, or undefined
+ * Creates a folder and its missing parents. It does not use the recursive `mkdir` of Node 24, because that function never
+ * returns in file systems such as /proc.
+ * @param mode the permissions of new folders, to which the process's umask applies
+ * @returns the topmost folder that was created, or undefined if the folder existed
  * @throws the system's error
  */
 export async function createFolders(dir: string, mode = 0o777): Promise<string | undefined> {
@@ -31,7 +31,7 @@ async function isFolder(path: string): Promise<boolean> {
   }
 }
 
-/** Creates a folder and its missing parents with access for the owner only (mode 0700), and syncs them to disk. */
+/** Creates a folder and its missing parents, and syncs them to disk. Only the owner can access new folders (mode 0700). */
 export async function makeFolder(dir: string): Promise<void> {
   const path = resolve(dir);
   const first = await createFolders(path, 0o700);
@@ -41,7 +41,7 @@ export async function makeFolder(dir: string): Promise<void> {
   }
 }
 
-/** Syncs a folder to disk. Without this, a new file name can be lost after a power failure. Windows has no such call. */
+/** Syncs a folder to disk. Otherwise, a power failure can remove the name of a new file. On Windows, it does nothing. */
 export async function syncFolder(dir: string): Promise<void> {
   if (process.platform === "win32") return;
   await using folder = await open(dir);

@@ -7,9 +7,9 @@ const READ_BY_OTHERS = 0o004;
 const WRITTEN_BY_OTHERS = 0o022;
 
 /**
- * Returns true if other accounts can read or write a secret file. The group may read a file of root if the process does not
- * run as root. In this way, root gives the file to the process. PostgreSQL has the same rule for its TLS key ("Secure
- * TCP/IP Connections with SSL").
+ * Returns true if other accounts can read or write a secret file. If root owns the file and the process does not run as root,
+ * the group may read the file. In this way, root can give the file to the process. PostgreSQL has the same rule for its TLS key
+ * ("Secure TCP/IP Connections with SSL").
  * @param file its mode, and the id of its owner
  * @param uid the effective user id of the process
  */
@@ -19,8 +19,8 @@ export function isOpenToOthers({ mode, uid: owner }: { mode: number; uid: number
 }
 
 /**
- * Reads a file with a secret. It checks the permissions of the opened file, because the file at the path could change after
- * the check.
+ * Reads a file with a secret. It checks the permissions of the opened file, because another file could replace the file after a
+ * check by path.
  * @param maxBytes the maximum file size
  * @throws ArgumentError FILE_PERMISSIONS if other accounts can read or write the file (`isOpenToOthers`); FILE_UNREADABLE
  */
@@ -33,7 +33,7 @@ export async function readSecretFile(path: string, maxBytes: number): Promise<st
   }
   await using opened = file;
   const found = await opened.stat();
-  // Windows has no POSIX modes. Node reports every file there as readable by all accounts.
+  // Windows has no POSIX modes. On Windows, Node reports every file as readable by all accounts.
   if (process.platform !== "win32" && isOpenToOthers(found, process.geteuid?.() ?? 0)) {
     const mode = toOctal(found.mode);
     const message = `${path} contains a secret, but other accounts can read or write it (mode ${mode}). Run 'chmod 600 ${path}'.`;

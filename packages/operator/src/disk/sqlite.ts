@@ -1,6 +1,6 @@
 /**
- * Loads `node:sqlite` without the ExperimentalWarning that Node 22 prints to standard error. Node 24 prints no warning. Other
- * warnings are not affected, because the module loads synchronously.
+ * Loads `node:sqlite` without the ExperimentalWarning that Node 22 prints to standard error. Node 24 prints no warning. No
+ * other warnings are lost, because the module loads synchronously.
  */
 function loadSqlite(): typeof import("node:sqlite") {
   const emitWarning = Object.getOwnPropertyDescriptor(process, "emitWarning") ?? {};
@@ -14,7 +14,7 @@ function loadSqlite(): typeof import("node:sqlite") {
 
 export const { DatabaseSync } = loadSqlite();
 
-/** The primary result codes of SQLite that this project handles (sqlite.org/rescode.html). */
+/** The primary result codes of SQLite that this project uses (sqlite.org/rescode.html). */
 export const SQLITE = { ERROR: 1, BUSY: 5, CORRUPT: 11, CONSTRAINT: 19, FORMAT: 24, NOTADB: 26 } as const;
 
 /** Returns the primary result code of an SQLite error, or undefined for any other error. */

@@ -14,7 +14,7 @@ export type Row = Record<string, SQLOutputValue>;
 
 /** The format of one kind of saved state. */
 export interface StateFormat {
-  /** A signed 32-bit integer that marks files with this kind of state (`PRAGMA application_id`). */
+  /** A signed 32-bit integer that identifies files with this kind of state (`PRAGMA application_id`). */
   applicationId: number;
   /** The version of the tables (`PRAGMA user_version`). */
   version: number;
@@ -22,30 +22,31 @@ export interface StateFormat {
   tables: readonly string[];
   /** The maximum file size in bytes. Larger files are not opened. */
   maxBytes: number;
-  /** Makes the error for a file that is damaged or has a different format. */
+  /** Makes the error for a damaged file or a file with a different format. */
   invalid: (message: string, options?: ErrorOptions) => KeyrootError;
 }
 
 /**
- * Settings to apply before reading anything. No other process can read or write the file. The schema cannot call functions.
+ * The settings before the first read. No other process can read or write the file. The schema cannot call unsafe functions.
  * SQLite checks the sizes of cells when it loads pages.
  */
 const OPEN = "PRAGMA locking_mode = EXCLUSIVE; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON";
 /**
- * A write-ahead log needs one sync per transaction; a rollback journal needs four. FULL syncs the log before a commit
- * returns, so that a commit survives a power failure. On macOS, this also needs `fullfsync`, because `fsync` alone does not
- * reach the disk (sqlite.org/wal.html, sqlite.org/pragma.html).
+ * The settings for writing. A write-ahead log needs one sync per transaction, and a rollback journal needs four. With FULL,
+ * SQLite syncs the log before a commit returns. So a commit survives a power failure. macOS also needs `fullfsync`, because
+ * `fsync` alone does not reach the disk (sqlite.org/wal.html, sqlite.org/pragma.html).
  */
 const WRITE = "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA fullfsync = ON";
 /** The maximum time in ms to wait for another program that uses the file, such as the `sqlite3` shell. */
 const BUSY_MS = 1_000;
-/** SQLite's error codes for damaged files. */
+/** The SQLite error codes that mean a damaged file. */
 const INVALID: readonly (number | undefined)[] = [SQLITE.ERROR, SQLITE.CORRUPT, SQLITE.FORMAT, SQLITE.NOTADB];
 
 /**
- * A state that survives crashes, in an SQLite database with one file. While the database is open, and after the process was
- * killed, a second file (`-wal`) contains the last transactions. A transaction is on disk when it returns, or has no effect.
- * The caller holds a lock (`lockFile`), so that only one process opens, replaces or imports the file.
+ * A state that survives crashes, in an SQLite database with one file. A second file, `<path>-wal`, contains the last
+ * transactions while the database is open, and after the process was killed. A successful transaction is on disk when it
+ * returns. A failed transaction has no effect. The caller must hold a lock (`lockFile`), so that only one process opens or
+ * replaces the file.
  */
 export class StateDatabase implements Disposable {
   readonly #connection: Connection;
@@ -61,7 +62,7 @@ export class StateDatabase implements Disposable {
     this.#lock = lock;
   }
 
-  /** Opens a database in memory, which ends with the process. @param fill inserts its first rows */
+  /** Makes a database in memory. @param fill inserts the first rows */
   static inMemory(format: StateFormat, fill: (database: StateDatabase) => void): StateDatabase {
     const database = new StateDatabase(new DatabaseSync(":memory:"), format, ":memory:");
     database.#createTables(fill);
@@ -69,8 +70,8 @@ export class StateDatabase implements Disposable {
   }
 
   /**
-   * Opens a database in a temporary file that is deleted when the process ends. SQLite chooses its folder: SQLITE_TMPDIR,
-   * TMPDIR, or /var/tmp (sqlite.org/tempfiles.html).
+   * Makes a database in a temporary file that is deleted when the database is closed. SQLite chooses the folder: SQLITE_TMPDIR,
+   * TMPDIR or /var/tmp (sqlite.org/tempfiles.html).
    */
   static temporary(format: StateFormat): StateDatabase {
     const database = new StateDatabase(new DatabaseSync(""), format, "a temporary file");
@@ -79,8 +80,8 @@ export class StateDatabase implements Disposable {
   }
 
   /**
-   * Replaces a file with a new database, completely or not at all. Only the owner can access the database (mode 0600) and new
-   * folders (0700).
+   * Creates a database, or replaces a file with a new database. The replacement is complete, or it has no effect. Only the
+   * owner can access the database (mode 0600) and new folders (mode 0700).
    * @param fill inserts the first rows
    * @throws TransportError FILE_UNWRITABLE; and the errors of `fill`
    */
@@ -89,15 +90,15 @@ export class StateDatabase implements Disposable {
       const dir = dirname(path);
       await makeFolder(dir);
       await removeDrafts(dir, (name) => name === basename(path));
-      // Otherwise, SQLite would apply the log of an earlier database at this path to the new database.
+      // Delete the log of an earlier database at this path. Otherwise, SQLite would apply it to the new database.
       for (const rest of ["-wal", "-journal"]) await rm(path + rest, { force: true });
       await withDraft(path, async (draft) => {
         await (await open(draft, "wx", 0o600)).close();
         const connection = new DatabaseSync(draft);
         try {
-          // A draft needs no journal: if its transaction fails, the draft is deleted.
+          // A draft needs no journal on disk. If its transaction fails, the draft is deleted.
           connection.exec("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = FULL; PRAGMA fullfsync = ON");
-          // Shrink the file when rows are deleted, such as those of a finished plan.
+          // Shrink the file when rows are deleted, for example when a plan is finished.
           connection.exec("PRAGMA auto_vacuum = FULL");
           new StateDatabase(connection, format, draft).#createTables(fill);
         } finally {
@@ -113,7 +114,7 @@ export class StateDatabase implements Disposable {
 
   /**
    * Opens a database. Checks its size, format and tables, and runs SQLite's `integrity_check`.
-   * @param lock released when the database is closed. If this function throws, the caller still holds the lock
+   * @param lock the lock, which closing the database releases. If this function throws, the caller must release it
    * @throws the error that `format.invalid` makes; TransportError FILE_UNWRITABLE
    */
   static async open(path: string, format: StateFormat, lock: Disposable): Promise<StateDatabase> {
@@ -154,7 +155,7 @@ export class StateDatabase implements Disposable {
     });
   }
 
-  /** Runs a statement that returns no rows. Outside `transaction`, it is a transaction of its own. */
+  /** Runs a statement that returns no rows. Outside `transaction`, the statement is a separate transaction. */
   run(sql: string, ...values: SQLInputValue[]): void {
     this.#guard(() => this.#prepare(sql).run(...values));
   }
@@ -198,7 +199,7 @@ export class StateDatabase implements Disposable {
     try {
       this.#connection.exec("ROLLBACK");
     } catch {
-      // SQLite has already ended the transaction, as it does when the disk is full.
+      // SQLite has already ended the transaction, for example because the disk is full.
     }
   }
 
@@ -206,7 +207,7 @@ export class StateDatabase implements Disposable {
     try {
       return work();
     } catch (error) {
-      // JavaScript cannot hold the number, or the page was damaged after the file was opened.
+      // The database is invalid if a number is too large for JavaScript, or if a page was damaged after the file was opened.
       const isInvalid = (error as NodeJS.ErrnoException).code === "ERR_OUT_OF_RANGE";
       if (isInvalid || sqliteCode(error) === SQLITE.CORRUPT) throw invalidDatabase(this.#format, error);
       if (sqliteCode(error) === undefined) throw error;
@@ -229,8 +230,8 @@ export async function kindOfFile(path: string): Promise<"missing" | "database" |
 const MAGIC = Buffer.from("SQLite format 3\0");
 
 /**
- * Returns SHA-256 over the values of a row: 64 hex digits. This checksum shows careless edits, and damage that SQLite does
- * not detect. It does not stop attackers, because they can compute the checksum as well.
+ * Returns the SHA-256 of a row's values: 64 hex digits. This checksum shows careless edits, and damage that SQLite does not
+ * detect. It does not stop attackers, because they can also compute the checksum.
  */
 export function checksumOf(values: readonly SQLOutputValue[]): string {
   return hash("sha256", JSON.stringify(values));

@@ -7,15 +7,15 @@ import { createFolders, syncFolder } from "./folder.ts";
 
 /**
  * The time in ms after which an unchanged draft counts as abandoned. A draft is a temporary file in the folder of the final
- * file. Its process writes it without a pause, so an older draft belongs to a process that was killed. A process that was
- * suspended for longer fails with FILE_UNWRITABLE.
+ * file. A process writes its draft without a pause, so an older draft belongs to a killed process. If a process was suspended
+ * for a longer time, its write fails with FILE_UNWRITABLE.
  */
 export const ABANDONED_AFTER_MS = 3_600_000;
 
 /**
- * Writes or replaces a small file, completely or not at all, so that no reader sees an incomplete file. Creates the folder if
- * it does not exist, and deletes drafts that a killed process left.
- * @param mode the permissions of the file, before the process's umask
+ * Writes or replaces a small file, completely or not at all. Readers never get an incomplete file. It creates a missing folder,
+ * and deletes drafts that a killed process left.
+ * @param mode the permissions of the file, to which the process's umask applies
  * @throws TransportError FILE_UNWRITABLE
  */
 export async function writeFileAtomic(path: string, content: string | Uint8Array, mode = 0o666): Promise<void> {
@@ -35,8 +35,8 @@ export async function writeFileAtomic(path: string, content: string | Uint8Array
 }
 
 /**
- * Calls `work` with the path of a draft in the folder of the file. `work` writes the draft and renames it. If `work` fails or
- * the process exits first, the draft is deleted.
+ * Calls `work` with the path of a draft in the folder of the file. `work` must write the draft and rename it. If `work` fails
+ * or the process exits, the draft is deleted.
  */
 export async function withDraft<T>(path: string, work: (draft: string) => Promise<T>): Promise<T> {
   const draft = join(dirname(path), `.${basename(path)}.${randomUUID()}`);
@@ -58,8 +58,8 @@ const DRAFT = /^\.(.+)\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /**
  * Deletes drafts that `kill -9` or a power failure left in a folder.
  * @param isOurs selects drafts by the names of their final files
- * @param before a time in ms since 1970. Drafts that changed later are kept. By default, no draft is kept, for callers whose
- * lock excludes other writers
+ * @param before a time in ms since 1970. Drafts that changed later are kept. By default, no draft is kept. The default is for
+ * callers with a lock that excludes other writers
  */
 export async function removeDrafts(dir: string, isOurs: (name: string) => boolean, before = Infinity): Promise<void> {
   for (const entry of await readdir(dir)) {
@@ -70,12 +70,12 @@ export async function removeDrafts(dir: string, isOurs: (name: string) => boolea
       const draft = await lstat(path);
       if (draft.isFile() && draft.mtimeMs < before) await unlink(path);
     } catch {
-      // Another process has deleted the draft, or another account owns it. The draft does no harm.
+      // Another process has deleted the draft, or another account owns the draft. An old draft does no harm.
     }
   }
 }
 
-/** Synchronous, because the process may be exiting. */
+/** Deletes a draft. It is synchronous, because the process may be exiting. */
 function discardDraft(path: string): void {
   try {
     rmSync(path, { force: true });
@@ -84,7 +84,7 @@ function discardDraft(path: string): void {
   }
 }
 
-/** Writes a new file, and syncs it to disk. @throws the system's error; EEXIST if the file exists */
+/** Writes a new file, and syncs it to disk. @throws the system's error, which is EEXIST if the file exists */
 export async function writeToDisk(path: string, content: string | Uint8Array, mode: number): Promise<void> {
   await using file = await open(path, "wx", mode);
   await file.writeFile(content);

@@ -12,8 +12,8 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Reads the built files of the explorer or the dashboard. The keys are their paths with `/`.
- * @param site the folder `site` of the package: next to `src` in the repository, next to `dist` in the package
+ * Reads the built files of the explorer or the dashboard. The keys are their paths, with `/` on every system.
+ * @param site the folder `site` of the package. It is next to `src` in the repository, and next to `dist` in the package
  * @throws TransportError FILE_UNREADABLE
  */
 export async function readSite(site: URL, part: "explorer" | "dashboard"): Promise<Map<string, Uint8Array>> {
@@ -35,7 +35,10 @@ export function scriptsOf(page: string): string[] {
   return [...page.matchAll(/<script[^>]* integrity="([^"]+)"/g)].map(([, hash = ""]) => hash);
 }
 
-/** Returns the headers `Content-Type` and `Cache-Control` of a built file. The names of assets contain their hashes. */
+/**
+ * Returns the headers `Content-Type` and `Cache-Control` of a built file. Assets can be cached forever, because their names
+ * contain their hashes.
+ */
 export function headersOf(name: string): Record<"Content-Type" | "Cache-Control", string> {
   return {
     "Content-Type": TYPES[extname(name)] ?? "application/octet-stream",

@@ -9,13 +9,13 @@ import { type ExplorerFiles, makeExplorer } from "./makeExplorer.ts";
 export interface ExplorerServer extends AsyncDisposable {
   /** The URL of the page: `http://localhost:<port>/`. */
   readonly url: string;
-  /** Closes every open connection at once, and frees the port. */
+  /** Closes all open connections at once, and frees the port. */
   close(): Promise<void>;
 }
 
 /**
  * Serves an explorer on this machine.
- * @param port the preferred port. If it is in use, the next free port is used. 0 selects any free port
+ * @param port the preferred port, or 0 for any free port. If the port is in use, the next free port is used
  * @throws TransportError FILE_UNREADABLE, PORT_UNAVAILABLE
  */
 export async function serveExplorer(config: ExplorerConfig, port: number): Promise<ExplorerServer> {

@@ -1,18 +1,18 @@
 import { EXIT } from "../commands/exitCodes.ts";
 
-/** The options of Hardhat that have a value. */
+/** The Hardhat options that have a value. */
 const VALUED = /^(?:--(?:build-profile|config|gas-stats-json|network|verbosity)|-v)$/;
 
 let started = false;
 
-/** Records that a Keyroot command has started. From then on, the command sets the exit code. */
+/** Records that a Keyroot command has started. After the start, the command sets the exit code. */
 export function commandStarted(): void {
   started = true;
 }
 
 /**
- * Corrects the exit code and output if Hardhat rejects a command line before a task runs. Hardhat exits with 1. Keyroot's
- * commands exit with 2 for invalid arguments, and print an error object with `--json`.
+ * Corrects the exit code and output if Hardhat rejects a command line before a task runs. Hardhat exits with code 1. Keyroot's
+ * commands exit with code 2 for invalid arguments, and print an error object with `--json`.
  * @param hint a remedy that Hardhat does not print
  */
 export function correctRefusals(words: readonly string[], hint: string | undefined): void {

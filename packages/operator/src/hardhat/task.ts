@@ -42,18 +42,18 @@ export function commandTask(name: string, command: Command<HardhatHost>): NewTas
   return builder.setAction(() => Promise.resolve({ default: action })).build();
 }
 
-/** All options are text for Hardhat. Keyroot's own parser then reads the values, as in the program `keyroot`. */
+/** The type of all options for Hardhat. Keyroot's own parser then reads the text, as in the program `keyroot`. */
 const OPTIONAL = { type: ArgumentType.STRING_WITHOUT_DEFAULT, defaultValue: undefined } as const;
 
 function hardhatHost(hre: HardhatRuntimeEnvironment): HardhatHost {
-  // The type says that the network is always set, but it is undefined without `--network`.
+  // By its type, the network is always set. Without `--network`, it is undefined.
   const network = hre.globalOptions.network as string | undefined;
   return {
     hre,
     program: "npx hardhat keyroot",
     invocation: ["npx", "hardhat", ...process.argv.slice(2)],
     root: hre.config.paths.root,
-    // With `--network`, use the network's own endpoint instead of KEYROOT_RPC_URL.
+    // With `--network`, use the network's endpoint instead of KEYROOT_RPC_URL.
     environment: network === undefined ? process.env : { ...process.env, KEYROOT_RPC_URL: undefined },
     showStackTraces: hre.globalOptions.showStackTraces,
     hasNetwork: network !== undefined,
@@ -63,7 +63,7 @@ function hardhatHost(hre: HardhatRuntimeEnvironment): HardhatHost {
   };
 }
 
-/** Converts Hardhat's own errors, which are about configuration: an unknown network, or a variable that is not set. */
+/** Converts Hardhat's own errors to errors of Keyroot. They are errors of configuration, such as an unknown network. */
 function asArgumentError(error: unknown): never {
   if (error instanceof Error && error.name === "HardhatError") {
     throw new ArgumentError("ARGUMENT_INVALID", messageOf(error), { cause: error });

@@ -7,8 +7,8 @@ import { ArgumentError, TransportError } from "../errors.ts";
 const TRIES = 64;
 const LAST_PORT = 65_535;
 /**
- * Time in ms after which an idle connection is closed. A client must not send a request in the moment when its connection
- * is closed. Node's default, 5 s, is too short for a busy client.
+ * The time in ms after which the server closes an idle connection. A request fails if the server closes the connection at the
+ * same time. Node's default of 5 s is too short for a busy client.
  */
 const KEEP_ALIVE_MS = 75_000;
 
@@ -17,13 +17,13 @@ export interface Listening {
   /** The URL of the server: `http://<address>:<port>`, without a slash at the end. */
   readonly url: string;
   readonly port: number;
-  /** Closes every open connection at once, and frees the port. */
+  /** Closes all open connections at once, and frees the port. */
   close(): Promise<void>;
 }
 
 /**
- * Makes `server` listen on `host` at `port`, or at the next free port if that one is in use; 0 means any free port. The only
- * reliable test of a port is to listen on it.
+ * Makes a server listen on a host. If the port is in use, the server uses the next free port. With port 0, it uses any free
+ * port. Only listening can show reliably whether a port is free.
  *
  * @throws ArgumentError `ARGUMENT_INVALID`: the port is not a whole number from 0 to 65535.
  * @throws TransportError `PORT_UNAVAILABLE`: 64 consecutive ports are in use, or the system does not allow listening there.
@@ -52,8 +52,8 @@ export async function listen(server: Server, { host, port }: { host: string; por
 }
 
 /**
- * Returns the first free port of this machine, starting from a wanted port. Another process may take the port before it is
- * used.
+ * Returns the first free port of this machine, starting from a wanted port. Another process may take the port before the caller
+ * uses it.
  */
 export async function freePort(wanted: number): Promise<number> {
   const probe = await listen(createServer(), { host: "127.0.0.1", port: wanted });

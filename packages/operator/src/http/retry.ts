@@ -7,8 +7,8 @@ export interface RetryOptions {
   /** The number of retries before the error is thrown. 0 disables retries. */
   retries: number;
   /**
-   * The delay before the first retry in ms. It doubles with each retry, up to 30 s, and is multiplied by a random factor from
-   * 1 to 2.
+   * The delay before the first retry in ms. It doubles with each retry, and is multiplied by a random factor from 1 to 2. The
+   * maximum is 30 s.
    */
   initialDelayMs: number;
 }
@@ -19,13 +19,16 @@ export const DEFAULT_RETRY: RetryOptions = { retries: 5, initialDelayMs: 500 };
 const OPTIONS: Record<keyof RetryOptions, true> = { retries: true, initialDelayMs: true };
 const MAX_DELAY_MS = 30_000;
 
-/** The error codes of nodes for temporary failures: limit exceeded (EIP-1474), internal error (JSON-RPC 2.0, section 5.1). */
+/**
+ * The error codes of nodes for temporary failures. -32005 means that a limit was exceeded (EIP-1474). -32603 is an internal
+ * error (JSON-RPC 2.0, section 5.1).
+ */
 const TRANSIENT_RPC_CODES: readonly unknown[] = [-32005, -32603];
 
 /**
- * Calls `request`, and repeats it with exponential backoff after temporary errors. Use it only for reads: a repeated write
- * may take effect twice.
- * @throws the last error of `request`; an error that is not temporary is thrown at once
+ * Calls `request`, and repeats it with exponential backoff after temporary errors. Use it only for reads, because a repeated
+ * write may take effect twice.
+ * @throws the last error of `request`. An error that is not temporary is thrown at once
  */
 export function withRetry<T>(request: () => Promise<T>, options: RetryOptions = DEFAULT_RETRY): Promise<T> {
   const { retries, initialDelayMs } = checkOptions("The retry's options", options, OPTIONS);
@@ -39,8 +42,8 @@ export function withRetry<T>(request: () => Promise<T>, options: RetryOptions = 
 }
 
 /**
- * Returns true if a failed request may succeed when it is repeated: after no response, an invalid response, or HTTP status
- * 429 or 5xx.
+ * Returns true if a failed request may succeed when it is repeated. This is possible without a response, after an invalid
+ * response, and after the HTTP status 429 or 5xx.
  */
 export function isTransient(error: unknown): error is TransportError {
   if (!(error instanceof TransportError)) return false;

@@ -3,13 +3,13 @@ import { base64ToBytes, bytesToBase64 } from "keyroot/bytes";
 import { ArgumentError, KeyrootError } from "keyroot/errors";
 import { readSecretFile } from "../disk/permissions.ts";
 
-/** The prefix of a webhook secret, before 24 to 64 bytes in base64 (Standard Webhooks, "Signature scheme"). */
+/** The prefix of a webhook secret. After it follow 24 to 64 bytes in base64 (Standard Webhooks, "Signature scheme"). */
 const SECRET_PREFIX = "whsec_";
 const SECRET_BYTES = { min: 24, max: 64 };
 const NEW_SECRET_BYTES = 32;
 const MAX_SECRET_FILE_BYTES = 1024;
 
-/** The key that signs webhooks. A private field keeps it out of printed objects. */
+/** The key that signs webhooks. It is in a private field, so that a printed object does not contain it. */
 export class WebhookSecret {
   readonly #key: Uint8Array;
 
@@ -26,7 +26,7 @@ export class WebhookSecret {
     return new WebhookSecret(await readSecretFile(path, MAX_SECRET_FILE_BYTES));
   }
 
-  /** Makes a secret of 256 random bits. @returns its text */
+  /** Makes a secret of 256 random bits. @returns the secret as text */
   static make(): string {
     return SECRET_PREFIX + bytesToBase64(randomBytes(NEW_SECRET_BYTES));
   }
