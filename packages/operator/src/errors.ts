@@ -35,7 +35,7 @@ export const OPERATOR_ERROR_CODES = [
 /** An error code of this package or of `keyroot`. */
 export type OperatorErrorCode = library.ErrorCode | (typeof OPERATOR_ERROR_CODES)[number];
 
-// The error classes of `keyroot`, which also accept the codes of this package
+// The error classes of `keyroot`. Here they also accept the codes of this package.
 export const ArgumentError = library.ArgumentError<OperatorErrorCode>;
 export type ArgumentError = library.ArgumentError<OperatorErrorCode>;
 export const VerificationError = library.VerificationError<OperatorErrorCode>;

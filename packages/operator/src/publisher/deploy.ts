@@ -21,7 +21,8 @@ export interface DeployOptions extends Omit<SendCallOptions, "nonce"> {
   /** Deploys through CreateX. The address then depends only on the bytecode, the owner and the salt. */
   deterministic: boolean;
   /**
-   * The path of a file that records the deployments on this chain, one per owner. With this file, a repeated call does not deploy a second registry for the same owner.
+   * The path of the file that records the deployments on this chain, one per owner. Because of this file, a repeated call does
+   * not deploy a second registry for the same owner.
    */
   record: string;
 }
@@ -29,7 +30,7 @@ export interface DeployOptions extends Omit<SendCallOptions, "nonce"> {
 /** A registry that `deploy` deployed or found. Addresses have a checksum (EIP-55). */
 export interface DeployedRegistry {
   contract: string;
-  /** The owner at deployment. The registry may have a different owner now. */
+  /** The registry's owner at deployment. It may have a different owner now. */
   initialOwner: string;
   /** Keccak-256 of the contract's code: 0x and 64 lowercase hex digits. */
   codeHash: string;
@@ -77,7 +78,7 @@ interface Deployment {
 
 async function deployDeterministically({ chain, from, owner, options }: Deployment): Promise<DeployedRegistry> {
   const initCode = creationCodeOf(owner);
-  // CreateX hashes a salt that contains neither the sender nor a chain id.
+  // CreateX hashes a salt that contains neither the sender nor a chain id, and uses the hash as the salt.
   const contract = getCreate2Address(CREATE_X, keccak256(SALT), keccak256(initCode));
   if (await isRegistry(chain, contract)) return registryAt(contract, owner, true);
   if ((await codeHashAt(chain, CREATE_X)) === EMPTY_CODE_HASH) {
@@ -89,18 +90,18 @@ async function deployDeterministically({ chain, from, owner, options }: Deployme
   return checkDeployed(chain, contract, owner);
 }
 
-/** Deploys at an address that depends on the sender and the nonce. It records both before it sends the transaction. */
+/** Deploys at an address that depends on the sender and the nonce. Records both before the transaction is sent. */
 async function deployByNonce({ chain, from, owner, options }: Deployment): Promise<DeployedRegistry> {
   const records = await readRecords(options.record);
   const recorded = records.find((one) => one.owner === owner);
   if (recorded !== undefined && (await isRegistry(chain, recorded.contract)))
     return registryAt(recorded.contract, owner, true);
   const [used, next] = [await chain.transactionCount(from, "latest"), await chain.transactionCount(from, "pending")];
-  // The recorded transaction may be pending. Use its nonce again, because a nonce can deploy only once.
+  // The recorded transaction may be pending. Its nonce is used again, because only one transaction with this nonce can deploy.
   const mayBePending = recorded?.from === from && recorded.nonce >= used && recorded.nonce <= next;
   const nonce = mayBePending ? recorded.nonce : next;
   const contract = getCreateAddress({ from, nonce });
-  // A failed deployment for another owner may have recorded the same nonce, and so the same address.
+  // A failed deployment for another owner may have recorded the same nonce, and therefore the same address.
   const others = records.filter((one) => one.owner !== owner && one.contract !== contract);
   await writeFileAtomic(options.record, `${JSON.stringify([...others, { owner, contract, from, nonce }])}\n`, 0o600);
   await sendCall({ chain, contract }, { from, data: creationCodeOf(owner) }, { ...options, nonce });
@@ -113,7 +114,10 @@ async function checkDeployed(chain: Chain, contract: string, owner: string): Pro
   throw new VerificationError("root", "NO_CONTRACT", message, { actual: "0x" });
 }
 
-/** Returns false if the address has no code. @throws VerificationError CODE_HASH_MISMATCH if it has different code */
+/**
+ * Returns true if the address has the registry's code, or false if it has none. @throws VerificationError CODE_HASH_MISMATCH if
+ * it has different code
+ */
 async function isRegistry(chain: Chain, contract: string): Promise<boolean> {
   const [expected, actual] = [publicKeyRegistryCodeHash, await codeHashAt(chain, contract)];
   if (actual === EMPTY_CODE_HASH) return false;

@@ -5,7 +5,10 @@ import type { Registry } from "./chain/registry.ts";
 import { refuseTestAccount } from "./signers/testAccounts.ts";
 import type { Call } from "./transactions/sendCall.ts";
 
-/** OpenZeppelin's `Ownable2Step`. The new owner must accept, so that a mistyped address cannot become the owner. */
+/**
+ * The functions of OpenZeppelin's `Ownable2Step`. The new owner must accept, so that a mistyped address cannot become the
+ * owner.
+ */
 const OWNABLE = new Interface([
   "function transferOwnership(address newOwner)",
   "function acceptOwnership()",
@@ -27,7 +30,7 @@ export async function fetchPendingOwner({ chain, contract }: Registry): Promise<
 }
 
 /**
- * Returns the owner's call that offers the ownership to another account.
+ * Returns the call with which the owner offers the ownership to another account.
  * @throws ArgumentError ARGUMENT_INVALID, TEST_KEY_REFUSED
  */
 export function transferOwnershipCall(registry: Registry, newOwner: string, chainId: number): OwnershipCall {
@@ -45,7 +48,8 @@ export function transferOwnershipCall(registry: Registry, newOwner: string, chai
 }
 
 /**
- * Returns the new owner's call that accepts the ownership. @throws ArgumentError NOT_OWNER if the ownership is not offered
+ * Returns the call with which the new owner accepts the ownership. @throws ArgumentError NOT_OWNER if the ownership is not
+ * offered
  */
 export async function acceptOwnershipCall(registry: Registry): Promise<OwnershipCall> {
   const { contract, owner } = registry;

@@ -54,7 +54,7 @@ const MAX_ROUNDS = 20;
  * stores and checks every file, and records the plan. It adds the roots, waits for finality, and verifies every key as
  * clients do.
  *
- * You can stop it and run it again at any time: files are stored atomically, and the chain shows which roots were added.
+ * You can stop it and run it again at any time. Files are stored atomically, and the chain shows which roots were added.
  * @param records one record per user. A `RecordTable` is emptied when its plan is recorded
  * @throws ArgumentError NO_RECORDS, ARGUMENT_INVALID, DUPLICATE_USER, NOT_OWNER, PLAN_MISMATCH, FILE_CONFLICT,
  * PUBLIC_KEY_NOT_PRIME_ORDER, and the errors of `checkKeyRecord`
@@ -178,7 +178,7 @@ class Publisher {
       return bytes;
     });
     await this.#journal.writePlan(plan);
-    records.release(); // the plan and its files contain all the data
+    records.release(); // the plan and its files now contain all the data
     this.#emit({ event: "planned", ...sizeOf(plan) });
     await this.#publishPlan(plan, plan.batches);
   }
@@ -255,7 +255,10 @@ class Publisher {
     return registry.isAccessListCheaper(first, estimate, feeData);
   }
 
-  /** Waits for finality, and proves the batches at the final block. @returns the batches with a user who has no root there */
+  /**
+   * Waits for finality, and proves the batches at the final block. @returns the batches with a user who has no root at this
+   * block
+   */
   async #confirmBatches(batches: readonly Batch[], plan: Plan): Promise<Batch[]> {
     const { registry, finality = { confirmations: 1 } } = this.#options;
     const newest = await this.#newestBlockOf(batches);

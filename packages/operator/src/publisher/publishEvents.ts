@@ -21,7 +21,7 @@ export interface PublishedRoot extends AddedRootEvent {
 export interface PublishResult {
   /** The roots that this call published. Every key of their users is proven. */
   published: PublishedRoot[];
-  /** The number of users who already had a root. The contract keeps this root. */
+  /** The number of users who already had a root, which the contract keeps. */
   alreadyPublished: number;
   /** Users to whom another publisher of the same owner assigned a different root after the plan was made. */
   superseded: UserRoot[];
@@ -48,16 +48,18 @@ export type PublishEvent =
       added: number;
       plannedAt: number | undefined;
     }
-  /** A resumed plan also publishes users who are not in the records: their number, and the first 20 user ids. */
+  /**
+   * A resumed plan also publishes users who are not in the records. The event contains their number and the first 20 user ids.
+   */
   | { event: "withoutRecord"; users: number; userIDs: UserID[] }
   /** The store had lost a file of a resumed plan. The file was rebuilt from the records. */
   | { event: "rebuilt"; root: string; users: number }
   /**
-   * `execute` has ended. The event contains the number of users who have their batch's root. It also contains the users
-   * with a different root. A reorganization may still change this.
+   * `execute` has ended. The event contains the number of users who have their batch's root, and the users with a different
+   * root. A reorganization may still change both.
    */
   | ({ event: "executed" } & Execution)
-  /** Roots are no longer on the chain, or not for all users. They will be added again. */
+  /** Some users of these batches no longer have their root on the chain. The roots will be added again. */
   | { event: "lost"; batches: number; users: number }
   /** A root is final, and all keys of its users are proven. */
   | ({ event: "published"; superseded: UserRoot[] } & PublishedRoot);

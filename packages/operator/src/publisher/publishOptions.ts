@@ -19,8 +19,8 @@ export interface PublishOptions {
    */
   chainId: number;
   /**
-   * The limits on the cost. "local" means no limits, and is accepted only for development chains (ids 31337 and 1337).
-   * Required unless `execute` adds the roots.
+   * The limits on the cost, which are required unless `execute` adds the roots. "local" means no limits, and is accepted only
+   * for development chains (ids 31337 and 1337).
    */
   limits?: CostLimits | "local" | undefined;
   /** The store for the Merkle-tree files. */
@@ -52,8 +52,8 @@ export interface PublishOptions {
   /** Adds access lists to transactions (EIP-2930). Default: true if an access list makes the first transaction cheaper. */
   accessList?: boolean | undefined;
   /**
-   * Checks all keys as registration does, before anything is sent. It uses all cores. The test for the prime-order subgroup
-   * takes about 2 ms per key. Default: false.
+   * Checks all keys as registration does, before anything is sent. The check uses all cores, and takes about 2 ms per key.
+   * Default: false.
    */
   checkSubgroup?: boolean | undefined;
   /** Options for sending transactions and waiting for them. For the defaults, see `SendOptions`. */

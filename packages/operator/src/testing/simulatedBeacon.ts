@@ -13,16 +13,13 @@ export interface SimulatedBeaconOptions {
   now?: () => number;
 }
 
-/** A response encoded in SSZ. */
+/** A response of the Beacon API, encoded in SSZ. */
 interface Answer {
   status: number;
   bytes: Uint8Array;
 }
 
-/**
- * The number of slots by which the simulated chain is behind the clock. It allows each new block to have a later slot at
- * once.
- */
+/** The number of slots by which the simulated chain is behind the clock. New blocks can therefore have a later slot at once. */
 const LAG = 64;
 /** The hash of the execution block in headers that are not verified. */
 const NO_BLOCK = `0x${"00".repeat(32)}`;
@@ -30,8 +27,8 @@ const NO_BLOCK = `0x${"00".repeat(32)}`;
 const BEFORE_END = 8;
 
 /**
- * A beacon chain for tests. Its sync committees have public test keys. They sign the local chain's newest block in the
- * format of the real protocol. Verifiers accept it only for chain 31337.
+ * A beacon chain for tests. Its sync committees have public test keys, which sign the local chain's newest block in the format
+ * of the real protocol. Verifiers accept these signatures only for chain 31337.
  */
 export class SimulatedBeacon {
   readonly checkpoint = TEST_CHECKPOINT;
@@ -45,7 +42,7 @@ export class SimulatedBeacon {
     this.#now = now;
   }
 
-  /** Responds to a request of the Beacon API, in SSZ. @param path the path with its query */
+  /** Returns the response to a request of the Beacon API, in SSZ. @param path the path with its query */
   async answer(path: string): Promise<Answer> {
     const { pathname, searchParams } = new URL(path, "http://localhost");
     const [, name, root] = /^\/eth\/v1\/beacon\/light_client\/(\w+)(?:\/(0x\w+))?$/.exec(pathname) ?? [];
@@ -76,14 +73,14 @@ export class SimulatedBeacon {
     return listen(server, { host, port });
   }
 
-  /** Returns the update of a period. Each is signed once, because signing takes most of the time of an answer. */
+  /** Returns the update of a period. Each update is signed only once, because signing takes most of the time of a response. */
   #update(period: number): Uint8Array {
     const update = this.#updates.get(period) ?? encodeUpdate(period);
     this.#updates.set(period, update);
     return update;
   }
 
-  /** Returns the update for the newest block, which is signed once. */
+  /** Returns the update for the newest block. Each update is signed only once. */
   async #finalityUpdate(): Promise<Uint8Array> {
     const blockHash = await newestHash(this.#call);
     const slot = Math.max(this.#head.slot + 1, slotAt(TEST_NETWORK, this.#now()) - LAG);

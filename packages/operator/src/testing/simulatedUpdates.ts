@@ -17,8 +17,8 @@ import {
 } from "keyroot/beacon/protocol";
 
 /**
- * A sync committee of 512 test keys. The secret keys are consecutive numbers from `first`, so that their sum signs for all
- * members.
+ * A sync committee of 512 test keys. The secret keys are consecutive numbers from `first`. One signature with their sum is the
+ * signature of all members.
  */
 export interface TestCommittee {
   first: bigint;
@@ -37,7 +37,8 @@ export interface UpdateParts {
   /** The number of members that sign. Default: 512. */
   participation?: number;
   /**
-   * The next committee to include: true for that of the period after `attestedSlot`. Default: none, as in a finality update.
+   * The next committee to include. True means the committee of the period after `attestedSlot`. Default: none, as in a finality
+   * update.
    */
   next?: boolean | Committee;
   /** The network for which the signature is made. Its forks determine the signed fork. Default: the chain's own network. */
@@ -48,7 +49,7 @@ const ZERO = new Uint8Array(32);
 const SECRET_OF_PERIOD_0 = 2n ** 64n;
 const committees = new Map<bigint, TestCommittee>();
 
-/** Makes the test keys, starting from a secret key. All of them are public. */
+/** Makes the keys of a test committee, starting from a secret key. All of them are public. */
 export function testCommittee(first: bigint): TestCommittee {
   let made = committees.get(first);
   if (made === undefined) {
@@ -64,7 +65,7 @@ export function committeeOf(period: number): TestCommittee {
   return testCommittee(SECRET_OF_PERIOD_0 + BigInt(period * COMMITTEE_SIZE));
 }
 
-/** Makes a tree with these leaves, by their generalized indices. All other leaves are zero. */
+/** Makes a tree with these leaves at their generalized indices. All other leaves are zero. */
 function sparseTree(leaves: ReadonlyMap<number, Uint8Array>) {
   const inner = new Set<number>();
   for (const index of leaves.keys()) for (let i = index >> 1; i > 0; i >>= 1) inner.add(i);

@@ -24,7 +24,8 @@ export class WorkerPool<Request, Result> implements AsyncDisposable {
       worker.on("message", (answer: PoolAnswer<Result>) => {
         this.#resolve(answer);
       });
-      // If a thread ends, its requests are lost. End all requests with an error, because they would otherwise never end.
+      // A thread that fails loses its requests. End all requests with an error, because lost requests would otherwise never
+      // end.
       worker.on("error", (error) => {
         this.#failure ??= { error };
         for (const { reject } of this.#waiting.values()) reject(error);

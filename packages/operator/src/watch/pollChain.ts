@@ -38,9 +38,12 @@ export interface PollOptions {
   contract: string;
   files: FileSource;
   users: readonly WatchedUser[];
-  /** The newest block to read. `finalized` blocks are never reorganized. */
+  /** The newest block to read. Blocks that are `finalized` are never reorganized. */
   tag: "latest" | "safe" | "finalized";
-  /** Finds the newest block in another source. The users' roots and the user count are then read with storage proofs. */
+  /**
+   * Finds the newest block in another source than the endpoint. The users' roots and the user count are then read with storage
+   * proofs.
+   */
   findBlock?: (() => Promise<{ blockHash: string }>) | undefined;
   /** The first block whose roots are audited if the state has no cursor. Default: the next new block. */
   fromBlock?: number | undefined;
@@ -75,7 +78,7 @@ export interface LogReading {
   findings: Finding[];
 }
 
-/** Step 1: reads the roots of the watched users. */
+/** Step 1 of a poll. Reads the roots of the watched users. */
 export async function readUsers(options: PollOptions): Promise<UserReading> {
   const { call, contract, users, state, tag, findBlock } = options;
   verifyChainId(options, { chainId: await call("eth_chainId", []) });
@@ -99,9 +102,9 @@ export async function readUsers(options: PollOptions): Promise<UserReading> {
 }
 
 /**
- * Step 2: reads the roots that were added since the last poll. Their number of users must match the contract's count. If it
- * does not match, an earlier or the current response is false. Then it reads events from older and older cursors until the
- * numbers match.
+ * Step 2 of a poll. Reads the roots that were added since the last poll. Their number of users must match the contract's count.
+ * If it does not match, a response of the endpoint was false. The events are then read again from older and older cursors until
+ * the numbers match.
  */
 export async function readLogs(options: PollOptions, { block }: UserReading): Promise<LogReading> {
   const { call, contract, state, chainId, fromBlock, now } = options;
@@ -132,8 +135,8 @@ export async function readLogs(options: PollOptions, { block }: UserReading): Pr
 }
 
 /**
- * The blocks after which events can be read, the newest first: the cursors that are on the chain, then the block before the
- * contract's deployment. Adds a finding for each cursor whose block was replaced.
+ * Yields the blocks after which events can be read, with the newest first. They are the cursors on the chain, then the block
+ * before the contract's deployment. Adds a finding for each cursor whose block was replaced.
  */
 async function* basesOf(
   { call, contract }: PollOptions,
@@ -143,7 +146,7 @@ async function* basesOf(
 ): AsyncGenerator<Pick<WatchCursor, "number" | "userCount">> {
   let isReported = false;
   for (const cursor of cursors) {
-    // A node that is behind does not have this block yet.
+    // A node that is behind the chain does not have this block yet.
     if (cursor.number > newest) continue;
     if (await isOnChain(call, cursor)) {
       yield cursor;
@@ -163,7 +166,10 @@ async function fetchCount({ call, contract, findBlock }: PollOptions, block: Blo
   return decodeUserCount(count);
 }
 
-/** Checks the age of the newest block: an endpoint that has stopped shows no new roots. @throws TransportError STALE_BLOCK */
+/**
+ * Checks the age of the newest block, because an endpoint that has stopped shows no new roots. @throws TransportError
+ * STALE_BLOCK
+ */
 function checkAge({ maxAgeMs = Infinity, now = Date.now }: PollOptions, { number, timestamp }: BlockHeader): void {
   const ageMs = now() - timestamp * 1000;
   if (ageMs <= maxAgeMs) return;

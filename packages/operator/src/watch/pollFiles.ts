@@ -27,8 +27,8 @@ export interface FileReading {
 }
 
 /**
- * Step 3: audits the files of the watched users' roots, then those of new roots and of suspects. Saves the results. An
- * unavailable file stays a suspect. After the time limit, it counts as damage.
+ * Step 3 of a poll. Audits the files of the watched users' roots, then those of new roots and of suspects. Saves the results.
+ * An unavailable file stays a suspect, and counts as damage after the time limit.
  * @throws TransportError FILE_UNWRITABLE for the state
  */
 export async function readFiles(
@@ -43,7 +43,7 @@ export async function readFiles(
   const findings: Finding[] = [];
   const newRoots = new Map<UserID, string>();
 
-  // Read at least one file even if the time is over.
+  // At least one file is read, even if the time is over.
   const endsAt = performance.now() + maxFilesMs;
   const isLate = () => files.count > 0 && performance.now() >= endsAt;
 
@@ -80,7 +80,7 @@ export async function readFiles(
   return { published: Array.from(newRoots, ([userID, root]) => ({ userID, root })), unavailable, findings };
 }
 
-/** Reads each file at most once per poll. */
+/** The files of one poll, each of which is read at most once. */
 class PolledFiles {
   readonly #source: FileSource;
   readonly #files = new Map<string, FileAudit | undefined>();
@@ -100,7 +100,7 @@ class PolledFiles {
     return this.#files.size;
   }
 
-  /** Returns a file that this poll has read. @param isUnavailable whether a file that was not read counts as unavailable */
+  /** Returns a file that this poll has read. @param isUnavailable true if a file that was not read counts as unavailable */
   known(root: string, isUnavailable: boolean): FileAudit | undefined {
     if (isUnavailable && !this.#files.has(root)) {
       const message = "It was not requested in this poll, because other files took too long.";

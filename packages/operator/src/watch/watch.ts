@@ -17,7 +17,8 @@ const MAX_FILES_MS = 60_000;
 /** The events of one poll. The last event is `polled`. */
 export type PollEvent =
   /**
-   * The contract has a root for a watched user. This event occurs before the file is read, so a file host cannot prevent it.
+   * The contract has a new root for a watched user. This event occurs before the file is read, so a file host cannot prevent
+   * it.
    */
   | { event: "assigned"; userID: UserID; root: string }
   /** A root was added to the registry. */
@@ -26,10 +27,10 @@ export type PollEvent =
   | { event: "published"; userID: UserID; root: string }
   /** The host or folder did not return a file. Each poll requests the file again. `since` is a time in ISO 8601. */
   | { event: "fileUnavailable"; root: string; code: string; message: string; since: string }
-  /** Damage, described by `code` and `message`. */
+  /** Damage that `code` and `message` describe. */
   | ({ event: "alarm" } & Finding)
   | ({ event: "notice" } & Finding)
-  /** A poll ended. The event contains its counts. */
+  /** A poll has ended. The event contains its counts. */
   | ({ event: "polled" } & PollSummary);
 
 /** The result of one poll in numbers. */
@@ -37,7 +38,7 @@ interface PollSummary {
   /** The number of the block that the poll reached. */
   blockNumber: number;
   blockHash: string;
-  /** The number of roots added since the previous poll, and the number of their users. */
+  /** The number of roots that were added since the previous poll, and the number of their users. */
   rootsAdded: number;
   usersAdded: number;
   /** The number of watched users, and how many of them have their key in their root's file. */
@@ -50,7 +51,7 @@ interface PollSummary {
   unavailableFiles: number;
 }
 
-/** The events of a watch: the events of its polls, and changes of the endpoint's availability. */
+/** The events of a watch. They are the events of its polls, and changes of the endpoint's availability. */
 export type WatchEvent =
   | PollEvent
   /** The endpoint failed. The next poll starts at the same block after `retryInMs`. */
@@ -78,9 +79,9 @@ const WATCH_OPTIONS: Record<keyof WatchOptions | "readOwnFiles", true> = {
 };
 
 /**
- * Polls until it is stopped, and yields the new events of each step of a poll. Each alarm and each block is reported once.
- * If the endpoint fails, it reports the failure and tries again, with longer pauses each time. No block is skipped. A failure
- * that lasts `unavailableAfterMs` is an alarm. A watch without data must not look like a watch without findings.
+ * Polls until it is stopped, and yields the new events of each step of a poll. Each alarm and each block is reported once. If
+ * the endpoint fails, it reports the failure and tries again after longer and longer pauses. No block is skipped. A failure
+ * that lasts `unavailableAfterMs` is an alarm, because a watch without data must not look like a watch without findings.
  * @throws VerificationError the errors of `poll`; TransportError FILE_UNWRITABLE for the state
  * @example
  * ```ts
@@ -117,8 +118,8 @@ export async function* watch(options: WatchOptions): AsyncGenerator<WatchEvent[]
 }
 
 /**
- * Polls once, and returns the events of each step when the step ends: the watched users' roots, the new roots, then the
- * files.
+ * Polls once, and yields the events of each step when the step ends. The steps read the watched users' roots, the new roots,
+ * and the files.
  * @throws ArgumentError ARGUMENT_INVALID at once; the generator throws the errors of `poll`
  */
 export function pollEvents(options: PollOptions): AsyncGenerator<PollEvent[]> {
@@ -192,9 +193,9 @@ function describeFailure(
 }
 
 /**
- * Returns a filter for events that no earlier poll reported. Events are compared by code, root and user, or by block hash. A
- * file that becomes unavailable again, and a finding about the chain that ended in the meantime, are reported again.
- * Otherwise, an endpoint could hide later attacks behind a first false alarm.
+ * Returns a filter for events that no earlier poll reported. Events are compared by code, root and user, or by block hash. An
+ * unavailable file or a finding about the chain is reported again if it ended in the meantime. Otherwise, an endpoint could
+ * hide later attacks behind a first false alarm.
  */
 function newEventFilter(): (event: PollEvent) => boolean {
   const reported = new Set<string>();

@@ -24,11 +24,14 @@ export interface WatchCursor extends BlockCursor {
 
 /** The data that a watch keeps between polls. */
 interface WatchStateContent {
-  /** The blocks up to which every root was audited, the newest last. */
+  /** The blocks up to which every root was audited, with the newest last. */
   cursors: readonly WatchCursor[];
   /** The roots of the watched users. */
   roots: ReadonlyMap<UserID, string>;
-  /** Suspects: roots whose files were missing, invalid or not read. Each poll reads these files until they are valid. */
+  /**
+   * The suspects, which are roots whose files were missing, invalid or not read. Each poll reads these files until they are
+   * valid.
+   */
   suspects: readonly string[];
   /** The suspects whose files are unavailable, and the time of the first failure in ms since 1970. */
   unavailable: ReadonlyMap<string, number>;
@@ -41,7 +44,7 @@ const MAX_CURSORS = 64;
 const MAX_USERS = 1_000_000;
 const CURSOR = ["number", "hash", "timestamp", "userCount"] as const;
 
-/** Cursors, suspects and unavailable files are short lists, stored as JSON. */
+/** The format of a watch's state. Cursors, suspects and unavailable files are short lists, so they are stored as JSON. */
 const FORMAT = stateFormat({
   applicationId: 0x4b525741, // "KRWA"
   version: 1,
@@ -91,7 +94,7 @@ export class WatchState implements WatchStateContent, Disposable {
 
   /**
    * Opens a state and checks every row. Creates the state if it does not exist.
-   * @param path path of the file; undefined for a state in memory
+   * @param path the path of the file, or undefined for a state in memory
    * @throws ArgumentError STATE_LOCKED, STATE_INVALID; TransportError FILE_UNREADABLE, FILE_UNWRITABLE
    */
   static async open(
@@ -114,8 +117,8 @@ export class WatchState implements WatchStateContent, Disposable {
 
   /**
    * Writes the results of a poll to disk in one transaction.
-   * @param poll `cursor`: the block up to which every root was audited. It replaces all higher cursors. Undefined if events
-   * are missing. `newRoots`: roots of watched users, with valid files. `unavailable`: none by default
+   * @param poll the results. `cursor` is the block up to which every root was audited, and replaces all higher cursors. It is
+   * undefined if events are missing. `newRoots` are roots of watched users with valid files. `unavailable` is empty by default
    * @throws TransportError FILE_UNWRITABLE
    */
   save({
@@ -145,7 +148,7 @@ export class WatchState implements WatchStateContent, Disposable {
   }
 }
 
-/** @param roots new roots only */
+/** Inserts content into the tables of a state. @param roots only new roots */
 function insertContent(
   database: StateDatabase,
   { chainId, genesisHash, contract }: AuditTarget,

@@ -7,7 +7,7 @@ import type { WebhookSecret } from "../http/webhookSecret.ts";
 
 const MAX_ANSWER_BYTES = 2 ** 16;
 const TIMEOUT_MS = 10_000;
-/** An undelivered message is sent again after about 1 s, and again after about 2 s. */
+/** The retries of an undelivered message. It is sent again after about 1 s, and once more after about 2 s. */
 const RETRY = { retries: 2, initialDelayMs: 500 };
 
 /**
@@ -29,7 +29,7 @@ export function checkWebhook(url: string, hosts: readonly string[]): string {
 /**
  * Sends a message to a webhook as JSON, with the headers of Standard Webhooks (standardwebhooks.com): `webhook-id`,
  * `webhook-timestamp`, and `webhook-signature` if there is a secret. It does not follow redirects. After a failure, it sends
- * the message twice more, with the same id.
+ * the message up to twice more, with the same id.
  * @param message an object with a `type`
  * @throws TransportError WEBHOOK_ERROR if the status is not 2xx; and the errors of `fetchBytes`
  */

@@ -1,6 +1,6 @@
 import type { Chain } from "./chain.ts";
 
-/** The base fees of blocks at equal intervals, in wei per unit of gas. */
+/** The range of base fees in blocks at equal intervals, in wei per unit of gas. */
 export interface BaseFeeRange {
   /** The number of blocks that were read. */
   blocks: number;
@@ -13,14 +13,14 @@ export interface BaseFeeRange {
 }
 
 const YEAR_SECONDS = 365 * 24 * 60 * 60;
-/** The number of blocks to read from the last year: about one per week. */
+/** The number of blocks to read from the last year, about one per week. */
 const SAMPLES = 53;
 /** The number of blocks over which the mean block time is measured. */
 const INTERVAL_BLOCKS = 1_000;
 
 /**
- * Reads the base fees of the last year, or of all blocks of a younger chain. Every full node has the headers of old blocks,
- * so no archive node is needed. 53 blocks can miss short peaks.
+ * Reads the base fees of the last year, or of all blocks of a younger chain. Every full node has the headers of old blocks, so
+ * no archive node is needed. The 53 blocks that it reads can miss short peaks.
  * @returns undefined on chains without a base fee
  * @throws TransportError the errors of `chain`
  */

@@ -53,7 +53,9 @@ const MAX_SECONDS = 8.64e12;
 /** The highest accepted price per unit of gas: 1 ETH, in wei. */
 const MAX_PRICE = 10n ** 18n;
 
-/** A chain, read through a JSON-RPC endpoint. It checks every response, and repeats requests after temporary failures. */
+/**
+ * A chain that is read through a JSON-RPC endpoint. Every response is checked. Requests are repeated after temporary failures.
+ */
 export class Chain {
   /** Sends one request without retries. The result is not checked. */
   readonly call: RpcCall;
@@ -66,7 +68,7 @@ export class Chain {
 
   /**
    * Sends a request, and repeats it until the result is valid.
-   * @param parse parses the result; throws any error if the result is invalid
+   * @param parse parses the result, and throws any error if the result is invalid
    * @throws TransportError RPC_ANSWER_INVALID, and the errors of `call`
    */
   request<T>(method: string, params: readonly unknown[], parse: (answer: unknown) => T): Promise<T> {
@@ -82,7 +84,7 @@ export class Chain {
     });
   }
 
-  /** Runs a read, and repeats it after temporary failures as the retry options of this chain say. */
+  /** Runs a read. Repeats it after temporary failures, as often as this chain's retry options allow. */
   withRetry<T>(read: () => Promise<T>): Promise<T> {
     return withRetry(read, this.#retry);
   }
@@ -110,8 +112,8 @@ export class Chain {
   }
 
   /**
-   * Returns the number of an account's transactions in blocks. "pending" also counts transactions that are not in a block
-   * yet.
+   * Returns the number of an account's transactions in blocks. With the tag "pending", it also counts transactions that are not
+   * in a block yet.
    */
   transactionCount(address: string, tag: number | "latest" | "pending"): Promise<number> {
     const block = typeof tag === "number" ? toQuantity(tag) : tag;
@@ -159,7 +161,7 @@ function parseBlock(answer: unknown, tag: BlockTag): Block {
   return block;
 }
 
-/** Parses a price in wei per unit of gas. @throws TransportError RPC_ANSWER_INVALID; RangeError above 1 ETH */
+/** Parses a price in wei per unit of gas. @throws TransportError RPC_ANSWER_INVALID, or RangeError for a price above 1 ETH */
 function parsePrice(value: unknown): bigint {
   const price = parseQuantity(value);
   if (price <= MAX_PRICE) return price;
@@ -167,8 +169,8 @@ function parsePrice(value: unknown): bigint {
 }
 
 /**
- * Returns true if a receipt is of a transaction that is not in a block. The receipt is then null. Some nodes return one
- * without a block.
+ * Returns true if a receipt shows that the transaction is not in a block. Most nodes then return null. Some nodes return a
+ * receipt without a block.
  */
 function isPending(receipt: unknown): boolean {
   return receipt === null || (isObject(receipt) && receipt["blockNumber"] === null);

@@ -17,24 +17,22 @@ interface Call {
  * The fee for the bytes of a transaction, at the rollup's current prices. `wei` and `gas` are 0 on chains without such a fee.
  */
 export interface DataFee {
-  /**
-   * The fee in wei, in addition to gas: the L1 fee and the operator fee of OP-stack chains. A transaction cannot limit it.
-   */
+  /** The L1 fee and the operator fee of OP-stack chains in wei, in addition to gas. A transaction cannot limit these fees. */
   wei: bigint;
   /** On Arbitrum, the part of the gas estimate that pays for bytes. */
   gas: number;
 }
 
-/** The factor for data fees in cost limits, because prices can rise until a transaction is in a block. */
+/** The factor for data fees in cost limits. Prices can rise before a transaction is in a block. */
 const DATA_FEE_FACTOR = 2n;
 
 /**
- * The contract for prices on OP-stack chains. Sources: https://docs.optimism.io/op-stack/transactions/fees and the predeploys
- * of https://specs.optimism.io.
+ * The address of the contract that returns prices on OP-stack chains. Sources:
+ * https://docs.optimism.io/op-stack/transactions/fees and the predeploys of https://specs.optimism.io.
  */
 const GAS_PRICE_ORACLE = "0x420000000000000000000000000000000000000f";
 /**
- * The address of Arbitrum's NodeInterface, which estimates fees. It exists only in calls (eth_call). Source:
+ * The address of Arbitrum's NodeInterface, which estimates fees. Only simulated calls (`eth_call`) can use it. Source:
  * https://docs.arbitrum.io/build-decentralized-apps/nodeinterface/reference.
  */
 const NODE_INTERFACE = "0x00000000000000000000000000000000000000c8";
@@ -55,7 +53,7 @@ export class DataFees {
   /**
    * Returns the current fee for the bytes of a transaction.
    * @param gas the gas limit
-   * @throws TransportError the errors of `chain`, if the chain has such a fee and does not return it
+   * @throws TransportError the errors of `chain`, if the chain has such a fee and the endpoint does not return it
    */
   async fetch({ to, data, accessList = [] }: Call, gas: number, fees: Fees): Promise<DataFee> {
     const rollup = await (this.#rollup ??= this.#findRollup());
@@ -65,7 +63,7 @@ export class DataFees {
     }
     if (rollup === undefined) return { wei: 0n, gas: 0 };
     const maxFeePerGas = maxGasPriceOf(fees);
-    // Typical values are enough, because real nonces and chain ids usually have the same number of bytes.
+    // Use typical values, because real nonces and chain ids usually have the same number of bytes.
     const usual = { type: 2, chainId: 8453, nonce: 65_535, value: 0 };
     const { unsignedSerialized } = Transaction.from({
       ...{ ...usual, to: to ?? null, data, accessList, gasLimit: gas },
@@ -78,13 +76,13 @@ export class DataFees {
   async #findRollup() {
     const code = (address: string) => this.#chain.request("eth_getCode", [address, "latest"], hexBytes);
     if ((await code(GAS_PRICE_ORACLE)) !== "0x") return "opStack" as const;
-    // On Arbitrum, this interface has no code. Call it to find out whether the node supports it.
+    // On Arbitrum, this address has no code. Only a call shows whether the node supports the interface.
     const data = abi.encodeFunctionData("gasEstimateL1Component", [NODE_INTERFACE, false, "0x"]);
     const answer = await this.#chain.request("eth_call", [{ to: NODE_INTERFACE, data }, "latest"], hexBytes);
     return answer === "0x" ? undefined : ("arbitrum" as const);
   }
 
-  /** Returns 0 on chains before the upgrade Isthmus. Such chains have no operator fee, and their contract rejects the call. */
+  /** Returns the operator fee in wei. Returns 0 on chains before the upgrade Isthmus, whose contract rejects this call. */
   async #operatorFee(gas: bigint): Promise<bigint> {
     try {
       return await this.#read(GAS_PRICE_ORACLE, "getOperatorFee", [gas]);
@@ -104,7 +102,7 @@ export class DataFees {
   }
 }
 
-/** Returns the maximum data fee to count in cost limits, in wei. */
+/** Returns the data fee that counts toward cost limits, in wei. */
 export function worstDataFeeOf({ wei }: DataFee): bigint {
   return DATA_FEE_FACTOR * wei;
 }

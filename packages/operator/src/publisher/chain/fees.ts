@@ -1,11 +1,11 @@
 import { toQuantity } from "keyroot/ethereum";
 
-/** The fees of a transaction in wei per unit of gas: EIP-1559 fees, or a gas price on chains without a base fee. */
+/** The fees of a transaction in wei per unit of gas. On chains without a base fee (EIP-1559), they are a single gas price. */
 export type Fees = { maxFeePerGas: bigint; maxPriorityFeePerGas: bigint } | { gasPrice: bigint };
 
 /** The gas prices at a block, in wei per unit of gas. */
 export interface FeeData {
-  /** Undefined on chains without a base fee. */
+  /** The base fee. Undefined on chains without a base fee. */
   baseFeePerGas: bigint | undefined;
   /** The part of the price that the block's producer receives. On chains without a base fee, this is the whole gas price. */
   priorityFee: bigint;
@@ -28,7 +28,10 @@ export function maxPriorityFeeOf(maxFee: bigint, maxPriorityFee: bigint | undefi
   return maxPriorityFee ?? maxFee / MAX_FEE_PER_PRIORITY_FEE;
 }
 
-/** Limits the priority fee of fee data. Chains without a base fee have no priority fee. */
+/**
+ * Returns the same prices with a priority fee of at most `maxPriorityFee`. Does not change the prices of chains without a base
+ * fee.
+ */
 export function limitPriorityFee(feeData: FeeData, maxPriorityFee: bigint): FeeData {
   if (feeData.baseFeePerGas === undefined) return feeData;
   return { ...feeData, priorityFee: min(feeData.priorityFee, maxPriorityFee) };
@@ -66,7 +69,7 @@ export function maxGasPriceOf(fees: Fees): bigint {
   return "gasPrice" in fees ? fees.gasPrice : fees.maxFeePerGas;
 }
 
-/** Returns the priority fee in wei per unit of gas: 0 on chains without a base fee. */
+/** Returns the priority fee in wei per unit of gas, or 0 on chains without a base fee. */
 export function priorityFeeOf(fees: Fees): bigint {
   return "gasPrice" in fees ? 0n : fees.maxPriorityFeePerGas;
 }
@@ -75,7 +78,7 @@ function min(a: bigint, b: bigint): bigint {
   return a < b ? a : b;
 }
 
-/** Returns true if the fees are within the limits, in wei per unit of gas. */
+/** Returns true if the fees are within both limits, which are in wei per unit of gas. */
 export function isWithinLimits(fees: Fees, maxFee: bigint, maxPriorityFee: bigint): boolean {
   return maxGasPriceOf(fees) <= maxFee && priorityFeeOf(fees) <= maxPriorityFee;
 }

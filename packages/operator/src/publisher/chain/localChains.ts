@@ -12,7 +12,7 @@ export function isLocalChainId(chainId: number): boolean {
 }
 
 /**
- * Returns true for a development chain on this machine: its chain id is one of a development chain, and its endpoint has a
+ * Returns true for a development chain on this machine. It has the chain id of a development chain, and its endpoint has a
  * loopback address.
  * @param chainId the id that transactions are signed for. It must come from the operator, never from the endpoint
  */

@@ -1,15 +1,15 @@
 import { parseQuantity } from "keyroot/ethereum";
 
 /**
- * Returns the L1 fee and the operator fee that an OP-stack chain charged for a transaction, in wei. Returns 0 on other
- * chains. Sources: Isthmus and Jovian, "Operator Fee", https://specs.optimism.io/protocol/isthmus/exec-engine.html
+ * Returns the L1 fee and the operator fee that an OP-stack chain charged for a transaction, in wei. Returns 0 on other chains.
+ * Source for both upgrades, section "Operator Fee": https://specs.optimism.io/protocol/isthmus/exec-engine.html
  * @param receipt the receipt from the endpoint
  * @throws TransportError RPC_ANSWER_INVALID
  */
 export function receiptDataFee(receipt: Readonly<Record<string, unknown>>, gasUsed: number): bigint {
   const read = (name: string) => parseQuantity(receipt[name] ?? "0x0");
   const scaled = BigInt(gasUsed) * read("operatorFeeScalar");
-  // The upgrade Jovian added this field to receipts, and changed the unit of the scalar.
+  // The upgrade Jovian added this field to receipts. It also changed the unit of the operator fee's scalar.
   const isJovian = (receipt["daFootprintGasScalar"] ?? null) !== null;
   return read("l1Fee") + (isJovian ? scaled * 100n : scaled / 1_000_000n) + read("operatorFeeConstant");
 }

@@ -51,7 +51,7 @@ export interface AddedRootEvent {
   /** The L1 fee and the operator fee of OP-stack chains in wei, in addition to gas. 0 on other chains. */
   dataFee: bigint;
   /**
-   * The number of users to whom the contract assigned this root. Users of the batch who already had a root are not counted.
+   * The number of users to whom the contract assigned this root. It does not count users of the batch who already had a root.
    */
   addedCount: number;
 }
@@ -59,14 +59,14 @@ export interface AddedRootEvent {
 /** The gas estimates of one call, without and with an access list (EIP-2930). */
 export interface GasEstimate {
   plain: number;
-  /** The gas with an access list. Infinity if the node rejects the call with its list. */
+  /** The gas with an access list. Infinity if the node rejects the call with the list. */
   withAccessList: number;
 }
 
 /**
- * The gas that is added to the estimate of a transaction. Unused gas is refunded. The estimate can become too low before the
- * transaction is in a block. For example, a registry's first call costs 17,100 gas more than later calls. A
- * reorganization can make a call the first again.
+ * The gas that is added to the estimate of a transaction, because the estimate can become too low before the transaction is in
+ * a block. For example, a registry's first call costs 17,100 gas more than later calls. After a reorganization, a later call
+ * can become the first. Unused gas costs nothing.
  */
 export const GAS_MARGIN = 25_000;
 
@@ -98,7 +98,7 @@ export class Registry {
    * Connects to a registry and reads its owner.
    * @param call sends one JSON-RPC request to the chain's endpoint
    * @param contract the registry's address: 0x and 40 hex digits
-   * @param retry how often failed reads are repeated. Default: 5 times, the first time after 500 ms
+   * @param retry how often failed reads are repeated. Default: 5 times, starting after 500 ms
    * @throws VerificationError NO_CONTRACT; TransportError RPC_ANSWER_INVALID, and the errors of `call`
    * @example
    * ```ts
@@ -114,7 +114,9 @@ export class Registry {
     return new Registry(chain, contract, owner);
   }
 
-  /** Reads users' roots, in the order of the user ids: 64 lowercase hex digits, or undefined for a user without a root. */
+  /**
+   * Reads users' roots, in the order of the user ids. Each is 64 lowercase hex digits, or undefined for a user without a root.
+   */
   getMerkleTreeRoots(userIDs: readonly UserID[], tag: BlockTag = "latest"): Promise<(string | undefined)[]> {
     const { call } = this.chain;
     return this.chain.withRetry(() =>
@@ -129,7 +131,10 @@ export class Registry {
     return { ...call, accessList: [{ address: this.contract, storageKeys: slotsOfUsers(userIDs) }] };
   }
 
-  /** Estimates the gas of a call in the current state. @throws TransportError RPC_ERROR, also if the node rejects the call */
+  /**
+   * Estimates the gas of a call in the current state. @throws TransportError the errors of `chain`, for example RPC_ERROR if
+   * the node rejects the call
+   */
   estimateGas(call: AddRootCall): Promise<number> {
     return this.chain.request("eth_estimateGas", [call], parseSafeQuantity);
   }
@@ -159,7 +164,8 @@ export class Registry {
   }
 
   /**
-   * Returns true if a batch's call costs less with an access list. The list saves gas, but adds bytes.
+   * Returns true if a batch's call costs less with an access list. The list saves gas, but it adds bytes, which cost a fee on
+   * rollups.
    * @param estimate the result of `estimateAddRoot`
    * @throws the errors of `chain`
    */
@@ -174,14 +180,14 @@ export class Registry {
   }
 
   /**
-   * Finds the event that first assigned a root to users.
+   * Finds the first event in which the contract assigned a root to users.
    * @returns undefined if no user has the root in the node's newest state
    * @throws VerificationError TRANSACTION_REVERTED; TransportError the errors of `call`
    */
   async findAddedRoot(root: string): Promise<AddedRootEvent | undefined> {
     const { chain, contract } = this;
     const first = await chain.withRetry(() => fetchBlockNumber(chain.call, contract, root));
-    // For a short time, a node may return the state after a new block, but not yet the block itself.
+    // For a short time, a node may return the state after a new block without returning the block.
     if (first === 0 || first > (await chain.block("latest")).number) return undefined;
     const block = toQuantity(first);
     const filter = { address: contract, topics: [ROOT_ADDED_TOPIC, `0x${root}`], fromBlock: block, toBlock: block };

@@ -6,8 +6,8 @@ const HASH_BYTES = 32;
 
 /**
  * Returns the storage slots of users' roots, in the order of the user ids. It is a faster form of `slotOfUser` in `keyroot`.
- * An access list with these slots makes a transaction cheaper. A wrong slot in the list would only cost gas.
- * @returns 0x and 64 lowercase hex digits each
+ * Access lists contain these slots. A wrong slot in a list would only cost gas.
+ * @returns slots of 0x and 64 lowercase hex digits
  * @throws ArgumentError USER_ID_INVALID
  */
 export function slotsOfUsers(userIDs: readonly UserID[]): string[] {

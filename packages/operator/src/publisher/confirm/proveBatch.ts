@@ -13,8 +13,8 @@ export interface ChainReading {
   /** The chain id that the endpoint reported at this block. */
   chainId: number;
   /**
-   * The roots of the batch's users, in the order of the batch: 64 lowercase hex digits, or undefined for a user without a
-   * root.
+   * The roots of the batch's users, in the order of the batch. Each is 64 lowercase hex digits, or undefined for a user without
+   * a root.
    */
   roots: readonly (string | undefined)[];
 }
@@ -30,14 +30,14 @@ export interface ProvenBatch {
 const EVIDENCE: Evidence = { anchor: "endpoint", storageProof: false };
 
 /**
- * Proves the keys of a batch's users with the same checks as a client's verifier. It checks the chain id, the users' roots,
- * and the served file with its whole tree. It also checks each user's single record with its key. The root is the hash of
- * all records, so the served keys are those of the plan. A file that was already verified is not verified again if its
+ * Proves the keys of a batch's users with the same checks as a client's verifier. It checks the chain id, the users' roots, and
+ * the served file with its whole tree. It also checks that each user has exactly one record, with a valid key. The root is the
+ * hash of all records, so the served keys are those of the plan. A file that was already verified is not verified again if its
  * bytes are the same.
  * @param target the registry and chain of the plan
  * @param reading the endpoint's responses
- * @param verifiedSha256 the SHA-256 of a file that was verified for this root: 64 lowercase hex digits. The file has one
- * record for each user of the batch, and no others. Undefined if there is none
+ * @param verifiedSha256 the SHA-256 of a file that was verified for this root: 64 lowercase hex digits. The file has exactly
+ * one record per user of the batch. Undefined if no file was verified
  * @throws VerificationError CHAIN_ID_MISMATCH, NOT_PUBLISHED for a user without a root, USER_NOT_IN_FILE, and the errors of
  * `parseMerkleFile` and `checkKeyRecord`; TransportError, and the errors of `fetchFile`
  */
@@ -53,7 +53,7 @@ export async function proveBatch(
   let last: { answer: string | undefined; root: string } | undefined;
   for (const [i, userID] of userIDs.entries()) {
     const answer = reading.roots[i];
-    // The result depends only on the response, which is the same for nearly all users. Reuse it.
+    // Reuse the last result. It depends only on the response, which is the same for nearly all users.
     if (last === undefined || answer !== last.answer) {
       const answers = { chainId: answeredChainId, codeHash: undefined, root: `0x${answer ?? ZERO_ROOT}` };
       last = { answer, root: verifyRoot({ userID, chainId, contract }, answers, EVIDENCE) };

@@ -7,7 +7,7 @@ import { makeLeafChunks, type MerkleFile, serializeMerkleFile } from "keyroot/me
  */
 export interface BesideFileOptions {
   /**
-   * Stores leaf chunks `<root>/<number>.bin` for short proofs: 32 objects of 1 kB each for a file of 700 users. Default: false.
+   * Stores leaf chunks `<root>/<number>.bin` for short proofs. A file of 700 users has 32 chunks of 1 kB each. Default: false.
    */
   proofs?: boolean | undefined;
   /** Stores a Brotli-compressed copy `<root>.json.br`, which has a third of the file's size. Default: false. */
@@ -23,7 +23,7 @@ export interface BesideFile {
   contentEncoding?: "br";
 }
 
-/** The best quality would take 50 times as long and save 7%. */
+/** The quality of the Brotli compression. The best quality would take 50 times as long and save 7% of the size. */
 const BROTLI_QUALITY = 5;
 
 const compress = promisify(brotliCompress);

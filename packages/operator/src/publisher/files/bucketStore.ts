@@ -16,7 +16,7 @@ import type { MerkleFileStore, PutOptions, StoredFile } from "./merkleFileStore.
 
 /** The time limits for requests to a bucket. */
 export interface BucketTimeouts {
-  /** The maximum time of one attempt in ms. It is also the maximum time without data. Default: 30,000. */
+  /** The maximum time of one attempt, and also the maximum time without data, in ms. Default: 30,000. */
   attemptMs: number;
   /** The maximum time of a request with all attempts of the SDK, in ms. Default: 120,000. */
   requestMs: number;
@@ -35,7 +35,7 @@ const MAX_BYTES = 2 ** 29;
 /** Valid bucket names (Amazon S3 User Guide, "General purpose bucket naming rules"). */
 const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
 /**
- * Valid prefixes: no empty parts, and only characters that need no escaping (Amazon S3 User Guide, "Naming Amazon S3
+ * Valid prefixes. They have no empty parts, and only characters that need no escaping (Amazon S3 User Guide, "Naming Amazon S3
  * objects").
  */
 const PREFIX = /^(?:[A-Za-z0-9!_.*'()-]+\/)*[A-Za-z0-9!_.*'()-]+$/;
@@ -149,13 +149,13 @@ export class BucketStore implements MerkleFileStore {
 
   /**
    * Reads an object.
-   * @returns the bytes, which are cut after `maxBytes` or somewhat later; undefined if the object does not exist
+   * @returns the bytes, which are cut off after `maxBytes` or somewhat later, or undefined if the object does not exist
    */
   #read(name: string, maxBytes: number): Promise<Buffer | undefined> {
     return this.#request("FILE_UNREADABLE", "read", name, async (abortSignal) => {
       let bytes: Buffer | undefined;
       const command = new GetObjectCommand({ Bucket: this.#bucket, Key: this.#prefix + name });
-      // Read the body within the SDK's attempts. Then the SDK repeats a request whose response is incomplete.
+      // Read the body within the SDK's attempts, so that the SDK repeats a request whose response is incomplete.
       command.middlewareStack.add(
         (next) => async (args) => {
           const answer = await next(args);
@@ -175,8 +175,8 @@ export class BucketStore implements MerkleFileStore {
   }
 
   /**
-   * Writes an object unless it exists (`If-None-Match: *`, RFC 9110, section 13.1.2). Some services reject this condition
-   * with 501; others ignore it.
+   * Writes an object unless it exists (`If-None-Match: *`, RFC 9110, section 13.1.2). Some services reject this condition with
+   * status 501. Others ignore it.
    * @returns false if another writer was faster
    */
   async #write(
@@ -209,7 +209,7 @@ export class BucketStore implements MerkleFileStore {
     });
   }
 
-  /** Limits the time of a request, and describes its failure. */
+  /** Runs a request with a time limit. If it fails, throws an error that describes the failure. */
   #request<T>(
     code: "FILE_UNREADABLE" | "FILE_UNWRITABLE",
     done: string,
@@ -247,7 +247,7 @@ function hasStatus(error: unknown, status: number): boolean {
   return error instanceof S3ServiceException && error.$metadata.httpStatusCode === status;
 }
 
-/** Returns the error code of the service, Node or the SDK. Never returns the message, because it may contain secrets. */
+/** Returns the error code of the service, Node or the SDK. It never returns the error's message, which may contain secrets. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return "unknown reason";
   if (error instanceof S3ServiceException) {

@@ -6,12 +6,12 @@ import { type RetryOptions, withRetry } from "../../http/retry.ts";
 /**
  * Fetches a root's file from the host that clients use.
  * @param root 64 lowercase hex digits
- * @param maxBytes the maximum number of bytes to read; a larger file causes ANSWER_TOO_LARGE
+ * @param maxBytes the maximum number of bytes to read. A larger file causes ANSWER_TOO_LARGE
  */
 export type FetchFile = (root: string, maxBytes: number) => Promise<Uint8Array>;
 
 export interface FileHostOptions {
-  /** The retries of a failed request. Default: 2, because a host that fails for longer would also fail for clients. */
+  /** The retries of a failed request. Default: 2. A host that fails for longer would also fail for clients. */
   retry?: RetryOptions | undefined;
   /** Allows unencrypted http to other machines. Default: false. */
   allowHttp?: boolean | undefined;

@@ -14,8 +14,8 @@ import type { MerkleFileStore, PutOptions, StoredFile } from "./merkleFileStore.
 const CHUNK_BYTES = 2 ** 18;
 
 /**
- * Stores Merkle-tree files in a folder, for a file host that serves it. Creates the folder if it is missing. Several
- * processes may use one folder.
+ * Stores Merkle-tree files in a folder that a file host serves. Creates the folder if it is missing. Several processes may use
+ * the same folder.
  * @example
  * ```ts
  * const store = new FolderStore("/var/www/merkle");
@@ -74,7 +74,9 @@ export class FolderStore implements MerkleFileStore {
     }
   }
 
-  /** Writes an object without syncing it to disk. If a power failure damages the object, clients read the whole file. */
+  /**
+   * Writes an object without syncing it to disk. If a power failure damages the object, clients read the whole file instead.
+   */
   async #putBeside({ name, bytes }: BesideFile): Promise<void> {
     const path = join(this.#dir, name);
     if ((await ifExists(stat(path)))?.size === bytes.length) return;
@@ -86,7 +88,8 @@ export class FolderStore implements MerkleFileStore {
   }
 
   /**
-   * Removes drafts of killed processes once per store. A new store is enough, because a killed publisher is started again.
+   * Removes drafts that killed processes have left. It runs once per store, because a killed publisher opens a new store when
+   * it is started again.
    */
   async #removeAbandonedDrafts(): Promise<void> {
     if (this.#hasRemovedDrafts) return;
@@ -131,7 +134,7 @@ function toBytes(text: string): Buffer {
   return Buffer.from(text, "latin1");
 }
 
-/** Reads a file from disk. @throws the system's error */
+/** Reads a file from disk, with its size and its SHA-256. @throws the system's error */
 async function readBack(path: string): Promise<StoredFile> {
   const hash = createHash("sha256");
   let bytes = 0;

@@ -8,8 +8,8 @@ import type { MerkleFileStore } from "./merkleFileStore.ts";
  * Opens the store at a location.
  * @param location a folder's path, or `s3://<bucket>/<prefix>` (needs the package `@aws-sdk/client-s3`; see `BucketStore`)
  * @param beside the objects to store beside each file
- * @throws ArgumentError ARGUMENT_INVALID for any other location, or if no region is set for a bucket; CONFIGURATION_INVALID
- * if the package is not installed
+ * @throws ArgumentError ARGUMENT_INVALID for any other location, or if no region is set for a bucket. CONFIGURATION_INVALID if
+ * the package is not installed
  * @example
  * ```ts
  * const store = await openStore("s3://keyroot-files/prod");
@@ -27,7 +27,7 @@ export async function openStore(location: string, beside: BesideFileOptions = {}
   return new FolderStore(location, beside);
 }
 
-/** Loads the SDK on demand. It is an optional dependency that only buckets need. */
+/** Loads the AWS SDK on demand. It is an optional dependency that only buckets need. */
 async function importBucketStore() {
   try {
     return await import("./bucketStore.ts");

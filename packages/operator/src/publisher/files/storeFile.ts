@@ -5,16 +5,16 @@ import type { FetchFile } from "./fetchFile.ts";
 import type { MerkleFileStore, StoredFile } from "./merkleFileStore.ts";
 
 /**
- * Stores a new file, and checks that the file host serves the stored bytes. Then it verifies these bytes as clients do: the
- * whole tree, and one record per user.
- * @param file a file whose keys were checked before
+ * Stores a new file, and checks that the file host serves the stored bytes. Then it verifies the whole tree in these bytes and
+ * one record per user, as clients do.
+ * @param file a file whose keys have already been checked
  * @throws VerificationError FILE_CONFLICT, FILE_NOT_FOUND, and the errors of `parseMerkleFile`; TransportError; and the
  * errors of `store.put`
  */
 export async function storeFile(file: MerkleFile, store: MerkleFileStore, fetchFile: FetchFile): Promise<StoredFile> {
   const stored = await store.put(file);
   const { root } = file.tree;
-  // The root is the hash of all records. Their keys were already checked when they were read.
+  // The keys were already checked when the records were read. The root is the hash of all records, so this check includes them.
   parseMerkleFile(await fetchServedBytes(root, stored, fetchFile), root);
   return stored;
 }
@@ -39,7 +39,7 @@ export async function fetchServedBytes(
     const served = await fetchFile(root, bytes);
     if (sha256Hex(served) === sha256) return served;
   } catch (error) {
-    // A file that is too large has different content.
+    // A file that is too large differs from the stored file.
     if (!(error instanceof TransportError && error.code === "ANSWER_TOO_LARGE")) throw error;
   }
   const message =

@@ -10,7 +10,9 @@ import { type Attempt, countKeptAttempts, type Journal, parseAttempt, serializeA
 
 const FILE = "journal.sqlite";
 
-/** The plan has one row per line of `serializePlan`. The longest line has a million users and 35 MB. */
+/**
+ * The tables of the journal. A plan has one row per line of `serializePlan`. The longest line has a million users and 35 MB.
+ */
 const TABLES = [
   `CREATE TABLE plan (
   line INTEGER PRIMARY KEY,
@@ -25,8 +27,8 @@ const TABLES = [
 ];
 
 /**
- * Keeps a plan in a folder, in an SQLite database, for one publisher at a time. A plan is replaced in one transaction. An
- * attempt is on disk when `recordAttempt` returns.
+ * A journal in an SQLite database in a folder, for one publisher at a time. A plan is replaced in one transaction. An attempt
+ * is on disk when `recordAttempt` returns.
  */
 export class FolderJournal implements Journal, Disposable {
   readonly #database: StateDatabase;
@@ -40,8 +42,8 @@ export class FolderJournal implements Journal, Disposable {
   }
 
   /**
-   * Opens a folder and locks it. Rejects an unfinished plan of version 0.1.0, because its transactions may be pending.
-   * @param dir the folder; created if it does not exist
+   * Opens a folder and locks it. Rejects an unfinished plan of version 0.1.0, whose transactions may be pending.
+   * @param dir the folder, which is created if it does not exist
    * @throws ArgumentError PUBLISHER_RUNNING, FILE_PERMISSIONS; TransportError FILE_UNWRITABLE, FILE_UNREADABLE;
    * VerificationError PLAN_INVALID
    */
@@ -53,7 +55,7 @@ export class FolderJournal implements Journal, Disposable {
       throw new ArgumentError("PUBLISHER_RUNNING", message, { actual: dir });
     }
     try {
-      // If other accounts can enter the folder, they may be able to write its files. Check the files, too.
+      // Check the files, because other accounts that can enter the folder may be able to write them.
       for (const name of [FILE, `${FILE}-wal`]) await checkPrivateFile(join(dir, name));
       await refuseOldPlan(dir);
       const path = join(dir, FILE);
@@ -127,7 +129,7 @@ export class FolderJournal implements Journal, Disposable {
 /** The files in which version 0.1.0 stored a plan. */
 const OLD_FILES = ["plan.jsonl", "sent.jsonl"];
 
-/** @throws VerificationError PLAN_INVALID */
+/** Rejects a folder with an unfinished plan of version 0.1.0. @throws VerificationError PLAN_INVALID */
 async function refuseOldPlan(dir: string): Promise<void> {
   const found = (await readdir(dir)).filter((name) => OLD_FILES.includes(name));
   if (found.length === 0) return;
@@ -143,7 +145,7 @@ function formatOf(dir: string): StateFormat {
     applicationId: 0x4b524a4e, // "KRJN"
     version: 1,
     tables: TABLES,
-    // This size is enough for a plan with 100 million users.
+    // A plan with 100 million users fits in this size.
     maxBytes: 2 ** 32,
     invalid: (message, options) => {
       const text =

@@ -6,7 +6,9 @@ import { VerificationError } from "../../errors.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { Fees } from "../chain/fees.ts";
 
-/** A transaction that was about to be sent. Its nonce is reserved for this root until the nonce is used. */
+/**
+ * A transaction that was about to be sent. Its nonce is reserved for this root until a transaction in a block uses the nonce.
+ */
 export interface Attempt {
   nonce: number;
   /** The root: 64 lowercase hex digits. */
@@ -18,10 +20,7 @@ export interface Attempt {
   dataFee?: bigint | undefined;
   /** The time of signing in ms since 1970. Undefined in journals of version 0.2. */
   time?: number | undefined;
-  /**
-   * The transaction hash: 0x and 64 lowercase hex digits. Undefined before the transaction is sent, and if no node
-   * confirmed that it received the transaction.
-   */
+  /** The transaction hash: 0x and 64 lowercase hex digits. Undefined until a node confirms that it received the transaction. */
   hash?: string | undefined;
   /** The chain and the registry, in the format of `registryKeyOf`. */
   registry?: string | undefined;
@@ -36,9 +35,9 @@ export const DAY_MS = 24 * 60 * 60 * 1000;
 const KEPT_ATTEMPTS = 10_000;
 
 /**
- * Returns the number of newest attempts to keep after a plan is finished. These are at least 10,000 attempts, and all
- * attempts of the last day, whose cost is limited.
- * @param attempts the oldest first
+ * Returns the number of newest attempts to keep after a plan is finished. They are at least the newest 10,000 attempts and all
+ * attempts of the last day, which count toward the limit per day.
+ * @param attempts the attempts, with the oldest first
  */
 export function countKeptAttempts(attempts: readonly Attempt[], now = Date.now()): number {
   const recent = attempts.findIndex(({ time }) => time !== undefined && time > now - DAY_MS);
@@ -46,8 +45,8 @@ export function countKeptAttempts(attempts: readonly Attempt[], now = Date.now()
 }
 
 /**
- * The data that a publisher needs after a crash. It reads all other data from the chain and the store. Implementations MUST
- * write a change to permanent storage before its promise is fulfilled.
+ * The data that a publisher needs after a crash. All other data is in the chain and the store. Implementations MUST write each
+ * change to permanent storage before they fulfill its promise.
  */
 export interface Journal {
   /** Returns the unfinished plan, or undefined. */
@@ -57,8 +56,8 @@ export interface Journal {
   /** Records a transaction before it is sent, and again with its hash. */
   recordAttempt(attempt: Attempt): Promise<void>;
   /**
-   * Returns all attempts of this plan and the newest attempts of earlier plans, the oldest first. They are needed to
-   * limit the cost per plan and per day. They also show which transactions may have added a root.
+   * Returns all attempts of this plan and the newest attempts of earlier plans, with the oldest first. They are needed to limit
+   * the cost per plan and per day. They also show which transactions may have added a root.
    */
   attempts(): readonly Attempt[];
   /**
@@ -93,7 +92,7 @@ const WEI = /^\d{1,78}$/;
 const shape = new ShapeChecker((message, details) => new VerificationError("file", "PLAN_INVALID", message, details));
 
 /**
- * Parses a line of `serializeAttempt`.
+ * Parses a line that `serializeAttempt` has written.
  * @throws VerificationError PLAN_INVALID
  */
 export function parseAttempt(text: string): Attempt {

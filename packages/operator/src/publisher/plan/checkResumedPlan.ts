@@ -1,4 +1,7 @@
-/** Checks a plan that an earlier run recorded, before its roots are added: its registry, its files, and every key in them. */
+/**
+ * Checks of a plan that an earlier run recorded. They cover its registry, its files and every key in them, before its roots are
+ * added.
+ */
 import { isDeepStrictEqual } from "node:util";
 import { sha256Hex } from "keyroot/bytes";
 import { checkKeyRecord } from "keyroot/identity";
@@ -24,9 +27,9 @@ export function checkPlanTarget(plan: Plan, target: PlanTarget): void {
 }
 
 /**
- * Checks the file of a planned batch. It must be stored and served, and its keys must be valid. The records must have the
- * same keys for its users. If the store has lost the file, it is rebuilt from the records and stored again. A file with
- * different content is an error, and is not overwritten.
+ * Checks the file of a planned batch. It must be stored and served, with valid keys. The records must have the same keys for
+ * its users. If the store has lost the file, this function rebuilds it from the records and stores it again. It does not
+ * overwrite a file with different content.
  * @param records sorted by user id
  * @returns the file, the SHA-256 of its bytes, and whether it was rebuilt
  * @throws VerificationError FILE_NOT_FOUND, FILE_CONFLICT, PLAN_INVALID, and the errors of `parseMerkleFile`; ArgumentError
@@ -54,7 +57,9 @@ export async function checkPlannedFile(
   return { file, sha256, isRebuilt: false };
 }
 
-/** @throws VerificationError FILE_NOT_FOUND if the records do not make the tree of the batch */
+/**
+ * Rebuilds the file of a batch from the records. @throws VerificationError FILE_NOT_FOUND if the records give a different root
+ */
 function rebuildFile({ root, userIDs }: RootBatch, records: RecordTable): MerkleFile {
   const found = records.recordsOf(userIDs);
   const missing = userIDs.length - found.length;
@@ -76,8 +81,8 @@ function cannotRebuild(root: string, reason: string): VerificationError {
 }
 
 /**
- * Checks the stored bytes: the plan contains the size of the file. @throws VerificationError FILE_CONFLICT if the tree is
- * serialized differently
+ * Checks that the stored bytes are exactly those that publishing wrote. @throws VerificationError FILE_CONFLICT if the same
+ * tree is serialized differently
  */
 function verifyStoredBytes(file: MerkleFile, sha256: string): void {
   if (sha256Hex([...serializeMerkleFile(file)].join("")) === sha256) return;
@@ -88,7 +93,10 @@ function verifyStoredBytes(file: MerkleFile, sha256: string): void {
   throw new VerificationError("file", "FILE_CONFLICT", message, { actual: root });
 }
 
-/** @throws VerificationError PLAN_INVALID if a key is not on the curve, or a key id does not match its key */
+/**
+ * Checks the keys of a planned file. @throws VerificationError PLAN_INVALID if a key is not on the curve, or a key id does not
+ * match its key
+ */
 function verifyKeys({ tree: { root }, records }: MerkleFile): void {
   for (const record of records) {
     try {
@@ -103,7 +111,7 @@ function verifyKeys({ tree: { root }, records }: MerkleFile): void {
   }
 }
 
-/** @throws ArgumentError PLAN_MISMATCH if the plan and the records have different keys for a user */
+/** Compares a planned file with the records. @throws ArgumentError PLAN_MISMATCH if they have different keys for a user */
 function compareKeys({ tree: { root }, records: planned }: MerkleFile, records: RecordTable): void {
   const given = new Map(
     records.recordsOf(planned.map(({ userID }) => userID)).map((record) => [record.userID, record]),
@@ -120,7 +128,7 @@ function compareKeys({ tree: { root }, records: planned }: MerkleFile, records: 
   }
 }
 
-/** @throws VerificationError PLAN_INVALID if the file and the plan have different users */
+/** Compares the users of a file with those of its batch. @throws VerificationError PLAN_INVALID if they differ */
 function verifyUsers({ root, userIDs }: RootBatch, { records }: MerkleFile): void {
   const users = records.map(({ userID }) => userID);
   if (isDeepStrictEqual(users, userIDs)) return;

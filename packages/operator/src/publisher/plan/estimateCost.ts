@@ -5,7 +5,7 @@ import type { GasEstimate, Registry } from "../chain/registry.ts";
 import { stateGasOf } from "./nextFork.ts";
 import { countUsers, type Plan } from "./plan.ts";
 
-/** The cost of a plan at one block. Gas is in units, prices are in wei per unit, and costs are in wei. */
+/** The cost of a plan at one block. Gas is in units of gas, prices are in wei per unit, and costs are in wei. */
 export interface CostEstimate {
   /** The number of the block at which the cost was estimated. */
   block: number;
@@ -23,14 +23,14 @@ export interface CostEstimate {
   stateGas: number;
   /** On Arbitrum, the part of the gas that pays for bytes. */
   dataGas: number;
-  /** Undefined on chains without a base fee. */
+  /** The base fee. Undefined on chains without a base fee. */
   baseFeePerGas: bigint | undefined;
   priorityFee: bigint;
   /** The fee for the transactions' bytes on OP-stack chains in wei, in addition to gas. 0 on other chains. */
   dataFee: bigint;
   /** The cost at the prices of this block, including the data fee. */
   cost: bigint;
-  /** The maximum cost: the gas at the highest price that transactions would offer now, plus twice the data fee. */
+  /** The maximum cost. It is the gas at the highest price that transactions would offer now, plus twice the data fee. */
   costAtMost: bigint;
 }
 
@@ -40,8 +40,8 @@ const MAX_ESTIMATES = 25;
 /**
  * Estimates the current cost of a plan. Sends nothing, and needs no key.
  * @param plan a plan with at least one batch
- * @throws RangeError for a plan without batches; TransportError the errors of `chain`, RPC_ERROR also if the node rejects a
- * transaction
+ * @throws RangeError for a plan without batches. TransportError the errors of `chain`, for example RPC_ERROR if the node
+ * rejects a transaction
  * @example
  * ```ts
  * const plan = await makePlan(records, registry, { usersPerFile: 700 });

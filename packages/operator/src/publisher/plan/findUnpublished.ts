@@ -12,7 +12,7 @@ export interface UnpublishedOptions {
   onProgress?: ((stage: "reading roots", done: number, users: number) => void) | undefined;
 }
 
-/** Reads the roots of all users, and returns the records of users without a root. */
+/** Reads the roots of all users in the records, and returns the records of users without a root. */
 export async function findUnpublished(
   records: RecordTable,
   registry: Registry,

@@ -1,4 +1,4 @@
-/** The cost of publishing on the chains in docs/choosing-a-chain.md. It needs no registry on these chains. */
+/** The cost of publishing on the chains in docs/choosing-a-chain.md. No registry is needed on these chains. */
 import { encodeAddMerkleTreeRoot } from "keyroot/registry";
 import { USER_ID_BYTES, type UserID } from "keyroot/identity";
 import { Chain } from "../chain/chain.ts";
@@ -9,7 +9,7 @@ import { nextForkGas, type NextForkGas } from "./nextFork.ts";
 /** A chain whose cost `estimate --compare` shows. */
 interface KnownChain {
   title: string;
-  /** The chain id. Undefined for any chain id. */
+  /** The chain id that the endpoint must have. Undefined if any chain id is accepted. */
   chainId?: number;
   coin: string;
   /** True if the bytes of transactions cost extra. */
@@ -39,7 +39,7 @@ export interface ChainPrices {
   dataGas: number;
 }
 
-/** The number of users and transactions to publish, and the users of one full transaction. */
+/** The size of a publication. It is the number of users and transactions, and the users of one full transaction. */
 export interface PublishingSize {
   users: number;
   transactions: number;
@@ -55,15 +55,17 @@ export interface ChainCost extends ChainPrices {
 }
 
 /**
- * The gas of a call of the registry under the rules of the fork Osaka, without an access list: per transaction and per user.
- * The values were measured. test/operator/publisher/plan/knownChains.test.ts compares them with the estimates of nodes.
+ * The gas of one call of the registry without its users, and the gas per user. Both were measured under the rules of the fork
+ * Osaka, without an access list. test/operator/publisher/plan/knownChains.test.ts compares them with the estimates of nodes.
  */
 const GAS_PER_TRANSACTION = 53_400;
 const GAS_PER_USER = 22_585;
 /** The size of a signed transaction without user ids, in bytes. */
 const TRANSACTION_BYTES = 280;
 
-/** Returns the gas of the registry's calls under the current rules of all known chains, without gas for bytes. */
+/**
+ * Returns the gas of the registry's calls, without gas for bytes. It is the same under the current rules of all known chains.
+ */
 export function gasOf({ users, transactions }: PublishingSize): number {
   return transactions * GAS_PER_TRANSACTION + users * GAS_PER_USER;
 }
@@ -107,6 +109,6 @@ export async function fetchPrices(name: ChainName, chain: Chain, size: Publishin
   };
 }
 
-/** The fee for bytes does not depend on the address, so any address can be used. */
+/** The address of a registry that need not exist. The fee for bytes does not depend on the address. */
 const ANY_ADDRESS = `0x${"12".repeat(20)}`;
 const ANY_ROOT = "ab".repeat(32);

@@ -1,4 +1,4 @@
-/** The gas under the rules of the fork Amsterdam: the part for state, and the cost on chains before this fork. */
+/** The gas of a plan under the rules of the fork Amsterdam, and the part of it that pays for state. */
 
 /**
  * The ids of chains whose next fork is Amsterdam: Ethereum and Hoodi. The date of the fork is not set on either chain.
@@ -7,18 +7,18 @@
 const BEFORE_AMSTERDAM: readonly number[] = [1, 560_048];
 
 /**
- * The state gas of a new storage slot: 64 bytes at 1,530 gas. The gas limit per transaction (EIP-7825) does not count state
- * gas. Source: EIP-8037, https://eips.ethereum.org/EIPS/eip-8037
+ * The state gas of a new storage slot, which is 64 bytes at 1,530 gas each. The gas limit per transaction (EIP-7825) does not
+ * include state gas. Source: EIP-8037, https://eips.ethereum.org/EIPS/eip-8037
  */
 const STATE_GAS_PER_SLOT = 64 * 1_530;
 
 /**
- * The extra gas of a new storage slot after the fork: the state gas and 2,900 gas for the write, instead of 20,000
- * (EIP-8037).
+ * The extra gas of a new storage slot after the fork. The slot then costs the state gas plus 2,900 gas for the write, instead
+ * of 20,000 gas (EIP-8037).
  */
 const MORE_PER_SLOT = STATE_GAS_PER_SLOT + 2_900 - 20_000;
 
-/** The maximum gas that the draft of EIP-8038 adds for access to a new slot: https://eips.ethereum.org/EIPS/eip-8038 */
+/** The maximum gas that the draft of EIP-8038 adds for access to a new slot. Source: https://eips.ethereum.org/EIPS/eip-8038 */
 const MORE_PER_ACCESS = 8_200;
 
 /** The maximum gas per slot of any batch before the fork. */

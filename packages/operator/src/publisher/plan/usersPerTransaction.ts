@@ -4,14 +4,14 @@ import { plural } from "../../plural.ts";
 import type { Registry } from "../chain/registry.ts";
 
 /**
- * The number of users that is added to an estimate. Each user costs at least 22,100 gas, so two users cover `GAS_MARGIN`, the
- * gas that is added to each transaction.
+ * The number of users that is added to an estimate, to leave room for `GAS_MARGIN`. Each user costs at least 22,100 gas, so two
+ * users are enough.
  */
 const EXTRA_USERS = 2;
 /** A number of users that fits in a transaction on most chains. Its estimate shows the gas per user. */
 const SAMPLE_USERS = 20;
 /**
- * The gas limit per transaction on Ethereum since the fork Osaka (EIP-7825). The search begins with this value; the node's
+ * The gas limit per transaction on Ethereum since the fork Osaka (EIP-7825). The search begins with this value, but the node's
  * estimates decide.
  */
 const TRANSACTION_GAS = 2 ** 24;
@@ -19,9 +19,9 @@ const TRANSACTION_GAS = 2 ** 24;
 const TOLERANCE = 1 / 50;
 
 /**
- * Finds the number of users that one transaction can publish. The node must be able to estimate the transaction, and a block
- * must have room for it. Chains and forks have different limits and prices, so the node's estimates decide. The estimates use
- * the most expensive user ids (without zero bytes), so any real batch of this size fits. Gas grows by the same amount per
+ * Finds the number of users that one transaction can publish. A node must accept the transaction in an estimate, and a block
+ * must have room for it. Chains and forks have different limits and prices, so only the node's estimates count. The estimates
+ * use the most expensive user ids (without zero bytes), so any real batch of this size fits. Gas grows by the same amount per
  * user, so a few estimates are enough.
  * @param max the maximum number of users to try
  * @returns 1 to `max`
@@ -62,7 +62,7 @@ export async function usersPerTransaction(registry: Registry, max: number): Prom
   return fits.users;
 }
 
-/** Makes a user id without zero bytes. A zero byte of calldata costs 4 gas; any other byte costs 16 (EIP-2028). */
+/** Makes a user id without zero bytes. A zero byte of calldata costs 4 gas, and any other byte costs 16 (EIP-2028). */
 function worstCaseID(i: number): UserID {
   const digits = Array.from({ length: 4 }, (_, place) => 1 + (Math.floor(i / 255 ** place) % 255));
   return userIDFromBytes(new Uint8Array(USER_ID_BYTES).fill(0xff).map((byte, place) => digits[place] ?? byte));

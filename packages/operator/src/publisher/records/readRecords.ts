@@ -35,10 +35,10 @@ const MAX_LINE_LENGTH = 4096;
 const FIELDS = ["keyID", "pubKey", "userID"].join();
 
 /**
- * Reads users' key records from a file. If its name ends in `.csv`, it is CSV with a header. Any other file, or a
- * stream such as standard input, has one JSON object per line. Checks every key as a verifier does. A second record
- * of a user is a bad row. Empty lines are skipped.
- * @param onRead is called with the number of bytes read so far and the size of the file in bytes
+ * Reads users' key records from a file or a stream. A file whose name ends in `.csv` is CSV with a header. Any other file, and
+ * a stream such as standard input, has one JSON object per line. Every key is checked as a verifier does. A second record of a
+ * user is a bad row. Empty lines are skipped.
+ * @param onRead receives the number of bytes read so far, and the size of the file in bytes
  * @throws ArgumentError FILE_UNREADABLE
  * @example
  * ```ts
@@ -110,7 +110,7 @@ function csvParser(header: string): (line: string) => KeyRecord {
 function parseCsvLine(line: string): string[] {
   const [cells = [], ...others] = parseCsvRows(line);
   if (others.length === 0) return cells;
-  // The CSV parser also ends rows at a lone carriage return. Reject such a line, so that no row is lost silently.
+  // Reject a line with a lone carriage return. The CSV parser ends a row there, so later rows of the line would be lost.
   const message = `The line has ${1 + others.length} rows. End each row with a line feed. A carriage return alone is not enough.`;
   throw new ArgumentError("RECORD_INVALID", message, { expected: 1, actual: 1 + others.length });
 }
@@ -141,7 +141,10 @@ async function* readLines(source: string | ByteStream, onRead: OnRead): AsyncGen
   }
 }
 
-/** Yields lines in groups. Single lines would take twice the time. @param size 0 for a pipe */
+/**
+ * Yields lines in groups, because single lines would take twice the time. @param size the size of the file in bytes, or 0 for a
+ * pipe
+ */
 async function* splitLines(stream: ByteStream, size: number, onRead: OnRead): AsyncGenerator<string[]> {
   stream.setEncoding("utf8");
   let first = true;

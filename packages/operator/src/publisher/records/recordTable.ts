@@ -18,7 +18,8 @@ export interface Duplicate {
 }
 
 /**
- * The offsets in a row: the user id's 32 characters, the public key's 105 bytes, the key id's 16 bytes, and the line number.
+ * The offsets in a row. It contains the user id's 32 characters, the public key's 105 bytes, the key id's 16 bytes, and the
+ * line number.
  */
 const PUB_KEY = 32;
 const KEY_ID = PUB_KEY + PUBLIC_KEY_BYTES;
@@ -26,12 +27,12 @@ const LINE = KEY_ID + KEY_ID_BYTES;
 const ROW_BYTES = LINE + 4;
 /** Rows are stored in chunks of 2.6 MB, so that the table grows without copying. */
 const ROWS_PER_CHUNK = 2 ** 14;
-/** The number of leading characters that a number can hold exactly (6 bytes, 48 bits). */
+/** The number of a user id's leading characters to compare as one number. A number can hold 6 bytes (48 bits) exactly. */
 const PREFIX_BYTES = 6;
 
 /**
- * A table of users' key records. Each takes 165 bytes; objects would take four times as much. `sortByUser` sorts the records
- * by user id. Until the next sort, the table does not list new records.
+ * A table of users' key records. Each record takes 165 bytes, and would take four times as much as an object. `sortByUser`
+ * sorts the records by user id. The table lists new records only after it has been sorted.
  */
 export class RecordTable implements Iterable<KeyRecord> {
   readonly #chunks: Buffer[];
@@ -70,8 +71,8 @@ export class RecordTable implements Iterable<KeyRecord> {
   }
 
   /**
-   * Adds a record that `checkKeyRecord` has accepted. Its key and key id are published without a change. @param line its line
-   * in the input. Default: its position, from 1
+   * Adds a record that `checkKeyRecord` has accepted. Its key and key id are published without a change. @param line the
+   * record's line in the input. Default: the record's position, from 1
    */
   add({ userID, pubKey, keyID }: KeyRecord, line = this.#rows + 1): void {
     const row = this.#rows++;
@@ -112,7 +113,7 @@ export class RecordTable implements Iterable<KeyRecord> {
     return this.#order.length;
   }
 
-  /** Returns the user ids at the positions from `start` to before `end`. */
+  /** Returns the user ids from position `start` to the position before `end`. */
   userIDs(start: number, end: number): UserID[] {
     return Array.from(this.#order.subarray(start, end), (row) => this.#userIDOf(row));
   }
@@ -131,7 +132,7 @@ export class RecordTable implements Iterable<KeyRecord> {
     return records;
   }
 
-  /** Returns a table of the records at the positions that `keep` selects. It shares memory with this table. */
+  /** Returns a table of the records at the positions that `keep` selects. Both tables share their memory. */
   filter(keep: (position: number) => boolean): RecordTable {
     const order = this.#order.filter((_, position) => keep(position));
     return new RecordTable(this.#chunks, this.#rows, order);

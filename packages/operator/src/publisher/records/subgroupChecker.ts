@@ -15,14 +15,14 @@ const SCRIPT = new URL(`subgroupWorker${extname(import.meta.url)}`, import.meta.
 
 /**
  * Checks public keys as registration does (`checkNewPublicKey`), in one thread per core. A key takes about 2 ms. Most of this
- * time is the test that the point is in the prime-order subgroup. Neither records nor verifiers check this.
+ * time is the test that the point is in the prime-order subgroup. Reading records and verifying keys do not include this test.
  */
 export class SubgroupChecker implements AsyncDisposable {
   readonly #pool = new WorkerPool<Uint8Array, number[]>(SCRIPT, availableParallelism());
 
   /**
    * @param onProgress receives the number of checked records
-   * @throws ArgumentError PUBLIC_KEY_NOT_PRIME_ORDER; the message names the first 20 users
+   * @throws ArgumentError PUBLIC_KEY_NOT_PRIME_ORDER with the first 20 users in its message
    */
   async check(records: Iterable<KeyRecord>, onProgress?: (done: number) => void): Promise<void> {
     const refused: UserID[] = [];

@@ -1,4 +1,4 @@
-/** A thread that checks public keys. */
+/** The script of a thread that checks public keys. */
 import { ArgumentError } from "keyroot/errors";
 import { checkNewPublicKey, PUBLIC_KEY_BYTES } from "keyroot/identity";
 import { serveRequests } from "../../threads/serveRequests.ts";

@@ -10,7 +10,7 @@ import type { PlanTarget } from "../plan/plan.ts";
 import { awaitExecution, type AwaitExecutionOptions, type Execution } from "./awaitExecution.ts";
 import { toSafeBatchFiles } from "./safeBatchFile.ts";
 
-/** The maximum number of users in a Safe's transaction, within the limit of 2^24 gas (EIP-7825). Measured: 715 users fit. */
+/** The maximum number of users in a Safe's transaction. In a measurement, 715 users fit in the limit of 2^24 gas (EIP-7825). */
 export const USERS_PER_SAFE_TRANSACTION = 700;
 
 const OPTIONS: Record<keyof SafeExecutionOptions, true> = {
@@ -31,8 +31,8 @@ export interface SafeExecutionOptions extends AwaitExecutionOptions {
 }
 
 /**
- * Writes files for the Transaction Builder of the Safe that owns the registry. Waits until its owners have executed
- * them. You can stop it and run it again at any time. The files then contain only the missing batches.
+ * Writes files for the Transaction Builder of the Safe that owns the registry. Then it waits until the Safe's owners have
+ * executed them. You can stop it and run it again at any time. The new files then contain only the missing batches.
  * @returns the number of users who have the root of their batch, and the users who have a different root
  * @throws ArgumentError ARGUMENT_INVALID, FILE_PERMISSIONS if others can write to the folder; TransportError
  * FILE_UNWRITABLE, and the errors of `awaitExecution`
@@ -60,7 +60,7 @@ export async function executeBySafe(
 ): Promise<Execution> {
   const { dir, now, onFiles, ...waiting } = checkOptions("The options of executeBySafe", options, OPTIONS);
   if (batches.length > 0) {
-    // The owners sign the content of these files, so no one else may be able to replace them.
+    // Other accounts must not be able to replace these files, because the owners sign their content.
     await checkPrivateFolder(dir);
     const options = { safe: owner, usersPerTransaction: USERS_PER_SAFE_TRANSACTION, createdAt: now() };
     const files = toSafeBatchFiles({ chainId, contract, batches }, options);

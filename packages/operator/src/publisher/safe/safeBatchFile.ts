@@ -20,8 +20,8 @@ export interface SafeExportOptions {
   safe: string;
   /**
    * The maximum number of users in one transaction of the Safe. A Safe's transaction needs about 60,000 gas more than an
-   * ordinary account's. Its gas limit must be 1/63 higher (EIP-150). Measured for a limit of 2^24 gas (EIP-7825): 715 users
-   * fit, 720 do not.
+   * ordinary account's. Its gas limit must also be 1/63 higher (EIP-150). In a measurement with a limit of 2^24 gas (EIP-7825),
+   * 715 users fit and 720 did not.
    */
   usersPerTransaction: number;
   /** The creation time of the files, in ms since 1970. */
@@ -63,7 +63,7 @@ const ADD_MERKLE_TREE_ROOT = {
   payable: false,
 } as const;
 
-/** The version of Safe's Transaction Builder with this format. */
+/** A version of Safe's Transaction Builder that uses this format. */
 const TX_BUILDER_VERSION = "1.18.2";
 
 /**

@@ -14,8 +14,8 @@ export type PassphraseSource = { file: string } | { passphrase: string };
 const MAX_BYTES = 2 ** 16;
 
 /**
- * Opens an encrypted key file (Web3 Secret Storage, version 3). Geth, Clef, ethers and many wallets use this format.
- * Decryption can take a few seconds, depending on the parameters in the file.
+ * Opens an encrypted key file (Web3 Secret Storage, version 3). Geth, Clef, ethers and many wallets use this format. With some
+ * parameters, decryption takes a few seconds.
  * @throws ArgumentError FILE_UNREADABLE, FILE_PERMISSIONS, PASSPHRASE_MISSING, KEY_FILE_INVALID. The errors contain no key
  * and no passphrase
  * @example
@@ -39,7 +39,8 @@ export async function openKeyFile(path: string, source: PassphraseSource): Promi
 }
 
 /**
- * Makes a new key, and the text of its key file: Web3 Secret Storage, version 3, with scrypt (N = 131072, r = 8, p = 1).
+ * Makes a new key and the text of its key file. The format is Web3 Secret Storage, version 3, with scrypt (N = 131072, r = 8, p
+ * = 1).
  * @returns `key`: the account of the key, 0x and 40 hex digits with checksum (EIP-55)
  */
 export async function makeKeyFile(passphrase: string): Promise<{ key: string; text: string }> {
@@ -49,7 +50,7 @@ export async function makeKeyFile(passphrase: string): Promise<{ key: string; te
   return { key: address, text: `${text}\n` };
 }
 
-/** Keeps the key in a private field, so that printing the signer does not show the key. */
+/** A signer that keeps the key in a private field, so that printing the signer does not show the key. */
 class KeySigner implements Signer {
   readonly address: string;
   readonly #key: SigningKey;
@@ -61,7 +62,7 @@ class KeySigner implements Signer {
 
   sign(request: TransactionRequest, chainId: number): Promise<SignedTransaction> {
     const transaction = toTransaction(request, chainId);
-    // Deterministic (RFC 6979): the same transaction always has the same signature.
+    // The same transaction always has the same signature (RFC 6979).
     transaction.signature = this.#key.sign(transaction.unsignedHash);
     const { serialized: raw, hash } = transaction;
     return Promise.resolve({ raw, hash: hash ?? "" });
@@ -90,8 +91,8 @@ export async function readPassphrase(keyFile: string, source: PassphraseSource):
 }
 
 /**
- * The minimum work of scrypt. It is that of the weakest of the equivalent parameters in the OWASP Password Storage Cheat
- * Sheet (section "scrypt": N = 2^13, r = 8, p = 10, 8 MiB). Geth's light parameters (N = 2^12, r = 8, p = 6) are weaker.
+ * The minimum memory of scrypt. It is that of the weakest parameters in the OWASP Password Storage Cheat Sheet (section
+ * "scrypt", N = 2^13, r = 8, p = 10, 8 MiB). Geth's light parameters (N = 2^12, r = 8, p = 6) are weaker.
  */
 const MIN_SCRYPT_MEMORY = 2 ** 13 * 8;
 const MIN_SCRYPT_WORK = 2 ** 13 * 8 * 10;
@@ -132,7 +133,7 @@ function keyDerivationOf(json: string) {
   try {
     file = JSON.parse(json);
   } catch {
-    // Without a file, the key derivation is unknown.
+    // The text is not a key file, so the key derivation is unknown.
   }
   const crypto = lowercaseKeys(lowercaseKeys(file)["crypto"]);
   const { n, r, p, c } = lowercaseKeys(crypto["kdfparams"]);

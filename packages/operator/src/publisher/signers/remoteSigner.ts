@@ -7,8 +7,8 @@ import { TransportError } from "../../errors.ts";
 import { type SignedTransaction, type Signer, toTransaction, type TransactionRequest } from "./signer.ts";
 
 /**
- * A signer in a separate process, which keeps the key and signs with `eth_signTransaction`: Web3Signer, Clef, or a node. Its
- * response is used only if it is exactly the requested transaction, signed by the expected account.
+ * A signer in a separate process, such as Web3Signer, Clef or a node. The process keeps the key and signs with
+ * `eth_signTransaction`. Its response is used only if it is exactly the requested transaction, signed by the expected account.
  * @example
  * ```ts
  * const call = rpcCaller("http://127.0.0.1:9000", { maxBytes: 2 ** 20, timeoutMs: 30_000 });
@@ -64,8 +64,8 @@ const FIELDS = [
 ] as const;
 
 /**
- * Parses the signer's response. Web3Signer and nodes return the raw transaction; Clef and Geth return an object that contains
- * it.
+ * Parses the signer's response. Web3Signer and some nodes return the raw transaction. Clef and Geth return an object that
+ * contains it.
  */
 function parseSigned(answer: unknown): Transaction {
   const raw = isObject(answer) ? answer["raw"] : answer;
@@ -75,7 +75,7 @@ function parseSigned(answer: unknown): Transaction {
       // Accept only the canonical encoding, so that the hash is the same as on the chain.
       if (transaction.isSigned() && transaction.serialized === raw.toLowerCase()) return transaction;
     } catch {
-      // Throw the error below.
+      // The response is not a transaction. The error is thrown below.
     }
   }
   throw new TransportError("RPC_ANSWER_INVALID", "The signer's response is not a signed transaction.");

@@ -4,24 +4,24 @@ import type { RpcCall } from "keyroot/transport";
 import { ArgumentError } from "../../errors.ts";
 import { refuseTestAccount } from "./testAccounts.ts";
 
-/** A transaction to sign, in the format of JSON-RPC: quantities are 0x and hex digits, addresses are 0x and 40 hex digits. */
+/** A transaction to sign, in the format of JSON-RPC. Quantities are 0x and hex digits. Addresses are 0x and 40 hex digits. */
 export interface TransactionRequest {
   from: string;
-  /** Undefined in a transaction that deploys a contract. */
+  /** The address of the called contract. Undefined in a transaction that deploys a contract. */
   to?: string | undefined;
   data: string;
   nonce: string;
   gas: string;
-  /** Wei per unit of gas (EIP-1559). Set both `maxFeePerGas` and `maxPriorityFeePerGas`, or neither. */
+  /** The maximum fee in wei per unit of gas (EIP-1559). Set both `maxFeePerGas` and `maxPriorityFeePerGas`, or neither. */
   maxFeePerGas?: string | undefined;
   maxPriorityFeePerGas?: string | undefined;
-  /** Wei per unit of gas, on chains without a base fee. */
+  /** The gas price in wei per unit of gas, on chains without a base fee. */
   gasPrice?: string | undefined;
   /** The storage slots that the transaction reads or writes (EIP-2930). */
   accessList?: { address: string; storageKeys: string[] }[] | undefined;
 }
 
-/** A signed transaction. It can be broadcast any number of times, because the chain includes it at most once. */
+/** A signed transaction. It can be broadcast many times, because the chain includes it at most once. */
 export interface SignedTransaction {
   /** The serialized transaction: 0x and lowercase hex digits. */
   raw: string;

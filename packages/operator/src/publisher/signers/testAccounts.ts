@@ -29,7 +29,7 @@ export const TEST_ACCOUNTS: readonly string[] = [
   "0x8626f6940E2eb28930eFb4CeF49B2d1F2C9C1199",
 ];
 
-/** @throws ArgumentError TEST_KEY_REFUSED if the account's private key is public, and the chain is not a development chain */
+/** Rejects accounts whose private keys are public, except on development chains. @throws ArgumentError TEST_KEY_REFUSED */
 export function refuseTestAccount(address: string, chainId: number): void {
   if (isLocalChainId(chainId) || !TEST_ACCOUNTS.includes(getAddress(address))) return;
   const message =

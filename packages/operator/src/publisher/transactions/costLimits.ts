@@ -10,17 +10,17 @@ export interface CostLimits {
   /** The maximum wei per unit of gas that a transaction may offer, including base fee and priority fee. */
   maxFeePerGas: bigint;
   /**
-   * The maximum wei per unit of gas for a block's producer. Default: a quarter of `maxFeePerGas`. This limit is
-   * needed because the signed priority fee is always paid in full. The base fee needs no limit, because the chain
-   * sets it and an endpoint cannot change it.
+   * The maximum wei per unit of gas for a block's producer. Default: a quarter of `maxFeePerGas`. This limit is needed because
+   * the signed priority fee is always paid in full. The base fee needs no such limit, because the chain sets it and an endpoint
+   * cannot change it.
    */
   maxPriorityFeePerGas?: bigint | undefined;
   /**
    * The maximum cost of a plan over all its runs, in wei. Every signed transaction counts with its whole gas limit at its
-   * highest fee. A false answer of the endpoint cannot change these values. Transactions of an earlier plan for the same
-   * root also count. Default: an amount of gas at the price `maxFeePerGas`. It is 150,000 gas per file, plus twice the
-   * estimated gas per user (at least 50,000, at most 250,000). Ethereum needs 22,660 per user, and about 111,700 after
-   * the fork Amsterdam.
+   * highest fee. A false response of the endpoint cannot change these values. Transactions of an earlier plan for the same root
+   * also count. The default is an amount of gas at the price `maxFeePerGas`. This amount is 150,000 gas per file, plus twice
+   * the estimated gas per user (at least 50,000, at most 250,000). Ethereum needs 22,660 per user, and about 111,700 after the
+   * fork Amsterdam.
    */
   maxCost?: bigint | undefined;
   /**
@@ -39,7 +39,7 @@ const MIN_GAS_PER_USER = 50_000;
 /** The maximum gas per user in the default, independent of an endpoint's estimates. */
 const MAX_GAS_PER_USER = 250_000;
 
-/** @throws ArgumentError ARGUMENT_INVALID if limits are missing and the chain is not a development chain */
+/** Requires limits unless the chain is a development chain. @throws ArgumentError ARGUMENT_INVALID */
 export function checkLimits(limits: CostLimits | "local" | undefined, chainId: number): void {
   if (limits === "local" && isLocalChainId(chainId)) return;
   if (typeof limits === "object") checkOptions("The option limits' fields", limits, LIMITS);
@@ -109,9 +109,9 @@ export class CostBudget {
   }
 
   /**
-   * Counts the attempts in the journal. Attempts for the plan's roots count for the plan. All attempts count for the day. The
-   * plan's default allowance is an amount of gas at the current maximum fee. So attempts with a higher fee count with the
-   * current fee. Attempts without a sender, from version 0.2, count as the current sender's.
+   * Counts the attempts in the journal. Attempts for the plan's roots count for the plan. All attempts count for the day. With
+   * the default allowance, attempts with a higher fee count at the current maximum fee, because the allowance is an amount of
+   * gas at this fee. Attempts without a sender come from version 0.2, and count as the current sender's.
    */
   recordEarlier(attempts: readonly Attempt[], roots: ReadonlySet<string>): void {
     const { maxCost, maxFeePerGas } = this.#limits;

@@ -1,4 +1,4 @@
-/** Raises the fees of stuck transactions, within the limits of the run. */
+/** The fees with which stuck transactions are sent again, within the limits of the run. */
 import type { Attempt } from "../journal/journal.ts";
 import { type FeeData, type Fees, feesOf, gasPriceOf, isWithinLimits, maxGasPriceOf } from "../chain/fees.ts";
 import type { CostBudget } from "./costLimits.ts";
@@ -15,8 +15,8 @@ export interface Prices {
 /**
  * Returns the fees for sending a stuck transaction again. They are higher if the transaction offers too little and the limits
  * allow it.
- * @param isIgnored whether blocks were made without the transaction
- * @returns the fees, and whether a limit prevented higher ones
+ * @param isIgnored true if blocks were made without the transaction
+ * @returns the fees, and whether a limit prevented higher fees
  */
 export function replacementFees(
   attempt: Attempt,
@@ -31,7 +31,8 @@ export function replacementFees(
     if (bumped && budget?.exceededBy({ ...attempt, fees: bumped }) === undefined)
       return { fees: bumped, isLimited: false };
   }
-  // The journal may contain higher fees from a run with higher limits. The nonce must be used in any case.
+  // The journal may contain fees from a run with higher limits. Use them if the current limits allow no others, because a
+  // transaction must use the nonce.
   const allowed = isWithinLimits(fees, maxFee, maxPriorityFee) ? fees : (feesOf(feeData, maxFee) ?? fees);
   return { fees: allowed, isLimited: offersTooLittle };
 }

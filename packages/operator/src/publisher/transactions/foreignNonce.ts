@@ -1,4 +1,4 @@
-/** Finds nonces that other transactions of the registry's owner use. */
+/** The search for nonces that other transactions of the registry's owner have used. */
 import type { AddedRootEvent, Registry } from "../chain/registry.ts";
 import type { PendingTransaction } from "./pendingTransaction.ts";
 import { findSignedTransaction } from "./signedTransaction.ts";
@@ -7,8 +7,8 @@ import { findSignedTransaction } from "./signedTransaction.ts";
 const MAX_MISSING_RECEIPTS = 3;
 
 /**
- * The transaction that used a nonce: the batch's transaction, with its event if there is one, or a foreign transaction. Only
- * a foreign transaction signed by the owner proves that the batch's transaction was not included.
+ * The transaction that used a nonce. It is the batch's transaction, with its event if there is one, or a foreign transaction.
+ * Only a foreign transaction signed by the owner proves that the batch's transaction was not included.
  */
 export type NonceUser = { by: "batch"; added: AddedRootEvent | undefined } | { by: "foreign" };
 
@@ -29,7 +29,7 @@ export async function findNonceUser(
   if (checks < MAX_MISSING_RECEIPTS) return undefined;
   const roots = await registry.getMerkleTreeRoots(userIDs);
   if (!roots.includes(undefined)) return { by: "batch", added: undefined };
-  // The search takes many requests, so it is only repeated after 3, 6, 12, … checks.
+  // The search takes many requests, so it runs only after 3, 6, 12, … checks.
   if (!Number.isInteger(Math.log2(checks / MAX_MISSING_RECEIPTS))) return undefined;
   const found = await findSignedTransaction(registry, attempt.nonce);
   if (found === undefined) return undefined;
@@ -42,7 +42,10 @@ export async function findNonceUser(
   return undefined;
 }
 
-/** Returns true if no pending transaction has the next nonce: another program's transaction had the nonce and is gone. */
+/**
+ * Returns true if no pending transaction has the next nonce. Another program's transaction then had the nonce, and nodes have
+ * dropped it.
+ */
 export async function isNextNonceFree({ chain, owner }: Registry, usedNonces: number): Promise<boolean> {
   return (await chain.transactionCount(owner, "pending")) <= usedNonces;
 }

@@ -10,11 +10,9 @@ export interface PendingTransaction {
   hashes: string[];
   /** True if a node has confirmed that it has the transaction. */
   accepted: boolean;
-  /**
-   * The time at which this run last sent the transaction. Undefined if it must be sent now, because possibly no node has it.
-   */
+  /** The time at which this run last sent the transaction. Undefined if it must be sent now, because no node may have it. */
   sentAt: number | undefined;
-  /** The number of the newest block when the transaction was last sent. */
+  /** The number of the newest block at the time when the transaction was last sent. */
   sentAtBlock: number;
   /** True if the nonce is used and the batch is on the chain. */
   included: boolean;

@@ -14,7 +14,7 @@ import { trySend } from "./trySend.ts";
 /** The fee limit on local chains, as a multiple of the current price. */
 const LOCAL_FEE_FACTOR = 10n;
 const POLL_MS = 250;
-/** The remedy for a transaction that is in no block. */
+/** The remedy in the error for a transaction that is in no block. */
 const REMEDY = "run the command again";
 
 /** A call of any contract, or a deployment if `to` is undefined. */
@@ -69,7 +69,10 @@ export async function sendCall(
   throw new VerificationError("root", "TRANSACTION_REVERTED", message, { actual: hash });
 }
 
-/** Returns the gas limit and fees of a transaction, and checks them against the limits. On rollups, bytes cost extra. */
+/**
+ * Returns the gas limit and fees of a transaction, and checks that they are within the limits. The cost includes the fee for
+ * bytes on rollups.
+ */
 async function quoteWithin(chain: Chain, call: Call, limits: CostLimits | "local") {
   const estimated = await chain.request("eth_estimateGas", [call], parseSafeQuantity);
   const feeData = await chain.fetchFeeData(await chain.block("latest"));
@@ -82,7 +85,7 @@ async function quoteWithin(chain: Chain, call: Call, limits: CostLimits | "local
     throw feeTooHigh(`Gas costs ${describeGasPrice(price)}`, maxFeePerGas, price);
   }
   const dataFee = await new DataFees(chain).fetch(call, estimated, fees);
-  // The price of bytes in gas may double until the transaction is in a block.
+  // The gas for bytes may double before the transaction is in a block.
   const gas = estimated + dataFee.gas;
   const cost = BigInt(gas) * maxGasPriceOf(fees) + worstDataFeeOf(dataFee);
   if (maxCost !== undefined && cost > maxCost) throw costLimitReached(cost, { limit: "transaction", wei: maxCost });

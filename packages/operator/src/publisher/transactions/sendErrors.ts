@@ -36,7 +36,7 @@ const EXCEEDED: Readonly<Record<ExceededLimit["limit"], readonly [sum: string, r
   maxCostPerDay: ["all plans of the last 24 hours", "publish again later, or with a higher limit (--max-cost-per-day)"],
 };
 
-/** The error for a transaction that could exceed a limit of cost. @param cost the maximum cost of the transaction in wei */
+/** The error for a transaction that could exceed a cost limit. @param cost the maximum cost of the transaction in wei */
 export function costLimitReached(cost: bigint, { limit, wei }: ExceededLimit): TransportError {
   const [sum, remedy] = EXCEEDED[limit];
   const message =
@@ -57,7 +57,7 @@ export interface SentTransaction {
 /**
  * The error for a sent transaction that is in no block. Its `actual` value is the transaction's hash, if it is known.
  * @param problem the rest of the first sentence, without its period
- * @param remedy a clause in the imperative
+ * @param remedy an imperative clause without its period
  * @param note a further sentence
  */
 export function noReceipt(

@@ -39,7 +39,8 @@ export type TransactionEvent =
    */
   | { event: "sent" | "replaced"; root: string; nonce: number; hash: string | undefined; gas: number; maxFee: string }
   /**
-   * The transaction is in a block. `added` is undefined if all its users already had roots, so that it emitted no such event.
+   * The transaction is in a block. `added` is undefined if the transaction emitted no event, because all its users already had
+   * roots.
    */
   | { event: "included"; root: string; nonce: number; added: AddedRootEvent | undefined }
   /** `reorganized` means that the transaction's block is gone. `displaced` means that another transaction used its nonce. */

@@ -1,4 +1,4 @@
-/** Finds the owner's transactions in blocks by their nonce. The owner's signature proves them. */
+/** The search for the owner's transaction with a given nonce. The owner's signature proves the result. */
 import { Transaction, type TransactionLike } from "ethers/transaction";
 import { TransportError } from "keyroot/errors";
 import { isHash, toQuantity } from "keyroot/ethereum";
@@ -16,10 +16,10 @@ export interface OwnersTransaction {
 }
 
 /**
- * Finds the transaction in which the registry's owner used a nonce. The endpoint names the transaction, and the owner's
+ * Finds the transaction in which the registry's owner used a nonce. The endpoint returns the transaction, and the owner's
  * signature proves it.
- * @returns undefined if the endpoint does not return it. For example, the block may be too old for a node without
- * archive
+ * @returns undefined if the endpoint does not return it. For example, the block may be too old for a node that is not an
+ * archive node
  */
 export async function findSignedTransaction(registry: Registry, nonce: number): Promise<OwnersTransaction | undefined> {
   try {
@@ -38,7 +38,7 @@ export async function findSignedTransaction(registry: Registry, nonce: number): 
   }
 }
 
-/** Returns the block in which the owner used the nonce: the first block after which the owner has sent more transactions. */
+/** Returns the number of the first block at which the owner's transaction count is higher than the nonce. */
 async function findBlock({ chain, owner }: Registry, nonce: number): Promise<number | undefined> {
   const isUsedAt = async (block: number) => (await chain.transactionCount(owner, block)) > nonce;
   let used = (await chain.block("latest")).number;

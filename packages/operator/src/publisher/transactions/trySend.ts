@@ -3,19 +3,19 @@ import { isHash } from "keyroot/ethereum";
 import { isTransient } from "../../http/retry.ts";
 import type { SendTransaction, TransactionRequest } from "../signers/signer.ts";
 
-/** Messages of nodes that already have the transaction, or an equivalent one with the same nonce. */
+/** Error messages of nodes that already have the transaction, or another one with the same nonce. */
 const ALREADY_KNOWN =
   /already known|known transaction|already imported|already exists|replacement transaction underpriced/i;
-/** Messages about a nonce, a fee or a full pool. Later reads of the chain show the result of the transaction. */
+/** Error messages about a nonce, a fee or a full pool. Later reads of the chain show the result of the transaction. */
 const NONCE_OR_FEE = /nonce|underpriced|base fee|fee cap|pool is full/i;
 
 /** A node's response to a transaction. */
 export interface SendResult {
-  /** Whether the node has the transaction. */
+  /** True if the node has confirmed that it has the transaction. */
   accepted: boolean;
   /** The hash that the node returned. */
   hash?: string;
-  /** Why there was no response, without a period. */
+  /** The reason why there was no clear response, without a period. */
   problem?: string;
 }
 
